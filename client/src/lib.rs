@@ -1,0 +1,122 @@
+//! A client of the plant store, generated from the document that the service publishes.
+//!
+//! [`Client`] and [`types`] are progenitor's work (`src/generated.rs`); this file adds what a
+//! generator cannot know: the token, the time-outs, and what a refusal means.
+//!
+//! ```no_run
+//! # async fn create() -> Result<(), Box<dyn std::error::Error>> {
+//! use plant_store_client::{client_with_token, types::NewPlant};
+//!
+//! let client = client_with_token("http://127.0.0.1:8080", "pst_…")?;
+//! let monstera = NewPlant::builder().id(1).name("Monstera deliciosa").tag("indoor".to_owned());
+//! let plant = client.create_plant().body(monstera).send().await?;
+//! assert_eq!(plant.name, "Monstera deliciosa");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! `examples/create_plant.rs` is the same as a program, with its errors told apart.
+
+#[allow(
+    missing_docs,
+    unused_imports,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    reason = "generated: the generator decides how it reads"
+)]
+#[rustfmt::skip]
+mod generated;
+
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+
+pub use generated::{Client, ClientInfo, Error, ResponseValue, builder, types};
+
+/// How long a connection may take to open.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How long a whole request may take. The service itself gives up on a body after 10 seconds.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Why a client cannot be made.
+#[derive(Debug)]
+pub enum InvalidClient {
+    /// The token holds characters that no header takes. The token is not repeated.
+    Token,
+    /// The HTTP client cannot start.
+    Http(reqwest::Error),
+}
+
+impl std::fmt::Display for InvalidClient {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Token => f.write_str("the token holds characters that no header takes"),
+            Self::Http(error) => write!(f, "the HTTP client cannot start: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for InvalidClient {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Token => None,
+            Self::Http(error) => Some(error),
+        }
+    }
+}
+
+/// A client that sends this bearer token with every request. The token is marked sensitive: it
+/// shows in no `Debug` output.
+///
+/// A connection is given 5 seconds to open and a request 30 seconds to complete. For anything
+/// else, build a [`reqwest::Client`] and hand it to [`Client::new_with_client`].
+///
+/// `base_url` has no trailing slash: `http://127.0.0.1:8080`.
+///
+/// # Errors
+///
+/// [`InvalidClient`].
+pub fn client_with_token(base_url: &str, token: &str) -> Result<Client, InvalidClient> {
+    let mut authorization =
+        HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| InvalidClient::Token)?;
+    authorization.set_sensitive(true);
+    let http = reqwest::Client::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .timeout(TIMEOUT)
+        .default_headers(HeaderMap::from_iter([(AUTHORIZATION, authorization)]))
+        .build()
+        .map_err(InvalidClient::Http)?;
+    Ok(Client::new_with_client(base_url.trim_end_matches('/'), http))
+}
+
+/// The service's own words, where it answered with a refusal: the `Error` body of a 400.
+#[must_use]
+pub fn refusal(error: &Error<types::Error>) -> Option<&types::Error> {
+    match error {
+        Error::ErrorResponse(response) => Some(response),
+        _ => None,
+    }
+}
+
+/// Whether sending the same plant again, as it is, may succeed.
+///
+/// Creating a plant is safe to repeat whatever became of the first attempt: the service answers
+/// the same plant with the same 200. So an answer that never came, or one that says 408, 500 or
+/// 503, is a reason to try again, after a pause; any other refusal will be repeated too.
+#[must_use]
+pub fn may_repeat(error: &Error<types::Error>) -> bool {
+    const PASSING: [StatusCode; 3] = [
+        StatusCode::REQUEST_TIMEOUT,
+        StatusCode::INTERNAL_SERVER_ERROR,
+        StatusCode::SERVICE_UNAVAILABLE,
+    ];
+    match error {
+        Error::ErrorResponse(refusal) => {
+            PASSING.iter().any(|status| i32::from(status.as_u16()) == refusal.error)
+        }
+        Error::CommunicationError(_) | Error::ResponseBodyError(_) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,50 @@
+//! `plant-store export`: every plant, as one JSON object a line, in the order of the ids.
+//!
+//! A consistent snapshot in constant memory, while the server writes.
+
+use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::cli::StoreArgs;
+use crate::store::{self, Snapshot, StoreError};
+
+/// Writes the plants to standard output.
+///
+/// # Errors
+///
+/// Where the store cannot be read or standard output takes no more. A reader that has had enough
+/// (`export | head`) is no error.
+pub fn run(args: &StoreArgs) -> Result<()> {
+    let engine = store::open(&args.store)?;
+    let snapshot = engine.snapshot()?;
+    let progress = progress(&*snapshot)?;
+    match write(&*snapshot, &progress) {
+        Err(StoreError::Visit(error)) if error.kind() == ErrorKind::BrokenPipe => {}
+        result => result?,
+    }
+    progress.finish_and_clear();
+    Ok(())
+}
+
+fn write(snapshot: &dyn Snapshot, progress: &ProgressBar) -> Result<(), StoreError> {
+    let mut stdout = BufWriter::new(io::stdout().lock());
+    snapshot.visit(&mut |plant| {
+        serde_json::to_writer(&mut stdout, &plant)?;
+        stdout.write_all(b"\n")?;
+        progress.inc(1);
+        Ok(())
+    })?;
+    stdout.flush().map_err(StoreError::Visit)
+}
+
+/// Counting reads the whole store, so it is done only for somebody who looks.
+fn progress(snapshot: &dyn Snapshot) -> Result<ProgressBar> {
+    if !io::stderr().is_terminal() {
+        return Ok(ProgressBar::hidden());
+    }
+    let style =
+        ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} plants, {eta} left")?;
+    Ok(ProgressBar::new(snapshot.count()?).with_style(style))
+}

@@ -1,0 +1,4 @@
+//! What each command of the command line does, but for `serve`, which [`crate::server`] does.
+
+pub mod export;
+pub mod token;

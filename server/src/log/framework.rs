@@ -1,0 +1,62 @@
+//! Dropshot's records, in this log's words.
+//!
+//! Dropshot writes a record for every connection and every request, with the whole URI. Of those
+//! the log wants the requests that never reach the operation (404, 405) and whatever is a
+//! warning; the rest an access record says already. A URI's query never passes: it may hold what
+//! RFC 6750 section 2.3 calls the token's worst place.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use slog::{Drain, KV, Key, Level, Never, OwnedKVList, Record, RecordStatic, Serializer, b, o};
+
+/// A drain that passes on what only Dropshot knows.
+pub struct Framework<D>(pub D);
+
+impl<D: Drain<Ok = (), Err = Never>> Drain for Framework<D> {
+    type Ok = ();
+    type Err = Never;
+
+    fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
+        let mut fields = Fields::default();
+        let _ = record.kv().serialize(record, &mut fields);
+        let refusal = fields.0.contains_key("error_message_internal");
+        if !refusal && !record.level().is_at_least(Level::Warning) {
+            return Ok(());
+        }
+        let _ = values.serialize(record, &mut fields);
+        let origin =
+            RecordStatic { location: record.location(), tag: record.tag(), level: record.level() };
+        self.0.log(&Record::new(&origin, record.msg(), b!(fields)), &o!().into())
+    }
+}
+
+/// The fields of a record, as text.
+#[derive(Default)]
+struct Fields(BTreeMap<String, String>);
+
+impl Serializer for Fields {
+    fn emit_arguments(&mut self, key: Key, value: &fmt::Arguments<'_>) -> slog::Result {
+        self.0.insert(key.as_str().to_owned(), value.to_string());
+        Ok(())
+    }
+}
+
+impl KV for Fields {
+    fn serialize(&self, _: &Record<'_>, serializer: &mut dyn Serializer) -> slog::Result {
+        for (key, value) in &self.0 {
+            let (key, value) = match key.as_str() {
+                "uri" => ("path", value.split('?').next().unwrap_or_default()),
+                "response_code" => ("status", value.as_str()),
+                "error_message_internal" => ("cause", value.as_str()),
+                "error_message_external" | "local_addr" => continue,
+                _ => (key.as_str(), value.as_str()),
+            };
+            match value.parse() {
+                Ok(number) => serializer.emit_u64(Key::from(key.to_owned()), number)?,
+                Err(_) => serializer.emit_str(Key::from(key.to_owned()), value)?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,205 @@
+//! A NewPlant, read from JSON to the letter of the contract.
+//!
+//! A derived reader would also take an array for the object, the last of two equal unknown
+//! members, and bad UTF-8 in a member that it skips. This one takes a JSON text (RFC 8259) that
+//! is exactly one object, with no member twice, and nothing else. Its messages name the member
+//! and what was expected; they never repeat a value.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+
+use crate::api::NewPlant;
+
+/// How much of a member's name a message repeats, in characters.
+const SHOWN: usize = 40;
+
+/// Why a body is not a NewPlant.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotANewPlant {
+    /// RFC 8259, section 8.1: JSON is UTF-8.
+    #[error("the body is not JSON: byte {} is not UTF-8", .valid_up_to + 1)]
+    NotUtf8 {
+        /// How many bytes were good.
+        valid_up_to: usize,
+    },
+    /// The parser's own words, which hold a position and no value.
+    #[error("the body is not JSON: {0}")]
+    NotJson(String),
+    /// JSON, but not an object.
+    #[error("the body must be a JSON object with the members `id` and `name`")]
+    NotAnObject,
+    /// RFC 8259, section 4, leaves open what a repeated name means; here it means nothing.
+    #[error("`{0}` is given twice; every member may be given once")]
+    Repeated(String),
+    /// A required member is absent.
+    #[error("`{member}` is missing; expected {expected}")]
+    Missing {
+        /// The member.
+        member: &'static str,
+        /// What it should have been.
+        expected: &'static str,
+    },
+    /// A member is of another type, or out of its range.
+    #[error("`{member}` is {found}; expected {expected}")]
+    Mismatch {
+        /// The member.
+        member: &'static str,
+        /// The kind of value that was sent.
+        found: &'static str,
+        /// What it should have been.
+        expected: &'static str,
+    },
+}
+
+/// Reads a request body.
+///
+/// # Errors
+///
+/// [`NotANewPlant`] says what is wrong, in words for the client.
+pub fn read(body: &[u8]) -> Result<NewPlant, NotANewPlant> {
+    // As a whole and first: the parser does not look into a string that it skips.
+    let text = std::str::from_utf8(body)
+        .map_err(|error| NotANewPlant::NotUtf8 { valid_up_to: error.valid_up_to() })?;
+    let members: Members = serde_json::from_str(text).map_err(|error| match error.classify() {
+        Category::Data => NotANewPlant::NotAnObject,
+        Category::Syntax | Category::Eof | Category::Io => NotANewPlant::NotJson(error.to_string()),
+    })?;
+    members.try_into()
+}
+
+/// Dropshot asks for this where it describes the body. JSON is the only format that it reads.
+impl<'de> Deserialize<'de> for NewPlant {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Members::deserialize(deserializer)?.try_into().map_err(D::Error::custom)
+    }
+}
+
+/// The members of a JSON object as they were written, by name.
+struct Members<'a> {
+    values: BTreeMap<String, &'a RawValue>,
+    repeated: Option<String>,
+}
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Members { values: BTreeMap::new(), repeated: None };
+                // To the end even after a repetition: a body that is not JSON is called that.
+                while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
+                    match members.values.entry(name) {
+                        Entry::Vacant(place) => drop(place.insert(value)),
+                        Entry::Occupied(taken) => {
+                            members.repeated.get_or_insert_with(|| taken.key().clone());
+                        }
+                    }
+                }
+                Ok(members)
+            }
+        }
+
+        deserializer.deserialize_map(Object)
+    }
+}
+
+impl TryFrom<Members<'_>> for NewPlant {
+    type Error = NotANewPlant;
+
+    fn try_from(members: Members<'_>) -> Result<Self, NotANewPlant> {
+        if let Some(name) = members.repeated {
+            return Err(NotANewPlant::Repeated(name.chars().take(SHOWN).collect()));
+        }
+        let member = |name| members.values.get(name).copied();
+        Ok(Self {
+            id: member("id").map_or_else(|| Err(missing("id", INTEGER)), integer)?,
+            name: member("name")
+                .map_or_else(|| Err(missing("name", STRING)), |value| string("name", value))?,
+            tag: member("tag").map(|value| string("tag", value)).transpose()?,
+        })
+    }
+}
+
+const INTEGER: &str = "an integer of 64 bits";
+const STRING: &str = "a string";
+
+fn missing(member: &'static str, expected: &'static str) -> NotANewPlant {
+    NotANewPlant::Missing { member, expected }
+}
+
+/// OpenAPI 3.0 takes JSON Schema's integer: a number with no fraction and no exponent part. So
+/// `-0` is one and `1.0` is none; the parser's own numbers cannot tell them apart.
+fn integer(value: &RawValue) -> Result<i64, NotANewPlant> {
+    let mismatch = |found| NotANewPlant::Mismatch { member: "id", found, expected: INTEGER };
+    let text = value.get();
+    match kind(value) {
+        Kind::Number => text.parse().map_err(|_| {
+            mismatch(if text.contains(['.', 'e', 'E']) {
+                "a number with a fraction or an exponent"
+            } else {
+                "out of range"
+            })
+        }),
+        other => Err(mismatch(other.name())),
+    }
+}
+
+fn string(member: &'static str, value: &RawValue) -> Result<String, NotANewPlant> {
+    match kind(value) {
+        // The one error left is an escape that names no character: half a surrogate pair.
+        Kind::String => serde_json::from_str(value.get()).map_err(|_| NotANewPlant::Mismatch {
+            member,
+            found: "a string with half a surrogate pair",
+            expected: STRING,
+        }),
+        other => Err(NotANewPlant::Mismatch { member, found: other.name(), expected: STRING }),
+    }
+}
+
+/// The kinds of value of RFC 8259, section 3.
+#[derive(Clone, Copy)]
+enum Kind {
+    Object,
+    Array,
+    String,
+    Boolean,
+    Null,
+    Number,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Object => "an object",
+            Self::Array => "an array",
+            Self::String => "a string",
+            Self::Boolean => "a boolean",
+            Self::Null => "null",
+            Self::Number => "a number",
+        }
+    }
+}
+
+/// A valid JSON value tells its kind by its first byte.
+fn kind(value: &RawValue) -> Kind {
+    match value.get().as_bytes().first() {
+        Some(b'{') => Kind::Object,
+        Some(b'[') => Kind::Array,
+        Some(b'"') => Kind::String,
+        Some(b't' | b'f') => Kind::Boolean,
+        Some(b'n') => Kind::Null,
+        _ => Kind::Number,
+    }
+}

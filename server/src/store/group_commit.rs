@@ -1,0 +1,184 @@
+//! One writer, one thread, one sync for all who wait.
+//!
+//! The thread takes the first create of the queue and all that wait behind it, up to a bound,
+//! commits them in one transaction, and answers them. There is no timer: while a sync runs, the
+//! next batch gathers by itself. The queue is bounded, and a full one refuses at once.
+//!
+//! Nothing is answered with success before [`Writer::commit`] returned it.
+
+use std::thread;
+
+use slog::{Logger, crit, error, warn};
+use tokio::sync::{mpsc, oneshot};
+
+use super::{CommitError, Outcome, Writer};
+use crate::api::NewPlant;
+
+/// The most creates of one transaction: enough to make a sync cheap for each, few enough that the
+/// first of them does not wait for long.
+const BATCH: usize = 1024;
+
+/// Why a create was not answered with its plant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CreateError {
+    /// The id belongs to a different plant.
+    #[error("the id belongs to a different plant")]
+    Conflict,
+    /// As many creates wait as may wait.
+    #[error("the queue is full")]
+    QueueFull,
+    /// The store does not take writes at the moment.
+    #[error("the store is unavailable")]
+    Unavailable,
+    /// The store failed; whether the plant is in it, the next attempt will tell.
+    #[error("the store failed")]
+    Fault,
+}
+
+/// The writer must not go on: the process has to end, and recovery to read what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a sync of the store failed; a restart reads what is on the disk")]
+pub struct WriterFailed;
+
+/// Resolves when the writer has ended: after the last [`GroupCommit`] was dropped and every
+/// queued create was answered, or early, because it failed.
+pub type WriterEnd = oneshot::Receiver<Result<(), WriterFailed>>;
+
+/// The way into the store, shared by all requests.
+#[derive(Clone)]
+pub struct GroupCommit {
+    queue: mpsc::Sender<Create>,
+}
+
+/// A queued create.
+struct Create {
+    plant: NewPlant,
+    answer: oneshot::Sender<Result<NewPlant, CreateError>>,
+}
+
+/// Creates that are committed together; the two run in parallel.
+#[derive(Default)]
+struct Batch {
+    plants: Vec<NewPlant>,
+    answers: Vec<oneshot::Sender<Result<NewPlant, CreateError>>>,
+}
+
+impl GroupCommit {
+    /// Starts the writer's thread, with a queue for that many waiting creates.
+    ///
+    /// # Errors
+    ///
+    /// Where the operating system gives no thread.
+    pub fn start(
+        writer: Box<dyn Writer>,
+        queue: usize,
+        log: Logger,
+    ) -> std::io::Result<(Self, WriterEnd)> {
+        let (sender, receiver) = mpsc::channel(queue);
+        let (ended, end) = oneshot::channel();
+        thread::Builder::new().name("writer".into()).spawn(move || {
+            // The receiver of this may be gone; then nobody needs to know.
+            let _ = ended.send(run(writer, receiver, &log));
+        })?;
+        Ok((Self { queue: sender }, end))
+    }
+
+    /// Returns the plant once it is durable in the store, just now or from an earlier time.
+    ///
+    /// Once this future was polled the create takes its course, whether it is polled again or
+    /// not.
+    ///
+    /// # Errors
+    ///
+    /// [`CreateError`].
+    pub async fn create(&self, plant: NewPlant) -> Result<NewPlant, CreateError> {
+        let (answer, answered) = oneshot::channel();
+        self.queue.try_send(Create { plant, answer }).map_err(|refused| match refused {
+            mpsc::error::TrySendError::Full(_) => CreateError::QueueFull,
+            mpsc::error::TrySendError::Closed(_) => CreateError::Unavailable,
+        })?;
+        // Unanswered only where the writer's thread died.
+        answered.await.unwrap_or(Err(CreateError::Fault))
+    }
+}
+
+fn run(
+    mut writer: Box<dyn Writer>,
+    mut queue: mpsc::Receiver<Create>,
+    log: &Logger,
+) -> Result<(), WriterFailed> {
+    let mut batch = Batch::default();
+    while let Some(first) = queue.blocking_recv() {
+        batch.push(first);
+        while batch.plants.len() < BATCH
+            && let Ok(next) = queue.try_recv()
+        {
+            batch.push(next);
+        }
+        let committed = writer.commit(&batch.plants);
+        let result = match &committed {
+            Ok(outcomes) => {
+                batch.answer(outcomes);
+                writer.maintain()
+            }
+            Err(CommitError::Unavailable(_)) => {
+                batch.refuse(CreateError::Unavailable);
+                committed.map(drop)
+            }
+            Err(CommitError::Fault(_) | CommitError::SyncFailed(_)) => {
+                batch.refuse(CreateError::Fault);
+                committed.map(drop)
+            }
+        };
+        match result {
+            Ok(()) => {}
+            Err(cause @ CommitError::Unavailable(_)) => {
+                warn!(log, "the store does not take writes"; "cause" => %cause);
+            }
+            Err(cause @ CommitError::Fault(_)) => {
+                error!(log, "the store failed"; "cause" => %cause);
+            }
+            Err(cause @ CommitError::SyncFailed(_)) => {
+                crit!(log, "the store failed to sync: stopping"; "cause" => %cause);
+                // Closing the store could write what the failed sync left in doubt.
+                std::mem::forget(writer);
+                refuse_the_rest(queue);
+                return Err(WriterFailed);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What waits was never tried, so it may be sent again as it is.
+fn refuse_the_rest(mut queue: mpsc::Receiver<Create>) {
+    queue.close();
+    while let Some(create) = queue.blocking_recv() {
+        let _ = create.answer.send(Err(CreateError::Unavailable));
+    }
+}
+
+/// A client that no longer waits has dropped its end: its answer goes nowhere.
+impl Batch {
+    fn push(&mut self, Create { plant, answer }: Create) {
+        self.plants.push(plant);
+        self.answers.push(answer);
+    }
+
+    fn answer(&mut self, outcomes: &[Outcome]) {
+        let creates = self.plants.drain(..).zip(self.answers.drain(..));
+        for ((plant, answer), outcome) in creates.zip(outcomes) {
+            let _ = answer.send(match outcome {
+                Outcome::Created | Outcome::Repeated => Ok(plant),
+                Outcome::Conflict => Err(CreateError::Conflict),
+            });
+        }
+    }
+
+    fn refuse(&mut self, error: CreateError) {
+        self.plants.clear();
+        for answer in self.answers.drain(..) {
+            let _ = answer.send(Err(error));
+        }
+    }
+}

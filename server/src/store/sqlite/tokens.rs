@@ -1,0 +1,64 @@
+//! The table of token digests.
+
+use chrono::{DateTime, Utc};
+use rusqlite::{Connection, ErrorCode, Row, params};
+
+use super::failed;
+use crate::store::{StoreError, StoredToken};
+use crate::token::TokenDigest;
+
+pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
+    connection
+        .prepare_cached(
+            "SELECT name, digest, first_characters, created_at, expires_at \
+             FROM tokens ORDER BY name",
+        )?
+        .query_map([], token)?
+        .collect()
+}
+
+pub(super) fn add(connection: &Connection, token: &StoredToken) -> Result<(), StoreError> {
+    connection
+        .execute(
+            "INSERT INTO tokens (name, digest, first_characters, created_at, expires_at) \
+             VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![
+                token.name,
+                token.digest.0,
+                token.first_characters,
+                token.created_at.timestamp(),
+                token.expires_at.map(|expiry| expiry.timestamp()),
+            ],
+        )
+        .map(drop)
+        .map_err(|error| match error.sqlite_error_code() {
+            Some(ErrorCode::ConstraintViolation) => StoreError::TokenNameTaken(token.name.clone()),
+            _ => failed("store the token")(error),
+        })
+}
+
+pub(super) fn revoke(connection: &Connection, name: &str) -> Result<(), StoreError> {
+    match connection
+        .execute("DELETE FROM tokens WHERE name = ?1", [name])
+        .map_err(failed("revoke the token"))?
+    {
+        0 => Err(StoreError::NoSuchToken(name.to_owned())),
+        _ => Ok(()),
+    }
+}
+
+fn token(row: &Row<'_>) -> rusqlite::Result<StoredToken> {
+    Ok(StoredToken {
+        name: row.get(0)?,
+        digest: TokenDigest(row.get(1)?),
+        first_characters: row.get(2)?,
+        created_at: time(row.get(3)?),
+        expires_at: row.get::<_, Option<i64>>(4)?.map(time),
+    })
+}
+
+/// A time that the calendar does not reach was not written by this service; the earliest one
+/// makes such an expiry a past one.
+fn time(seconds: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp(seconds, 0).unwrap_or(DateTime::<Utc>::MIN_UTC)
+}

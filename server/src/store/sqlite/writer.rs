@@ -1,0 +1,100 @@
+//! The one connection that writes plants.
+
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+
+use rusqlite::hooks::Wal;
+use rusqlite::wal::CheckpointMode;
+use rusqlite::{CachedStatement, Connection, params};
+
+use super::{connect, failed};
+use crate::api::NewPlant;
+use crate::store::{CommitError, Outcome, StoreError, Writer};
+
+/// Pages of the log after which it is copied into the database: SQLite's own default, 4 MiB
+/// (<https://sqlite.org/c3ref/wal_autocheckpoint.html>).
+const CHECKPOINT_PAGES: i32 = 1000;
+
+pub(super) struct SqliteWriter {
+    connection: Connection,
+    /// How long the log is, in pages, as of the last commit.
+    log_pages: Arc<AtomicI32>,
+    /// How long it was at the last checkpoint. A reader may keep the log from starting anew; then
+    /// the next attempt waits for as many pages again.
+    checkpointed: i32,
+}
+
+impl SqliteWriter {
+    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+        let mut connection = connect(path).map_err(failed("open the store for writing"))?;
+        sync_log(path).map_err(failed("sync the store's log"))?;
+        let log_pages = Arc::new(AtomicI32::new(0));
+        let counter = Arc::clone(&log_pages);
+        connection
+            .wal_hook(Some(move |_: &mut Wal, pages| {
+                counter.store(pages, Relaxed);
+                Ok(())
+            }))
+            .map_err(failed("watch the store's log"))?;
+        Ok(Self { connection, log_pages, checkpointed: 0 })
+    }
+}
+
+impl Writer for SqliteWriter {
+    fn commit(&mut self, plants: &[NewPlant]) -> Result<Vec<Outcome>, CommitError> {
+        let transaction = self.connection.transaction()?;
+        let mut outcomes = Vec::with_capacity(plants.len());
+        {
+            let mut insert = transaction.prepare_cached(
+                "INSERT INTO plants (id, name, tag) VALUES (?1, ?2, ?3) \
+                 ON CONFLICT (id) DO NOTHING",
+            )?;
+            let mut same = transaction
+                .prepare_cached("SELECT name = ?2 AND tag IS ?3 FROM plants WHERE id = ?1")?;
+            for plant in plants {
+                outcomes.push(put(&mut insert, &mut same, plant)?);
+            }
+        }
+        transaction.commit()?;
+        Ok(outcomes)
+    }
+
+    fn maintain(&mut self) -> Result<(), CommitError> {
+        let pages = self.log_pages.load(Relaxed);
+        if pages < self.checkpointed {
+            self.checkpointed = 0;
+        }
+        if pages - self.checkpointed >= CHECKPOINT_PAGES {
+            self.checkpointed = pages;
+            self.connection.wal_checkpoint_v2(None::<&str>, CheckpointMode::PASSIVE)?;
+        }
+        Ok(())
+    }
+}
+
+fn put(
+    insert: &mut CachedStatement<'_>,
+    same: &mut CachedStatement<'_>,
+    NewPlant { id, name, tag }: &NewPlant,
+) -> rusqlite::Result<Outcome> {
+    if insert.execute(params![id, name, tag])? == 1 {
+        return Ok(Outcome::Created);
+    }
+    let same: bool = same.query_row(params![id, name, tag], |row| row.get(0))?;
+    Ok(if same { Outcome::Repeated } else { Outcome::Conflict })
+}
+
+/// A process that was killed may have left commits in the log that were never synced. Whoever
+/// repeats such a create gets a 200 without a write, so they are made durable before the first.
+fn sync_log(path: &Path) -> std::io::Result<()> {
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    match File::open(log) {
+        Ok(log) => log.sync_all(),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,67 @@
+//! Which store: the value of `--store`.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+/// Where a store is, and by which engine it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreUrl {
+    /// `sqlite:PATH`: a file, taken literally; `PATH` is relative to the working directory unless
+    /// it begins with `/`.
+    Sqlite(PathBuf),
+}
+
+/// The text names no store that can keep a promise.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidStoreUrl {
+    /// No engine of that name.
+    #[error("expected `sqlite:PATH`")]
+    UnknownEngine,
+    /// SQLite would take this for a database in memory or for a temporary one.
+    #[error("a plant store is a file that outlives the process; expected `sqlite:PATH`")]
+    NotAFile,
+}
+
+impl FromStr for StoreUrl {
+    type Err = InvalidStoreUrl;
+
+    fn from_str(text: &str) -> Result<Self, InvalidStoreUrl> {
+        match text.split_once(':') {
+            Some(("sqlite", "" | ":memory:")) => Err(InvalidStoreUrl::NotAFile),
+            Some(("sqlite", path)) => Ok(Self::Sqlite(path.into())),
+            _ => Err(InvalidStoreUrl::UnknownEngine),
+        }
+    }
+}
+
+impl fmt::Display for StoreUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_url_names_an_engine_and_a_file() {
+        assert_eq!("sqlite:a/b.db".parse(), Ok(StoreUrl::Sqlite("a/b.db".into())));
+        assert_eq!("sqlite:/a?b#c".parse(), Ok(StoreUrl::Sqlite("/a?b#c".into())));
+        for memory in ["sqlite:", "sqlite::memory:"] {
+            assert_eq!(memory.parse::<StoreUrl>(), Err(InvalidStoreUrl::NotAFile));
+        }
+        for unknown in ["", "plants.db", "mysql:plants", "SQLITE:x"] {
+            assert_eq!(unknown.parse::<StoreUrl>(), Err(InvalidStoreUrl::UnknownEngine));
+        }
+    }
+
+    #[test]
+    fn a_url_is_shown_as_it_was_written() {
+        let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
+        assert_eq!(url.to_string(), "sqlite:plant-store.db");
+    }
+}

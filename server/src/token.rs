@@ -1,0 +1,145 @@
+//! A bearer token: issued, parsed, hashed.
+//!
+//! `pst_`, then 32 random base62 characters (190 bits), then the CRC-32 of those 32 as six base62
+//! digits. The prefix and the checksum let a secret scanner recognise a leaked token offline, and
+//! let the service refuse a mistyped one without a look-up.
+//!
+//! A token is text in two places only: where it is parsed and where it is shown to its owner,
+//! once. Nothing here may print one, not even in a `Debug` output.
+
+use std::fmt;
+
+use rand::{RngExt, distr::Alphanumeric};
+use sha2::{Digest, Sha256};
+
+/// What every token begins with. Scanners and stored tokens know it: changing it makes every
+/// token in use malformed.
+const PREFIX: &str = "pst_";
+const SECRET: usize = 32;
+const CHECKSUM: usize = 6;
+const LENGTH: usize = PREFIX.len() + SECRET + CHECKSUM;
+
+/// How much of a token its listing shows: the prefix and four of the 32 random characters.
+const SHOWN: usize = PREFIX.len() + 4;
+
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// A well-formed token, which says nothing about whether anybody accepts it.
+pub struct Token(String);
+
+/// The SHA-256 of a token: all that is ever stored or compared.
+///
+/// Plain SHA-256 is enough: 190 random bits leave nothing for a dictionary to guess.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TokenDigest(pub [u8; 32]);
+
+/// The text is no token of this service. It does not say the text.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a plant store token")]
+pub struct MalformedToken;
+
+impl Token {
+    /// A new token from the thread's cryptographic generator, seeded by the operating system.
+    #[must_use]
+    pub fn issue() -> Self {
+        let secret: String =
+            rand::rng().sample_iter(Alphanumeric).take(SECRET).map(char::from).collect();
+        let checksum = checksum(secret.as_bytes());
+        Self([PREFIX, &secret, &checksum].concat())
+    }
+
+    /// The token that `text` is.
+    ///
+    /// # Errors
+    ///
+    /// [`MalformedToken`] where the prefix, the length, the alphabet or the checksum is off.
+    pub fn parse(text: &str) -> Result<Self, MalformedToken> {
+        let random = text.strip_prefix(PREFIX).ok_or(MalformedToken)?;
+        if text.len() != LENGTH || !random.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+            return Err(MalformedToken);
+        }
+        let (secret, sum) = random.split_at(SECRET);
+        if sum != checksum(secret.as_bytes()) {
+            return Err(MalformedToken);
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// What the store keeps of this token.
+    #[must_use]
+    pub fn digest(&self) -> TokenDigest {
+        TokenDigest(Sha256::digest(&self.0).into())
+    }
+
+    /// The characters by which an owner tells tokens apart; too few to guess the rest.
+    #[must_use]
+    pub fn first_characters(&self) -> &str {
+        &self.0[..SHOWN]
+    }
+
+    /// The token itself, to hand to its owner. Nothing else may call this.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+fn checksum(secret: &[u8]) -> String {
+    let mut rest = crc32fast::hash(secret);
+    let mut digits = [b'0'; CHECKSUM];
+    for digit in digits.iter_mut().rev() {
+        *digit = BASE62[(rest % 62) as usize];
+        rest /= 62;
+    }
+    digits.iter().copied().map(char::from).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_what_it_was_issued_as() {
+        let token = Token::issue();
+        assert_eq!(token.reveal().len(), 42);
+        let parsed = Token::parse(token.reveal()).expect("an issued token parses");
+        assert_eq!(parsed.digest(), token.digest());
+        assert_ne!(Token::issue().digest(), token.digest());
+    }
+
+    /// Pinned: a token once issued stays well-formed for ever.
+    #[test]
+    fn the_format_is_stable() {
+        assert!(Token::parse("pst_0123456789ABCDEFGHIJabcdefghij0038H4se").is_ok());
+    }
+
+    #[test]
+    fn a_mistyped_token_is_malformed() {
+        let token = Token::issue();
+        let good = token.reveal();
+        for position in 0..good.len() {
+            let mut bytes = good.as_bytes().to_vec();
+            bytes[position] = if bytes[position] == b'x' { b'y' } else { b'x' };
+            let bad = String::from_utf8(bytes).expect("ASCII");
+            assert!(Token::parse(&bad).is_err(), "character {position} changed");
+        }
+        for bad in ["", "pst_", &good[1..], &good[..41], &format!("{good}0"), &good.to_uppercase()]
+        {
+            assert!(Token::parse(bad).is_err(), "{bad:?}");
+        }
+        let multibyte = format!("pst_{}{}", "é".repeat(16), "000000");
+        assert!(Token::parse(&multibyte).is_err());
+    }
+
+    #[test]
+    fn debug_output_says_nothing() {
+        let token = Token::issue();
+        assert!(!format!("{token:?}").contains(&token.reveal()[4..]));
+    }
+}

@@ -1,0 +1,3 @@
+//! The end-to-end tests: the real binary, real sockets, the real client.
+
+mod first_use;

@@ -1,0 +1,26 @@
+//! What the end-to-end tests and the benchmark share: the real binary as a process on a store of
+//! its own, and HTTP spoken byte by byte.
+//!
+//! Nothing here waits for a time to pass; what is waited for is always an event, with
+//! [`PATIENCE`] as the bound after which a test fails instead of hanging.
+
+mod http;
+mod server;
+
+use std::time::Duration;
+
+pub use http::{Connection, Response, post};
+pub use server::{Server, Starting, binary, run};
+
+/// How long an event may take on the slowest machine before the test gives up on it.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A JSON body that makes a plant.
+#[must_use]
+pub fn plant(id: i64, name: &str, tag: Option<&str>) -> String {
+    let mut plant = serde_json::json!({ "id": id, "name": name });
+    if let Some(tag) = tag {
+        plant["tag"] = tag.into();
+    }
+    plant.to_string()
+}

@@ -1,0 +1,302 @@
+//! The real binary, as a process.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use plant_store_client::{Client, client_with_token, types::NewPlant};
+use tempfile::TempDir;
+
+use crate::http::{Connection, Response};
+use crate::{PATIENCE, post};
+
+/// The binary `plant-store`, built once in this profile, whatever was built before.
+#[must_use]
+pub fn binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        let build = escargot::CargoBuild::new().package("plant-store-server").bin("plant-store");
+        let build = if cfg!(debug_assertions) { build } else { build.release() };
+        build.run().expect("the binary builds").path().to_owned()
+    })
+}
+
+/// Runs the binary with these arguments, in that folder, to its end.
+pub fn run<I: AsRef<OsStr>>(folder: &Path, arguments: &[I]) -> Output {
+    Command::new(binary())
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary starts")
+}
+
+/// A server to be started.
+pub struct Starting {
+    command: Command,
+    folder: TempDir,
+    /// The token of a store that is there already.
+    token: Option<String>,
+}
+
+impl Starting {
+    fn new(folder: TempDir, token: Option<String>) -> Self {
+        let mut command = Command::new(binary());
+        command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(folder.path());
+        Self { command, folder, token }
+    }
+
+    /// Adds arguments of `plant-store serve`.
+    #[must_use]
+    pub fn with<I: AsRef<OsStr>>(mut self, arguments: &[I]) -> Self {
+        self.command.args(arguments);
+        self
+    }
+
+    /// Lets the caller change the process before it starts.
+    #[must_use]
+    pub fn command(mut self, change: impl FnOnce(&mut Command)) -> Self {
+        change(&mut self.command);
+        self
+    }
+
+    /// Starts the server and waits until it says that it serves.
+    ///
+    /// # Panics
+    ///
+    /// Where it does not.
+    #[must_use]
+    pub fn start(mut self) -> Server {
+        let log = File::options()
+            .create(true)
+            .append(true)
+            .open(self.folder.path().join(LOG))
+            .expect("the log file opens");
+        let mut process = self
+            .command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(log)
+            .spawn()
+            .expect("the binary starts");
+        let mut stdout = BufReader::new(process.stdout.take().expect("standard output is piped"));
+        let mut line = String::new();
+        stdout.read_line(&mut line).expect("standard output is text");
+        let address = line
+            .strip_prefix("plant-store listening on http://")
+            .and_then(|address| address.trim_end().parse().ok())
+            .unwrap_or_else(|| {
+                panic!("the server does not serve; its log:\n{}", {
+                    std::fs::read_to_string(self.folder.path().join(LOG)).unwrap_or_default()
+                })
+            });
+        let (token, first_request) = match self.token {
+            Some(token) => (token, None),
+            None => {
+                let mut curl = String::new();
+                stdout.read_line(&mut curl).expect("standard output is text");
+                let token = curl
+                    .split_once("Bearer ")
+                    .and_then(|(_, rest)| rest.split('\'').next())
+                    .expect("a new store prints its first token")
+                    .to_owned();
+                (token, Some(curl.trim_end().to_owned()))
+            }
+        };
+        Server { process, address, token, first_request, folder: self.folder, stdout }
+    }
+}
+
+const LOG: &str = "log";
+
+/// A serving process on a store of its own, in a folder of its own. Dropping it kills it.
+pub struct Server {
+    process: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// An accepted token.
+    pub token: String,
+    /// The command that a new store prints.
+    pub first_request: Option<String>,
+    folder: TempDir,
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Server {
+    /// A server on a new store, with default flags.
+    #[must_use]
+    pub fn start() -> Self {
+        Self::starting().start()
+    }
+
+    /// A server on a new store, to be given flags.
+    ///
+    /// # Panics
+    ///
+    /// Without a folder for temporary files.
+    #[must_use]
+    pub fn starting() -> Starting {
+        Starting::new(TempDir::new().expect("a temporary folder"), None)
+    }
+
+    /// The folder that holds the store and the log.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The process's id.
+    #[must_use]
+    pub fn pid(&self) -> Pid {
+        Pid::from_raw(i32::try_from(self.process.id()).expect("a process id is an i32"))
+    }
+
+    /// Sends a signal.
+    ///
+    /// # Panics
+    ///
+    /// Where the process is gone.
+    pub fn signal(&self, signal: Signal) {
+        kill(self.pid(), signal).expect("the process is there");
+    }
+
+    /// Waits for the process to end by itself.
+    ///
+    /// # Panics
+    ///
+    /// Where it does not.
+    pub fn wait(&mut self) -> ExitStatus {
+        // Standard output ends with the process, so reading it waits without polling. What is
+        // left then is the moment in which the process is reaped.
+        let mut rest = String::new();
+        while self.stdout.read_line(&mut rest).is_ok_and(|read| read > 0) {}
+        self.process.wait().expect("the process can be waited for")
+    }
+
+    /// Ends the process as asked and takes the folder over: `start` serves the same store again.
+    ///
+    /// # Panics
+    ///
+    /// Where the process is gone.
+    #[must_use]
+    pub fn stopped_by(mut self, signal: Signal) -> Starting {
+        self.signal(signal);
+        self.wait();
+        let folder = std::mem::replace(&mut self.folder, TempDir::new().expect("a folder"));
+        Starting::new(folder, Some(self.token.clone()))
+    }
+
+    /// What the process wrote to standard error so far, and any before it on the same store.
+    ///
+    /// # Panics
+    ///
+    /// Where the log is not text.
+    #[must_use]
+    pub fn log(&self) -> String {
+        std::fs::read_to_string(self.folder().join(LOG)).expect("the log is text")
+    }
+
+    /// Waits until the log says this.
+    ///
+    /// # Panics
+    ///
+    /// Where it does not.
+    pub fn wait_for_log(&self, text: &str) {
+        self.wait_until(text, || self.log().contains(text));
+    }
+
+    /// Waits until something holds.
+    ///
+    /// # Panics
+    ///
+    /// Where it does not, within [`PATIENCE`].
+    pub fn wait_until(&self, what: &str, mut holds: impl FnMut() -> bool) {
+        let started = Instant::now();
+        while !holds() {
+            assert!(started.elapsed() < PATIENCE, "waited for: {what}; log:\n{}", self.log());
+            std::thread::yield_now();
+        }
+    }
+
+    /// A new connection.
+    #[must_use]
+    pub fn connect(&self) -> Connection {
+        Connection::open(self.address)
+    }
+
+    /// Posts a body with the accepted token, on a connection of its own.
+    #[must_use]
+    pub fn create(&self, body: &str) -> Response {
+        self.create_with(&format!("Authorization: Bearer {}\r\n", self.token), body)
+    }
+
+    /// Posts a body with these header lines instead of the token's.
+    #[must_use]
+    pub fn create_with(&self, headers: &str, body: &str) -> Response {
+        self.connect().exchange(&post(headers, body.as_bytes()))
+    }
+
+    /// The generated client, with the accepted token.
+    ///
+    /// # Panics
+    ///
+    /// Where it cannot be made.
+    #[must_use]
+    pub fn client(&self) -> Client {
+        self.client_with(&self.token)
+    }
+
+    /// The generated client, with that token.
+    ///
+    /// # Panics
+    ///
+    /// Where it cannot be made.
+    #[must_use]
+    pub fn client_with(&self, token: &str) -> Client {
+        client_with_token(&format!("http://{}", self.address), token).expect("a client")
+    }
+
+    /// Runs another command of the binary on the same store; its standard output.
+    ///
+    /// # Panics
+    ///
+    /// Where it fails.
+    #[must_use]
+    pub fn command(&self, arguments: &[&str]) -> String {
+        let output = run(self.folder(), arguments);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("standard output is text")
+    }
+
+    /// Every plant of the store, as `plant-store export` has it.
+    ///
+    /// # Panics
+    ///
+    /// Where the export is not one plant a line, in the order of the ids.
+    #[must_use]
+    pub fn export(&self) -> BTreeMap<i64, NewPlant> {
+        let text = self.command(&["export"]);
+        let plants: Vec<NewPlant> =
+            text.lines().map(|line| serde_json::from_str(line).expect("a plant a line")).collect();
+        assert!(plants.is_sorted_by_key(|plant| plant.id), "in the order of the ids");
+        let count = plants.len();
+        let plants: BTreeMap<_, _> = plants.into_iter().map(|plant| (plant.id, plant)).collect();
+        assert_eq!(plants.len(), count, "no id twice");
+        plants
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}

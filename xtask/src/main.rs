@@ -1,0 +1,54 @@
+//! The chores of this repository: `cargo xtask --help` lists them.
+
+mod generate;
+mod run;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use run::cargo;
+
+/// The chores of this repository
+#[derive(Parser)]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Write the OpenAPI document and the client from the code
+    Generate {
+        /// Write nothing; fail with a diff where the checked-in files differ
+        #[arg(long)]
+        check: bool,
+    },
+    /// Check everything that needs only Rust: format, lints, generated files, docs, tests
+    Test,
+    /// Everything that CI checks
+    Ci,
+    /// Measure the service beside a bare server, and print the table
+    Bench,
+}
+
+fn main() -> Result<()> {
+    match Cli::parse().chore {
+        Chore::Generate { check: false } => generate::write(),
+        Chore::Generate { check: true } => generate::check(),
+        Chore::Test | Chore::Ci => test(),
+        Chore::Bench => bench(),
+    }
+}
+
+fn test() -> Result<()> {
+    cargo("fmt --all --check", &[])?;
+    cargo("clippy --workspace --all-targets --quiet -- --deny warnings", &[])?;
+    generate::check()?;
+    cargo("doc --workspace --no-deps --quiet", &[("RUSTDOCFLAGS", "--deny warnings")])?;
+    cargo("test --workspace --quiet", &[])
+}
+
+fn bench() -> Result<()> {
+    cargo("build --release --quiet --workspace", &[])?;
+    cargo("run --release --quiet --package plant-store-tests --bin bench", &[])
+}
