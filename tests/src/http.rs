@@ -32,10 +32,6 @@ pub struct Response {
 
 impl Response {
     /// The value of the header field that occurs at most once, by its name in any case.
-    ///
-    /// # Panics
-    ///
-    /// Where it occurs more than once.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut values = self
@@ -49,10 +45,6 @@ impl Response {
     }
 
     /// The body as JSON.
-    ///
-    /// # Panics
-    ///
-    /// Where it is none, or not called so.
     #[must_use]
     pub fn json(&self) -> Value {
         assert_eq!(self.header("content-type"), Some("application/json"));
@@ -60,10 +52,6 @@ impl Response {
     }
 
     /// The plant's body, of a 200 that says nothing but what the contract declares.
-    ///
-    /// # Panics
-    ///
-    /// Where this is anything else.
     #[must_use]
     pub fn plant(&self) -> Value {
         assert_eq!(self.status, 200, "{self:?}");
@@ -76,10 +64,6 @@ impl Response {
     }
 
     /// `error` and `message`, of a 400 that says nothing but what the contract declares.
-    ///
-    /// # Panics
-    ///
-    /// Where this is anything else.
     #[must_use]
     pub fn refusal(&self) -> (i64, String) {
         assert_eq!(self.status, 400, "{self:?}");
@@ -100,10 +84,6 @@ pub struct Connection {
 
 impl Connection {
     /// Connects.
-    ///
-    /// # Panics
-    ///
-    /// Where nobody listens.
     #[must_use]
     pub fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).expect("the server listens");
@@ -114,10 +94,6 @@ impl Connection {
     }
 
     /// Sends bytes.
-    ///
-    /// # Panics
-    ///
-    /// Where the server takes none.
     pub fn send(&mut self, bytes: &[u8]) {
         self.stream.write_all(bytes).expect("the server takes bytes");
     }
@@ -141,20 +117,12 @@ impl Connection {
     }
 
     /// Reads one answer.
-    ///
-    /// # Panics
-    ///
-    /// Where none comes, or something that is no HTTP.
     #[must_use]
     pub fn receive(&mut self) -> Response {
         self.try_receive().expect("an answer before the connection ends")
     }
 
     /// Reads one answer, unless the connection ends first.
-    ///
-    /// # Panics
-    ///
-    /// Where something comes that is no HTTP.
     #[must_use]
     pub fn try_receive(&mut self) -> Option<Response> {
         loop {
@@ -191,10 +159,6 @@ impl Connection {
     }
 
     /// Whether the server ends the connection, having sent nothing more.
-    ///
-    /// # Panics
-    ///
-    /// Where it sends something.
     #[must_use]
     pub fn is_closed(&mut self) -> bool {
         let more = self.read_more();

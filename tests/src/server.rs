@@ -69,10 +69,6 @@ impl Starting {
     }
 
     /// Starts the server and waits until it says that it serves.
-    ///
-    /// # Panics
-    ///
-    /// Where it does not.
     #[must_use]
     pub fn start(mut self) -> Server {
         let log = File::options()
@@ -98,18 +94,17 @@ impl Starting {
                     std::fs::read_to_string(self.folder.path().join(LOG)).unwrap_or_default()
                 })
             });
-        let (token, first_request) = match self.token {
-            Some(token) => (token, None),
-            None => {
-                let mut curl = String::new();
-                stdout.read_line(&mut curl).expect("standard output is text");
-                let token = curl
-                    .split_once("Bearer ")
-                    .and_then(|(_, rest)| rest.split('\'').next())
-                    .expect("a new store prints its first token")
-                    .to_owned();
-                (token, Some(curl.trim_end().to_owned()))
-            }
+        let (token, first_request) = if let Some(token) = self.token {
+            (token, None)
+        } else {
+            let mut curl = String::new();
+            stdout.read_line(&mut curl).expect("standard output is text");
+            let token = curl
+                .split_once("Bearer ")
+                .and_then(|(_, rest)| rest.split('\'').next())
+                .expect("a new store prints its first token")
+                .to_owned();
+            (token, Some(curl.trim_end().to_owned()))
         };
         Server { process, address, token, first_request, folder: self.folder, stdout }
     }
@@ -138,10 +133,6 @@ impl Server {
     }
 
     /// A server on a new store, to be given flags.
-    ///
-    /// # Panics
-    ///
-    /// Without a folder for temporary files.
     #[must_use]
     pub fn starting() -> Starting {
         Starting::new(TempDir::new().expect("a temporary folder"), None)
@@ -160,19 +151,11 @@ impl Server {
     }
 
     /// Sends a signal.
-    ///
-    /// # Panics
-    ///
-    /// Where the process is gone.
     pub fn signal(&self, signal: Signal) {
         kill(self.pid(), signal).expect("the process is there");
     }
 
     /// Waits for the process to end by itself.
-    ///
-    /// # Panics
-    ///
-    /// Where it does not.
     pub fn wait(&mut self) -> ExitStatus {
         // Standard output ends with the process, so reading it waits without polling. What is
         // left then is the moment in which the process is reaped.
@@ -182,10 +165,6 @@ impl Server {
     }
 
     /// Ends the process as asked and takes the folder over: `start` serves the same store again.
-    ///
-    /// # Panics
-    ///
-    /// Where the process is gone.
     #[must_use]
     pub fn stopped_by(mut self, signal: Signal) -> Starting {
         self.signal(signal);
@@ -195,29 +174,17 @@ impl Server {
     }
 
     /// What the process wrote to standard error so far, and any before it on the same store.
-    ///
-    /// # Panics
-    ///
-    /// Where the log is not text.
     #[must_use]
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder().join(LOG)).expect("the log is text")
     }
 
     /// Waits until the log says this.
-    ///
-    /// # Panics
-    ///
-    /// Where it does not.
     pub fn wait_for_log(&self, text: &str) {
         self.wait_until(text, || self.log().contains(text));
     }
 
     /// Waits until something holds.
-    ///
-    /// # Panics
-    ///
-    /// Where it does not, within [`PATIENCE`].
     pub fn wait_until(&self, what: &str, mut holds: impl FnMut() -> bool) {
         let started = Instant::now();
         while !holds() {
@@ -245,30 +212,18 @@ impl Server {
     }
 
     /// The generated client, with the accepted token.
-    ///
-    /// # Panics
-    ///
-    /// Where it cannot be made.
     #[must_use]
     pub fn client(&self) -> Client {
         self.client_with(&self.token)
     }
 
     /// The generated client, with that token.
-    ///
-    /// # Panics
-    ///
-    /// Where it cannot be made.
     #[must_use]
     pub fn client_with(&self, token: &str) -> Client {
         client_with_token(&format!("http://{}", self.address), token).expect("a client")
     }
 
     /// Runs another command of the binary on the same store; its standard output.
-    ///
-    /// # Panics
-    ///
-    /// Where it fails.
     #[must_use]
     pub fn command(&self, arguments: &[&str]) -> String {
         let output = run(self.folder(), arguments);
@@ -277,10 +232,6 @@ impl Server {
     }
 
     /// Every plant of the store, as `plant-store export` has it.
-    ///
-    /// # Panics
-    ///
-    /// Where the export is not one plant a line, in the order of the ids.
     #[must_use]
     pub fn export(&self) -> BTreeMap<i64, NewPlant> {
         let text = self.command(&["export"]);
