@@ -7,9 +7,6 @@ use clap::{Parser, error::ErrorKind};
 use plant_store_server::cli::{Cli, Command};
 use plant_store_server::{command, server};
 
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -5,8 +5,8 @@
 //! is exactly one object, with no member twice, and nothing else. Its messages name the member
 //! and what was expected; they never repeat a value.
 
-use std::collections::BTreeMap;
-use std::collections::btree_map::Entry;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
@@ -79,10 +79,32 @@ impl<'de> Deserialize<'de> for NewPlant {
     }
 }
 
-/// The members of a JSON object as they were written, by name.
+/// The members of a JSON object as they were written: ours, and the names of the others.
+#[derive(Default)]
 struct Members<'a> {
-    values: BTreeMap<String, &'a RawValue>,
-    repeated: Option<String>,
+    id: Option<&'a RawValue>,
+    name: Option<&'a RawValue>,
+    tag: Option<&'a RawValue>,
+    others: BTreeSet<Name<'a>>,
+    repeated: Option<Name<'a>>,
+}
+
+/// A member's name, without a copy unless it is written with escapes.
+#[derive(PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'a> Members<'a> {
+    fn add(&mut self, name: Name<'a>, value: &'a RawValue) {
+        let before = match &*name.0 {
+            "id" => self.id.replace(value),
+            "name" => self.name.replace(value),
+            "tag" => self.tag.replace(value),
+            _ => self.others.replace(Name(name.0.clone())).map(|_| value),
+        };
+        if before.is_some() {
+            self.repeated.get_or_insert(name);
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for Members<'de> {
@@ -97,15 +119,10 @@ impl<'de> Deserialize<'de> for Members<'de> {
             }
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Members { values: BTreeMap::new(), repeated: None };
+                let mut members = Members::default();
                 // To the end even after a repetition: a body that is not JSON is called that.
-                while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
-                    match members.values.entry(name) {
-                        Entry::Vacant(place) => drop(place.insert(value)),
-                        Entry::Occupied(taken) => {
-                            members.repeated.get_or_insert_with(|| taken.key().clone());
-                        }
-                    }
+                while let Some((name, value)) = map.next_entry()? {
+                    members.add(name, value);
                 }
                 Ok(members)
             }
@@ -119,25 +136,22 @@ impl TryFrom<Members<'_>> for NewPlant {
     type Error = NotANewPlant;
 
     fn try_from(members: Members<'_>) -> Result<Self, NotANewPlant> {
-        if let Some(name) = members.repeated {
+        if let Some(Name(name)) = members.repeated {
             return Err(NotANewPlant::Repeated(name.chars().take(SHOWN).collect()));
         }
-        let member = |name| members.values.get(name).copied();
+        let required = |member, value: Option<_>, expected| {
+            value.ok_or(NotANewPlant::Missing { member, expected })
+        };
         Ok(Self {
-            id: member("id").map_or_else(|| Err(missing("id", INTEGER)), integer)?,
-            name: member("name")
-                .map_or_else(|| Err(missing("name", STRING)), |value| string("name", value))?,
-            tag: member("tag").map(|value| string("tag", value)).transpose()?,
+            id: integer(required("id", members.id, INTEGER)?)?,
+            name: string("name", required("name", members.name, STRING)?)?,
+            tag: members.tag.map(|value| string("tag", value)).transpose()?,
         })
     }
 }
 
 const INTEGER: &str = "an integer of 64 bits";
 const STRING: &str = "a string";
-
-fn missing(member: &'static str, expected: &'static str) -> NotANewPlant {
-    NotANewPlant::Missing { member, expected }
-}
 
 /// OpenAPI 3.0 takes JSON Schema's integer: a number with no fraction and no exponent part. So
 /// `-0` is one and `1.0` is none; the parser's own numbers cannot tell them apart.

@@ -1,6 +1,9 @@
 //! `plant-store serve`: from the flags to a serving process, and to its end.
 //!
 //! Starting and stopping only: what a request meets is in [`crate::service`].
+//!
+//! One thread speaks HTTP, one commits, one writes the log. More threads for HTTP would not make
+//! the one writer faster; they would make each create dearer, by the price of waking each other.
 
 use std::io::{self, IsTerminal, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -34,7 +37,7 @@ pub fn run(args: &ServeArgs) -> Result<()> {
         false => LogFormat::Json,
     });
     let log = Log::start(format, args.log_level.into()).context("cannot start the log")?;
-    tokio::runtime::Builder::new_multi_thread()
+    tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .context("cannot start the runtime")?
@@ -60,19 +63,12 @@ async fn serve(args: &ServeArgs, log: &Log) -> Result<()> {
         GroupCommit::start(engine.writer()?, args.queue.get(), log.logger.clone())
             .context("cannot start the writer")?;
     tokio::spawn(accepted.clone().keep_fresh(Arc::clone(&engine), log.logger.clone()));
-    let server = listen(
-        args,
-        Service {
-            accepted,
-            plants,
-            body: BodyLimits {
-                size: usize::try_from(args.max_body.as_u64()).unwrap_or(usize::MAX),
-                time: args.body_timeout,
-            },
-            log: log.logger.clone(),
-        },
-        log,
-    )?;
+    let body = BodyLimits {
+        size: usize::try_from(args.max_body.as_u64()).unwrap_or(usize::MAX),
+        time: args.body_timeout,
+    };
+    let service = Service { accepted, plants, body, log: log.logger.clone() };
+    let server = listen(args.listen, service, log)?;
 
     announce(server.local_addr(), first_token.as_ref())?;
     info!(log.logger, "listening"; "address" => %server.local_addr(), "store" => %url);
@@ -95,22 +91,26 @@ async fn serve(args: &ServeArgs, log: &Log) -> Result<()> {
     }
 }
 
-/// Puts the service behind Dropshot.
+/// Puts the service behind Dropshot, on that address.
 ///
 /// A request runs in its connection's own task and is dropped with it, which saves a task for
 /// each; that is safe because a queued create takes its course whoever listens.
-fn listen(args: &ServeArgs, service: Service, log: &Log) -> Result<HttpServer<Service>> {
+///
+/// # Errors
+///
+/// Where the address cannot be listened on.
+pub fn listen(address: SocketAddr, service: Service, log: &Log) -> Result<HttpServer<Service>> {
     let api = plant_store_api_mod::api_description::<PlantStore>()
-        .expect("the document was made from the same description");
+        .context("the API trait is no valid API description")?;
     let config = ConfigDropshot {
-        bind_address: args.listen,
+        bind_address: address,
         default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
         ..ConfigDropshot::default()
     };
     ServerBuilder::new(api, service, log.framework.clone())
         .config(config)
         .start()
-        .with_context(|| cannot_listen(args.listen))
+        .with_context(|| cannot_listen(address))
 }
 
 fn cannot_listen(address: SocketAddr) -> String {

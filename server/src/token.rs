@@ -25,7 +25,7 @@ const SHOWN: usize = PREFIX.len() + 4;
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
 /// A well-formed token, which says nothing about whether anybody accepts it.
-pub struct Token(String);
+pub struct Token([u8; LENGTH]);
 
 /// The SHA-256 of a token: all that is ever stored or compared.
 ///
@@ -42,10 +42,13 @@ impl Token {
     /// A new token from the thread's cryptographic generator, seeded by the operating system.
     #[must_use]
     pub fn issue() -> Self {
-        let secret: String =
-            rand::rng().sample_iter(Alphanumeric).take(SECRET).map(char::from).collect();
-        let checksum = checksum(secret.as_bytes());
-        Self([PREFIX, &secret, &checksum].concat())
+        let mut token = [0; LENGTH];
+        let (prefix, random) = token.split_at_mut(PREFIX.len());
+        let (secret, sum) = random.split_at_mut(SECRET);
+        prefix.copy_from_slice(PREFIX.as_bytes());
+        secret.fill_with(|| rand::rng().sample(Alphanumeric));
+        sum.copy_from_slice(&checksum(secret));
+        Self(token)
     }
 
     /// The token that `text` is.
@@ -54,33 +57,40 @@ impl Token {
     ///
     /// [`MalformedToken`] where the prefix, the length, the alphabet or the checksum is off.
     pub fn parse(text: &str) -> Result<Self, MalformedToken> {
-        let random = text.strip_prefix(PREFIX).ok_or(MalformedToken)?;
-        if text.len() != LENGTH || !random.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            return Err(MalformedToken);
-        }
+        let token: [u8; LENGTH] = text.as_bytes().try_into().map_err(|_| MalformedToken)?;
+        let random = token.strip_prefix(PREFIX.as_bytes()).ok_or(MalformedToken)?;
         let (secret, sum) = random.split_at(SECRET);
-        if sum != checksum(secret.as_bytes()) {
-            return Err(MalformedToken);
+        if random.iter().all(u8::is_ascii_alphanumeric) && sum == checksum(secret) {
+            Ok(Self(token))
+        } else {
+            Err(MalformedToken)
         }
-        Ok(Self(text.to_owned()))
     }
 
     /// What the store keeps of this token.
     #[must_use]
     pub fn digest(&self) -> TokenDigest {
-        TokenDigest(Sha256::digest(&self.0).into())
+        TokenDigest(Sha256::digest(self.0).into())
     }
 
     /// The characters by which an owner tells tokens apart; too few to guess the rest.
+    ///
+    /// # Panics
+    ///
+    /// Never, as [`Token::reveal`].
     #[must_use]
     pub fn first_characters(&self) -> &str {
-        &self.0[..SHOWN]
+        &self.reveal()[..SHOWN]
     }
 
     /// The token itself, to hand to its owner. Nothing else may call this.
+    ///
+    /// # Panics
+    ///
+    /// Never: a token is ASCII from where it was issued or parsed.
     #[must_use]
     pub fn reveal(&self) -> &str {
-        &self.0
+        str::from_utf8(&self.0).expect("a token is base62 behind an ASCII prefix")
     }
 }
 
@@ -90,14 +100,14 @@ impl fmt::Debug for Token {
     }
 }
 
-fn checksum(secret: &[u8]) -> String {
+fn checksum(secret: &[u8]) -> [u8; CHECKSUM] {
     let mut rest = crc32fast::hash(secret);
     let mut digits = [b'0'; CHECKSUM];
     for digit in digits.iter_mut().rev() {
         *digit = BASE62[(rest % 62) as usize];
         rest /= 62;
     }
-    digits.iter().copied().map(char::from).collect()
+    digits
 }
 
 #[cfg(test)]

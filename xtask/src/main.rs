@@ -49,6 +49,7 @@ fn test() -> Result<()> {
 }
 
 fn bench() -> Result<()> {
-    cargo("build --release --quiet --workspace", &[])?;
+    let packages = "--package plant-store-server --package plant-store-tests";
+    cargo(&format!("build --release --quiet --bins {packages}"), &[])?;
     cargo("run --release --quiet --package plant-store-tests --bin bench", &[])
 }

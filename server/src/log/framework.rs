@@ -18,17 +18,33 @@ impl<D: Drain<Ok = (), Err = Never>> Drain for Framework<D> {
     type Err = Never;
 
     fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
-        let mut fields = Fields::default();
-        let _ = record.kv().serialize(record, &mut fields);
-        let refusal = fields.0.contains_key("error_message_internal");
-        if !refusal && !record.level().is_at_least(Level::Warning) {
+        if !record.level().is_at_least(Level::Warning) && !is_refusal(record) {
             return Ok(());
         }
+        let mut fields = Fields::default();
+        let _ = record.kv().serialize(record, &mut fields);
         let _ = values.serialize(record, &mut fields);
         let origin =
             RecordStatic { location: record.location(), tag: record.tag(), level: record.level() };
         self.0.log(&Record::new(&origin, record.msg(), b!(fields)), &o!().into())
     }
+}
+
+/// Whether Dropshot itself refused the request: only then it says why. Asked for every request,
+/// so nothing is copied.
+fn is_refusal(record: &Record<'_>) -> bool {
+    struct Found(bool);
+
+    impl Serializer for Found {
+        fn emit_arguments(&mut self, key: Key, _: &fmt::Arguments<'_>) -> slog::Result {
+            self.0 |= key.as_str() == "error_message_internal";
+            Ok(())
+        }
+    }
+
+    let mut found = Found(false);
+    let _ = record.kv().serialize(record, &mut found);
+    found.0
 }
 
 /// The fields of a record, as text.

@@ -1,8 +1,7 @@
 //! The log, on standard error: JSON lines for programs, text for people.
 //!
-//! A request is one record ([`Access`]). Dropshot's own records pass through [`Framework`], which
-//! lets by only what no [`Access`] says. Nothing here may print a token, a plant or the query of
-//! a URI.
+//! A request is one record ([`Access`]). Dropshot's own records pass through a filter that lets by
+//! only what no [`Access`] says. Nothing here may print a token, a plant or the query of a URI.
 
 mod access;
 mod framework;

@@ -1,8 +1,9 @@
 //! From formatted records to standard error, off the requests' way.
 //!
-//! A record is appended to a buffer in memory; a thread writes the buffer out ten times a second,
-//! because a system call for each record would cost more than the request it speaks of. A
-//! standard error that nobody reads costs records, never requests, and says how many.
+//! A record is appended to a buffer in memory; a thread writes the buffer out ten times a second
+//! and whenever 64 KiB are gathered, because a system call for each record would cost more than
+//! the request it speaks of. A standard error that nobody reads costs records, never requests,
+//! and says how many.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,6 +15,9 @@ use slog::{Drain, Level, Never, OwnedKVList, Record};
 /// How long records are gathered.
 const GATHER: Duration = Duration::from_millis(100);
 
+/// How many bytes are gathered.
+const ENOUGH: usize = 64 * 1024;
+
 /// The most bytes that wait for a slow reader of standard error: some thousands of records.
 const CAPACITY: usize = 1024 * 1024;
 
@@ -21,12 +25,15 @@ const CAPACITY: usize = 1024 * 1024;
 pub struct Sink {
     pending: Mutex<Pending>,
     more: Condvar,
+    /// The other buffer, empty: the two change places, so that neither grows anew. Whoever holds
+    /// it is the one who writes.
+    spare: Mutex<Vec<u8>>,
 }
 
 #[derive(Default)]
 struct Pending {
     records: Vec<u8>,
-    /// Something among the records should not wait.
+    /// The records should not wait any longer.
     urgent: bool,
     /// Records that found no room.
     lost: u64,
@@ -35,7 +42,11 @@ struct Pending {
 impl Sink {
     /// Starts the thread, which ends with the process.
     pub fn start() -> io::Result<Arc<Self>> {
-        let sink = Arc::new(Self { pending: Mutex::default(), more: Condvar::new() });
+        let sink = Arc::new(Self {
+            pending: Mutex::default(),
+            more: Condvar::new(),
+            spare: Mutex::default(),
+        });
         let writer = Arc::clone(&sink);
         thread::Builder::new().name("log".into()).spawn(move || {
             loop {
@@ -49,10 +60,16 @@ impl Sink {
     /// Writes what is pending, in order with whoever else does.
     pub fn write_out(&self) {
         // Before the records are taken: two writers must not change their order.
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
         let mut stderr = io::stderr().lock();
-        let Pending { records, lost, .. } = std::mem::take(&mut *self.lock());
+        let mut pending = self.lock();
+        std::mem::swap(&mut pending.records, &mut *spare);
+        let lost = std::mem::take(&mut pending.lost);
+        pending.urgent = false;
+        drop(pending);
         // Where standard error takes nothing there is nobody to tell.
-        let _ = stderr.write_all(&records);
+        let _ = stderr.write_all(&spare);
+        spare.clear();
         if lost > 0 {
             let _ = writeln!(
                 stderr,
@@ -77,8 +94,10 @@ impl Sink {
         }
         let first = pending.records.is_empty();
         pending.records.extend_from_slice(record);
+        let enough = !pending.urgent && pending.records.len() >= ENOUGH;
+        pending.urgent |= enough;
         drop(pending);
-        if first {
+        if first || enough {
             self.more.notify_one();
         }
     }

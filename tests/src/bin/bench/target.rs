@@ -1,0 +1,137 @@
+//! The programs that are measured, as processes.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Lines};
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
+use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::time::{clock_getcpuclockid, clock_gettime};
+use nix::unistd::Pid;
+
+const SERVER_CORE: usize = 0;
+pub const LOAD_CORE: usize = 1;
+
+/// A program that creates plants.
+pub struct Target {
+    pub name: &'static str,
+    binary: PathBuf,
+    arguments: &'static [&'static str],
+}
+
+/// The service first, the floor second.
+pub fn all() -> Result<[Target; 4]> {
+    let binary = |name: &str| -> Result<PathBuf> {
+        let path = std::env::current_exe()?.with_file_name(name);
+        path.canonicalize().with_context(|| format!("{name} is not built: use cargo xtask bench"))
+    };
+    Ok([
+        Target {
+            name: "the service, access log on",
+            binary: binary("plant-store")?,
+            arguments: &["serve", "--listen", "127.0.0.1:0", "--log-format", "json"],
+        },
+        Target {
+            name: "bare hyper, tokio's default runtime",
+            binary: binary("bare-server")?,
+            arguments: &[],
+        },
+        Target {
+            name: "bare hyper, one thread",
+            binary: binary("bare-server")?,
+            arguments: &["one-thread"],
+        },
+        Target {
+            name: "the service, store taken out",
+            binary: binary("storeless-service")?,
+            arguments: &[],
+        },
+    ])
+}
+
+/// A serving process. Dropping it kills it.
+pub struct Running {
+    process: Child,
+    pub address: SocketAddr,
+    /// What it printed of a token; a server without tokens takes any.
+    pub token: String,
+    /// From the start of the process to its word that it serves.
+    pub started_in: Duration,
+    /// Held open: a process that prints to nobody would be told so.
+    _stdout: Lines<BufReader<ChildStdout>>,
+}
+
+impl Target {
+    /// Starts the program in that folder, with its log in a file there.
+    pub fn start(&self, folder: &Path) -> Result<Running> {
+        let existing = folder.join("token");
+        let log = File::options().create(true).append(true).open(folder.join("log"))?;
+        let mut command = Command::new(&self.binary);
+        command.args(self.arguments).current_dir(folder).stdout(Stdio::piped()).stderr(log);
+        // A child inherits the core; its runtime counts the cores it has as it starts.
+        run_on(SERVER_CORE)?;
+        let started = Instant::now();
+        let spawned = command.spawn().context("cannot start");
+        run_on(LOAD_CORE)?;
+        let mut process = spawned?;
+        let stdout = process.stdout.take().context("standard output is piped")?;
+        let mut lines = BufReader::new(stdout).lines();
+        let mut line = || lines.next().context("the program ended")?.context("no text");
+        let address = line()?;
+        let started_in = started.elapsed();
+        let address = address.rsplit("http://").next().context("no address")?.parse()?;
+        let token = match fs::read_to_string(&existing) {
+            Ok(token) => token,
+            Err(_) if self.binary.ends_with("bare-server") => String::new(),
+            Err(_) => {
+                let printed = line()?;
+                let token = printed.split("Bearer ").nth(1).context("no token")?;
+                token.split('\'').next().context("no token")?.to_owned()
+            }
+        };
+        fs::write(existing, &token)?;
+        Ok(Running { process, address, token, started_in, _stdout: lines })
+    }
+}
+
+impl Running {
+    /// The CPU time of the whole process so far.
+    pub fn cpu(&self) -> Result<Duration> {
+        let pid = Pid::from_raw(i32::try_from(self.process.id())?);
+        Ok(clock_gettime(clock_getcpuclockid(pid)?)?.into())
+    }
+
+    /// A line of `/proc/PID/status`, such as `VmRSS` or `VmHWM`, in MiB.
+    pub fn memory_mib(&self, line: &str) -> Result<f64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
+        let kib: u32 = status
+            .lines()
+            .find_map(|text| text.strip_prefix(line)?.strip_prefix(':'))
+            .and_then(|value| value.trim().strip_suffix(" kB")?.parse().ok())
+            .with_context(|| format!("no {line} in /proc"))?;
+        Ok(f64::from(kib) / 1024.0)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Binds this process to a core, or to the only one that the machine has.
+pub fn run_on(core: usize) -> Result<()> {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    // Counted before the first binding, which leaves one.
+    let cores = *CORES.get_or_init(|| available_parallelism().map_or(1, NonZeroUsize::get));
+    let mut set = CpuSet::new();
+    set.set(core.min(cores - 1))?;
+    Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
+}
