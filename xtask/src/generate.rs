@@ -18,10 +18,26 @@ const HEADER: &str = "\
 
 ";
 
-struct Generated {
+/// A file that is generated and checked in.
+pub struct Generated {
     /// Relative to the root of the repository.
-    path: &'static str,
-    text: String,
+    pub path: &'static str,
+    /// What it has to hold.
+    pub text: String,
+}
+
+impl Generated {
+    /// A unified diff, where the checked-in text is another one.
+    #[must_use]
+    pub fn drift(&self, checked_in: &str) -> Option<String> {
+        let names = (format!("{} (checked in)", self.path), format!("{} (generated)", self.path));
+        (checked_in != self.text).then(|| {
+            TextDiff::from_lines(checked_in, self.text.as_str())
+                .unified_diff()
+                .header(&names.0, &names.1)
+                .to_string()
+        })
+    }
 }
 
 /// Writes the files.
@@ -34,17 +50,14 @@ pub fn write() -> Result<()> {
     Ok(())
 }
 
-/// Fails with a unified diff where a checked-in file is not what [`write`] would write.
+/// Fails with a unified diff where a checked-in file is not what [`write()`] would write.
 pub fn check() -> Result<()> {
     let mut drifted = Vec::new();
     for file in generated()? {
         // A missing file differs in every line.
         let checked_in = fs::read_to_string(absolute(&file)).unwrap_or_default();
-        if checked_in != file.text {
-            let diff = TextDiff::from_lines(&checked_in, &file.text);
-            let names =
-                (format!("{} (checked in)", file.path), format!("{} (generated)", file.path));
-            print!("{}", diff.unified_diff().header(&names.0, &names.1));
+        if let Some(diff) = file.drift(&checked_in) {
+            print!("{diff}");
             drifted.push(file.path);
         }
     }
@@ -58,7 +71,8 @@ fn absolute(file: &Generated) -> PathBuf {
     root().join(file.path)
 }
 
-fn generated() -> Result<[Generated; 2]> {
+/// The files, as the code has them now.
+pub fn generated() -> Result<[Generated; 2]> {
     Ok([
         Generated { path: "openapi/plant-store.json", text: document_text() },
         Generated { path: "client/src/generated.rs", text: client()? },

@@ -1,12 +1,10 @@
 //! The chores of this repository: `cargo xtask --help` lists them.
 
-mod generate;
-mod run;
-
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
-use run::cargo;
+use xtask::run::cargo;
+use xtask::{compat, generate};
 
 /// The chores of this repository
 #[derive(Parser)]
@@ -23,6 +21,13 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Compare the document with an older one: fail where a change needs a larger version
+    Compat {
+        /// A revision or a file [default: the merge base with origin/main, or the last commit
+        /// that touched the document]
+        #[arg(long, value_name = "REV|FILE")]
+        against: Option<String>,
+    },
     /// Check everything that needs only Rust: format, lints, generated files, docs, tests
     Test,
     /// Everything that CI checks
@@ -35,7 +40,12 @@ fn main() -> Result<()> {
     match Cli::parse().chore {
         Chore::Generate { check: false } => generate::write(),
         Chore::Generate { check: true } => generate::check(),
-        Chore::Test | Chore::Ci => test(),
+        Chore::Compat { against } => compat::run(against.as_deref()),
+        Chore::Test => test(),
+        Chore::Ci => {
+            test()?;
+            compat::run(None)
+        }
         Chore::Bench => bench(),
     }
 }
