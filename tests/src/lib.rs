@@ -6,11 +6,13 @@
 
 #![allow(clippy::missing_panics_doc, reason = "to panic is how a test fails")]
 
+mod facts;
 mod http;
 mod server;
 
 use std::time::Duration;
 
+pub use facts::facts;
 pub use http::{Connection, Response, post};
 pub use server::{Server, Starting, binary, run};
 

@@ -1,0 +1,32 @@
+//! The published document and the client: what the code makes, and what the specification says.
+
+use std::fs;
+
+use plant_store_tests::facts;
+use serde_json::Value;
+use xtask::compat::DOCUMENT;
+use xtask::generate::generated;
+use xtask::run::root;
+
+/// The checked-in document, as text.
+pub fn text() -> String {
+    fs::read_to_string(root().join(DOCUMENT)).expect("the document is checked in")
+}
+
+/// The checked-in document.
+pub fn document() -> Value {
+    serde_json::from_str(&text()).expect("the document is JSON")
+}
+
+/// The golden files; `EXPECTORATE=overwrite` writes them, as `cargo xtask generate` does.
+#[test]
+fn the_document_and_the_client_are_what_the_code_makes() {
+    for file in generated().expect("the code makes a document and a client") {
+        expectorate::assert_contents(root().join(file.path), &file.text);
+    }
+}
+
+#[test]
+fn the_document_holds_every_fact_of_the_specification() {
+    assert_eq!(facts(&document()), [""; 0]);
+}
