@@ -1,0 +1,185 @@
+//! The drift check: which version a change needs, and what the document is held against.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use xtask::compat::{Class, DOCUMENT, compare, older, run};
+
+use crate::contract::{document, text};
+use crate::mutations::apply;
+
+fn mutated(edits: &[&str]) -> Value {
+    let mut document = document();
+    for edit in edits {
+        apply(edit, &mut document);
+    }
+    document
+}
+
+#[test]
+fn a_change_needs_the_version_of_its_class() {
+    const BREAK: &str = "remove Plant/properties/tag";
+    const ADD: &str = r#"set Plant/properties/colour {"type": "string"}"#;
+    const REWORD: &str = r#"set post/summary "Add a plant""#;
+
+    for (edits, least, enough, too_small) in [
+        (&[BREAK][..], "2.0.0", &["2.0.0", "2.1.3", "3.0.0"][..], &["1.2.3", "1.3.0", "1.9.9"][..]),
+        (&[ADD], "1.3.0", &["1.3.0", "2.0.0"], &["1.2.3", "1.2.4", "1.3.0-rc.1"]),
+        (&[REWORD], "1.2.4", &["1.2.4", "1.3.0", "2.0.0"], &["1.2.3", "1.2.2"]),
+        (&[], "1.2.3", &["1.2.3", "1.2.4", "2.0.0"], &["1.2.2", "1.1.9", "0.9.0"]),
+        // The heaviest counts.
+        (&[REWORD, ADD], "1.3.0", &["1.3.0"], &["1.2.4"]),
+        (&[REWORD, ADD, BREAK], "2.0.0", &["2.0.0"], &["1.3.0"]),
+    ] {
+        let old = mutated(&[r#"set /info/version "1.2.3""#]);
+        let passes = |version: &str| {
+            let version = format!("set /info/version {version:?}");
+            let new = mutated(&[edits, &[&version]].concat());
+            let report = compare(&old, &new).expect("versions");
+            assert_eq!(report.least_version().to_string(), least, "{edits:?}");
+            report.verdict().is_ok()
+        };
+        for version in enough {
+            assert!(passes(version), "{edits:?} as {version}");
+        }
+        for version in too_small {
+            assert!(!passes(version), "{edits:?} as {version}");
+        }
+    }
+}
+
+#[test]
+fn a_document_without_a_semantic_version_is_no_verdict() {
+    for edit in ["remove /info/version", r#"set /info/version "1.0""#] {
+        assert!(compare(&document(), &mutated(&[edit])).is_err(), "{edit}");
+    }
+}
+
+/// Names are the contract's own choice, also where they are keywords elsewhere.
+#[test]
+fn a_member_called_description_is_no_matter_of_words() {
+    for place in [
+        "Plant/properties/description",
+        "Plant/properties/example",
+        "Plant/properties/deprecated",
+        "post/responses/200/headers/description",
+        "/components/schemas/title",
+    ] {
+        let old = mutated(&[&format!(r#"set {place} {{"type": "string"}}"#)]);
+        let report = compare(&old, &document()).expect("versions");
+        assert_eq!(report.class(), Some(Class::Breaking), "{place}:\n{report}");
+    }
+}
+
+/// An item of a list goes by its name, where its name is its own.
+#[test]
+fn the_order_of_names_does_not_count_and_nothing_else_is_lost() {
+    let dry = |place| json!({ "in": place, "name": "dry", "schema": { "type": "boolean" } });
+    for (list, old, new, expected) in [
+        ("Plant/properties/tag/enum", json!(["in", "out"]), json!(["out", "in"]), None),
+        ("Plant/properties/tag/enum", json!(["description"]), json!([]), Some(Class::Breaking)),
+        // Not names but a value.
+        (
+            "Plant/properties/tag/default",
+            json!(["in", "out"]),
+            json!(["out", "in"]),
+            Some(Class::Breaking),
+        ),
+        // Two items of one name.
+        (
+            "post/parameters",
+            json!([dry("query"), dry("header")]),
+            json!([dry("header")]),
+            Some(Class::Breaking),
+        ),
+    ] {
+        let [old, new] = [old, new].map(|items| mutated(&[&format!("set {list} {items}")]));
+        assert_eq!(compare(&old, &new).expect("versions").class(), expected, "{list}");
+    }
+}
+
+#[test]
+fn the_command_holds_the_document_against_a_file() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("older.json");
+    let against = file.to_str().expect("a path that is text");
+
+    fs::write(&file, text()).expect("the folder takes files");
+    run(Some(against)).expect("nothing changed");
+
+    let older = mutated(&[r#"set Plant/properties/colour {"type": "string"}"#]);
+    fs::write(&file, older.to_string()).expect("the folder takes files");
+    let failure = run(Some(against)).expect_err("a member is gone").to_string();
+    assert!(failure.contains("must be 2.0.0 or larger"), "{failure}");
+
+    assert!(run(Some("no-such-revision")).is_err());
+}
+
+#[test]
+fn the_older_document_is_that_of_the_merge_base_or_of_the_last_commit() {
+    let folder = TempDir::new().expect("a folder");
+    let root = folder.path();
+    let older_document = || older(root, None).expect("a whole history");
+    let found = || older_document().map(|older| older.text);
+    assert_eq!(found(), None, "no repository");
+
+    git(root, "init --quiet --initial-branch main");
+    assert_eq!(found(), None, "no commit");
+
+    commit(root, "README.md", "words");
+    assert_eq!(found(), None, "no document");
+
+    commit(root, DOCUMENT, "first");
+    commit(root, "README.md", "more words");
+    fs::write(root.join(DOCUMENT), "not committed").expect("the folder takes files");
+    assert_eq!(found().as_deref(), Some("first"), "the last commit that touched it");
+    let name = older_document().expect("a document").name;
+    assert_eq!(name, git(root, "rev-parse HEAD~1").trim_end());
+
+    git(root, "update-ref refs/remotes/origin/main HEAD");
+    commit(root, DOCUMENT, "second");
+    assert_eq!(found().as_deref(), Some("first"), "the merge base");
+    let named = older(root, Some("HEAD")).expect("a revision").expect("a document");
+    assert_eq!(named.text, "second");
+}
+
+/// Where the history is cut off, the last commit seems to have brought every file.
+#[test]
+fn a_history_that_is_cut_off_is_no_verdict() {
+    let folder = TempDir::new().expect("a folder");
+    let [whole, shallow] = ["whole", "shallow"].map(|name| folder.path().join(name));
+    fs::create_dir(&whole).expect("the folder takes folders");
+    git(&whole, "init --quiet --initial-branch main");
+    commit(&whole, DOCUMENT, "first");
+    commit(&whole, DOCUMENT, "second");
+
+    let (from, to) = (whole.display(), shallow.display());
+    git(folder.path(), &format!("clone --quiet --depth 1 file://{from} {to}"));
+    git(&shallow, "remote remove origin");
+    let failure = older(&shallow, None).err().expect("no older document").to_string();
+    assert!(failure.contains("git fetch --unshallow"), "{failure}");
+}
+
+fn commit(root: &Path, file: &str, text: &str) {
+    let path = root.join(file);
+    fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder");
+    fs::write(path, text).expect("the folder takes files");
+    git(root, "add .");
+    git(root, "-c user.name=Test -c user.email=test@localhost commit --quiet --message change");
+}
+
+/// Git with these words, which hold no space, and with nobody's own settings.
+fn git(root: &Path, words: &str) -> String {
+    let output = Command::new("git")
+        .arg("-C")
+        .arg(root)
+        .args(words.split(' '))
+        .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_SYSTEM", "/dev/null")])
+        .output()
+        .expect("git is installed");
+    assert!(output.status.success(), "git {words}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("git prints text")
+}
