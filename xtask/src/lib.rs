@@ -8,5 +8,6 @@
 )]
 
 pub mod compat;
+pub mod conformance;
 pub mod generate;
 pub mod run;

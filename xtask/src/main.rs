@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 use xtask::run::cargo;
-use xtask::{compat, generate};
+use xtask::{compat, conformance, generate};
 
 /// The chores of this repository
 #[derive(Parser)]
@@ -30,7 +30,9 @@ enum Chore {
     },
     /// Check everything that needs only Rust: format, lints, generated files, docs, tests
     Test,
-    /// Everything that CI checks
+    /// Check the document with other people's tools
+    Conformance,
+    /// Everything that CI checks: `test`, `compat`, `conformance`
     Ci,
     /// Measure the service beside a bare server, and print the table
     Bench,
@@ -42,9 +44,11 @@ fn main() -> Result<()> {
         Chore::Generate { check: true } => generate::check(),
         Chore::Compat { against } => compat::run(against.as_deref()),
         Chore::Test => test(),
+        Chore::Conformance => conformance::run(),
         Chore::Ci => {
             test()?;
-            compat::run(None)
+            compat::run(None)?;
+            conformance::run()
         }
         Chore::Bench => bench(),
     }
