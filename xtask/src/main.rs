@@ -30,7 +30,7 @@ enum Chore {
     },
     /// Check everything that needs only Rust: format, lints, generated files, docs, tests
     Test,
-    /// Check the document with other people's tools
+    /// Check document and service with other people's tools
     Conformance,
     /// Everything that CI checks: `test`, `compat`, `conformance`
     Ci,

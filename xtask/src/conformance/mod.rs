@@ -1,10 +1,13 @@
-//! Other people's tools on the published document: linters read it.
+//! Other people's tools on the published document and the running service: linters read the
+//! document, Schemathesis fuzzes the service against it.
 //!
 //! What the tools are given lies in `tests/conformance`. They are installed, and run on a copy of
 //! it, in `target/conformance`: nothing here writes anywhere else, and nothing speaks to another
 //! machine once the tools are installed.
 
+mod fuzz;
 mod linters;
+mod service;
 mod tools;
 
 use std::time::Instant;
@@ -14,7 +17,8 @@ use anyhow::Result;
 /// Runs all of it.
 pub fn run() -> Result<()> {
     part("tools", tools::install)?;
-    part("linters", linters::run)
+    part("linters", linters::run)?;
+    part("fuzz", fuzz::run)
 }
 
 fn part(name: &str, run: fn() -> Result<()>) -> Result<()> {

@@ -1,0 +1,49 @@
+//! Schemathesis: what it makes of the document, valid and not, is answered as the document says.
+
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::service::Service;
+use super::tools::{folder, tool};
+use crate::run::quietly;
+
+/// Fewer requests than this, in all, would not be the check that the README speaks of.
+const ENOUGH: u64 = 5_000;
+
+/// What is sent, and how Schemathesis is asked for it: one kind after the other, because a seed
+/// of a mixed run may draw next to none of one of them.
+const KINDS: [(&str, &str); 3] = [
+    ("valid", "--mode positive"),
+    ("invalid", "--mode negative --generation-with-security-parameters false"),
+    ("invalid, credentials included", "--mode negative"),
+];
+
+const REPORT: &str = "schemathesis.json";
+
+pub fn run() -> Result<()> {
+    let mut requests = 0;
+    for (kind, flags) in KINDS {
+        let sent = fuzz(flags)?;
+        println!("schemathesis: {sent} requests ({kind}), no failure");
+        requests += sent;
+    }
+    ensure!(requests >= ENOUGH, "Schemathesis sent {requests} requests; {ENOUGH} are asked for");
+    Ok(())
+}
+
+/// Returns how many requests were sent.
+fn fuzz(flags: &str) -> Result<u64> {
+    // On a new store each time: the hook knows the ids of its own run alone.
+    let service = Service::start()?;
+    quietly(
+        tool("schemathesis run plant-store.json --report json --report-json-path")
+            .arg(REPORT)
+            .args(flags.split(' '))
+            .envs(service.environment()),
+    )?;
+    let report = fs::read(folder().join(REPORT)).context("Schemathesis wrote no report")?;
+    let report: Value = serde_json::from_slice(&report).context("the report is not JSON")?;
+    report["test_cases"]["generated"].as_u64().context("the report counts no test cases")
+}
