@@ -30,7 +30,7 @@ enum Chore {
     },
     /// Check everything that needs only Rust: format, lints, generated files, docs, tests
     Test,
-    /// Check document and service with other people's tools
+    /// Check document and service with other people's tools: linters, Schemathesis, clients
     Conformance,
     /// Everything that CI checks: `test`, `compat`, `conformance`
     Ci,

@@ -1,10 +1,11 @@
 //! Other people's tools on the published document and the running service: linters read the
-//! document, Schemathesis fuzzes the service against it.
+//! document, Schemathesis fuzzes the service against it, foreign clients are made from it.
 //!
 //! What the tools are given lies in `tests/conformance`. They are installed, and run on a copy of
 //! it, in `target/conformance`: nothing here writes anywhere else, and nothing speaks to another
 //! machine once the tools are installed.
 
+mod clients;
 mod fuzz;
 mod linters;
 mod service;
@@ -18,6 +19,7 @@ use anyhow::Result;
 pub fn run() -> Result<()> {
     part("tools", tools::install)?;
     part("linters", linters::run)?;
+    part("clients", clients::run)?;
     part("fuzz", fuzz::run)
 }
 

@@ -1,0 +1,34 @@
+"""The Python client that OpenAPI Generator makes, on a running service."""
+
+import os
+
+from openapi_client import ApiClient, ApiException, Configuration, Error, NewPlant, Plant, PlantsApi
+
+
+def plants(token):
+    return PlantsApi(
+        ApiClient(Configuration(host=os.environ["PLANT_STORE_URL"], access_token=token))
+    )
+
+
+def assert_refused(plants, plant, error):
+    try:
+        created = plants.create_plant(plant)
+    except ApiException as refusal:
+        assert refusal.status == 400, refusal
+        assert isinstance(refusal.data, Error), refusal
+        assert refusal.data.error == error, refusal
+        assert refusal.data.message, refusal
+    else:
+        raise AssertionError(f"{created} was created")
+
+
+ours = plants(os.environ["PLANT_STORE_TOKEN"])
+monstera = NewPlant(id=2**63 - 1, name="Monstera deliciosa", tag="indoor")
+other = NewPlant(id=2**63 - 1, name="Ficus lyrata")
+
+created = ours.create_plant(monstera)
+assert created == Plant(name="Monstera deliciosa", tag="indoor"), created
+
+assert_refused(ours, other, 409)
+assert_refused(plants("unknown"), other, 401)

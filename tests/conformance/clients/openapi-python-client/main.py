@@ -1,0 +1,28 @@
+"""The client that openapi-python-client makes, on a running service."""
+
+import os
+
+from plant_store import AuthenticatedClient
+from plant_store.api.plants import create_plant
+from plant_store.models import Error, NewPlant, Plant
+
+
+def client(token):
+    return AuthenticatedClient(base_url=os.environ["PLANT_STORE_URL"], token=token)
+
+
+def assert_refused(answer, error):
+    assert isinstance(answer, Error), answer
+    assert answer.error == error, answer
+    assert isinstance(answer.message, str) and answer.message, answer
+
+
+ours = client(os.environ["PLANT_STORE_TOKEN"])
+monstera = NewPlant(id=2**63 - 1, name="Monstera deliciosa", tag="indoor")
+other = NewPlant(id=2**63 - 1, name="Ficus lyrata")
+
+created = create_plant.sync(client=ours, body=monstera)
+assert created == Plant(name="Monstera deliciosa", tag="indoor"), created
+
+assert_refused(create_plant.sync(client=ours, body=other), 409)
+assert_refused(create_plant.sync(client=client("unknown"), body=other), 401)

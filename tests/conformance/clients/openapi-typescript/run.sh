@@ -1,0 +1,3 @@
+openapi-typescript ../../plant-store.json --output plant-store.d.ts
+tsc --project .
+node main.js
