@@ -48,7 +48,12 @@ fn main() -> Result<()> {
         Chore::Ci => {
             test()?;
             compat::run(None)?;
-            conformance::run()
+            // A machine with Rust and a C compiler alone still checks what it can.
+            match conformance::missing() {
+                Some(missing) => println!("conformance: skipped, because {missing}"),
+                None => conformance::run()?,
+            }
+            Ok(())
         }
         Chore::Bench => bench(),
     }

@@ -13,10 +13,15 @@ mod tools;
 
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
+
+pub use tools::missing;
 
 /// Runs all of it.
 pub fn run() -> Result<()> {
+    if let Some(missing) = missing() {
+        bail!("{missing}");
+    }
     part("tools", tools::install)?;
     part("linters", linters::run)?;
     part("clients", clients::run)?;

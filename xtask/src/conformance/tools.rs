@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
 use crate::compat::DOCUMENT;
 use crate::run::{has, quietly, root};
@@ -16,21 +16,27 @@ pub fn folder() -> PathBuf {
     root().join("target/conformance")
 }
 
+/// What the machine lacks for the tools, where it lacks something.
+#[must_use]
+pub fn missing() -> Option<&'static str> {
+    match (has("python3"), has("npm")) {
+        (false, _) => Some("python3 is missing: install Python 3.11 or newer, with `venv`"),
+        (_, false) => Some("npm is missing: install Node.js 20 or newer"),
+        _ => None,
+    }
+}
+
 /// Fetches the tools, where they are not there yet, and lays out what they work on.
 pub fn install() -> Result<()> {
     lay_out()?;
     once("requirements.txt", "venv", || {
-        ensure!(has("python3"), "python3 is missing: install Python 3.11 or newer, with `venv`");
         quietly(&mut tool("python3 -m venv --clear venv"))?;
         // Without dependencies, and then checked: a package that the list does not name must not
         // come in by itself.
         quietly(&mut tool("pip install --no-deps --requirement requirements.txt"))?;
         quietly(&mut tool("pip check"))
     })?;
-    once("package-lock.json", "node_modules", || {
-        ensure!(has("npm"), "npm is missing: install Node.js 20 or newer");
-        quietly(&mut tool("npm ci"))
-    })
+    once("package-lock.json", "node_modules", || quietly(&mut tool("npm ci")))
 }
 
 /// A command of these words, which hold no space, in [`folder`], where the tools are found first.
