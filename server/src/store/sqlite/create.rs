@@ -115,6 +115,8 @@ pub(super) fn check_schema(connection: &Connection, path: &Path) -> Result<(), S
 const NOT_IN_PATH: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 
 fn immutable(path: &Path) -> String {
+    // An empty authority, lest two slashes at the beginning of the path be taken for one's.
+    let authority = if path.is_absolute() { "//" } else { "" };
     let path = percent_encode(path.as_os_str().as_encoded_bytes(), NOT_IN_PATH);
-    format!("file:{path}?immutable=1")
+    format!("file:{authority}{path}?immutable=1")
 }

@@ -125,7 +125,8 @@ impl Snapshot for SqliteSnapshot {
 /// A connection on which a commit is durable, or no connection.
 fn connect(path: &Path) -> Result<Connection, Cause> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(path, flags)?;
+    // A name that begins with `file:` would be read as a URI; after `./` nothing is.
+    let mut connection = Connection::open_with_flags(Path::new(".").join(path), flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     connection.pragma_update(None, "synchronous", "FULL")?;
