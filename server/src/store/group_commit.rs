@@ -9,7 +9,7 @@
 use std::thread;
 
 use slog::{Logger, crit, error, warn};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::{CommitError, Outcome, Writer};
 use crate::api::NewPlant;
@@ -74,7 +74,7 @@ impl GroupCommit {
         queue: usize,
         log: Logger,
     ) -> std::io::Result<(Self, WriterEnd)> {
-        let (sender, receiver) = mpsc::channel(queue);
+        let (sender, receiver) = mpsc::channel(queue.min(Semaphore::MAX_PERMITS));
         let (ended, end) = oneshot::channel();
         thread::Builder::new().name("writer".into()).spawn(move || {
             // The receiver of this may be gone; then nobody needs to know.
