@@ -14,7 +14,7 @@ use anyhow::{Context, Result, bail};
 use dropshot::{ConfigDropshot, HandlerTaskMode, HttpServer, ServerBuilder};
 use slog::{info, warn};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
 use crate::accepted::AcceptedTokens;
 use crate::api::plant_store_api_mod;
@@ -147,8 +147,7 @@ async fn stop(
     within: Duration,
     log: &Log,
 ) {
-    let deadline = Instant::now() + within;
-    let finished = timeout_at(deadline, async {
+    let finished = timeout(within, async {
         // An error here is a panic of the accept loop, which has taken its connections with it.
         let _ = server.close().await;
         if let Some(end) = writer_end {
