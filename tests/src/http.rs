@@ -11,13 +11,21 @@ use crate::PATIENCE;
 #[must_use]
 pub fn post(headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
-    let mut request = format!(
-        "POST /plants HTTP/1.1\r\nHost: plants\r\nContent-Type: application/json\r\n\
-         Content-Length: {length}\r\n{headers}\r\n"
-    )
-    .into_bytes();
-    request.extend_from_slice(body);
-    request
+    let headers =
+        format!("Content-Type: application/json\r\nContent-Length: {length}\r\n{headers}");
+    [head(&headers).as_bytes(), body].concat()
+}
+
+/// The header line that carries a token.
+#[must_use]
+pub fn bearer(token: &str) -> String {
+    format!("Authorization: Bearer {token}\r\n")
+}
+
+/// The head of a `POST /plants` with these header lines and no others but `Host`.
+#[must_use]
+pub fn head(headers: &str) -> String {
+    format!("POST /plants HTTP/1.1\r\nHost: plants\r\n{headers}\r\n")
 }
 
 /// An answer.
@@ -52,7 +60,6 @@ impl Response {
     }
 
     /// The plant's body, of a 200 that says nothing but what the contract declares.
-    #[must_use]
     pub fn plant(&self) -> Value {
         assert_eq!(self.status, 200, "{self:?}");
         let plant = self.json();
@@ -90,6 +97,13 @@ impl Connection {
         stream.set_read_timeout(Some(PATIENCE)).expect("a time-out can be set");
         stream.set_write_timeout(Some(PATIENCE)).expect("a time-out can be set");
         stream.set_nodelay(true).expect("the socket takes options");
+        Self { stream, received: Vec::new() }
+    }
+
+    /// The same connection once more, for a thread that sends while another receives.
+    #[must_use]
+    pub fn sender(&self) -> Self {
+        let stream = self.stream.try_clone().expect("a socket can be shared");
         Self { stream, received: Vec::new() }
     }
 

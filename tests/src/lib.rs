@@ -2,7 +2,8 @@
 //! its own, and HTTP spoken byte by byte.
 //!
 //! Nothing here waits for a time to pass; what is waited for is always an event, with
-//! [`PATIENCE`] as the bound after which a test fails instead of hanging.
+//! [`PATIENCE`] as the bound after which a test fails instead of hanging. An event that announces
+//! itself to nobody is looked for again and again.
 
 #![allow(clippy::missing_panics_doc, reason = "to panic is how a test fails")]
 
@@ -10,14 +11,26 @@ mod facts;
 mod http;
 mod server;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use facts::facts;
-pub use http::{Connection, Response, post};
+pub use http::{Connection, Response, bearer, head, post};
 pub use server::{Server, Starting, binary, run};
 
 /// How long an event may take on the slowest machine before the test gives up on it.
 pub const PATIENCE: Duration = Duration::from_mins(1);
+
+/// How long to pause between two looks, so that the looking leaves the processors to the server.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Waits until something holds; `complain` gets to say what was waited for in vain.
+fn wait_until(mut holds: impl FnMut() -> bool, complain: impl Fn() -> String) {
+    let started = Instant::now();
+    while !holds() {
+        assert!(started.elapsed() < PATIENCE, "{}", complain());
+        std::thread::sleep(PAUSE);
+    }
+}
 
 /// A JSON body that makes a plant.
 #[must_use]

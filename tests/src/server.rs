@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::sync::OnceLock;
-use std::time::Instant;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -16,7 +15,7 @@ use plant_store_client::{Client, client_with_token, types::NewPlant};
 use tempfile::TempDir;
 
 use crate::http::{Connection, Response};
-use crate::{PATIENCE, post};
+use crate::{bearer, post, wait_until};
 
 /// The binary `plant-store`, built once in this profile, whatever was built before.
 #[must_use]
@@ -68,6 +67,12 @@ impl Starting {
         self
     }
 
+    /// The folder that holds the store and the log.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     /// Starts the server and waits until it says that it serves.
     #[must_use]
     pub fn start(mut self) -> Server {
@@ -106,7 +111,8 @@ impl Starting {
                 .to_owned();
             (token, Some(curl.trim_end().to_owned()))
         };
-        Server { process, address, token, first_request, folder: self.folder, stdout }
+        let (folder, printed) = (self.folder, String::new());
+        Server { process, address, token, first_request, folder, stdout, printed }
     }
 }
 
@@ -123,6 +129,7 @@ pub struct Server {
     pub first_request: Option<String>,
     folder: TempDir,
     stdout: BufReader<ChildStdout>,
+    printed: String,
 }
 
 impl Server {
@@ -157,11 +164,23 @@ impl Server {
 
     /// Waits for the process to end by itself.
     pub fn wait(&mut self) -> ExitStatus {
-        // Standard output ends with the process, so reading it waits without polling. What is
-        // left then is the moment in which the process is reaped.
-        let mut rest = String::new();
-        while self.stdout.read_line(&mut rest).is_ok_and(|read| read > 0) {}
-        self.process.wait().expect("the process can be waited for")
+        let mut status = None;
+        wait_until(
+            || {
+                status = self.process.try_wait().expect("the process can be waited for");
+                status.is_some()
+            },
+            || "the process does not end".into(),
+        );
+        self.stdout.read_to_string(&mut self.printed).expect("standard output is text");
+        status.expect("the process has ended")
+    }
+
+    /// What the process, once it has ended, wrote to standard output after the lines that say
+    /// where it listens and how to use it.
+    #[must_use]
+    pub fn printed(&self) -> &str {
+        &self.printed
     }
 
     /// Ends the process as asked and takes the folder over: `start` serves the same store again.
@@ -185,12 +204,8 @@ impl Server {
     }
 
     /// Waits until something holds.
-    pub fn wait_until(&self, what: &str, mut holds: impl FnMut() -> bool) {
-        let started = Instant::now();
-        while !holds() {
-            assert!(started.elapsed() < PATIENCE, "waited for: {what}; log:\n{}", self.log());
-            std::thread::yield_now();
-        }
+    pub fn wait_until(&self, what: &str, holds: impl FnMut() -> bool) {
+        wait_until(holds, || format!("waited for: {what}; log:\n{}", self.log()));
     }
 
     /// A new connection.
@@ -202,7 +217,19 @@ impl Server {
     /// Posts a body with the accepted token, on a connection of its own.
     #[must_use]
     pub fn create(&self, body: &str) -> Response {
-        self.create_with(&format!("Authorization: Bearer {}\r\n", self.token), body)
+        self.create_with(&self.bearer(), body)
+    }
+
+    /// The header line that carries the accepted token.
+    #[must_use]
+    pub fn bearer(&self) -> String {
+        bearer(&self.token)
+    }
+
+    /// The bytes of a `POST /plants` with the accepted token and this body.
+    #[must_use]
+    pub fn post(&self, body: &str) -> Vec<u8> {
+        post(&self.bearer(), body.as_bytes())
     }
 
     /// Posts a body with these header lines instead of the token's.
@@ -223,8 +250,8 @@ impl Server {
         client_with_token(&format!("http://{}", self.address), token).expect("a client")
     }
 
-    /// Runs another command of the binary on the same store; its standard output.
-    #[must_use]
+    /// Runs another command of the binary on the same store, with success; its standard output.
+    #[expect(clippy::must_use_candidate, reason = "some commands are run for their effect")]
     pub fn command(&self, arguments: &[&str]) -> String {
         let output = run(self.folder(), arguments);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
