@@ -1,0 +1,240 @@
+//! A body is exactly a NewPlant, or the answer says what it is not.
+
+use plant_store_tests::{Connection, Server, head};
+use serde_json::json;
+
+/// Posts one body after another on one connection: a refused body that was read closes nothing.
+struct Poster {
+    server: Server,
+    connection: Connection,
+}
+
+impl Poster {
+    fn start() -> Self {
+        let server = Server::start();
+        let connection = server.connect();
+        Self { server, connection }
+    }
+
+    fn assert_refused(&mut self, body: &[u8], expected: &str) {
+        let body_for_people = String::from_utf8_lossy(&body[..body.len().min(100)]).into_owned();
+        let headers = format!(
+            "{}Content-Type: application/json\r\nContent-Length: {}\r\n",
+            self.server.bearer(),
+            body.len()
+        );
+        let answer = self.connection.exchange(&[head(&headers).as_bytes(), body].concat());
+        let (error, message) = answer.refusal();
+        assert_eq!(error, 400, "{body_for_people}");
+        assert!(message.contains(expected), "{body_for_people}: {message}");
+    }
+
+    fn assert_accepted(&mut self, body: &str) -> serde_json::Value {
+        self.connection.exchange(&self.server.post(body)).plant()
+    }
+
+    fn assert_nothing_stored(&self) {
+        assert!(self.server.export().is_empty());
+    }
+}
+
+#[test]
+fn what_is_no_new_plant_is_refused_by_name() {
+    let mut poster = Poster::start();
+    for (body, expected) in [
+        (r#"[1,"Ficus"]"#, "must be a JSON object"),
+        (r#"[{"id":1,"name":"Ficus"}]"#, "must be a JSON object"),
+        (r#""Ficus""#, "must be a JSON object"),
+        ("1", "must be a JSON object"),
+        ("true", "must be a JSON object"),
+        ("null", "must be a JSON object"),
+        ("{}", "`id` is missing"),
+        (r#"{"name":"Ficus"}"#, "`id` is missing"),
+        (r#"{"id":1}"#, "`name` is missing"),
+        (r#"{"id":1,"Name":"Ficus"}"#, "`name` is missing"),
+        (r#"{"id":null,"name":"Ficus"}"#, "`id` is null"),
+        (r#"{"id":"1","name":"Ficus"}"#, "`id` is a string"),
+        (r#"{"id":[1],"name":"Ficus"}"#, "`id` is an array"),
+        (r#"{"id":{},"name":"Ficus"}"#, "`id` is an object"),
+        (r#"{"id":true,"name":"Ficus"}"#, "`id` is a boolean"),
+        (r#"{"id":1.0,"name":"Ficus"}"#, "`id` is a number with a fraction"),
+        (r#"{"id":-0.0,"name":"Ficus"}"#, "`id` is a number with a fraction"),
+        (r#"{"id":1e3,"name":"Ficus"}"#, "or an exponent"),
+        (r#"{"id":1E3,"name":"Ficus"}"#, "or an exponent"),
+        (r#"{"id":9223372036854775808,"name":"Ficus"}"#, "`id` is out of range"),
+        (r#"{"id":-9223372036854775809,"name":"Ficus"}"#, "`id` is out of range"),
+        (r#"{"id":18446744073709551617,"name":"Ficus"}"#, "`id` is out of range"),
+        (r#"{"id":1,"name":null}"#, "`name` is null"),
+        (r#"{"id":1,"name":1}"#, "`name` is a number"),
+        (r#"{"id":1,"name":["Ficus"]}"#, "`name` is an array"),
+        (r#"{"id":1,"name":"Ficus","tag":null}"#, "`tag` is null"),
+        (r#"{"id":1,"name":"Ficus","tag":false}"#, "`tag` is a boolean"),
+        (r#"{"id":1,"name":"Ficus","tag":{}}"#, "`tag` is an object"),
+        (r#"{"id":1,"name":"Ficus","id":1}"#, "`id` is given twice"),
+        (r#"{"id":1,"name":"Ficus","name":"Ficus"}"#, "`name` is given twice"),
+        (r#"{"id":1,"name":"Ficus","n\u0061me":"Fern"}"#, "`name` is given twice"),
+        (r#"{"id":1,"name":"Ficus","tag":"a","tag":"a"}"#, "`tag` is given twice"),
+        (r#"{"id":1,"name":"Ficus","x":1,"x":2}"#, "`x` is given twice"),
+        (r#"{"x":1,"x":2}"#, "`x` is given twice"),
+        (r#"{"id":1,"name":"\ud800"}"#, "`name` is a string with half a surrogate pair"),
+        (r#"{"id":1,"name":"\udc00\ud800"}"#, "`name` is a string with half a surrogate pair"),
+        (r#"{"id":1,"name":"","tag":"\udfff"}"#, "`tag` is a string with half a surrogate pair"),
+    ] {
+        poster.assert_refused(body.as_bytes(), expected);
+    }
+    poster.assert_nothing_stored();
+}
+
+#[test]
+fn what_is_no_json_is_called_that() {
+    const PLANT: &str = r#"{"id":1,"name":"Ficus"}"#;
+    let mut poster = Poster::start();
+    let trailing = |text: &str| format!("{PLANT}{text}");
+    for body in [
+        String::new(),
+        " \r\n\t".into(),
+        "plant".into(),
+        "{".into(),
+        format!("\u{feff}{PLANT}"),
+        trailing("{}"),
+        trailing(PLANT),
+        trailing("x"),
+        trailing("\0"),
+        trailing("// a comment"),
+        PLANT[..PLANT.len() - 1].into(),
+        r#"{"id":1,"name":"Ficus",}"#.into(),
+        r#"{"id":1 "name":"Ficus"}"#.into(),
+        r#"{'id':1,"name":"Ficus"}"#.into(),
+        r#"{id:1,"name":"Ficus"}"#.into(),
+        r#"{1:1,"id":1,"name":"Ficus"}"#.into(),
+        r#"{"id":01,"name":"Ficus"}"#.into(),
+        r#"{"id":+1,"name":"Ficus"}"#.into(),
+        r#"{"id":1.,"name":"Ficus"}"#.into(),
+        r#"{"id":0x1,"name":"Ficus"}"#.into(),
+        r#"{"id":NaN,"name":"Ficus"}"#.into(),
+        r#"{"id":-,"name":"Ficus"}"#.into(),
+        r#"{"id":1,"name":"Ficus","x":[1,]}"#.into(),
+        r#"{"id":1,"name":"Ficus","x":nul}"#.into(),
+        r#"{"id":1,"name":"Ficus","\ud800":1}"#.into(),
+        // Broken after a repetition: what is no JSON is called that first.
+        r#"{"x":1,"x":2"#.into(),
+    ] {
+        poster.assert_refused(body.as_bytes(), "the body is not JSON");
+    }
+    // RFC 8259, section 7: no raw control character in a string, wherever the string stands.
+    for control in (0..0x20).map(char::from) {
+        for place in [
+            format!(r#"{{"id":1,"name":"{control}"}}"#),
+            format!(r#"{{"id":1,"name":"","x":"{control}"}}"#),
+            format!(r#"{{"id":1,"name":"","x{control}":1}}"#),
+        ] {
+            poster.assert_refused(place.as_bytes(), "the body is not JSON");
+        }
+    }
+    for escape in [r"\x", r"\u12", r"\u12g4", r"\'", r"\"] {
+        for member in ["name", "x"] {
+            let body = format!(r#"{{"id":1,"{member}":"{escape}"}}"#);
+            poster.assert_refused(body.as_bytes(), "the body is not JSON");
+        }
+    }
+    poster.assert_nothing_stored();
+}
+
+/// RFC 3629: each kind of bad sequence, in each place where a reader might not look.
+#[test]
+fn what_is_no_utf8_is_refused_wherever_it_stands() {
+    let mut poster = Poster::start();
+    let sequences: [&[u8]; 9] = [
+        b"\x80",
+        b"\xff",
+        b"\xc3",
+        b"\xe2\x82",
+        b"\xf0\x9f\x8c",
+        b"\xc0\x80",
+        b"\xe0\x80\xaf",
+        b"\xed\xa0\x80",
+        b"\xf4\x90\x80\x80",
+    ];
+    for bad in sequences {
+        for (before, after) in [
+            (r#"{"id":1,"name":""#, r#""}"#),
+            (r#"{"id":1,"name":"","tag":""#, r#""}"#),
+            (r#"{"id":1,"name":"","x":""#, r#""}"#),
+            (r#"{"id":1,"name":"","x":[{"y":""#, r#""}]}"#),
+            (r#"{"id":1,"name":"",""#, r#"":1}"#),
+            (r#"{"id":1,"name":""}"#, ""),
+            ("", r#"{"id":1,"name":""}"#),
+        ] {
+            let body = [before.as_bytes(), bad, after.as_bytes()].concat();
+            let place = format!("byte {} is not UTF-8", before.len() + 1);
+            poster.assert_refused(&body, &place);
+        }
+    }
+    poster.assert_nothing_stored();
+}
+
+#[test]
+fn a_new_plant_is_accepted_however_it_is_written() {
+    let mut poster = Poster::start();
+    let deep =
+        format!(r#"{{"id":9,"name":"","x":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
+    let cases = [
+        (r#"{"id":-9223372036854775808,"name":"least"}"#, i64::MIN, json!({ "name": "least" })),
+        (r#"{"id":9223372036854775807,"name":"most"}"#, i64::MAX, json!({ "name": "most" })),
+        (r#"{"id":-0,"name":"zero"}"#, 0, json!({ "name": "zero" })),
+        (r#"{"name":"last","tag":"","id":1}"#, 1, json!({ "name": "last", "tag": "" })),
+        ("\r\n\t {\n\"id\" : 2 ,\"name\" : \"wide\" } \n", 2, json!({ "name": "wide" })),
+        (r#"{"\u0069d":3,"n\u0061me":"\u0000\ud83c\udf31\/"}"#, 3, json!({ "name": "\0🌱/" })),
+        (r#"{"id":4,"name":"","ID":"x","Tag":null,"":[1e999]}"#, 4, json!({ "name": "" })),
+        (r#"{"id":5,"name":"","x":{"y":1,"y":2}}"#, 5, json!({ "name": "" })),
+        // Grammatical (RFC 8259, section 8.2), and nobody needs to know what it would mean.
+        (r#"{"id":6,"name":"","x":"\ud800"}"#, 6, json!({ "name": "" })),
+        (deep.as_str(), 9, json!({ "name": "" })),
+    ];
+    for (body, _, expected) in &cases {
+        assert_eq!(poster.assert_accepted(body), *expected, "{body:.100}");
+    }
+    let stored = poster.server.export();
+    assert_eq!(stored.len(), cases.len());
+    for (_, id, expected) in &cases {
+        let plant = &stored[id];
+        assert_eq!(plant.name, expected["name"]);
+        assert_eq!(plant.tag.as_deref(), expected.get("tag").and_then(|tag| tag.as_str()));
+    }
+}
+
+#[test]
+fn the_media_type_is_application_json_and_nothing_else() {
+    let server = Server::start();
+    let body = r#"{"id":1,"name":"Ficus"}"#;
+    let answer = |headers: &str| {
+        let length = format!("Content-Length: {}\r\n", body.len());
+        server
+            .connect()
+            .exchange(format!("{}{body}", head(&(server.bearer() + &length + headers))).as_bytes())
+    };
+    for refused in [
+        "",
+        "Content-Type:\r\n",
+        "Content-Type: text/json\r\n",
+        "Content-Type: application/jsonx\r\n",
+        "Content-Type: application/vnd.plants+json\r\n",
+        "Content-Type: application/x-www-form-urlencoded\r\n",
+        "Content-Type: application/json, application/json\r\n",
+        "Content-Type: application/json\r\nContent-Type: application/json\r\n",
+        "Content-Type: \"application/json\"\r\n",
+        "Content-Type: application/json\r\nContent-Encoding: gzip\r\n",
+        "Content-Type: application/json\r\nContent-Encoding: identity\r\n",
+    ] {
+        assert_eq!(answer(refused).refusal().0, 415, "{refused}");
+    }
+    assert!(server.export().is_empty());
+    for accepted in [
+        "application/json",
+        "application/json; charset=utf-8",
+        "application/json;charset=\"UTF-8\"",
+        "Application/JSON ; x=y",
+    ] {
+        answer(&format!("Content-Type: {accepted}\r\n")).plant();
+    }
+}

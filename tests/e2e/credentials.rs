@@ -1,0 +1,117 @@
+//! Who may create plants: the token of the `Authorization` header, and nobody else.
+
+use plant_store_tests::{Response, Server, bearer, head, plant, post};
+
+use crate::database;
+
+/// What the token is allowed at this moment.
+fn is_accepted(server: &Server, token: &str) -> bool {
+    let answer = server.create_with(&bearer(token), &plant(1, "Ficus", None));
+    answer.status == 200 || {
+        assert_eq!(answer.refusal().0, 401);
+        false
+    }
+}
+
+fn challenge(answer: &Response) -> &str {
+    assert_eq!(answer.refusal().0, 401, "{answer:?}");
+    answer.header("www-authenticate").expect("a challenge")
+}
+
+/// Each is refused on its head alone, of which the client then learns at once: the body that it
+/// announces never comes, and the `100 Continue` that it asks for must not either.
+#[test]
+fn a_request_without_a_good_token_is_refused_before_its_body() {
+    let server = Server::start();
+    let token = &server.token;
+    let (all_but_last, last) = token.split_at(token.len() - 1);
+    let other = if last == "0" { "1" } else { "0" };
+    let none = r#"Bearer realm="plant-store""#;
+    let invalid = r#"Bearer realm="plant-store", error="invalid_token""#;
+    let text = |value: String| value.into_bytes();
+    for (authorization, expected) in [
+        (None, none),
+        (Some(text(String::new())), none),
+        (Some(text(token.clone())), none),
+        (Some(text(format!("Basic {token}"))), none),
+        (Some(text(format!("Bearer,{token}"))), none),
+        (Some(text(format!("Bearer\t{token}"))), none),
+        (Some(text(format!("Bearer{token}"))), none),
+        (Some(text("Bearer".into())), invalid),
+        (Some(text("Bearer ".into())), invalid),
+        (Some(text(format!("Bearer  \t{token}"))), invalid),
+        (Some(text(format!("Bearer {token} {token}"))), invalid),
+        (Some(text(format!("Bearer {token},"))), invalid),
+        (Some(text(format!("Bearer \"{token}\""))), invalid),
+        (Some(text(format!("Bearer {all_but_last}"))), invalid),
+        (Some(text(format!("Bearer {all_but_last}{other}"))), invalid),
+        (Some(text(format!("Bearer {}", token.to_lowercase()))), invalid),
+        (Some(text(format!("Bearer {token}\r\nAuthorization: Bearer {token}"))), invalid),
+        (Some(text(format!("Bearer {token}\r\nAuthorization: Basic YTpi"))), invalid),
+        (Some(b"Bearer \xff\xfe".to_vec()), invalid),
+        (Some([b"Bearer ", token.as_bytes(), b"\xe9"].concat()), invalid),
+        // Well-formed, and issued by nobody.
+        (Some(text("Bearer pst_0123456789ABCDEFGHIJabcdefghij0038H4se".into())), invalid),
+    ] {
+        let what = authorization.as_deref().map(String::from_utf8_lossy);
+        for expectation in ["", "Expect: 100-continue\r\n"] {
+            let mut request = head("").into_bytes();
+            request.truncate(request.len() - 2);
+            if let Some(value) = &authorization {
+                request.extend([b"Authorization: ", value.as_slice(), b"\r\n"].concat());
+            }
+            request.extend(format!("{expectation}Content-Length: 9\r\n\r\n").bytes());
+            let mut connection = server.connect();
+            let answer = connection.exchange(&request);
+            assert_eq!(challenge(&answer), expected, "{what:?}");
+            assert!(connection.is_closed(), "{what:?}");
+        }
+    }
+}
+
+#[test]
+fn the_scheme_is_read_in_any_case_and_with_any_number_of_spaces() {
+    let server = Server::start();
+    for scheme in ["Bearer", "bearer", "BEARER", "bEaReR  ", "Bearer      "] {
+        let headers = format!("Authorization: {scheme} {}\r\n", server.token);
+        server.create_with(&headers, &plant(1, "Ficus", None)).plant();
+    }
+}
+
+/// RFC 6750, sections 2.2 and 2.3, which this service does not offer.
+#[test]
+fn a_token_elsewhere_is_no_token() {
+    let server = Server::start();
+    let body = format!(r#"{{"id":1,"name":"Ficus","access_token":"{}"}}"#, server.token);
+    let request = String::from_utf8(post("", body.as_bytes())).expect("text");
+    let queried = request.replace("/plants", &format!("/plants?access_token={}", server.token));
+    for request in [request, queried] {
+        let answer = server.connect().exchange(request.as_bytes());
+        assert_eq!(challenge(&answer), r#"Bearer realm="plant-store""#);
+    }
+}
+
+#[test]
+fn a_token_is_good_soon_after_it_is_created_and_refused_soon_after_it_is_revoked() {
+    let server = Server::start();
+    let token = server.command(&["token", "create", "extra"]).trim_end().to_owned();
+    server.wait_until("the new token is good", || is_accepted(&server, &token));
+    server.command(&["token", "revoke", "extra"]);
+    server.wait_until("the revoked token is refused", || !is_accepted(&server, &token));
+    assert!(is_accepted(&server, &server.token), "the other token stays as it is");
+}
+
+/// A clock that the test need not wait for: the expiry comes to the moment.
+#[test]
+fn a_token_is_refused_once_it_has_expired() {
+    let server = Server::start();
+    let token = server.command(&["token", "create", "brief", "--expires-in", "1h"]);
+    let token = token.trim_end();
+    server.wait_until("the new token is good", || is_accepted(&server, token));
+    database::open(&server)
+        .execute("UPDATE tokens SET expires_at = unixepoch() WHERE name = 'brief'", [])
+        .expect("the store takes the change");
+    server.wait_until("the expired token is refused", || !is_accepted(&server, token));
+    let answer = server.create_with(&bearer(token), &plant(1, "Ficus", None));
+    assert!(challenge(&answer).ends_with(r#"error="invalid_token""#));
+}

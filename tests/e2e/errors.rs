@@ -1,0 +1,182 @@
+//! Every value of `error`, met over a socket, with the headers that each must and must not carry.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::mpsc;
+use std::thread;
+
+use nix::sys::signal::Signal;
+use plant_store_tests::{Connection, Response, Server, bearer, head, plant, post};
+
+use crate::database;
+
+type Headers = &'static [(&'static str, &'static str)];
+
+const CHALLENGE: (&str, &str) = ("WWW-Authenticate", r#"Bearer realm="plant-store""#);
+const INVALID: (&str, &str) =
+    ("WWW-Authenticate", r#"Bearer realm="plant-store", error="invalid_token""#);
+const CLOSE: (&str, &str) = ("Connection", "close");
+const LATER: (&str, &str) = ("Retry-After", "1");
+
+/// Well-formed, and issued by nobody.
+const UNKNOWN_TOKEN: &str = "pst_0123456789ABCDEFGHIJabcdefghij0038H4se";
+
+/// The answer has, of the headers that tell refusals apart, these and no others.
+fn assert_headers(answer: &Response, expected: Headers, what: &str) {
+    for (name, _) in [CHALLENGE, CLOSE, LATER] {
+        let value = expected.iter().find(|(field, _)| *field == name).map(|(_, value)| *value);
+        assert_eq!(answer.header(name), value, "{name} of: {what}");
+    }
+    assert!(answer.header("x-request-id").is_some_and(|id| !id.is_empty()), "{what}");
+}
+
+/// Whether the answer told the truth about its connection.
+fn assert_connection(connection: &mut Connection, answer: &Response, server: &Server) {
+    if answer.header("connection") == Some("close") {
+        assert!(connection.is_closed());
+    } else {
+        connection.exchange(&server.post(&plant(1, "Ficus", None))).plant();
+    }
+}
+
+#[test]
+fn a_refusal_has_its_error_and_its_headers() {
+    let server = Server::starting().with(&["--max-body", "32"]).start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    let ficus = plant(2, "Ficus", None);
+    let with = |headers: &str| {
+        let headers = format!("{}Content-Length: {}\r\n{headers}", server.bearer(), ficus.len());
+        (head(&headers) + &ficus).into_bytes()
+    };
+    let coded = "Content-Type: application/json\r\nContent-Encoding: gzip\r\n";
+    let cases: [(&str, Vec<u8>, i64, Headers); 10] = [
+        ("no JSON", server.post("plant"), 400, &[]),
+        ("no NewPlant", server.post("{}"), 400, &[]),
+        ("no token", post("", ficus.as_bytes()), 401, &[CHALLENGE, CLOSE]),
+        ("no token and no body", head("Content-Length: 0\r\n").into(), 401, &[CHALLENGE]),
+        ("no token of ours", post(&bearer("x"), ficus.as_bytes()), 401, &[INVALID, CLOSE]),
+        ("an unknown token", post(&bearer(UNKNOWN_TOKEN), b""), 401, &[INVALID]),
+        ("a taken id", server.post(&plant(1, "Fern", None)), 409, &[]),
+        ("too long a body", server.post(&" ".repeat(33)), 413, &[CLOSE]),
+        ("no media type", with(""), 415, &[CLOSE]),
+        ("a coding", with(coded), 415, &[CLOSE]),
+    ];
+    for (what, request, error, headers) in cases {
+        let mut connection = server.connect();
+        let answer = connection.exchange(&request);
+        assert_eq!(answer.refusal().0, error, "{what}");
+        assert_headers(&answer, headers, what);
+        assert_connection(&mut connection, &answer, &server);
+    }
+    assert_headers(&server.create(&plant(1, "Ficus", None)), &[], "a plant");
+}
+
+#[test]
+fn a_body_that_does_not_arrive_is_408() {
+    let server = Server::starting().with(&["--body-timeout", "100ms"]).start();
+    let mut connection = server.connect();
+    let request = server.post(&plant(1, "Ficus", None));
+    let (last, all_but_it) = request.split_last().expect("a request");
+    let answer = connection.exchange(all_but_it);
+    let (error, message) = answer.refusal();
+    assert_eq!((error, message.as_str()), (408, "the body did not arrive within 100ms"));
+    assert_headers(&answer, &[CLOSE], "408");
+    connection.try_send(&[*last]);
+    assert!(connection.is_closed());
+    assert!(server.export().is_empty());
+}
+
+/// The message says nothing of the store, the log says it all, and the request's id joins them.
+#[test]
+fn a_fault_of_the_store_is_500_and_its_cause_is_in_the_log() {
+    let server = Server::start();
+    database::break_down(&server);
+    let answer = server.create(&plant(1, "Ficus", None));
+    let (error, message) = answer.refusal();
+    assert_eq!(error, 500);
+    assert_headers(&answer, &[], "500");
+    for internal in ["plants", "table", "SQL", "store failed", ".db"] {
+        assert!(!message.contains(internal), "{message}");
+    }
+    server.wait_for_log("no such table: plants");
+    server.wait_for_log(answer.header("x-request-id").expect("a request id"));
+}
+
+/// The page that holds the plants overwritten on the disk. The token, on another, is still good.
+#[test]
+fn a_damaged_file_is_500_and_the_service_goes_on() {
+    const PAGE: usize = 4096;
+    let server = Server::start();
+    let page: u32 = database::open(&server)
+        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'plants'", [], |row| row.get(0))
+        .expect("the store has plants");
+    let stopped = server.stopped_by(Signal::SIGTERM);
+    let file = File::options()
+        .write(true)
+        .open(stopped.folder().join("plant-store.db"))
+        .expect("the store is a file");
+    let offset = u64::from(page - 1) * PAGE as u64;
+    file.write_all_at(&[0xff; PAGE], offset).expect("the disk takes bytes");
+
+    let server = stopped.start();
+    for _ in 0..2 {
+        let (error, message) = server.create(&plant(1, "Ficus", None)).refusal();
+        assert_eq!(error, 500);
+        assert!(!message.contains("malformed"), "{message}");
+    }
+    server.wait_for_log("malformed");
+}
+
+/// Another process has the store's write lock, so the writer waits, the queue fills, and who
+/// finds it full is told so at once. Who waited is answered as soon as the lock is gone.
+#[test]
+fn more_creates_than_the_queue_holds_are_503() {
+    const CREATES: i64 = 16;
+    let server = Server::starting().with(&["--queue", "1"]).start();
+    let lock = database::locked(&server);
+    let (sender, answers) = mpsc::channel();
+    let (refused, created): (Vec<_>, Vec<_>) = thread::scope(|scope| {
+        for id in 0..CREATES {
+            let (server, sender) = (&server, sender.clone());
+            scope.spawn(move || {
+                sender.send((id, server.create(&plant(id, "Ficus", None)))).expect("a listener");
+            });
+        }
+        drop(sender);
+        let (first, answer) = answers.recv().expect("an answer while the writer waits");
+        assert_eq!(answer.status, 400, "nothing is answered with success before it is durable");
+        lock.execute_batch("ROLLBACK").expect("the lock is ours");
+        let rest = answers.iter();
+        std::iter::once((first, answer)).chain(rest).partition(|(_, answer)| answer.status == 400)
+    });
+    for (_, answer) in &refused {
+        let (error, message) = answer.refusal();
+        assert_eq!(error, 503);
+        assert!(message.contains("at its limit"), "{message}");
+        assert_headers(answer, &[LATER], "503");
+    }
+    assert!(!created.is_empty(), "those who waited are answered");
+    let mut created: Vec<_> = created.iter().map(|(id, _)| *id).collect();
+    created.sort_unstable();
+    assert_eq!(server.export().into_keys().collect::<Vec<_>>(), created);
+
+    for (id, _) in &refused {
+        server.create(&plant(*id, "Ficus", None)).plant();
+    }
+}
+
+#[test]
+fn a_store_that_stays_locked_is_503_and_the_plant_may_be_sent_again() {
+    let server = Server::start();
+    let lock = database::locked(&server);
+    let answer = server.create(&plant(1, "Ficus", None));
+    let (error, message) = answer.refusal();
+    assert_eq!(error, 503);
+    assert!(message.contains("cannot be reached"), "{message}");
+    assert_headers(&answer, &[LATER], "503");
+    server.wait_for_log("the store does not take writes");
+    assert!(server.export().is_empty());
+
+    lock.execute_batch("ROLLBACK").expect("the lock is ours");
+    server.create(&plant(1, "Ficus", None)).plant();
+}

@@ -1,0 +1,190 @@
+//! Requests as HTTP allows to frame them, and as it does not.
+
+use plant_store_client::Client;
+use plant_store_client::types::NewPlant;
+use plant_store_tests::{Server, bearer, head, plant};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use serde_json::json;
+
+const JSON: &str = "Content-Type: application/json\r\n";
+const CHUNKED: &str = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
+
+#[test]
+fn a_body_may_come_in_chunks() {
+    let server = Server::start();
+    let mut connection = server.connect();
+    connection.send(head(&(server.bearer() + CHUNKED)).as_bytes());
+    for byte in plant(1, "Ficus", None).bytes() {
+        connection.send(&[b"1\r\n", [byte].as_slice(), b"\r\n"].concat());
+    }
+    let answer = connection.exchange(b"0\r\nTrailer: ignored\r\n\r\n");
+    assert_eq!(answer.plant(), json!({ "name": "Ficus" }));
+    connection.exchange(&server.post(&plant(1, "Ficus", None))).plant();
+}
+
+#[test]
+fn a_request_may_come_byte_by_byte() {
+    let server = Server::start();
+    let mut connection = server.connect();
+    for byte in server.post(&plant(1, "Ficus", Some("indoor"))) {
+        connection.send(&[byte]);
+    }
+    assert_eq!(connection.receive().plant(), json!({ "name": "Ficus", "tag": "indoor" }));
+}
+
+#[test]
+fn a_client_that_asks_first_is_told_to_continue() {
+    let server = Server::start();
+    let mut connection = server.connect();
+    let body = plant(1, "Ficus", None);
+    let length = body.len();
+    let expectation = format!("{JSON}Content-Length: {length}\r\nExpect: 100-continue\r\n");
+    let go_on = connection.exchange(head(&(server.bearer() + &expectation)).as_bytes());
+    assert_eq!(go_on.status, 100);
+    connection.exchange(body.as_bytes()).plant();
+}
+
+#[test]
+fn requests_in_one_write_are_answered_in_their_order() {
+    let server = Server::start();
+    let bodies: Vec<_> = (0..50)
+        .map(|id| match id % 5 {
+            4 => "{}".to_owned(),
+            _ => plant(id, &format!("plant {id}"), None),
+        })
+        .collect();
+    let requests: Vec<_> = bodies.iter().flat_map(|body| server.post(body)).collect();
+    let mut connection = server.connect();
+    connection.send(&requests);
+    for id in 0..50 {
+        let answer = connection.receive();
+        match id % 5 {
+            4 => assert_eq!(answer.refusal().0, 400),
+            _ => assert_eq!(answer.plant(), json!({ "name": format!("plant {id}") })),
+        }
+    }
+}
+
+/// What follows an unread body is no request, whatever it looks like.
+#[test]
+fn an_unread_body_is_never_taken_for_a_request() {
+    let server = Server::start();
+    let smuggled = server.post(&plant(1, "Ficus", None));
+    let refused = format!("{}Content-Length: {}\r\n", bearer("x"), smuggled.len());
+    let mut connection = server.connect();
+    connection.send(&[head(&refused).as_bytes(), &smuggled, &smuggled].concat());
+    assert_eq!(connection.receive().refusal().0, 401);
+    assert!(connection.is_closed());
+    assert!(server.export().is_empty());
+}
+
+#[test]
+fn http_1_0_ends_the_connection_unless_asked_not_to() {
+    let server = Server::start();
+    let request = String::from_utf8(server.post(&plant(1, "Ficus", None))).expect("text");
+    let request = request.replace("HTTP/1.1", "HTTP/1.0");
+    let mut connection = server.connect();
+    connection.exchange(request.as_bytes()).plant();
+    assert!(connection.is_closed());
+
+    let kept = request.replace("Host:", "Connection: keep-alive\r\nHost:");
+    let mut connection = server.connect();
+    let answer = connection.exchange(kept.as_bytes());
+    answer.plant();
+    assert_eq!(answer.header("connection"), Some("keep-alive"));
+    connection.exchange(kept.as_bytes()).plant();
+}
+
+/// With prior knowledge, by a real client: refusals of unread bodies end streams there, not
+/// connections, so the requests after them are answered too.
+#[tokio::test]
+async fn http_2_is_spoken_as_well() {
+    let server = Server::start();
+    let client_with = |token: &str| {
+        let value = HeaderValue::try_from(format!("Bearer {token}")).expect("a header value");
+        let http = reqwest::Client::builder()
+            .http2_prior_knowledge()
+            .default_headers(HeaderMap::from_iter([(AUTHORIZATION, value)]))
+            .build()
+            .expect("an HTTP client");
+        Client::new_with_client(&format!("http://{}", server.address), http)
+    };
+    let ficus = NewPlant { id: 1, name: "Ficus".into(), tag: None };
+    let client = client_with(&server.token);
+    for _ in 0..2 {
+        let created = client.create_plant().body(ficus.clone()).send().await.expect("a plant");
+        assert_eq!(created.name, "Ficus");
+    }
+    let stranger = client_with("x");
+    for _ in 0..2 {
+        let refused = stranger.create_plant().body(ficus.clone()).send().await.expect_err("401");
+        let refusal = plant_store_client::refusal(&refused).expect("a declared refusal");
+        assert_eq!(refusal.error, 401);
+    }
+}
+
+#[test]
+fn a_body_that_breaks_off_creates_nothing() {
+    let server = Server::start();
+    let body = plant(1, "Ficus", None);
+    let declared = format!("{JSON}Content-Length: {}\r\n", body.len() + 1);
+    let chunk = format!("{:x}\r\n{body}\r\n", body.len());
+    for (headers, sent) in
+        [(declared.as_str(), body.as_str()), (CHUNKED, chunk.as_str()), (CHUNKED, "5\r\n{\"id\"")]
+    {
+        let mut connection = server.connect();
+        connection.send((head(&(server.bearer() + headers)) + sent).as_bytes());
+        connection.finish_sending();
+        // The server may hang up on who hung up, or say why: never with success.
+        if let Some(answer) = connection.try_receive() {
+            assert_eq!(answer.refusal().0, 400);
+            assert_eq!(answer.header("connection"), Some("close"));
+        }
+        assert!(connection.is_closed());
+    }
+    assert!(server.export().is_empty());
+}
+
+#[test]
+fn a_chunk_that_is_none_is_refused() {
+    let server = Server::start();
+    for chunk in ["x\r\n{}\r\n0\r\n\r\n", "-1\r\n\r\n", "ffffffffffffffffff\r\n"] {
+        let mut connection = server.connect();
+        let answer = connection.exchange((head(&(server.bearer() + CHUNKED)) + chunk).as_bytes());
+        let (error, message) = answer.refusal();
+        assert_eq!(error, 400, "{chunk:?}");
+        assert!(message.contains("broke off"), "{message}");
+        assert!(connection.is_closed(), "{chunk:?}");
+    }
+    assert!(server.export().is_empty());
+}
+
+#[test]
+fn nothing_else_is_served() {
+    let server = Server::start();
+    for (method, path, status) in [
+        ("GET", "/plants", 405),
+        ("PUT", "/plants", 405),
+        ("DELETE", "/plants", 405),
+        ("OPTIONS", "/plants", 405),
+        ("PLANT", "/plants", 405),
+        ("GET", "/", 404),
+        ("POST", "/", 404),
+        ("POST", "/plants/1", 404),
+        ("POST", "/Plants", 404),
+        ("POST", "/plantsx", 404),
+        ("POST", "*", 404),
+    ] {
+        let body = plant(1, "Ficus", None);
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: plants\r\n{}{JSON}Content-Length: {}\r\n\r\n{body}",
+            server.bearer(),
+            body.len()
+        );
+        let answer = server.connect().exchange(request.as_bytes());
+        assert_eq!(answer.status, status, "{method} {path}");
+        assert_eq!(answer.header("allow"), (status == 405).then_some("POST"), "{method} {path}");
+        assert!(answer.header("x-request-id").is_some(), "{method} {path}");
+    }
+    assert!(server.export().is_empty());
+}

@@ -1,0 +1,79 @@
+//! What a body may cost, to the byte.
+
+use std::thread;
+use std::time::Duration;
+
+use plant_store_tests::{Connection, Server, head, plant};
+
+const JSON: &str = "Content-Type: application/json\r\n";
+const CHUNKED: &str = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
+
+/// A plant that takes exactly that many bytes.
+fn plant_of(bytes: usize) -> String {
+    let rest = plant(1, "", None);
+    rest.replace(r#""name":"""#, &format!(r#""name":"{}""#, "f".repeat(bytes - rest.len())))
+}
+
+fn assert_too_large(mut connection: Connection, limit: usize) {
+    let (error, message) = connection.receive().refusal();
+    assert_eq!(error, 413);
+    assert!(message.contains(&format!("larger than {limit} bytes")), "{message}");
+    assert!(connection.is_closed());
+}
+
+/// Sizes are read as people write them; a body of just that size is good, however it is framed,
+/// and one byte more is refused: from its declared length without a byte of it, or at the first
+/// byte too many with the end of the body still to come.
+#[test]
+fn a_body_may_be_as_large_as_the_limit() {
+    for (size, limit) in [("1000", 1000), ("1kB", 1000), ("64KiB", 65536), ("0.5 MiB", 524_288)] {
+        let server = Server::starting().with(&["--max-body", size]).start();
+        let body = plant_of(limit);
+        assert_eq!(body.len(), limit);
+        server.create(&body).plant();
+        let chunk = head(&(server.bearer() + CHUNKED)) + &format!("{limit:x}\r\n{body}\r\n");
+        server.connect().exchange(format!("{chunk}0\r\n\r\n").as_bytes()).plant();
+
+        let mut declared = server.connect();
+        let length = format!("Content-Length: {}\r\n", limit + 1);
+        declared.send(head(&(server.bearer() + JSON + &length)).as_bytes());
+        assert_too_large(declared, limit);
+
+        let mut chunked = server.connect();
+        chunked.send(format!("{chunk}1\r\n ").as_bytes());
+        assert_too_large(chunked, limit);
+    }
+}
+
+/// 1 MiB, where nobody says anything else. A client that asks first learns it before it sends.
+#[test]
+fn the_limit_is_a_mebibyte() {
+    let server = Server::start();
+    server.create(&plant_of(1024 * 1024)).plant();
+    for length in [1024 * 1024 + 1, u64::MAX - 2] {
+        let mut connection = server.connect();
+        let headers = format!("{JSON}Content-Length: {length}\r\nExpect: 100-continue\r\n");
+        connection.send(head(&(server.bearer() + &headers)).as_bytes());
+        assert_too_large(connection, 1024 * 1024);
+    }
+}
+
+/// The deadline is for the whole body: a byte now and then does not move it.
+#[test]
+fn a_slow_body_runs_out_of_time_though_it_moves() {
+    let server = Server::starting().with(&["--body-timeout", "300ms"]).start();
+    let mut connection = server.connect();
+    let headers = server.bearer() + JSON + "Content-Length: 1000000\r\n";
+    connection.send(head(&headers).as_bytes());
+    let mut trickle = connection.sender();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            while trickle.try_send(b" ") {
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        assert_eq!(connection.receive().refusal().0, 408);
+        assert!(connection.is_closed());
+        drop(connection);
+    });
+}
