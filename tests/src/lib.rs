@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 pub use facts::facts;
 pub use http::{Connection, Response, bearer, head, post};
-pub use server::{Server, Starting, binary, run};
+pub use server::{Server, Starting, binary, failure, run};
 
 /// How long an event may take on the slowest machine before the test gives up on it.
 pub const PATIENCE: Duration = Duration::from_mins(1);
