@@ -120,3 +120,29 @@ pub fn may_repeat(error: &Error<types::Error>) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_passes_may_be_repeated_and_nothing_else() {
+        for (error, repeat) in [
+            (400, false),
+            (401, false),
+            (408, true),
+            (409, false),
+            (413, false),
+            (415, false),
+            (500, true),
+            (503, true),
+        ] {
+            let body = types::Error { error, message: String::new() };
+            let refused = ResponseValue::new(body, StatusCode::BAD_REQUEST, HeaderMap::new());
+            let refused = Error::ErrorResponse(refused);
+            assert_eq!(refusal(&refused).map(|refusal| refusal.error), Some(error));
+            assert_eq!(may_repeat(&refused), repeat, "{error}");
+        }
+        assert!(!may_repeat(&Error::InvalidRequest(String::new())));
+    }
+}
