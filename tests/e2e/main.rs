@@ -1,13 +1,22 @@
 //! The end-to-end tests: the real binary, real sockets, the real client.
 
 mod bodies;
+mod client;
+mod command_line;
 mod compat;
 mod contract;
+mod crashes;
 mod credentials;
 mod database;
 mod errors;
+mod export;
 mod first_use;
 mod framing;
 mod limits;
+mod logs;
 mod mutations;
 mod properties;
+mod races;
+mod signals;
+mod stores;
+mod tokens;

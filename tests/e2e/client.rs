@@ -1,0 +1,85 @@
+//! The generated client against the real binary, and the program that shows its use.
+
+use nix::sys::signal::Signal;
+use plant_store_client::types::{self, NewPlant};
+use plant_store_client::{Client, Error, ResponseValue, client_with_token, may_repeat, refusal};
+use plant_store_tests::Server;
+
+use crate::database;
+
+type Created = Result<types::Plant, Error<types::Error>>;
+
+async fn create(client: &Client, name: &str, tag: Option<&str>) -> Created {
+    let plant = NewPlant { id: 1, name: name.into(), tag: tag.map(str::to_owned) };
+    client.create_plant().body(plant).send().await.map(ResponseValue::into_inner)
+}
+
+/// The `error` of a refusal, and whether the client is told to try again.
+fn advice(result: Created) -> (Option<i32>, bool) {
+    let error = result.expect_err("no plant");
+    (refusal(&error).map(|refusal| refusal.error), may_repeat(&error))
+}
+
+#[tokio::test]
+async fn a_plant_is_created_repeated_and_defended() {
+    let server = Server::start();
+    let client = server.client();
+    for _ in 0..2 {
+        let plant = create(&client, "Ficus", Some("indoor")).await.expect("a plant");
+        assert_eq!((plant.name.as_str(), plant.tag.as_deref()), ("Ficus", Some("indoor")));
+    }
+    for (name, tag) in [("Fern", Some("indoor")), ("Ficus", None), ("Ficus", Some(""))] {
+        assert_eq!(advice(create(&client, name, tag).await), (Some(409), false));
+    }
+    let stranger = server.client_with("pst_0123456789ABCDEFGHIJabcdefghij0038H4se");
+    assert_eq!(advice(create(&stranger, "Ficus", None).await), (Some(401), false));
+}
+
+#[tokio::test]
+async fn what_may_pass_may_be_repeated() {
+    let mut server = Server::start();
+    let client = server.client();
+    let lock = database::locked(&server);
+    assert_eq!(advice(create(&client, "Ficus", None).await), (Some(503), true));
+    drop(lock);
+    create(&client, "Ficus", None).await.expect("the same plant, later");
+    database::break_down(&server);
+    assert_eq!(advice(create(&client, "Ficus", None).await), (Some(500), true));
+    server.signal(Signal::SIGKILL);
+    server.wait();
+    assert_eq!(advice(create(&client, "Ficus", None).await), (None, true));
+}
+
+#[test]
+fn a_token_that_no_header_takes_is_not_repeated() {
+    let error = client_with_token("http://127.0.0.1:1", "pst_\n").err();
+    let error = error.expect("no header holds a line break").to_string();
+    assert!(!error.contains("pst_"), "{error}");
+}
+
+/// `client/examples/create_plant.rs`, called as it says.
+#[test]
+fn the_example_runs() {
+    let server = Server::start();
+    let example = escargot::CargoBuild::new()
+        .package("plant-store-client")
+        .example("create_plant")
+        .run()
+        .expect("the example builds");
+    let run = |words: &[&str]| {
+        example
+            .command()
+            .args(words)
+            .env("PLANT_STORE_URL", format!("http://{}", server.address))
+            .env("PLANT_STORE_TOKEN", &server.token)
+            .output()
+            .expect("the example starts")
+    };
+    let created = run(&["2", "Ficus", "indoor"]);
+    assert!(created.status.success());
+    assert!(String::from_utf8_lossy(&created.stdout).starts_with("created Plant"));
+    let taken = run(&["2", "Fern"]);
+    assert!(String::from_utf8_lossy(&taken.stdout).starts_with("taken: "));
+    assert_eq!(server.export()[&2].tag.as_deref(), Some("indoor"));
+    assert!(!run(&["two", "Fern"]).status.success());
+}

@@ -1,0 +1,112 @@
+//! The command line: what it takes, and the one line with which it refuses the rest.
+
+use std::net::TcpListener;
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+use plant_store_tests::{Server, binary, failure, plant};
+use tempfile::TempDir;
+
+/// The binary, with these words, in an empty folder that has to stay empty.
+fn refused(words: &[&str], variable: Option<(&str, &str)>) -> (Option<i32>, String) {
+    let folder = TempDir::new().expect("a temporary folder");
+    let mut command = Command::new(binary());
+    command.args(words).current_dir(&folder).envs(variable);
+    let failure = failure(&mut command);
+    let left = std::fs::read_dir(folder.path()).expect("the folder is there").count();
+    assert_eq!(left, 0, "{words:?} leaves nothing behind");
+    failure
+}
+
+#[test]
+fn a_wrong_command_is_status_2_and_one_line() {
+    for (words, expected) in [
+        ("plant", "unrecognized subcommand 'plant'"),
+        ("serve --plant", "unexpected argument '--plant'"),
+        ("serve plants.db", "unexpected argument 'plants.db'"),
+        ("serve --listen localhost", "invalid value 'localhost' for '--listen"),
+        ("serve --store plants.db", "expected `sqlite:PATH`"),
+        ("serve --store sqlite:", "a file that outlives the process"),
+        ("serve --store sqlite::memory:", "a file that outlives the process"),
+        ("serve --max-body much", "invalid value 'much' for '--max-body"),
+        ("serve --max-body=-1", "invalid value '-1' for '--max-body"),
+        ("serve --body-timeout 10", "invalid value '10' for '--body-timeout"),
+        ("serve --queue 0", "invalid value '0' for '--queue"),
+        ("serve --shutdown-timeout soon", "invalid value 'soon' for '--shutdown-timeout"),
+        ("serve --log-level loud", "invalid value 'loud' for '--log-level"),
+        ("serve --log-format xml", "invalid value 'xml' for '--log-format"),
+        ("serve --queue 1 --queue 2", "'--queue <CREATES>' cannot be used multiple times"),
+        ("token create", "<NAME>"),
+        ("token create é", "letters, digits"),
+        ("token create x --expires-in soon", "invalid value 'soon' for '--expires-in"),
+        ("token revoke", "<NAME>"),
+        ("export --json", "unexpected argument '--json'"),
+    ] {
+        let words: Vec<_> = words.split(' ').collect();
+        let (status, said) = refused(&words, None);
+        assert_eq!(status, Some(2), "{words:?}");
+        assert!(said.contains(expected), "{words:?}: {said}");
+    }
+}
+
+/// Every flag of `serve` has its variable.
+#[test]
+fn a_wrong_variable_is_a_wrong_command() {
+    for (variable, flag) in [
+        ("PLANT_STORE_LISTEN", "--listen"),
+        ("PLANT_STORE_STORE", "--store"),
+        ("PLANT_STORE_MAX_BODY", "--max-body"),
+        ("PLANT_STORE_BODY_TIMEOUT", "--body-timeout"),
+        ("PLANT_STORE_QUEUE", "--queue"),
+        ("PLANT_STORE_SHUTDOWN_TIMEOUT", "--shutdown-timeout"),
+        ("PLANT_STORE_LOG_LEVEL", "--log-level"),
+        ("PLANT_STORE_LOG_FORMAT", "--log-format"),
+    ] {
+        let (status, said) = refused(&["serve"], Some((variable, "x")));
+        assert_eq!(status, Some(2), "{variable}");
+        assert!(said.contains(&format!("invalid value 'x' for '{flag} <")), "{variable}: {said}");
+    }
+}
+
+#[test]
+fn a_flag_is_stronger_than_its_variable() {
+    let server = Server::starting()
+        .command(|command| {
+            command.env("PLANT_STORE_STORE", "sqlite:variable.db");
+            command.env("PLANT_STORE_MAX_BODY", "1kB");
+            command.env("PLANT_STORE_BODY_TIMEOUT", "1m 30s");
+        })
+        .with(&["--max-body", "30"])
+        .start();
+    let (error, message) = server.create(&plant(1, "Monstera deliciosa", None)).refusal();
+    assert_eq!(error, 413, "{message}");
+    server.create(&plant(1, "Ficus", None)).plant();
+    assert!(server.folder().join("variable.db").exists());
+    assert!(!server.folder().join("plant-store.db").exists());
+}
+
+/// The largest of everything is a wish like any other.
+#[test]
+fn no_limit_is_too_large() {
+    let mut server = Server::starting()
+        .with(&["--max-body", "15EiB", "--queue", "18446744073709551615"])
+        .with(&["--body-timeout", "580000000000y", "--shutdown-timeout", "580000000000y"])
+        .start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.wait().code(), Some(0));
+}
+
+#[test]
+fn an_address_in_use_leaves_no_new_store_behind() {
+    let other = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = other.local_addr().expect("an address").to_string();
+    for (words, variable) in [
+        (vec!["serve", "--listen", &address], None),
+        (vec!["serve"], Some(("PLANT_STORE_LISTEN", address.as_str()))),
+    ] {
+        let (status, said) = refused(&words, variable);
+        assert_eq!(status, Some(1));
+        assert!(said.contains(&format!("cannot listen on {address}: ")), "{said}");
+    }
+}

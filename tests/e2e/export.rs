@@ -1,0 +1,85 @@
+//! `plant-store export`: every plant of one moment, a line each, in the order of the ids.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use plant_store_tests::{Server, binary, plant};
+
+use crate::database;
+
+/// Enough plants that an export cannot be through before somebody reads it: a pipe holds 64 KiB.
+const PLANTS: i64 = 5000;
+
+fn with_many_plants() -> Server {
+    let server = Server::start();
+    database::open(&server)
+        .execute(
+            "WITH RECURSIVE ids (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?1)
+             INSERT INTO plants SELECT id, printf('%0100d', id), NULL FROM ids",
+            [PLANTS],
+        )
+        .expect("the store takes plants");
+    server
+}
+
+/// An export that has written its first line, and waits for a reader of the others.
+fn started(server: &Server) -> (Child, BufReader<ChildStdout>, String) {
+    let mut export = Command::new(binary())
+        .arg("export")
+        .current_dir(server.folder())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut lines = BufReader::new(export.stdout.take().expect("standard output is piped"));
+    let mut first = String::new();
+    lines.read_line(&mut first).expect("standard output is text");
+    (export, lines, first)
+}
+
+#[test]
+fn a_line_has_one_shape() {
+    let server = Server::start();
+    assert_eq!(server.command(&["export"]), "");
+    for body in [
+        r#"{"name":"Fern","id":2}"#,
+        r#"{"tag":"","x":1,"name":"","id":-1}"#,
+        r#"{"tag":"\u0069ndoor","id":10,"name":"\u0000\/\"\u00e9"}"#,
+        r#"{"id":-9223372036854775808,"name":"least"}"#,
+    ] {
+        server.create(body).plant();
+    }
+    let expected = [
+        r#"{"id":-9223372036854775808,"name":"least"}"#,
+        r#"{"id":-1,"name":"","tag":""}"#,
+        r#"{"id":2,"name":"Fern"}"#,
+        r#"{"id":10,"name":"\u0000/\"é","tag":"indoor"}"#,
+        "",
+    ];
+    assert_eq!(server.command(&["export"]), expected.join("\n"));
+}
+
+#[test]
+fn an_export_is_of_one_moment_while_the_server_writes() {
+    let server = with_many_plants();
+    let (mut export, mut lines, mut text) = started(&server);
+    for id in [0, PLANTS + 1] {
+        server.create(&plant(id, "later", None)).plant();
+    }
+    lines.read_to_string(&mut text).expect("standard output is text");
+    assert!(export.wait().expect("the export ends").success());
+    assert!(!text.contains("later"));
+    assert_eq!(text.lines().count(), usize::try_from(PLANTS).expect("a few"));
+    assert!(server.command(&["export"]).contains("later"));
+}
+
+#[test]
+fn a_reader_that_has_had_enough_is_no_error() {
+    let server = with_many_plants();
+    let (export, lines, first) = started(&server);
+    assert!(first.starts_with(r#"{"id":1,"#), "{first}");
+    drop(lines);
+    let output = export.wait_with_output().expect("the export ends");
+    assert!(output.status.success());
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}

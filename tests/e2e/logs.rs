@@ -1,0 +1,108 @@
+//! The log says what happened, and nothing that is a secret or a plant.
+
+use nix::sys::signal::Signal;
+use plant_store_tests::{Server, bearer, post};
+use serde_json::Value;
+
+use crate::database;
+
+const NAME: &str = "Monstera-in-secret";
+const TAG: &str = "tag-in-secret";
+const MEMBER: &str = "member-in-secret";
+const QUERY: &str = "query-in-secret";
+
+/// Every way in which a secret may come to the server: in the right place, and in wrong ones.
+fn send_secrets(server: &Server) {
+    let token = &server.token;
+    let plant = |id: &str| format!(r#"{{"id":{id},"name":"{NAME}","tag":"{TAG}"}}"#);
+    let twice = format!(r#"{{"{MEMBER}":"{NAME}","{MEMBER}":"{TAG}"}}"#);
+    let good = server.bearer();
+    for (headers, body) in [
+        (&good, plant("1")),
+        (&good, plant("1").replace(TAG, "another")),
+        (&good, plant("x")),
+        (&good, plant("1e3")),
+        (&good, twice),
+        (&good, format!(r#"{{"id":1,"name":["{NAME}"]}}"#)),
+        (&format!("{good}Content-Encoding: {TAG}\r\n"), plant("1")),
+        (&String::new(), plant("1")),
+        (&bearer(&token.to_lowercase()), plant("1")),
+        (&format!("Authorization: Basic {token}\r\n"), plant("1")),
+        (&format!("{good}{good}"), plant("1")),
+    ] {
+        let request = String::from_utf8(post(headers, body.as_bytes())).expect("text");
+        for line in ["POST /plants", "GET /plants", "POST /plant"] {
+            let line = format!("{line}?{QUERY}={token} HTTP");
+            let request = request.replace("POST /plants HTTP", &line);
+            let _ = server.connect().exchange(request.as_bytes());
+        }
+    }
+    let mut broken = server.connect();
+    broken.send(format!("{token} {NAME} {TAG}\r\n\r\n").as_bytes());
+    let _ = broken.try_receive();
+}
+
+#[test]
+fn no_secret_reaches_a_log_or_a_later_output() {
+    for format in ["json", "text"] {
+        let flags = ["--log-level", "trace", "--log-format", format];
+        let server = Server::starting().with(&flags).start();
+        send_secrets(&server);
+        let mut server = server.stopped_by(Signal::SIGTERM).with(&flags).start();
+        send_secrets(&server);
+        database::break_down(&server);
+        send_secrets(&server);
+        server.signal(Signal::SIGTERM);
+        assert!(server.wait().success());
+
+        assert_eq!(server.printed(), "", "a store's token is printed once");
+        let log = server.log();
+        for expected in ["request completed", "404", "405", "no such table", "stopped"] {
+            assert!(log.contains(expected), "{expected} in the {format} log");
+        }
+        let secret_part = &server.token["pst_".len()..];
+        let log = log.to_lowercase();
+        for secret in [secret_part, NAME, TAG, MEMBER, QUERY, "authorization", "bearer"] {
+            assert!(!log.contains(&secret.to_lowercase()), "{secret} in the {format} log: {log}");
+        }
+    }
+}
+
+/// One JSON object a line; one line a request of the operation, which the answer's id finds.
+#[test]
+fn a_request_is_one_record() {
+    let mut server = Server::start();
+    let created = server.create(r#"{"id":1,"name":"Ficus"}"#);
+    let refused = server.create_with("", r#"{"id":2,"name":"Ficus"}"#);
+    let missing = server.connect().exchange(b"GET /fern?x=y HTTP/1.1\r\nHost: plants\r\n\r\n");
+    server.signal(Signal::SIGTERM);
+    server.wait();
+
+    let log = server.log();
+    let records: Vec<Value> =
+        log.lines().map(|line| serde_json::from_str(line).expect("a JSON object")).collect();
+    let record = |id: Option<&str>| {
+        let id = id.expect("a request id");
+        let mut found = records.iter().filter(|record| record["req_id"] == id);
+        let record = found.next().unwrap_or_else(|| panic!("no record of {id}: {log}"));
+        assert!(found.next().is_none(), "two records of {id}: {log}");
+        record
+    };
+    let created = record(created.header("x-request-id"));
+    assert_eq!((&created["status"], &created["token"]), (&200.into(), &"first".into()));
+    assert!(created["latency_us"].is_u64() && created.get("error").is_none(), "{created}");
+    let refused = record(refused.header("x-request-id"));
+    assert_eq!((&refused["status"], &refused["error"]), (&400.into(), &401.into()));
+    assert!(refused.get("token").is_none(), "{refused}");
+    let missing = record(missing.header("x-request-id"));
+    assert_eq!((&missing["status"], &missing["path"]), (&404.into(), &"/fern".into()));
+}
+
+#[test]
+fn the_log_leaves_out_what_is_less_important_than_asked_for() {
+    let mut server = Server::starting().with(&["--log-level", "error"]).start();
+    server.create(r#"{"id":1,"name":"Ficus"}"#).plant();
+    server.signal(Signal::SIGTERM);
+    assert!(server.wait().success());
+    assert_eq!(server.log(), "");
+}

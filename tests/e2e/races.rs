@@ -1,0 +1,67 @@
+//! Many clients at once: first write wins, and everybody is told the same.
+
+use std::collections::BTreeMap;
+use std::sync::Barrier;
+use std::thread;
+
+use plant_store_tests::{Server, plant};
+
+const CLIENTS: usize = 8;
+const IDS: i64 = 50;
+
+/// Each client wants every id for a plant of its own, all in one order, so that they meet. Every
+/// other client sends all its requests before it reads an answer.
+#[test]
+fn an_id_goes_to_exactly_one_of_those_who_race_for_it() {
+    let server = Server::start();
+    let start = Barrier::new(CLIENTS);
+    let race = |client: usize| {
+        let mut connection = server.connect();
+        let requests: Vec<_> =
+            (0..IDS).map(|id| server.post(&plant(id, &format!("{client}"), None))).collect();
+        start.wait();
+        let answers: Vec<_> = if client.is_multiple_of(2) {
+            connection.send(&requests.concat());
+            requests.iter().map(|_| connection.receive()).collect()
+        } else {
+            requests.iter().map(|request| connection.exchange(request)).collect()
+        };
+        (0..IDS).zip(answers)
+    };
+    let mut winners = BTreeMap::new();
+    thread::scope(|scope| {
+        let clients: Vec<_> =
+            (0..CLIENTS).map(|client| scope.spawn(move || race(client))).collect();
+        for (client, answers) in clients.into_iter().enumerate() {
+            for (id, answer) in answers.join().expect("the client ran") {
+                if answer.status == 200 {
+                    assert_eq!(answer.plant()["name"], client.to_string());
+                    assert_eq!(winners.insert(id, client.to_string()), None, "one winner of {id}");
+                } else {
+                    assert_eq!(answer.refusal().0, 409);
+                }
+            }
+        }
+    });
+    let stored: BTreeMap<_, _> =
+        server.export().into_iter().map(|(id, plant)| (id, plant.name)).collect();
+    assert_eq!(stored, winners);
+    assert_eq!(stored.len(), usize::try_from(IDS).expect("a few"));
+}
+
+/// A plant and its repetitions, in one batch and across batches, are one plant.
+#[test]
+fn the_same_plant_from_many_is_created_once_and_answered_to_all() {
+    let server = Server::start();
+    thread::scope(|scope| {
+        for _ in 0..CLIENTS {
+            scope.spawn(|| {
+                let mut connection = server.connect();
+                for id in 0..IDS {
+                    connection.exchange(&server.post(&plant(id, "Ficus", Some("x")))).plant();
+                }
+            });
+        }
+    });
+    assert_eq!(server.export().len(), usize::try_from(IDS).expect("a few"));
+}

@@ -1,0 +1,98 @@
+//! How the server stops.
+
+use nix::sys::signal::Signal;
+use plant_store_tests::{Connection, Server, head, plant};
+
+use crate::database;
+
+/// A request in the middle: its body was asked for and has not come.
+fn in_flight(server: &Server, body: &str) -> Connection {
+    let mut connection = server.connect();
+    let headers = format!(
+        "{}Content-Type: application/json\r\nContent-Length: {}\r\nExpect: 100-continue\r\n",
+        server.bearer(),
+        body.len()
+    );
+    assert_eq!(connection.exchange(head(&headers).as_bytes()).status, 100);
+    connection
+}
+
+fn files(server: &Server) -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(server.folder())
+        .expect("the folder is there")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("text"))
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_in_flight_is_answered_before_the_end() {
+    for signal in [Signal::SIGTERM, Signal::SIGINT] {
+        let mut server = Server::start();
+        server.create(&plant(1, "Ficus", None)).plant();
+        let idle = server.connect();
+        let body = plant(2, "Fern", None);
+        let mut connection = in_flight(&server, &body);
+        server.signal(signal);
+        server.wait_for_log("stopping");
+        connection.exchange(body.as_bytes()).plant();
+        assert!(connection.is_closed());
+
+        assert_eq!(server.wait().code(), Some(0), "{signal}");
+        drop(idle);
+        assert_eq!(files(&server), ["log", "plant-store.db"], "the store is closed");
+        let log = server.log();
+        assert_eq!(log.matches("request completed").count(), 2, "the log is complete: {log}");
+        assert!(
+            log.trim_end().lines().last().is_some_and(|last| last.contains("stopped")),
+            "{log}"
+        );
+        assert_eq!(server.export().len(), 2);
+    }
+}
+
+/// The request in flight would take the body's time, and then end well: status 0.
+#[test]
+fn a_second_signal_stops_at_once() {
+    for (first, second) in [
+        (Signal::SIGTERM, Signal::SIGTERM),
+        (Signal::SIGINT, Signal::SIGINT),
+        (Signal::SIGTERM, Signal::SIGINT),
+    ] {
+        let mut server = Server::start();
+        let _connection = in_flight(&server, &plant(1, "Ficus", None));
+        server.signal(first);
+        server.wait_for_log("stopping");
+        server.signal(second);
+        assert_eq!(server.wait().code(), Some(1), "{first}, {second}");
+        assert!(server.log().contains("second signal"), "{}", server.log());
+    }
+}
+
+#[test]
+fn a_request_that_never_ends_does_not_keep_the_server() {
+    let flags = ["--shutdown-timeout", "100ms", "--body-timeout", "1h"];
+    let mut server = Server::starting().with(&flags).start();
+    let _connection = in_flight(&server, &plant(1, "Ficus", None));
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.wait().code(), Some(0));
+    assert!(server.log().contains("stopped with requests unfinished"), "{}", server.log());
+    assert!(server.export().is_empty());
+}
+
+/// A create that waits for the store's lock when the signal comes is committed and answered.
+#[test]
+fn what_is_queued_is_committed_before_the_end() {
+    let mut server = Server::start();
+    let lock = database::locked(&server);
+    let body = plant(1, "Ficus", None);
+    let mut connection = in_flight(&server, &body);
+    connection.send(body.as_bytes());
+    server.signal(Signal::SIGTERM);
+    server.wait_for_log("stopping");
+    lock.execute_batch("ROLLBACK").expect("the lock is ours");
+    connection.receive().plant();
+    assert_eq!(server.wait().code(), Some(0));
+    assert_eq!(server.export().len(), 1);
+}

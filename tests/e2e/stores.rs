@@ -1,0 +1,153 @@
+//! Which files are stores, and what is done to those that are none: nothing.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+use plant_store_tests::{Server, binary, failure, plant};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+const COMMANDS: [&str; 5] =
+    ["serve --listen 127.0.0.1:0", "export", "token list", "token create x", "token revoke x"];
+
+/// Every name in the folder, and the bytes of every file.
+fn contents(folder: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
+    fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("an entry"))
+        .map(|entry| (entry.file_name().into_string().expect("text"), fs::read(entry.path()).ok()))
+        .collect()
+}
+
+/// Every command refuses what is in the folder with one line, and leaves it as it is.
+fn assert_left_alone(folder: &Path, store: &str, expected: &str) {
+    let before = contents(folder);
+    for words in COMMANDS {
+        let mut command = Command::new(binary());
+        command.args(words.split(' ')).args(["--store", store]).current_dir(folder);
+        let (status, said) = failure(&mut command);
+        assert_eq!(status, Some(1), "{words}");
+        assert!(said.contains(expected), "{words}: {said}");
+        assert!(contents(folder) == before, "{words} changes {:?}", contents(folder).keys());
+    }
+}
+
+/// A folder with a `plants.db` in it, made by the statements.
+fn database(statements: &str) -> (TempDir, Connection) {
+    let folder = TempDir::new().expect("a temporary folder");
+    let connection = Connection::open(folder.path().join("plants.db")).expect("a database");
+    connection.execute_batch(statements).expect("the database takes the statements");
+    (folder, connection)
+}
+
+#[test]
+fn a_file_that_is_no_database_is_left_alone() {
+    let header = b"SQLite format 3\0".as_slice();
+    for bytes in
+        [b"".as_slice(), b"plants\n", &[0; 4096], header, &[header, &[0xff; 9000]].concat()]
+    {
+        let folder = TempDir::new().expect("a temporary folder");
+        fs::write(folder.path().join("plants.db"), bytes).expect("a file");
+        assert_left_alone(
+            folder.path(),
+            "sqlite:plants.db",
+            "sqlite:plants.db is not a plant store",
+        );
+    }
+}
+
+#[test]
+fn a_database_of_somebody_else_is_left_alone() {
+    let tables = "CREATE TABLE plants (id INTEGER PRIMARY KEY); CREATE TABLE tokens (name TEXT);";
+    for statements in [
+        "CREATE TABLE ferns (id INTEGER)",
+        tables,
+        &format!("PRAGMA user_version = 1; {tables}"),
+        &format!("PRAGMA journal_mode = wal; {tables}"),
+    ] {
+        let (folder, connection) = database(statements);
+        assert_left_alone(folder.path(), "sqlite:plants.db", "is not a plant store");
+        // And once more where it left its log behind, or did not.
+        drop(connection);
+        assert_left_alone(folder.path(), "sqlite:plants.db", "is not a plant store");
+    }
+}
+
+#[test]
+fn nothing_is_made_where_there_is_no_folder_and_no_store() {
+    let folder = TempDir::new().expect("a temporary folder");
+    fs::create_dir(folder.path().join("folder")).expect("a folder");
+    std::os::unix::fs::symlink("nowhere", folder.path().join("link")).expect("a link");
+    assert_left_alone(folder.path(), "sqlite:folder", "cannot open the store: ");
+    assert_left_alone(folder.path(), "sqlite:link", "there is no plant store at sqlite:link");
+    let before = contents(folder.path());
+    for words in COMMANDS {
+        let mut command = Command::new(binary());
+        command.args(words.split(' ')).args(["--store", "sqlite:no/plants.db"]);
+        let (status, said) = failure(command.current_dir(&folder));
+        assert_eq!(status, Some(1));
+        let expected = match words.starts_with("serve") {
+            true => "cannot create the store: No such file or directory",
+            false => "there is no plant store at sqlite:no/plants.db; `plant-store serve` creates",
+        };
+        assert!(said.contains(expected), "{words}: {said}");
+        assert!(contents(folder.path()) == before, "{words}");
+    }
+}
+
+/// A store of our own, on which an assumption of this release no longer holds.
+#[test]
+fn a_store_that_this_release_cannot_keep_is_left_alone() {
+    for (statement, expected) in [
+        ("PRAGMA user_version = 2", "has schema version 2, and this release knows 1"),
+        ("PRAGMA journal_mode = delete", "with journal_mode=wal"),
+    ] {
+        let stopped = Server::start().stopped_by(Signal::SIGTERM);
+        let store = Connection::open(stopped.folder().join("plant-store.db")).expect("the store");
+        // `journal_mode` returns a row, which `execute_batch` takes as well.
+        store.execute_batch(statement).expect("the store takes the change");
+        drop(store);
+        assert_left_alone(stopped.folder(), "sqlite:plant-store.db", expected);
+    }
+}
+
+/// A path is a path, whatever a shell, a URI or SQLite would see in it.
+#[test]
+fn a_path_is_taken_literally() {
+    for name in [
+        "with space.db",
+        "what?mode=memory.db",
+        "#1.db",
+        "100%.db",
+        "%41.db",
+        "file:plants.db",
+        "file:plants.db?mode=memory",
+        "-store",
+        "sqlite:plants",
+        "ünïcode🌱",
+    ] {
+        let url = format!("sqlite:{name}");
+        let server = Server::starting().with(&["--store", &url]).start();
+        server.create(&plant(1, name, None)).plant();
+        let files: Vec<_> = contents(server.folder()).into_keys().collect();
+        assert!(files.contains(&name.to_owned()), "{name} among {files:?}");
+        assert!(files.iter().all(|file| file == "log" || file.starts_with(name)), "{files:?}");
+        assert_eq!(server.command(&["export", "--store", &url]).lines().count(), 1, "{name}");
+        let server = server.stopped_by(Signal::SIGKILL).with(&["--store", &url]).start();
+        server.create(&plant(1, name, None)).plant();
+    }
+}
+
+#[test]
+fn an_absolute_path_may_begin_with_any_number_of_slashes() {
+    for slashes in ["", "/", "//"] {
+        let folder = TempDir::new().expect("a temporary folder");
+        let url = format!("sqlite:{slashes}{}", folder.path().join("plants.db").display());
+        let server = Server::starting().with(&["--store", &url]).start();
+        server.create(&plant(1, "Ficus", None)).plant();
+        assert!(folder.path().join("plants.db").exists(), "{url}");
+    }
+}

@@ -1,0 +1,91 @@
+//! `plant-store token`: issue, list and revoke.
+
+use std::fs;
+use std::process::Command;
+
+use plant_store_tests::{Server, binary, failure, run};
+use serde_json::Value;
+
+use crate::database;
+
+fn refused(server: &Server, words: &[&str]) -> String {
+    let mut command = Command::new(binary());
+    let (status, said) = failure(command.args(words).current_dir(server.folder()));
+    assert_eq!(status, Some(1), "{words:?}");
+    said
+}
+
+#[test]
+fn a_token_is_printed_alone_and_kept_nowhere() {
+    let server = Server::start();
+    let output = run(server.folder(), &["token", "create", "ci"]);
+    assert!(output.status.success());
+    assert_eq!(output.stderr, b"");
+    let printed = String::from_utf8(output.stdout).expect("text");
+    let token = printed.strip_suffix('\n').expect("a line");
+    assert!(token.starts_with("pst_") && token.len() == 42, "{token}");
+    assert!(token.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_'), "{token}");
+
+    let secret = &token.as_bytes()["pst_".len()..];
+    for entry in fs::read_dir(server.folder()).expect("the folder is there") {
+        let path = entry.expect("an entry").path();
+        let bytes = fs::read(&path).expect("a file");
+        assert!(!bytes.windows(secret.len()).any(|window| window == secret), "{}", path.display());
+    }
+}
+
+#[test]
+fn a_name_stands_for_one_token() {
+    let server = Server::start();
+    server.command(&["token", "create", "ci"]);
+    let before = server.command(&["token", "list", "--json"]);
+    let said = refused(&server, &["token", "create", "ci"]);
+    assert!(said.contains(r#"there is a token named "ci" already"#), "{said}");
+    let said = refused(&server, &["token", "revoke", "CI"]);
+    assert!(said.contains(r#"there is no token named "CI""#), "{said}");
+    assert_eq!(server.command(&["token", "list", "--json"]), before);
+
+    assert_eq!(server.command(&["token", "revoke", "ci"]), "");
+    refused(&server, &["token", "revoke", "ci"]);
+    server.command(&["token", "create", "ci"]);
+}
+
+#[test]
+fn the_list_shows_what_an_owner_knows_a_token_by() {
+    let server = Server::start();
+    let ci = server.command(&["token", "create", "ci", "--expires-in", "90d"]);
+    let json = server.command(&["token", "list", "--json"]);
+    let listed: Vec<Value> = serde_json::from_str(&json).expect("a JSON array");
+    let [ci_listed, first] = listed.as_slice() else { panic!("two tokens, by name: {json}") };
+    assert_eq!((&ci_listed["name"], &first["name"]), (&"ci".into(), &"first".into()));
+    assert_eq!(ci_listed["first_characters"], ci[..8]);
+    assert_eq!(first["first_characters"], server.token[..8]);
+    let members = |token: &Value| token.as_object().expect("an object").len();
+    assert_eq!((members(ci_listed), members(first)), (4, 3), "the first never expires: {json}");
+    let seconds: i64 = database::open(&server)
+        .query_row("SELECT expires_at - created_at FROM tokens WHERE name = 'ci'", [], |row| {
+            row.get(0)
+        })
+        .expect("the token is stored");
+    assert_eq!(seconds, 90 * 24 * 60 * 60);
+
+    let table = server.command(&["token", "list"]);
+    let rows: Vec<Vec<_>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    let row = |token: &Value, expires: &Value| {
+        let text = |value: &Value| value.as_str().expect("a string").to_owned();
+        let start = format!("{}…", text(&token["first_characters"]));
+        vec![text(&token["name"]), start, text(&token["created_at"]), text(expires)]
+    };
+    assert_eq!(rows[0], ["NAME", "TOKEN", "CREATED", "EXPIRES"]);
+    assert_eq!(rows[1], row(ci_listed, &ci_listed["expires_at"]));
+    assert_eq!(rows[2], row(first, &"never".into()));
+    assert_eq!(rows.len(), 3);
+}
+
+#[test]
+fn an_expiry_past_the_calendar_is_refused() {
+    let server = Server::start();
+    let said = refused(&server, &["token", "create", "ci", "--expires-in", "500000000000y"]);
+    assert!(said.contains("--expires-in"), "{said}");
+    assert!(!server.command(&["token", "list"]).contains("ci"));
+}
