@@ -191,6 +191,8 @@ impl Connection {
             }
             // The end of a connection on which the server left something unread.
             Err(error) if error.kind() == ErrorKind::ConnectionReset => false,
+            // A read with a time-out is not taken up again by itself.
+            Err(error) if error.kind() == ErrorKind::Interrupted => self.read_more(),
             Err(error) => panic!("nothing came: {error}"),
         }
     }

@@ -8,14 +8,16 @@
 #![allow(clippy::missing_panics_doc, reason = "to panic is how a test fails")]
 
 mod facts;
+mod binary;
 mod http;
 mod server;
 
 use std::time::{Duration, Instant};
 
 pub use facts::facts;
+pub use binary::{binary, failure, run};
 pub use http::{Connection, Response, bearer, head, post};
-pub use server::{Server, Starting, binary, failure, run};
+pub use server::{Server, Starting};
 
 /// How long an event may take on the slowest machine before the test gives up on it.
 pub const PATIENCE: Duration = Duration::from_mins(1);

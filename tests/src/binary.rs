@@ -1,0 +1,51 @@
+//! The real binary, as a command that ends by itself.
+
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+/// The binary `plant-store`, built once in this profile, whatever was built before.
+#[must_use]
+pub fn binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        let build = escargot::CargoBuild::new().package("plant-store-server").bin("plant-store");
+        let build = if cfg!(debug_assertions) { build } else { build.release() };
+        build.run().expect("the binary builds").path().to_owned()
+    })
+}
+
+/// Runs the binary with these arguments, in that folder, to its end.
+pub fn run<I: AsRef<OsStr>>(folder: &Path, arguments: &[I]) -> Output {
+    Command::new(binary())
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary starts")
+}
+
+/// Runs the binary with arguments that it must refuse; its exit status, and the one line that it
+/// says on standard error. A server that serves nevertheless is ended.
+pub fn failure(command: &mut Command) -> (Option<i32>, String) {
+    let mut process = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut printed = String::new();
+    let mut stdout = BufReader::new(process.stdout.take().expect("standard output is piped"));
+    stdout.read_line(&mut printed).expect("standard output is text");
+    if !printed.is_empty() {
+        let _ = process.kill();
+    }
+    let output = process.wait_with_output().expect("the process can be waited for");
+    let said = String::from_utf8(output.stderr).expect("standard error is text");
+    assert_eq!(printed, "", "nothing on standard output; on standard error: {said}");
+    assert_eq!(said.lines().count(), 1, "one line: {said}");
+    assert!(said.starts_with("plant-store: "), "{said}");
+    (output.status.code(), said)
+}
