@@ -182,3 +182,6 @@ impl Batch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! Group commit over a writer that does as it is told: it fails on command, which no disk does.
+
+use std::pin::Pin;
+use std::sync::mpsc as std_mpsc;
+use std::task::{Context, Waker};
+
+use slog::{Discard, o};
+
+use super::Outcome::{Conflict, Created, Repeated};
+use super::*;
+
+type Committed = Result<Vec<Outcome>, CommitError>;
+type Answer<'a> = Pin<Box<dyn Future<Output = Result<NewPlant, CreateError>> + 'a>>;
+
+/// A writer that says which ids it is about to commit, and then does as it is told.
+struct Told {
+    begun: std_mpsc::Sender<Vec<i64>>,
+    results: std_mpsc::Receiver<Committed>,
+    upkeep: Option<CommitError>,
+}
+
+impl Writer for Told {
+    fn commit(&mut self, plants: &[NewPlant]) -> Committed {
+        self.begun.send(plants.iter().map(|plant| plant.id).collect()).expect("a listener");
+        self.results.recv().expect("a result")
+    }
+
+    fn maintain(&mut self) -> Result<(), CommitError> {
+        self.upkeep.take().map_or(Ok(()), Err)
+    }
+}
+
+/// The store, and the test's two ends of its writer.
+struct Store {
+    plants: GroupCommit,
+    end: WriterEnd,
+    begun: std_mpsc::Receiver<Vec<i64>>,
+    results: std_mpsc::Sender<Committed>,
+}
+
+fn store(queue: usize, upkeep: Option<CommitError>) -> Store {
+    let ((begun, begun_end), (results_end, results)) = (std_mpsc::channel(), std_mpsc::channel());
+    let writer = Box::new(Told { begun, results, upkeep });
+    let log = Logger::root(Discard, o!());
+    let (plants, end) = GroupCommit::start(writer, queue, log).expect("a thread");
+    Store { plants, end, begun: begun_end, results: results_end }
+}
+
+fn plant(id: i64) -> NewPlant {
+    NewPlant { id, name: String::new(), tag: None }
+}
+
+impl Store {
+    /// A create that is in the queue.
+    fn queued(&self, id: i64) -> Answer<'_> {
+        let mut create: Answer<'_> = Box::pin(self.plants.create(plant(id)));
+        let polled = create.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending(), "{id}");
+        create
+    }
+
+    /// A create that the writer has begun to commit, alone.
+    fn begun(&self, id: i64) -> Answer<'_> {
+        let create = self.queued(id);
+        assert_eq!(self.begun.recv(), Ok(vec![id]));
+        create
+    }
+
+    fn commit(&self, result: Committed) {
+        self.results.send(result).expect("a writer");
+    }
+}
+
+fn wait<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(future)
+}
+
+#[test]
+fn what_waits_is_committed_together_and_answered_each_with_its_own() {
+    let store = store(3, None);
+    let first = store.begun(1);
+    let waiting = [2, 3, 4].map(|id| store.queued(id));
+    assert_eq!(wait(store.plants.create(plant(5))), Err(CreateError::QueueFull));
+    store.commit(Ok(vec![Created]));
+    assert_eq!(wait(first), Ok(plant(1)));
+    assert_eq!(store.begun.recv(), Ok(vec![2, 3, 4]));
+    store.commit(Ok(vec![Created, Conflict, Repeated]));
+    let expected = [Ok(plant(2)), Err(CreateError::Conflict), Ok(plant(4))];
+    assert_eq!(waiting.map(wait), expected);
+}
+
+#[test]
+fn a_create_takes_its_course_though_nobody_waits_for_it() {
+    let store = store(1, None);
+    let first = store.begun(1);
+    drop(store.queued(2));
+    store.commit(Ok(vec![Created]));
+    drop(first);
+    assert_eq!(store.begun.recv(), Ok(vec![2]));
+    store.commit(Ok(vec![Created]));
+    drop(store.plants);
+    assert_eq!(store.end.blocking_recv(), Ok(Ok(())), "a queue at its end is no failure");
+}
+
+#[test]
+fn a_failed_commit_is_no_success_and_the_next_one_may_be() {
+    for (failure, expected) in [
+        (CommitError::Unavailable("full".into()), CreateError::Unavailable),
+        (CommitError::Fault("broken".into()), CreateError::Fault),
+    ] {
+        let store = store(1, None);
+        let create = store.begun(1);
+        store.commit(Err(failure));
+        assert_eq!(wait(create), Err(expected));
+        let create = store.begun(1);
+        store.commit(Ok(vec![Created]));
+        assert_eq!(wait(create), Ok(plant(1)));
+    }
+}
+
+#[test]
+fn after_a_failed_sync_nothing_is_tried_again() {
+    let store = store(1, None);
+    let (begun, waiting) = (store.begun(1), store.queued(2));
+    store.commit(Err(CommitError::SyncFailed("lost".into())));
+    assert_eq!(wait(begun), Err(CreateError::Fault), "it may be in the store or not");
+    assert_eq!(wait(waiting), Err(CreateError::Unavailable), "it was never tried");
+    assert_eq!(wait(store.plants.create(plant(3))), Err(CreateError::Unavailable));
+    assert_eq!(store.end.blocking_recv(), Ok(Err(WriterFailed)));
+    assert!(store.begun.try_recv().is_err());
+}
+
+#[test]
+fn a_sync_that_fails_in_upkeep_stops_the_writer_after_the_answers() {
+    let store = store(1, Some(CommitError::SyncFailed("lost".into())));
+    let create = store.begun(1);
+    store.commit(Ok(vec![Created]));
+    assert_eq!(wait(create), Ok(plant(1)));
+    assert_eq!(store.end.blocking_recv(), Ok(Err(WriterFailed)));
+}
