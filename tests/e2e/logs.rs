@@ -1,7 +1,7 @@
 //! The log says what happened, and nothing that is a secret or a plant.
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, bearer, post};
+use plant_store_tests::{Server, bearer, plant, post};
 use serde_json::Value;
 
 use crate::database;
@@ -14,21 +14,21 @@ const QUERY: &str = "query-in-secret";
 /// Every way in which a secret may come to the server: in the right place, and in wrong ones.
 fn send_secrets(server: &Server) {
     let token = &server.token;
-    let plant = |id: &str| format!(r#"{{"id":{id},"name":"{NAME}","tag":"{TAG}"}}"#);
+    let with_id = |id: &str| format!(r#"{{"id":{id},"name":"{NAME}","tag":"{TAG}"}}"#);
     let twice = format!(r#"{{"{MEMBER}":"{NAME}","{MEMBER}":"{TAG}"}}"#);
     let good = server.bearer();
     for (headers, body) in [
-        (&good, plant("1")),
-        (&good, plant("1").replace(TAG, "another")),
-        (&good, plant("x")),
-        (&good, plant("1e3")),
+        (&good, with_id("1")),
+        (&good, with_id("1").replace(TAG, "another")),
+        (&good, with_id("x")),
+        (&good, with_id("1e3")),
         (&good, twice),
         (&good, format!(r#"{{"id":1,"name":["{NAME}"]}}"#)),
-        (&format!("{good}Content-Encoding: {TAG}\r\n"), plant("1")),
-        (&String::new(), plant("1")),
-        (&bearer(&token.to_lowercase()), plant("1")),
-        (&format!("Authorization: Basic {token}\r\n"), plant("1")),
-        (&format!("{good}{good}"), plant("1")),
+        (&format!("{good}Content-Encoding: {TAG}\r\n"), with_id("1")),
+        (&String::new(), with_id("1")),
+        (&bearer(&token.to_lowercase()), with_id("1")),
+        (&format!("Authorization: Basic {token}\r\n"), with_id("1")),
+        (&format!("{good}{good}"), with_id("1")),
     ] {
         let request = String::from_utf8(post(headers, body.as_bytes())).expect("text");
         for line in ["POST /plants", "GET /plants", "POST /plant"] {
@@ -42,12 +42,26 @@ fn send_secrets(server: &Server) {
     let _ = broken.try_receive();
 }
 
+/// Clients that go while their plants wait to be committed: Dropshot warns of that, URI and all,
+/// where it notices; so there are some.
+fn hang_up(server: &Server) {
+    let lock = database::locked(server);
+    let request = String::from_utf8(server.post(&plant(2, NAME, Some(TAG)))).expect("text");
+    let uri = format!("/plants?{QUERY}={} HTTP", server.token);
+    for _ in 0..32 {
+        server.connect().send(request.replace("/plants HTTP", &uri).as_bytes());
+    }
+    server.wait_for_log("client disconnected");
+    drop(lock);
+}
+
 #[test]
 fn no_secret_reaches_a_log_or_a_later_output() {
     for format in ["json", "text"] {
         let flags = ["--log-level", "trace", "--log-format", format];
         let server = Server::starting().with(&flags).start();
         send_secrets(&server);
+        hang_up(&server);
         let mut server = server.stopped_by(Signal::SIGTERM).with(&flags).start();
         send_secrets(&server);
         database::break_down(&server);
