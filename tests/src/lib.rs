@@ -7,15 +7,15 @@
 
 #![allow(clippy::missing_panics_doc, reason = "to panic is how a test fails")]
 
-mod facts;
 mod binary;
+mod facts;
 mod http;
 mod server;
 
 use std::time::{Duration, Instant};
 
-pub use facts::facts;
 pub use binary::{binary, failure, run};
+pub use facts::facts;
 pub use http::{Connection, Response, bearer, head, post};
 pub use server::{Server, Starting};
 
