@@ -63,6 +63,11 @@ pub struct ServeArgs {
     #[command(flatten)]
     pub store: StoreArgs,
 
+    /// Address to serve Prometheus metrics on, to whoever reaches it: bind it to loopback or to a
+    /// private network [default: none]
+    #[arg(long, value_name = "ADDRESS", env = "PLANT_STORE_METRICS")]
+    pub metrics: Option<SocketAddr>,
+
     /// Largest request body
     #[arg(long, value_name = "SIZE", env = "PLANT_STORE_MAX_BODY", default_value = "1MiB")]
     pub max_body: ByteSize,

@@ -17,7 +17,7 @@
 //!
 //! - [`api`] is the contract, [`document`](mod@document) the OpenAPI document that it makes.
 //! - [`server`] starts all this and stops it; [`cli`] and [`command`] are the command line.
-//! - [`token`] issues tokens; [`log`] says what happened.
+//! - [`token`] issues tokens; [`log`] says what happened, [`metrics`] how often and how fast.
 
 pub mod accepted;
 pub mod answer;
@@ -27,6 +27,7 @@ pub mod command;
 pub mod credentials;
 pub mod document;
 pub mod log;
+pub mod metrics;
 pub mod new_plant;
 pub mod refusal;
 pub mod request;

@@ -58,6 +58,18 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// Every value of [`Refusal::error`].
+    pub const ERRORS: [StatusCode; 8] = [
+        StatusCode::BAD_REQUEST,
+        StatusCode::UNAUTHORIZED,
+        StatusCode::REQUEST_TIMEOUT,
+        StatusCode::CONFLICT,
+        StatusCode::PAYLOAD_TOO_LARGE,
+        StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        StatusCode::INTERNAL_SERVER_ERROR,
+        StatusCode::SERVICE_UNAVAILABLE,
+    ];
+
     /// The HTTP status code that names the failure (RFC 9110, section 15): `Error.error`.
     #[must_use]
     pub fn error(&self) -> StatusCode {

@@ -2,8 +2,9 @@
 //!
 //! Starting and stopping only: what a request meets is in [`crate::service`].
 //!
-//! One thread speaks HTTP, one commits, one writes the log. More threads for HTTP would not make
-//! the one writer faster; they would make each create dearer, by the price of waking each other.
+//! One thread speaks HTTP, one commits, one writes the log, and one serves metrics where they are
+//! asked for. More threads for HTTP would not make the one writer faster; they would make each
+//! create dearer, by the price of waking each other.
 
 use std::io::{self, IsTerminal, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
@@ -21,6 +22,7 @@ use crate::api::plant_store_api_mod;
 use crate::cli::ServeArgs;
 use crate::command::token::{self, TokenName};
 use crate::log::{Log, LogFormat};
+use crate::metrics::Metrics;
 use crate::request::BodyLimits;
 use crate::service::{PlantStore, Service};
 use crate::store::{self, GroupCommit, WriterEnd};
@@ -37,14 +39,24 @@ pub fn run(args: &ServeArgs) -> Result<()> {
         false => LogFormat::Json,
     });
     let log = Log::start(format, args.log_level.into()).context("cannot start the log")?;
+    let metrics = serve_metrics(args.metrics, &log)?;
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .context("cannot start the runtime")?
-        .block_on(serve(args, &log))
+        .block_on(serve(args, metrics, &log))
 }
 
-async fn serve(args: &ServeArgs, log: &Log) -> Result<()> {
+/// Before anything else: an address that is taken must not leave a new store behind.
+fn serve_metrics(address: Option<SocketAddr>, log: &Log) -> Result<Arc<Metrics>> {
+    let Some(address) = address else { return Ok(Metrics::off()) };
+    let (metrics, address) =
+        Metrics::serve(address).with_context(|| format!("cannot serve metrics on {address}"))?;
+    info!(log.logger, "serving metrics"; "address" => %address);
+    Ok(metrics)
+}
+
+async fn serve(args: &ServeArgs, metrics: Arc<Metrics>, log: &Log) -> Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
 
@@ -59,15 +71,19 @@ async fn serve(args: &ServeArgs, log: &Log) -> Result<()> {
     };
 
     let accepted = AcceptedTokens::load(&*engine)?;
-    let (plants, mut writer_end) =
-        GroupCommit::start(engine.writer()?, args.queue.get(), log.logger.clone())
-            .context("cannot start the writer")?;
+    let (plants, mut writer_end) = GroupCommit::start(
+        engine.writer()?,
+        args.queue.get(),
+        log.logger.clone(),
+        Arc::clone(&metrics),
+    )
+    .context("cannot start the writer")?;
     tokio::spawn(accepted.clone().keep_fresh(Arc::clone(&engine), log.logger.clone()));
     let body = BodyLimits {
         size: usize::try_from(args.max_body.as_u64()).unwrap_or(usize::MAX),
         time: args.body_timeout,
     };
-    let service = Service { accepted, plants, body, log: log.logger.clone() };
+    let service = Service { accepted, plants, body, log: log.logger.clone(), metrics };
     let server = listen(args.listen, service, log)?;
 
     announce(server.local_addr(), first_token.as_ref())?;

@@ -14,6 +14,7 @@ use crate::answer::Answer;
 use crate::api::{Error, Plant, PlantStoreApi};
 use crate::credentials;
 use crate::log::Access;
+use crate::metrics::Metrics;
 use crate::refusal::Refusal;
 use crate::request::{BodyLimits, PlantRequest};
 use crate::store::{CreateError, GroupCommit};
@@ -28,6 +29,8 @@ pub struct Service {
     pub body: BodyLimits,
     /// Where the access log goes: a record a request, and never a plant's content in it.
     pub log: Logger,
+    /// Where requests are counted.
+    pub metrics: Arc<Metrics>,
 }
 
 /// The API trait's implementation: Dropshot names it by its type alone.
@@ -50,13 +53,16 @@ impl PlantStoreApi for PlantStore {
         if request.ends_connection() {
             answer = answer.closing_connection();
         }
+        let error = outcome.err().map(|refusal| refusal.error());
+        let latency = started.elapsed();
+        service.metrics.answered(error, latency);
         info!(service.log, "request completed"; Access {
             request_id: &rqctx.request_id,
             method: rqctx.request.method(),
             status: answer.status(),
-            error: outcome.err().map(|refusal| refusal.error()),
+            error,
             token: token.as_deref(),
-            latency: started.elapsed(),
+            latency,
         });
         Ok(answer)
     }

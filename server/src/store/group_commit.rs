@@ -6,13 +6,16 @@
 //!
 //! Nothing is answered with success before [`Writer::commit`] returned it.
 
+use std::sync::Arc;
 use std::thread;
+use std::time::Instant;
 
 use slog::{Logger, crit, error, warn};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use super::{CommitError, Outcome, Writer};
 use crate::api::NewPlant;
+use crate::metrics::Metrics;
 
 /// The most creates of one transaction: enough to make a sync cheap for each, few enough that the
 /// first of them does not wait for long.
@@ -48,6 +51,7 @@ pub type WriterEnd = oneshot::Receiver<Result<(), WriterFailed>>;
 #[derive(Clone)]
 pub struct GroupCommit {
     queue: mpsc::Sender<Create>,
+    metrics: Arc<Metrics>,
 }
 
 /// A queued create.
@@ -73,14 +77,16 @@ impl GroupCommit {
         writer: Box<dyn Writer>,
         queue: usize,
         log: Logger,
+        metrics: Arc<Metrics>,
     ) -> std::io::Result<(Self, WriterEnd)> {
         let (sender, receiver) = mpsc::channel(queue.min(Semaphore::MAX_PERMITS));
         let (ended, end) = oneshot::channel();
+        let counts = Arc::clone(&metrics);
         thread::Builder::new().name("writer".into()).spawn(move || {
             // The receiver of this may be gone; then nobody needs to know.
-            let _ = ended.send(run(writer, receiver, &log));
+            let _ = ended.send(run(writer, receiver, &log, &counts));
         })?;
-        Ok((Self { queue: sender }, end))
+        Ok((Self { queue: sender, metrics }, end))
     }
 
     /// Returns the plant once it is durable in the store, just now or from an earlier time.
@@ -92,11 +98,14 @@ impl GroupCommit {
     ///
     /// [`CreateError`].
     pub async fn create(&self, plant: NewPlant) -> Result<NewPlant, CreateError> {
-        let (answer, answered) = oneshot::channel();
-        self.queue.try_send(Create { plant, answer }).map_err(|refused| match refused {
-            mpsc::error::TrySendError::Full(_) => CreateError::QueueFull,
-            mpsc::error::TrySendError::Closed(_) => CreateError::Unavailable,
+        let place = self.queue.try_reserve().map_err(|refused| match refused {
+            mpsc::error::TrySendError::Full(()) => CreateError::QueueFull,
+            mpsc::error::TrySendError::Closed(()) => CreateError::Unavailable,
         })?;
+        let (answer, answered) = oneshot::channel();
+        // Counted before the writer can take it.
+        self.metrics.queued();
+        place.send(Create { plant, answer });
         // Unanswered only where the writer's thread died.
         answered.await.unwrap_or(Err(CreateError::Fault))
     }
@@ -106,6 +115,7 @@ fn run(
     mut writer: Box<dyn Writer>,
     mut queue: mpsc::Receiver<Create>,
     log: &Logger,
+    metrics: &Metrics,
 ) -> Result<(), WriterFailed> {
     let mut batch = Batch::default();
     while let Some(first) = queue.blocking_recv() {
@@ -115,10 +125,13 @@ fn run(
         {
             batch.push(next);
         }
+        metrics.taken(batch.plants.len());
+        let started = Instant::now();
         let committed = writer.commit(&batch.plants);
+        metrics.commit_duration.record(started.elapsed());
         let result = match &committed {
             Ok(outcomes) => {
-                batch.answer(outcomes);
+                batch.answer(outcomes, metrics);
                 writer.maintain()
             }
             Err(CommitError::Unavailable(_)) => {
@@ -165,13 +178,17 @@ impl Batch {
         self.answers.push(answer);
     }
 
-    fn answer(&mut self, outcomes: &[Outcome]) {
+    /// Counts before it answers: whoever has the answer finds it in a scrape.
+    fn answer(&mut self, outcomes: &[Outcome], metrics: &Metrics) {
         let creates = self.plants.drain(..).zip(self.answers.drain(..));
         for ((plant, answer), outcome) in creates.zip(outcomes) {
-            let _ = answer.send(match outcome {
-                Outcome::Created | Outcome::Repeated => Ok(plant),
-                Outcome::Conflict => Err(CreateError::Conflict),
-            });
+            let (count, result) = match outcome {
+                Outcome::Created => (&metrics.created, Ok(plant)),
+                Outcome::Repeated => (&metrics.repeated, Ok(plant)),
+                Outcome::Conflict => (&metrics.conflict, Err(CreateError::Conflict)),
+            };
+            count.increment(1);
+            let _ = answer.send(result);
         }
     }
 

@@ -13,6 +13,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use plant_store_server::api::{NewPlant, Plant};
+use plant_store_server::metrics::Metrics;
 use plant_store_server::store::{self, GroupCommit, StoreUrl};
 use serde::Deserialize;
 
@@ -38,7 +39,7 @@ async fn serve() {
     let engine = store::open(&url).expect("the store opens");
     let writer = engine.writer().expect("the store takes writes");
     let log = slog::Logger::root(slog::Discard, slog::o!());
-    let (plants, _end) = GroupCommit::start(writer, 1024, log).expect("a thread");
+    let (plants, _end) = GroupCommit::start(writer, 1024, log, Metrics::off()).expect("a thread");
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     println!("listening on http://{}", listener.local_addr().expect("an address"));
     loop {
