@@ -14,6 +14,7 @@ mod first_use;
 mod framing;
 mod limits;
 mod logs;
+mod metrics;
 mod mutations;
 mod properties;
 mod races;

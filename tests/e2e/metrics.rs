@@ -1,0 +1,198 @@
+//! `--metrics`: what a scrape says after requests that are known, and who may ask for one.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::net::{SocketAddr, TcpListener};
+use std::os::unix::fs::FileExt;
+
+use plant_store_tests::{Connection, Server, plant, post, run};
+
+/// A scrape, as text.
+fn scrape(address: SocketAddr) -> String {
+    let request = b"GET /metrics HTTP/1.1\r\nHost: plants\r\n\r\n";
+    let response = Connection::open(address).exchange(request);
+    assert_eq!(response.status, 200);
+    assert_eq!(response.header("content-type"), Some("text/plain"));
+    String::from_utf8(response.body).expect("a scrape is text")
+}
+
+/// The value of every series, as it is written.
+fn series(scrape: &str) -> BTreeMap<&str, &str> {
+    let samples = scrape.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    samples.map(|line| line.rsplit_once(' ').expect("a name and a value")).collect()
+}
+
+/// Where the server says in its log that it serves metrics.
+fn metrics_address(server: &Server) -> SocketAddr {
+    server.wait_for_log("serving metrics");
+    let log = server.log();
+    let record = log.lines().find(|line| line.contains("serving metrics")).expect("a record");
+    let record: serde_json::Value = serde_json::from_str(record).expect("a record is JSON");
+    record["address"].as_str().expect("an address").parse().expect("an address")
+}
+
+fn creates(scrape: &str) -> [&str; 3] {
+    let outcomes = ["created", "repeated", "conflict"];
+    outcomes.map(|outcome| {
+        series(scrape)[format!("plant_store_creates_total{{outcome=\"{outcome}\"}}").as_str()]
+    })
+}
+
+fn refusals(scrape: &str) -> [&str; 8] {
+    let errors = [400, 401, 408, 409, 413, 415, 500, 503];
+    errors.map(|error| {
+        series(scrape)[format!("plant_store_refusals_total{{error=\"{error}\"}}").as_str()]
+    })
+}
+
+/// How many TCP sockets of the process listen.
+fn listeners(server: &Server) -> usize {
+    let process = format!("/proc/{}", server.pid());
+    let sockets: Vec<_> = fs::read_dir(format!("{process}/fd"))
+        .expect("the process is there")
+        .filter_map(|file| {
+            fs::read_link(file.ok()?.path()).ok()?.into_os_string().into_string().ok()
+        })
+        .collect();
+    let table = fs::read_to_string(format!("{process}/net/tcp")).expect("a table of sockets");
+    // proc(5): the fourth field is the state, 0A for LISTEN; the tenth is the inode.
+    let listening = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    listening
+        .filter(|fields| fields[3] == "0A" && sockets.contains(&format!("socket:[{}]", fields[9])))
+        .count()
+}
+
+/// Each number of requests is another, so that none can stand in for another.
+#[test]
+fn a_scrape_counts_every_outcome_and_every_refusal() {
+    let server = Server::starting()
+        .with(&["--body-timeout", "50ms", "--max-body", "1KiB"])
+        .command(|command| {
+            command.env("PLANT_STORE_METRICS", "127.0.0.1:0");
+        })
+        .start();
+    let metrics = metrics_address(&server);
+    let before = scrape(metrics);
+    assert!(series(&before).values().all(|value| *value == "0"), "{before}");
+    assert_eq!(before.matches("# HELP plant_store_").count(), 6, "{before}");
+
+    let token = format!("Authorization: Bearer {}\r\n", server.token);
+    let refused = |error, times, request: &[u8]| {
+        for _ in 0..times {
+            assert_eq!(server.connect().exchange(request).refusal().0, error);
+        }
+    };
+    let monstera = plant(1, "Monstera deliciosa", Some("indoor"));
+    for id in 1..=5 {
+        let _ = server.create(&plant(id, "Monstera deliciosa", Some("indoor"))).plant();
+    }
+    for _ in 0..3 {
+        let _ = server.create(&monstera).plant();
+    }
+    refused(409, 2, &post(&token, plant(1, "Ficus lyrata", None).as_bytes()));
+    refused(400, 4, &post(&token, b"{}"));
+    refused(401, 6, &post("Authorization: Bearer pst_wrong\r\n", monstera.as_bytes()));
+    refused(413, 7, &post(&token, &[b' '; 2048]));
+    refused(415, 8, &post(&format!("{token}Content-Encoding: gzip\r\n"), monstera.as_bytes()));
+    let mut late = post(&token, monstera.as_bytes());
+    late.pop();
+    refused(408, 1, &late);
+
+    let after = scrape(metrics);
+    assert_eq!(creates(&after), ["5", "3", "2"]);
+    assert_eq!(refusals(&after), ["4", "6", "1", "2", "7", "8", "0", "0"]);
+    let is = series(&after);
+    assert_eq!(is["plant_store_request_duration_seconds_count"], "36");
+    assert_eq!(is["plant_store_request_duration_seconds_bucket{le=\"+Inf\"}"], "36");
+    // The one whose body never came whole.
+    assert_ne!(is["plant_store_request_duration_seconds_bucket{le=\"0.05\"}"], "36");
+    assert_eq!(is["plant_store_commit_duration_seconds_count"], "10");
+    assert_eq!(is["plant_store_commit_batch_size_bucket{le=\"1\"}"], "10");
+    assert_eq!(is["plant_store_commit_batch_size_sum"], "10");
+    assert_eq!(is["plant_store_queue_depth"], "0");
+
+    for secret in [&server.token[4..], "Monstera", "Ficus", "indoor", "pst_"] {
+        assert!(!after.contains(secret), "{secret:?} is in the scrape");
+    }
+}
+
+#[test]
+fn a_scrape_counts_what_an_overloaded_server_commits_and_refuses() {
+    let server = Server::starting().with(&["--metrics", "127.0.0.1:0", "--queue", "1"]).start();
+    let metrics = metrics_address(&server);
+    let request = post(
+        &format!("Authorization: Bearer {}\r\n", server.token),
+        plant(1, "Monstera deliciosa", None).as_bytes(),
+    );
+    let mut connections: Vec<_> = (0..32).map(|_| server.connect()).collect();
+    let (mut committed, mut refused) = (0, 0);
+    server.wait_until("more creates at once than may wait", || {
+        for connection in &mut connections {
+            connection.send(&request);
+        }
+        for connection in &mut connections {
+            match connection.receive() {
+                response if response.status == 200 => committed += 1,
+                response => {
+                    assert_eq!(response.refusal().0, 503);
+                    refused += 1;
+                }
+            }
+        }
+        refused > 0
+    });
+
+    let scrape = scrape(metrics);
+    assert_eq!(creates(&scrape), ["1", &(committed - 1).to_string(), "0"]);
+    assert_eq!(refusals(&scrape)[7], refused.to_string());
+    let is = series(&scrape);
+    assert_eq!(is["plant_store_commit_batch_size_sum"], committed.to_string());
+    assert_eq!(is["plant_store_queue_depth"], "0");
+}
+
+#[test]
+fn a_scrape_counts_what_a_broken_store_refuses() {
+    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
+    // Behind the first page, which says what file it is, nothing is as SQLite wrote it.
+    let store = server.folder().join("plant-store.db");
+    let pages = fs::read(&store).expect("the store is a file").len();
+    let file = File::options().write(true).open(&store).expect("the store is a file");
+    file.write_all_at(&vec![0xFF; pages - 4096], 4096).expect("the file takes nonsense");
+
+    let answer = server.create(&plant(1, "Monstera deliciosa", None));
+    assert_eq!(answer.refusal().0, 500);
+    let scrape = scrape(metrics_address(&server));
+    assert_eq!(creates(&scrape), ["0"; 3]);
+    assert_eq!(refusals(&scrape)[6], "1");
+    assert_eq!(series(&scrape)["plant_store_commit_duration_seconds_count"], "1");
+}
+
+#[test]
+fn metrics_have_a_listener_of_their_own_where_they_are_asked_for_and_none_elsewhere() {
+    let get = b"GET /metrics HTTP/1.1\r\nHost: plants\r\n\r\n";
+    let without = Server::start();
+    assert_eq!(listeners(&without), 1);
+    assert_eq!(without.connect().exchange(get).status, 404);
+
+    let with = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
+    assert_eq!(listeners(&with), 2);
+    assert_ne!(metrics_address(&with), with.address);
+    assert_eq!(with.connect().exchange(get).status, 404);
+}
+
+#[test]
+fn an_address_that_is_taken_is_refused_in_one_line_and_leaves_no_store_behind() {
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("an address").to_string();
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = run(folder.path(), &["serve", "--listen", "127.0.0.1:0", "--metrics", &address]);
+
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).expect("text");
+    assert!(
+        said.starts_with(&format!("plant-store: cannot serve metrics on {address}: ")),
+        "{said}"
+    );
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
+}
