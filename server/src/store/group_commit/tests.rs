@@ -42,7 +42,7 @@ fn store(queue: usize, upkeep: Option<CommitError>) -> Store {
     let ((begun, begun_end), (results_end, results)) = (std_mpsc::channel(), std_mpsc::channel());
     let writer = Box::new(Told { begun, results, upkeep });
     let log = Logger::root(Discard, o!());
-    let (plants, end) = GroupCommit::start(writer, queue, log).expect("a thread");
+    let (plants, end) = GroupCommit::start(writer, queue, log, Metrics::off()).expect("a thread");
     Store { plants, end, begun: begun_end, results: results_end }
 }
 
