@@ -34,6 +34,12 @@ fn wait_until(mut holds: impl FnMut() -> bool, complain: impl Fn() -> String) {
     }
 }
 
+/// How much of something a test does: little in `cargo xtask test`, much in `cargo xtask soak`.
+#[must_use]
+pub fn amount(short: usize, soak: usize) -> usize {
+    if std::env::var_os("PLANT_STORE_SOAK").is_some() { soak } else { short }
+}
+
 /// A JSON body that makes a plant.
 #[must_use]
 pub fn plant(id: i64, name: &str, tag: Option<&str>) -> String {

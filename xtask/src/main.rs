@@ -30,6 +30,8 @@ enum Chore {
     },
     /// Check everything that needs only Rust: format, lints, generated files, docs, tests
     Test,
+    /// Run the tests of crashes, faults and floods, and the fuzzing, at full length
+    Soak,
     /// Check document and service with other people's tools: linters, Schemathesis, clients
     Conformance,
     /// Everything that CI checks: `test`, `compat`, `conformance`
@@ -44,6 +46,7 @@ fn main() -> Result<()> {
         Chore::Generate { check: true } => generate::check(),
         Chore::Compat { against } => compat::run(against.as_deref()),
         Chore::Test => test(),
+        Chore::Soak => soak(),
         Chore::Conformance => conformance::run(),
         Chore::Ci => {
             test()?;
@@ -65,6 +68,13 @@ fn test() -> Result<()> {
     generate::check()?;
     cargo("doc --workspace --no-deps --quiet", &[("RUSTDOCFLAGS", "--deny warnings")])?;
     cargo("test --workspace --quiet", &[])
+}
+
+/// One test after the other: each has the machine to itself, as the service has in a test.
+fn soak() -> Result<()> {
+    let words = "test --release --package plant-store-tests --test e2e -- \
+                 hard_to_kill fuzzing --test-threads 1 --nocapture";
+    cargo(words, &[("PLANT_STORE_SOAK", "1")])
 }
 
 fn bench() -> Result<()> {

@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, plant};
+use plant_store_tests::{Server, amount, plant};
 
-const ROUNDS: i64 = 5;
 const CLIENTS: i64 = 4;
 /// How many creates a client has on the wire, so that some always are in the middle of a commit.
 const AHEAD: i64 = 8;
@@ -66,7 +65,8 @@ fn post(server: &Server, id: i64) -> Vec<u8> {
 fn no_answered_plant_is_lost_and_none_is_doubled_or_made_up() {
     let mut server = Server::start();
     let (mut answered, mut unanswered) = (BTreeSet::new(), BTreeSet::new());
-    for round in 0..ROUNDS {
+    let rounds = i64::try_from(amount(5, 500)).expect("few rounds");
+    for round in 0..rounds {
         let sent = load_until_killed(&server, round);
         server = server.stopped_by(Signal::SIGKILL).start();
         for sent in sent {
