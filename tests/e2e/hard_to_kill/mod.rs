@@ -1,4 +1,5 @@
 //! What must not lose a plant or draw an answer that the contract does not declare: crashes,
 //! failing disks, floods. `cargo xtask soak` runs these tests at full length.
 
+mod checkpoints;
 mod crashes;

@@ -84,6 +84,9 @@ pub(super) fn check(path: &Path) -> Result<(), StoreError> {
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(immutable(path), flags).map_err(failed(OPEN))?;
+    // A checkpoint that was cut off leaves a first page that counts more pages than the file has.
+    // The log has them; without it SQLite would call the file malformed, unless told to repair it.
+    connection.pragma_update(None, "writable_schema", true).map_err(failed(OPEN))?;
     check_schema(&connection, path)
 }
 

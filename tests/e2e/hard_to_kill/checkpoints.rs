@@ -1,0 +1,62 @@
+//! A process that dies while it copies the log into the database: the file is half old, half new.
+
+use std::fs;
+use std::path::Path;
+
+use nix::sys::signal::Signal;
+use plant_store_tests::{Server, plant, run};
+use rusqlite::Connection;
+use tempfile::TempDir;
+
+const PAGE: usize = 4096;
+const STORE: &str = "plant-store.db";
+const LOG: &str = "plant-store.db-wal";
+
+/// A store's file and its log.
+struct Files {
+    store: Vec<u8>,
+    log: Vec<u8>,
+}
+
+impl Files {
+    fn read(folder: &Path) -> Self {
+        let read = |name| fs::read(folder.join(name)).expect("the file is there");
+        Self { store: read(STORE), log: read(LOG) }
+    }
+
+    /// What is in the store, in a folder where nothing else is.
+    fn export(&self) -> String {
+        let folder = TempDir::new().expect("a temporary folder");
+        fs::write(folder.path().join(STORE), &self.store).expect("a file");
+        fs::write(folder.path().join(LOG), &self.log).expect("a file");
+        let output = run(folder.path(), &["export"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).expect("standard output is text")
+    }
+}
+
+/// SQLite copies the pages in their order, so the first, which counts them all, comes first.
+#[test]
+fn a_checkpoint_may_be_cut_off_after_any_page() {
+    let server = Server::start();
+    for id in 0..20 {
+        server.create(&plant(id, &"Ficus ".repeat(500), None)).plant();
+    }
+    let plants = server.command(&["export"]);
+    let stopped = server.stopped_by(Signal::SIGKILL);
+    let before = Files::read(stopped.folder());
+    let checkpointed = {
+        let path = stopped.folder().join(STORE);
+        let store = Connection::open(&path).expect("the store opens");
+        store.query_row("PRAGMA wal_checkpoint", [], |_| Ok(())).expect("a checkpoint");
+        fs::read(path).expect("the file is there")
+    };
+    assert!(before.store.len() < checkpointed.len(), "the log holds more than the file");
+
+    for copied in (0..=checkpointed.len()).step_by(PAGE) {
+        let old = before.store.get(copied..).unwrap_or_default();
+        let store = [&checkpointed[..copied], old].concat();
+        let cut_off = Files { store, log: before.log.clone() };
+        assert!(cut_off.export() == plants, "after {copied} bytes");
+    }
+}
