@@ -163,11 +163,17 @@ impl Server {
 
     /// Ends the process as asked and takes the folder over: `start` serves the same store again.
     #[must_use]
-    pub fn stopped_by(mut self, signal: Signal) -> Starting {
+    pub fn stopped_by(self, signal: Signal) -> Starting {
         self.signal(signal);
-        self.wait();
+        self.ended().1
+    }
+
+    /// Waits for the process to end by itself and takes the folder over, as [`Self::stopped_by`].
+    #[must_use]
+    pub fn ended(mut self) -> (ExitStatus, Starting) {
+        let status = self.wait();
         let folder = std::mem::replace(&mut self.folder, TempDir::new().expect("a folder"));
-        Starting::new(folder, Some(self.token.clone()))
+        (status, Starting::new(folder, Some(self.token.clone())))
     }
 
     /// What the process wrote to standard error so far, and any before it on the same store.

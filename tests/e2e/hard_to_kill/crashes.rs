@@ -1,90 +1,85 @@
-//! `kill -9` under load: what was answered is there, and nothing that nobody sent.
+//! Stopped under load at random moments, again and again: what was answered is there, byte for
+//! byte, and nothing that nobody sent.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::thread;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, amount, plant};
+use plant_store_tests::{Server, Starting, amount, binary};
 
-const CLIENTS: i64 = 4;
-/// How many creates a client has on the wire, so that some always are in the middle of a commit.
-const AHEAD: i64 = 8;
-/// After how many answers of a round the server dies.
-const ANSWERS: usize = 60;
-/// More ids than a client gets to in a round.
-const IDS: i64 = 1_000_000;
+use super::load::{Load, request, stored};
 
-/// What a client did before the server died.
-#[derive(Default)]
-struct Sent {
-    answered: Vec<i64>,
-    unanswered: Vec<i64>,
-}
+/// At most after how many answers a server is stopped.
+const ANSWERS: usize = 200;
+/// At most how long a start takes that is cut off, in microseconds.
+const START: u64 = 20_000;
 
-/// Sends plants until the connection breaks, from this id on.
-fn send(server: &Server, mut id: i64, answers: &AtomicUsize) -> Sent {
-    let mut connection = server.connect();
-    let mut sent = Sent::default();
-    loop {
-        sent.unanswered = (id..id + AHEAD).collect();
-        id += AHEAD;
-        let requests: Vec<_> = sent.unanswered.iter().flat_map(|id| post(server, *id)).collect();
-        if !connection.try_send(&requests) {
-            return sent;
-        }
-        while !sent.unanswered.is_empty() {
-            let Some(answer) = connection.try_receive() else { return sent };
-            answer.plant();
-            sent.answered.push(sent.unanswered.remove(0));
-            answers.fetch_add(1, Relaxed);
-        }
-    }
-}
-
-/// What each client did until the server died in the middle of it.
-fn load_until_killed(server: &Server, round: i64) -> Vec<Sent> {
-    let answers = &AtomicUsize::new(0);
-    thread::scope(|scope| {
-        let clients: Vec<_> = (0..CLIENTS)
-            .map(|client| (round * CLIENTS + client) * IDS)
-            .map(|first| scope.spawn(move || send(server, first, answers)))
-            .collect();
-        server.wait_until("enough answers", || answers.load(Relaxed) >= ANSWERS);
-        server.signal(Signal::SIGKILL);
-        clients.into_iter().map(|client| client.join().expect("the client ran")).collect()
-    })
-}
-
-/// The one plant that is ever sent with that id.
-fn post(server: &Server, id: i64) -> Vec<u8> {
-    server.post(&plant(id, &format!("plant {id}"), None))
+/// Kills a server while it starts on the store, before or after it could read the log.
+fn killed_while_starting(stopped: &Starting) {
+    let mut process = Command::new(binary())
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .current_dir(stopped.folder())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    // The random moment itself: nothing is waited for.
+    std::thread::sleep(Duration::from_micros(rand::random_range(0..START)));
+    process.kill().expect("the process is ours");
+    process.wait().expect("the process can be waited for");
 }
 
 #[test]
-fn no_answered_plant_is_lost_and_none_is_doubled_or_made_up() {
-    let mut server = Server::start();
-    let (mut answered, mut unanswered) = (BTreeSet::new(), BTreeSet::new());
-    let rounds = i64::try_from(amount(5, 500)).expect("few rounds");
-    for round in 0..rounds {
-        let sent = load_until_killed(&server, round);
-        server = server.stopped_by(Signal::SIGKILL).start();
-        for sent in sent {
-            answered.extend(sent.answered);
-            unanswered.extend(sent.unanswered);
+fn killed_it_keeps_what_it_answered_and_nothing_that_nobody_sent() {
+    let kills = amount(5, 500);
+    let (load, mut server) = (Load::default(), Server::start());
+    let mut kept = BTreeSet::new();
+    let (mut answered, mut longest_start) = (0, Duration::ZERO);
+    for _ in 0..kills {
+        let sent = load.until(&server, Signal::SIGKILL, rand::random_range(0..=ANSWERS));
+        let stopped = server.stopped_by(Signal::SIGKILL);
+        if rand::random() {
+            killed_while_starting(&stopped);
         }
+        let started = Instant::now();
+        server = stopped.start();
+        longest_start = longest_start.max(started.elapsed());
 
-        let stored = server.export();
-        for (id, plant) in &stored {
-            assert!(answered.contains(id) || unanswered.contains(id), "nobody sent {id}");
-            assert_eq!(plant.name, format!("plant {id}"));
-        }
-        let lost: Vec<_> = answered.iter().filter(|id| !stored.contains_key(id)).collect();
+        let stored = stored(&server);
+        answered += sent.answered.len();
+        kept.extend(&sent.answered);
+        let lost: Vec<_> = kept.difference(&stored).collect();
         assert!(lost.is_empty(), "answered and lost: {lost:?}");
+        // Who got no answer sends the same again, and can neither lose nor double a plant.
+        for id in &sent.unanswered {
+            server.connect().exchange(&request(&server, *id)).plant();
+            kept.insert(*id);
+        }
+        let made_up: Vec<_> = stored.difference(&kept).collect();
+        assert!(made_up.is_empty(), "stored and never sent: {made_up:?}");
     }
-    // Who got no answer sends the same again, and can neither lose nor double a plant.
-    for id in &unanswered {
-        server.connect().exchange(&post(&server, *id)).plant();
+    println!(
+        "{kills} kills: {answered} plants answered, {} kept, the longest start {longest_start:?}",
+        kept.len(),
+    );
+}
+
+#[test]
+fn told_to_stop_it_leaves_nothing_unanswered_that_it_took() {
+    let stops = amount(3, 100);
+    let (load, mut server) = (Load::default(), Server::start());
+    let mut kept = BTreeSet::new();
+    for _ in 0..stops {
+        let sent = load.until(&server, Signal::SIGTERM, rand::random_range(0..=ANSWERS));
+        let (status, stopped) = server.ended();
+        assert_eq!(status.code(), Some(0));
+        let log = stopped.folder().join("plant-store.db-wal");
+        assert!(!fs::exists(log).expect("the folder can be read"), "the store is closed");
+        server = stopped.start();
+        kept.extend(sent.answered);
+        assert_eq!(stored(&server), kept, "what was answered, and nothing else");
     }
-    assert_eq!(server.export().into_keys().collect::<BTreeSet<_>>(), &answered | &unanswered);
+    println!("{stops} stops: {} plants answered and kept", kept.len());
 }

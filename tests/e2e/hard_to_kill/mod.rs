@@ -3,3 +3,4 @@
 
 mod checkpoints;
 mod crashes;
+mod load;
