@@ -1,7 +1,6 @@
 //! Stopped under load at random moments, again and again: what was answered is there, byte for
 //! byte, and nothing that nobody sent.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -9,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, Starting, amount, binary};
 
-use super::load::{Load, request, stored};
+use super::load::Load;
 
 /// At most after how many answers a server is stopped.
 const ANSWERS: usize = 200;
@@ -34,11 +33,14 @@ fn killed_while_starting(stopped: &Starting) {
 #[test]
 fn killed_it_keeps_what_it_answered_and_nothing_that_nobody_sent() {
     let kills = amount(5, 500);
-    let (load, mut server) = (Load::default(), Server::start());
-    let mut kept = BTreeSet::new();
+    let (mut load, mut server) = (Load::default(), Server::start());
     let (mut answered, mut longest_start) = (0, Duration::ZERO);
     for _ in 0..kills {
-        let sent = load.until(&server, Signal::SIGKILL, rand::random_range(0..=ANSWERS));
+        let sent = load.run(&server, |progress| {
+            progress.wait_for_answers(&server, rand::random_range(0..=ANSWERS));
+            server.signal(Signal::SIGKILL);
+        });
+        assert!(sent.failed.is_empty() && sent.refused.is_empty(), "the store had no fault");
         let stopped = server.stopped_by(Signal::SIGKILL);
         if rand::random() {
             killed_while_starting(&stopped);
@@ -46,40 +48,34 @@ fn killed_it_keeps_what_it_answered_and_nothing_that_nobody_sent() {
         let started = Instant::now();
         server = stopped.start();
         longest_start = longest_start.max(started.elapsed());
-
-        let stored = stored(&server);
+        load.check(&server, &sent);
+        load.send_again(&server, &sent);
         answered += sent.answered.len();
-        kept.extend(&sent.answered);
-        let lost: Vec<_> = kept.difference(&stored).collect();
-        assert!(lost.is_empty(), "answered and lost: {lost:?}");
-        // Who got no answer sends the same again, and can neither lose nor double a plant.
-        for id in &sent.unanswered {
-            server.connect().exchange(&request(&server, *id)).plant();
-            kept.insert(*id);
-        }
-        let made_up: Vec<_> = stored.difference(&kept).collect();
-        assert!(made_up.is_empty(), "stored and never sent: {made_up:?}");
     }
     println!(
         "{kills} kills: {answered} plants answered, {} kept, the longest start {longest_start:?}",
-        kept.len(),
+        load.kept(),
     );
 }
 
 #[test]
 fn told_to_stop_it_leaves_nothing_unanswered_that_it_took() {
     let stops = amount(3, 100);
-    let (load, mut server) = (Load::default(), Server::start());
-    let mut kept = BTreeSet::new();
+    let (mut load, mut server) = (Load::default(), Server::start());
     for _ in 0..stops {
-        let sent = load.until(&server, Signal::SIGTERM, rand::random_range(0..=ANSWERS));
+        let mut sent = load.run(&server, |progress| {
+            progress.wait_for_answers(&server, rand::random_range(0..=ANSWERS));
+            server.signal(Signal::SIGTERM);
+        });
+        assert!(sent.failed.is_empty() && sent.refused.is_empty(), "the store had no fault");
         let (status, stopped) = server.ended();
         assert_eq!(status.code(), Some(0));
         let log = stopped.folder().join("plant-store.db-wal");
         assert!(!fs::exists(log).expect("the folder can be read"), "the store is closed");
         server = stopped.start();
-        kept.extend(sent.answered);
-        assert_eq!(stored(&server), kept, "what was answered, and nothing else");
+        // What was not answered was not taken.
+        sent.unanswered.clear();
+        load.check(&server, &sent);
     }
-    println!("{stops} stops: {} plants answered and kept", kept.len());
+    println!("{stops} stops: {} plants answered and kept", load.kept());
 }

@@ -1,10 +1,9 @@
-//! Clients that send plants until the server is gone, and what they know then.
+//! Clients that send plants until the server is gone, and what must be in the store then.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
-use nix::sys::signal::Signal;
 use plant_store_client::types::NewPlant;
 use plant_store_tests::{Connection, Server};
 use rusqlite::Connection as Store;
@@ -15,49 +14,75 @@ const CLIENTS: usize = 4;
 /// How many creates a client has on the wire, so that some always are in the middle of a commit.
 const AHEAD: i64 = 8;
 
-/// The ids that a server was asked for.
+/// The ids that a server was asked for in its life.
 #[derive(Default)]
 pub struct Sent {
     /// With a 200.
     pub answered: BTreeSet<i64>,
+    /// With an error 500: whether the plant is in the store, the next attempt will tell.
+    pub failed: BTreeSet<i64>,
+    /// With an error 503: it is not.
+    pub refused: BTreeSet<i64>,
     /// Whose connection ended first.
     pub unanswered: BTreeSet<i64>,
 }
 
-/// Plants for one store, each of which is sent once.
+/// How many answers the clients have by now.
+#[derive(Default)]
+pub struct Progress {
+    answered: AtomicUsize,
+    refused: AtomicUsize,
+}
+
+impl Progress {
+    /// Waits until so many more creates are answered with 200.
+    pub fn wait_for_answers(&self, server: &Server, more: usize) {
+        let enough = self.answered.load(Relaxed) + more;
+        server.wait_until("answers", || self.answered.load(Relaxed) >= enough);
+    }
+
+    /// Waits until one more is refused.
+    pub fn wait_for_refusal(&self, server: &Server) {
+        let before = self.refused.load(Relaxed);
+        server.wait_until("a refusal", || self.refused.load(Relaxed) > before);
+    }
+}
+
+/// Plants for one store, and those that must be in it.
 #[derive(Default)]
 pub struct Load {
-    sent: AtomicI64,
+    next: AtomicI64,
+    kept: BTreeSet<i64>,
 }
 
 impl Load {
-    /// Sends plants from many clients, and that signal after that many answers.
-    pub fn until(&self, server: &Server, signal: Signal, enough: usize) -> Sent {
-        let answers = &AtomicUsize::new(0);
+    /// Sends plants from many clients until the server ends, which is what `meanwhile` is for.
+    pub fn run(&self, server: &Server, meanwhile: impl FnOnce(&Progress)) -> Sent {
+        let progress = &Progress::default();
         let connections: Vec<_> = (0..CLIENTS).map(|_| server.connect()).collect();
         thread::scope(|scope| {
             let clients: Vec<_> = connections
                 .into_iter()
-                .map(|connection| scope.spawn(|| self.send(server, connection, answers)))
+                .map(|connection| scope.spawn(|| self.send(server, connection, progress)))
                 .collect();
-            server.wait_until("enough answers", || answers.load(Relaxed) >= enough);
-            server.signal(signal);
-            clients.into_iter().map(|client| client.join().expect("the client ran")).fold(
-                Sent::default(),
-                |mut all, mut sent| {
-                    all.answered.append(&mut sent.answered);
-                    all.unanswered.append(&mut sent.unanswered);
-                    all
-                },
-            )
+            meanwhile(progress);
+            let mut all = Sent::default();
+            for client in clients {
+                let mut sent = client.join().expect("the client ran");
+                all.answered.append(&mut sent.answered);
+                all.failed.append(&mut sent.failed);
+                all.refused.append(&mut sent.refused);
+                all.unanswered.append(&mut sent.unanswered);
+            }
+            all
         })
     }
 
     /// Sends plants until the connection breaks.
-    fn send(&self, server: &Server, mut connection: Connection, answers: &AtomicUsize) -> Sent {
+    fn send(&self, server: &Server, mut connection: Connection, progress: &Progress) -> Sent {
         let mut sent = Sent::default();
         loop {
-            let first = self.sent.fetch_add(AHEAD, Relaxed);
+            let first = self.next.fetch_add(AHEAD, Relaxed);
             let ids: Vec<_> = (first..first + AHEAD).map(id).collect();
             sent.unanswered.extend(&ids);
             let requests: Vec<_> = ids.iter().flat_map(|id| request(server, *id)).collect();
@@ -66,12 +91,50 @@ impl Load {
             }
             for id in ids {
                 let Some(answer) = connection.try_receive() else { return sent };
-                answer.plant();
                 sent.unanswered.remove(&id);
-                sent.answered.insert(id);
-                answers.fetch_add(1, Relaxed);
+                if answer.status == 200 {
+                    answer.plant();
+                    sent.answered.insert(id);
+                    progress.answered.fetch_add(1, Relaxed);
+                    continue;
+                }
+                match answer.refusal() {
+                    (500, _) => sent.failed.insert(id),
+                    (503, _) => sent.refused.insert(id),
+                    other => panic!("{other:?}"),
+                };
+                progress.refused.fetch_add(1, Relaxed);
             }
         }
+    }
+
+    /// After a restart: every plant that was answered is there, byte for byte, and no other that
+    /// was not sent or refused.
+    pub fn check(&mut self, server: &Server, sent: &Sent) {
+        let stored = stored(server);
+        self.kept.extend(&sent.answered);
+        let lost: Vec<_> = self.kept.difference(&stored).collect();
+        assert!(lost.is_empty(), "answered and lost: {lost:?}");
+        let possible = |id: &i64| {
+            [&self.kept, &sent.failed, &sent.unanswered].iter().any(|ids| ids.contains(id))
+        };
+        let made_up: Vec<_> = stored.iter().filter(|id| !possible(id)).collect();
+        assert!(made_up.is_empty(), "stored, and not sent or refused: {made_up:?}");
+        self.kept = stored;
+    }
+
+    /// Who got no plant sends the same again, and can neither lose nor double one.
+    pub fn send_again(&mut self, server: &Server, sent: &Sent) {
+        let mut connection = server.connect();
+        for id in sent.failed.iter().chain(&sent.refused).chain(&sent.unanswered) {
+            connection.exchange(&request(server, *id)).plant();
+            self.kept.insert(*id);
+        }
+    }
+
+    /// How many plants are in the store.
+    pub fn kept(&self) -> usize {
+        self.kept.len()
     }
 }
 
@@ -92,12 +155,12 @@ fn the_plant(id: i64) -> NewPlant {
 }
 
 /// The request that creates it.
-pub fn request(server: &Server, id: i64) -> Vec<u8> {
+fn request(server: &Server, id: i64) -> Vec<u8> {
     server.post(&serde_json::to_string(&the_plant(id)).expect("a plant is JSON"))
 }
 
 /// The ids in the store, each with its one plant, in a file without a fault.
-pub fn stored(server: &Server) -> BTreeSet<i64> {
+fn stored(server: &Server) -> BTreeSet<i64> {
     assert_whole(&database::open(server));
     let plants = server.export().into_iter();
     plants

@@ -3,4 +3,6 @@
 
 mod checkpoints;
 mod crashes;
+mod disk;
+mod failed_syncs;
 mod load;

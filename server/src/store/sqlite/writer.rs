@@ -1,7 +1,7 @@
 //! The one connection that writes plants.
 
 use std::fs::File;
-use std::io::ErrorKind;
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
@@ -12,7 +12,7 @@ use rusqlite::{CachedStatement, Connection, params};
 
 use super::{connect, failed};
 use crate::api::NewPlant;
-use crate::store::{CommitError, Outcome, StoreError, Writer};
+use crate::store::{Cause, CommitError, Outcome, StoreError, Writer};
 
 /// Pages of the log after which it is copied into the database: SQLite's own default, 4 MiB
 /// (<https://sqlite.org/c3ref/wal_autocheckpoint.html>).
@@ -30,7 +30,7 @@ pub(super) struct SqliteWriter {
 impl SqliteWriter {
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let mut connection = connect(path).map_err(failed("open the store for writing"))?;
-        sync_log(path).map_err(failed("sync the store's log"))?;
+        renew_log(&mut connection, path).map_err(failed("renew the store's log"))?;
         let log_pages = Arc::new(AtomicI32::new(0));
         let counter = Arc::clone(&log_pages);
         connection
@@ -87,14 +87,26 @@ fn put(
     Ok(if same { Outcome::Repeated } else { Outcome::Conflict })
 }
 
-/// A process that was killed may have left commits in the log that were never synced. Whoever
-/// repeats such a create gets a 200 without a write, so they are made durable before the first.
-fn sync_log(path: &Path) -> std::io::Result<()> {
+/// Makes durable what the log holds, before anything is answered or written behind it.
+///
+/// A process that was killed may not have come to its sync; and after a sync that failed, the
+/// kernel calls pages clean that are on no disk (<https://lwn.net/Articles/752063/>), so that to
+/// sync them again proves nothing. Written over itself the log is dirty, and syncs in earnest.
+fn renew_log(connection: &mut Connection, path: &Path) -> Result<(), Cause> {
+    // The write lock: no other process appends to the log, or begins it anew.
+    let _lock = connection.transaction()?;
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
-    match File::open(log) {
-        Ok(log) => log.sync_all(),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
+    let log = File::options().read(true).write(true).open(log)?;
+    let mut piece = vec![0; 1024 * 1024];
+    let mut offset = 0;
+    loop {
+        match log.read_at(&mut piece, offset)? {
+            0 => return Ok(log.sync_all()?),
+            read => {
+                log.write_all_at(&piece[..read], offset)?;
+                offset += read as u64;
+            }
+        }
     }
 }

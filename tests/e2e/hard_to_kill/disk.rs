@@ -1,0 +1,91 @@
+//! A server on a disk of the test's own making, which fails on command and can lose its power:
+//! `faulty_disk.c`, between the real binary and the kernel.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use nix::sys::signal::Signal;
+use plant_store_tests::{Server, Starting};
+
+pub const STORE: &str = "plant-store.db";
+pub const LOG: &str = "plant-store.db-wal";
+
+/// What the disk keeps, beside the store.
+const DISK: &str = "disk";
+
+/// The library, compiled once.
+fn library() -> &'static Path {
+    static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let (fresh, library) =
+            (format!("faulty_disk.{}", std::process::id()), folder.join("faulty_disk.so"));
+        let status = Command::new("cc")
+            .args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", &fresh])
+            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/e2e/hard_to_kill/faulty_disk.c"))
+            .current_dir(folder)
+            .status()
+            .expect("there is a C compiler, as the build needs one");
+        assert!(status.success(), "the library compiles");
+        fs::rename(folder.join(fresh), &library).expect("the library can be moved");
+        library
+    })
+}
+
+/// A server on a new store, on such a disk.
+pub fn start() -> Server {
+    let stopped = Server::start().stopped_by(Signal::SIGTERM);
+    let folder = stopped.folder();
+    fs::create_dir(folder.join(DISK)).expect("a folder");
+    fs::copy(folder.join(STORE), kept(folder, "synced", STORE)).expect("a copy of the store");
+    start_again(stopped)
+}
+
+/// A server on a store that is on such a disk.
+pub fn start_again(stopped: Starting) -> Server {
+    let preloaded = |command: &mut Command| {
+        command.env("LD_PRELOAD", library()).env("FAULTY_DISK", DISK);
+    };
+    stopped.command(preloaded).start()
+}
+
+/// From now on that call on that file fails: `sync` with EIO, or `write` with ENOSPC.
+pub fn fail(server: &Server, call: &str, file: &str) {
+    fs::write(fault(server.folder(), call, file), "").expect("a file");
+}
+
+/// It no longer fails.
+pub fn mend(folder: &Path, call: &str, file: &str) {
+    fs::remove_file(fault(folder, call, file)).expect("the call failed until now");
+}
+
+/// The machine loses its power: what no sync took to the disk is gone.
+pub fn cut_power(stopped: &Starting) {
+    let folder = stopped.folder();
+    for file in [STORE, LOG] {
+        let synced = kept(folder, "synced", file);
+        match fs::exists(&synced).expect("the folder can be read") {
+            true => drop(fs::copy(synced, folder.join(file)).expect("a copy of the file")),
+            false => remove(&folder.join(file)),
+        }
+        remove(&kept(folder, "unsynced", file));
+    }
+    remove(&folder.join("plant-store.db-shm"));
+}
+
+fn fault(folder: &Path, call: &str, file: &str) -> PathBuf {
+    kept(folder, &format!("{call}-fails"), file)
+}
+
+fn kept(folder: &Path, what: &str, file: &str) -> PathBuf {
+    folder.join(DISK).join(format!("{what}.{file}"))
+}
+
+/// Removes a file if there is one.
+fn remove(file: &Path) {
+    if fs::exists(file).expect("the folder can be read") {
+        fs::remove_file(file).expect("the file can be removed");
+    }
+}
