@@ -59,6 +59,8 @@ fn serve_metrics(address: Option<SocketAddr>, log: &Log) -> Result<Arc<Metrics>>
 async fn serve(args: &ServeArgs, metrics: Arc<Metrics>, log: &Log) -> Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
+    // A limit on the size of files is to be met as a full disk, which is answered and may pass.
+    let _at_file_size_limit = signal(SignalKind::from_raw(libc::SIGXFSZ))?;
 
     // An address that is taken must not leave a new store behind, so it is tried first.
     drop(TcpListener::bind(args.listen).with_context(|| cannot_listen(args.listen))?);

@@ -5,4 +5,5 @@ mod checkpoints;
 mod crashes;
 mod disk;
 mod failed_syncs;
+mod full_disks;
 mod load;

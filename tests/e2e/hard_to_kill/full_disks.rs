@@ -1,0 +1,104 @@
+//! A disk that takes no more bytes: creates are refused, and succeed again once there is room.
+
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+use plant_store_tests::{Server, amount, plant};
+
+use super::disk::{self, LOG, STORE};
+use super::load::Load;
+
+/// At most how many answers lie between two full disks.
+const ANSWERS: usize = 100;
+
+#[test]
+fn a_log_that_cannot_grow_is_503_until_it_can() {
+    let server = disk::start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    disk::fail(&server, "write", LOG);
+    for _ in 0..2 {
+        let answer = server.create(&plant(2, "Fern", None));
+        assert_eq!(answer.refusal().0, 503);
+        assert_eq!(answer.header("retry-after"), Some("1"));
+    }
+    server.wait_for_log("the store does not take writes");
+    disk::mend(server.folder(), "write", LOG);
+    server.create(&plant(2, "Fern", None)).plant();
+    let server = disk::start_again(server.stopped_by(Signal::SIGKILL));
+    assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 2]);
+}
+
+/// The log has what the file has no room for: no create is refused, and none is lost.
+#[test]
+fn a_store_that_cannot_grow_goes_on_in_its_log() {
+    let server = disk::start();
+    disk::fail(&server, "write", STORE);
+    let long = "x".repeat(64 * 1024);
+    let create = |id| server.create(&plant(id, &long, None)).plant();
+    for id in 0..100 {
+        create(id);
+    }
+    server.wait_for_log("the store does not take writes");
+    let size = || server.folder().join(STORE).metadata().expect("the file is there").len();
+    let full = size();
+    disk::mend(server.folder(), "write", STORE);
+    let last = (100..1000).find(|id| {
+        create(*id);
+        size() > full
+    });
+    let last = last.expect("the next checkpoint comes");
+    let server = disk::start_again(server.stopped_by(Signal::SIGKILL));
+    assert!(server.export().into_keys().eq(0..=last));
+}
+
+/// The kernel's own refusal: no file of the process may grow beyond its limit.
+#[test]
+fn a_limit_on_the_size_of_files_is_a_full_disk() {
+    let limit = |server: &Server, bytes: &str| {
+        let status = Command::new("prlimit")
+            .args(["--pid", &server.pid().to_string(), &format!("--fsize={bytes}:unlimited")])
+            .status()
+            .expect("prlimit of util-linux is there");
+        assert!(status.success());
+    };
+    let server = Server::start();
+    let long = "x".repeat(64 * 1024);
+    limit(&server, "500000");
+    let refused = (0..1000)
+        .find(|id| {
+            let answer = server.create(&plant(*id, &long, None));
+            answer.status == 400 && [500, 503].contains(&answer.refusal().0)
+        })
+        .expect("some create is refused");
+    assert!(refused > 1, "it is the log that cannot grow");
+    limit(&server, "unlimited");
+    server.create(&plant(refused, &long, None)).plant();
+    let server = server.stopped_by(Signal::SIGKILL).start();
+    assert!(server.export().into_keys().eq(0..=refused));
+}
+
+/// Full and not, under load, and then the machine loses its power.
+#[test]
+fn what_was_answered_outlives_full_disks() {
+    let rounds = amount(2, 50);
+    let (mut load, mut server) = (Load::default(), disk::start());
+    for _ in 0..rounds {
+        let sent = load.run(&server, |progress| {
+            for _ in 0..4 {
+                progress.wait_for_answers(&server, rand::random_range(0..=ANSWERS));
+                disk::fail(&server, "write", LOG);
+                progress.wait_for_refusal(&server);
+                disk::mend(server.folder(), "write", LOG);
+            }
+            progress.wait_for_answers(&server, 1);
+            server.signal(Signal::SIGKILL);
+        });
+        assert!(sent.failed.is_empty(), "{:?}", sent.failed);
+        let stopped = server.stopped_by(Signal::SIGKILL);
+        disk::cut_power(&stopped);
+        server = disk::start_again(stopped);
+        load.check(&server, &sent);
+        load.send_again(&server, &sent);
+    }
+    println!("{} full disks: {} plants kept", 4 * rounds, load.kept());
+}
