@@ -3,7 +3,9 @@
 
 mod checkpoints;
 mod crashes;
+mod damage;
 mod disk;
 mod failed_syncs;
 mod full_disks;
 mod load;
+mod read_only;

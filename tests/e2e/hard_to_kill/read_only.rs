@@ -1,0 +1,75 @@
+//! A store that may not be written: it is not served, and what is there stays as it is.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+use nix::unistd::geteuid;
+use plant_store_tests::{Server, binary, failure, plant};
+use tempfile::TempDir;
+
+use super::disk::STORE;
+
+/// `plant-store serve` as a process that permissions bind, which root's do only without its
+/// capabilities.
+fn serve(folder: &Path) -> Command {
+    let mut command = match geteuid().is_root() {
+        true => {
+            let mut bound = Command::new("setpriv");
+            bound.arg("--bounding-set=-all").arg(binary());
+            bound
+        }
+        false => Command::new(binary()),
+    };
+    command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(folder);
+    command
+}
+
+fn permit(path: &Path, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).expect("the file is ours");
+}
+
+#[test]
+fn a_folder_that_takes_no_files_gets_no_store() {
+    let folder = TempDir::new().expect("a temporary folder");
+    permit(folder.path(), 0o500);
+    let (status, said) = failure(&mut serve(folder.path()));
+    assert_eq!(status, Some(1));
+    assert!(said.contains("cannot create the store: Permission denied"), "{said}");
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+}
+
+#[test]
+fn a_store_that_may_not_be_written_is_not_served_and_left_as_it_is() {
+    let server = Server::start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    let stopped = server.stopped_by(Signal::SIGTERM);
+    let (folder, store) = (stopped.folder(), stopped.folder().join(STORE));
+    let before = fs::read(&store).expect("the file is there");
+    for (path, read_only, writable) in [(folder, 0o500, 0o700), (&store, 0o400, 0o600)] {
+        permit(path, read_only);
+        let (status, said) = failure(&mut serve(folder));
+        assert_eq!(status, Some(1));
+        assert!(said.contains("cannot open the store"), "{said}");
+        assert!(fs::read(&store).expect("the file is there") == before);
+        permit(path, writable);
+    }
+    assert_eq!(stopped.start().export().len(), 1);
+}
+
+/// The files are open already: what was answered is written, and outlives the server.
+#[test]
+fn a_folder_that_becomes_read_only_under_the_server_loses_nothing() {
+    let command = |to_serve: &mut Command| {
+        let folder = to_serve.get_current_dir().expect("a folder").to_owned();
+        *to_serve = serve(&folder);
+    };
+    let server = Server::starting().command(command).start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    permit(server.folder(), 0o500);
+    server.create(&plant(2, "Fern", None)).plant();
+    permit(server.folder(), 0o700);
+    assert_eq!(server.stopped_by(Signal::SIGKILL).start().export().len(), 2);
+}
