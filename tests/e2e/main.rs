@@ -11,6 +11,7 @@ mod errors;
 mod export;
 mod first_use;
 mod framing;
+mod fuzzing;
 mod hard_to_kill;
 mod limits;
 mod logs;

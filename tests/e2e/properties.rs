@@ -10,9 +10,11 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
-/// A bounded number of cases, and no file left behind by a failure.
-fn runner(cases: u32) -> TestRunner {
-    TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() })
+/// A bounded number of cases, and after a failure a bounded search for a smaller one, in
+/// milliseconds, and no file left behind.
+pub fn runner(cases: u32) -> TestRunner {
+    let (failure_persistence, max_shrink_time) = (None, 60_000);
+    TestRunner::new(Config { cases, failure_persistence, max_shrink_time, ..Config::default() })
 }
 
 /// Few enough ids, names and tags that plants meet again and differ; and any at all.
@@ -92,7 +94,7 @@ fn every_body_has_an_answer_of_the_contract() {
 }
 
 /// Bytes, the alphabet of JSON in any order, and plants with a few bytes changed.
-fn any_body() -> impl Strategy<Value = Vec<u8>> {
+pub fn any_body() -> impl Strategy<Value = Vec<u8>> {
     let bytes = proptest::collection::vec(any::<u8>(), 0..200);
     let edits = proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 0..4);
     let edited = (any_plant(), edits).prop_map(|((id, name, tag), edits)| {

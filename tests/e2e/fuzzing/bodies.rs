@@ -1,0 +1,36 @@
+//! The body reader beside a second one, written from RFC 8259 and the contract alone.
+
+use plant_store_server::new_plant;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::json::{self, spelled_plant};
+use super::{edited, fuzz};
+use crate::properties::any_body;
+
+#[test]
+fn a_plant_is_read_however_it_is_spelled() {
+    fuzz(2_000, 250_000, spelled_plant(), |(plant, body)| {
+        prop_assert_eq!(new_plant::read(&body), Ok(plant), "{}", String::from_utf8_lossy(&body));
+        Ok(())
+    });
+}
+
+/// The same bytes are a plant to both readers, and the same one; or to neither, and the service
+/// says in words of its own why not.
+#[test]
+fn two_readers_agree_on_any_body() {
+    let bytes = prop_oneof![3 => select(&br#"{}[]":,\u0-1.e "#[..]), 1 => any::<u8>()];
+    let near = edited(spelled_plant().prop_map(|(_, body)| body), bytes.clone());
+    let bodies = prop_oneof![6 => near, 1 => any_body(), 1 => vec(bytes, 0..40)];
+    fuzz(2_000, 500_000, bodies, |body| {
+        let read = new_plant::read(&body);
+        if let Err(refused) = &read {
+            let message = refused.to_string();
+            prop_assert!(message.starts_with("the body ") || message.starts_with('`'));
+        }
+        prop_assert_eq!(read.ok(), json::new_plant(&body), "{}", String::from_utf8_lossy(&body));
+        Ok(())
+    });
+}

@@ -1,0 +1,244 @@
+//! Whole HTTP/1 exchanges with a service in this process: requests behind each other on one
+//! connection, sent in pieces, as they should be and as they should not.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
+use std::time::Duration;
+
+use plant_store_server::api::{NewPlant, Plant};
+use plant_store_server::request::BodyLimits;
+use plant_store_tests::{Connection, PATIENCE, Response, bearer, plant, post};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use serde_json::{Value, json};
+
+use super::in_process::InProcess;
+use super::json::{self, spelled_plant};
+use super::{edited, fuzz};
+use crate::properties::any_body;
+
+/// The largest body: some of the plants need more.
+const LIMIT: usize = 512;
+
+/// What a response is, of all that may leave the service.
+#[derive(Debug, PartialEq)]
+enum Answer {
+    Plant(Value),
+    Refusal(i64),
+    /// Of another path or method.
+    Framework(u16),
+    /// To bytes that are no HTTP; the connection ends with it.
+    Library(u16),
+}
+
+impl Answer {
+    fn of(response: &Response) -> Self {
+        match (response.status, response.header("content-type")) {
+            (200, _) => Self::Plant(response.plant()),
+            (400, Some(_)) => Self::Refusal(response.refusal().0),
+            (status @ (404 | 405), Some(_)) => {
+                assert!(response.json()["message"].is_string(), "{response:?}");
+                Self::Framework(status)
+            }
+            (status @ (400 | 414 | 431), None) => {
+                assert!(response.body.is_empty(), "{response:?}");
+                Self::Library(status)
+            }
+            _ => panic!("an answer that nobody declared: {response:?}"),
+        }
+    }
+}
+
+/// A request in its parts.
+#[derive(Clone, Debug)]
+struct Request {
+    line: &'static str,
+    authorization: String,
+    media_type: &'static str,
+    /// More header lines.
+    more: &'static str,
+    body: Vec<u8>,
+    /// How long each chunk is, where the body comes in chunks.
+    chunks: Option<usize>,
+}
+
+impl Request {
+    fn bytes(&self) -> Vec<u8> {
+        let Self { line, authorization, media_type, more, body, chunks } = self;
+        let framing = match chunks {
+            Some(_) => "Transfer-Encoding: chunked\r\n".to_owned(),
+            None => format!("Content-Length: {}\r\n", body.len()),
+        };
+        let head = format!(
+            "{line} HTTP/1.1\r\nHost: plants\r\n{authorization}{media_type}{more}{framing}\r\n"
+        );
+        let mut bytes = head.into_bytes();
+        let Some(size) = chunks else { return [bytes, body.clone()].concat() };
+        for chunk in body.chunks(*size) {
+            bytes.extend(format!("{:x}\r\n", chunk.len()).bytes().chain(chunk.iter().copied()));
+            bytes.extend(b"\r\n");
+        }
+        bytes.extend(b"0\r\n\r\n");
+        bytes
+    }
+
+    /// What the README says of this request after those before it, and whether the connection
+    /// ends with the answer.
+    fn answer(&self, token: &str, plants: &mut BTreeMap<i64, NewPlant>) -> (Answer, bool) {
+        let unread = self.chunks.is_some() || !self.body.is_empty();
+        let refused = |error| (Answer::Refusal(error), unread);
+        match self.line {
+            PLANTS => {}
+            "GET /plants" => return (Answer::Framework(405), false),
+            _ => return (Answer::Framework(404), false),
+        }
+        if self.authorization != bearer(token) {
+            return refused(401);
+        }
+        if self.media_type != JSON {
+            return refused(415);
+        }
+        if self.body.len() > LIMIT {
+            return refused(413);
+        }
+        let Some(plant) = json::new_plant(&self.body) else {
+            return (Answer::Refusal(400), false);
+        };
+        if *plants.entry(plant.id).or_insert_with(|| plant.clone()) != plant {
+            return (Answer::Refusal(409), false);
+        }
+        (Answer::Plant(json!(Plant::from(plant))), false)
+    }
+}
+
+const PLANTS: &str = "POST /plants";
+const JSON: &str = "Content-Type: application/json\r\n";
+
+/// Requests of which each has one answer, however they are framed.
+fn request(token: &str) -> impl Strategy<Value = Request> {
+    let authorization = prop_oneof![
+        8 => Just(bearer(token)),
+        1 => select(vec![String::new(), bearer("x"), bearer(token).repeat(2), bearer(&token[1..])]),
+    ];
+    let media_type = prop_oneof![
+        12 => Just(JSON),
+        1 => select(vec!["", "Content-Type: text/json\r\n"]),
+    ];
+    let more = select(vec!["", "", "Connection: keep-alive\r\n", "Expect: 100-continue\r\n"]);
+    let body = prop_oneof![3 => spelled_plant().prop_map(|(_, body)| body), 1 => any_body()];
+    let chunks = proptest::option::of(1..100_usize);
+    let of_plants = (authorization, media_type, more, body, chunks).prop_map(
+        |(authorization, media_type, more, body, chunks)| {
+            let line = PLANTS;
+            Request { line, authorization, media_type, more, body, chunks }
+        },
+    );
+    let of_nothing = select(vec!["GET /plants", "POST /", "GET /plants/1"]).prop_map(|line| {
+        let (authorization, body, chunks) = (String::new(), Vec::new(), None);
+        Request { line, authorization, media_type: "", more: "", body, chunks }
+    });
+    prop_oneof![8 => of_plants, 1 => of_nothing]
+}
+
+/// Sends the bytes in pieces; all that comes back until the service ends the connection, which
+/// nobody else does.
+fn converse(service: &InProcess, bytes: &[u8], cuts: &[Index]) -> Vec<Answer> {
+    // Whatever the service still waits for, this is too much of it, or wrong, or the end of it:
+    // a head that came in part is looked at again only when an empty line has come.
+    let end = [&[0; LIMIT + 1][..], b"\r\n\r\n\0\r\n\r\n"].concat();
+    let mut connection = Connection::open(service.address);
+    let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
+    cuts.sort_unstable();
+    let mut sent = 0;
+    for cut in cuts.into_iter().chain([bytes.len()]) {
+        connection.try_send(&bytes[sent..cut]);
+        sent = cut;
+    }
+    connection.try_send(&end);
+    let responses = iter::from_fn(|| connection.try_receive());
+    let answers = responses.filter(|response| response.status != 100);
+    answers.map(|response| Answer::of(&response)).collect()
+}
+
+/// On a connection of its own, open all the while.
+struct Honest(RefCell<Connection>, Vec<u8>);
+
+impl Honest {
+    fn connect(service: &InProcess) -> Self {
+        let request = post(&bearer(&service.token), plant(0x00AB_CDEF, "honest", None).as_bytes());
+        Self(RefCell::new(Connection::open(service.address)), request)
+    }
+
+    fn assert_served(&self) {
+        self.0.borrow_mut().exchange(&self.1).plant();
+    }
+}
+
+#[test]
+fn requests_behind_each_other_get_their_own_answers_and_no_others() {
+    let service = InProcess::start(BodyLimits { size: LIMIT, time: PATIENCE });
+    let plants = RefCell::default();
+    let inputs = (vec(request(&service.token), 1..6), vec(any::<Index>(), 0..6));
+    fuzz(300, 30_000, inputs, |(requests, cuts)| {
+        let mut expected = Vec::new();
+        let ended = requests.iter().any(|request| {
+            let (answer, ends) = request.answer(&service.token, &mut plants.borrow_mut());
+            expected.push(answer);
+            ends
+        });
+        if !ended {
+            expected.push(Answer::Library(400));
+        }
+        let bytes: Vec<_> = requests.iter().flat_map(Request::bytes).collect();
+        prop_assert_eq!(converse(&service, &bytes, &cuts), expected);
+        Ok(())
+    });
+    assert_eq!(service.plants(), plants.into_inner());
+    assert_eq!(InProcess::panics(), 0);
+}
+
+/// Nothing but declared answers, an end to each connection, and no panic; every plant that was
+/// answered is there, and who is honest meanwhile is served.
+#[test]
+fn whatever_is_sent_the_answers_are_declared() {
+    let limits = BodyLimits { size: LIMIT, time: Duration::from_millis(100) };
+    let service = InProcess::start(limits);
+    let honest = Honest::connect(&service);
+    let more = select(vec![
+        "",
+        "Content-Length: 5\r\n",
+        "Content-Length: 5, 5\r\n",
+        "Content-Length: -1\r\n",
+        "Content-Length: 18446744073709551616\r\n",
+        "Transfer-Encoding: chunked\r\n",
+        "Transfer-Encoding: gzip, chunked\r\n",
+        "Transfer-Encoding: identity\r\n",
+        "Connection: close\r\n",
+        "Connection: upgrade\r\nUpgrade: h2c\r\n",
+        "Expect: a plant\r\n",
+        "X: y\r\n z\r\n",
+        "X : y\r\n",
+    ]);
+    let requests = vec((request(&service.token), more), 1..5).prop_map(|requests| {
+        let with = |(request, more)| Request { more, ..request }.bytes();
+        requests.into_iter().flat_map(with).collect()
+    });
+    let new = prop_oneof![2 => select(&b"\r\n\r\n :;,0159abfx\0\t/"[..]), 1 => any::<u8>()];
+    let answered = RefCell::new(BTreeSet::new());
+    fuzz(700, 70_000, (edited(requests, new), vec(any::<Index>(), 0..6)), |(bytes, cuts)| {
+        for answer in converse(&service, &bytes, &cuts) {
+            if let Answer::Plant(plant) = answer {
+                answered.borrow_mut().insert(plant.to_string());
+            }
+        }
+        honest.assert_served();
+        Ok(())
+    });
+    let plants = service.plants().into_values();
+    let stored = plants.map(|plant| json!(Plant::from(plant)).to_string()).collect();
+    let lost: Vec<_> = answered.borrow().difference(&stored).cloned().collect();
+    assert!(lost.is_empty(), "answered and lost: {lost:?}");
+    assert_eq!(InProcess::panics(), 0);
+}

@@ -1,0 +1,136 @@
+//! The service in this process, over plants in memory: a panic of it is ours to see.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::net::SocketAddr;
+use std::panic;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
+use std::thread::{self, JoinHandle};
+
+use plant_store_server::accepted::AcceptedTokens;
+use plant_store_server::api::NewPlant;
+use plant_store_server::command::token::{TokenName, issue};
+use plant_store_server::log::{Log, LogFormat};
+use plant_store_server::metrics::Metrics;
+use plant_store_server::request::BodyLimits;
+use plant_store_server::server::listen;
+use plant_store_server::service::Service;
+use plant_store_server::store::{self, CommitError, GroupCommit, Outcome, StoreUrl, Writer};
+use plant_store_tests::PATIENCE;
+use tokio::sync::oneshot;
+
+/// The plants of a store, by their ids.
+pub type Plants = BTreeMap<i64, NewPlant>;
+
+/// The name of the service's thread; the writer's is the product's own choice.
+const SERVER: &str = "server in process";
+const WRITER: &str = "writer";
+
+static PANICS: AtomicUsize = AtomicUsize::new(0);
+
+/// A running service. Dropping it ends its thread.
+pub struct InProcess {
+    pub address: SocketAddr,
+    pub token: String,
+    plants: Arc<Mutex<Plants>>,
+    /// Dropped to end the service.
+    running: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl InProcess {
+    /// A service without a plant.
+    pub fn start(body: BodyLimits) -> Self {
+        count_panics();
+        let plants = Arc::default();
+        let memory = Memory(Arc::clone(&plants));
+        let (started, start) = mpsc::channel();
+        let (running, end) = oneshot::channel::<()>();
+        let thread = thread::Builder::new().name(SERVER.into()).spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            runtime.expect("a runtime").block_on(async {
+                let (service, token, log) = service(memory, body);
+                let server = listen("127.0.0.1:0".parse().expect("an address"), service, &log);
+                let server = server.expect("a free port");
+                started.send((server.local_addr(), token)).expect("who started it waits");
+                let _ = end.await;
+            });
+        });
+        let thread = Some(thread.expect("a thread"));
+        let (address, token) = start.recv_timeout(PATIENCE).expect("the service starts");
+        Self { address, token, plants, running: Some(running), thread }
+    }
+
+    /// The plants so far.
+    pub fn plants(&self) -> Plants {
+        self.plants.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How often any such service panicked so far.
+    pub fn panics() -> usize {
+        PANICS.load(Relaxed)
+    }
+}
+
+impl Drop for InProcess {
+    fn drop(&mut self) {
+        drop(self.running.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// A panic in a connection's task ends the task and nothing else: only the hook tells.
+fn count_panics() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            if let Some(SERVER | WRITER) = thread::current().name() {
+                PANICS.fetch_add(1, Relaxed);
+            }
+            before(panic);
+        }));
+    });
+}
+
+fn service(memory: Memory, body: BodyLimits) -> (Service, String, Log) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let url = format!("sqlite:{}", folder.path().join("tokens.db").display());
+    let url: StoreUrl = url.parse().expect("a store URL");
+    store::create(&url).expect("a new store");
+    let engine = store::open(&url).expect("the store opens");
+    let token = issue(&*engine, &TokenName::first(), None).expect("the store takes a token");
+    let accepted = AcceptedTokens::load(&*engine).expect("the store can be read");
+    let log = Log::start(LogFormat::Json, slog::Level::Critical).expect("a thread");
+    let logger = || log.logger.clone();
+    let metrics = Metrics::off();
+    let (plants, _) =
+        GroupCommit::start(Box::new(memory), 64, logger(), metrics.clone()).expect("a thread");
+    let service = Service { accepted, plants, body, log: logger(), metrics };
+    (service, token.reveal().to_owned(), log)
+}
+
+/// First write wins, as in every store.
+struct Memory(Arc<Mutex<Plants>>);
+
+impl Writer for Memory {
+    fn commit(&mut self, plants: &[NewPlant]) -> Result<Vec<Outcome>, CommitError> {
+        let mut stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcomes = plants.iter().map(|plant| match stored.entry(plant.id) {
+            Entry::Vacant(free) => {
+                free.insert(plant.clone());
+                Outcome::Created
+            }
+            Entry::Occupied(taken) if taken.get() == plant => Outcome::Repeated,
+            Entry::Occupied(_) => Outcome::Conflict,
+        });
+        Ok(outcomes.collect())
+    }
+
+    fn maintain(&mut self) -> Result<(), CommitError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,251 @@
+//! JSON, twice: a plain reader of what the contract says of a body, which shares nothing with the
+//! service's, and a writer that spells a plant in every way that RFC 8259 has.
+
+use std::collections::BTreeSet;
+use std::str;
+use std::string::FromUtf16Error;
+
+use plant_store_server::api::NewPlant;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// A string, unless an escape of it is half a surrogate pair.
+type Text = Result<String, FromUtf16Error>;
+
+/// A value, as far as a plant needs to know.
+enum Json {
+    Object(Vec<(Text, Json)>),
+    String(Text),
+    Number(String),
+    Other,
+}
+
+/// The plant that the body is, by the contract alone.
+pub fn new_plant(body: &[u8]) -> Option<NewPlant> {
+    let mut reader = Reader { rest: str::from_utf8(body).ok()? };
+    let Json::Object(members) = reader.value()? else { return None };
+    reader.rest.is_empty().then_some(())?;
+    let (mut id, mut name, mut tag, mut names) = (None, None, None, BTreeSet::new());
+    for (member, value) in members {
+        let member = member.ok()?;
+        match (member.as_str(), value) {
+            ("id", Json::Number(digits)) => id = Some(digits.parse().ok()?),
+            ("name", Json::String(text)) => name = Some(text.ok()?),
+            ("tag", Json::String(text)) => tag = Some(text.ok()?),
+            ("id" | "name" | "tag", _) => return None,
+            _ => {}
+        }
+        names.insert(member).then_some(())?;
+    }
+    Some(NewPlant { id: id?, name: name?, tag })
+}
+
+/// RFC 8259 by recursive descent: each method takes its production off the front of the text.
+struct Reader<'a> {
+    rest: &'a str,
+}
+
+impl Reader<'_> {
+    fn space(&mut self) {
+        self.rest = self.rest.trim_start_matches([' ', '\t', '\n', '\r']);
+    }
+
+    fn take(&mut self, token: &str) -> Option<()> {
+        self.rest = self.rest.strip_prefix(token)?;
+        Some(())
+    }
+
+    fn character(&mut self) -> Option<char> {
+        let character = self.rest.chars().next()?;
+        self.rest = &self.rest[character.len_utf8()..];
+        Some(character)
+    }
+
+    /// A value with the space around it.
+    fn value(&mut self) -> Option<Json> {
+        self.space();
+        let value = match self.rest.chars().next()? {
+            '{' => Json::Object(self.list('{', '}', |reader| {
+                reader.space();
+                let name = reader.string()?;
+                reader.space();
+                reader.take(":")?;
+                Some((name, reader.value()?))
+            })?),
+            '[' => self.list('[', ']', Self::value).map(|_| Json::Other)?,
+            '"' => Json::String(self.string()?),
+            '-' | '0'..='9' => Json::Number(self.number()?),
+            _ => {
+                let literal = ["true", "false", "null"];
+                self.take(literal.iter().find(|word| self.rest.starts_with(**word))?)?;
+                Json::Other
+            }
+        };
+        self.space();
+        Some(value)
+    }
+
+    fn list<T>(
+        &mut self,
+        open: char,
+        close: char,
+        element: impl Fn(&mut Self) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        let mut elements = Vec::new();
+        (self.character()? == open).then_some(())?;
+        self.space();
+        if self.rest.starts_with(close) {
+            self.character()?;
+            return Some(elements);
+        }
+        loop {
+            elements.push(element(self)?);
+            match self.character()? {
+                ',' => {}
+                end if end == close => return Some(elements),
+                _ => return None,
+            }
+        }
+    }
+
+    fn digits(&mut self) -> Option<()> {
+        let rest = self.rest.trim_start_matches(|digit: char| digit.is_ascii_digit());
+        (rest.len() < self.rest.len()).then(|| self.rest = rest)
+    }
+
+    fn number(&mut self) -> Option<String> {
+        let start = self.rest;
+        let _ = self.take("-");
+        if self.take("0").is_none() {
+            self.digits()?;
+        }
+        if self.take(".").is_some() {
+            self.digits()?;
+        }
+        if self.take("e").or_else(|| self.take("E")).is_some() {
+            let _ = self.take("+").or_else(|| self.take("-"));
+            self.digits()?;
+        }
+        Some(start[..start.len() - self.rest.len()].to_owned())
+    }
+
+    fn string(&mut self) -> Option<Text> {
+        self.take("\"")?;
+        let mut units = Vec::new();
+        loop {
+            match self.character()? {
+                '"' => return Some(String::from_utf16(&units)),
+                '\\' => units.push(self.escape()?),
+                '\0'..='\x1f' => return None,
+                other => units.extend(other.encode_utf16(&mut [0; 2]).iter()),
+            }
+        }
+    }
+
+    fn escape(&mut self) -> Option<u16> {
+        let character = self.character()?;
+        if character == 'u' {
+            let (digits, rest) = self.rest.split_at_checked(4)?;
+            self.rest = rest;
+            return digits
+                .bytes()
+                .all(|digit| digit.is_ascii_hexdigit())
+                .then(|| u16::from_str_radix(digits, 16).expect("four hexadecimal digits"));
+        }
+        let place = r#""\/bfnrt"#.find(character)?;
+        Some(u16::from(b"\"\\/\x08\x0c\n\r\t"[place]))
+    }
+}
+
+/// A plant, and a body that says it.
+pub fn spelled_plant() -> impl Strategy<Value = (NewPlant, Vec<u8>)> {
+    let id = prop_oneof![any::<i64>(), -9..9_i64, Just(i64::MIN), Just(i64::MAX)];
+    let others = vec((string(), value()), 0..4);
+    let space = vec(select(vec!["", "", "", " ", "\n", "\t\r "]), 8);
+    let plant = (id, string(), proptest::option::of(string()), others);
+    (plant, space, any::<prop::sample::Selector>()).prop_map(
+        |((id, name, tag, others), space, order)| {
+            let mut members = vec![("id".to_owned(), id.to_string()), ("name".into(), name.1)];
+            members.extend(tag.iter().map(|(_, spelled)| ("tag".into(), spelled.clone())));
+            for (place, ((_, name), value)) in others.into_iter().enumerate() {
+                // A digit in front: none of ours, and none twice.
+                members.push((format!("{place}{}", &name[1..name.len() - 1]), value));
+            }
+            let plant = NewPlant { id, name: name.0, tag: tag.map(|(tag, _)| tag) };
+            (plant, object(members, &space, &order))
+        },
+    )
+}
+
+fn object(
+    mut members: Vec<(String, String)>,
+    space: &[&str],
+    order: &prop::sample::Selector,
+) -> Vec<u8> {
+    let mut body = String::new();
+    let mut gaps = space.iter().cycle();
+    let mut write = |text: &str| {
+        body += text;
+        body += gaps.next().expect("a cycle has no end");
+    };
+    write("");
+    let mut before = "{";
+    while !members.is_empty() {
+        let (name, value) = members.swap_remove(order.select(0..members.len()));
+        write(before);
+        write(&format!("\"{name}\""));
+        write(":");
+        write(&value);
+        before = ",";
+    }
+    write("}");
+    body.into_bytes()
+}
+
+/// A string and a spelling of it, each character written out or escaped.
+fn string() -> impl Strategy<Value = (String, String)> {
+    let common = select(vec!['a', 'i', 'd', '"', '\\', '/', '\0', '\n', '\u{7f}', 'é', '🌱']);
+    vec((prop_oneof![common, any::<char>()], any::<bool>()), 0..12).prop_map(|characters| {
+        let mut spelled = String::from('"');
+        for (character, escape) in &characters {
+            match character {
+                '"' | '\\' | '/' if *escape => spelled.extend(['\\', *character]),
+                '\n' if *escape => spelled += r"\n",
+                '\0'..='\x1f' | '"' | '\\' => spelled += &escaped(*character),
+                _ if *escape => spelled += &escaped(*character),
+                _ => spelled.push(*character),
+            }
+        }
+        spelled.push('"');
+        (characters.into_iter().map(|(character, _)| character).collect(), spelled)
+    })
+}
+
+fn escaped(character: char) -> String {
+    let mut units = [0; 2];
+    let units = character.encode_utf16(&mut units).iter();
+    units.map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>().concat()
+}
+
+/// What an unknown member may hold: all that is grammatical, and some nobody can read.
+fn value() -> impl Strategy<Value = String> {
+    select(vec![
+        "null",
+        "true",
+        "false",
+        "0",
+        "-0.0e+00",
+        "1e999",
+        "123456789012345678901234567890",
+        r#""""#,
+        r#""\ud800""#,
+        r#""\uDC00\uD800""#,
+        "[]",
+        "{}",
+        "[[], {\"\":[null , 1]}]",
+        r#"{"id":1,"id":"1"}"#,
+        r#"{"\ud800":1}"#,
+    ])
+    .prop_map(str::to_owned)
+}
