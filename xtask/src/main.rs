@@ -36,9 +36,16 @@ enum Chore {
     Conformance,
     /// Everything that CI checks: `test`, `compat`, `conformance`
     Ci,
-    /// Measure the service beside a bare server, and print the table
-    Bench,
+    /// Measure the service beside other servers and on large stores, and print tables
+    Bench {
+        /// `--help` tells them
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
 }
+
+/// In a workspace of its own.
+const AXUM_SQLX_SERVER: &str = "--manifest-path tests/axum-sqlx-server/Cargo.toml";
 
 fn main() -> Result<()> {
     match Cli::parse().chore {
@@ -58,12 +65,13 @@ fn main() -> Result<()> {
             }
             Ok(())
         }
-        Chore::Bench => bench(),
+        Chore::Bench { arguments } => bench(&arguments),
     }
 }
 
 fn test() -> Result<()> {
     cargo("fmt --all --check", &[])?;
+    cargo(&format!("fmt --check {AXUM_SQLX_SERVER}"), &[])?;
     cargo("clippy --workspace --all-targets --quiet -- --deny warnings", &[])?;
     generate::check()?;
     cargo("doc --workspace --no-deps --quiet", &[("RUSTDOCFLAGS", "--deny warnings")])?;
@@ -77,8 +85,12 @@ fn soak() -> Result<()> {
     cargo(words, &[("PLANT_STORE_SOAK", "1")])
 }
 
-fn bench() -> Result<()> {
+fn bench(arguments: &[String]) -> Result<()> {
     let packages = "--package plant-store-server --package plant-store-tests";
     cargo(&format!("build --release --quiet --bins {packages}"), &[])?;
-    cargo("run --release --quiet --package plant-store-tests --bin bench", &[])
+    let folder = "--target-dir target/axum-sqlx-server";
+    cargo(&format!("build --release --quiet --locked {AXUM_SQLX_SERVER} {folder}"), &[])?;
+    let bench = "run --release --quiet --package plant-store-tests --bin bench --";
+    let words: Vec<_> = bench.split(' ').chain(arguments.iter().map(String::as_str)).collect();
+    cargo(&words.join(" "), &[])
 }

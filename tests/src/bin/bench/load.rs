@@ -1,7 +1,7 @@
 //! The load: so many connections, each sending the next plant as soon as the last is answered.
 //! Every plant has an id of its own, so every answer is a durable create.
 
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
@@ -9,6 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
 
+use crate::plants::Order;
 use crate::target::Running;
 
 /// Open connections to a target.
@@ -17,7 +18,15 @@ pub struct Load {
     connections: Vec<TcpStream>,
     /// The head of every request, up to the value of its `Content-Length`.
     head: String,
-    next_id: AtomicI64,
+    order: Order,
+    next: Cell<u64>,
+}
+
+/// How much to create: whichever is reached first.
+#[derive(Clone, Copy)]
+pub struct Amount {
+    pub creates: usize,
+    pub time: Duration,
 }
 
 /// What became of a number of creates.
@@ -28,7 +37,13 @@ pub struct Run {
 }
 
 impl Load {
-    pub fn connect(target: &Running, connections: usize) -> Result<Self> {
+    /// The first so many plants are there already.
+    pub fn connect(
+        target: &Running,
+        connections: usize,
+        order: Order,
+        plants: u64,
+    ) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let connections = runtime.block_on(async {
             let mut open = Vec::with_capacity(connections);
@@ -44,23 +59,22 @@ impl Load {
              Content-Type: application/json\r\nContent-Length: ",
             target.address, target.token
         );
-        Ok(Self { runtime, connections, head, next_id: AtomicI64::new(1) })
+        Ok(Self { runtime, connections, head, order, next: Cell::new(plants) })
     }
 
-    /// Creates that many plants, and fails at the first that is not answered with 200.
-    pub fn create(&mut self, creates: usize) -> Result<Run> {
-        let Self { runtime, connections, head, next_id } = self;
-        let left = AtomicUsize::new(creates);
+    /// Creates plants, and fails at the first that is not answered with 200.
+    pub fn create(&mut self, Amount { creates, time }: Amount) -> Result<Run> {
+        let Self { runtime, connections, head, order, next } = self;
+        let left = Cell::new(creates);
         let started = Instant::now();
         let clients = connections.iter_mut().map(|connection| {
-            let (head, next_id, left) = (&*head, &*next_id, &left);
+            let (head, order, next, left) = (&*head, *order, &*next, &left);
             async move {
                 let mut latencies = Vec::new();
                 let mut buffer = Vec::with_capacity(1024);
-                while left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok() {
-                    let id = next_id.fetch_add(1, Relaxed);
-                    let body =
-                        format!(r#"{{"id":{id},"name":"Monstera deliciosa","tag":"indoor"}}"#);
+                while left.get() > 0 && started.elapsed() < time {
+                    left.set(left.get() - 1);
+                    let body = order.body(next.replace(next.get() + 1));
                     let request = format!("{head}{}\r\n\r\n{body}", body.len());
                     let sent = Instant::now();
                     connection.write_all(request.as_bytes()).await?;

@@ -1,142 +1,89 @@
-//! The benchmark: the service, a bare hyper server over the same store, and the service with the
-//! store taken out, side by side in one run, in turn. `cargo xtask bench` builds and runs it.
+//! The benchmark: the service, bare hyper over the same store, the service with the store taken
+//! out, and what one would write with axum and sqlx, side by side in one run, in turn; then the
+//! service on stores of up to 10 million plants. `cargo xtask bench` builds and runs it.
 //!
 //! Look at the CPU time of a create before its throughput: on a shared machine the first is
 //! steady and the second is not. The servers have one core and the load another.
 
+mod footprint;
+mod growth;
 mod load;
+mod plants;
+mod sample;
+mod side_by_side;
+mod store;
 mod target;
 
-use std::path::Path;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
 
 use anyhow::{Context, Result};
+use clap::{Parser, ValueEnum};
 use comfy_table::{Table, presets};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
-use load::Load;
-use target::Target;
+/// Measure the service, and print tables in Markdown
+#[derive(Parser)]
+struct Cli {
+    /// How often everything is measured; the tables show the medians
+    #[arg(long, default_value_t = 5)]
+    rounds: usize,
+    /// What to measure [default: everything]
+    tables: Vec<Part>,
+}
 
-/// Each target is measured that often, in turn; the table shows the medians.
-const ROUNDS: usize = 5;
-const CONNECTIONS: usize = 64;
-const CREATES: usize = 60_000;
-const WARM_UP: usize = 10_000;
-
-const MANY_CONNECTIONS: usize = 1000;
-
-/// What one run of one target measured.
-struct Sample {
-    creates_per_second: f64,
-    median_ms: f64,
-    percentile_99_ms: f64,
-    cpu_us_per_create: f64,
-    peak_mib: f64,
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+enum Part {
+    /// All targets with 64, 1 and 1,024 connections
+    SideBySide,
+    /// The service on stores of 10 thousand to 10 million plants
+    Growth,
+    /// The service's memory, and its time to start
+    Footprint,
 }
 
 fn main() -> Result<()> {
+    let Cli { rounds, tables } = Cli::parse();
+    let machine = machine()?;
     target::run_on(target::LOAD_CORE)?;
+    allow_open_files()?;
     let targets = target::all()?;
-    let mut samples: Vec<Vec<Sample>> = targets.iter().map(|_| Vec::new()).collect();
-    for round in 1..=ROUNDS {
-        for (target, samples) in targets.iter().zip(&mut samples) {
-            eprintln!("round {round} of {ROUNDS}: {}", target.name);
-            samples.push(measure(target).with_context(|| target.name)?);
+    println!("{machine}\n");
+    for part in Part::value_variants() {
+        if tables.is_empty() || tables.contains(part) {
+            let table = match part {
+                Part::SideBySide => side_by_side::table(&targets, rounds)?,
+                Part::Growth => growth::table(&targets[0], rounds)?,
+                Part::Footprint => footprint::table(&targets[0], rounds)?,
+            };
+            println!("{table}\n");
         }
     }
-    println!("{}", table(&targets, &samples));
-    let service = &targets[0];
-    println!("{}", footprint(service)?);
     Ok(())
 }
 
-fn measure(target: &Target) -> Result<Sample> {
-    let folder = scratch()?;
-    let running = target.start(folder.path())?;
-    let mut load = Load::connect(&running, CONNECTIONS)?;
-    load.create(WARM_UP)?;
-    let before = running.cpu()?;
-    let run = load.create(CREATES)?;
-    let cpu = running.cpu()?.saturating_sub(before);
-    Ok(Sample {
-        creates_per_second: per(run.latencies.len(), run.elapsed.as_secs_f64()),
-        median_ms: run.percentile_ms(50),
-        percentile_99_ms: run.percentile_ms(99),
-        cpu_us_per_create: cpu.as_secs_f64() * 1e6 / count(run.latencies.len()),
-        peak_mib: running.memory_mib("VmHWM")?,
-    })
+/// What the figures hold for.
+fn machine() -> Result<String> {
+    let cores = available_parallelism().map_or(1, NonZeroUsize::get);
+    let memory = fs::read_to_string("/proc/meminfo")?;
+    let kib: u64 = memory
+        .split_whitespace()
+        .nth(1)
+        .and_then(|kib| kib.parse().ok())
+        .context("no MemTotal in /proc/meminfo")?;
+    let date = chrono::Utc::now().date_naive();
+    Ok(format!("{cores} cores, {} GiB of memory, {date}", kib / 1024 / 1024))
 }
 
-fn table(targets: &[Target], samples: &[Vec<Sample>]) -> Table {
+/// A connection is a file, here and in the server, which inherits the limit.
+fn allow_open_files() -> Result<()> {
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    Ok(setrlimit(Resource::RLIMIT_NOFILE, most, most)?)
+}
+
+fn markdown<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {
     let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN).set_header([
-        "target",
-        "creates/s",
-        "median ms",
-        "99 % ms",
-        "CPU µs/create",
-        "of bare hyper's",
-        "peak MiB",
-    ]);
-    let cpu = |samples: &[Sample]| median(samples, |sample| sample.cpu_us_per_create);
-    let floor = cpu(&samples[1]);
-    for (target, samples) in targets.iter().zip(samples) {
-        table.add_row([
-            target.name.to_owned(),
-            format!("{:.0}", median(samples, |sample| sample.creates_per_second)),
-            format!("{:.2}", median(samples, |sample| sample.median_ms)),
-            format!("{:.2}", median(samples, |sample| sample.percentile_99_ms)),
-            format!("{:.1}", cpu(samples)),
-            format!("{:.2}", cpu(samples) / floor),
-            format!("{:.1}", median(samples, |sample| sample.peak_mib)),
-        ]);
-    }
+    table.load_style(presets::ASCII_MARKDOWN).set_header(header);
     table
-}
-
-/// What the service needs beside the work: memory, and time to start on a store that is there.
-fn footprint(service: &Target) -> Result<Table> {
-    let folder = scratch()?;
-    let running = service.start(folder.path())?;
-    let idle = running.memory_mib("VmRSS")?;
-    Load::connect(&running, MANY_CONNECTIONS)?.create(CREATES)?;
-    let busy = running.memory_mib("VmHWM")?;
-    drop(running);
-    let mut starts = Vec::new();
-    for _ in 0..ROUNDS {
-        starts.push(service.start(folder.path())?.started_in.as_secs_f64() * 1e3);
-    }
-    let mut table = Table::new();
-    table.load_style(presets::ASCII_MARKDOWN).set_header(["the service", "measured"]);
-    table.add_row(["idle memory, MiB", &format!("{idle:.1}")]);
-    table.add_row([
-        &format!("peak memory with {MANY_CONNECTIONS} connections at work, MiB"),
-        &format!("{busy:.1}"),
-    ]);
-    let start = median(&starts, |start| *start);
-    table.add_row([
-        &format!("from start to serving, on a store of {CREATES} plants after SIGKILL, ms"),
-        &format!("{start:.1}"),
-    ]);
-    Ok(table)
-}
-
-/// On the disk that holds the build: a temporary folder may be in memory, where a sync is free.
-fn scratch() -> Result<tempfile::TempDir> {
-    let parent = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/bench");
-    std::fs::create_dir_all(&parent)?;
-    tempfile::tempdir_in(parent).context("cannot make a folder for the stores")
-}
-
-fn median<T>(samples: &[T], figure: impl Fn(&T) -> f64) -> f64 {
-    let mut figures: Vec<f64> = samples.iter().map(figure).collect();
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
-}
-
-fn per(amount: usize, seconds: f64) -> f64 {
-    count(amount) / seconds
-}
-
-/// A count of requests: far below what a float holds exactly.
-fn count(amount: usize) -> f64 {
-    f64::from(u32::try_from(amount).expect("a run is shorter than 2^32 requests"))
 }

@@ -15,6 +15,8 @@ use nix::sched::{CpuSet, sched_setaffinity};
 use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 
+use crate::store::TOKEN;
+
 const SERVER_CORE: usize = 0;
 pub const LOAD_CORE: usize = 1;
 
@@ -23,10 +25,12 @@ pub struct Target {
     pub name: &'static str,
     binary: PathBuf,
     arguments: &'static [&'static str],
+    /// Whether it asks for a token, and prints one for a new store.
+    asks_for_token: bool,
 }
 
 /// The service first, the floor second.
-pub fn all() -> Result<[Target; 4]> {
+pub fn all() -> Result<[Target; 5]> {
     let binary = |name: &str| -> Result<PathBuf> {
         let path = std::env::current_exe()?.with_file_name(name);
         path.canonicalize().with_context(|| format!("{name} is not built: use cargo xtask bench"))
@@ -36,21 +40,32 @@ pub fn all() -> Result<[Target; 4]> {
             name: "the service, access log on",
             binary: binary("plant-store")?,
             arguments: &["serve", "--listen", "127.0.0.1:0", "--log-format", "json"],
+            asks_for_token: true,
         },
         Target {
             name: "bare hyper, tokio's default runtime",
             binary: binary("bare-server")?,
             arguments: &[],
+            asks_for_token: false,
         },
         Target {
             name: "bare hyper, one thread",
             binary: binary("bare-server")?,
             arguments: &["one-thread"],
+            asks_for_token: false,
         },
         Target {
             name: "the service, store taken out",
             binary: binary("storeless-service")?,
             arguments: &[],
+            asks_for_token: true,
+        },
+        Target {
+            name: "axum and sqlx, a commit a plant",
+            // Built beside what the workspace builds.
+            binary: binary("../axum-sqlx-server/release/axum-sqlx-server")?,
+            arguments: &[],
+            asks_for_token: false,
         },
     ])
 }
@@ -70,7 +85,7 @@ pub struct Running {
 impl Target {
     /// Starts the program in that folder, with its log in a file there.
     pub fn start(&self, folder: &Path) -> Result<Running> {
-        let existing = folder.join("token");
+        let existing = folder.join(TOKEN);
         let log = File::options().create(true).append(true).open(folder.join("log"))?;
         let mut command = Command::new(&self.binary);
         command.args(self.arguments).current_dir(folder).stdout(Stdio::piped()).stderr(log);
@@ -88,7 +103,7 @@ impl Target {
         let address = address.rsplit("http://").next().context("no address")?.parse()?;
         let token = match fs::read_to_string(&existing) {
             Ok(token) => token,
-            Err(_) if self.binary.ends_with("bare-server") => String::new(),
+            Err(_) if !self.asks_for_token => String::new(),
             Err(_) => {
                 let printed = line()?;
                 let token = printed.split("Bearer ").nth(1).context("no token")?;

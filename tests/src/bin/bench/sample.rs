@@ -1,0 +1,91 @@
+//! What is measured of a target.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+
+use crate::load::{Amount, Load};
+use crate::plants::Order;
+use crate::store::{Filled, scratch};
+use crate::target::Target;
+
+/// Enough for memory, caches and the length of the log to settle.
+const WARM_UP: Amount = Amount { creates: 10_000, time: Duration::from_secs(1) };
+/// Enough for several checkpoints of the log.
+const MEASURED: Amount = Amount { creates: 60_000, time: Duration::from_secs(4) };
+
+/// What to measure: a target under a load, on a new store or on a copy of a filled one.
+pub struct Case<'a> {
+    pub target: &'a Target,
+    pub connections: usize,
+    pub store: Option<&'a Filled>,
+}
+
+/// What was measured.
+pub struct Sample {
+    pub creates_per_second: f64,
+    pub median_ms: f64,
+    pub percentile_99_ms: f64,
+    pub cpu_us_per_create: f64,
+    pub peak_mib: f64,
+}
+
+/// Measures each case once a round, in turn, so that a noisy minute falls on all of them; the
+/// medians.
+pub fn measure(cases: &[Case], rounds: usize) -> Result<Vec<Sample>> {
+    let mut samples: Vec<Vec<Sample>> = cases.iter().map(|_| Vec::new()).collect();
+    for round in 1..=rounds {
+        for (index, (case, samples)) in cases.iter().zip(&mut samples).enumerate() {
+            let name = case.target.name;
+            eprintln!("round {round} of {rounds}, {} of {}: {name}", index + 1, cases.len());
+            samples.push(case.measure().context(name)?);
+        }
+    }
+    Ok(samples.iter().map(|samples| Sample::median(samples)).collect())
+}
+
+impl Case<'_> {
+    fn measure(&self) -> Result<Sample> {
+        let folder = scratch()?;
+        let (order, plants) = match self.store {
+            Some(filled) => {
+                filled.copy_to(folder.path())?;
+                (filled.order, filled.plants.into())
+            }
+            None => (Order::Ascending, 0),
+        };
+        let running = self.target.start(folder.path())?;
+        let mut load = Load::connect(&running, self.connections, order, plants)?;
+        load.create(WARM_UP)?;
+        let before = running.cpu()?;
+        let run = load.create(MEASURED)?;
+        let cpu = running.cpu()?.saturating_sub(before);
+        let creates = f64::from(u32::try_from(run.latencies.len())?);
+        Ok(Sample {
+            creates_per_second: creates / run.elapsed.as_secs_f64(),
+            median_ms: run.percentile_ms(50),
+            percentile_99_ms: run.percentile_ms(99),
+            cpu_us_per_create: cpu.as_secs_f64() * 1e6 / creates,
+            peak_mib: running.memory_mib("VmHWM")?,
+        })
+    }
+}
+
+impl Sample {
+    fn median(samples: &[Self]) -> Self {
+        let of = |figure: fn(&Self) -> f64| median(samples.iter().map(figure));
+        Self {
+            creates_per_second: of(|sample| sample.creates_per_second),
+            median_ms: of(|sample| sample.median_ms),
+            percentile_99_ms: of(|sample| sample.percentile_99_ms),
+            cpu_us_per_create: of(|sample| sample.cpu_us_per_create),
+            peak_mib: of(|sample| sample.peak_mib),
+        }
+    }
+}
+
+pub fn median(figures: impl Iterator<Item = f64>) -> f64 {
+    let mut figures: Vec<f64> = figures.collect();
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
