@@ -15,8 +15,8 @@ use proptest::sample::{Index, select};
 use serde_json::{Value, json};
 
 use super::in_process::InProcess;
-use super::json::{self, spelled_plant};
-use super::{edited, fuzz};
+use super::spelling::{near_plant, spelled_plant};
+use super::{edited, fuzz, json};
 use crate::properties::any_body;
 
 /// The largest body: some of the plants need more.
@@ -127,7 +127,11 @@ fn request(token: &str) -> impl Strategy<Value = Request> {
         1 => select(vec!["", "Content-Type: text/json\r\n"]),
     ];
     let more = select(vec!["", "", "Connection: keep-alive\r\n", "Expect: 100-continue\r\n"]);
-    let body = prop_oneof![3 => spelled_plant().prop_map(|(_, body)| body), 1 => any_body()];
+    let body = prop_oneof![
+    6 => spelled_plant().prop_map(|(_, body)| body),
+    1 => near_plant(),
+    1 => any_body(),
+    ];
     let chunks = proptest::option::of(1..100_usize);
     let of_plants = (authorization, media_type, more, body, chunks).prop_map(
         |(authorization, media_type, more, body, chunks)| {

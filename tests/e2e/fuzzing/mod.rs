@@ -6,6 +6,7 @@ mod credentials;
 mod exchanges;
 mod in_process;
 mod json;
+mod spelling;
 
 use plant_store_tests::amount;
 use proptest::collection::vec;
