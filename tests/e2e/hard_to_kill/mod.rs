@@ -6,6 +6,8 @@ mod crashes;
 mod damage;
 mod disk;
 mod failed_syncs;
+mod floods;
 mod full_disks;
 mod load;
 mod read_only;
+mod slow_clients;

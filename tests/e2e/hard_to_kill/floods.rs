@@ -1,0 +1,141 @@
+//! More creates, bytes and connections than the service takes: it says so, loses nothing that it
+//! answered, and goes on by itself when the flood is over.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, Weak};
+use std::thread;
+
+use plant_store_tests::{Server, amount, head, plant};
+
+use crate::database;
+
+/// The ids that were answered with 200, and those that were answered with 503.
+#[derive(Default)]
+struct Answered {
+    created: Mutex<BTreeSet<i64>>,
+    refused: Mutex<BTreeSet<i64>>,
+}
+
+fn count(ids: &Mutex<BTreeSet<i64>>) -> usize {
+    ids.lock().expect("no client panics").len()
+}
+
+/// A plant of 60 kB, so that those who wait weigh something.
+fn heavy(id: i64) -> String {
+    plant(id, &"Ficus ".repeat(10_000), None)
+}
+
+/// Creates one plant after the other for as long as the flood runs.
+fn create(server: &Server, next: &AtomicI64, flood: &Weak<()>, answered: &Answered) {
+    let mut connection = server.connect();
+    while flood.strong_count() > 0 {
+        let id = next.fetch_add(1, Relaxed);
+        let answer = connection.exchange(&server.post(&heavy(id)));
+        let ids = if answer.status == 200 {
+            answer.plant();
+            &answered.created
+        } else {
+            assert_eq!(answer.refusal().0, 503);
+            assert_eq!(answer.header("retry-after"), Some("1"));
+            &answered.refused
+        };
+        ids.lock().expect("no client panics").insert(id);
+    }
+}
+
+/// Another process takes the store's write lock and gives it back, again and again, so that the
+/// queue fills and empties. Who finds it full is told so while the lock is still taken.
+#[test]
+fn a_queue_that_overflows_refuses_at_once_and_recovers_by_itself() {
+    const CLIENTS: usize = 64;
+    let server = Server::starting().with(&["--queue", "8"]).start();
+    let (next, answered) = (AtomicI64::new(1), Answered::default());
+    thread::scope(|scope| {
+        let flood = Arc::new(());
+        for _ in 0..CLIENTS {
+            let flood = Arc::downgrade(&flood);
+            scope.spawn(|| create(&server, &next, &{ flood }, &answered));
+        }
+        for _ in 0..amount(3, 50) {
+            let lock = database::locked(&server);
+            let refused = count(&answered.refused) + amount(100, 1000);
+            server.wait_until("the surplus is refused", || count(&answered.refused) >= refused);
+            lock.execute_batch("ROLLBACK").expect("the lock is ours");
+            let created = count(&answered.created) + 100;
+            server.wait_until("who waited is answered", || count(&answered.created) >= created);
+        }
+    });
+    let created = answered.created.into_inner().expect("no client panics");
+    let refused = answered.refused.into_inner().expect("no client panics");
+    let peak = server.peak_memory_mib();
+    println!("{} created, {} refused, peak {peak} MiB", created.len(), refused.len());
+    assert!(peak < 128, "{peak} MiB");
+    assert_eq!(server.export().into_keys().collect::<BTreeSet<_>>(), created);
+    let mut connection = server.connect();
+    for id in refused {
+        connection.exchange(&server.post(&heavy(id))).plant();
+    }
+}
+
+/// Ten gigabytes were announced, or no end at all; what the service takes of them is the limit
+/// and what fits into the buffers of two sockets.
+#[test]
+fn a_body_without_end_is_cut_off_after_the_limit() {
+    const CHUNK: usize = 0x4000;
+    const BUFFERS: usize = 32 * 1024 * 1024;
+    let server = Server::start();
+    let chunk = [format!("{CHUNK:x}\r\n").as_bytes(), &[b' '; CHUNK], b"\r\n"].concat();
+    let chunk = &chunk;
+    thread::scope(|scope| {
+        for framing in ["Content-Length: 10000000000\r\n", "Transfer-Encoding: chunked\r\n"] {
+            for _ in 0..amount(4, 64) {
+                let headers = format!("Content-Type: application/json\r\n{framing}");
+                let mut connection = server.connect();
+                connection.send(head(&(server.bearer() + &headers)).as_bytes());
+                scope.spawn(move || {
+                    let mut taken = 0;
+                    while taken < BUFFERS && connection.try_send(chunk) {
+                        taken += chunk.len();
+                    }
+                    assert!(taken < BUFFERS, "the service took {taken} bytes");
+                    assert_eq!(connection.receive().refusal().0, 413);
+                    assert!(connection.is_closed());
+                });
+            }
+        }
+    });
+    let peak = server.peak_memory_mib();
+    println!("peak {peak} MiB");
+    assert!(peak < 256, "{peak} MiB");
+    server.create(&plant(1, "Ficus", None)).plant();
+}
+
+/// Without a file for it a connection waits to be accepted, while those that are there are
+/// served, and the store, whose files are open, is written.
+#[test]
+fn connections_wait_for_files_and_are_accepted_when_there_are_some() {
+    const FILES: usize = 48;
+    let limited = |command: &mut Command| {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("ulimit -n {FILES} && exec \"$0\" \"$@\"")]);
+        shell.arg(command.get_program()).args(command.get_args());
+        shell.current_dir(command.get_current_dir().expect("a folder of its own"));
+        *command = shell;
+    };
+    let server = Server::starting().command(limited).start();
+    let mut early = server.connect();
+    early.exchange(&server.post(&plant(0, "Ficus", None))).plant();
+    for id in 1..=i64::try_from(amount(2, 10)).expect("a few") {
+        let crowd: Vec<_> = (0..2 * FILES).map(|_| server.connect()).collect();
+        let refusals = || server.log().matches("accept error").count();
+        let before = refusals();
+        server.wait_until("a connection finds no file", || refusals() > before);
+        let mut late = server.connect();
+        late.send(&server.post(&plant(id, "Ficus", None)));
+        early.exchange(&server.post(&plant(-id, "Ficus", None))).plant();
+        drop(crowd);
+        late.receive().plant();
+    }
+}

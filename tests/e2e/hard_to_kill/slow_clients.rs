@@ -1,0 +1,154 @@
+//! Thousands of connections that say nothing, or a byte a second, beside honest clients.
+
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use plant_store_tests::{Connection, Server, amount, head, plant};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// How long a body may take: longer than honest clients are measured beside the slow ones.
+const DEADLINE: Duration = Duration::from_secs(5);
+
+/// Honest creates, and what they took.
+struct Honest {
+    per_second: f64,
+    cpu_us_each: f64,
+}
+
+/// Honest clients create plants for that long.
+fn honest(server: &Server, next: &AtomicI64, time: Duration) -> Honest {
+    const CLIENTS: usize = 16;
+    let (first, started, cpu) = (next.load(Relaxed), Instant::now(), server.cpu());
+    thread::scope(|scope| {
+        for _ in 0..CLIENTS {
+            scope.spawn(|| {
+                let mut connection = server.connect();
+                while started.elapsed() < time {
+                    let id = next.fetch_add(1, Relaxed);
+                    connection.exchange(&server.post(&plant(id, "Ficus", None))).plant();
+                }
+            });
+        }
+    });
+    let (elapsed, cpu) = (started.elapsed(), server.cpu().saturating_sub(cpu));
+    let creates = f64::from(u32::try_from(next.load(Relaxed) - first).expect("not so many"));
+    Honest {
+        per_second: creates / elapsed.as_secs_f64(),
+        cpu_us_each: cpu.as_secs_f64() * 1e6 / creates,
+    }
+}
+
+/// Connections of three kinds, as many of each.
+struct Flood {
+    silent: Vec<Connection>,
+    /// In the middle of a body.
+    bodies: Vec<Connection>,
+    /// In the middle of a head, and no byte of them was ever answered.
+    heads: Vec<Connection>,
+    trickle: JoinHandle<()>,
+    /// Dropped to end the trickle.
+    running: Sender<()>,
+}
+
+impl Flood {
+    fn open(server: &Server, connections: usize) -> Self {
+        let open = || (0..connections / 3).map(|_| server.connect()).collect::<Vec<_>>();
+        let (silent, mut bodies, mut heads) = (open(), open(), open());
+        let length = "Content-Type: application/json\r\nContent-Length: 1000\r\n";
+        let request = head(&(server.bearer() + length));
+        for connection in &mut bodies {
+            connection.send(request.as_bytes());
+        }
+        for connection in &mut heads {
+            connection.send(b"POST /plants HTTP/1.1\r\nX: ");
+        }
+        let mut senders: Vec<_> = bodies.iter().chain(&heads).map(Connection::sender).collect();
+        let (running, stopped) = channel();
+        let trickle = thread::spawn(move || {
+            while stopped.recv_timeout(SECOND) == Err(RecvTimeoutError::Timeout) {
+                senders.retain_mut(|sender| sender.try_send(b" "));
+            }
+        });
+        // Accepted behind all of them.
+        server.create(&plant(0, "Ficus", None)).plant();
+        Self { silent, bodies, heads, trickle, running }
+    }
+
+    /// Each gets what it is due.
+    fn end(self, server: &Server) {
+        for mut connection in self.bodies {
+            assert_eq!(connection.receive().refusal().0, 408);
+            assert!(connection.is_closed());
+        }
+        for mut connection in self.silent {
+            connection.exchange(&server.post(&plant(0, "Ficus", None))).plant();
+        }
+        drop(self.running);
+        self.trickle.join().expect("the trickle ran");
+        drop(self.heads);
+    }
+}
+
+/// A test process has few files by default, and a server that it starts has no more.
+fn allow_many_files() {
+    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).expect("a limit");
+    setrlimit(Resource::RLIMIT_NOFILE, most, most).expect("as much as is allowed");
+}
+
+#[test]
+fn honest_clients_are_served_beside_thousands_of_slow_ones() {
+    allow_many_files();
+    let connections = amount(600, 2001);
+    let deadline = format!("{}s", DEADLINE.as_secs());
+    let server = Server::starting().with(&["--body-timeout", &deadline]).start();
+    let time = Duration::from_millis(u64::try_from(amount(300, 3000)).expect("a few"));
+    let next = AtomicI64::new(1);
+    let (mut alone, mut beside) = (Vec::new(), Vec::new());
+    honest(&server, &next, time);
+    for _ in 0..amount(1, 5) {
+        alone.push(honest(&server, &next, time));
+        let flood = Flood::open(&server, connections);
+        beside.push(honest(&server, &next, time));
+        flood.end(&server);
+    }
+    let peak = server.peak_memory_mib();
+    for (what, runs) in [("alone", alone), ("beside slow clients", beside)] {
+        let creates = median(&runs, |run| run.per_second);
+        let cpu = median(&runs, |run| run.cpu_us_each);
+        println!("{what}: {creates:.0} creates/s, {cpu:.1} µs of CPU each");
+    }
+    println!("{connections} slow clients, peak {peak} MiB");
+    assert!(peak < 256, "{peak} MiB");
+    let created = usize::try_from(next.into_inner()).expect("not negative");
+    assert_eq!(server.export().len(), created);
+}
+
+/// The HTTP library gives a head 30 seconds; the short form does not wait for them.
+#[test]
+fn a_slow_head_runs_out_of_time_though_it_moves() {
+    let server = Server::start();
+    for _ in 0..amount(0, 1) {
+        let mut connection = server.connect();
+        connection.send(b"POST /plants HTTP/1.1\r\nX: ");
+        let mut trickle = connection.sender();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                while trickle.try_send(b"x") {
+                    thread::sleep(SECOND);
+                }
+            });
+            assert!(connection.is_closed());
+        });
+    }
+    server.create(&plant(1, "Ficus", None)).plant();
+}
+
+fn median(runs: &[Honest], figure: impl Fn(&Honest) -> f64) -> f64 {
+    let mut figures: Vec<f64> = runs.iter().map(figure).collect();
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
