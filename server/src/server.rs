@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use dropshot::{ConfigDropshot, HandlerTaskMode, HttpServer, ServerBuilder};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use slog::{info, warn};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
@@ -39,12 +40,22 @@ pub fn run(args: &ServeArgs) -> Result<()> {
         false => LogFormat::Json,
     });
     let log = Log::start(format, args.log_level.into()).context("cannot start the log")?;
+    allow_many_connections();
     let metrics = serve_metrics(args.metrics, &log)?;
     tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .context("cannot start the runtime")?
         .block_on(serve(args, metrics, &log))
+}
+
+/// Each connection is an open file, and the usual soft limit of 1,024 is there for programs that
+/// use select(2), which can take no more. As many as are allowed, then; where that fails, fewer
+/// connections are accepted at a time.
+fn allow_many_connections() {
+    if let Ok((_, allowed)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, allowed, allowed);
+    }
 }
 
 /// Before anything else: an address that is taken must not leave a new store behind.

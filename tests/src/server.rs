@@ -47,6 +47,20 @@ impl Starting {
         self
     }
 
+    /// Limits the files that the process may have open: `-n 48`, or `-Sn 48` for a limit that it
+    /// may lift.
+    #[must_use]
+    pub fn with_open_files(self, limit: &str) -> Self {
+        self.command(|command| {
+            let mut shell = Command::new("sh");
+            shell.args(["-c", &format!("ulimit {limit} && exec \"$0\" \"$@\"")]);
+            shell.arg(command.get_program()).args(command.get_args());
+            shell.current_dir(command.get_current_dir().expect("a folder of its own"));
+            shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            *command = shell;
+        })
+    }
+
     /// The folder that holds the store and the log.
     #[must_use]
     pub fn folder(&self) -> &Path {

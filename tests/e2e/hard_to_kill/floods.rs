@@ -2,7 +2,6 @@
 //! answered, and goes on by itself when the flood is over.
 
 use std::collections::BTreeSet;
-use std::process::Command;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread;
@@ -117,14 +116,7 @@ fn a_body_without_end_is_cut_off_after_the_limit() {
 #[test]
 fn connections_wait_for_files_and_are_accepted_when_there_are_some() {
     const FILES: usize = 48;
-    let limited = |command: &mut Command| {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &format!("ulimit -n {FILES} && exec \"$0\" \"$@\"")]);
-        shell.arg(command.get_program()).args(command.get_args());
-        shell.current_dir(command.get_current_dir().expect("a folder of its own"));
-        *command = shell;
-    };
-    let server = Server::starting().command(limited).start();
+    let server = Server::starting().with_open_files(&format!("-n {FILES}")).start();
     let mut early = server.connect();
     early.exchange(&server.post(&plant(0, "Ficus", None))).plant();
     for id in 1..=i64::try_from(amount(2, 10)).expect("a few") {
