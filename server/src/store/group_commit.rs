@@ -4,6 +4,9 @@
 //! commits them in one transaction, and answers them. There is no timer: while a sync runs, the
 //! next batch gathers by itself. The queue is bounded, and a full one refuses at once.
 //!
+//! The answers of a batch go back as one message, to a task that hands them out: a wake from
+//! another thread costs a system call each, and one from the thread that is woken costs none.
+//!
 //! Nothing is answered with success before [`Writer::commit`] returned it.
 
 use std::sync::Arc;
@@ -54,25 +57,35 @@ pub struct GroupCommit {
     metrics: Arc<Metrics>,
 }
 
+type Created = Result<NewPlant, CreateError>;
+
 /// A queued create.
 struct Create {
     plant: NewPlant,
-    answer: oneshot::Sender<Result<NewPlant, CreateError>>,
+    answer: oneshot::Sender<Created>,
 }
+
+/// What became of creates, each with the one who waits for it.
+type Answers = Vec<(oneshot::Sender<Created>, Created)>;
 
 /// Creates that are committed together; the two run in parallel.
 #[derive(Default)]
 struct Batch {
     plants: Vec<NewPlant>,
-    answers: Vec<oneshot::Sender<Result<NewPlant, CreateError>>>,
+    waiting: Vec<oneshot::Sender<Created>>,
 }
 
 impl GroupCommit {
-    /// Starts the writer's thread, with a queue for that many waiting creates.
+    /// Starts the writer's thread, with a queue for that many waiting creates, and the task that
+    /// hands out its answers.
     ///
     /// # Errors
     ///
     /// Where the operating system gives no thread.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
     pub fn start(
         writer: Box<dyn Writer>,
         queue: usize,
@@ -80,12 +93,14 @@ impl GroupCommit {
         metrics: Arc<Metrics>,
     ) -> std::io::Result<(Self, WriterEnd)> {
         let (sender, receiver) = mpsc::channel(queue.min(Semaphore::MAX_PERMITS));
+        let (answers, answered) = mpsc::unbounded_channel();
         let (ended, end) = oneshot::channel();
         let counts = Arc::clone(&metrics);
         thread::Builder::new().name("writer".into()).spawn(move || {
             // The receiver of this may be gone; then nobody needs to know.
-            let _ = ended.send(run(writer, receiver, &log, &counts));
+            let _ = ended.send(run(writer, receiver, &answers, &log, &counts));
         })?;
+        tokio::spawn(hand_out(answered));
         Ok((Self { queue: sender, metrics }, end))
     }
 
@@ -114,6 +129,7 @@ impl GroupCommit {
 fn run(
     mut writer: Box<dyn Writer>,
     mut queue: mpsc::Receiver<Create>,
+    answers: &mpsc::UnboundedSender<Answers>,
     log: &Logger,
     metrics: &Metrics,
 ) -> Result<(), WriterFailed> {
@@ -129,21 +145,16 @@ fn run(
         let started = Instant::now();
         let committed = writer.commit(&batch.plants);
         metrics.commit_duration.record(started.elapsed());
-        let result = match &committed {
-            Ok(outcomes) => {
-                batch.answer(outcomes, metrics);
-                writer.maintain()
-            }
-            Err(CommitError::Unavailable(_)) => {
-                batch.refuse(CreateError::Unavailable);
-                committed.map(drop)
-            }
+        let answered = match &committed {
+            Ok(outcomes) => batch.answered(outcomes, metrics),
+            Err(CommitError::Unavailable(_)) => batch.refused(CreateError::Unavailable),
             Err(CommitError::Fault(_) | CommitError::SyncFailed(_)) => {
-                batch.refuse(CreateError::Fault);
-                committed.map(drop)
+                batch.refused(CreateError::Fault)
             }
         };
-        match result {
+        // Nobody is there to hand them out only where the runtime has ended, and all who waited.
+        let _ = answers.send(answered);
+        match committed.and_then(|_| writer.maintain()) {
             Ok(()) => {}
             Err(cause @ CommitError::Unavailable(_)) => {
                 warn!(log, "the store does not take writes"; "cause" => %cause);
@@ -155,7 +166,7 @@ fn run(
                 crit!(log, "the store failed to sync: stopping"; "cause" => %cause);
                 // Closing the store could write what the failed sync left in doubt.
                 std::mem::forget(writer);
-                refuse_the_rest(queue);
+                refuse_the_rest(queue, answers);
                 return Err(WriterFailed);
             }
         }
@@ -164,38 +175,47 @@ fn run(
 }
 
 /// What waits was never tried, so it may be sent again as it is.
-fn refuse_the_rest(mut queue: mpsc::Receiver<Create>) {
+fn refuse_the_rest(mut queue: mpsc::Receiver<Create>, answers: &mpsc::UnboundedSender<Answers>) {
     queue.close();
+    let mut rest = Batch::default();
     while let Some(create) = queue.blocking_recv() {
-        let _ = create.answer.send(Err(CreateError::Unavailable));
+        rest.push(create);
     }
+    let _ = answers.send(rest.refused(CreateError::Unavailable));
 }
 
-/// A client that no longer waits has dropped its end: its answer goes nowhere.
 impl Batch {
     fn push(&mut self, Create { plant, answer }: Create) {
         self.plants.push(plant);
-        self.answers.push(answer);
+        self.waiting.push(answer);
     }
 
     /// Counts before it answers: whoever has the answer finds it in a scrape.
-    fn answer(&mut self, outcomes: &[Outcome], metrics: &Metrics) {
-        let creates = self.plants.drain(..).zip(self.answers.drain(..));
-        for ((plant, answer), outcome) in creates.zip(outcomes) {
+    fn answered(&mut self, outcomes: &[Outcome], metrics: &Metrics) -> Answers {
+        let creates = self.waiting.drain(..).zip(self.plants.drain(..));
+        let answer = |((waiting, plant), outcome): ((_, _), &Outcome)| {
             let (count, result) = match outcome {
                 Outcome::Created => (&metrics.created, Ok(plant)),
                 Outcome::Repeated => (&metrics.repeated, Ok(plant)),
                 Outcome::Conflict => (&metrics.conflict, Err(CreateError::Conflict)),
             };
             count.increment(1);
-            let _ = answer.send(result);
-        }
+            (waiting, result)
+        };
+        creates.zip(outcomes).map(answer).collect()
     }
 
-    fn refuse(&mut self, error: CreateError) {
+    fn refused(&mut self, error: CreateError) -> Answers {
         self.plants.clear();
-        for answer in self.answers.drain(..) {
-            let _ = answer.send(Err(error));
+        self.waiting.drain(..).map(|waiting| (waiting, Err(error))).collect()
+    }
+}
+
+/// A client that no longer waits has dropped its end: its answer goes nowhere.
+async fn hand_out(mut answered: mpsc::UnboundedReceiver<Answers>) {
+    while let Some(answers) = answered.recv().await {
+        for (waiting, created) in answers {
+            let _ = waiting.send(created);
         }
     }
 }

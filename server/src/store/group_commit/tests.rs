@@ -5,6 +5,7 @@ use std::sync::mpsc as std_mpsc;
 use std::task::{Context, Waker};
 
 use slog::{Discard, o};
+use tokio::runtime::{Builder, Runtime};
 
 use super::Outcome::{Conflict, Created, Repeated};
 use super::*;
@@ -30,8 +31,9 @@ impl Writer for Told {
     }
 }
 
-/// The store, and the test's two ends of its writer.
+/// The store, where its answers are handed out, and the test's two ends of its writer.
 struct Store {
+    runtime: Runtime,
     plants: GroupCommit,
     end: WriterEnd,
     begun: std_mpsc::Receiver<Vec<i64>>,
@@ -42,8 +44,11 @@ fn store(queue: usize, upkeep: Option<CommitError>) -> Store {
     let ((begun, begun_end), (results_end, results)) = (std_mpsc::channel(), std_mpsc::channel());
     let writer = Box::new(Told { begun, results, upkeep });
     let log = Logger::root(Discard, o!());
+    let runtime = Builder::new_current_thread().build().expect("a runtime");
+    let entered = runtime.enter();
     let (plants, end) = GroupCommit::start(writer, queue, log, Metrics::off()).expect("a thread");
-    Store { plants, end, begun: begun_end, results: results_end }
+    drop(entered);
+    Store { runtime, plants, end, begun: begun_end, results: results_end }
 }
 
 fn plant(id: i64) -> NewPlant {
@@ -69,10 +74,10 @@ impl Store {
     fn commit(&self, result: Committed) {
         self.results.send(result).expect("a writer");
     }
-}
 
-fn wait<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_current_thread().build().expect("a runtime").block_on(future)
+    fn wait<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
+    }
 }
 
 #[test]
@@ -80,13 +85,13 @@ fn what_waits_is_committed_together_and_answered_each_with_its_own() {
     let store = store(3, None);
     let first = store.begun(1);
     let waiting = [2, 3, 4].map(|id| store.queued(id));
-    assert_eq!(wait(store.plants.create(plant(5))), Err(CreateError::QueueFull));
+    assert_eq!(store.wait(store.plants.create(plant(5))), Err(CreateError::QueueFull));
     store.commit(Ok(vec![Created]));
-    assert_eq!(wait(first), Ok(plant(1)));
+    assert_eq!(store.wait(first), Ok(plant(1)));
     assert_eq!(store.begun.recv(), Ok(vec![2, 3, 4]));
     store.commit(Ok(vec![Created, Conflict, Repeated]));
     let expected = [Ok(plant(2)), Err(CreateError::Conflict), Ok(plant(4))];
-    assert_eq!(waiting.map(wait), expected);
+    assert_eq!(waiting.map(|create| store.wait(create)), expected);
 }
 
 #[test]
@@ -111,10 +116,10 @@ fn a_failed_commit_is_no_success_and_the_next_one_may_be() {
         let store = store(1, None);
         let create = store.begun(1);
         store.commit(Err(failure));
-        assert_eq!(wait(create), Err(expected));
+        assert_eq!(store.wait(create), Err(expected));
         let create = store.begun(1);
         store.commit(Ok(vec![Created]));
-        assert_eq!(wait(create), Ok(plant(1)));
+        assert_eq!(store.wait(create), Ok(plant(1)));
     }
 }
 
@@ -123,9 +128,9 @@ fn after_a_failed_sync_nothing_is_tried_again() {
     let store = store(1, None);
     let (begun, waiting) = (store.begun(1), store.queued(2));
     store.commit(Err(CommitError::SyncFailed("lost".into())));
-    assert_eq!(wait(begun), Err(CreateError::Fault), "it may be in the store or not");
-    assert_eq!(wait(waiting), Err(CreateError::Unavailable), "it was never tried");
-    assert_eq!(wait(store.plants.create(plant(3))), Err(CreateError::Unavailable));
+    assert_eq!(store.wait(begun), Err(CreateError::Fault), "it may be in the store or not");
+    assert_eq!(store.wait(waiting), Err(CreateError::Unavailable), "it was never tried");
+    assert_eq!(store.wait(store.plants.create(plant(3))), Err(CreateError::Unavailable));
     assert_eq!(store.end.blocking_recv(), Ok(Err(WriterFailed)));
     assert!(store.begun.try_recv().is_err());
 }
@@ -135,6 +140,6 @@ fn a_sync_that_fails_in_upkeep_stops_the_writer_after_the_answers() {
     let store = store(1, Some(CommitError::SyncFailed("lost".into())));
     let create = store.begun(1);
     store.commit(Ok(vec![Created]));
-    assert_eq!(wait(create), Ok(plant(1)));
+    assert_eq!(store.wait(create), Ok(plant(1)));
     assert_eq!(store.end.blocking_recv(), Ok(Err(WriterFailed)));
 }
