@@ -4,7 +4,7 @@ use std::net::TcpListener;
 use std::process::Command;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, binary, failure, plant};
+use plant_store_tests::{Server, binary, failure, plant, run};
 use tempfile::TempDir;
 
 /// The binary, with these words, in an empty folder that has to stay empty.
@@ -49,12 +49,34 @@ fn a_wrong_command_is_status_2_and_one_line() {
     }
 }
 
+/// Who asks is told at length, and has made no mistake; who says nothing is told the same.
+#[test]
+fn help_is_many_lines_and_no_failure() {
+    let folder = TempDir::new().expect("a temporary folder");
+    for (words, status, expected) in [
+        (&["--help"][..], 0, "Usage: plant-store <COMMAND>\n"),
+        (&["help", "serve"], 0, "\n      --listen <ADDRESS>\n"),
+        (&["--version"], 0, "plant-store 1.0.0\n"),
+        (&[], 2, "Usage: plant-store <COMMAND>\n"),
+    ] {
+        let output = run(folder.path(), words);
+        let (said, other) = match status {
+            0 => (output.stdout, output.stderr),
+            _ => (output.stderr, output.stdout),
+        };
+        let said = String::from_utf8(said).expect("help is text");
+        assert!(said.contains(expected), "{words:?}: {said}");
+        assert_eq!((output.status.code(), &other[..]), (Some(status), &b""[..]), "{words:?}");
+    }
+}
+
 /// Every flag of `serve` has its variable.
 #[test]
 fn a_wrong_variable_is_a_wrong_command() {
     for (variable, flag) in [
         ("PLANT_STORE_LISTEN", "--listen"),
         ("PLANT_STORE_STORE", "--store"),
+        ("PLANT_STORE_METRICS", "--metrics"),
         ("PLANT_STORE_MAX_BODY", "--max-body"),
         ("PLANT_STORE_BODY_TIMEOUT", "--body-timeout"),
         ("PLANT_STORE_QUEUE", "--queue"),
