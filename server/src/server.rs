@@ -14,6 +14,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use dropshot::{ConfigDropshot, HandlerTaskMode, HttpServer, ServerBuilder};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::signal::Signal;
 use slog::{info, warn};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::timeout;
@@ -71,7 +72,7 @@ async fn serve(args: &ServeArgs, metrics: Arc<Metrics>, log: &Log) -> Result<()>
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     // A limit on the size of files is to be met as a full disk, which is answered and may pass.
-    let _at_file_size_limit = signal(SignalKind::from_raw(libc::SIGXFSZ))?;
+    let _at_file_size_limit = signal(SignalKind::from_raw(Signal::SIGXFSZ as i32))?;
 
     // An address that is taken must not leave a new store behind, so it is tried first.
     drop(TcpListener::bind(args.listen).with_context(|| cannot_listen(args.listen))?);

@@ -3,7 +3,7 @@
 //! A store is made in a temporary file beside its place and moved there when it is whole, so that
 //! a crash leaves a store or nothing. What is in the place already is never touched.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -52,9 +52,10 @@ pub fn create(path: &Path) -> Result<bool, StoreError> {
         .map_err(failed(CREATE))?;
     write_schema(file.path()).map_err(failed(CREATE))?;
     match file.persist_noclobber(path) {
-        // The name is durable when its folder is.
+        // The name is durable when its folder is; one that may not last is taken back.
         Ok(_) => File::open(folder)
             .and_then(|folder| folder.sync_all())
+            .inspect_err(|_| drop(fs::remove_file(path)))
             .map(|()| true)
             .map_err(failed(CREATE)),
         Err(lost) if lost.error.kind() == ErrorKind::AlreadyExists => Ok(false),
