@@ -231,7 +231,7 @@ fn whatever_is_sent_the_answers_are_declared() {
     });
     let new = prop_oneof![2 => select(&b"\r\n\r\n :;,0159abfx\0\t/"[..]), 1 => any::<u8>()];
     let answered = RefCell::new(BTreeSet::new());
-    fuzz(700, 70_000, (edited(requests, new), vec(any::<Index>(), 0..6)), |(bytes, cuts)| {
+    fuzz(2_000, 70_000, (edited(requests, new), vec(any::<Index>(), 0..6)), |(bytes, cuts)| {
         for answer in converse(&service, &bytes, &cuts) {
             if let Answer::Plant(plant) = answer {
                 answered.borrow_mut().insert(plant.to_string());
