@@ -38,7 +38,7 @@ enum Chore {
     Ci,
     /// Measure the service beside other servers and on large stores, and print tables
     Bench {
-        /// `--help` tells them
+        /// `cargo xtask bench -- --help` lists them
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },

@@ -1,6 +1,7 @@
 //! Stores: where they lie, and such as hold many plants already.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -46,12 +47,16 @@ impl Filled {
         Ok(Self { folder, order, plants })
     }
 
-    /// Copies it, down to the disk: the syncs that are measured must not wait for it.
+    /// Copies it, down to the disk: the syncs that are measured must not wait for it. A page at a
+    /// time, as SQLite writes: what is written at once the kernel may cache as one, and a page of
+    /// that is dearer to change.
     pub fn copy_to(&self, folder: &Path) -> Result<()> {
         for name in [FILE, TOKEN] {
-            let copy = folder.join(name);
-            fs::copy(self.folder.path().join(name), &copy)?;
-            File::open(copy)?.sync_all()?;
+            let mut copy = File::create(folder.join(name))?;
+            for page in fs::read(self.folder.path().join(name))?.chunks(4096) {
+                copy.write_all(page)?;
+            }
+            copy.sync_all()?;
         }
         Ok(())
     }
