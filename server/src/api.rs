@@ -132,3 +132,19 @@ impl HttpResponseError for Error {
         ErrorStatusCode::BAD_REQUEST
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use dropshot::ClientErrorStatusCode;
+
+    use super::*;
+
+    #[test]
+    fn a_refusal_of_the_framework_is_one_of_the_contract() {
+        let refusal =
+            HttpError::for_client_error_with_status(None, ClientErrorStatusCode::CONFLICT);
+        let error = Error::from(refusal);
+        assert_eq!(error.status_code(), ErrorStatusCode::BAD_REQUEST);
+        assert_eq!(error.to_string(), "Conflict (409)");
+    }
+}

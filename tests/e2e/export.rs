@@ -1,8 +1,10 @@
 //! `plant-store export`: every plant of one moment, a line each, in the order of the ids.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use nix::pty::{Winsize, openpty};
 use plant_store_tests::{Server, binary, plant};
 
 use crate::database;
@@ -82,4 +84,41 @@ fn a_reader_that_has_had_enough_is_no_error() {
     let output = export.wait_with_output().expect("the export ends");
     assert!(output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[test]
+fn an_output_that_takes_no_more_is_a_failure() {
+    let server = with_many_plants();
+    let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+    let mut export = Command::new(binary());
+    let output = export
+        .arg("export")
+        .current_dir(server.folder())
+        .stdout(full)
+        .output()
+        .expect("the binary starts");
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.starts_with("plant-store: ") && said.contains("No space left"), "{said}");
+}
+
+/// On a terminal, and nowhere else.
+#[test]
+fn a_terminal_is_shown_how_far_the_export_is() {
+    let server = with_many_plants();
+    let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
+    let terminal = openpty(Some(&size), None).expect("a pseudo-terminal");
+    // The command keeps its side of the terminal open: it goes before the reading begins.
+    Command::new(binary())
+        .arg("export")
+        .current_dir(server.folder())
+        .stdout(Stdio::null())
+        .stderr(terminal.slave)
+        .status()
+        .expect("the binary starts");
+    let mut shown = Vec::new();
+    // A terminal that nobody has open any more ends with an error.
+    let _ = File::from(terminal.master).read_to_end(&mut shown);
+    let shown = String::from_utf8_lossy(&shown);
+    assert!(shown.contains("/5,000 plants"), "{shown:?}");
 }

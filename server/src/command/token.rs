@@ -2,7 +2,6 @@
 //!
 //! These work on the store; a running server hears of it when it reloads its tokens.
 
-use std::fmt;
 use std::io::{self, Write};
 use std::str::FromStr;
 use std::time::Duration;
@@ -45,12 +44,6 @@ impl FromStr for TokenName {
         } else {
             Err(InvalidTokenName)
         }
-    }
-}
-
-impl fmt::Display for TokenName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
     }
 }
 
