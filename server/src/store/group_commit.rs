@@ -2,7 +2,8 @@
 //!
 //! The thread takes the first create of the queue and all that wait behind it, up to a bound,
 //! commits them in one transaction, and answers them. There is no timer: while a sync runs, the
-//! next batch gathers by itself; before one, the thread yields the processor once. The queue is bounded, and a full one refuses at once.
+//! next batch gathers by itself, and the thread yields the processor once before it takes it. The
+//! queue is bounded, and a full one refuses at once.
 //!
 //! The answers of a batch go back as one message, to a task that hands them out: a wake from
 //! another thread costs a system call each, and one from the thread that is woken costs none.
