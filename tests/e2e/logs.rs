@@ -110,6 +110,14 @@ fn a_request_is_one_record() {
     assert!(refused.get("token").is_none(), "{refused}");
     let missing = record(missing.header("x-request-id"));
     assert_eq!((&missing["status"], &missing["path"]), (&404.into(), &"/fern".into()));
+    assert!(missing["cause"].as_str().expect("text").contains("no route found"), "{missing}");
+    let mut names: Vec<_> = missing.as_object().expect("an object").keys().collect();
+    names.sort();
+    let about_the_record = ["level", "msg", "ts"];
+    let about_the_request =
+        ["cause", "latency_us", "method", "path", "remote_addr", "req_id", "status"];
+    names.retain(|name| !about_the_record.contains(&name.as_str()));
+    assert_eq!(names, about_the_request);
 }
 
 #[test]
