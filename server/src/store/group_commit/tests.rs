@@ -95,6 +95,22 @@ fn what_waits_is_committed_together_and_answered_each_with_its_own() {
 }
 
 #[test]
+fn a_batch_has_a_bound() {
+    let store = store(BATCH + 1, None);
+    let first = store.begun(0);
+    let ids = 1..=i64::try_from(BATCH + 1).expect("a batch is small");
+    let waiting: Vec<_> = ids.map(|id| store.queued(id)).collect();
+    for (result, next) in [(vec![Created], BATCH), (vec![Created; BATCH], 1)] {
+        store.commit(Ok(result));
+        assert_eq!(store.begun.recv().expect("a batch").len(), next);
+    }
+    store.commit(Ok(vec![Created]));
+    for create in waiting.into_iter().chain([first]) {
+        assert!(store.wait(create).is_ok());
+    }
+}
+
+#[test]
 fn a_create_takes_its_course_though_nobody_waits_for_it() {
     let store = store(1, None);
     let first = store.begun(1);
