@@ -120,6 +120,18 @@ fn no_limit_is_too_large() {
 }
 
 #[test]
+fn it_listens_where_it_is_told_and_nowhere_else() {
+    let elsewhere = |command: &mut Command| {
+        let folder = command.get_current_dir().expect("a folder of its own").to_owned();
+        *command = Command::new(binary());
+        command.args(["serve", "--listen", "127.0.0.2:0"]).current_dir(folder);
+    };
+    let server = Server::starting().command(elsewhere).start();
+    assert_eq!(server.address.ip().to_string(), "127.0.0.2");
+    server.create(&plant(1, "Ficus", None)).plant();
+}
+
+#[test]
 fn an_address_in_use_leaves_no_new_store_behind() {
     let other = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = other.local_addr().expect("an address").to_string();

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, binary, failure, plant};
+use plant_store_tests::{Server, binary, failure, plant, run};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -150,4 +151,46 @@ fn an_absolute_path_may_begin_with_any_number_of_slashes() {
         server.create(&plant(1, "Ficus", None)).plant();
         assert!(folder.path().join("plants.db").exists(), "{url}");
     }
+}
+
+/// Also where the process's own folder takes no files.
+#[test]
+fn a_store_is_made_in_its_own_folder() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let url = format!("sqlite:{}", folder.path().join("plants.db").display());
+    let server = Server::starting()
+        .command(|command| {
+            command.current_dir("/proc");
+        })
+        .with(&["--store", &url])
+        .start();
+    server.create(&plant(1, "Ficus", None)).plant();
+}
+
+/// One of them makes the store and prints its token; all serve it.
+#[test]
+fn servers_that_start_together_share_one_store() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let mut servers: Vec<_> = (0..8)
+        .map(|_| {
+            let mut command = Command::new(binary());
+            command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(&folder);
+            command.stdout(Stdio::piped()).spawn().expect("the binary starts")
+        })
+        .collect();
+    let serving = |server: &mut Child| {
+        let mut line = String::new();
+        let stdout = server.stdout.as_mut().expect("standard output is piped");
+        BufReader::new(stdout).read_line(&mut line).expect("standard output is text");
+        line.starts_with("plant-store listening on ")
+    };
+    let serve = servers.iter_mut().filter_map(|server| serving(server).then_some(())).count();
+    for server in &mut servers {
+        server.kill().expect("the process is ours");
+        server.wait().expect("the process can be waited for");
+    }
+    assert_eq!(serve, servers.len());
+    let listed = run(folder.path(), &["token", "list", "--json"]).stdout;
+    let tokens: Vec<serde_json::Value> = serde_json::from_slice(&listed).expect("an array");
+    assert_eq!(tokens.len(), 1);
 }
