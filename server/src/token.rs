@@ -150,6 +150,6 @@ mod tests {
     #[test]
     fn debug_output_says_nothing() {
         let token = Token::issue();
-        assert!(!format!("{token:?}").contains(&token.reveal()[4..]));
+        assert_eq!(format!("{token:?}"), "Token(…)");
     }
 }

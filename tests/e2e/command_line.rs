@@ -119,16 +119,27 @@ fn no_limit_is_too_large() {
     assert_eq!(server.wait().code(), Some(0));
 }
 
+/// Where it is told, and nowhere else; a client on this machine is sent to an address of its own.
 #[test]
-fn it_listens_where_it_is_told_and_nowhere_else() {
-    let elsewhere = |command: &mut Command| {
-        let folder = command.get_current_dir().expect("a folder of its own").to_owned();
-        *command = Command::new(binary());
-        command.args(["serve", "--listen", "127.0.0.2:0"]).current_dir(folder);
-    };
-    let server = Server::starting().command(elsewhere).start();
-    assert_eq!(server.address.ip().to_string(), "127.0.0.2");
-    server.create(&plant(1, "Ficus", None)).plant();
+fn it_listens_where_it_is_told() {
+    let mut addresses = vec![("127.0.0.2:0", "127.0.0.2"), ("0.0.0.0:0", "127.0.0.1")];
+    // A machine may be without IPv6.
+    if TcpListener::bind("[::1]:0").is_ok() {
+        addresses.push(("[::]:0", "[::1]"));
+    }
+    for (address, client) in addresses {
+        let elsewhere = |command: &mut Command| {
+            let folder = command.get_current_dir().expect("a folder of its own").to_owned();
+            *command = Command::new(binary());
+            command.args(["serve", "--listen", address]).current_dir(folder);
+        };
+        let server = Server::starting().command(elsewhere).start();
+        let (ip, _) = address.rsplit_once(':').expect("an address and a port");
+        assert_eq!(server.address.to_string().rsplit_once(':').map(|(ip, _)| ip), Some(ip));
+        let curl = server.first_request.as_deref().expect("a new store");
+        let url = format!("curl http://{client}:{}/plants ", server.address.port());
+        assert!(curl.starts_with(&url), "{curl}");
+    }
 }
 
 #[test]
