@@ -205,7 +205,7 @@ pub fn open(url: &StoreUrl) -> Result<Arc<dyn Engine>, StoreError> {
 ///
 /// # Errors
 ///
-/// [`StoreError::Failed`]; nothing is created then.
+/// [`StoreError::Failed`]; then there is no store, or a whole one whose name is not durable yet.
 pub fn create(url: &StoreUrl) -> Result<bool, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => sqlite::create(path),

@@ -3,7 +3,7 @@
 //! A store is made in a temporary file beside its place and moved there when it is whole, so that
 //! a crash leaves a store or nothing. What is in the place already is never touched.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -37,7 +37,7 @@ const SCHEMA: &str = "
 ///
 /// # Errors
 ///
-/// [`StoreError::Failed`]; then nothing was created.
+/// [`StoreError::Failed`]; then there is no store, or a whole one whose name is not durable yet.
 pub fn create(path: &Path) -> Result<bool, StoreError> {
     if path.symlink_metadata().is_ok() {
         return Ok(false);
@@ -52,10 +52,10 @@ pub fn create(path: &Path) -> Result<bool, StoreError> {
         .map_err(failed(CREATE))?;
     write_schema(file.path()).map_err(failed(CREATE))?;
     match file.persist_noclobber(path) {
-        // The name is durable when its folder is; one that may not last is taken back.
+        // The name is durable when its folder is. Where that fails the store stays: another
+        // process may serve it by now, and SQLite syncs the folder with the log's first sync.
         Ok(_) => File::open(folder)
             .and_then(|folder| folder.sync_all())
-            .inspect_err(|_| drop(fs::remove_file(path)))
             .map(|()| true)
             .map_err(failed(CREATE)),
         Err(lost) if lost.error.kind() == ErrorKind::AlreadyExists => Ok(false),
