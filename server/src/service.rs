@@ -47,7 +47,7 @@ impl PlantStoreApi for PlantStore {
         let service = rqctx.context();
         let (token, plant) = service.receive(&mut request).await;
         let ends_connection = request.ends_connection();
-        // Its head takes a kilobyte, which nobody needs while the plant waits for the disk.
+        // Nobody needs its head while the plant waits for the disk.
         drop(request);
         let outcome = match plant {
             Ok(plant) => service.create(plant).await,

@@ -78,7 +78,7 @@ fn test() -> Result<()> {
     cargo("test --workspace --quiet", &[])
 }
 
-/// One test after the other: each has the machine to itself, as the service has in a test.
+/// One test after the other, so that none takes the processor from another one's load.
 fn soak() -> Result<()> {
     let words = "test --release --package plant-store-tests --test e2e -- \
                  hard_to_kill fuzzing --test-threads 1 --nocapture";

@@ -48,7 +48,8 @@ pub enum CreateError {
 pub struct WriterFailed;
 
 /// Resolves when the writer has ended: after the last [`GroupCommit`] was dropped and every
-/// queued create was answered, or early, because it failed.
+/// queued create was committed or refused, or early, because it failed. Answers may be on their way
+/// still: whoever waits for them is who knows.
 pub type WriterEnd = oneshot::Receiver<Result<(), WriterFailed>>;
 
 /// The way into the store, shared by all requests.
@@ -58,22 +59,22 @@ pub struct GroupCommit {
     metrics: Arc<Metrics>,
 }
 
-type Created = Result<NewPlant, CreateError>;
+type CreateResult = Result<NewPlant, CreateError>;
 
 /// A queued create.
 struct Create {
     plant: NewPlant,
-    answer: oneshot::Sender<Created>,
+    answer: oneshot::Sender<CreateResult>,
 }
 
 /// What became of creates, each with the one who waits for it.
-type Answers = Vec<(oneshot::Sender<Created>, Created)>;
+type Answers = Vec<(oneshot::Sender<CreateResult>, CreateResult)>;
 
 /// Creates that are committed together; the two run in parallel.
 #[derive(Default)]
 struct Batch {
     plants: Vec<NewPlant>,
-    waiting: Vec<oneshot::Sender<Created>>,
+    waiting: Vec<oneshot::Sender<CreateResult>>,
 }
 
 impl GroupCommit {
@@ -218,8 +219,8 @@ impl Batch {
 /// A client that no longer waits has dropped its end: its answer goes nowhere.
 async fn hand_out(mut answered: mpsc::UnboundedReceiver<Answers>) {
     while let Some(answers) = answered.recv().await {
-        for (waiting, created) in answers {
-            let _ = waiting.send(created);
+        for (waiting, result) in answers {
+            let _ = waiting.send(result);
         }
     }
 }
