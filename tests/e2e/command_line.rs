@@ -128,12 +128,7 @@ fn it_listens_where_it_is_told() {
         addresses.push(("[::]:0", "[::1]"));
     }
     for (address, client) in addresses {
-        let elsewhere = |command: &mut Command| {
-            let folder = command.get_current_dir().expect("a folder of its own").to_owned();
-            *command = Command::new(binary());
-            command.args(["serve", "--listen", address]).current_dir(folder);
-        };
-        let server = Server::starting().command(elsewhere).start();
+        let server = Server::starting().with(&["--listen", address]).start();
         let (ip, _) = address.rsplit_once(':').expect("an address and a port");
         assert_eq!(server.address.to_string().rsplit_once(':').map(|(ip, _)| ip), Some(ip));
         let curl = server.first_request.as_deref().expect("a new store");

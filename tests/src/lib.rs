@@ -10,6 +10,8 @@
 mod binary;
 mod facts;
 mod http;
+mod over_writer;
+pub mod process;
 mod server;
 
 use std::time::{Duration, Instant};
@@ -17,6 +19,7 @@ use std::time::{Duration, Instant};
 pub use binary::{binary, failure, run};
 pub use facts::facts;
 pub use http::{Connection, Response, bearer, head, post};
+pub use over_writer::OverWriter;
 pub use server::{Server, Starting};
 
 /// How long an event may take on the slowest machine before the test gives up on it.
@@ -38,6 +41,14 @@ fn wait_until(mut holds: impl FnMut() -> bool, complain: impl Fn() -> String) {
 #[must_use]
 pub fn amount(short: usize, soak: usize) -> usize {
     if std::env::var_os("PLANT_STORE_SOAK").is_some() { soak } else { short }
+}
+
+/// The median of figures, of which there is at least one.
+#[must_use]
+pub fn median(figures: impl Iterator<Item = f64>) -> f64 {
+    let mut figures: Vec<f64> = figures.collect();
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
 }
 
 /// A JSON body that makes a plant.

@@ -7,10 +7,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
-use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
-use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 use plant_store_client::{Client, client_with_token, types::NewPlant};
 use tempfile::TempDir;
@@ -29,7 +27,8 @@ pub struct Starting {
 impl Starting {
     fn new(folder: TempDir, token: Option<String>) -> Self {
         let mut command = Command::new(binary());
-        command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(folder.path());
+        // The variable leaves the flag to the test.
+        command.arg("serve").env("PLANT_STORE_LISTEN", "127.0.0.1:0").current_dir(folder.path());
         Self { command, folder, token }
     }
 
@@ -190,23 +189,6 @@ impl Server {
         let status = self.wait();
         let folder = std::mem::replace(&mut self.folder, TempDir::new().expect("a folder"));
         (status, Starting::new(folder, Some(self.token.clone())))
-    }
-
-    /// The CPU time of the whole process so far.
-    #[must_use]
-    pub fn cpu(&self) -> Duration {
-        let clock = clock_getcpuclockid(self.pid()).expect("the process is there");
-        clock_gettime(clock).expect("the process has a clock").into()
-    }
-
-    /// The most memory that the process has used so far, in MiB.
-    #[must_use]
-    pub fn peak_memory_mib(&self) -> u64 {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid()));
-        let status = status.expect("the process is there");
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kib = peak.and_then(|peak| peak.trim().strip_suffix(" kB")?.parse::<u64>().ok());
-        kib.expect("the kernel says") / 1024
     }
 
     /// What the process wrote to standard error so far, and any before it on the same store.

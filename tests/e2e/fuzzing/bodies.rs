@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::spelling::{near_plant, spelled_plant};
-use super::{edited, fuzz, json};
+use super::{edited, fuzz, second_reader};
 use crate::properties::any_body;
 
 #[test]
@@ -31,7 +31,12 @@ fn two_readers_agree_on_any_body() {
             let message = refused.to_string();
             prop_assert!(message.starts_with("the body ") || message.starts_with('`'));
         }
-        prop_assert_eq!(read.ok(), json::new_plant(&body), "{}", String::from_utf8_lossy(&body));
+        prop_assert_eq!(
+            read.ok(),
+            second_reader::new_plant(&body),
+            "{}",
+            String::from_utf8_lossy(&body)
+        );
         Ok(())
     });
 }

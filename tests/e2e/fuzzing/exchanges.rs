@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::in_process::InProcess;
 use super::spelling::{near_plant, spelled_plant};
-use super::{edited, fuzz, json};
+use super::{edited, fuzz, second_reader};
 use crate::properties::any_body;
 
 /// The largest body: some of the plants need more.
@@ -103,7 +103,7 @@ impl Request {
         if self.body.len() > LIMIT {
             return refused(413);
         }
-        let Some(plant) = json::new_plant(&self.body) else {
+        let Some(plant) = second_reader::new_plant(&self.body) else {
             return (Answer::Refusal(400), false);
         };
         if *plants.entry(plant.id).or_insert_with(|| plant.clone()) != plant {
@@ -128,9 +128,9 @@ fn request(token: &str) -> impl Strategy<Value = Request> {
     ];
     let more = select(vec!["", "", "Connection: keep-alive\r\n", "Expect: 100-continue\r\n"]);
     let body = prop_oneof![
-    6 => spelled_plant().prop_map(|(_, body)| body),
-    1 => near_plant(),
-    1 => any_body(),
+        6 => spelled_plant().prop_map(|(_, body)| body),
+        1 => near_plant(),
+        1 => any_body(),
     ];
     let chunks = proptest::option::of(1..100_usize);
     let of_plants = (authorization, media_type, more, body, chunks).prop_map(

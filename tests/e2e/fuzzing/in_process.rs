@@ -8,16 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 
-use plant_store_server::accepted::AcceptedTokens;
 use plant_store_server::api::NewPlant;
-use plant_store_server::command::token::{TokenName, issue};
-use plant_store_server::log::{Log, LogFormat};
-use plant_store_server::metrics::Metrics;
 use plant_store_server::request::BodyLimits;
 use plant_store_server::server::listen;
-use plant_store_server::service::Service;
-use plant_store_server::store::{self, CommitError, GroupCommit, Outcome, StoreUrl, Writer};
-use plant_store_tests::PATIENCE;
+use plant_store_server::store::{CommitError, Outcome, Writer};
+use plant_store_tests::{OverWriter, PATIENCE};
 use tokio::sync::oneshot;
 
 /// The plants of a store, by their ids.
@@ -50,10 +45,12 @@ impl InProcess {
         let thread = thread::Builder::new().name(SERVER.into()).spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.expect("a runtime").block_on(async {
-                let (service, token, log) = service(memory, body);
+                let OverWriter { service, log, token, .. } = service(memory, body);
                 let server = listen("127.0.0.1:0".parse().expect("an address"), service, &log);
                 let server = server.expect("a free port");
-                started.send((server.local_addr(), token)).expect("who started it waits");
+                started
+                    .send((server.local_addr(), token.reveal().to_owned()))
+                    .expect("who started it waits");
                 let _ = end.await;
             });
         });
@@ -96,21 +93,12 @@ fn count_panics() {
     });
 }
 
-fn service(memory: Memory, body: BodyLimits) -> (Service, String, Log) {
+fn service(memory: Memory, body: BodyLimits) -> OverWriter {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let url = format!("sqlite:{}", folder.path().join("tokens.db").display());
-    let url: StoreUrl = url.parse().expect("a store URL");
-    store::create(&url).expect("a new store");
-    let engine = store::open(&url).expect("the store opens");
-    let token = issue(&*engine, &TokenName::first(), None).expect("the store takes a token");
-    let accepted = AcceptedTokens::load(&*engine).expect("the store can be read");
-    let log = Log::start(LogFormat::Json, slog::Level::Critical).expect("a thread");
-    let logger = || log.logger.clone();
-    let metrics = Metrics::off();
-    let (plants, _) =
-        GroupCommit::start(Box::new(memory), 64, logger(), metrics.clone()).expect("a thread");
-    let service = Service { accepted, plants, body, log: logger(), metrics };
-    (service, token.reveal().to_owned(), log)
+    let url = url.parse().expect("a store URL");
+    OverWriter::start(Box::new(memory), 64, body, &url, slog::Level::Critical)
+        .expect("a store and a thread")
 }
 
 /// First write wins, as in every store.

@@ -5,7 +5,7 @@ mod bodies;
 mod credentials;
 mod exchanges;
 mod in_process;
-mod json;
+mod second_reader;
 mod spelling;
 
 use plant_store_tests::amount;

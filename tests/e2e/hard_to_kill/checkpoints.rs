@@ -8,9 +8,9 @@ use plant_store_tests::{Server, plant, run};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+use super::disk::{LOG, STORE};
+
 const PAGE: usize = 4096;
-const STORE: &str = "plant-store.db";
-const LOG: &str = "plant-store.db-wal";
 
 /// A store's file and its log.
 struct Files {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, Starting, amount, binary};
 
+use super::disk::LOG;
 use super::load::Load;
 
 /// At most after how many answers a server is stopped.
@@ -70,7 +71,7 @@ fn told_to_stop_it_leaves_nothing_unanswered_that_it_took() {
         assert!(sent.failed.is_empty() && sent.refused.is_empty(), "the store had no fault");
         let (status, stopped) = server.ended();
         assert_eq!(status.code(), Some(0));
-        let log = stopped.folder().join("plant-store.db-wal");
+        let log = stopped.folder().join(LOG);
         assert!(!fs::exists(log).expect("the folder can be read"), "the store is closed");
         server = stopped.start();
         // What was not answered was not taken.

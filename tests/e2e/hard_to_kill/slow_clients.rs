@@ -5,8 +5,8 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use plant_store_tests::{Connection, Server, amount, head, plant};
+use plant_store_tests::process::{allow_many_files, cpu_time, memory_mib};
+use plant_store_tests::{Connection, Server, amount, head, median, plant};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -22,7 +22,8 @@ struct Honest {
 /// Honest clients create plants for that long.
 fn honest(server: &Server, next: &AtomicI64, time: Duration) -> Honest {
     const CLIENTS: usize = 16;
-    let (first, started, cpu) = (next.load(Relaxed), Instant::now(), server.cpu());
+    let cpu = || cpu_time(server.pid()).expect("the process is there");
+    let (first, started, before) = (next.load(Relaxed), Instant::now(), cpu());
     thread::scope(|scope| {
         for _ in 0..CLIENTS {
             scope.spawn(|| {
@@ -34,7 +35,7 @@ fn honest(server: &Server, next: &AtomicI64, time: Duration) -> Honest {
             });
         }
     });
-    let (elapsed, cpu) = (started.elapsed(), server.cpu().saturating_sub(cpu));
+    let (elapsed, cpu) = (started.elapsed(), cpu().saturating_sub(before));
     let creates = f64::from(u32::try_from(next.load(Relaxed) - first).expect("not so many"));
     Honest {
         per_second: creates / elapsed.as_secs_f64(),
@@ -93,15 +94,10 @@ impl Flood {
     }
 }
 
-fn allow_many_files() {
-    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE).expect("a limit");
-    setrlimit(Resource::RLIMIT_NOFILE, most, most).expect("as much as is allowed");
-}
-
 /// The soft limit on open files is lower than that: the server lifts it by itself.
 #[test]
 fn honest_clients_are_served_beside_thousands_of_slow_ones() {
-    allow_many_files();
+    allow_many_files().expect("as much as is allowed");
     let connections = amount(600, 2001);
     let deadline = format!("{}s", DEADLINE.as_secs());
     let starting = Server::starting().with(&["--body-timeout", &deadline]);
@@ -116,14 +112,14 @@ fn honest_clients_are_served_beside_thousands_of_slow_ones() {
         beside.push(honest(&server, &next, time));
         flood.end(&server);
     }
-    let peak = server.peak_memory_mib();
+    let peak = memory_mib(server.pid(), "VmHWM").expect("the process is there");
     for (what, runs) in [("alone", alone), ("beside slow clients", beside)] {
-        let creates = median(&runs, |run| run.per_second);
-        let cpu = median(&runs, |run| run.cpu_us_each);
+        let creates = median(runs.iter().map(|run| run.per_second));
+        let cpu = median(runs.iter().map(|run| run.cpu_us_each));
         println!("{what}: {creates:.0} creates/s, {cpu:.1} µs of CPU each");
     }
-    println!("{connections} slow clients, peak {peak} MiB");
-    assert!(peak < 256, "{peak} MiB");
+    println!("{connections} slow clients, peak {peak:.0} MiB");
+    assert!(peak < 256.0, "{peak} MiB");
     let created = usize::try_from(next.into_inner()).expect("not negative");
     assert_eq!(server.export().len(), created);
 }
@@ -146,10 +142,4 @@ fn a_slow_head_runs_out_of_time_though_it_moves() {
         });
     }
     server.create(&plant(1, "Ficus", None)).plant();
-}
-
-fn median(runs: &[Honest], figure: impl Fn(&Honest) -> f64) -> f64 {
-    let mut figures: Vec<f64> = runs.iter().map(figure).collect();
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
 }

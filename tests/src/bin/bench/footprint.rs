@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use anyhow::Result;
 use comfy_table::Table;
+use plant_store_tests::median;
 
 use crate::load::{Amount, Load};
 use crate::markdown;
 use crate::plants::Order;
-use crate::sample::median;
 use crate::store::scratch;
 use crate::target::Target;
 

@@ -21,7 +21,7 @@ use std::thread::available_parallelism;
 use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 use comfy_table::{Table, presets};
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use plant_store_tests::process::allow_many_files;
 
 /// Measure the service, and print tables in Markdown
 #[derive(Parser)]
@@ -47,7 +47,7 @@ fn main() -> Result<()> {
     let Cli { rounds, tables } = Cli::parse();
     let machine = machine()?;
     target::run_on(target::LOAD_CORE)?;
-    allow_open_files()?;
+    allow_many_files()?;
     let targets = target::all()?;
     println!("{machine}\n");
     for part in Part::value_variants() {
@@ -74,12 +74,6 @@ fn machine() -> Result<String> {
         .context("no MemTotal in /proc/meminfo")?;
     let date = chrono::Utc::now().date_naive();
     Ok(format!("{cores} cores, {} GiB of memory, {date}", kib / 1024 / 1024))
-}
-
-/// A connection is a file, here and in the server, which inherits the limit.
-fn allow_open_files() -> Result<()> {
-    let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
-    Ok(setrlimit(Resource::RLIMIT_NOFILE, most, most)?)
 }
 
 fn markdown<const COLUMNS: usize>(header: [&str; COLUMNS]) -> Table {

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use plant_store_tests::median;
 
 use crate::load::{Amount, Load};
 use crate::plants::Order;
@@ -82,10 +83,4 @@ impl Sample {
             peak_mib: of(|sample| sample.peak_mib),
         }
     }
-}
-
-pub fn median(figures: impl Iterator<Item = f64>) -> f64 {
-    let mut figures: Vec<f64> = figures.collect();
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
 }

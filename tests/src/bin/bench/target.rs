@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use nix::sched::{CpuSet, sched_setaffinity};
-use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
+use plant_store_tests::process::{cpu_time, memory_mib};
 
 use crate::store::TOKEN;
 
@@ -118,19 +118,16 @@ impl Target {
 impl Running {
     /// The CPU time of the whole process so far.
     pub fn cpu(&self) -> Result<Duration> {
-        let pid = Pid::from_raw(i32::try_from(self.process.id())?);
-        Ok(clock_gettime(clock_getcpuclockid(pid)?)?.into())
+        cpu_time(self.pid()?)
     }
 
     /// A line of `/proc/PID/status`, such as `VmRSS` or `VmHWM`, in MiB.
     pub fn memory_mib(&self, line: &str) -> Result<f64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
-        let kib: u32 = status
-            .lines()
-            .find_map(|text| text.strip_prefix(line)?.strip_prefix(':'))
-            .and_then(|value| value.trim().strip_suffix(" kB")?.parse().ok())
-            .with_context(|| format!("no {line} in /proc"))?;
-        Ok(f64::from(kib) / 1024.0)
+        memory_mib(self.pid()?, line)
+    }
+
+    fn pid(&self) -> Result<Pid> {
+        Ok(Pid::from_raw(i32::try_from(self.process.id())?))
     }
 }
 
