@@ -1,6 +1,11 @@
 //! The log says what happened, and nothing that is a secret or a plant.
 
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+
 use nix::sys::signal::Signal;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use plant_store_tests::{Server, bearer, plant, post};
 use serde_json::Value;
 
@@ -127,4 +132,62 @@ fn the_log_leaves_out_what_is_less_important_than_asked_for() {
     server.signal(Signal::SIGTERM);
     assert!(server.wait().success());
     assert_eq!(server.log(), "");
+}
+
+/// A server whose standard error is a pipe, and the end of it that somebody should read.
+fn logging_to_a_pipe() -> (Server, BufReader<File>) {
+    let server = Server::starting();
+    let log = server.log_file();
+    mkfifo(&log, Mode::S_IRWXU).expect("a pipe");
+    // To open one end waits for the other, unless it is both.
+    let both = File::options().read(true).write(true).open(&log).expect("both ends");
+    let server = server.start();
+    let reader = File::open(&log).expect("the end to read");
+    drop(both);
+    (server, BufReader::new(reader))
+}
+
+/// Requests whose records are long: more of them than a pipe takes, and what waits for it.
+fn log_more_than_there_is_room_for(server: &Server) -> u64 {
+    let requests = 300;
+    let path = "fern".repeat(2000);
+    let mut connection = server.connect();
+    for _ in 0..requests {
+        let request = format!("GET /{path} HTTP/1.1\r\nHost: plants\r\n\r\n");
+        assert_eq!(connection.exchange(request.as_bytes()).status, 404);
+    }
+    requests
+}
+
+#[test]
+fn a_log_that_nobody_reads_costs_records_and_says_how_many() {
+    let (mut server, log) = logging_to_a_pipe();
+    let requests = log_more_than_there_is_room_for(&server);
+
+    let mut records = log.lines().map(|line| {
+        let line = line.expect("the log is text");
+        serde_json::from_str::<Value>(&line).expect("a JSON object")
+    });
+    let mut written = 0;
+    let lost = loop {
+        let record = records.next().expect("a record that says what was lost");
+        if let Some(lost) = record["lost"].as_u64() {
+            break lost;
+        }
+        written += u64::from(record["status"] == 404);
+    };
+    assert!(lost > 0 && written > 0, "{lost} lost, {written} written");
+    assert_eq!(lost + written, requests);
+
+    server.signal(Signal::SIGTERM);
+    assert!(server.wait().success());
+    assert_eq!(records.last().expect("the log goes on")["msg"], "stopped");
+}
+
+#[test]
+fn a_log_that_nobody_reads_does_not_keep_the_process() {
+    let (mut server, _log) = logging_to_a_pipe();
+    log_more_than_there_is_room_for(&server);
+    server.signal(Signal::SIGTERM);
+    assert!(server.wait().success());
 }

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
 use nix::sys::signal::{Signal, kill};
@@ -66,13 +66,19 @@ impl Starting {
         self.folder.path()
     }
 
+    /// Where its standard error will go.
+    #[must_use]
+    pub fn log_file(&self) -> PathBuf {
+        self.folder().join(LOG)
+    }
+
     /// Starts the server and waits until it says that it serves.
     #[must_use]
     pub fn start(mut self) -> Server {
         let log = File::options()
             .create(true)
             .append(true)
-            .open(self.folder.path().join(LOG))
+            .open(self.log_file())
             .expect("the log file opens");
         let mut process = self
             .command
@@ -89,7 +95,7 @@ impl Starting {
             .and_then(|address| address.trim_end().parse().ok())
             .unwrap_or_else(|| {
                 panic!("the server does not serve; its log:\n{}", {
-                    std::fs::read_to_string(self.folder.path().join(LOG)).unwrap_or_default()
+                    std::fs::read_to_string(self.log_file()).unwrap_or_default()
                 })
             });
         let (token, first_request) = if let Some(token) = self.token {

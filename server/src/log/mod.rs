@@ -26,7 +26,8 @@ pub enum LogFormat {
     Json,
 }
 
-/// The running log. Dropping it writes out what is gathered.
+/// The running log. Dropping it writes out what is gathered, or gives up on a reader that does
+/// not read.
 pub struct Log {
     /// For records of the service itself.
     pub logger: Logger,
@@ -72,17 +73,12 @@ impl Log {
             sink,
         }
     }
-
-    /// Writes out what is gathered.
-    pub fn flush(&self) {
-        if let Some(sink) = &self.sink {
-            sink.write_out();
-        }
-    }
 }
 
 impl Drop for Log {
     fn drop(&mut self) {
-        self.flush();
+        if let Some(sink) = &self.sink {
+            sink.flush();
+        }
     }
 }

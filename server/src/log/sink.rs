@@ -2,8 +2,10 @@
 //!
 //! A record is appended to a buffer in memory; a thread writes the buffer out ten times a second
 //! and whenever 64 KiB are gathered, because a system call for each record would cost more than
-//! the request it speaks of. A standard error that nobody reads costs records, never requests,
-//! and says how many.
+//! the request it speaks of. A standard error that nobody reads costs records, never requests and
+//! never the end of the process, and says how many.
+//!
+//! Nothing but that thread may wait for standard error.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,13 +23,17 @@ const ENOUGH: usize = 64 * 1024;
 /// The most bytes that wait for a slow reader of standard error: some thousands of records.
 const CAPACITY: usize = 1024 * 1024;
 
-/// The buffer, and the thread that empties it.
+/// How long a slow reader of standard error may hold up the end of the process.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// The buffer between the records and the thread that writes them.
+#[derive(Default)]
 pub struct Sink {
     pending: Mutex<Pending>,
+    /// There is something to write, or reason to wait for no more of it.
     more: Condvar,
-    /// The other buffer, empty: the two change places, so that neither grows anew. Whoever holds
-    /// it is the one who writes.
-    spare: Mutex<Vec<u8>>,
+    /// What was taken has been written.
+    written: Condvar,
 }
 
 #[derive(Default)]
@@ -37,53 +43,59 @@ struct Pending {
     urgent: bool,
     /// Records that found no room.
     lost: u64,
+    /// Records were taken and are not written yet.
+    writing: bool,
 }
 
 impl Sink {
     /// Starts the thread, which ends with the process.
     pub fn start() -> io::Result<Arc<Self>> {
-        let sink = Arc::new(Self {
-            pending: Mutex::default(),
-            more: Condvar::new(),
-            spare: Mutex::default(),
-        });
+        let sink = Arc::new(Self::default());
         let writer = Arc::clone(&sink);
         thread::Builder::new().name("log".into()).spawn(move || {
+            // The two buffers change places, so that neither grows anew.
+            let mut records = Vec::new();
             loop {
-                writer.wait();
-                writer.write_out();
+                let lost = writer.take(&mut records);
+                // Where standard error takes nothing there is nobody to tell.
+                let _ = write_out(&records, lost);
+                records.clear();
+                writer.wrote();
             }
         })?;
         Ok(sink)
     }
 
-    /// Writes what is pending, in order with whoever else does.
-    pub fn write_out(&self) {
-        // Before the records are taken: two writers must not change their order.
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut stderr = io::stderr().lock();
+    /// Waits until what is pending has been written, but not long: a reader that does not read
+    /// must not keep the process.
+    pub fn flush(&self) {
+        let unwritten = |pending: &mut Pending| pending.writing || !pending.records.is_empty();
         let mut pending = self.lock();
-        std::mem::swap(&mut pending.records, &mut *spare);
-        let lost = std::mem::take(&mut pending.lost);
-        pending.urgent = false;
-        drop(pending);
-        // Where standard error takes nothing there is nobody to tell.
-        let _ = stderr.write_all(&spare);
-        spare.clear();
-        if lost > 0 {
-            let _ = writeln!(
-                stderr,
-                r#"{{"level":"WARN","msg":"standard error was too slow: records lost","lost":{lost}}}"#,
-            );
-        }
+        pending.urgent = true;
+        self.more.notify_one();
+        drop(self.written.wait_timeout_while(pending, LAST_WORDS, unwritten));
     }
 
-    fn wait(&self) {
+    /// Takes what is gathered, once it is time, and leaves an empty buffer; returns how many
+    /// records were lost.
+    fn take(&self, records: &mut Vec<u8>) -> u64 {
         let nothing = |pending: &mut Pending| pending.records.is_empty();
         let calm = |pending: &mut Pending| !pending.urgent;
         let pending =
             self.more.wait_while(self.lock(), nothing).unwrap_or_else(PoisonError::into_inner);
-        drop(self.more.wait_timeout_while(pending, GATHER, calm));
+        let (mut pending, _) = self
+            .more
+            .wait_timeout_while(pending, GATHER, calm)
+            .unwrap_or_else(PoisonError::into_inner);
+        std::mem::swap(&mut pending.records, records);
+        pending.urgent = false;
+        pending.writing = true;
+        std::mem::take(&mut pending.lost)
+    }
+
+    fn wrote(&self) {
+        self.lock().writing = false;
+        self.written.notify_all();
     }
 
     fn append(&self, record: &[u8]) {
@@ -111,6 +123,18 @@ impl Sink {
     fn lock(&self) -> MutexGuard<'_, Pending> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn write_out(records: &[u8], lost: u64) -> io::Result<()> {
+    let mut stderr = io::stderr().lock();
+    stderr.write_all(records)?;
+    if lost > 0 {
+        writeln!(
+            stderr,
+            r#"{{"level":"WARN","msg":"standard error was too slow: records lost","lost":{lost}}}"#,
+        )?;
+    }
+    Ok(())
 }
 
 /// Where a formatter writes: a record reaches the sink whole, when it is flushed.
@@ -156,3 +180,6 @@ impl<D: Drain<Ok = (), Err = Never>> Drain for Urgent<D> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;
