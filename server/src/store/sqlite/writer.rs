@@ -111,3 +111,6 @@ fn renew_log(connection: &mut Connection, path: &Path) -> Result<(), Cause> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+use std::fs;
+
+use tempfile::TempDir;
+
+use super::super::create::create;
+use super::*;
+
+/// A page in the log, with its header (<https://sqlite.org/fileformat2.html#the_write_ahead_log>).
+const FRAME: u64 = 4096 + 24;
+
+struct Store {
+    folder: TempDir,
+    writer: SqliteWriter,
+    next: i64,
+}
+
+impl Store {
+    fn new() -> Self {
+        let folder = TempDir::new().expect("a temporary folder");
+        let path = folder.path().join("plants.db");
+        create(&path).expect("a store");
+        let writer = SqliteWriter::open(&path).expect("a writer");
+        Self { folder, writer, next: 0 }
+    }
+
+    /// Commits a plant of some twenty pages; returns how long the log is then, in pages.
+    fn commit(&mut self) -> i32 {
+        let plant = NewPlant { id: self.next, name: "Ficus ".repeat(12_000), tag: None };
+        self.next += 1;
+        assert_eq!(self.writer.commit(&[plant]).expect("a commit"), [Outcome::Created]);
+        let pages = self.writer.log_pages.load(Relaxed);
+        self.writer.maintain().expect("a sound store");
+        pages
+    }
+
+    /// Commits until the log is long enough to be copied; returns its length then.
+    fn commit_until_copied(&mut self) -> i32 {
+        let before = self.writer.checkpointed;
+        for _ in 0..200 {
+            let pages = self.commit();
+            if self.writer.checkpointed != before && self.writer.checkpointed != 0 {
+                return pages;
+            }
+        }
+        panic!("the log grows and grows");
+    }
+}
+
+#[test]
+fn a_log_that_is_long_enough_starts_anew() {
+    let mut store = Store::new();
+    for _ in 0..3 {
+        let pages = store.commit_until_copied();
+        assert!((1000..1030).contains(&pages), "{pages}");
+        assert!(store.commit() < 30, "the log starts anew");
+    }
+    let log = fs::metadata(store.folder.path().join("plants.db-wal")).expect("the log").len();
+    assert!(log / FRAME < 1030, "{log}");
+}
+
+#[test]
+fn a_log_that_a_reader_holds_is_tried_again_when_it_has_grown_as_much_again() {
+    let mut store = Store::new();
+    store.commit();
+    let reader = Connection::open(store.folder.path().join("plants.db")).expect("the store");
+    reader.execute_batch("BEGIN; SELECT * FROM plants").expect("a view");
+    let first = store.commit_until_copied();
+    let second = store.commit_until_copied();
+    assert!((1000..1030).contains(&(second - first)), "{first}, {second}");
+    reader.execute_batch("COMMIT").expect("the view ends");
+    let third = store.commit_until_copied();
+    assert!((1000..1030).contains(&(third - second)), "{second}, {third}");
+    assert!(store.commit() < 30, "the log starts anew");
+}
