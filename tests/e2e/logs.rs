@@ -10,6 +10,7 @@ use plant_store_tests::{Server, bearer, plant, post};
 use serde_json::Value;
 
 use crate::database;
+use crate::signals::in_flight;
 
 const NAME: &str = "Monstera-in-secret";
 const TAG: &str = "tag-in-secret";
@@ -184,10 +185,18 @@ fn a_log_that_nobody_reads_costs_records_and_says_how_many() {
     assert_eq!(records.last().expect("the log goes on")["msg"], "stopped");
 }
 
+/// Nor does it keep one that has a last word to say there, as after a second signal.
 #[test]
 fn a_log_that_nobody_reads_does_not_keep_the_process() {
-    let (mut server, _log) = logging_to_a_pipe();
-    log_more_than_there_is_room_for(&server);
-    server.signal(Signal::SIGTERM);
-    assert!(server.wait().success());
+    for (signals, status) in
+        [([Signal::SIGTERM].as_slice(), 0), (&[Signal::SIGTERM, Signal::SIGINT], 1)]
+    {
+        let (mut server, _log) = logging_to_a_pipe();
+        log_more_than_there_is_room_for(&server);
+        let _connection = (status == 1).then(|| in_flight(&server, &plant(1, "Ficus", None)));
+        for signal in signals {
+            server.signal(*signal);
+        }
+        assert_eq!(server.wait().code(), Some(status), "{signals:?}");
+    }
 }

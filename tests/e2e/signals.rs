@@ -6,7 +6,7 @@ use plant_store_tests::{Connection, Server, head, plant};
 use crate::database;
 
 /// A request in the middle: its body was asked for and has not come.
-fn in_flight(server: &Server, body: &str) -> Connection {
+pub fn in_flight(server: &Server, body: &str) -> Connection {
     let mut connection = server.connect();
     let headers = format!(
         "{}Content-Type: application/json\r\nContent-Length: {}\r\nExpect: 100-continue\r\n",

@@ -7,11 +7,14 @@
 //!
 //! Nothing but that thread may wait for standard error.
 
+use std::fs::File;
 use std::io::{self, Write};
+use std::os::fd::AsFd;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+use nix::unistd::dup2_stderr;
 use slog::{Drain, Level, Never, OwnedKVList, Record};
 
 /// How long records are gathered.
@@ -50,6 +53,8 @@ struct Pending {
 impl Sink {
     /// Starts the thread, which ends with the process.
     pub fn start() -> io::Result<Arc<Self>> {
+        // A descriptor of its own, which waits where standard error no longer does.
+        let mut stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let sink = Arc::new(Self::default());
         let writer = Arc::clone(&sink);
         thread::Builder::new().name("log".into()).spawn(move || {
@@ -58,7 +63,7 @@ impl Sink {
             loop {
                 let lost = writer.take(&mut records);
                 // Where standard error takes nothing there is nobody to tell.
-                let _ = write_out(&records, lost);
+                let _ = write_out(&mut stderr, &records, lost);
                 records.clear();
                 writer.wrote();
             }
@@ -67,13 +72,19 @@ impl Sink {
     }
 
     /// Waits until what is pending has been written, but not long: a reader that does not read
-    /// must not keep the process.
+    /// must not keep the process, and what else is printed goes nowhere then.
     pub fn flush(&self) {
         let unwritten = |pending: &mut Pending| pending.writing || !pending.records.is_empty();
         let mut pending = self.lock();
         pending.urgent = true;
         self.more.notify_one();
-        drop(self.written.wait_timeout_while(pending, LAST_WORDS, unwritten));
+        let (_pending, waited) = self
+            .written
+            .wait_timeout_while(pending, LAST_WORDS, unwritten)
+            .unwrap_or_else(PoisonError::into_inner);
+        if waited.timed_out() {
+            let _ = File::options().write(true).open("/dev/null").map(dup2_stderr);
+        }
     }
 
     /// Takes what is gathered, once it is time, and leaves an empty buffer; returns how many
@@ -125,8 +136,7 @@ impl Sink {
     }
 }
 
-fn write_out(records: &[u8], lost: u64) -> io::Result<()> {
-    let mut stderr = io::stderr().lock();
+fn write_out(stderr: &mut File, records: &[u8], lost: u64) -> io::Result<()> {
     stderr.write_all(records)?;
     if lost > 0 {
         writeln!(
