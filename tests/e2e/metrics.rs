@@ -7,6 +7,8 @@ use std::os::unix::fs::FileExt;
 
 use plant_store_tests::{Connection, Server, plant, post, run};
 
+use crate::database;
+
 /// A scrape, as text.
 fn scrape(address: SocketAddr) -> String {
     let request = b"GET /metrics HTTP/1.1\r\nHost: plants\r\n\r\n";
@@ -148,6 +150,32 @@ fn a_scrape_counts_what_an_overloaded_server_commits_and_refuses() {
     let is = series(&scrape);
     assert_eq!(is["plant_store_commit_batch_size_sum"], committed.to_string());
     assert_eq!(is["plant_store_queue_depth"], "0");
+}
+
+/// It went while its plant waited to be committed: there is a plant, and no answer.
+#[test]
+fn a_scrape_leaves_out_whoever_left_before_the_answer() {
+    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
+    let metrics = metrics_address(&server);
+    let wait_until = |name, value| {
+        server.wait_until(name, || series(&scrape(metrics)).get(name) == Some(&value));
+    };
+    let lock = database::locked(&server);
+    let mut stays = server.connect();
+    stays.send(&server.post(&plant(1, "Ficus", None)));
+    wait_until("plant_store_commit_batch_size_count", "1");
+    let mut leaves = server.connect();
+    leaves.send(&server.post(&plant(2, "Fern", None)));
+    wait_until("plant_store_queue_depth", "1");
+    drop(leaves);
+    server.wait_for_log("client disconnected");
+    lock.execute_batch("ROLLBACK").expect("the lock is ours");
+
+    let _ = stays.receive();
+    wait_until("plant_store_commit_batch_size_sum", "2");
+    stays.exchange(&server.post(&plant(3, "Ficus", None))).plant();
+    assert!(server.export().contains_key(&2));
+    assert_eq!(series(&scrape(metrics))["plant_store_request_duration_seconds_count"], "2");
 }
 
 #[test]
