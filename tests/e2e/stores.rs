@@ -11,6 +11,9 @@ use plant_store_tests::{Server, binary, failure, plant, run};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
+const STORE: &str = "plant-store.db";
+const LOG: &str = "plant-store.db-wal";
+
 const COMMANDS: [&str; 5] =
     ["serve --listen 127.0.0.1:0", "export", "token list", "token create x", "token revoke x"];
 
@@ -165,6 +168,49 @@ fn a_store_is_made_in_its_own_folder() {
         .with(&["--store", &url])
         .start();
     server.create(&plant(1, "Ficus", None)).plant();
+}
+
+/// The log is beside the file, not beside the link; the server looks for it by itself.
+#[test]
+fn a_store_behind_a_link_is_served_with_its_log() {
+    let server = Server::start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    let stopped = server.stopped_by(Signal::SIGKILL);
+    let elsewhere = stopped.folder().join("elsewhere");
+    fs::create_dir(&elsewhere).expect("a folder");
+    for name in [STORE, LOG] {
+        fs::rename(stopped.folder().join(name), elsewhere.join(name)).expect("the file moves");
+    }
+    std::os::unix::fs::symlink(elsewhere.join(STORE), stopped.folder().join(STORE))
+        .expect("a link");
+
+    let server = stopped.start();
+    server.create(&plant(2, "Fern", None)).plant();
+    assert!(server.export().into_keys().eq([1, 2]));
+    assert!(!server.folder().join(LOG).exists());
+}
+
+/// A crash leaves a log that may never have been synced: until the server has seen to that it is
+/// not copied into the store, where half a copy would harm plants that are long there.
+#[test]
+fn a_log_that_a_crash_left_waits_for_the_server() {
+    let server = Server::start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    let stopped = server.stopped_by(Signal::SIGKILL);
+    let left = || [STORE, LOG].map(|name| fs::read(stopped.folder().join(name)).expect("a file"));
+    let before = left();
+    for command in ["export", "token list"] {
+        let output = run(stopped.folder(), &command.split(' ').collect::<Vec<_>>());
+        assert!(output.status.success());
+        assert!(left() == before, "{command} changes the store or its log");
+    }
+    assert!(run(stopped.folder(), &["token", "create", "ci"]).status.success());
+    assert!(left()[0] == before[0], "a new token is in the log");
+
+    let stopped = stopped.start().stopped_by(Signal::SIGTERM);
+    assert!(!stopped.folder().join(LOG).exists(), "the server has copied it");
+    let listed = run(stopped.folder(), &["token", "list"]).stdout;
+    assert!(String::from_utf8_lossy(&listed).contains("ci"));
 }
 
 /// One of them makes the store and prints its token; all serve it.

@@ -53,7 +53,7 @@ pub fn create(path: &Path) -> Result<bool, StoreError> {
     write_schema(file.path()).map_err(failed(CREATE))?;
     match file.persist_noclobber(path) {
         // The name is durable when its folder is. Where that fails the store stays: another
-        // process may serve it by now, and SQLite syncs the folder with the log's first sync.
+        // process may serve it by now, and a writer syncs the folder before it answers.
         Ok(_) => File::open(folder)
             .and_then(|folder| folder.sync_all())
             .map(|()| true)

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 
 use super::{Cause, CommitError, Engine, Snapshot, StoreError, StoreUrl, StoredToken, Writer};
@@ -63,7 +64,9 @@ impl Sqlite {
 
 impl Engine for Sqlite {
     fn writer(&self) -> Result<Box<dyn Writer>, StoreError> {
-        Ok(Box::new(writer::SqliteWriter::open(&self.path)?))
+        let writer = writer::SqliteWriter::open(&self.path)?;
+        copy_log_at_close(&self.connection(), true).map_err(failed("open the store"))?;
+        Ok(Box::new(writer))
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
@@ -140,7 +143,22 @@ fn connect(path: &Path) -> Result<Connection, Cause> {
         )
         .into());
     }
+    // What a crash left may never have been synced: to copy it waits for the writer, who renews it.
+    copy_log_at_close(&connection, log_of(path)?.metadata().is_ok_and(|log| log.len() == 0))?;
     Ok(connection)
+}
+
+/// The write-ahead log of the store: beside the file itself, wherever a link to it may be.
+fn log_of(path: &Path) -> io::Result<PathBuf> {
+    let mut log = path.canonicalize()?.into_os_string();
+    log.push("-wal");
+    Ok(log.into())
+}
+
+/// Whether this connection, if it is the last, copies the log into the database and removes it
+/// (<https://sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfignockptonclose>).
+fn copy_log_at_close(connection: &Connection, copy: bool) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !copy).map(drop)
 }
 
 fn failed<E: Into<Cause>>(doing: &'static str) -> impl Fn(E) -> StoreError {

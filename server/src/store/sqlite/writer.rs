@@ -10,7 +10,7 @@ use rusqlite::hooks::Wal;
 use rusqlite::wal::CheckpointMode;
 use rusqlite::{CachedStatement, Connection, params};
 
-use super::{connect, failed};
+use super::{connect, copy_log_at_close, failed, log_of};
 use crate::api::NewPlant;
 use crate::store::{Cause, CommitError, Outcome, StoreError, Writer};
 
@@ -32,6 +32,7 @@ impl SqliteWriter {
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let mut connection = connect(path).map_err(failed("open the store for writing"))?;
         renew_log(&mut connection, path).map_err(failed("renew the store's log"))?;
+        copy_log_at_close(&connection, true).map_err(failed("open the store for writing"))?;
         let log_pages = Arc::new(AtomicI32::new(0));
         let counter = Arc::clone(&log_pages);
         connection
@@ -96,20 +97,18 @@ fn put(
 fn renew_log(connection: &mut Connection, path: &Path) -> Result<(), Cause> {
     // The write lock: no other process appends to the log, or begins it anew.
     let _lock = connection.transaction()?;
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    let log = File::options().read(true).write(true).open(log)?;
+    let path = log_of(path)?;
+    let log = File::options().read(true).write(true).open(&path)?;
     let mut piece = vec![0; 1024 * 1024];
     let mut offset = 0;
-    loop {
-        match log.read_at(&mut piece, offset)? {
-            0 => return Ok(log.sync_all()?),
-            read => {
-                log.write_all_at(&piece[..read], offset)?;
-                offset += read as u64;
-            }
-        }
+    while let read @ 1.. = log.read_at(&mut piece, offset)? {
+        log.write_all_at(&piece[..read], offset)?;
+        offset += read as u64;
     }
+    log.sync_all()?;
+    // The names of the store and of its log are durable when their folder is, and SQLite does not
+    // look whether that could be synced.
+    Ok(File::open(path.parent().unwrap_or(&path))?.sync_all()?)
 }
 
 #[cfg(test)]
