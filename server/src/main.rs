@@ -1,6 +1,7 @@
 //! The binary `plant-store`: it reads the command line, calls, and says what went wrong in one
 //! line on standard error. Exit status: 0 for success, 1 for a failure, 2 for a wrong command.
 
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, error::ErrorKind};
@@ -11,7 +12,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if is_mistake(&error) => {
-            eprintln!("{}", one_line(&error));
+            say(&one_line(&error));
             return ExitCode::from(2);
         }
         Err(help_or_version) => help_or_version.exit(),
@@ -24,10 +25,15 @@ fn main() -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("plant-store: {error:#}");
+            say(&format!("plant-store: {error:#}"));
             ExitCode::FAILURE
         }
     }
+}
+
+/// To a standard error that may be closed; the status says it too.
+fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// A command that is wrong, not one that asks for help or is not there at all.

@@ -10,19 +10,20 @@ mod sink;
 use std::sync::{Arc, Mutex};
 
 use slog::{Drain, Level, LevelFilter, Logger, o};
-use slog_term::{FullFormat, TermDecorator};
+use slog_term::{FullFormat, PlainDecorator};
 
 pub use access::Access;
 use framework::Framework;
 use sink::{Lines, Sink, Urgent};
 
-/// How records are written.
+const TOO_SLOW: &str = "standard error was too slow: records lost";
+
+/// How records are written: gathered, ten times a second, and at once from a warning upwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogFormat {
-    /// For people: each record as it happens, in colour where that is a terminal.
+    /// For people: a line of words.
     Text,
-    /// For programs: one JSON object a line, gathered and written ten times a second, and at once
-    /// from a warning upwards.
+    /// For programs: one JSON object a line.
     Json,
 }
 
@@ -33,7 +34,7 @@ pub struct Log {
     pub logger: Logger,
     /// For Dropshot.
     pub framework: Logger,
-    sink: Option<Arc<Sink>>,
+    sink: Arc<Sink>,
 }
 
 impl Log {
@@ -43,29 +44,31 @@ impl Log {
     ///
     /// Where the operating system gives no thread.
     pub fn start(format: LogFormat, level: Level) -> std::io::Result<Self> {
-        match format {
+        let sink = Sink::start(match format {
+            LogFormat::Text => |lost| format!("WARN {TOO_SLOW}, lost: {lost}"),
+            LogFormat::Json => |lost| {
+                serde_json::json!({ "level": "WARN", "msg": TOO_SLOW, "lost": lost }).to_string()
+            },
+        })?;
+        let lines = Lines::new(Arc::clone(&sink));
+        Ok(match format {
             LogFormat::Text => {
-                let text = FullFormat::new(TermDecorator::new().stderr().build()).build();
-                Ok(Self::new(Arc::new(Mutex::new(text).ignore_res()), None, level))
+                Self::new(FullFormat::new(PlainDecorator::new(lines)).build(), sink, level)
             }
             LogFormat::Json => {
-                let sink = Sink::start()?;
-                let json = slog_json::Json::new(Lines::new(Arc::clone(&sink)))
-                    .add_default_keys()
-                    .set_flush(true)
-                    .build();
-                let drain =
-                    Urgent { drain: Mutex::new(json).ignore_res(), sink: Arc::clone(&sink) };
-                Ok(Self::new(Arc::new(drain), Some(sink), level))
+                let json = slog_json::Json::new(lines).add_default_keys().set_flush(true).build();
+                Self::new(json, sink, level)
             }
-        }
+        })
     }
 
-    fn new<D>(drain: Arc<D>, sink: Option<Arc<Sink>>, level: Level) -> Self
+    fn new<D>(format: D, sink: Arc<Sink>, level: Level) -> Self
     where
-        D: Drain<Ok = (), Err = slog::Never> + Send + Sync + 'static,
-        D: std::panic::RefUnwindSafe + std::panic::UnwindSafe,
+        D: Drain<Ok = ()> + Send + 'static,
+        D::Err: std::fmt::Debug,
     {
+        let drain = Mutex::new(format).ignore_res();
+        let drain = Arc::new(Urgent { drain, sink: Arc::clone(&sink) });
         let framework = Framework(Arc::clone(&drain));
         Self {
             logger: Logger::root(LevelFilter::new(drain, level).fuse(), o!()),
@@ -77,8 +80,6 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        if let Some(sink) = &self.sink {
-            sink.flush();
-        }
+        self.sink.flush();
     }
 }

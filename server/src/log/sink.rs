@@ -51,8 +51,8 @@ struct Pending {
 }
 
 impl Sink {
-    /// Starts the thread, which ends with the process.
-    pub fn start() -> io::Result<Arc<Self>> {
+    /// Starts the thread, which ends with the process; `say` makes a record of how many were lost.
+    pub fn start(say: fn(u64) -> String) -> io::Result<Arc<Self>> {
         // A descriptor of its own, which waits where standard error no longer does.
         let mut stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let sink = Arc::new(Self::default());
@@ -62,8 +62,12 @@ impl Sink {
             let mut records = Vec::new();
             loop {
                 let lost = writer.take(&mut records);
+                if lost > 0 {
+                    records.extend_from_slice(say(lost).as_bytes());
+                    records.push(b'\n');
+                }
                 // Where standard error takes nothing there is nobody to tell.
-                let _ = write_out(&mut stderr, &records, lost);
+                let _ = stderr.write_all(&records);
                 records.clear();
                 writer.wrote();
             }
@@ -134,17 +138,6 @@ impl Sink {
     fn lock(&self) -> MutexGuard<'_, Pending> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn write_out(stderr: &mut File, records: &[u8], lost: u64) -> io::Result<()> {
-    stderr.write_all(records)?;
-    if lost > 0 {
-        writeln!(
-            stderr,
-            r#"{{"level":"WARN","msg":"standard error was too slow: records lost","lost":{lost}}}"#,
-        )?;
-    }
-    Ok(())
 }
 
 /// Where a formatter writes: a record reaches the sink whole, when it is flushed.
