@@ -73,7 +73,7 @@ impl std::error::Error for InvalidClient {
 /// A connection is given 5 seconds to open and a request 30 seconds to complete. For anything
 /// else, build a [`reqwest::Client`] and hand it to [`Client::new_with_client`].
 ///
-/// `base_url` has no trailing slash: `http://127.0.0.1:8080`.
+/// `base_url` is where the service is: `http://127.0.0.1:8080`.
 ///
 /// # Errors
 ///
@@ -104,7 +104,8 @@ pub fn refusal(error: &Error<types::Error>) -> Option<&types::Error> {
 ///
 /// Creating a plant is safe to repeat whatever became of the first attempt: the service answers
 /// the same plant with the same 200. So an answer that never came, or one that says 408, 500 or
-/// 503, is a reason to try again, after a pause; any other refusal will be repeated too.
+/// 503, is a reason to try again, after a pause, and so is a 5xx of a proxy on the way; any other
+/// refusal will be repeated too.
 #[must_use]
 pub fn may_repeat(error: &Error<types::Error>) -> bool {
     const PASSING: [StatusCode; 3] = [
@@ -116,6 +117,7 @@ pub fn may_repeat(error: &Error<types::Error>) -> bool {
         Error::ErrorResponse(refusal) => {
             PASSING.iter().any(|status| i32::from(status.as_u16()) == refusal.error)
         }
+        Error::UnexpectedResponse(response) => response.status().is_server_error(),
         Error::CommunicationError(_) | Error::ResponseBodyError(_) => true,
         _ => false,
     }
@@ -142,6 +144,11 @@ mod tests {
             let refused = Error::ErrorResponse(refused);
             assert_eq!(refusal(&refused).map(|refusal| refusal.error), Some(error));
             assert_eq!(may_repeat(&refused), repeat, "{error}");
+        }
+        for (status, repeat) in [(401, false), (404, false), (502, true), (504, true)] {
+            let mut response = http::Response::new("");
+            *response.status_mut() = StatusCode::from_u16(status).expect("a status");
+            assert_eq!(may_repeat(&Error::UnexpectedResponse(response.into())), repeat, "{status}");
         }
         assert!(!may_repeat(&Error::InvalidRequest(String::new())));
     }
