@@ -86,7 +86,7 @@ fn a_body_that_does_not_arrive_is_408() {
     assert!(server.export().is_empty());
 }
 
-/// The message says nothing of the store, the log says it all, and the request's id joins them.
+/// The message says nothing of the store, and the log says it all.
 #[test]
 fn a_fault_of_the_store_is_500_and_its_cause_is_in_the_log() {
     let server = Server::start();

@@ -8,6 +8,7 @@ use plant_store_server::document::{document, document_text};
 use progenitor::{GenerationSettings, Generator, InterfaceStyle};
 use similar::TextDiff;
 
+use crate::compat::DOCUMENT;
 use crate::run::root;
 
 /// The command that mends a difference.
@@ -74,7 +75,7 @@ fn absolute(file: &Generated) -> PathBuf {
 /// The files, as the code has them now.
 pub fn generated() -> Result<[Generated; 2]> {
     Ok([
-        Generated { path: "openapi/plant-store.json", text: document_text() },
+        Generated { path: DOCUMENT, text: document_text() },
         Generated { path: "client/src/generated.rs", text: client()? },
     ])
 }
