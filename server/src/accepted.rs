@@ -50,8 +50,8 @@ impl AcceptedTokens {
 
     /// Reloads the set once a second, for as long as the returned future is polled.
     ///
-    /// While the store cannot be read, the last known set stays, and the log says so: a fault of the
-    /// disk must not be answered as one of the client.
+    /// While the store cannot be read, the last known set stays, and the log says so: a fault of
+    /// the disk must not be answered as one of the client.
     pub async fn keep_fresh(self, engine: Arc<dyn Engine>, log: Logger) {
         let mut ticks = tokio::time::interval(RELOAD_EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

@@ -7,6 +7,8 @@ use nix::sys::signal::Signal;
 use plant_store_tests::{Server, binary, failure, plant, run};
 use tempfile::TempDir;
 
+use crate::database::STORE;
+
 /// The binary, with these words, in an empty folder that has to stay empty.
 fn refused(words: &[&str], variable: Option<(&str, &str)>) -> (Option<i32>, String) {
     let folder = TempDir::new().expect("a temporary folder");
@@ -104,7 +106,7 @@ fn a_flag_is_stronger_than_its_variable() {
     assert_eq!(error, 413, "{message}");
     server.create(&plant(1, "Ficus", None)).plant();
     assert!(server.folder().join("variable.db").exists());
-    assert!(!server.folder().join("plant-store.db").exists());
+    assert!(!server.folder().join(STORE).exists());
 }
 
 /// The largest of everything is a wish like any other.

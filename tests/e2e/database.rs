@@ -3,9 +3,15 @@
 use plant_store_tests::Server;
 use rusqlite::Connection;
 
+/// The store's file, where no flag names another.
+pub const STORE: &str = "plant-store.db";
+
+/// The log beside it.
+pub const LOG: &str = "plant-store.db-wal";
+
 /// A connection of the test's own to the server's store.
 pub fn open(server: &Server) -> Connection {
-    Connection::open(server.folder().join("plant-store.db")).expect("the store opens")
+    Connection::open(server.folder().join(STORE)).expect("the store opens")
 }
 
 /// The store with its one write lock taken: no create is committed before `ROLLBACK`.

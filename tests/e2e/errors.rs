@@ -113,7 +113,7 @@ fn a_damaged_file_is_500_and_the_service_goes_on() {
     let stopped = server.stopped_by(Signal::SIGTERM);
     let file = File::options()
         .write(true)
-        .open(stopped.folder().join("plant-store.db"))
+        .open(stopped.folder().join(database::STORE))
         .expect("the store is a file");
     let offset = u64::from(page - 1) * PAGE as u64;
     file.write_all_at(&[0xff; PAGE], offset).expect("the disk takes bytes");

@@ -12,6 +12,8 @@ use serde_json::Value;
 use crate::database;
 use crate::signals::in_flight;
 
+const FORMATS: [&str; 2] = ["json", "text"];
+
 const NAME: &str = "Monstera-in-secret";
 const TAG: &str = "tag-in-secret";
 const MEMBER: &str = "member-in-secret";
@@ -134,8 +136,6 @@ fn the_log_leaves_out_what_is_less_important_than_asked_for() {
     assert!(server.wait().success());
     assert_eq!(server.log(), "");
 }
-
-const FORMATS: [&str; 2] = ["json", "text"];
 
 /// A server whose standard error is a pipe, and the end of it that somebody should read.
 fn logging_to_a_pipe(format: &str) -> (Server, BufReader<File>) {

@@ -78,7 +78,7 @@ fn a_scrape_counts_every_outcome_and_every_refusal() {
     assert!(series(&before).values().all(|value| *value == "0"), "{before}");
     assert_eq!(before.matches("# HELP plant_store_").count(), 6, "{before}");
 
-    let token = format!("Authorization: Bearer {}\r\n", server.token);
+    let token = server.bearer();
     let refused = |error, times, request: &[u8]| {
         for _ in 0..times {
             assert_eq!(server.connect().exchange(request).refusal().0, error);
@@ -122,10 +122,7 @@ fn a_scrape_counts_every_outcome_and_every_refusal() {
 fn a_scrape_counts_what_an_overloaded_server_commits_and_refuses() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0", "--queue", "1"]).start();
     let metrics = metrics_address(&server);
-    let request = post(
-        &format!("Authorization: Bearer {}\r\n", server.token),
-        plant(1, "Monstera deliciosa", None).as_bytes(),
-    );
+    let request = server.post(&plant(1, "Monstera deliciosa", None));
     let mut connections: Vec<_> = (0..32).map(|_| server.connect()).collect();
     let (mut committed, mut refused) = (0, 0);
     server.wait_until("more creates at once than may wait", || {
@@ -182,7 +179,7 @@ fn a_scrape_leaves_out_whoever_left_before_the_answer() {
 fn a_scrape_counts_what_a_broken_store_refuses() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
     // Behind the first page, which says what file it is, nothing is as SQLite wrote it.
-    let store = server.folder().join("plant-store.db");
+    let store = server.folder().join(database::STORE);
     let pages = fs::read(&store).expect("the store is a file").len();
     let file = File::options().write(true).open(&store).expect("the store is a file");
     file.write_all_at(&vec![0xFF; pages - 4096], 4096).expect("the file takes nonsense");

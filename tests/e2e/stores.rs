@@ -11,8 +11,7 @@ use plant_store_tests::{Server, binary, failure, plant, run};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-const STORE: &str = "plant-store.db";
-const LOG: &str = "plant-store.db-wal";
+use crate::database::{LOG, STORE};
 
 const COMMANDS: [&str; 5] =
     ["serve --listen 127.0.0.1:0", "export", "token list", "token create x", "token revoke x"];
@@ -110,7 +109,7 @@ fn a_store_that_this_release_cannot_keep_is_left_alone() {
         ("PRAGMA journal_mode = delete", "with journal_mode=wal"),
     ] {
         let stopped = Server::start().stopped_by(Signal::SIGTERM);
-        let store = Connection::open(stopped.folder().join("plant-store.db")).expect("the store");
+        let store = Connection::open(stopped.folder().join(STORE)).expect("the store");
         // `journal_mode` returns a row, which `execute_batch` takes as well.
         store.execute_batch(statement).expect("the store takes the change");
         drop(store);

@@ -16,6 +16,7 @@ pub use access::Access;
 use framework::Framework;
 use sink::{Lines, Sink, Urgent};
 
+/// What becomes of records that find no room.
 const TOO_SLOW: &str = "standard error was too slow: records lost";
 
 /// How records are written: gathered, ten times a second, and at once from a warning upwards.
@@ -44,22 +45,22 @@ impl Log {
     ///
     /// Where the operating system gives no thread.
     pub fn start(format: LogFormat, level: Level) -> std::io::Result<Self> {
-        let sink = Sink::start(match format {
-            LogFormat::Text => |lost| format!("WARN {TOO_SLOW}, lost: {lost}"),
-            LogFormat::Json => |lost| {
-                serde_json::json!({ "level": "WARN", "msg": TOO_SLOW, "lost": lost }).to_string()
-            },
-        })?;
-        let lines = Lines::new(Arc::clone(&sink));
-        Ok(match format {
+        match format {
             LogFormat::Text => {
-                Self::new(FullFormat::new(PlainDecorator::new(lines)).build(), sink, level)
+                let sink = Sink::start(|lost| format!("WARN {TOO_SLOW}, lost: {lost}"))?;
+                let lines = PlainDecorator::new(Lines::new(Arc::clone(&sink)));
+                Ok(Self::new(FullFormat::new(lines).build(), sink, level))
             }
             LogFormat::Json => {
+                let sink = Sink::start(|lost| {
+                    serde_json::json!({ "level": "WARN", "msg": TOO_SLOW, "lost": lost })
+                        .to_string()
+                })?;
+                let lines = Lines::new(Arc::clone(&sink));
                 let json = slog_json::Json::new(lines).add_default_keys().set_flush(true).build();
-                Self::new(json, sink, level)
+                Ok(Self::new(json, sink, level))
             }
-        })
+        }
     }
 
     fn new<D>(format: D, sink: Arc<Sink>, level: Level) -> Self

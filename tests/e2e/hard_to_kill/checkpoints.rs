@@ -8,7 +8,7 @@ use plant_store_tests::{Server, plant, run};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::disk::{LOG, STORE};
+use crate::database::{LOG, STORE};
 
 const PAGE: usize = 4096;
 

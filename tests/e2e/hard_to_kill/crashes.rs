@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, Starting, amount, binary};
 
-use super::disk::LOG;
 use super::load::Load;
+use crate::database::LOG;
 
 /// At most after how many answers a server is stopped.
 const ANSWERS: usize = 200;

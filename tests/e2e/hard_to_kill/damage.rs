@@ -12,7 +12,7 @@ use plant_store_tests::{Server, Starting, binary, failure, plant};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::disk::{LOG, STORE};
+use crate::database::{LOG, STORE};
 
 /// As many plants as the store has, with room for as many between them.
 const PLANTS: i64 = 400;

@@ -9,8 +9,7 @@ use std::sync::OnceLock;
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, Starting};
 
-pub const STORE: &str = "plant-store.db";
-pub const LOG: &str = "plant-store.db-wal";
+use crate::database::{LOG, STORE};
 
 /// What the disk keeps, beside the store.
 const DISK: &str = "disk";

@@ -4,8 +4,9 @@
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, amount, plant};
 
-use super::disk::{self, LOG, STORE};
+use super::disk;
 use super::load::{Load, Sent};
+use crate::database::{LOG, STORE};
 
 /// At most after how many answers a sync fails, or the power.
 const ANSWERS: usize = 100;

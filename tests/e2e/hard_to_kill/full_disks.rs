@@ -5,8 +5,9 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, amount, plant};
 
-use super::disk::{self, LOG, STORE};
+use super::disk;
 use super::load::Load;
+use crate::database::{LOG, STORE};
 
 /// At most how many answers lie between two full disks.
 const ANSWERS: usize = 100;

@@ -10,7 +10,7 @@ use nix::unistd::geteuid;
 use plant_store_tests::{Server, binary, failure, plant};
 use tempfile::TempDir;
 
-use super::disk::STORE;
+use crate::database::STORE;
 
 /// `plant-store serve` as a process that permissions bind, which root's do only without its
 /// capabilities.

@@ -65,6 +65,7 @@ impl Sqlite {
 impl Engine for Sqlite {
     fn writer(&self) -> Result<Box<dyn Writer>, StoreError> {
         let writer = writer::SqliteWriter::open(&self.path)?;
+        // This connection is the last of a server; and the log is renewed now.
         copy_log_at_close(&self.connection(), true).map_err(failed("open the store"))?;
         Ok(Box::new(writer))
     }

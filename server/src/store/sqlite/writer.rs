@@ -10,7 +10,7 @@ use rusqlite::hooks::Wal;
 use rusqlite::wal::CheckpointMode;
 use rusqlite::{CachedStatement, Connection, params};
 
-use super::{connect, copy_log_at_close, failed, log_of};
+use super::{connect, failed, log_of};
 use crate::api::NewPlant;
 use crate::store::{Cause, CommitError, Outcome, StoreError, Writer};
 
@@ -32,7 +32,6 @@ impl SqliteWriter {
     pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
         let mut connection = connect(path).map_err(failed("open the store for writing"))?;
         renew_log(&mut connection, path).map_err(failed("renew the store's log"))?;
-        copy_log_at_close(&connection, true).map_err(failed("open the store for writing"))?;
         let log_pages = Arc::new(AtomicI32::new(0));
         let counter = Arc::clone(&log_pages);
         connection
