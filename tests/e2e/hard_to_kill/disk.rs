@@ -11,6 +11,9 @@ use plant_store_tests::{Server, Starting};
 
 use crate::database::{LOG, STORE};
 
+/// The folder of both, as [`fail`] and [`mend`] call it.
+pub const FOLDER: &str = "folder";
+
 /// What the disk keeps, beside the store.
 const DISK: &str = "disk";
 
@@ -44,10 +47,12 @@ pub fn start() -> Server {
 
 /// A server on a store that is on such a disk.
 pub fn start_again(stopped: Starting) -> Server {
-    let preloaded = |command: &mut Command| {
-        command.env("LD_PRELOAD", library()).env("FAULTY_DISK", DISK);
-    };
-    stopped.command(preloaded).start()
+    stopped.command(put_under).start()
+}
+
+/// Puts a process on such a disk.
+pub fn put_under(command: &mut Command) {
+    command.env("LD_PRELOAD", library()).env("FAULTY_DISK", DISK);
 }
 
 /// From now on that call on that file fails: `sync` with EIO, or `write` with ENOSPC.

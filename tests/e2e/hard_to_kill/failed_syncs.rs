@@ -1,10 +1,12 @@
 //! A sync that fails is the last: the process ends, and the next one trusts no page that the
 //! kernel only calls clean.
 
-use nix::sys::signal::Signal;
-use plant_store_tests::{Server, amount, plant};
+use std::process::Command;
 
-use super::disk;
+use nix::sys::signal::Signal;
+use plant_store_tests::{Server, amount, binary, failure, plant};
+
+use super::disk::{self, FOLDER};
 use super::load::{Load, Sent};
 use crate::database::{LOG, STORE};
 
@@ -63,6 +65,23 @@ fn a_checkpoint_that_is_not_synced_is_the_last() {
     disk::cut_power(&stopped);
     let server = disk::start_again(stopped);
     assert!(server.export().into_keys().eq(answered));
+}
+
+/// A power cut could take the store's name, and SQLite would not have said so.
+#[test]
+fn a_folder_that_is_not_synced_is_not_served_from() {
+    let server = disk::start();
+    disk::fail(&server, "sync", FOLDER);
+    let stopped = server.stopped_by(Signal::SIGTERM);
+    let mut serve = Command::new(binary());
+    serve.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(stopped.folder());
+    disk::put_under(&mut serve);
+    let (status, said) = failure(&mut serve);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("cannot renew the store's log: Input/output error"), "{said}");
+
+    disk::mend(stopped.folder(), "sync", FOLDER);
+    disk::start_again(stopped).create(&plant(1, "Ficus", None)).plant();
 }
 
 /// Syncs fail under load, and the machine loses its power: before the restart, and once more

@@ -3,7 +3,8 @@
  * it between one process and the kernel, for the file of the store and for its log.
  *
  * It keeps in the folder $FAULTY_DISK, of each of the two files:
- *   sync-fails.FILE, write-fails.FILE   put there by the test: that call fails
+ *   sync-fails.FILE, write-fails.FILE   put there by the test: that call fails; also
+ *   sync-fails.folder                   for the folder that the process is in
  *   unsynced.FILE                       offset and length of each write that the kernel alone has
  *   synced.FILE                         the bytes that would outlive a power cut
  *
@@ -29,9 +30,11 @@ static int about(int file, const char *what, char path[PATH_MAX]) {
     ssize_t length = readlink(link, target, sizeof target - 1);
     if (!disk || length < 0) return 0;
     target[length] = 0;
+    char folder[PATH_MAX];
     const char *name = strrchr(target, '/');
-    if (!name) return 0;
-    if (strcmp(name, "/plant-store.db") && strcmp(name, "/plant-store.db-wal")) return 0;
+    if (!name || !getcwd(folder, sizeof folder)) return 0;
+    if (!strcmp(target, folder)) name = "/folder";
+    else if (strcmp(name, "/plant-store.db") && strcmp(name, "/plant-store.db-wal")) return 0;
     return snprintf(path, PATH_MAX, "%s/%s.%s", disk, what, name + 1) < PATH_MAX;
 }
 
