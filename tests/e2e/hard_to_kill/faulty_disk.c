@@ -3,8 +3,8 @@
  * it between one process and the kernel, for the file of the store and for its log.
  *
  * It keeps in the folder $FAULTY_DISK, of each of the two files:
- *   sync-fails.FILE, write-fails.FILE   put there by the test: that call fails; also
- *   sync-fails.folder                   for the folder that the process is in
+ *   sync-fails.FILE, write-fails.FILE   put there by the test: that call fails
+ *   sync-fails.folder                   the same, for the folder that the process is in
  *   unsynced.FILE                       offset and length of each write that the kernel alone has
  *   synced.FILE                         the bytes that would outlive a power cut
  *
