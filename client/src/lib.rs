@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_passes_may_be_repeated_and_nothing_else() {
+    fn refusals_408_500_503_and_proxy_errors_may_be_repeated() {
         for (error, repeat) in [
             (400, false),
             (401, false),

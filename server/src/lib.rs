@@ -1,37 +1,39 @@
 //! The plant store: one operation, `POST /plants`, around its OpenAPI contract.
 //!
-//! A request's journey, module by module; each knows those further along and none before:
+//! The crate is built in rooms. A room imports only from the rooms to its right, and no two modules
+//! import each other:
+//!
+//! ```text
+//! command → http → store → token → types → log → metrics
+//! ```
+//!
+//! A request's journey, room by room:
 //!
 //! ```text
 //! socket → Dropshot's router
-//!   → service       the operation behind the API trait, in this order:
-//!     → credentials   the token of the Authorization header      (else 401)
-//!     → accepted      is it one that we accept?                   (else 401)
-//!     → request       the body, within its limits                 (else 408, 413, 415)
-//!     → new_plant     strict JSON to a NewPlant                   (else 400)
-//!     → store         queue → group commit → disk                 (else 409, 500, 503)
-//!   → answer        200 with a Plant, or 400 with an Error (refusal says which)
+//!   → http::service       the operation behind the API trait, in this order:
+//!     → credentials         the token of the Authorization header     (else 401)
+//!     → accepted_tokens     is it one that we accept?                 (else 401)
+//!     → request             the body, within its limits               (else 408, 413, 415)
+//!     → new_plant           strict JSON to a NewPlant                 (else 400)
+//!   → store               queue → group commit → disk               (else 409, 500, 503)
+//!   → http::answer        200 with a Plant, or 400 with an Error; refusal says which
 //! ```
 //!
-//! Beside the way:
+//! What each room is for, and what it may not know:
 //!
-//! - [`api`] is the contract, [`document`](mod@document) the OpenAPI document that it makes.
-//! - [`server`] starts all this and stops it; [`cli`] and [`command`] are the command line.
-//! - [`token`] issues tokens; [`log`] says what happened, [`metrics`] how often and how fast.
+//! - [`command`] is the command line, one file a command. `serve` starts the journey and ends it.
+//! - [`http`] knows HTTP and OpenAPI. It does not know which engine keeps the plants.
+//! - [`store`] keeps plants and token digests. It knows nothing of HTTP and sees no token.
+//! - [`token`] is a token, its name, and what a store keeps of it.
+//! - [`types`] are the three schemas of the contract, and nothing else.
+//! - [`log`] writes what happened, [`metrics`] serves what was counted. Each room logs and counts
+//!   for itself; these two know nothing of the others.
 
-pub mod accepted;
-pub mod answer;
-pub mod api;
-pub mod cli;
 pub mod command;
-pub mod credentials;
-pub mod document;
+pub mod http;
 pub mod log;
 pub mod metrics;
-pub mod new_plant;
-pub mod refusal;
-pub mod request;
-pub mod server;
-pub mod service;
 pub mod store;
 pub mod token;
+pub mod types;

@@ -39,7 +39,7 @@ impl Poster {
 }
 
 #[test]
-fn what_is_no_new_plant_is_refused_by_name() {
+fn json_that_is_not_a_new_plant_is_400_and_names_the_member() {
     let mut poster = Poster::start();
     for (body, expected) in [
         (r#"[1,"Ficus"]"#, "must be a JSON object"),
@@ -86,7 +86,7 @@ fn what_is_no_new_plant_is_refused_by_name() {
 }
 
 #[test]
-fn what_is_no_json_is_called_that() {
+fn invalid_json_is_400_and_says_so() {
     const PLANT: &str = r#"{"id":1,"name":"Ficus"}"#;
     let mut poster = Poster::start();
     let trailing = |text: &str| format!("{PLANT}{text}");
@@ -142,7 +142,7 @@ fn what_is_no_json_is_called_that() {
 
 /// RFC 3629: each kind of bad sequence, in each place where a reader might not look.
 #[test]
-fn what_is_no_utf8_is_refused_wherever_it_stands() {
+fn invalid_utf8_is_400_anywhere_in_the_body() {
     let mut poster = Poster::start();
     let sequences: [&[u8]; 9] = [
         b"\x80",
@@ -174,7 +174,7 @@ fn what_is_no_utf8_is_refused_wherever_it_stands() {
 }
 
 #[test]
-fn a_new_plant_is_accepted_however_it_is_written() {
+fn every_spelling_of_a_new_plant_is_accepted() {
     let mut poster = Poster::start();
     let deep =
         format!(r#"{{"id":9,"name":"","x":{}{}}}"#, "[".repeat(100_000), "]".repeat(100_000));
@@ -204,7 +204,7 @@ fn a_new_plant_is_accepted_however_it_is_written() {
 }
 
 #[test]
-fn the_media_type_is_application_json_and_nothing_else() {
+fn other_media_types_and_codings_are_415() {
     let server = Server::start();
     let body = r#"{"id":1,"name":"Ficus"}"#;
     let answer = |headers: &str| {

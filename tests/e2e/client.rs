@@ -10,7 +10,7 @@ use crate::database;
 type Created = Result<types::Plant, Error<types::Error>>;
 
 async fn create(client: &Client, name: &str, tag: Option<&str>) -> Created {
-    let plant = NewPlant { id: 1, name: name.into(), tag: tag.map(str::to_owned) };
+    let plant = NewPlant::builder().id(1).name(name).tag(tag.map(str::to_owned));
     client.create_plant().body(plant).send().await.map(ResponseValue::into_inner)
 }
 
@@ -21,7 +21,7 @@ fn advice(result: Created) -> (Option<i32>, bool) {
 }
 
 #[tokio::test]
-async fn a_plant_is_created_repeated_and_defended() {
+async fn client_creates_repeats_and_meets_409_and_401() {
     let server = Server::start();
     let client = server.client();
     for _ in 0..2 {
@@ -36,7 +36,7 @@ async fn a_plant_is_created_repeated_and_defended() {
 }
 
 #[tokio::test]
-async fn what_may_pass_may_be_repeated() {
+async fn client_says_503_500_and_lost_connections_may_be_repeated() {
     let mut server = Server::start();
     let client = server.client();
     let lock = database::locked(&server);
@@ -51,7 +51,7 @@ async fn what_may_pass_may_be_repeated() {
 }
 
 #[test]
-fn a_token_that_no_header_takes_is_not_repeated() {
+fn token_with_a_line_break_is_an_error_without_the_token() {
     let error = client_with_token("http://127.0.0.1:1", "pst_\n").err();
     let error = error.expect("no header holds a line break").to_string();
     assert!(!error.contains("pst_"), "{error}");
@@ -59,7 +59,7 @@ fn a_token_that_no_header_takes_is_not_repeated() {
 
 /// `client/examples/create_plant.rs`, called as it says.
 #[test]
-fn the_example_runs() {
+fn example_creates_a_plant_and_tells_409_apart() {
     let server = Server::start();
     let example = escargot::CargoBuild::new()
         .package("plant-store-client")

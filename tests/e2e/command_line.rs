@@ -21,7 +21,7 @@ fn refused(words: &[&str], variable: Option<(&str, &str)>) -> (Option<i32>, Stri
 }
 
 #[test]
-fn a_wrong_command_is_status_2_and_one_line() {
+fn wrong_command_line_is_status_2_and_one_line() {
     for (words, expected) in [
         ("plant", "unrecognized subcommand 'plant'"),
         ("serve --plant", "unexpected argument '--plant'"),
@@ -53,7 +53,7 @@ fn a_wrong_command_is_status_2_and_one_line() {
 
 /// Who asks is told at length, and has made no mistake; who says nothing is told the same.
 #[test]
-fn help_is_many_lines_and_no_failure() {
+fn help_and_version_are_status_0() {
     let folder = TempDir::new().expect("a temporary folder");
     for (words, status, expected) in [
         (&["--help"][..], 0, "Usage: plant-store <COMMAND>\n"),
@@ -74,7 +74,7 @@ fn help_is_many_lines_and_no_failure() {
 
 /// Every flag of `serve` has its variable.
 #[test]
-fn a_wrong_variable_is_a_wrong_command() {
+fn wrong_environment_variable_is_status_2() {
     for (variable, flag) in [
         ("PLANT_STORE_LISTEN", "--listen"),
         ("PLANT_STORE_STORE", "--store"),
@@ -93,7 +93,7 @@ fn a_wrong_variable_is_a_wrong_command() {
 }
 
 #[test]
-fn a_flag_is_stronger_than_its_variable() {
+fn flag_overrides_its_environment_variable() {
     let server = Server::starting()
         .command(|command| {
             command.env("PLANT_STORE_STORE", "sqlite:variable.db");
@@ -111,7 +111,7 @@ fn a_flag_is_stronger_than_its_variable() {
 
 /// The largest of everything is a wish like any other.
 #[test]
-fn no_limit_is_too_large() {
+fn largest_values_of_every_limit_are_accepted() {
     let mut server = Server::starting()
         .with(&["--max-body", "15EiB", "--queue", "18446744073709551615"])
         .with(&["--body-timeout", "580000000000y", "--shutdown-timeout", "580000000000y"])
@@ -123,7 +123,7 @@ fn no_limit_is_too_large() {
 
 /// Where it is told, and nowhere else; a client on this machine is sent to an address of its own.
 #[test]
-fn it_listens_where_it_is_told() {
+fn server_listens_on_the_address_given() {
     let mut addresses = vec![("127.0.0.2:0", "127.0.0.2"), ("0.0.0.0:0", "127.0.0.1")];
     // A machine may be without IPv6.
     if TcpListener::bind("[::1]:0").is_ok() {
@@ -140,7 +140,7 @@ fn it_listens_where_it_is_told() {
 }
 
 #[test]
-fn an_address_in_use_leaves_no_new_store_behind() {
+fn address_in_use_is_refused_and_leaves_no_store() {
     let other = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = other.local_addr().expect("an address").to_string();
     for (words, variable) in [

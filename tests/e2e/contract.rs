@@ -20,13 +20,13 @@ pub fn document() -> Value {
 
 /// The golden files; `EXPECTORATE=overwrite` writes them, as `cargo xtask generate` does.
 #[test]
-fn the_document_and_the_client_are_what_the_code_makes() {
+fn checked_in_document_and_client_are_what_the_code_generates() {
     for file in generated().expect("the code makes a document and a client") {
         expectorate::assert_contents(root().join(file.path), &file.text);
     }
 }
 
 #[test]
-fn the_document_holds_every_fact_of_the_specification() {
+fn document_states_every_fact_of_the_specification() {
     assert_eq!(facts(&document()), [""; 0]);
 }

@@ -21,7 +21,7 @@ fn challenge(answer: &Response) -> &str {
 /// Each is refused on its head alone, of which the client then learns at once: the body that it
 /// announces never comes, and the `100 Continue` that it asks for must not either.
 #[test]
-fn a_request_without_a_good_token_is_refused_before_its_body() {
+fn request_without_an_accepted_token_is_401_before_its_body_is_read() {
     let server = Server::start();
     let token = &server.token;
     let (all_but_last, last) = token.split_at(token.len() - 1);
@@ -70,7 +70,7 @@ fn a_request_without_a_good_token_is_refused_before_its_body() {
 }
 
 #[test]
-fn the_scheme_is_read_in_any_case_and_with_any_number_of_spaces() {
+fn bearer_scheme_is_case_insensitive_and_takes_several_spaces() {
     let server = Server::start();
     for scheme in ["Bearer", "bearer", "BEARER", "bEaReR  ", "Bearer      "] {
         let headers = format!("Authorization: {scheme} {}\r\n", server.token);
@@ -80,7 +80,7 @@ fn the_scheme_is_read_in_any_case_and_with_any_number_of_spaces() {
 
 /// RFC 6750, sections 2.2 and 2.3, which this service does not offer.
 #[test]
-fn a_token_elsewhere_is_no_token() {
+fn token_in_body_or_query_is_ignored() {
     let server = Server::start();
     let body = format!(r#"{{"id":1,"name":"Ficus","access_token":"{}"}}"#, server.token);
     let request = String::from_utf8(post("", body.as_bytes())).expect("text");
@@ -92,7 +92,7 @@ fn a_token_elsewhere_is_no_token() {
 }
 
 #[test]
-fn a_token_is_good_soon_after_it_is_created_and_refused_soon_after_it_is_revoked() {
+fn running_server_accepts_a_new_token_and_refuses_a_revoked_one() {
     let server = Server::start();
     let token = server.command(&["token", "create", "extra"]).trim_end().to_owned();
     server.wait_until("the new token is good", || is_accepted(&server, &token));
@@ -103,7 +103,7 @@ fn a_token_is_good_soon_after_it_is_created_and_refused_soon_after_it_is_revoked
 
 /// A clock that the test need not wait for: the expiry comes to the moment.
 #[test]
-fn a_token_is_refused_once_it_has_expired() {
+fn expired_token_is_401() {
     let server = Server::start();
     let token = server.command(&["token", "create", "brief", "--expires-in", "1h"]);
     let token = token.trim_end();

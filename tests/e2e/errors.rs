@@ -40,7 +40,7 @@ fn assert_connection(connection: &mut Connection, answer: &Response, server: &Se
 }
 
 #[test]
-fn a_refusal_has_its_error_and_its_headers() {
+fn each_refusal_has_its_error_and_its_headers() {
     let server = Server::starting().with(&["--max-body", "32"]).start();
     server.create(&plant(1, "Ficus", None)).plant();
     let ficus = plant(2, "Ficus", None);
@@ -72,7 +72,7 @@ fn a_refusal_has_its_error_and_its_headers() {
 }
 
 #[test]
-fn a_body_that_does_not_arrive_is_408() {
+fn incomplete_body_is_408_at_the_deadline() {
     let server = Server::starting().with(&["--body-timeout", "100ms"]).start();
     let mut connection = server.connect();
     let request = server.post(&plant(1, "Ficus", None));
@@ -88,7 +88,7 @@ fn a_body_that_does_not_arrive_is_408() {
 
 /// The message says nothing of the store, and the log says it all.
 #[test]
-fn a_fault_of_the_store_is_500_and_its_cause_is_in_the_log() {
+fn store_fault_is_500_and_the_log_has_the_cause() {
     let server = Server::start();
     database::break_down(&server);
     let answer = server.create(&plant(1, "Ficus", None));
@@ -104,7 +104,7 @@ fn a_fault_of_the_store_is_500_and_its_cause_is_in_the_log() {
 
 /// The page that holds the plants overwritten on the disk. The token, on another, is still good.
 #[test]
-fn a_damaged_file_is_500_and_the_service_goes_on() {
+fn damaged_page_is_500_and_the_service_goes_on() {
     const PAGE: usize = 4096;
     let server = Server::start();
     let page: u32 = database::open(&server)
@@ -130,7 +130,7 @@ fn a_damaged_file_is_500_and_the_service_goes_on() {
 /// Another process has the store's write lock, so the writer waits, the queue fills, and who
 /// finds it full is told so at once. Who waited is answered as soon as the lock is gone.
 #[test]
-fn more_creates_than_the_queue_holds_are_503() {
+fn create_that_finds_the_queue_full_is_503_at_once() {
     const CREATES: i64 = 16;
     let server = Server::starting().with(&["--queue", "1"]).start();
     let lock = database::locked(&server);
@@ -166,7 +166,7 @@ fn more_creates_than_the_queue_holds_are_503() {
 }
 
 #[test]
-fn a_store_that_stays_locked_is_503_and_the_plant_may_be_sent_again() {
+fn locked_store_is_503_and_the_plant_may_be_sent_again() {
     let server = Server::start();
     let lock = database::locked(&server);
     let answer = server.create(&plant(1, "Ficus", None));

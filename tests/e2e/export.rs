@@ -40,7 +40,7 @@ fn started(server: &Server) -> (Child, BufReader<ChildStdout>, String) {
 }
 
 #[test]
-fn a_line_has_one_shape() {
+fn export_writes_one_canonical_json_line_a_plant() {
     let server = Server::start();
     assert_eq!(server.command(&["export"]), "");
     for body in [
@@ -62,7 +62,7 @@ fn a_line_has_one_shape() {
 }
 
 #[test]
-fn an_export_is_of_one_moment_while_the_server_writes() {
+fn export_is_a_snapshot_while_the_server_writes() {
     let server = with_many_plants();
     let (mut export, mut lines, mut text) = started(&server);
     for id in [0, PLANTS + 1] {
@@ -76,7 +76,7 @@ fn an_export_is_of_one_moment_while_the_server_writes() {
 }
 
 #[test]
-fn a_reader_that_has_had_enough_is_no_error() {
+fn export_into_a_closed_pipe_is_no_error() {
     let server = with_many_plants();
     let (export, lines, first) = started(&server);
     assert!(first.starts_with(r#"{"id":1,"#), "{first}");
@@ -87,7 +87,7 @@ fn a_reader_that_has_had_enough_is_no_error() {
 }
 
 #[test]
-fn an_output_that_takes_no_more_is_a_failure() {
+fn export_to_a_full_device_is_status_1() {
     let server = with_many_plants();
     let full = File::options().write(true).open("/dev/full").expect("Linux has it");
     let mut export = Command::new(binary());
@@ -104,7 +104,7 @@ fn an_output_that_takes_no_more_is_a_failure() {
 
 /// On a terminal, and nowhere else.
 #[test]
-fn a_terminal_is_shown_how_far_the_export_is() {
+fn export_shows_progress_on_a_terminal() {
     let server = with_many_plants();
     let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
     let terminal = openpty(Some(&size), None).expect("a pseudo-terminal");

@@ -8,7 +8,7 @@ use serde_json::json;
 /// The printed command, pasted into a shell, creates a plant. The shell reads it as it stands; a
 /// function in curl's place says what curl would have been given, so that curl may be missing.
 #[test]
-fn the_printed_command_creates_a_first_plant() {
+fn printed_curl_command_creates_a_first_plant() {
     let server = Server::start();
     let printed = server.first_request.as_deref().expect("a new store prints a command");
     let script = format!("curl() {{ printf '%s\\n' \"$@\"; }}; {printed}");

@@ -10,7 +10,7 @@ const JSON: &str = "Content-Type: application/json\r\n";
 const CHUNKED: &str = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
 
 #[test]
-fn a_body_may_come_in_chunks() {
+fn chunked_body_is_accepted() {
     let server = Server::start();
     let mut connection = server.connect();
     connection.send(head(&(server.bearer() + CHUNKED)).as_bytes());
@@ -23,7 +23,7 @@ fn a_body_may_come_in_chunks() {
 }
 
 #[test]
-fn a_request_may_come_byte_by_byte() {
+fn request_sent_byte_by_byte_is_accepted() {
     let server = Server::start();
     let mut connection = server.connect();
     for byte in server.post(&plant(1, "Ficus", Some("indoor"))) {
@@ -33,7 +33,7 @@ fn a_request_may_come_byte_by_byte() {
 }
 
 #[test]
-fn a_client_that_asks_first_is_told_to_continue() {
+fn expect_100_continue_gets_100_then_200() {
     let server = Server::start();
     let mut connection = server.connect();
     let body = plant(1, "Ficus", None);
@@ -45,7 +45,7 @@ fn a_client_that_asks_first_is_told_to_continue() {
 }
 
 #[test]
-fn requests_in_one_write_are_answered_in_their_order() {
+fn pipelined_requests_are_answered_in_order() {
     let server = Server::start();
     let bodies: Vec<_> = (0..50)
         .map(|id| match id % 5 {
@@ -67,7 +67,7 @@ fn requests_in_one_write_are_answered_in_their_order() {
 
 /// What follows an unread body is no request, whatever it looks like.
 #[test]
-fn an_unread_body_is_never_taken_for_a_request() {
+fn unread_body_is_never_read_as_a_request() {
     let server = Server::start();
     let smuggled = server.post(&plant(1, "Ficus", None));
     let refused = format!("{}Content-Length: {}\r\n", bearer("x"), smuggled.len());
@@ -79,7 +79,7 @@ fn an_unread_body_is_never_taken_for_a_request() {
 }
 
 #[test]
-fn http_1_0_ends_the_connection_unless_asked_not_to() {
+fn http_1_0_closes_the_connection_unless_keep_alive() {
     let server = Server::start();
     let request = String::from_utf8(server.post(&plant(1, "Ficus", None))).expect("text");
     let request = request.replace("HTTP/1.1", "HTTP/1.0");
@@ -98,7 +98,7 @@ fn http_1_0_ends_the_connection_unless_asked_not_to() {
 /// With prior knowledge, by a real client: refusals of unread bodies end streams there, not
 /// connections, so the requests after them are answered too.
 #[tokio::test]
-async fn http_2_is_spoken_as_well() {
+async fn http_2_with_prior_knowledge_works() {
     let server = Server::start();
     let client_with = |token: &str| {
         let value = HeaderValue::try_from(format!("Bearer {token}")).expect("a header value");
@@ -109,7 +109,7 @@ async fn http_2_is_spoken_as_well() {
             .expect("an HTTP client");
         Client::new_with_client(&format!("http://{}", server.address), http)
     };
-    let ficus = NewPlant { id: 1, name: "Ficus".into(), tag: None };
+    let ficus = NewPlant::builder().id(1).name("Ficus");
     let client = client_with(&server.token);
     for _ in 0..2 {
         let created = client.create_plant().body(ficus.clone()).send().await.expect("a plant");
@@ -124,7 +124,7 @@ async fn http_2_is_spoken_as_well() {
 }
 
 #[test]
-fn a_body_that_breaks_off_creates_nothing() {
+fn truncated_body_creates_no_plant() {
     let server = Server::start();
     let body = plant(1, "Ficus", None);
     let declared = format!("{JSON}Content-Length: {}\r\n", body.len() + 1);
@@ -146,7 +146,7 @@ fn a_body_that_breaks_off_creates_nothing() {
 }
 
 #[test]
-fn a_chunk_that_is_none_is_refused() {
+fn malformed_chunk_is_400_and_closes() {
     let server = Server::start();
     for chunk in ["x\r\n{}\r\n0\r\n\r\n", "-1\r\n\r\n", "ffffffffffffffffff\r\n"] {
         let mut connection = server.connect();
@@ -160,7 +160,7 @@ fn a_chunk_that_is_none_is_refused() {
 }
 
 #[test]
-fn nothing_else_is_served() {
+fn other_paths_are_404_and_other_methods_405() {
     let server = Server::start();
     for (method, path, status) in [
         ("GET", "/plants", 405),

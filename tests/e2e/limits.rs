@@ -25,7 +25,7 @@ fn assert_too_large(mut connection: Connection, limit: usize) {
 /// and one byte more is refused: from its declared length without a byte of it, or at the first
 /// byte too many with the end of the body still to come.
 #[test]
-fn a_body_may_be_as_large_as_the_limit() {
+fn body_of_the_limit_is_200_and_one_byte_more_is_413() {
     for (size, limit) in [("1000", 1000), ("1kB", 1000), ("64KiB", 65536), ("0.5 MiB", 524_288)] {
         let server = Server::starting().with(&["--max-body", size]).start();
         let body = plant_of(limit);
@@ -47,7 +47,7 @@ fn a_body_may_be_as_large_as_the_limit() {
 
 /// 1 MiB, where nobody says anything else. A client that asks first learns it before it sends.
 #[test]
-fn the_limit_is_a_mebibyte() {
+fn default_body_limit_is_1_mib() {
     let server = Server::start();
     server.create(&plant_of(1024 * 1024)).plant();
     for length in [1024 * 1024 + 1, u64::MAX - 2] {
@@ -60,7 +60,7 @@ fn the_limit_is_a_mebibyte() {
 
 /// The deadline is for the whole body: one that arrives byte by byte, each in time, is late.
 #[test]
-fn a_slow_body_runs_out_of_time_though_it_moves() {
+fn body_that_trickles_past_the_deadline_is_408() {
     const LENGTH: usize = 400;
     let server = Server::starting().with(&["--body-timeout", "300ms"]).start();
     let mut connection = server.connect();

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 
+use chrono::{DateTime, NaiveDateTime};
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
@@ -64,9 +65,9 @@ fn hang_up(server: &Server) {
 }
 
 #[test]
-fn no_secret_reaches_a_log_or_a_later_output() {
+fn no_token_plant_or_query_reaches_a_log() {
     for format in FORMATS {
-        let flags = ["--log-level", "trace", "--log-format", format];
+        let flags = ["--log-level", "info", "--log-format", format];
         let server = Server::starting().with(&flags).start();
         send_secrets(&server);
         hang_up(&server);
@@ -92,7 +93,7 @@ fn no_secret_reaches_a_log_or_a_later_output() {
 
 /// One JSON object a line; one line a request of the operation, which the answer's id finds.
 #[test]
-fn a_request_is_one_record() {
+fn each_request_is_one_log_record() {
     let mut server = Server::start();
     let created = server.create(r#"{"id":1,"name":"Ficus"}"#);
     let refused = server.create_with("", r#"{"id":2,"name":"Ficus"}"#);
@@ -129,7 +130,7 @@ fn a_request_is_one_record() {
 }
 
 #[test]
-fn the_log_leaves_out_what_is_less_important_than_asked_for() {
+fn log_level_leaves_out_less_important_records() {
     let mut server = Server::starting().with(&["--log-level", "error"]).start();
     server.create(r#"{"id":1,"name":"Ficus"}"#).plant();
     server.signal(Signal::SIGTERM);
@@ -150,6 +151,19 @@ fn logging_to_a_pipe(format: &str) -> (Server, BufReader<File>) {
     (server, BufReader::new(reader))
 }
 
+/// In JSON a member, in text the beginning: `Nov 20 14:58:03.000`.
+fn assert_has_a_time(record: &str) {
+    let time = match serde_json::from_str::<Value>(record) {
+        Ok(record) => DateTime::parse_from_rfc3339(record["ts"].as_str().expect("text")).is_ok(),
+        Err(_) => NaiveDateTime::parse_from_str(
+            &format!("2000 {}", record.get(..19).expect("a time")),
+            "%Y %b %d %H:%M:%S%.3f",
+        )
+        .is_ok(),
+    };
+    assert!(time, "{record}");
+}
+
 /// Requests whose records are long: more of them than a pipe takes, and what waits for it.
 fn log_more_than_there_is_room_for(server: &Server) -> u64 {
     let requests = 300;
@@ -163,7 +177,7 @@ fn log_more_than_there_is_room_for(server: &Server) -> u64 {
 }
 
 #[test]
-fn a_log_that_nobody_reads_costs_records_and_says_how_many() {
+fn unread_standard_error_drops_records_and_counts_them() {
     for format in FORMATS {
         let (mut server, log) = logging_to_a_pipe(format);
         let requests = log_more_than_there_is_room_for(&server);
@@ -171,9 +185,13 @@ fn a_log_that_nobody_reads_costs_records_and_says_how_many() {
         let mut records = log.lines().map(|line| line.expect("the log is text"));
         let mut written = 0;
         let lost = loop {
-            let record = records.next().expect("a record that says what was lost");
+            let record = records.next().expect("a record that says how many were lost");
+            assert_has_a_time(&record);
             if record.contains("records lost") {
-                break record.replace(|sign: char| !sign.is_ascii_digit(), "").parse();
+                break match serde_json::from_str::<Value>(&record) {
+                    Ok(record) => record["lost"].as_u64(),
+                    Err(_) => record.rsplit(' ').next().and_then(|count| count.parse().ok()),
+                };
             }
             written += u64::from(record.contains("404"));
         };
@@ -189,7 +207,7 @@ fn a_log_that_nobody_reads_costs_records_and_says_how_many() {
 
 /// Nor does it keep one that has a last word to say there, as after a second signal.
 #[test]
-fn a_log_that_nobody_reads_does_not_keep_the_process() {
+fn unread_standard_error_does_not_delay_the_end() {
     let (once, twice) = ([Signal::SIGTERM], [Signal::SIGTERM, Signal::SIGINT]);
     for format in FORMATS {
         for (signals, status) in [(once.as_slice(), 0), (&twice, 1)] {
@@ -205,7 +223,7 @@ fn a_log_that_nobody_reads_does_not_keep_the_process() {
 }
 
 #[test]
-fn a_log_whose_reader_has_gone_changes_no_status() {
+fn closed_standard_error_changes_no_exit_status() {
     let (mut server, log) = logging_to_a_pipe("json");
     drop(log);
     server.create(&plant(1, "Ficus", None)).plant();

@@ -66,7 +66,7 @@ fn listeners(server: &Server) -> usize {
 
 /// Each number of requests is another, so that none can stand in for another.
 #[test]
-fn a_scrape_counts_every_outcome_and_every_refusal() {
+fn metrics_count_every_outcome_and_every_refusal() {
     let server = Server::starting()
         .with(&["--body-timeout", "50ms", "--max-body", "1KiB"])
         .command(|command| {
@@ -119,7 +119,7 @@ fn a_scrape_counts_every_outcome_and_every_refusal() {
 }
 
 #[test]
-fn a_scrape_counts_what_an_overloaded_server_commits_and_refuses() {
+fn metrics_count_creates_and_503s_under_overload() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0", "--queue", "1"]).start();
     let metrics = metrics_address(&server);
     let request = server.post(&plant(1, "Monstera deliciosa", None));
@@ -151,7 +151,7 @@ fn a_scrape_counts_what_an_overloaded_server_commits_and_refuses() {
 
 /// It went while its plant waited to be committed: there is a plant, and no answer.
 #[test]
-fn a_scrape_leaves_out_whoever_left_before_the_answer() {
+fn metrics_do_not_count_requests_whose_client_left() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
     let metrics = metrics_address(&server);
     let wait_until = |name, value| {
@@ -176,7 +176,7 @@ fn a_scrape_leaves_out_whoever_left_before_the_answer() {
 }
 
 #[test]
-fn a_scrape_counts_what_a_broken_store_refuses() {
+fn metrics_count_500s_of_a_broken_store() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
     // Behind the first page, which says what file it is, nothing is as SQLite wrote it.
     let store = server.folder().join(database::STORE);
@@ -193,7 +193,7 @@ fn a_scrape_counts_what_a_broken_store_refuses() {
 }
 
 #[test]
-fn metrics_have_a_listener_of_their_own_where_they_are_asked_for_and_none_elsewhere() {
+fn metrics_have_their_own_listener_and_none_without_the_flag() {
     let get = b"GET /metrics HTTP/1.1\r\nHost: plants\r\n\r\n";
     let without = Server::start();
     assert_eq!(listeners(&without), 1);
@@ -206,7 +206,7 @@ fn metrics_have_a_listener_of_their_own_where_they_are_asked_for_and_none_elsewh
 }
 
 #[test]
-fn an_address_that_is_taken_is_refused_in_one_line_and_leaves_no_store_behind() {
+fn metrics_address_in_use_is_refused_and_leaves_no_store() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = taken.local_addr().expect("an address").to_string();
     let folder = tempfile::tempdir().expect("a temporary folder");

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use nix::sys::signal::Signal;
-use plant_store_client::types::NewPlant;
 use plant_store_tests::{Server, plant, post};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -34,7 +33,7 @@ fn any_string() -> impl Strategy<Value = String> {
 /// The store beside a map that says what it should hold: first write wins, the same plant again
 /// is no other, and what comes back, at once and after restarts, is what went in.
 #[test]
-fn every_plant_comes_back_as_it_went_in() {
+fn every_plant_is_stored_and_exported_byte_for_byte() {
     let mut server = Server::start();
     let mut expected = RefCell::new(BTreeMap::new());
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
@@ -65,15 +64,14 @@ fn every_plant_comes_back_as_it_went_in() {
 
 fn export_of(plants: &BTreeMap<i64, (String, Option<String>)>) -> String {
     let line = |(id, (name, tag)): (&i64, &(String, Option<String>))| {
-        let plant = NewPlant { id: *id, name: name.clone(), tag: tag.clone() };
-        serde_json::to_string(&plant).expect("a plant is JSON") + "\n"
+        plant(*id, name, tag.as_deref()) + "\n"
     };
     plants.iter().map(line).collect()
 }
 
 /// Whatever the body, the answer is a plant that was in it, or a declared refusal.
 #[test]
-fn every_body_has_an_answer_of_the_contract() {
+fn any_body_gets_a_declared_answer() {
     let server = Server::start();
     let connection = RefCell::new(server.connect());
     runner(600)

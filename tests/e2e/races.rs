@@ -12,7 +12,7 @@ const IDS: i64 = 50;
 /// Each client wants every id for a plant of its own, all in one order, so that they meet. Every
 /// other client sends all its requests before it reads an answer.
 #[test]
-fn an_id_goes_to_exactly_one_of_those_who_race_for_it() {
+fn racing_creates_of_one_id_give_it_to_exactly_one() {
     let server = Server::start();
     let start = Barrier::new(CLIENTS);
     let race = |client: usize| {
@@ -51,7 +51,7 @@ fn an_id_goes_to_exactly_one_of_those_who_race_for_it() {
 
 /// A plant and its repetitions, in one batch and across batches, are one plant.
 #[test]
-fn the_same_plant_from_many_is_created_once_and_answered_to_all() {
+fn same_plant_from_many_clients_is_created_once_and_is_200_for_all() {
     let server = Server::start();
     thread::scope(|scope| {
         for _ in 0..CLIENTS {

@@ -27,7 +27,7 @@ fn files(server: &Server) -> Vec<String> {
 }
 
 #[test]
-fn what_is_in_flight_is_answered_before_the_end() {
+fn sigterm_waits_for_requests_in_flight() {
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
         let mut server = Server::start();
         server.create(&plant(1, "Ficus", None)).plant();
@@ -54,7 +54,7 @@ fn what_is_in_flight_is_answered_before_the_end() {
 
 /// The request in flight would take the body's time, and then end well: status 0.
 #[test]
-fn a_second_signal_stops_at_once() {
+fn second_signal_stops_at_once_with_status_1() {
     for (first, second) in [
         (Signal::SIGTERM, Signal::SIGTERM),
         (Signal::SIGINT, Signal::SIGINT),
@@ -71,7 +71,7 @@ fn a_second_signal_stops_at_once() {
 }
 
 #[test]
-fn a_request_that_never_ends_does_not_keep_the_server() {
+fn shutdown_timeout_ends_a_request_that_never_ends() {
     let flags = ["--shutdown-timeout", "100ms", "--body-timeout", "1h"];
     let mut server = Server::starting().with(&flags).start();
     let _connection = in_flight(&server, &plant(1, "Ficus", None));
@@ -83,7 +83,7 @@ fn a_request_that_never_ends_does_not_keep_the_server() {
 
 /// A create that waits for the store's lock when the signal comes is committed and answered.
 #[test]
-fn what_is_queued_is_committed_before_the_end() {
+fn sigterm_commits_and_answers_queued_creates() {
     let mut server = Server::start();
     let lock = database::locked(&server);
     let body = plant(1, "Ficus", None);

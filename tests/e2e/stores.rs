@@ -47,7 +47,7 @@ fn database(statements: &str) -> (TempDir, Connection) {
 }
 
 #[test]
-fn a_file_that_is_no_database_is_left_alone() {
+fn file_that_is_not_a_database_is_refused_and_unchanged() {
     let header = b"SQLite format 3\0".as_slice();
     for bytes in
         [b"".as_slice(), b"plants\n", &[0; 4096], header, &[header, &[0xff; 9000]].concat()]
@@ -63,7 +63,7 @@ fn a_file_that_is_no_database_is_left_alone() {
 }
 
 #[test]
-fn a_database_of_somebody_else_is_left_alone() {
+fn database_of_another_program_is_refused_and_unchanged() {
     let tables = "CREATE TABLE plants (id INTEGER PRIMARY KEY); CREATE TABLE tokens (name TEXT);";
     for statements in [
         "CREATE TABLE ferns (id INTEGER)",
@@ -80,7 +80,7 @@ fn a_database_of_somebody_else_is_left_alone() {
 }
 
 #[test]
-fn nothing_is_made_where_there_is_no_folder_and_no_store() {
+fn missing_folder_or_store_is_refused_and_not_created() {
     let folder = TempDir::new().expect("a temporary folder");
     fs::create_dir(folder.path().join("folder")).expect("a folder");
     std::os::unix::fs::symlink("nowhere", folder.path().join("link")).expect("a link");
@@ -103,7 +103,7 @@ fn nothing_is_made_where_there_is_no_folder_and_no_store() {
 
 /// A store of our own, on which an assumption of this release no longer holds.
 #[test]
-fn a_store_that_this_release_cannot_keep_is_left_alone() {
+fn newer_schema_or_other_journal_is_refused_and_unchanged() {
     for (statement, expected) in [
         ("PRAGMA user_version = 2", "has schema version 2, and this release knows 1"),
         ("PRAGMA journal_mode = delete", "with journal_mode=wal"),
@@ -119,7 +119,7 @@ fn a_store_that_this_release_cannot_keep_is_left_alone() {
 
 /// A path is a path, whatever a shell, a URI or SQLite would see in it.
 #[test]
-fn a_path_is_taken_literally() {
+fn store_path_is_taken_literally() {
     for name in [
         "with space.db",
         "what?mode=memory.db",
@@ -145,7 +145,7 @@ fn a_path_is_taken_literally() {
 }
 
 #[test]
-fn an_absolute_path_may_begin_with_any_number_of_slashes() {
+fn absolute_path_may_begin_with_several_slashes() {
     for slashes in ["", "/", "//"] {
         let folder = TempDir::new().expect("a temporary folder");
         let url = format!("sqlite:{slashes}{}", folder.path().join("plants.db").display());
@@ -157,7 +157,7 @@ fn an_absolute_path_may_begin_with_any_number_of_slashes() {
 
 /// Also where the process's own folder takes no files.
 #[test]
-fn a_store_is_made_in_its_own_folder() {
+fn new_store_is_made_in_its_own_folder_not_in_the_working_directory() {
     let folder = TempDir::new().expect("a temporary folder");
     let url = format!("sqlite:{}", folder.path().join("plants.db").display());
     let server = Server::starting()
@@ -171,7 +171,7 @@ fn a_store_is_made_in_its_own_folder() {
 
 /// The log is beside the file, not beside the link; the server looks for it by itself.
 #[test]
-fn a_store_behind_a_link_is_served_with_its_log() {
+fn store_behind_a_symbolic_link_uses_the_log_beside_the_file() {
     let server = Server::start();
     server.create(&plant(1, "Ficus", None)).plant();
     let stopped = server.stopped_by(Signal::SIGKILL);
@@ -192,7 +192,7 @@ fn a_store_behind_a_link_is_served_with_its_log() {
 /// A crash leaves a log that may never have been synced: until the server has seen to that it is
 /// not copied into the store, where half a copy would harm plants that are long there.
 #[test]
-fn a_log_that_a_crash_left_waits_for_the_server() {
+fn log_left_by_a_crash_is_copied_by_the_server_alone() {
     let server = Server::start();
     server.create(&plant(1, "Ficus", None)).plant();
     let stopped = server.stopped_by(Signal::SIGKILL);
@@ -214,7 +214,7 @@ fn a_log_that_a_crash_left_waits_for_the_server() {
 
 /// One of them makes the store and prints its token; all serve it.
 #[test]
-fn servers_that_start_together_share_one_store() {
+fn servers_that_start_together_create_one_store() {
     let folder = TempDir::new().expect("a temporary folder");
     let mut servers: Vec<_> = (0..8)
         .map(|_| {

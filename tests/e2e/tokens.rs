@@ -16,7 +16,7 @@ fn refused(server: &Server, words: &[&str]) -> String {
 }
 
 #[test]
-fn a_token_is_printed_alone_and_kept_nowhere() {
+fn token_create_prints_the_token_alone_and_stores_no_token() {
     let server = Server::start();
     let output = run(server.folder(), &["token", "create", "ci"]);
     assert!(output.status.success());
@@ -35,7 +35,7 @@ fn a_token_is_printed_alone_and_kept_nowhere() {
 }
 
 #[test]
-fn a_name_stands_for_one_token() {
+fn token_name_is_unique_until_revoked() {
     let server = Server::start();
     server.command(&["token", "create", "ci"]);
     let before = server.command(&["token", "list", "--json"]);
@@ -51,7 +51,7 @@ fn a_name_stands_for_one_token() {
 }
 
 #[test]
-fn the_list_shows_what_an_owner_knows_a_token_by() {
+fn token_list_shows_name_first_characters_and_times() {
     let server = Server::start();
     let ci = server.command(&["token", "create", "ci", "--expires-in", "90d"]);
     let json = server.command(&["token", "list", "--json"]);
@@ -83,7 +83,7 @@ fn the_list_shows_what_an_owner_knows_a_token_by() {
 }
 
 #[test]
-fn an_expiry_past_the_calendar_is_refused() {
+fn expiry_past_the_calendar_is_refused() {
     let server = Server::start();
     let said = refused(&server, &["token", "create", "ci", "--expires-in", "500000000000y"]);
     assert!(said.contains("--expires-in"), "{said}");

@@ -1,4 +1,4 @@
-//! The real binary, as a command that ends by itself.
+//! The real binary, run to its end.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
@@ -11,9 +11,7 @@ use std::sync::OnceLock;
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
-        let build = escargot::CargoBuild::new().package("plant-store-server").bin("plant-store");
-        let build = if cfg!(debug_assertions) { build } else { build.release() };
-        build.run().expect("the binary builds").path().to_owned()
+        plant_store_launcher::build(!cfg!(debug_assertions)).expect("the binary builds")
     })
 }
 
@@ -27,8 +25,8 @@ pub fn run<I: AsRef<OsStr>>(folder: &Path, arguments: &[I]) -> Output {
         .expect("the binary starts")
 }
 
-/// Runs the binary with arguments that it must refuse; its exit status, and the one line that it
-/// says on standard error. A server that serves nevertheless is ended.
+/// Runs the binary with arguments that it must refuse. Returns its exit status, and the one line
+/// that it writes to standard error. A server that serves nevertheless is killed.
 pub fn failure(command: &mut Command) -> (Option<i32>, String) {
     let mut process = command
         .stdin(Stdio::null())

@@ -1,34 +1,31 @@
 //! What the end-to-end tests and the benchmark share: the real binary as a process on a store of
-//! its own, and HTTP spoken byte by byte.
+//! its own, and HTTP/1.1 sent byte by byte.
 //!
-//! Nothing here waits for a time to pass; what is waited for is always an event, with
-//! [`PATIENCE`] as the bound after which a test fails instead of hanging. An event that announces
-//! itself to nobody is looked for again and again.
-
-#![allow(clippy::missing_panics_doc, reason = "to panic is how a test fails")]
+//! Nothing here waits for a time to pass. Tests wait for events, at most [`PATIENCE`] long, so that
+//! a test fails instead of hanging. Where an event cannot be waited for, a loop polls for it.
 
 mod binary;
 mod facts;
 mod http;
-mod over_writer;
 pub mod process;
 mod server;
+mod service_over_writer;
 
 use std::time::{Duration, Instant};
 
 pub use binary::{binary, failure, run};
 pub use facts::facts;
 pub use http::{Connection, Response, bearer, head, post};
-pub use over_writer::OverWriter;
 pub use server::{Server, Starting};
+pub use service_over_writer::ServiceOverWriter;
 
-/// How long an event may take on the slowest machine before the test gives up on it.
+/// How long a test waits for an event before it fails: longer than the slowest machine takes.
 pub const PATIENCE: Duration = Duration::from_mins(1);
 
-/// How long to pause between two looks, so that the looking leaves the processors to the server.
+/// The pause between two polls, which leaves the processors to the server.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Waits until something holds; `complain` gets to say what was waited for in vain.
+/// Polls until something holds; `complain` says what did not, when the test fails.
 fn wait_until(mut holds: impl FnMut() -> bool, complain: impl Fn() -> String) {
     let started = Instant::now();
     while !holds() {

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use plant_store_client::{Client, client_with_token, types::NewPlant};
+use plant_store_launcher::{Launched, token};
 use tempfile::TempDir;
 
 use crate::http::{Connection, Response};
@@ -25,6 +25,12 @@ pub struct Starting {
 }
 
 impl Starting {
+    /// A server to be started on the store in that folder, with a token that the store accepts.
+    #[must_use]
+    pub fn on(folder: TempDir, token: &str) -> Self {
+        Self::new(folder, Some(token.to_owned()))
+    }
+
     fn new(folder: TempDir, token: Option<String>) -> Self {
         let mut command = Command::new(binary());
         // The variable leaves the flag to the test.
@@ -80,38 +86,19 @@ impl Starting {
             .append(true)
             .open(self.log_file())
             .expect("the log file opens");
-        let mut process = self
-            .command
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .expect("the binary starts");
-        let mut stdout = BufReader::new(process.stdout.take().expect("standard output is piped"));
-        let mut line = String::new();
-        stdout.read_line(&mut line).expect("standard output is text");
-        let address = line
-            .strip_prefix("plant-store listening on http://")
-            .and_then(|address| address.trim_end().parse().ok())
-            .unwrap_or_else(|| {
-                panic!("the server does not serve; its log:\n{}", {
-                    std::fs::read_to_string(self.log_file()).unwrap_or_default()
-                })
-            });
+        let launched = Launched::start(self.command.stderr(log));
+        let mut launched = launched.unwrap_or_else(|error| {
+            let log = std::fs::read_to_string(self.log_file()).unwrap_or_default();
+            panic!("the server does not serve: {error:#}; its log:\n{log}")
+        });
         let (token, first_request) = if let Some(token) = self.token {
             (token, None)
         } else {
-            let mut curl = String::new();
-            stdout.read_line(&mut curl).expect("standard output is text");
-            let token = curl
-                .split_once("Bearer ")
-                .and_then(|(_, rest)| rest.split('\'').next())
-                .expect("a new store prints its first token")
-                .to_owned();
-            (token, Some(curl.trim_end().to_owned()))
+            let printed = launched.first_request().expect("standard output is text");
+            (token(&printed).expect("a new store prints a token").to_owned(), Some(printed))
         };
-        let (folder, printed) = (self.folder, String::new());
-        Server { process, address, token, first_request, folder, stdout, printed }
+        let (address, folder) = (launched.address, self.folder);
+        Server { launched, address, token, first_request, folder, printed: String::new() }
     }
 }
 
@@ -119,7 +106,7 @@ const LOG: &str = "log";
 
 /// A serving process on a store of its own, in a folder of its own. Dropping it kills it.
 pub struct Server {
-    process: Child,
+    launched: Launched,
     /// Where it listens.
     pub address: SocketAddr,
     /// An accepted token.
@@ -127,7 +114,6 @@ pub struct Server {
     /// The command that a new store prints.
     pub first_request: Option<String>,
     folder: TempDir,
-    stdout: BufReader<ChildStdout>,
     printed: String,
 }
 
@@ -153,7 +139,7 @@ impl Server {
     /// The process's id.
     #[must_use]
     pub fn pid(&self) -> Pid {
-        Pid::from_raw(i32::try_from(self.process.id()).expect("a process id is an i32"))
+        Pid::from_raw(i32::try_from(self.launched.process.id()).expect("a process id is an i32"))
     }
 
     /// Sends a signal.
@@ -166,12 +152,12 @@ impl Server {
         let mut status = None;
         wait_until(
             || {
-                status = self.process.try_wait().expect("the process can be waited for");
+                status = self.launched.process.try_wait().expect("the process can be waited for");
                 status.is_some()
             },
             || "the process does not end".into(),
         );
-        self.stdout.read_to_string(&mut self.printed).expect("standard output is text");
+        self.printed = self.launched.rest().expect("standard output is text");
         status.expect("the process has ended")
     }
 
@@ -189,7 +175,7 @@ impl Server {
         self.ended().1
     }
 
-    /// Waits for the process to end by itself and takes the folder over, as [`Self::stopped_by`].
+    /// Waits for the process to end by itself, and takes the folder over as [`Self::stopped_by`] does.
     #[must_use]
     pub fn ended(mut self) -> (ExitStatus, Starting) {
         let status = self.wait();
@@ -274,12 +260,5 @@ impl Server {
         let plants: BTreeMap<_, _> = plants.into_iter().map(|plant| (plant.id, plant)).collect();
         assert_eq!(plants.len(), count, "no id twice");
         plants
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }

@@ -45,7 +45,7 @@ enum Chore {
 }
 
 /// In a workspace of its own.
-const AXUM_SQLX_SERVER: &str = "--manifest-path tests/axum-sqlx-server/Cargo.toml";
+const AXUM_SQLX_SERVER: &str = "--manifest-path tests/bench/axum-sqlx-server/Cargo.toml";
 
 fn main() -> Result<()> {
     match Cli::parse().chore {
@@ -86,11 +86,11 @@ fn soak() -> Result<()> {
 }
 
 fn bench(arguments: &[String]) -> Result<()> {
-    let packages = "--package plant-store-server --package plant-store-tests";
+    let packages = "--package plant-store-server --package plant-store-bench";
     cargo(&format!("build --release --quiet --bins {packages}"), &[])?;
     let folder = "--target-dir target/axum-sqlx-server";
     cargo(&format!("build --release --quiet --locked {AXUM_SQLX_SERVER} {folder}"), &[])?;
-    let bench = "run --release --quiet --package plant-store-tests --bin bench --";
+    let bench = "run --release --quiet --package plant-store-bench --bin bench --";
     let words: Vec<_> = bench.split(' ').chain(arguments.iter().map(String::as_str)).collect();
     cargo(&words.join(" "), &[])
 }

@@ -7,17 +7,20 @@ use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::StoreArgs;
+use crate::command::store_args::StoreArgs;
 use crate::store::{self, Snapshot, StoreError};
 
-/// Writes the plants to standard output.
-///
-/// # Errors
-///
-/// Where the store cannot be read or standard output takes no more. A reader that has had enough
-/// (`export | head`) is no error.
-pub fn run(args: &StoreArgs) -> Result<()> {
-    let engine = store::open(&args.store)?;
+/// Write every plant as a JSON object on a line of its own, in the order of the ids
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// Writes the plants to standard output. A reader that has had enough (`export | head`) is no
+/// error.
+pub fn run(args: &Args) -> Result<()> {
+    let engine = store::open(&args.store.url)?;
     let snapshot = engine.snapshot()?;
     let progress = progress(&*snapshot)?;
     match write(&*snapshot, &progress) {
@@ -39,7 +42,7 @@ fn write(snapshot: &dyn Snapshot, progress: &ProgressBar) -> Result<(), StoreErr
     stdout.flush().map_err(StoreError::Visit)
 }
 
-/// Counting reads the whole store, so it is done only for somebody who looks.
+/// Counting reads the whole store, so it is done only where somebody can see the bar.
 fn progress(snapshot: &dyn Snapshot) -> Result<ProgressBar> {
     if !io::stderr().is_terminal() {
         return Ok(ProgressBar::hidden());

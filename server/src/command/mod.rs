@@ -1,4 +1,40 @@
-//! What each command of the command line does, but for `serve`, which [`crate::server`] does.
+//! The command line: a file a command, its arguments beside what it does.
 
-pub mod export;
-pub mod token;
+mod export;
+mod serve;
+mod store_args;
+mod token;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+/// A plant store: POST /plants, durably.
+#[derive(Debug, Parser)]
+#[command(name = "plant-store", version, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Serve(serve::Args),
+    #[command(subcommand)]
+    Token(token::Command),
+    Export(export::Args),
+}
+
+impl Cli {
+    /// Runs the command.
+    ///
+    /// # Errors
+    ///
+    /// What went wrong, for the person who typed the command.
+    pub fn run(self) -> Result<()> {
+        match self.command {
+            Command::Serve(args) => serve::run(&args),
+            Command::Token(command) => token::run(command),
+            Command::Export(args) => export::run(&args),
+        }
+    }
+}

@@ -1,68 +1,67 @@
 //! `plant-store token`: issue, list and revoke.
 //!
-//! These work on the store; a running server hears of it when it reloads its tokens.
+//! These work on the store; a running server sees the change when it next reloads its tokens.
 
 use std::io::{self, Write};
-use std::str::FromStr;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use clap::Subcommand;
 use comfy_table::{Table, presets};
 use serde::Serialize;
 
-use crate::cli::TokenCommand;
-use crate::store::{self, Engine, StoreError, StoredToken};
-use crate::token::Token;
+use crate::command::store_args::StoreArgs;
+use crate::store;
+use crate::token::{StoredToken, TokenName};
 
-const LONGEST_NAME: usize = 64;
+/// Issue, list and revoke tokens, also while the server runs
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Issue a token and print it, alone and for the only time
+    Create {
+        /// What to call it: in the list, in the log, and to revoke it
+        name: TokenName,
 
-/// What a token is called: 1 to 64 letters, digits, `.`, `_` or `-`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TokenName(String);
+        /// How long it is good for, such as 90d [default: until it is revoked]
+        #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+        expires_in: Option<Duration>,
 
-/// The text cannot name a token.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a token's name is 1 to {LONGEST_NAME} letters, digits, `.`, `_` or `-`")]
-pub struct InvalidTokenName;
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+    /// Show every token's name, first characters, creation and expiry
+    List {
+        /// As a JSON array
+        #[arg(long)]
+        json: bool,
 
-impl TokenName {
-    /// What the server calls the token that it issues for a new store.
-    #[must_use]
-    pub fn first() -> Self {
-        Self("first".into())
-    }
-}
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+    /// Refuse a token from about a second later on
+    Revoke {
+        /// The token's name
+        name: TokenName,
 
-impl FromStr for TokenName {
-    type Err = InvalidTokenName;
-
-    fn from_str(text: &str) -> Result<Self, InvalidTokenName> {
-        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        if (1..=LONGEST_NAME).contains(&text.len()) && text.bytes().all(allowed) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(InvalidTokenName)
-        }
-    }
+        #[command(flatten)]
+        store: StoreArgs,
+    },
 }
 
 /// Runs the command.
-///
-/// # Errors
-///
-/// Where the store refuses, or standard output does.
-pub fn run(command: TokenCommand) -> Result<()> {
+pub fn run(command: Command) -> Result<()> {
     let mut stdout = io::stdout().lock();
     match command {
-        TokenCommand::Create { name, expires_in, store } => {
+        Command::Create { name, expires_in, store } => {
             let expires_at = expires_in.map(expiry).transpose()?;
-            let token = issue(&*store::open(&store.store)?, &name, expires_at)?;
+            let (token, stored) = StoredToken::issue(name, expires_at);
+            store::open(&store.url)?.add_token(&stored)?;
             writeln!(stdout, "{}", token.reveal())?;
         }
-        TokenCommand::List { json, store } => {
+        Command::List { json, store } => {
             let tokens: Vec<_> =
-                store::open(&store.store)?.tokens()?.into_iter().map(Listed::from).collect();
+                store::open(&store.url)?.tokens()?.into_iter().map(Listed::from).collect();
             if json {
                 serde_json::to_writer_pretty(&mut stdout, &tokens)?;
                 writeln!(stdout)?;
@@ -70,32 +69,9 @@ pub fn run(command: TokenCommand) -> Result<()> {
                 writeln!(stdout, "{}", table(&tokens).trim_fmt())?;
             }
         }
-        TokenCommand::Revoke { name, store } => {
-            store::open(&store.store)?.revoke_token(&name.0)?;
-        }
+        Command::Revoke { name, store } => store::open(&store.url)?.revoke_token(&name)?,
     }
     Ok(())
-}
-
-/// Issues a token: its digest goes to the store, the token itself to the caller alone.
-///
-/// # Errors
-///
-/// [`StoreError`], where the name is taken or the store fails.
-pub fn issue(
-    engine: &dyn Engine,
-    name: &TokenName,
-    expires_at: Option<DateTime<Utc>>,
-) -> Result<Token, StoreError> {
-    let token = Token::issue();
-    engine.add_token(&StoredToken {
-        name: name.0.clone(),
-        digest: token.digest(),
-        first_characters: token.first_characters().to_owned(),
-        created_at: Utc::now(),
-        expires_at,
-    })?;
-    Ok(token)
 }
 
 fn expiry(after: Duration) -> Result<DateTime<Utc>> {
@@ -119,7 +95,7 @@ impl From<StoredToken> for Listed {
     fn from(token: StoredToken) -> Self {
         let time = |time: DateTime<Utc>| time.to_rfc3339_opts(SecondsFormat::Secs, true);
         Self {
-            name: token.name,
+            name: token.name.to_string(),
             first_characters: token.first_characters,
             created_at: time(token.created_at),
             expires_at: token.expires_at.map(time),
@@ -139,19 +115,4 @@ fn table(tokens: &[Listed]) -> Table {
         ]);
     }
     table
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_fits_a_table_and_a_log() {
-        for good in ["a", "CI-2026.1_x", &"n".repeat(64)] {
-            assert!(good.parse::<TokenName>().is_ok(), "{good}");
-        }
-        for bad in ["", "a b", "a\nb", "é", &"n".repeat(65)] {
-            assert_eq!(bad.parse::<TokenName>(), Err(InvalidTokenName), "{bad:?}");
-        }
-    }
 }

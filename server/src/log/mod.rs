@@ -1,25 +1,24 @@
 //! The log, on standard error: JSON lines for programs, text for people.
 //!
-//! A request is one record ([`Access`]). Dropshot's own records pass through a filter that lets by
-//! only what no [`Access`] says. Nothing here may print a token, a plant or the query of a URI.
+//! Dropshot's own records pass through a filter, `dropshot`, which drops what the service's
+//! records say already. Nothing here may print a token, a plant or the query of a URI.
 
-mod access;
-mod framework;
+mod dropshot;
 mod sink;
 
 use std::sync::{Arc, Mutex};
 
+use chrono::{SecondsFormat, Utc};
+use serde_json::json;
 use slog::{Drain, Level, LevelFilter, Logger, o};
 use slog_term::{FullFormat, PlainDecorator};
 
-pub use access::Access;
-use framework::Framework;
-use sink::{Lines, Sink, Urgent};
+use crate::log::dropshot::Dropshot;
+use crate::log::sink::{Lines, Sink, Urgent};
 
-/// What becomes of records that find no room.
 const TOO_SLOW: &str = "standard error was too slow: records lost";
 
-/// How records are written: gathered, ten times a second, and at once from a warning upwards.
+/// How records are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogFormat {
     /// For people: a line of words.
@@ -28,34 +27,31 @@ pub enum LogFormat {
     Json,
 }
 
-/// The running log. Dropping it writes out what is gathered, or gives up on a reader that does
-/// not read.
+/// The running log. Dropping it writes out what is gathered, or gives up where standard error
+/// takes nothing.
 pub struct Log {
     /// For records of the service itself.
     pub logger: Logger,
-    /// For Dropshot.
-    pub framework: Logger,
+    /// For Dropshot's records.
+    pub dropshot: Logger,
     sink: Arc<Sink>,
 }
 
 impl Log {
-    /// Starts a log that says what is at least that important.
+    /// Starts a log of the records that are at least that important.
     ///
     /// # Errors
     ///
-    /// Where the operating system gives no thread.
+    /// The operating system gives no thread.
     pub fn start(format: LogFormat, level: Level) -> std::io::Result<Self> {
         match format {
             LogFormat::Text => {
-                let sink = Sink::start(|lost| format!("WARN {TOO_SLOW}, lost: {lost}"))?;
+                let sink = Sink::start(lost_as_text)?;
                 let lines = PlainDecorator::new(Lines::new(Arc::clone(&sink)));
                 Ok(Self::new(FullFormat::new(lines).build(), sink, level))
             }
             LogFormat::Json => {
-                let sink = Sink::start(|lost| {
-                    serde_json::json!({ "level": "WARN", "msg": TOO_SLOW, "lost": lost })
-                        .to_string()
-                })?;
+                let sink = Sink::start(lost_as_json)?;
                 let lines = Lines::new(Arc::clone(&sink));
                 let json = slog_json::Json::new(lines).add_default_keys().set_flush(true).build();
                 Ok(Self::new(json, sink, level))
@@ -70,10 +66,10 @@ impl Log {
     {
         let drain = Mutex::new(format).ignore_res();
         let drain = Arc::new(Urgent { drain, sink: Arc::clone(&sink) });
-        let framework = Framework(Arc::clone(&drain));
+        let dropshot = Dropshot(Arc::clone(&drain));
         Self {
             logger: Logger::root(LevelFilter::new(drain, level).fuse(), o!()),
-            framework: Logger::root(LevelFilter::new(framework, level).fuse(), o!()),
+            dropshot: Logger::root(LevelFilter::new(dropshot, level).fuse(), o!()),
             sink,
         }
     }
@@ -83,4 +79,17 @@ impl Drop for Log {
     fn drop(&mut self) {
         self.sink.flush();
     }
+}
+
+/// The record that says how many records found no room.
+fn lost_as_text(lost: u64) -> String {
+    let mut time = Vec::new();
+    // A `Vec` takes all bytes.
+    let _ = slog_term::timestamp_local(&mut time);
+    format!("{} WARN {TOO_SLOW}, lost: {lost}", String::from_utf8_lossy(&time))
+}
+
+fn lost_as_json(lost: u64) -> String {
+    let time = Utc::now().to_rfc3339_opts(SecondsFormat::AutoSi, true);
+    json!({ "ts": time, "level": "WARN", "msg": TOO_SLOW, "lost": lost }).to_string()
 }

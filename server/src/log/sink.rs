@@ -1,11 +1,11 @@
-//! From formatted records to standard error, off the requests' way.
+//! The buffer between formatted records and standard error.
 //!
-//! A record is appended to a buffer in memory; a thread writes the buffer out ten times a second
-//! and whenever 64 KiB are gathered, because a system call for each record would cost more than
-//! the request it speaks of. A standard error that nobody reads costs records, never requests and
-//! never the end of the process, and says how many.
+//! A record is appended to a buffer in memory. A thread writes the buffer out ten times a second,
+//! and at once when it holds 64 KiB: a system call for each record would cost more than the request
+//! of which it tells. Where standard error is read too slowly, records are dropped and counted; no
+//! request waits, and neither does the end of the process.
 //!
-//! Nothing but that thread may wait for standard error.
+//! Only that thread may wait for standard error.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -17,48 +17,52 @@ use std::time::Duration;
 use nix::unistd::dup2_stderr;
 use slog::{Drain, Level, Never, OwnedKVList, Record};
 
-/// How long records are gathered.
+/// How long records are gathered before they are written.
 const GATHER: Duration = Duration::from_millis(100);
 
-/// How many bytes are gathered.
+/// How many bytes are written without waiting for more.
 const ENOUGH: usize = 64 * 1024;
 
-/// The most bytes that wait for a slow reader of standard error: some thousands of records.
+/// The most bytes that wait for standard error: some thousands of records.
 const CAPACITY: usize = 1024 * 1024;
 
-/// How long a slow reader of standard error may hold up the end of the process.
+/// How long the end of the process waits for standard error.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// The buffer between the records and the thread that writes them.
 #[derive(Default)]
 pub struct Sink {
     pending: Mutex<Pending>,
-    /// There is something to write, or reason to wait for no more of it.
+    /// Signals that there is something to write, or that it has become urgent.
     more: Condvar,
-    /// What was taken has been written.
+    /// Signals that what was taken is written.
     written: Condvar,
 }
 
 #[derive(Default)]
 struct Pending {
     records: Vec<u8>,
-    /// The records should not wait any longer.
+    /// Whether the records are to be written at once.
     urgent: bool,
-    /// Records that found no room.
+    /// How many records found no room.
     lost: u64,
-    /// Records were taken and are not written yet.
+    /// Whether records were taken that are not written yet.
     writing: bool,
 }
 
 impl Sink {
     /// Starts the thread, which ends with the process; `say` makes a record of how many were lost.
+    ///
+    /// # Errors
+    ///
+    /// The operating system gives no thread, or standard error is closed.
     pub fn start(say: fn(u64) -> String) -> io::Result<Arc<Self>> {
-        // A descriptor of its own, which waits where standard error no longer does.
+        // A descriptor of its own: `flush` may point the other one at /dev/null.
         let mut stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let sink = Arc::new(Self::default());
         let writer = Arc::clone(&sink);
         thread::Builder::new().name("log".into()).spawn(move || {
-            // The two buffers change places, so that neither grows anew.
+            // `take` swaps the two buffers, so each keeps its memory.
             let mut records = Vec::new();
             loop {
                 let lost = writer.take(&mut records);
@@ -66,7 +70,7 @@ impl Sink {
                     records.extend_from_slice(say(lost).as_bytes());
                     records.push(b'\n');
                 }
-                // Where standard error takes nothing there is nobody to tell.
+                // A failure cannot be reported: this is where reports go.
                 let _ = stderr.write_all(&records);
                 records.clear();
                 writer.wrote();
@@ -75,8 +79,8 @@ impl Sink {
         Ok(sink)
     }
 
-    /// Waits until what is pending has been written, but not long: a reader that does not read
-    /// must not keep the process, and what else is printed goes nowhere then.
+    /// Waits until what is pending is written, for a second at most. After that standard error is
+    /// /dev/null, so that no later line can block the end of the process.
     pub fn flush(&self) {
         let unwritten = |pending: &mut Pending| pending.writing || !pending.records.is_empty();
         let mut pending = self.lock();
@@ -91,8 +95,8 @@ impl Sink {
         }
     }
 
-    /// Takes what is gathered, once it is time, and leaves an empty buffer; returns how many
-    /// records were lost.
+    /// Takes what is gathered, when it is time to write it, and leaves an empty buffer. Returns how
+    /// many records were lost.
     fn take(&self, records: &mut Vec<u8>) -> u64 {
         let nothing = |pending: &mut Pending| pending.records.is_empty();
         let calm = |pending: &mut Pending| !pending.urgent;
@@ -134,13 +138,13 @@ impl Sink {
         self.more.notify_one();
     }
 
-    /// A half-written record would be a panic of ours; the bytes around it are still good.
+    /// After a panic inside the lock, a record may be incomplete; the other bytes are good.
     fn lock(&self) -> MutexGuard<'_, Pending> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Where a formatter writes: a record reaches the sink whole, when it is flushed.
+/// Where a formatter writes. A record reaches the sink whole, when the formatter flushes.
 pub struct Lines {
     record: Vec<u8>,
     sink: Arc<Sink>,
@@ -165,7 +169,7 @@ impl Write for Lines {
     }
 }
 
-/// A drain that does not let the sink sit on a warning.
+/// A drain that makes the sink write at once from a warning upwards.
 pub struct Urgent<D> {
     pub drain: D,
     pub sink: Arc<Sink>,

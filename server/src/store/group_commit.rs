@@ -1,62 +1,58 @@
-//! One writer, one thread, one sync for all who wait.
+//! One writer, one thread, one fsync for all creates that wait.
 //!
 //! The thread takes the first create of the queue and all that wait behind it, up to a bound,
-//! commits them in one transaction, and answers them. There is no timer: while a sync runs, the
-//! next batch gathers by itself, and the thread yields the processor once before it takes it. The
-//! queue is bounded, and a full one refuses at once.
+//! commits them in one transaction, and answers them. There is no timer: while an fsync runs, the
+//! next creates gather in the queue, and the thread yields the processor once before it takes them.
+//! The queue is bounded; a create that finds it full is refused at once.
 //!
-//! The answers of a batch go back as one message, to a task that hands them out: a wake from
-//! another thread costs a system call each, and one from the thread that is woken costs none.
+//! The answers of a batch go as one message to a task on the requests' own thread, which hands them
+//! out. Each wake-up of a task from another thread costs a system call; from its own thread it
+//! costs none.
 //!
 //! Nothing is answered with success before [`Writer::commit`] returned it.
 
-use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
 use slog::{Logger, crit, error, warn};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-use super::{CommitError, Outcome, Writer};
-use crate::api::NewPlant;
-use crate::metrics::Metrics;
+use crate::store::engine::{CommitError, Outcome, Writer};
+use crate::store::metrics::CommitMetrics;
+use crate::types::NewPlant;
 
-/// The most creates of one transaction: enough to make a sync cheap for each, few enough that the
-/// first of them does not wait for long.
+/// The most creates of one transaction: enough to make the fsync cheap for each, few enough that
+/// the first of them does not wait long.
 const BATCH: usize = 1024;
 
 /// Why a create was not answered with its plant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CreateError {
     /// The id belongs to a different plant.
-    #[error("the id belongs to a different plant")]
     Conflict,
     /// As many creates wait as may wait.
-    #[error("the queue is full")]
     QueueFull,
     /// The store does not take writes at the moment.
-    #[error("the store is unavailable")]
     Unavailable,
-    /// The store failed; whether the plant is in it, the next attempt will tell.
-    #[error("the store failed")]
+    /// The store failed. The plant may be in it or not; the same create again tells.
     Fault,
 }
 
-/// The writer must not go on: the process has to end, and recovery to read what is there.
+/// An fsync failed: the process has to end, and the next start reads what is on the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a sync of the store failed; a restart reads what is on the disk")]
 pub struct WriterFailed;
 
-/// Resolves when the writer has ended: after the last [`GroupCommit`] was dropped and every
-/// queued create was committed or refused, or early, because it failed. Answers may be on their way
-/// still: whoever waits for them is who knows.
+/// Resolves when the writer has ended: after the last [`GroupCommit`] was dropped and every queued
+/// create was committed or refused, or early, because it failed. The last answers may not have
+/// reached those who wait for them yet.
 pub type WriterEnd = oneshot::Receiver<Result<(), WriterFailed>>;
 
 /// The way into the store, shared by all requests.
 #[derive(Clone)]
 pub struct GroupCommit {
     queue: mpsc::Sender<Create>,
-    metrics: Arc<Metrics>,
+    metrics: CommitMetrics,
 }
 
 type CreateResult = Result<NewPlant, CreateError>;
@@ -67,10 +63,10 @@ struct Create {
     answer: oneshot::Sender<CreateResult>,
 }
 
-/// What became of creates, each with the one who waits for it.
+/// What became of creates, each with the request that waits for it.
 type Answers = Vec<(oneshot::Sender<CreateResult>, CreateResult)>;
 
-/// Creates that are committed together; the two run in parallel.
+/// Creates that are committed together: the plants, and in the same order who waits for each.
 #[derive(Default)]
 struct Batch {
     plants: Vec<NewPlant>,
@@ -79,11 +75,11 @@ struct Batch {
 
 impl GroupCommit {
     /// Starts the writer's thread, with a queue for that many waiting creates, and the task that
-    /// hands out its answers.
+    /// hands out its answers. Registers the metrics of both.
     ///
     /// # Errors
     ///
-    /// Where the operating system gives no thread.
+    /// The operating system gives no thread.
     ///
     /// # Panics
     ///
@@ -92,14 +88,14 @@ impl GroupCommit {
         writer: Box<dyn Writer>,
         queue: usize,
         log: Logger,
-        metrics: Arc<Metrics>,
     ) -> std::io::Result<(Self, WriterEnd)> {
+        let metrics = CommitMetrics::register();
         let (sender, receiver) = mpsc::channel(queue.min(Semaphore::MAX_PERMITS));
         let (answers, answered) = mpsc::unbounded_channel();
         let (ended, end) = oneshot::channel();
-        let counts = Arc::clone(&metrics);
+        let counts = metrics.clone();
         thread::Builder::new().name("writer".into()).spawn(move || {
-            // The receiver of this may be gone; then nobody needs to know.
+            // The receiver may be gone: then the process is about to end anyway.
             let _ = ended.send(run(writer, receiver, &answers, &log, &counts));
         })?;
         tokio::spawn(hand_out(answered));
@@ -108,12 +104,7 @@ impl GroupCommit {
 
     /// Returns the plant once it is durable in the store, just now or from an earlier time.
     ///
-    /// Once this future was polled the create takes its course, whether it is polled again or
-    /// not.
-    ///
-    /// # Errors
-    ///
-    /// [`CreateError`].
+    /// Once this future was polled, the create is committed whether or not it is polled again.
     pub async fn create(&self, plant: NewPlant) -> Result<NewPlant, CreateError> {
         let place = self.queue.try_reserve().map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(()) => CreateError::QueueFull,
@@ -133,13 +124,13 @@ fn run(
     mut queue: mpsc::Receiver<Create>,
     answers: &mpsc::UnboundedSender<Answers>,
     log: &Logger,
-    metrics: &Metrics,
+    metrics: &CommitMetrics,
 ) -> Result<(), WriterFailed> {
     let mut batch = Batch::default();
     while let Some(first) = queue.blocking_recv() {
         batch.push(first);
-        // The first create woke this thread, maybe off the very core where the next ones are just
-        // being read: whoever reads them goes first, and they share the sync.
+        // The wake-up may have interrupted the thread that is reading the next creates on this
+        // core. After the yield it has read them, and they share the fsync.
         thread::yield_now();
         while batch.plants.len() < BATCH
             && let Ok(next) = queue.try_recv()
@@ -149,7 +140,7 @@ fn run(
         metrics.taken(batch.plants.len());
         let started = Instant::now();
         let committed = writer.commit(&batch.plants);
-        metrics.commit_duration.record(started.elapsed());
+        metrics.committed(started.elapsed());
         let answered = match &committed {
             Ok(outcomes) => batch.answered(outcomes, metrics),
             Err(CommitError::Unavailable(_)) => batch.refused(CreateError::Unavailable),
@@ -157,7 +148,7 @@ fn run(
                 batch.refused(CreateError::Fault)
             }
         };
-        // Nobody is there to hand them out only where the runtime has ended, and all who waited.
+        // Fails only when the runtime has ended, and with it every request that waited.
         let _ = answers.send(answered);
         match committed.and_then(|_| writer.maintain()) {
             Ok(()) => {}
@@ -169,7 +160,8 @@ fn run(
             }
             Err(cause @ CommitError::SyncFailed(_)) => {
                 crit!(log, "the store failed to sync: stopping"; "cause" => %cause);
-                // Closing the store could write what the failed sync left in doubt.
+                // Closing the connection would copy the log into the database, and nobody knows
+                // which pages of the log are on the disk.
                 std::mem::forget(writer);
                 refuse_the_rest(queue, answers);
                 return Err(WriterFailed);
@@ -179,7 +171,7 @@ fn run(
     Ok(())
 }
 
-/// What waits was never tried, so it may be sent again as it is.
+/// What waits in the queue was never tried, so it may be sent again as it is.
 fn refuse_the_rest(mut queue: mpsc::Receiver<Create>, answers: &mpsc::UnboundedSender<Answers>) {
     queue.close();
     let mut rest = Batch::default();
@@ -195,16 +187,15 @@ impl Batch {
         self.waiting.push(answer);
     }
 
-    /// Counts before it answers: whoever has the answer finds it in a scrape.
-    fn answered(&mut self, outcomes: &[Outcome], metrics: &Metrics) -> Answers {
+    /// Counts before it answers: a client that has its answer finds it in the next scrape.
+    fn answered(&mut self, outcomes: &[Outcome], metrics: &CommitMetrics) -> Answers {
         let creates = self.waiting.drain(..).zip(self.plants.drain(..));
         let answer = |((waiting, plant), outcome): ((_, _), &Outcome)| {
-            let (count, result) = match outcome {
-                Outcome::Created => (&metrics.created, Ok(plant)),
-                Outcome::Repeated => (&metrics.repeated, Ok(plant)),
-                Outcome::Conflict => (&metrics.conflict, Err(CreateError::Conflict)),
+            metrics.came_out(*outcome);
+            let result = match outcome {
+                Outcome::Created | Outcome::Repeated => Ok(plant),
+                Outcome::Conflict => Err(CreateError::Conflict),
             };
-            count.increment(1);
             (waiting, result)
         };
         creates.zip(outcomes).map(answer).collect()
@@ -216,7 +207,7 @@ impl Batch {
     }
 }
 
-/// A client that no longer waits has dropped its end: its answer goes nowhere.
+/// A request whose client has left has dropped its receiver; its answer is dropped too.
 async fn hand_out(mut answered: mpsc::UnboundedReceiver<Answers>) {
     while let Some(answers) = answered.recv().await {
         for (waiting, result) in answers {

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_names_an_engine_and_a_file() {
+    fn store_url_names_an_engine_and_a_file() {
         assert_eq!("sqlite:a/b.db".parse(), Ok(StoreUrl::Sqlite("a/b.db".into())));
         assert_eq!("sqlite:/a?b#c".parse(), Ok(StoreUrl::Sqlite("/a?b#c".into())));
         for memory in ["sqlite:", "sqlite::memory:"] {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_is_shown_as_it_was_written() {
+    fn store_url_is_shown_as_written() {
         let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
         assert_eq!(url.to_string(), "sqlite:plant-store.db");
     }

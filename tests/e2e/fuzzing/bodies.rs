@@ -1,6 +1,6 @@
 //! The body reader beside a second one, written from RFC 8259 and the contract alone.
 
-use plant_store_server::new_plant;
+use plant_store_server::http::new_plant;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -10,7 +10,7 @@ use super::{edited, fuzz, second_reader};
 use crate::properties::any_body;
 
 #[test]
-fn a_plant_is_read_however_it_is_spelled() {
+fn plant_is_read_in_every_json_spelling() {
     fuzz(2_000, 250_000, spelled_plant(), |(plant, body)| {
         prop_assert_eq!(new_plant::read(&body), Ok(plant), "{}", String::from_utf8_lossy(&body));
         Ok(())
@@ -20,7 +20,7 @@ fn a_plant_is_read_however_it_is_spelled() {
 /// The same bytes are a plant to both readers, and the same one; or to neither, and the service
 /// says in words of its own why not.
 #[test]
-fn two_readers_agree_on_any_body() {
+fn any_body_is_read_as_by_a_second_reader() {
     let bytes = prop_oneof![3 => select(&br#"{}[]":,\u0-1.e "#[..]), 1 => any::<u8>()];
     let spelled = prop_oneof![spelled_plant().prop_map(|(_, body)| body), near_plant()];
     let near = edited(spelled, bytes.clone());

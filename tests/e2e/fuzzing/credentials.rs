@@ -1,12 +1,12 @@
 //! The `Authorization` header and the token in it, read beside a model of both.
 
-use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue};
-use plant_store_server::credentials::{NoToken, bearer_token};
+use plant_store_server::http::credentials::{NoToken, bearer_token};
 use plant_store_server::token::Token;
 use proptest::array;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 
 use super::{edited, fuzz};
 
@@ -75,7 +75,7 @@ fn any_field() -> impl Strategy<Value = Vec<u8>> {
 }
 
 #[test]
-fn a_header_is_read_as_the_rfcs_say() {
+fn authorization_header_is_read_as_rfc_9110_and_6750_say() {
     let fields = prop_oneof![
         8 => any_field().prop_map(|field| vec![field]),
         1 => vec(any_field(), 0..4),
@@ -94,7 +94,7 @@ fn a_header_is_read_as_the_rfcs_say() {
 }
 
 #[test]
-fn a_token_is_its_own_text_and_no_other_text_is_one() {
+fn token_parses_and_any_changed_text_does_not() {
     let texts = prop_oneof![
         4 => edited(any_token(), prop_oneof![4 => select(BASE62), 1 => any::<u8>()]),
         1 => any::<String>().prop_map(String::into_bytes),

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::time::Duration;
 
-use plant_store_server::api::{NewPlant, Plant};
-use plant_store_server::request::BodyLimits;
+use plant_store_server::http::request::BodyLimits;
+use plant_store_server::types::{NewPlant, Plant};
 use plant_store_tests::{Connection, PATIENCE, Response, bearer, plant, post};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -181,7 +181,7 @@ impl Honest {
 }
 
 #[test]
-fn requests_behind_each_other_get_their_own_answers_and_no_others() {
+fn pipelined_requests_get_their_own_answers_in_order() {
     let service = InProcess::start(BodyLimits { size: LIMIT, time: PATIENCE });
     let plants = RefCell::default();
     let inputs = (vec(request(&service.token), 1..6), vec(any::<Index>(), 0..6));
@@ -206,7 +206,7 @@ fn requests_behind_each_other_get_their_own_answers_and_no_others() {
 /// Nothing but declared answers, an end to each connection, and no panic; every plant that was
 /// answered is there, and who is honest meanwhile is served.
 #[test]
-fn whatever_is_sent_the_answers_are_declared() {
+fn damaged_requests_get_declared_answers_or_none() {
     let limits = BodyLimits { size: LIMIT, time: Duration::from_millis(100) };
     let service = InProcess::start(limits);
     let honest = Honest::connect(&service);

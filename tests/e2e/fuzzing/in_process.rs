@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 
-use plant_store_server::api::NewPlant;
-use plant_store_server::request::BodyLimits;
-use plant_store_server::server::listen;
+use plant_store_server::http::request::BodyLimits;
+use plant_store_server::http::service::listen;
 use plant_store_server::store::{CommitError, Outcome, Writer};
-use plant_store_tests::{OverWriter, PATIENCE};
+use plant_store_server::types::NewPlant;
+use plant_store_tests::{PATIENCE, ServiceOverWriter};
 use tokio::sync::oneshot;
 
 /// The plants of a store, by their ids.
@@ -45,8 +45,9 @@ impl InProcess {
         let thread = thread::Builder::new().name(SERVER.into()).spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.expect("a runtime").block_on(async {
-                let OverWriter { service, log, token, .. } = service(memory, body);
-                let server = listen("127.0.0.1:0".parse().expect("an address"), service, &log);
+                let ServiceOverWriter { service, log, token, .. } = service(memory, body);
+                let server =
+                    listen("127.0.0.1:0".parse().expect("an address"), service, &log.dropshot);
                 let server = server.expect("a free port");
                 started
                     .send((server.local_addr(), token.reveal().to_owned()))
@@ -93,11 +94,11 @@ fn count_panics() {
     });
 }
 
-fn service(memory: Memory, body: BodyLimits) -> OverWriter {
+fn service(memory: Memory, body: BodyLimits) -> ServiceOverWriter {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let url = format!("sqlite:{}", folder.path().join("tokens.db").display());
     let url = url.parse().expect("a store URL");
-    OverWriter::start(Box::new(memory), 64, body, &url, slog::Level::Critical)
+    ServiceOverWriter::start(Box::new(memory), 64, body, &url, slog::Level::Critical)
         .expect("a store and a thread")
 }
 

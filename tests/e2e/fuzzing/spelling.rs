@@ -1,6 +1,6 @@
 //! Plants, and what is nearly one, spelled in every way that RFC 8259 has.
 
-use plant_store_server::api::NewPlant;
+use plant_store_server::types::NewPlant;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Selector, select};
@@ -20,7 +20,7 @@ pub fn spelled_plant() -> impl Strategy<Value = (NewPlant, Vec<u8>)> {
                 // A digit in front: none of ours, and none twice.
                 members.push((format!("{place}{}", &name[1..name.len() - 1]), value));
             }
-            let plant = NewPlant { id, name: name.0, tag: tag.map(|(tag, _)| tag) };
+            let plant = NewPlant { tag: tag.map(|(tag, _)| tag), ..NewPlant::new(id, name.0) };
             (plant, object(members, &space, &order))
         },
     )

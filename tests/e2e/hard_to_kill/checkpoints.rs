@@ -37,7 +37,7 @@ impl Files {
 
 /// SQLite copies the pages in their order, so the first, which counts them all, comes first.
 #[test]
-fn a_checkpoint_may_be_cut_off_after_any_page() {
+fn checkpoint_cut_off_after_any_page_loses_no_plant() {
     let server = Server::start();
     for id in 0..20 {
         server.create(&plant(id, &"Ficus ".repeat(500), None)).plant();

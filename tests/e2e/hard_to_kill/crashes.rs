@@ -32,7 +32,7 @@ fn killed_while_starting(stopped: &Starting) {
 }
 
 #[test]
-fn killed_it_keeps_what_it_answered_and_nothing_that_nobody_sent() {
+fn sigkill_loses_no_acknowledged_plant_and_invents_none() {
     let kills = amount(5, 500);
     let (mut load, mut server) = (Load::default(), Server::start());
     let (mut answered, mut longest_start) = (0, Duration::ZERO);
@@ -60,7 +60,7 @@ fn killed_it_keeps_what_it_answered_and_nothing_that_nobody_sent() {
 }
 
 #[test]
-fn told_to_stop_it_leaves_nothing_unanswered_that_it_took() {
+fn sigterm_leaves_no_stored_plant_unanswered() {
     let stops = amount(3, 100);
     let (mut load, mut server) = (Load::default(), Server::start());
     for _ in 0..stops {

@@ -88,7 +88,7 @@ fn created(server: &Server) -> BTreeSet<i64> {
 }
 
 #[test]
-fn a_store_that_was_cut_is_not_served_and_left_as_it_is() {
+fn truncated_store_is_refused_and_unchanged() {
     let stopped = store();
     cut(stopped.folder());
     let bytes = || fs::read(stopped.folder().join(STORE)).expect("the file is there");
@@ -105,7 +105,7 @@ fn a_store_that_was_cut_is_not_served_and_left_as_it_is() {
 
 /// On the disk while nobody looks, or under the server that has some pages in memory.
 #[test]
-fn damage_is_500_where_it_is_met_and_does_not_spread() {
+fn damaged_store_is_500_where_damaged_and_loses_no_readable_plant() {
     for damage in [overwrite, cut] {
         let server = store().start();
         // The log is there, or the cut would be noticed at the start.

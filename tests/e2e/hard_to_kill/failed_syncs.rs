@@ -26,7 +26,7 @@ fn assert_last_word(server: &mut Server) {
 }
 
 #[test]
-fn a_commit_that_is_not_synced_is_500_and_the_last() {
+fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
     let mut server = disk::start();
     server.create(&plant(1, "Ficus", None)).plant();
     disk::fail(&server, "sync", LOG);
@@ -46,7 +46,7 @@ fn a_commit_that_is_not_synced_is_500_and_the_last() {
 }
 
 #[test]
-fn a_checkpoint_that_is_not_synced_is_the_last() {
+fn failed_fsync_of_a_checkpoint_exits_1() {
     let mut server = disk::start();
     disk::fail(&server, "sync", STORE);
     // Each fills pages of its own: soon the log is long enough to be copied.
@@ -69,7 +69,7 @@ fn a_checkpoint_that_is_not_synced_is_the_last() {
 
 /// A power cut could take the store's name, and SQLite would not have said so.
 #[test]
-fn a_folder_that_is_not_synced_is_not_served_from() {
+fn failed_fsync_of_the_folder_refuses_to_serve() {
     let server = disk::start();
     disk::fail(&server, "sync", FOLDER);
     let stopped = server.stopped_by(Signal::SIGTERM);
@@ -87,7 +87,7 @@ fn a_folder_that_is_not_synced_is_not_served_from() {
 /// Syncs fail under load, and the machine loses its power: before the restart, and once more
 /// after those who got no plant were told that it is there.
 #[test]
-fn what_was_answered_outlives_failed_syncs_and_power_cuts() {
+fn failed_fsyncs_and_power_cuts_lose_no_acknowledged_plant() {
     let rounds = amount(3, 100);
     let (mut load, mut server) = (Load::default(), disk::start());
     let mut failed = 0;

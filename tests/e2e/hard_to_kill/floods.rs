@@ -48,7 +48,7 @@ fn create(server: &Server, next: &AtomicI64, flood: &Weak<()>, answered: &Answer
 /// Another process takes the store's write lock and gives it back, again and again, so that the
 /// queue fills and empties. Who finds it full is told so while the lock is still taken.
 #[test]
-fn a_queue_that_overflows_refuses_at_once_and_recovers_by_itself() {
+fn overflowing_queue_is_503_and_recovers() {
     const CLIENTS: usize = 64;
     let server = Server::starting().with(&["--queue", "8"]).start();
     let (next, answered) = (AtomicI64::new(1), Answered::default());
@@ -82,7 +82,7 @@ fn a_queue_that_overflows_refuses_at_once_and_recovers_by_itself() {
 /// Ten gigabytes were announced, or no end at all; what the service takes of them is the limit
 /// and what fits into the buffers of two sockets.
 #[test]
-fn a_body_without_end_is_cut_off_after_the_limit() {
+fn endless_body_is_413_after_the_limit() {
     const CHUNK: usize = 0x4000;
     const BUFFERS: usize = 32 * 1024 * 1024;
     let server = Server::start();
@@ -115,7 +115,7 @@ fn a_body_without_end_is_cut_off_after_the_limit() {
 /// Without a file for it a connection waits to be accepted, while those that are there are
 /// served, and the store, whose files are open, is written.
 #[test]
-fn connections_wait_for_files_and_are_accepted_when_there_are_some() {
+fn connections_past_the_open_file_limit_wait_and_are_served_later() {
     const FILES: usize = 48;
     let server = Server::starting().with_open_files(&format!("-n {FILES}")).start();
     let mut early = server.connect();

@@ -13,7 +13,7 @@ use crate::database::{LOG, STORE};
 const ANSWERS: usize = 100;
 
 #[test]
-fn a_log_that_cannot_grow_is_503_until_it_can() {
+fn full_disk_under_the_log_is_503_until_there_is_room() {
     let server = disk::start();
     server.create(&plant(1, "Ficus", None)).plant();
     disk::fail(&server, "write", LOG);
@@ -31,7 +31,7 @@ fn a_log_that_cannot_grow_is_503_until_it_can() {
 
 /// The log has what the file has no room for: no create is refused, and none is lost.
 #[test]
-fn a_store_that_cannot_grow_goes_on_in_its_log() {
+fn full_disk_under_the_store_file_keeps_creates_in_the_log() {
     let server = disk::start();
     disk::fail(&server, "write", STORE);
     let long = "x".repeat(64 * 1024);
@@ -54,7 +54,7 @@ fn a_store_that_cannot_grow_goes_on_in_its_log() {
 
 /// The kernel's own refusal: no file of the process may grow beyond its limit.
 #[test]
-fn a_limit_on_the_size_of_files_is_a_full_disk() {
+fn file_size_limit_is_500_and_loses_no_plant() {
     let limit = |server: &Server, bytes: &str| {
         let status = Command::new("prlimit")
             .args(["--pid", &server.pid().to_string(), &format!("--fsize={bytes}:unlimited")])
@@ -81,7 +81,7 @@ fn a_limit_on_the_size_of_files_is_a_full_disk() {
 /// Full and not, under load, and then the machine loses its power. In half of the rounds the
 /// store's own file has no room at all, so that the log is never copied.
 #[test]
-fn what_was_answered_outlives_full_disks() {
+fn full_disks_lose_no_acknowledged_plant() {
     let rounds = amount(2, 50);
     let (mut load, mut server) = (Load::default(), disk::start());
     for _ in 0..rounds {

@@ -151,7 +151,8 @@ fn the_plant(id: i64) -> NewPlant {
     const SPACES: [usize; 16] = [6000, 600, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let pick = |kinds: usize| usize::try_from(id.rem_euclid(1_000_003)).expect("small") % kinds;
     let name = format!("{}{id}{}", NAMES[pick(4)], " ".repeat(SPACES[pick(16)]));
-    NewPlant { id, name, tag: TAGS[pick(3)].map(str::to_owned) }
+    let plant = NewPlant::builder().id(id).name(name).tag(TAGS[pick(3)].map(str::to_owned));
+    plant.try_into().expect("a plant")
 }
 
 /// The request that creates it.

@@ -32,7 +32,7 @@ fn permit(path: &Path, mode: u32) {
 }
 
 #[test]
-fn a_folder_that_takes_no_files_gets_no_store() {
+fn read_only_folder_gets_no_store() {
     let folder = TempDir::new().expect("a temporary folder");
     permit(folder.path(), 0o500);
     let (status, said) = failure(&mut serve(folder.path()));
@@ -42,7 +42,7 @@ fn a_folder_that_takes_no_files_gets_no_store() {
 }
 
 #[test]
-fn a_store_that_may_not_be_written_is_not_served_and_left_as_it_is() {
+fn read_only_store_is_refused_and_unchanged() {
     let server = Server::start();
     server.create(&plant(1, "Ficus", None)).plant();
     let stopped = server.stopped_by(Signal::SIGTERM);
@@ -61,7 +61,7 @@ fn a_store_that_may_not_be_written_is_not_served_and_left_as_it_is() {
 
 /// The files are open already: what was answered is written, and outlives the server.
 #[test]
-fn a_folder_that_becomes_read_only_under_the_server_loses_nothing() {
+fn folder_made_read_only_under_the_server_loses_no_plant() {
     let command = |to_serve: &mut Command| {
         let folder = to_serve.get_current_dir().expect("a folder").to_owned();
         *to_serve = serve(&folder);

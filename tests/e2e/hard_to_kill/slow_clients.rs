@@ -96,7 +96,7 @@ impl Flood {
 
 /// The soft limit on open files is lower than that: the server lifts it by itself.
 #[test]
-fn honest_clients_are_served_beside_thousands_of_slow_ones() {
+fn thousands_of_slow_clients_do_not_stop_honest_ones() {
     allow_many_files().expect("as much as is allowed");
     let connections = amount(600, 2001);
     let deadline = format!("{}s", DEADLINE.as_secs());
@@ -126,7 +126,7 @@ fn honest_clients_are_served_beside_thousands_of_slow_ones() {
 
 /// The HTTP library gives a head 30 seconds; the short form does not wait for them.
 #[test]
-fn a_slow_head_runs_out_of_time_though_it_moves() {
+fn head_that_trickles_past_30_seconds_is_closed() {
     let server = Server::start();
     for _ in 0..amount(0, 1) {
         let mut connection = server.connect();

@@ -105,7 +105,7 @@ impl Report {
         ensure!(
             self.new >= least,
             "info.version is {}, was {}, and must be {least} or larger: \
-             set VERSION in server/src/document.rs, then `cargo xtask generate`",
+             set VERSION in server/src/http/document.rs, then `cargo xtask generate`",
             self.new,
             self.old,
         );

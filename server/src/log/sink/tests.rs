@@ -5,7 +5,7 @@ use slog::{Discard, Logger, info, o, warn};
 use super::*;
 
 #[test]
-fn records_are_gathered_for_a_while() {
+fn records_are_gathered_for_100_ms() {
     let sink = Sink::default();
     sink.append(b"one\n");
     let started = Instant::now();
@@ -16,14 +16,14 @@ fn records_are_gathered_for_a_while() {
 }
 
 #[test]
-fn enough_records_wait_no_longer() {
+fn records_of_64_kib_are_written_at_once() {
     let sink = Sink::default();
     sink.append(&vec![b'.'; 65_535]);
     assert!(!sink.lock().urgent);
     sink.append(b"\n");
     assert!(sink.lock().urgent);
     sink.take(&mut Vec::new());
-    assert!(!sink.lock().urgent, "what comes next is gathered anew");
+    assert!(!sink.lock().urgent, "later records are gathered again");
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn records_without_room_are_counted() {
 }
 
 #[test]
-fn a_warning_waits_for_no_other_record() {
+fn warning_is_written_at_once() {
     let sink = Arc::new(Sink::default());
     let log = Logger::root(Urgent { drain: Discard, sink: Arc::clone(&sink) }, o!());
     info!(log, "it can wait");

@@ -1,4 +1,4 @@
-//! Group commit over a writer that does as it is told: it fails on command, which no disk does.
+//! Group commit over a writer that returns what the test tells it to, failures included.
 
 use std::pin::Pin;
 use std::sync::mpsc as std_mpsc;
@@ -7,13 +7,13 @@ use std::task::{Context, Waker};
 use slog::{Discard, o};
 use tokio::runtime::{Builder, Runtime};
 
-use super::Outcome::{Conflict, Created, Repeated};
 use super::*;
+use crate::store::engine::Outcome::{Conflict, Created, Repeated};
 
 type Committed = Result<Vec<Outcome>, CommitError>;
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<NewPlant, CreateError>> + 'a>>;
 
-/// A writer that says which ids it is about to commit, and then does as it is told.
+/// A writer that says which ids it is about to commit, and then returns what it is told to.
 struct Told {
     begun: std_mpsc::Sender<Vec<i64>>,
     results: std_mpsc::Receiver<Committed>,
@@ -46,13 +46,13 @@ fn store(queue: usize, upkeep: Option<CommitError>) -> Store {
     let log = Logger::root(Discard, o!());
     let runtime = Builder::new_current_thread().build().expect("a runtime");
     let entered = runtime.enter();
-    let (plants, end) = GroupCommit::start(writer, queue, log, Metrics::off()).expect("a thread");
+    let (plants, end) = GroupCommit::start(writer, queue, log).expect("a thread");
     drop(entered);
     Store { runtime, plants, end, begun: begun_end, results: results_end }
 }
 
 fn plant(id: i64) -> NewPlant {
-    NewPlant { id, name: String::new(), tag: None }
+    NewPlant::new(id, "")
 }
 
 impl Store {
@@ -81,7 +81,7 @@ impl Store {
 }
 
 #[test]
-fn what_waits_is_committed_together_and_answered_each_with_its_own() {
+fn waiting_creates_share_a_commit_and_get_their_own_answers() {
     let store = store(3, None);
     let first = store.begun(1);
     let waiting = [2, 3, 4].map(|id| store.queued(id));
@@ -95,7 +95,7 @@ fn what_waits_is_committed_together_and_answered_each_with_its_own() {
 }
 
 #[test]
-fn a_batch_has_a_bound() {
+fn batch_takes_1024_creates_at_most() {
     let store = store(BATCH + 1, None);
     let first = store.begun(0);
     let ids = 1..=i64::try_from(BATCH + 1).expect("a batch is small");
@@ -111,7 +111,7 @@ fn a_batch_has_a_bound() {
 }
 
 #[test]
-fn a_create_takes_its_course_though_nobody_waits_for_it() {
+fn queued_create_is_committed_when_its_client_has_left() {
     let store = store(1, None);
     let first = store.begun(1);
     drop(store.queued(2));
@@ -124,7 +124,7 @@ fn a_create_takes_its_course_though_nobody_waits_for_it() {
 }
 
 #[test]
-fn a_failed_commit_is_no_success_and_the_next_one_may_be() {
+fn failed_commit_is_an_error_and_the_next_may_succeed() {
     for (failure, expected) in [
         (CommitError::Unavailable("full".into()), CreateError::Unavailable),
         (CommitError::Fault("broken".into()), CreateError::Fault),
@@ -140,7 +140,7 @@ fn a_failed_commit_is_no_success_and_the_next_one_may_be() {
 }
 
 #[test]
-fn after_a_failed_sync_nothing_is_tried_again() {
+fn nothing_is_committed_after_a_failed_fsync() {
     let store = store(1, None);
     let (begun, waiting) = (store.begun(1), store.queued(2));
     store.commit(Err(CommitError::SyncFailed("lost".into())));
@@ -152,7 +152,7 @@ fn after_a_failed_sync_nothing_is_tried_again() {
 }
 
 #[test]
-fn a_sync_that_fails_in_upkeep_stops_the_writer_after_the_answers() {
+fn failed_fsync_in_upkeep_stops_the_writer_after_the_answers() {
     let store = store(1, Some(CommitError::SyncFailed("lost".into())));
     let create = store.begun(1);
     store.commit(Ok(vec![Created]));

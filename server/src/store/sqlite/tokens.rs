@@ -1,13 +1,14 @@
 //! The table of token digests.
 
 use chrono::{DateTime, Utc};
+use rusqlite::types::Type;
 use rusqlite::{Connection, ErrorCode, Row, params};
 
-use super::failed;
-use crate::store::{StoreError, StoredToken};
-use crate::token::TokenDigest;
+use crate::store::engine::StoreError;
+use crate::store::sqlite::error::failed;
+use crate::token::{StoredToken, TokenDigest, TokenName};
 
-pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
+pub fn all(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
     connection
         .prepare_cached(
             "SELECT name, digest, first_characters, created_at, expires_at \
@@ -17,13 +18,13 @@ pub(super) fn all(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>>
         .collect()
 }
 
-pub(super) fn add(connection: &Connection, token: &StoredToken) -> Result<(), StoreError> {
+pub fn add(connection: &Connection, token: &StoredToken) -> Result<(), StoreError> {
     connection
         .execute(
             "INSERT INTO tokens (name, digest, first_characters, created_at, expires_at) \
              VALUES (?1, ?2, ?3, ?4, ?5)",
             params![
-                token.name,
+                token.name.as_str(),
                 token.digest.0,
                 token.first_characters,
                 token.created_at.timestamp(),
@@ -37,19 +38,19 @@ pub(super) fn add(connection: &Connection, token: &StoredToken) -> Result<(), St
         })
 }
 
-pub(super) fn revoke(connection: &Connection, name: &str) -> Result<(), StoreError> {
+pub fn revoke(connection: &Connection, name: &TokenName) -> Result<(), StoreError> {
     match connection
-        .execute("DELETE FROM tokens WHERE name = ?1", [name])
+        .execute("DELETE FROM tokens WHERE name = ?1", [name.as_str()])
         .map_err(failed("revoke the token"))?
     {
-        0 => Err(StoreError::NoSuchToken(name.to_owned())),
+        0 => Err(StoreError::NoSuchToken(name.clone())),
         _ => Ok(()),
     }
 }
 
 fn token(row: &Row<'_>) -> rusqlite::Result<StoredToken> {
     Ok(StoredToken {
-        name: row.get(0)?,
+        name: name(&row.get::<_, String>(0)?)?,
         digest: TokenDigest(row.get(1)?),
         first_characters: row.get(2)?,
         created_at: time(row.get(3)?),
@@ -57,8 +58,13 @@ fn token(row: &Row<'_>) -> rusqlite::Result<StoredToken> {
     })
 }
 
-/// A time that the calendar does not reach was not written by this service; the earliest one
-/// makes such an expiry a past one.
+fn name(text: &str) -> rusqlite::Result<TokenName> {
+    text.parse()
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error)))
+}
+
+/// A time past the calendar was not written by this service. It becomes the earliest time, so that
+/// such a token has expired.
 fn time(seconds: i64) -> DateTime<Utc> {
     DateTime::from_timestamp(seconds, 0).unwrap_or(DateTime::<Utc>::MIN_UTC)
 }

@@ -10,26 +10,27 @@ use rusqlite::hooks::Wal;
 use rusqlite::wal::CheckpointMode;
 use rusqlite::{CachedStatement, Connection, params};
 
-use super::{connect, failed, log_of};
-use crate::api::NewPlant;
-use crate::store::{Cause, CommitError, Outcome, StoreError, Writer};
+use crate::store::engine::{Cause, CommitError, Outcome, StoreError, Writer};
+use crate::store::sqlite::connection::{connect, log_of};
+use crate::store::sqlite::error::failed;
+use crate::types::NewPlant;
 
 /// Pages of the log after which it is copied into the database: SQLite's own default, 4 MiB
-/// (<https://sqlite.org/c3ref/wal_autocheckpoint.html>). With more of them a create costs as much,
-/// on 10 million plants too, and the slowest take longer.
+/// (<https://sqlite.org/c3ref/wal_autocheckpoint.html>). With more pages a create costs the same,
+/// on 10 million plants too, and the slowest creates take longer.
 const CHECKPOINT_PAGES: i32 = 1000;
 
-pub(super) struct SqliteWriter {
+pub struct SqliteWriter {
     connection: Connection,
-    /// How long the log is, in pages, as of the last commit.
+    /// The length of the log, in pages, after the last commit.
     log_pages: Arc<AtomicI32>,
-    /// How long it was at the last checkpoint. A reader may keep the log from starting anew; then
-    /// the next attempt waits for as many pages again.
+    /// Its length at the last checkpoint. While a reader keeps the log from starting over, the next
+    /// checkpoint waits for as many pages again.
     checkpointed: i32,
 }
 
 impl SqliteWriter {
-    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
         let mut connection = connect(path).map_err(failed("open the store for writing"))?;
         renew_log(&mut connection, path).map_err(failed("renew the store's log"))?;
         let log_pages = Arc::new(AtomicI32::new(0));
@@ -88,13 +89,14 @@ fn put(
     Ok(if same { Outcome::Repeated } else { Outcome::Conflict })
 }
 
-/// Makes durable what the log holds, before anything is answered or written behind it.
+/// Makes durable what the log holds, before anything is answered or written after it.
 ///
-/// A process that was killed may not have come to its sync; and after a sync that failed, the
-/// kernel calls pages clean that are on no disk (<https://lwn.net/Articles/752063/>), so that to
-/// sync them again proves nothing. Written over itself the log is dirty, and syncs in earnest.
+/// A killed process may not have reached its fsync. After an fsync that failed, the kernel may have
+/// marked pages clean that are not on the disk (<https://lwn.net/Articles/752063/>), so another
+/// fsync alone proves nothing. Rewriting the bytes marks the pages dirty again, so the next fsync
+/// really writes them.
 fn renew_log(connection: &mut Connection, path: &Path) -> Result<(), Cause> {
-    // The write lock: no other process appends to the log, or begins it anew.
+    // With the write lock, no other process appends to the log or starts it over.
     let _lock = connection.transaction()?;
     let path = log_of(path)?;
     let log = File::options().read(true).write(true).open(&path)?;
@@ -105,8 +107,8 @@ fn renew_log(connection: &mut Connection, path: &Path) -> Result<(), Cause> {
         offset += read as u64;
     }
     log.sync_all()?;
-    // The names of the store and of its log are durable when their folder is, and SQLite does not
-    // look whether that could be synced.
+    // The names of the store and of its log are durable once their folder is synced. SQLite
+    // ignores a failure of that fsync.
     Ok(File::open(path.parent().unwrap_or(&path))?.sync_all()?)
 }
 

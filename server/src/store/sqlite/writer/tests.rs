@@ -2,8 +2,8 @@ use std::fs;
 
 use tempfile::TempDir;
 
-use super::super::create::create;
 use super::*;
+use crate::store::sqlite::file::create;
 
 /// A page in the log, with its header (<https://sqlite.org/fileformat2.html#the_write_ahead_log>).
 const FRAME: u64 = 4096 + 24;
@@ -25,7 +25,7 @@ impl Store {
 
     /// Commits a plant of some twenty pages; returns how long the log is then, in pages.
     fn commit(&mut self) -> i32 {
-        let plant = NewPlant { id: self.next, name: "Ficus ".repeat(12_000), tag: None };
+        let plant = NewPlant::new(self.next, "Ficus ".repeat(12_000));
         self.next += 1;
         assert_eq!(self.writer.commit(&[plant]).expect("a commit"), [Outcome::Created]);
         let pages = self.writer.log_pages.load(Relaxed);
@@ -42,24 +42,24 @@ impl Store {
                 return pages;
             }
         }
-        panic!("the log grows and grows");
+        panic!("the log is never copied");
     }
 }
 
 #[test]
-fn a_log_that_is_long_enough_starts_anew() {
+fn log_of_1000_pages_is_copied_and_starts_over() {
     let mut store = Store::new();
     for _ in 0..3 {
         let pages = store.commit_until_copied();
         assert!((1000..1030).contains(&pages), "{pages}");
-        assert!(store.commit() < 30, "the log starts anew");
+        assert!(store.commit() < 30, "the log starts over");
     }
     let log = fs::metadata(store.folder.path().join("plants.db-wal")).expect("the log").len();
     assert!(log / FRAME < 1030, "{log}");
 }
 
 #[test]
-fn a_log_that_a_reader_holds_is_tried_again_when_it_has_grown_as_much_again() {
+fn log_that_a_reader_holds_is_tried_again_after_1000_more_pages() {
     let mut store = Store::new();
     store.commit();
     let reader = Connection::open(store.folder.path().join("plants.db")).expect("the store");
@@ -70,5 +70,5 @@ fn a_log_that_a_reader_holds_is_tried_again_when_it_has_grown_as_much_again() {
     reader.execute_batch("COMMIT").expect("the view ends");
     let third = store.commit_until_copied();
     assert!((1000..1030).contains(&(third - second)), "{second}, {third}");
-    assert!(store.commit() < 30, "the log starts anew");
+    assert!(store.commit() < 30, "the log starts over");
 }

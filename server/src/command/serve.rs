@@ -1,0 +1,240 @@
+//! `plant-store serve`: from the flags to a serving process, and to its end.
+//!
+//! Starting and stopping only: what happens to a request is in [`crate::http::service`].
+//!
+//! One thread speaks HTTP, one commits, one writes the log, and one serves metrics where
+//! `--metrics` asks for it. More threads for HTTP would not make the one writer faster, and each
+//! create would cost more CPU time, because the threads wake each other.
+
+use std::io::{self, IsTerminal, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use bytesize::ByteSize;
+use clap::ValueEnum;
+use dropshot::HttpServer;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::signal::Signal;
+use slog::{info, warn};
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::time::timeout;
+
+use crate::command::store_args::StoreArgs;
+use crate::http::accepted_tokens::AcceptedTokens;
+use crate::http::request::BodyLimits;
+use crate::http::service::{Service, listen};
+use crate::log::{Log, LogFormat};
+use crate::metrics;
+use crate::store::{self, GroupCommit, WriterEnd};
+use crate::token::{StoredToken, Token, TokenName};
+
+/// Serve the API until SIGTERM or SIGINT
+///
+/// A store that does not exist is created, and a first token is issued and printed.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Address to listen on; port 0 takes any free one
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        env = "PLANT_STORE_LISTEN",
+        default_value = "127.0.0.1:8080"
+    )]
+    listen: SocketAddr,
+
+    #[command(flatten)]
+    store: StoreArgs,
+
+    /// Address to serve Prometheus metrics on, to whoever reaches it: bind it to loopback or to a
+    /// private network [default: none]
+    #[arg(long, value_name = "ADDRESS", env = "PLANT_STORE_METRICS")]
+    metrics: Option<SocketAddr>,
+
+    /// Largest request body
+    #[arg(long, value_name = "SIZE", env = "PLANT_STORE_MAX_BODY", default_value = "1MiB")]
+    max_body: ByteSize,
+
+    /// How long a request body may take to arrive
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "PLANT_STORE_BODY_TIMEOUT",
+        default_value = "10s",
+        value_parser = humantime::parse_duration
+    )]
+    body_timeout: Duration,
+
+    /// How many creates may wait to be committed; the next ones are refused with 503
+    #[arg(long, value_name = "CREATES", env = "PLANT_STORE_QUEUE", default_value = "1024")]
+    queue: NonZeroUsize,
+
+    /// How long requests in flight may take once the server is told to stop
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "PLANT_STORE_SHUTDOWN_TIMEOUT",
+        default_value = "10s",
+        value_parser = humantime::parse_duration
+    )]
+    shutdown_timeout: Duration,
+
+    /// The least important records that the log holds
+    #[arg(long, value_name = "LEVEL", env = "PLANT_STORE_LOG_LEVEL", default_value = "info")]
+    log_level: LogLevel,
+
+    /// How the log is written [default: text on a terminal, json elsewhere]
+    #[arg(long, value_name = "FORMAT", env = "PLANT_STORE_LOG_FORMAT")]
+    log_format: Option<LogFormat>,
+}
+
+/// How important a record is.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum LogLevel {
+    Info,
+    Warning,
+    Error,
+    Critical,
+}
+
+impl From<LogLevel> for slog::Level {
+    fn from(level: LogLevel) -> Self {
+        match level {
+            LogLevel::Info => Self::Info,
+            LogLevel::Warning => Self::Warning,
+            LogLevel::Error => Self::Error,
+            LogLevel::Critical => Self::Critical,
+        }
+    }
+}
+
+/// Serves until a signal ends it, or until the store fails to sync.
+pub fn run(args: &Args) -> Result<()> {
+    let format = args.log_format.unwrap_or(match io::stderr().is_terminal() {
+        true => LogFormat::Text,
+        false => LogFormat::Json,
+    });
+    let log = Log::start(format, args.log_level.into()).context("cannot start the log")?;
+    lift_limit_on_open_files();
+    // First of all: an address that is in use must not leave a new store behind.
+    if let Some(address) = args.metrics {
+        let address = metrics::serve(address)
+            .with_context(|| format!("cannot serve metrics on {address}"))?;
+        info!(log.logger, "serving metrics"; "address" => %address);
+    }
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime")?
+        .block_on(serve(args, &log))
+}
+
+/// Each connection is an open file. The usual soft limit of 1,024 protects programs that use
+/// select(2), and this one does not; so it takes the hard limit. Where that fails, the server
+/// accepts fewer connections at a time.
+fn lift_limit_on_open_files() {
+    if let Ok((_, allowed)) = getrlimit(Resource::RLIMIT_NOFILE) {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, allowed, allowed);
+    }
+}
+
+async fn serve(args: &Args, log: &Log) -> Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    // With a handler, a write past the limit on file size fails with EFBIG instead of ending the
+    // process. A create is then refused as on a full disk.
+    let _at_file_size_limit = signal(SignalKind::from_raw(Signal::SIGXFSZ as i32))?;
+
+    let cannot_listen = || format!("cannot listen on {}", args.listen);
+    // Tried first: an address that is in use must not leave a new store behind.
+    drop(TcpListener::bind(args.listen).with_context(cannot_listen)?);
+    let url = &args.store.url;
+    let created = store::prepare(url)?;
+    let engine = store::open(url)?;
+    let first_token = match created {
+        true => {
+            let (token, stored) = StoredToken::issue(TokenName::first(), None);
+            engine.add_token(&stored)?;
+            Some(token)
+        }
+        false => None,
+    };
+
+    let accepted = AcceptedTokens::load(&*engine)?;
+    let (plants, mut writer_end) =
+        GroupCommit::start(engine.writer()?, args.queue.get(), log.logger.clone())
+            .context("cannot start the writer")?;
+    tokio::spawn(accepted.clone().keep_fresh(Arc::clone(&engine), log.logger.clone()));
+    let body = BodyLimits {
+        size: usize::try_from(args.max_body.as_u64()).unwrap_or(usize::MAX),
+        time: args.body_timeout,
+    };
+    let service = Service::new(accepted, plants, body, log.logger.clone());
+    let server = listen(args.listen, service, &log.dropshot).with_context(cannot_listen)?;
+
+    announce(server.local_addr(), first_token.as_ref())?;
+    info!(log.logger, "listening"; "address" => %server.local_addr(), "store" => %url);
+
+    let failed = tokio::select! {
+        _ = terminate.recv() => None,
+        _ = interrupt.recv() => None,
+        end = &mut writer_end => Some(end),
+    };
+    info!(log.logger, "stopping");
+    let writer_end = failed.is_none().then_some(writer_end);
+    tokio::select! {
+        () = stop(server, writer_end, args.shutdown_timeout, log) => {}
+        _ = terminate.recv() => bail!("stopped at once by a second signal"),
+        _ = interrupt.recv() => bail!("stopped at once by a second signal"),
+    }
+    match failed {
+        Some(end) => Ok(end.context("the writer died")??),
+        None => Ok(()),
+    }
+}
+
+/// Says where the service listens. For a new store it also prints, once, a command that uses the
+/// first token.
+fn announce(address: SocketAddr, first_token: Option<&Token>) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "plant-store listening on http://{address}")?;
+    if let Some(token) = first_token {
+        let mut reachable = address;
+        match address.ip() {
+            ip if !ip.is_unspecified() => {}
+            ip if ip.is_ipv4() => reachable.set_ip(Ipv4Addr::LOCALHOST.into()),
+            _ => reachable.set_ip(Ipv6Addr::LOCALHOST.into()),
+        }
+        writeln!(
+            stdout,
+            "curl http://{reachable}/plants -H 'Authorization: Bearer {}' \
+             -H 'Content-Type: application/json' \
+             -d '{{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}}'",
+            token.reveal(),
+        )?;
+    }
+    stdout.flush()
+}
+
+/// Accepts no more connections, finishes the requests in flight, and lets the writer close the
+/// store, all within the time given. What is not finished by then was not answered.
+async fn stop(
+    server: HttpServer<Service>,
+    writer_end: Option<WriterEnd>,
+    within: Duration,
+    log: &Log,
+) {
+    let finished = timeout(within, async {
+        // An error is a panic of the accept loop. Its connections ended with it.
+        let _ = server.close().await;
+        if let Some(end) = writer_end {
+            let _ = end.await;
+        }
+    });
+    match finished.await {
+        Ok(()) => info!(log.logger, "stopped"),
+        Err(_) => warn!(log.logger, "stopped with requests unfinished"),
+    }
+}

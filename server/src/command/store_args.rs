@@ -1,0 +1,18 @@
+//! The flag that every command takes.
+
+use clap::Args;
+
+use crate::store::StoreUrl;
+
+/// Which store to work on.
+#[derive(Args, Debug)]
+pub struct StoreArgs {
+    /// Where the plants are kept
+    #[arg(
+        long = "store",
+        value_name = "URL",
+        env = "PLANT_STORE_STORE",
+        default_value = "sqlite:plant-store.db"
+    )]
+    pub url: StoreUrl,
+}

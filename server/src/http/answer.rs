@@ -1,0 +1,130 @@
+//! What leaves the service: a 200 with a `Plant`, or a 400 with an `Error`, as
+//! `application/json`. There is no third way out of the operation.
+//!
+//! Dropshot's own response types can set no header on a refusal. [`Answer`] can, and in the
+//! document it is the `Plant` that it holds on success.
+
+use std::fmt;
+
+use dropshot::{Body, ErrorStatusCode, HttpCodedResponse, HttpError, HttpResponseError};
+use http::header::{CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{Response, StatusCode};
+use serde::Serialize;
+
+use crate::http::credentials::NoToken;
+use crate::http::refusal::Refusal;
+use crate::types::{Error, Plant};
+
+/// RFC 6750, section 3.1: no `error` code where no token was given.
+const CHALLENGE: HeaderValue = HeaderValue::from_static(r#"Bearer realm="plant-store""#);
+const CHALLENGE_INVALID: HeaderValue =
+    HeaderValue::from_static(r#"Bearer realm="plant-store", error="invalid_token""#);
+
+/// Overload passes as fast as a commit does; one second is the smallest step of the header.
+const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
+
+/// A finished response of the operation.
+pub struct Answer(Response<Body>);
+
+impl HttpCodedResponse for Answer {
+    type Body = Plant;
+    const STATUS_CODE: StatusCode = StatusCode::OK;
+    const DESCRIPTION: &'static str = "Plant response";
+}
+
+impl From<Answer> for Result<Response<Body>, HttpError> {
+    fn from(answer: Answer) -> Self {
+        Ok(answer.0)
+    }
+}
+
+impl From<&Result<Plant, Refusal>> for Answer {
+    fn from(outcome: &Result<Plant, Refusal>) -> Self {
+        match outcome {
+            Ok(plant) => Self(json(StatusCode::OK, plant)),
+            Err(refusal) => refuse(refusal),
+        }
+    }
+}
+
+impl Answer {
+    /// RFC 9112, section 9.6: the connection ends with this response, because what the client
+    /// still sends of its request will not be read.
+    #[must_use]
+    pub fn closing_connection(mut self) -> Self {
+        self.0.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        self
+    }
+
+    /// The status of the response: 200 or 400.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.0.status()
+    }
+}
+
+fn refuse(refusal: &Refusal) -> Answer {
+    let error = Error { error: refusal.code().number().into(), message: refusal.to_string() };
+    let mut response = json(StatusCode::BAD_REQUEST, &error);
+    let headers = response.headers_mut();
+    match refusal {
+        Refusal::NoToken(NoToken::Absent) => {
+            headers.insert(WWW_AUTHENTICATE, CHALLENGE);
+        }
+        Refusal::NoToken(NoToken::Malformed) | Refusal::TokenNotAccepted => {
+            headers.insert(WWW_AUTHENTICATE, CHALLENGE_INVALID);
+        }
+        Refusal::Overload | Refusal::StoreUnavailable => {
+            headers.insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
+        }
+        _ => {}
+    }
+    Answer(response)
+}
+
+fn json(status: StatusCode, body: &impl Serialize) -> Response<Body> {
+    let body = serde_json::to_vec(body).expect("strings and integers are always JSON");
+    let mut response = Response::new(Body::from(body));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+}
+
+/// What Dropshot itself refuses within the operation. Today it refuses nothing there, because
+/// [`PlantRequest`] takes every request as it is. Should that change, the contract still holds.
+///
+/// [`PlantRequest`]: crate::http::request::PlantRequest
+impl From<HttpError> for Error {
+    fn from(refusal: HttpError) -> Self {
+        Self { error: refusal.status_code.as_u16().into(), message: refusal.external_message }
+    }
+}
+
+impl HttpResponseError for Error {
+    /// Always 400: the contract declares no other failure.
+    fn status_code(&self) -> ErrorStatusCode {
+        ErrorStatusCode::BAD_REQUEST
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use dropshot::ClientErrorStatusCode;
+
+    use super::*;
+
+    #[test]
+    fn dropshot_refusal_is_a_400_of_the_contract() {
+        let refusal =
+            HttpError::for_client_error_with_status(None, ClientErrorStatusCode::CONFLICT);
+        let error = Error::from(refusal);
+        assert_eq!(error.status_code(), ErrorStatusCode::BAD_REQUEST);
+        assert_eq!(error.to_string(), "Conflict (409)");
+    }
+}

@@ -1,0 +1,44 @@
+//! The contract: one operation, as a trait.
+//!
+//! Dropshot turns this trait and [`crate::types`] into the OpenAPI document
+//! ([`crate::http::document`] completes it). The doc comment on the operation is its description
+//! there: it speaks to the readers of the published document. After a change here,
+//! `cargo xtask generate` writes `openapi/` and `client/`.
+//!
+//! Nothing here knows how a request is read, who may send it or where a plant is kept.
+
+use dropshot::{EndpointTagPolicy, RequestContext};
+
+use crate::http::answer::Answer;
+use crate::http::request::PlantRequest;
+use crate::types::Error;
+
+/// The one API of the service: [`crate::http::service`] implements it, and the document is made
+/// from the trait alone, without a server.
+#[dropshot::api_description {
+    tag_config = {
+        policy = EndpointTagPolicy::ExactlyOne,
+        tags = { "plants" = { description = "The plants of the store." } },
+    },
+}]
+pub trait PlantStoreApi {
+    /// What the implementation keeps between requests.
+    type Context;
+
+    /// Create a plant
+    ///
+    /// Creates a new plant in the store.
+    ///
+    /// The answer is sent once the plant is durable. The operation is safe to repeat: the same
+    /// `id` with the same `name` and `tag` answers 200 again, the same `id` with anything else
+    /// is refused with `error` 409 and leaves the first plant as it is.
+    #[endpoint {
+        method = POST,
+        path = "/plants",
+        tags = ["plants"],
+    }]
+    async fn create_plant(
+        rqctx: RequestContext<Self::Context>,
+        request: PlantRequest,
+    ) -> Result<Answer, Error>;
+}

@@ -1,0 +1,54 @@
+//! The values of `Error.error`: the one table of them.
+//!
+//! The document's description of `Error.error`, the metrics and every refusal take them from here.
+//! Tests hold the README and the client against it.
+
+use strum::VariantArray;
+
+/// What a client tells refusals apart by: the HTTP status code that names the failure (RFC 9110,
+/// section 15). The status of the response itself is always 400.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
+#[expect(missing_docs, reason = "the table says what each means")]
+pub enum ErrorCode {
+    BadRequest,
+    Unauthorized,
+    RequestTimeout,
+    Conflict,
+    ContentTooLarge,
+    UnsupportedMediaType,
+    InternalServerError,
+    ServiceUnavailable,
+}
+
+impl ErrorCode {
+    /// The table: each value, and when a client meets it. The words are published.
+    const fn row(self) -> (u16, &'static str) {
+        match self {
+            Self::BadRequest => (400, "the body is not a NewPlant"),
+            Self::Unauthorized => (401, "no valid bearer token"),
+            Self::RequestTimeout => (408, "the body did not arrive in time"),
+            Self::Conflict => (409, "the id belongs to a different plant"),
+            Self::ContentTooLarge => (413, "the body is too large"),
+            Self::UnsupportedMediaType => (415, "the body is not plain application/json"),
+            Self::InternalServerError => (500, "a fault of the service"),
+            Self::ServiceUnavailable => {
+                (503, "the service cannot take the plant now, send it again as it is")
+            }
+        }
+    }
+
+    /// Every value, in the order of the numbers.
+    pub const ALL: &[Self] = Self::VARIANTS;
+
+    /// The value.
+    #[must_use]
+    pub const fn number(self) -> u16 {
+        self.row().0
+    }
+
+    /// When a client meets the value, in the words of the published document.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        self.row().1
+    }
+}

@@ -1,0 +1,17 @@
+//! All that knows HTTP and OpenAPI: the contract, and what happens to a request.
+//!
+//! Nothing here knows which engine keeps the plants, and nothing outside knows what the published
+//! document looks like.
+
+pub mod accepted_tokens;
+mod access;
+mod answer;
+pub mod api;
+pub mod credentials;
+pub mod document;
+pub mod error_code;
+mod metrics;
+pub mod new_plant;
+mod refusal;
+pub mod request;
+pub mod service;

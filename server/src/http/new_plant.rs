@@ -1,0 +1,247 @@
+//! A NewPlant, read from JSON to the letter of the contract.
+//!
+//! A derived reader also takes an array for the object, an unknown member twice, and bad UTF-8 in a
+//! member that it skips. This one takes a JSON text (RFC 8259) that is exactly one object, with no
+//! member twice. Its messages name the member and what was expected; they never repeat a value.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::error::Category;
+use serde_json::value::RawValue;
+
+use crate::types::NewPlant;
+
+/// How much of a member's name a message repeats, in characters.
+const SHOWN: usize = 40;
+
+/// Why a body is not a NewPlant, in words for the client.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum NotANewPlant {
+    /// RFC 8259, section 8.1: JSON is UTF-8.
+    #[error("the body is not JSON: byte {} is not UTF-8", .valid_up_to + 1)]
+    NotUtf8 { valid_up_to: usize },
+    /// The parser's own words, which hold a position and no value.
+    #[error("the body is not JSON: {0}")]
+    NotJson(String),
+    #[error("the body must be a JSON object with the members `id` and `name`")]
+    NotAnObject,
+    /// RFC 8259, section 4, leaves open what a repeated name means; here it is refused.
+    #[error("`{0}` is given twice; every member may be given once")]
+    Repeated(String),
+    #[error("`{member}` is missing; expected {expected}")]
+    Missing { member: &'static str, expected: &'static str },
+    /// A member is of another type, or out of its range.
+    #[error("`{member}` is {found}; expected {expected}")]
+    Mismatch { member: &'static str, found: &'static str, expected: &'static str },
+}
+
+/// Reads a request body.
+pub fn read(body: &[u8]) -> Result<NewPlant, NotANewPlant> {
+    // Checked first and as a whole, because the parser does not look into a string that it skips.
+    let text = std::str::from_utf8(body)
+        .map_err(|error| NotANewPlant::NotUtf8 { valid_up_to: error.valid_up_to() })?;
+    let members: Members = serde_json::from_str(text).map_err(|error| match error.classify() {
+        Category::Data => NotANewPlant::NotAnObject,
+        Category::Syntax | Category::Eof | Category::Io => NotANewPlant::NotJson(error.to_string()),
+    })?;
+    members.try_into()
+}
+
+/// Dropshot's `TypedBody` asks for this where it describes the body; requests are read by [`read`].
+impl<'de> Deserialize<'de> for NewPlant {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Members::deserialize(deserializer)?.try_into().map_err(D::Error::custom)
+    }
+}
+
+/// The members of a JSON object as they were written: ours, and the names of the others.
+#[derive(Default)]
+struct Members<'a> {
+    id: Option<&'a RawValue>,
+    name: Option<&'a RawValue>,
+    tag: Option<&'a RawValue>,
+    others: BTreeSet<Name<'a>>,
+    repeated: Option<Name<'a>>,
+}
+
+/// A member's name, without a copy unless it is written with escapes.
+#[derive(PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'a> Members<'a> {
+    fn add(&mut self, name: Name<'a>, value: &'a RawValue) {
+        let before = match &*name.0 {
+            "id" => self.id.replace(value),
+            "name" => self.name.replace(value),
+            "tag" => self.tag.replace(value),
+            _ => self.others.replace(Name(name.0.clone())).map(|_| value),
+        };
+        if before.is_some() {
+            self.repeated.get_or_insert(name);
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Members::default();
+                // After a repetition, too, it reads to the end: if the rest is not JSON, the
+                // message says so instead of naming the repeated member.
+                while let Some((name, value)) = map.next_entry()? {
+                    members.add(name, value);
+                }
+                Ok(members)
+            }
+        }
+
+        deserializer.deserialize_map(Object)
+    }
+}
+
+impl TryFrom<Members<'_>> for NewPlant {
+    type Error = NotANewPlant;
+
+    fn try_from(members: Members<'_>) -> Result<Self, NotANewPlant> {
+        if let Some(Name(name)) = members.repeated {
+            return Err(NotANewPlant::Repeated(name.chars().take(SHOWN).collect()));
+        }
+        let required = |member, value: Option<_>, expected| {
+            value.ok_or(NotANewPlant::Missing { member, expected })
+        };
+        Ok(Self {
+            id: integer(required("id", members.id, INTEGER)?)?,
+            name: string("name", required("name", members.name, STRING)?)?,
+            tag: members.tag.map(|value| string("tag", value)).transpose()?,
+        })
+    }
+}
+
+const INTEGER: &str = "an integer of 64 bits";
+const STRING: &str = "a string";
+
+/// OpenAPI 3.0 takes JSON Schema's integer: a number without fraction and exponent. So `-0` is an
+/// integer and `1.0` is not. The parser's own numbers cannot tell them apart, so the text is read.
+fn integer(value: &RawValue) -> Result<i64, NotANewPlant> {
+    let mismatch = |found| NotANewPlant::Mismatch { member: "id", found, expected: INTEGER };
+    let text = value.get();
+    match kind(value) {
+        Kind::Number => text.parse().map_err(|_| {
+            mismatch(if text.contains(['.', 'e', 'E']) {
+                "a number with a fraction or an exponent"
+            } else {
+                "out of range"
+            })
+        }),
+        other => Err(mismatch(other.name())),
+    }
+}
+
+fn string(member: &'static str, value: &RawValue) -> Result<String, NotANewPlant> {
+    match kind(value) {
+        // The only error left is an escape that names half a surrogate pair.
+        Kind::String => serde_json::from_str(value.get()).map_err(|_| NotANewPlant::Mismatch {
+            member,
+            found: "a string with half a surrogate pair",
+            expected: STRING,
+        }),
+        other => Err(NotANewPlant::Mismatch { member, found: other.name(), expected: STRING }),
+    }
+}
+
+/// The kinds of value of RFC 8259, section 3.
+#[derive(Clone, Copy)]
+enum Kind {
+    Object,
+    Array,
+    String,
+    Boolean,
+    Null,
+    Number,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Object => "an object",
+            Self::Array => "an array",
+            Self::String => "a string",
+            Self::Boolean => "a boolean",
+            Self::Null => "null",
+            Self::Number => "a number",
+        }
+    }
+}
+
+/// A valid JSON value tells its kind by its first byte.
+fn kind(value: &RawValue) -> Kind {
+    match value.get().as_bytes().first() {
+        Some(b'{') => Kind::Object,
+        Some(b'[') => Kind::Array,
+        Some(b'"') => Kind::String,
+        Some(b't' | b'f') => Kind::Boolean,
+        Some(b'n') => Kind::Null,
+        _ => Kind::Number,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(body: &str) -> String {
+        read(body.as_bytes()).expect_err("no NewPlant").to_string()
+    }
+
+    #[test]
+    fn new_plant_is_read_with_every_member() {
+        let plant = NewPlant { tag: Some(String::new()), ..NewPlant::new(-1, "\0") };
+        assert_eq!(read(br#"{"tag":"","x":[{}],"name":"\u0000","id":-1}"#), Ok(plant));
+    }
+
+    #[test]
+    fn message_names_the_first_fault() {
+        for (body, expected) in [
+            ("{", "the body is not JSON: EOF while parsing an object at line 1 column 1"),
+            ("[]", "the body must be a JSON object with the members `id` and `name`"),
+            (r#"{"x":1,"x":2,"y":1,"y":2}"#, "`x` is given twice; every member may be given once"),
+            (r#"{"name":1}"#, "`id` is missing; expected an integer of 64 bits"),
+            (r#"{"id":"1"}"#, "`id` is a string; expected an integer of 64 bits"),
+            (r#"{"id":1,"tag":1}"#, "`name` is missing; expected a string"),
+            (r#"{"id":1,"name":"","tag":null}"#, "`tag` is null; expected a string"),
+        ] {
+            assert_eq!(message(body), expected, "{body}");
+        }
+        let bad = read(b"[\xff").expect_err("no UTF-8").to_string();
+        assert_eq!(bad, "the body is not JSON: byte 2 is not UTF-8");
+    }
+
+    #[test]
+    fn message_repeats_no_value_and_40_characters_of_a_name() {
+        for body in [
+            r#"{"id":"secret","name":""}"#,
+            r#"{"id":1,"name":["secret"]}"#,
+            r#"{"id":1,"name":"secret\ud800"}"#,
+            r#"{"id":1,"name":"secret"#,
+            r#"{"id":1,"name":secret}"#,
+        ] {
+            assert!(!message(body).contains("secret"), "{body}");
+        }
+        let name = "é".repeat(1000);
+        let expected = format!("`{}` is given twice", "é".repeat(40));
+        assert!(message(&format!(r#"{{"{name}":1,"{name}":1}}"#)).starts_with(&expected));
+    }
+}

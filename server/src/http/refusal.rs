@@ -1,0 +1,61 @@
+//! Every way in which a request is refused: its `error` value and its message.
+//!
+//! The message is for the client. Nothing internal may stand in it: the cause of a fault goes to
+//! the log, where it happened.
+
+use std::time::Duration;
+
+use crate::http::credentials::NoToken;
+use crate::http::error_code::ErrorCode;
+use crate::http::new_plant::NotANewPlant;
+
+/// A refused request. `Display` is the message of its `Error` body.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error(transparent)]
+    NotANewPlant(#[from] NotANewPlant),
+    /// The framing of the body broke: a bad chunk, or the client went away.
+    #[error("the body broke off: send the request again, whole")]
+    BrokenBody,
+    #[error(transparent)]
+    NoToken(#[from] NoToken),
+    /// A well-formed token that is not accepted. The client is not told which of the three it is.
+    #[error("the bearer token is unknown, expired or revoked: ask the operator for a new one")]
+    TokenNotAccepted,
+    #[error("the body did not arrive within {}", humantime::format_duration(*.0))]
+    BodyTimeout(Duration),
+    #[error("plant {id} exists and is a different one: choose another id")]
+    Conflict { id: i64 },
+    #[error("the body is larger than {limit} bytes")]
+    BodyTooLarge { limit: usize },
+    #[error("the body must be sent as `Content-Type: application/json`")]
+    NotJsonMediaType,
+    /// RFC 9110, section 8.4: a coding that this service does not undo.
+    #[error("the body must be sent without a `Content-Encoding`")]
+    ContentCoding,
+    /// A fault of the service or of its store.
+    #[error("the service failed; the operator finds the cause in the log by the request id")]
+    Fault,
+    /// As many creates wait as may wait.
+    #[error("the service is at its limit: send the plant again in a moment, as it is")]
+    Overload,
+    #[error("the store cannot be reached: send the plant again in a moment, as it is")]
+    StoreUnavailable,
+}
+
+impl Refusal {
+    /// The value of `Error.error`.
+    #[must_use]
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::NotANewPlant(_) | Self::BrokenBody => ErrorCode::BadRequest,
+            Self::NoToken(_) | Self::TokenNotAccepted => ErrorCode::Unauthorized,
+            Self::BodyTimeout(_) => ErrorCode::RequestTimeout,
+            Self::Conflict { .. } => ErrorCode::Conflict,
+            Self::BodyTooLarge { .. } => ErrorCode::ContentTooLarge,
+            Self::NotJsonMediaType | Self::ContentCoding => ErrorCode::UnsupportedMediaType,
+            Self::Fault => ErrorCode::InternalServerError,
+            Self::Overload | Self::StoreUnavailable => ErrorCode::ServiceUnavailable,
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! A request whose body is unread, and the one way to read it.
+//!
+//! Dropshot's `TypedBody` reads the body before a handler can look at the credentials, reads a body
+//! over the limit to its end, and takes media types that the contract does not name. So the handler
+//! gets the request unread. The document still says `NewPlant`, because the metadata is
+//! `TypedBody`'s.
+//!
+//! Before [`PlantRequest::read`] nothing may read a byte of the body: the first read also makes
+//! hyper send `100 Continue`.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use dropshot::{
+    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpError,
+    RequestContext, ServerContext, TypedBody,
+};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::{HeaderMap, Request, Version, request::Parts};
+use http_body_util::BodyExt;
+use hyper::body::Body as _;
+
+use crate::http::new_plant;
+use crate::http::refusal::Refusal;
+use crate::types::NewPlant;
+
+/// What a body may cost.
+#[derive(Clone, Copy, Debug)]
+pub struct BodyLimits {
+    /// The largest body, in bytes.
+    pub size: usize,
+    /// How long the whole body may take to arrive, from when it is first asked for.
+    pub time: Duration,
+}
+
+/// The request of the operation: its head, and its body still on the wire.
+pub struct PlantRequest {
+    head: Parts,
+    body: Body,
+    /// The end of the body was seen: the connection stands where the next request begins.
+    read: bool,
+}
+
+#[async_trait]
+impl ExclusiveExtractor for PlantRequest {
+    /// Takes every request, as it is.
+    async fn from_request<Context: ServerContext>(
+        _: &RequestContext<Context>,
+        request: Request<Body>,
+    ) -> Result<Self, HttpError> {
+        let (head, body) = request.into_parts();
+        let read = body.is_end_stream();
+        Ok(Self { head, body, read })
+    }
+
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        TypedBody::<NewPlant>::metadata(content_type)
+    }
+}
+
+impl PlantRequest {
+    /// The header fields.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        &self.head.headers
+    }
+
+    /// Whether the connection has to close after the answer, because part of this request is still
+    /// unread. HTTP/2 closes the stream by itself and has no such header.
+    #[must_use]
+    pub fn ends_connection(&self) -> bool {
+        !self.read && self.head.version <= Version::HTTP_11
+    }
+
+    /// Reads the plant, within the limits.
+    ///
+    /// # Errors
+    ///
+    /// 400, 408, 413 or 415.
+    pub async fn read(&mut self, limits: BodyLimits) -> Result<NewPlant, Refusal> {
+        self.check_media_type()?;
+        let body = tokio::time::timeout(limits.time, self.read_body(limits.size))
+            .await
+            .map_err(|_| Refusal::BodyTimeout(limits.time))??;
+        Ok(new_plant::read(&body)?)
+    }
+
+    /// RFC 9110, section 8.3: one media type, its name in any case. RFC 8259 gives
+    /// `application/json` no parameters, so those that come are without effect.
+    fn check_media_type(&self) -> Result<(), Refusal> {
+        let mut types = self.head.headers.get_all(CONTENT_TYPE).iter();
+        let (Some(media_type), None) = (types.next(), types.next()) else {
+            return Err(Refusal::NotJsonMediaType);
+        };
+        let essence = media_type.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
+        if !essence.trim_ascii().eq_ignore_ascii_case(b"application/json") {
+            return Err(Refusal::NotJsonMediaType);
+        }
+        if self.head.headers.contains_key(CONTENT_ENCODING) {
+            return Err(Refusal::ContentCoding);
+        }
+        Ok(())
+    }
+
+    async fn read_body(&mut self, limit: usize) -> Result<Vec<u8>, Refusal> {
+        let too_large = Refusal::BodyTooLarge { limit };
+        if usize::try_from(self.body.size_hint().lower()).is_ok_and(|declared| declared > limit) {
+            return Err(too_large);
+        }
+        // The buffer grows with what arrives, not with the declared length, which costs a client
+        // nothing. It holds a copy: many small chunks would each keep a network buffer alive.
+        let mut bytes = Vec::new();
+        while let Some(frame) = self.body.frame().await {
+            let frame = frame.map_err(|_| Refusal::BrokenBody)?;
+            let Ok(data) = frame.into_data() else { continue };
+            if data.len() > limit - bytes.len() {
+                return Err(too_large);
+            }
+            bytes.extend_from_slice(&data);
+        }
+        self.read = true;
+        Ok(bytes)
+    }
+}

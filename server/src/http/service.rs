@@ -1,0 +1,136 @@
+//! The operation, behind the API trait: what happens to a request, in its order.
+//!
+//! Credentials first; only then a byte of the body; only then the store. Nothing here knows the
+//! wire format of a refusal, or which engine keeps the plants.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use dropshot::{
+    BuildError, ConfigDropshot, HandlerTaskMode, HttpServer, RequestContext, ServerBuilder,
+};
+use slog::{Logger, info};
+
+use crate::http::accepted_tokens::AcceptedTokens;
+use crate::http::access::Access;
+use crate::http::answer::Answer;
+use crate::http::api::{PlantStoreApi, plant_store_api_mod};
+use crate::http::credentials;
+use crate::http::metrics::RequestMetrics;
+use crate::http::refusal::Refusal;
+use crate::http::request::{BodyLimits, PlantRequest};
+use crate::store::{CreateError, GroupCommit};
+use crate::types::{Error, NewPlant, Plant};
+
+/// What the operation needs between requests.
+pub struct Service {
+    accepted: AcceptedTokens,
+    plants: GroupCommit,
+    body: BodyLimits,
+    /// Where the access records go.
+    log: Logger,
+    metrics: RequestMetrics,
+}
+
+/// Puts the service behind Dropshot, on that address. `log` is for Dropshot's own records.
+///
+/// A request runs in its connection's own task and is dropped with it, which saves a task for each
+/// request. It is safe, because a queued create is committed whether or not a client waits.
+pub fn listen(
+    address: SocketAddr,
+    service: Service,
+    log: &Logger,
+) -> Result<HttpServer<Service>, BuildError> {
+    let api = plant_store_api_mod::api_description::<PlantStore>()
+        .expect("the API trait is a valid API description");
+    let config = ConfigDropshot {
+        bind_address: address,
+        default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
+        ..ConfigDropshot::default()
+    };
+    ServerBuilder::new(api, service, log.clone()).config(config).start()
+}
+
+/// The API trait's implementation. Dropshot needs only its type.
+enum PlantStore {}
+
+impl PlantStoreApi for PlantStore {
+    type Context = Service;
+
+    async fn create_plant(
+        rqctx: RequestContext<Service>,
+        mut request: PlantRequest,
+    ) -> Result<Answer, Error> {
+        let started = Instant::now();
+        let service = rqctx.context();
+        let (token, plant) = service.receive(&mut request).await;
+        let ends_connection = request.ends_connection();
+        // Its head takes memory, and is not needed while the plant waits for the disk.
+        drop(request);
+        let outcome = match plant {
+            Ok(plant) => service.create(plant).await,
+            Err(refusal) => Err(refusal),
+        };
+        let mut answer = Answer::from(&outcome);
+        if ends_connection {
+            answer = answer.closing_connection();
+        }
+        let error = outcome.err().map(|refusal| refusal.code());
+        let latency = started.elapsed();
+        service.metrics.answered(error, latency);
+        info!(service.log, "request completed"; Access {
+            request_id: &rqctx.request_id,
+            method: rqctx.request.method(),
+            status: answer.status(),
+            error,
+            token: token.as_deref(),
+            latency,
+        });
+        Ok(answer)
+    }
+}
+
+impl Service {
+    /// A service over that store, which accepts those tokens, logs each request to `log` and
+    /// registers its metrics.
+    #[must_use]
+    pub fn new(
+        accepted: AcceptedTokens,
+        plants: GroupCommit,
+        body: BodyLimits,
+        log: Logger,
+    ) -> Self {
+        Self { accepted, plants, body, log, metrics: RequestMetrics::register() }
+    }
+
+    /// The name of the accepted token, and the plant, which is not read without one.
+    async fn receive(
+        &self,
+        request: &mut PlantRequest,
+    ) -> (Option<Arc<str>>, Result<NewPlant, Refusal>) {
+        match self.authenticate(request) {
+            Ok(token) => (Some(token), request.read(self.body).await),
+            Err(refusal) => (None, Err(refusal)),
+        }
+    }
+
+    /// The name of the token that the request carries.
+    fn authenticate(&self, request: &PlantRequest) -> Result<Arc<str>, Refusal> {
+        let token = credentials::bearer_token(request.headers())?;
+        self.accepted.name_of(&token).ok_or(Refusal::TokenNotAccepted)
+    }
+
+    /// A queued create is committed whether or not the client waits for the answer, so this future
+    /// may be dropped at any point.
+    async fn create(&self, plant: NewPlant) -> Result<Plant, Refusal> {
+        let id = plant.id;
+        match self.plants.create(plant).await {
+            Ok(plant) => Ok(plant.into()),
+            Err(CreateError::Conflict) => Err(Refusal::Conflict { id }),
+            Err(CreateError::QueueFull) => Err(Refusal::Overload),
+            Err(CreateError::Unavailable) => Err(Refusal::StoreUnavailable),
+            Err(CreateError::Fault) => Err(Refusal::Fault),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! What is counted of creates and commits.
+
+use std::time::Duration;
+
+use metrics::{
+    Counter, Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram,
+    gauge, histogram,
+};
+
+use crate::store::engine::Outcome;
+
+const CREATES: &str = "plant_store_creates_total";
+const BATCH_SIZE: &str = "plant_store_commit_batch_size";
+const COMMIT_DURATION: &str = "plant_store_commit_duration_seconds";
+const QUEUE_DEPTH: &str = "plant_store_queue_depth";
+
+/// The series of the store.
+#[derive(Clone)]
+pub struct CommitMetrics {
+    created: Counter,
+    repeated: Counter,
+    conflict: Counter,
+    batch_size: Histogram,
+    commit_duration: Histogram,
+    queue_depth: Gauge,
+}
+
+impl CommitMetrics {
+    /// Registers the series.
+    pub fn register() -> Self {
+        describe_counter!(
+            CREATES,
+            "Plants that went through a commit, by what became of them: created, repeated (the \
+             same plant was there) or conflict (a different one was)."
+        );
+        describe_histogram!(BATCH_SIZE, Unit::Count, "Creates of one commit.");
+        describe_histogram!(
+            COMMIT_DURATION,
+            Unit::Seconds,
+            "A commit, its sync included, whether or not it succeeded."
+        );
+        describe_gauge!(
+            QUEUE_DEPTH,
+            Unit::Count,
+            "Creates that wait for a commit; those of the running one do not count."
+        );
+        let creates = |outcome| counter!(CREATES, "outcome" => outcome);
+        Self {
+            created: creates("created"),
+            repeated: creates("repeated"),
+            conflict: creates("conflict"),
+            batch_size: histogram!(BATCH_SIZE),
+            commit_duration: histogram!(COMMIT_DURATION),
+            queue_depth: gauge!(QUEUE_DEPTH),
+        }
+    }
+
+    /// A create enters the queue.
+    pub fn queued(&self) {
+        self.queue_depth.increment(1);
+    }
+
+    /// A batch leaves the queue, to be committed.
+    pub fn taken(&self, creates: usize) {
+        let creates = u32::try_from(creates).unwrap_or(u32::MAX);
+        self.queue_depth.decrement(creates);
+        self.batch_size.record(creates);
+    }
+
+    /// A commit has ended, with success or without.
+    pub fn committed(&self, took: Duration) {
+        self.commit_duration.record(took);
+    }
+
+    /// A plant has gone through a commit.
+    pub fn came_out(&self, outcome: Outcome) {
+        let counter = match outcome {
+            Outcome::Created => &self.created,
+            Outcome::Repeated => &self.repeated,
+            Outcome::Conflict => &self.conflict,
+        };
+        counter.increment(1);
+    }
+}

@@ -1,0 +1,50 @@
+//! A connection on which a commit is durable, and the write-ahead log behind it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+
+use crate::store::engine::Cause;
+
+/// How long a statement waits for another process that holds the lock.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Opens the file, which must be there, or fails where a commit would not be durable.
+pub fn connect(path: &Path) -> Result<Connection, Cause> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    // SQLite reads a name that begins with `file:` as a URI; with `./` in front it is a path.
+    let mut connection = Connection::open_with_flags(Path::new(".").join(path), flags)?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.set_transaction_behavior(TransactionBehavior::Immediate);
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    let synchronous: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0))?;
+    let journal: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+    if synchronous != 2 || journal != "wal" || connection.is_readonly("main")? {
+        return Err(format!(
+            "the file must be writable, with journal_mode=wal and synchronous=2, \
+             and it has {journal} and {synchronous}"
+        )
+        .into());
+    }
+    // A log that a crash left may never have been synced. Only the server may copy it, after the
+    // writer has written and synced it again.
+    copy_log_at_close(&connection, log_of(path)?.metadata().is_ok_and(|log| log.len() == 0))?;
+    Ok(connection)
+}
+
+/// The write-ahead log of the store. It lies beside the file itself, also where `path` is a link.
+pub fn log_of(path: &Path) -> io::Result<PathBuf> {
+    let mut log = path.canonicalize()?.into_os_string();
+    log.push("-wal");
+    Ok(log.into())
+}
+
+/// Whether this connection, if it is the last, copies the log into the database and removes it
+/// (<https://sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfignockptonclose>).
+pub fn copy_log_at_close(connection: &Connection, copy: bool) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !copy).map(drop)
+}

@@ -1,0 +1,144 @@
+//! A bearer token: issued, parsed, hashed.
+//!
+//! `pst_`, then 32 random base62 characters (190 bits), then the CRC-32 of those 32 as six base62
+//! digits. The prefix and the checksum let a secret scanner recognise a leaked token offline, and
+//! let the service refuse a mistyped one without a look-up.
+
+use std::fmt;
+
+use rand::{RngExt, distr::Alphanumeric};
+use sha2::{Digest, Sha256};
+
+/// What every token begins with. Secret scanners look for it, and after a change of it every token
+/// in use is malformed.
+const PREFIX: &str = "pst_";
+const SECRET: usize = 32;
+const CHECKSUM: usize = 6;
+const LENGTH: usize = PREFIX.len() + SECRET + CHECKSUM;
+
+/// How much of a token its listing shows: the prefix and four of the 32 random characters.
+const SHOWN: usize = PREFIX.len() + 4;
+
+const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+/// A well-formed token, accepted or not.
+pub struct Token([u8; LENGTH]);
+
+/// The SHA-256 of a token: all that is ever stored or compared.
+///
+/// Plain SHA-256 is enough: 190 random bits leave nothing for a dictionary to guess.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TokenDigest(pub [u8; 32]);
+
+/// The text is not a token of this service. The text is not repeated.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a plant store token")]
+pub struct MalformedToken;
+
+impl Token {
+    /// A new token from the thread's cryptographic generator, seeded by the operating system.
+    #[must_use]
+    pub fn issue() -> Self {
+        let mut token = [0; LENGTH];
+        let (prefix, random) = token.split_at_mut(PREFIX.len());
+        let (secret, sum) = random.split_at_mut(SECRET);
+        prefix.copy_from_slice(PREFIX.as_bytes());
+        secret.fill_with(|| rand::rng().sample(Alphanumeric));
+        sum.copy_from_slice(&checksum(secret));
+        Self(token)
+    }
+
+    /// The token that `text` is.
+    ///
+    /// # Errors
+    ///
+    /// The prefix, the length, the alphabet or the checksum is wrong.
+    pub fn parse(text: &str) -> Result<Self, MalformedToken> {
+        let token: [u8; LENGTH] = text.as_bytes().try_into().map_err(|_| MalformedToken)?;
+        let random = token.strip_prefix(PREFIX.as_bytes()).ok_or(MalformedToken)?;
+        let (secret, sum) = random.split_at(SECRET);
+        if random.iter().all(u8::is_ascii_alphanumeric) && sum == checksum(secret) {
+            Ok(Self(token))
+        } else {
+            Err(MalformedToken)
+        }
+    }
+
+    /// What the store keeps of this token.
+    #[must_use]
+    pub fn digest(&self) -> TokenDigest {
+        TokenDigest(Sha256::digest(self.0).into())
+    }
+
+    /// The characters by which an owner tells tokens apart; too few to guess the rest.
+    #[must_use]
+    pub fn first_characters(&self) -> &str {
+        &self.reveal()[..SHOWN]
+    }
+
+    /// The token itself, to show to its owner. It must not be called for anything else.
+    #[must_use]
+    pub fn reveal(&self) -> &str {
+        str::from_utf8(&self.0).expect("a token is base62 behind an ASCII prefix")
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token(…)")
+    }
+}
+
+fn checksum(secret: &[u8]) -> [u8; CHECKSUM] {
+    let mut rest = crc32fast::hash(secret);
+    let mut digits = [b'0'; CHECKSUM];
+    for digit in digits.iter_mut().rev() {
+        *digit = BASE62[(rest % 62) as usize];
+        rest /= 62;
+    }
+    digits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn issued_token_parses_to_the_same_digest() {
+        let token = Token::issue();
+        assert_eq!(token.reveal().len(), 42);
+        let parsed = Token::parse(token.reveal()).expect("an issued token parses");
+        assert_eq!(parsed.digest(), token.digest());
+        assert_ne!(Token::issue().digest(), token.digest());
+    }
+
+    /// Pinned: a token once issued stays well-formed for ever.
+    #[test]
+    fn token_of_the_first_release_parses() {
+        assert!(Token::parse("pst_0123456789ABCDEFGHIJabcdefghij0038H4se").is_ok());
+    }
+
+    #[test]
+    fn mistyped_token_is_malformed() {
+        let token = Token::issue();
+        let good = token.reveal();
+        for position in 0..good.len() {
+            let mut bytes = good.as_bytes().to_vec();
+            bytes[position] = if bytes[position] == b'x' { b'y' } else { b'x' };
+            let bad = String::from_utf8(bytes).expect("ASCII");
+            assert!(Token::parse(&bad).is_err(), "character {position} changed");
+        }
+        for bad in ["", "pst_", &good[1..], &good[..41], &format!("{good}0"), &good.to_uppercase()]
+        {
+            assert!(Token::parse(bad).is_err(), "{bad:?}");
+        }
+        let multibyte = format!("pst_{}{}", "é".repeat(16), "000000");
+        assert!(Token::parse(&multibyte).is_err());
+    }
+
+    #[test]
+    fn debug_output_hides_the_token() {
+        let token = Token::issue();
+        assert_eq!(format!("{token:?}"), "Token(…)");
+    }
+}

@@ -1,0 +1,63 @@
+//! What a token is called.
+
+use std::fmt;
+use std::str::FromStr;
+
+const LONGEST: usize = 64;
+
+/// The name of a token: 1 to 64 letters, digits, `.`, `_` or `-`. It fits a table and a log.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TokenName(String);
+
+/// The text cannot name a token.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a token's name is 1 to {LONGEST} letters, digits, `.`, `_` or `-`")]
+pub struct InvalidTokenName;
+
+impl TokenName {
+    /// What the server calls the token that it issues for a new store.
+    #[must_use]
+    pub fn first() -> Self {
+        Self("first".into())
+    }
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for TokenName {
+    type Err = InvalidTokenName;
+
+    fn from_str(text: &str) -> Result<Self, InvalidTokenName> {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        if (1..=LONGEST).contains(&text.len()) && text.bytes().all(allowed) {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(InvalidTokenName)
+        }
+    }
+}
+
+impl fmt::Display for TokenName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn token_name_is_1_to_64_plain_characters() {
+        for good in ["a", "CI-2026.1_x", &"n".repeat(64)] {
+            assert!(good.parse::<TokenName>().is_ok(), "{good}");
+        }
+        for bad in ["", "a b", "a\nb", "é", &"n".repeat(65)] {
+            assert_eq!(bad.parse::<TokenName>(), Err(InvalidTokenName), "{bad:?}");
+        }
+    }
+}

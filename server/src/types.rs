@@ -1,0 +1,76 @@
+//! The three schemas of the contract: NewPlant, Plant and Error.
+//!
+//! The doc comments on the types and their members are descriptions in the published document:
+//! they speak to its readers. Nothing here knows about HTTP, about where a plant is kept, or about
+//! how strictly a body is read.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A plant of the store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(example = "Plant::example")]
+pub struct Plant {
+    /// Name of the plant.
+    pub name: String,
+    /// Tag that specifies the type of the plant.
+    // `with` keeps `nullable` out of the document, `default` keeps the member out of `required`,
+    // and `skip_serializing_if` keeps `default: null` out of the document and null off the wire.
+    #[schemars(with = "String")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+}
+
+/// A plant to create: a plant and its identification number. Unknown members are ignored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(example = "NewPlant::example")]
+pub struct NewPlant {
+    /// Identification number of the plant, chosen by the client: any integer of 64 bits.
+    pub id: i64,
+    /// Name of the plant.
+    pub name: String,
+    /// Tag that specifies the type of the plant. Absent or a string, never null.
+    #[schemars(with = "String")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+}
+
+/// Why a request was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(example = "Error::example")]
+pub struct Error {
+    /// The HTTP status code (RFC 9110) that names the failure.
+    pub error: i32,
+    /// What happened and what to do about it, for people. The wording may change.
+    pub message: String,
+}
+
+impl NewPlant {
+    /// A plant with the required members alone.
+    #[must_use]
+    pub fn new(id: i64, name: impl Into<String>) -> Self {
+        Self { id, name: name.into(), tag: None }
+    }
+
+    fn example() -> Self {
+        Self { tag: Some("indoor".into()), ..Self::new(1, "Monstera deliciosa") }
+    }
+}
+
+impl From<NewPlant> for Plant {
+    fn from(NewPlant { id: _, name, tag }: NewPlant) -> Self {
+        Self { name, tag }
+    }
+}
+
+impl Plant {
+    fn example() -> Self {
+        NewPlant::example().into()
+    }
+}
+
+impl Error {
+    fn example() -> Self {
+        Self { error: 409, message: "plant 1 exists and is a different one".into() }
+    }
+}

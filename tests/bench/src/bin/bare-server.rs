@@ -1,0 +1,69 @@
+//! The floor of the benchmark: hyper alone over the same store.
+//!
+//! It answers `POST` on any path with the plant, once it is durable. No credentials, no limits,
+//! no strictness, no log: whatever a service costs above this is the price of its promises.
+//! It runs on tokio's default runtime, or with the argument `one-thread` on the service's.
+
+use std::convert::Infallible;
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use plant_store_server::store::{self, GroupCommit, StoreUrl};
+use plant_store_server::types::{NewPlant, Plant};
+use serde::Deserialize;
+
+/// A NewPlant, read the short way.
+#[derive(Deserialize)]
+struct Sent {
+    id: i64,
+    name: String,
+    tag: Option<String>,
+}
+
+fn main() {
+    let mut runtime = match std::env::args().nth(1).as_deref() {
+        Some("one-thread") => tokio::runtime::Builder::new_current_thread(),
+        _ => tokio::runtime::Builder::new_multi_thread(),
+    };
+    runtime.enable_all().build().expect("a runtime").block_on(serve());
+}
+
+async fn serve() {
+    let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
+    store::prepare(&url).expect("a new store");
+    let engine = store::open(&url).expect("the store opens");
+    let writer = engine.writer().expect("the store takes writes");
+    let log = slog::Logger::root(slog::Discard, slog::o!());
+    let (plants, _end) = GroupCommit::start(writer, 1024, log).expect("a thread");
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    println!("listening on http://{}", listener.local_addr().expect("an address"));
+    loop {
+        let (socket, _) = listener.accept().await.expect("a connection");
+        let plants = plants.clone();
+        tokio::spawn(async move {
+            let service = service_fn(|request| answer(request, &plants));
+            // A connection that breaks is the client's business.
+            let _ = hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(socket), service)
+                .await;
+        });
+    }
+}
+
+async fn answer(
+    request: Request<Incoming>,
+    plants: &GroupCommit,
+) -> Result<Response<Full<Bytes>>, Infallible> {
+    let body = request.into_body().collect().await.expect("a body").to_bytes();
+    let Sent { id, name, tag } = serde_json::from_slice(&body).expect("a plant");
+    let plant = NewPlant { tag, ..NewPlant::new(id, name) };
+    let plant = plants.create(plant).await.expect("a free id");
+    let body = serde_json::to_vec(&Plant::from(plant)).expect("a plant is JSON");
+    let mut response = Response::new(Full::from(body));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    Ok(response)
+}

@@ -1,0 +1,37 @@
+//! The service with the store taken out: what is left is the price of the wire.
+//!
+//! Everything is the real service's but the writer, which calls every plant created and keeps
+//! none.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use plant_store_server::http::request::BodyLimits;
+use plant_store_server::http::service::listen;
+use plant_store_server::store::{CommitError, Outcome, Writer};
+use plant_store_server::types::NewPlant;
+use plant_store_tests::ServiceOverWriter;
+
+struct Nowhere;
+
+impl Writer for Nowhere {
+    fn commit(&mut self, plants: &[NewPlant]) -> Result<Vec<Outcome>, CommitError> {
+        Ok(vec![Outcome::Created; plants.len()])
+    }
+
+    fn maintain(&mut self) -> Result<(), CommitError> {
+        Ok(())
+    }
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<()> {
+    let body = BodyLimits { size: 1024 * 1024, time: Duration::from_secs(10) };
+    let url = "sqlite:plant-store.db".parse()?;
+    let ServiceOverWriter { service, log, token, end } =
+        ServiceOverWriter::start(Box::new(Nowhere), 1024, body, &url, slog::Level::Info)?;
+    let server = listen("127.0.0.1:0".parse()?, service, &log.dropshot)?;
+    println!("listening on http://{}", server.local_addr());
+    println!("Bearer {}'", token.reveal());
+    Ok(end.await??)
+}

@@ -1,0 +1,77 @@
+//! The stores of the benchmark: where they lie, and how one with many plants is made.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use plant_store_server::store;
+use plant_store_server::token::{StoredToken, TokenName};
+use rusqlite::{Connection, params};
+use tempfile::TempDir;
+
+use crate::plants::{NAME, Order, TAG};
+
+const FILE: &str = "plant-store.db";
+/// Beside a store, an accepted token.
+pub const TOKEN: &str = "token";
+
+/// A store that holds the first so many plants.
+pub struct Filled {
+    folder: TempDir,
+    pub order: Order,
+    pub plants: u32,
+}
+
+impl Filled {
+    /// Each plant goes in by itself and in its turn, as through the service, so the pages of the
+    /// file are as full as they would be; but in one transaction and in memory, which takes
+    /// seconds.
+    pub fn new(order: Order, plants: u32) -> Result<Self> {
+        let folder = scratch()?;
+        let path = folder.path().join(FILE);
+        let url = format!("sqlite:{}", path.display()).parse()?;
+        store::prepare(&url)?;
+        let (token, stored) = StoredToken::issue(TokenName::first(), None);
+        store::open(&url)?.add_token(&stored)?;
+        fs::write(folder.path().join(TOKEN), token.reveal())?;
+        let mut connection = Connection::open(path)?;
+        connection.pragma_update(None, "cache_size", -4 * 1024 * 1024)?;
+        let transaction = connection.transaction()?;
+        let mut insert =
+            transaction.prepare("INSERT INTO plants (id, name, tag) VALUES (?1, ?2, ?3)")?;
+        for n in 0..plants {
+            insert.execute(params![order.id(n.into()), NAME, TAG])?;
+        }
+        drop(insert);
+        transaction.commit()?;
+        connection.close().map_err(|(_, error)| error)?;
+        Ok(Self { folder, order, plants })
+    }
+
+    /// Copies it, down to the disk: the syncs that are measured must not wait for it. A page at a
+    /// time, as SQLite writes: what is written at once the kernel may cache as one, and a page of
+    /// that is dearer to change.
+    pub fn copy_to(&self, folder: &Path) -> Result<()> {
+        for name in [FILE, TOKEN] {
+            let mut copy = File::create(folder.join(name))?;
+            for page in fs::read(self.folder.path().join(name))?.chunks(4096) {
+                copy.write_all(page)?;
+            }
+            copy.sync_all()?;
+        }
+        Ok(())
+    }
+
+    /// The size of its file.
+    pub fn bytes(&self) -> Result<f64> {
+        Ok(f64::from(u32::try_from(self.folder.path().join(FILE).metadata()?.len())?))
+    }
+}
+
+/// On the disk that holds the build: a temporary folder may be in memory, where a sync is free.
+pub fn scratch() -> Result<TempDir> {
+    let parent = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench");
+    fs::create_dir_all(&parent)?;
+    tempfile::tempdir_in(parent).context("cannot make a folder for the stores")
+}

@@ -1,0 +1,131 @@
+//! The programs that are measured, as processes.
+
+use std::fs::{self, File};
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use nix::sched::{CpuSet, sched_setaffinity};
+use nix::unistd::Pid;
+use plant_store_launcher::{Launched, token};
+use plant_store_tests::process::{cpu_time, memory_mib};
+
+use crate::store::TOKEN;
+
+const SERVER_CORE: usize = 0;
+pub const LOAD_CORE: usize = 1;
+
+/// A program that creates plants.
+pub struct Target {
+    pub name: &'static str,
+    binary: PathBuf,
+    arguments: &'static [&'static str],
+    /// Whether it asks for a token, and prints one for a new store.
+    asks_for_token: bool,
+}
+
+/// The service first, the floor second.
+pub fn all() -> Result<[Target; 5]> {
+    let binary = |name: &str| -> Result<PathBuf> {
+        let path = std::env::current_exe()?.with_file_name(name);
+        path.canonicalize().with_context(|| format!("{name} is not built: use cargo xtask bench"))
+    };
+    Ok([
+        Target {
+            name: "the service, access log on",
+            binary: binary("plant-store")?,
+            arguments: &["serve", "--listen", "127.0.0.1:0", "--log-format", "json"],
+            asks_for_token: true,
+        },
+        Target {
+            name: "bare hyper, tokio's default runtime",
+            binary: binary("bare-server")?,
+            arguments: &[],
+            asks_for_token: false,
+        },
+        Target {
+            name: "bare hyper, one thread",
+            binary: binary("bare-server")?,
+            arguments: &["one-thread"],
+            asks_for_token: false,
+        },
+        Target {
+            name: "the service, store taken out",
+            binary: binary("storeless-service")?,
+            arguments: &[],
+            asks_for_token: true,
+        },
+        Target {
+            name: "axum and sqlx, a commit a plant",
+            // Built beside what the workspace builds.
+            binary: binary("../axum-sqlx-server/release/axum-sqlx-server")?,
+            arguments: &[],
+            asks_for_token: false,
+        },
+    ])
+}
+
+/// A serving process. Dropping it kills it.
+pub struct Running {
+    launched: Launched,
+    pub address: SocketAddr,
+    /// An accepted token; a server without tokens takes any.
+    pub token: String,
+    /// From the start of the process to the line that says where it listens.
+    pub started_in: Duration,
+}
+
+impl Target {
+    /// Starts the program in that folder, with its log in a file there.
+    pub fn start(&self, folder: &Path) -> Result<Running> {
+        let existing = folder.join(TOKEN);
+        let log = File::options().create(true).append(true).open(folder.join("log"))?;
+        let mut command = Command::new(&self.binary);
+        command.args(self.arguments).current_dir(folder).stderr(log);
+        // A child inherits the core; its runtime counts the cores it has as it starts.
+        run_on(SERVER_CORE)?;
+        let started = Instant::now();
+        let launched = Launched::start(&mut command);
+        let started_in = started.elapsed();
+        run_on(LOAD_CORE)?;
+        let mut launched = launched?;
+        let token = match fs::read_to_string(&existing) {
+            Ok(token) => token,
+            Err(_) if !self.asks_for_token => String::new(),
+            Err(_) => token(&launched.first_request()?)?.to_owned(),
+        };
+        fs::write(existing, &token)?;
+        Ok(Running { address: launched.address, launched, token, started_in })
+    }
+}
+
+impl Running {
+    /// The CPU time of the whole process so far.
+    pub fn cpu(&self) -> Result<Duration> {
+        cpu_time(self.pid()?)
+    }
+
+    /// A line of `/proc/PID/status`, such as `VmRSS` or `VmHWM`, in MiB.
+    pub fn memory_mib(&self, line: &str) -> Result<f64> {
+        memory_mib(self.pid()?, line)
+    }
+
+    fn pid(&self) -> Result<Pid> {
+        Ok(Pid::from_raw(i32::try_from(self.launched.process.id())?))
+    }
+}
+
+/// Binds this process to a core, or to the only one that the machine has.
+pub fn run_on(core: usize) -> Result<()> {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    // Counted before the first binding, which leaves one.
+    let cores = *CORES.get_or_init(|| available_parallelism().map_or(1, NonZeroUsize::get));
+    let mut set = CpuSet::new();
+    set.set(core.min(cores - 1))?;
+    Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
+}

@@ -1,0 +1,136 @@
+//! Stores of every schema version so far: each is kept in `schemas/` as SQL, with plants and a
+//! token, and each is served by this release.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use plant_store_tests::{Server, Starting, binary, failure, plant};
+use rusqlite::{Connection, Row};
+use serde_json::{Map, Value, json};
+use tempfile::TempDir;
+
+use crate::database::{self, STORE};
+
+/// The token of every kept store.
+const TOKEN: &str = "pst_0123456789ABCDEFGHIJabcdefghij0038H4se";
+
+fn kept(version: u32) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("e2e/schemas/{version}.sql"))
+}
+
+/// The newest version that is kept.
+fn newest() -> u32 {
+    let mut newest = 1;
+    while kept(newest + 1).exists() {
+        newest += 1;
+    }
+    newest
+}
+
+/// A store made by those statements, in a folder of its own.
+fn store(statements: &str) -> (TempDir, Connection) {
+    let folder = TempDir::new().expect("a temporary folder");
+    let store = Connection::open(folder.path().join(STORE)).expect("a database");
+    store.execute_batch(statements).expect("the statements work");
+    store.query_row("PRAGMA journal_mode = wal", [], |_| Ok(())).expect("a write-ahead log");
+    (folder, store)
+}
+
+/// The tables, columns and indexes of a store, a line each.
+fn schema(store: &Connection) -> Vec<String> {
+    let query = "
+        SELECT format('version %d', user_version) FROM pragma_user_version
+        UNION ALL
+        SELECT format('%s (strict: %d, without rowid: %d): %s %s, not null: %d, key: %d, default: %s',
+            t.name, t.strict, t.wr, c.name, c.type, c.\"notnull\", c.pk, c.dflt_value)
+        FROM pragma_table_list t JOIN pragma_table_xinfo(t.name) c
+        WHERE t.schema = 'main' AND t.name NOT LIKE 'sqlite_%'
+        UNION ALL
+        SELECT format('%s, index (unique: %d): %s', t.name, i.\"unique\", c.name)
+        FROM pragma_table_list t JOIN pragma_index_list(t.name) i JOIN pragma_index_info(i.name) c
+        WHERE t.schema = 'main'
+        ORDER BY 1";
+    let mut statement = store.prepare(query).expect("a query");
+    let lines = statement.query_map([], |row| row.get(0)).expect("a schema");
+    lines.collect::<Result<_, _>>().expect("text")
+}
+
+/// A row as `export` writes it: by the names of the columns, without those that are null.
+fn plant_of(row: &Row<'_>) -> rusqlite::Result<Value> {
+    let mut plant = Map::new();
+    for (index, column) in row.as_ref().column_names().enumerate() {
+        let value = match row.get_ref(index)? {
+            rusqlite::types::ValueRef::Null => continue,
+            rusqlite::types::ValueRef::Integer(number) => json!(number),
+            rusqlite::types::ValueRef::Real(number) => json!(number),
+            value => json!(value.as_str().expect("text")),
+        };
+        plant.insert(column.to_owned(), value);
+    }
+    Ok(plant.into())
+}
+
+fn plants(store: &Connection) -> Vec<Value> {
+    let mut statement = store.prepare("SELECT * FROM plants ORDER BY id").expect("plants");
+    let plants = statement.query_map([], plant_of).expect("plants");
+    plants.collect::<Result<_, _>>().expect("plants")
+}
+
+/// A change of the schema without a new version leaves stores that nothing brings up to date.
+#[test]
+fn schema_of_a_new_store_is_the_newest_one_kept() {
+    let server = Server::start();
+    let (kept_as, next) = (kept(newest()), kept(newest() + 1));
+    let (_folder, store) = store(&fs::read_to_string(&kept_as).expect("text"));
+    assert_eq!(
+        schema(&database::open(&server)),
+        schema(&store),
+        "the schema (left) is not the one of {} (right): add a step to \
+         server/src/store/sqlite/schema.rs and keep what it makes as {}",
+        kept_as.display(),
+        next.display(),
+    );
+}
+
+#[test]
+fn store_of_every_version_is_served_with_its_plants_and_its_token() {
+    for version in 1..=newest() {
+        let (folder, store) = store(&fs::read_to_string(kept(version)).expect("text"));
+        let expected = plants(&store);
+        assert!(!expected.is_empty(), "version {version} is kept with plants");
+        drop(store);
+
+        let server = Starting::on(folder, TOKEN).start();
+        let exported = server.command(&["export"]);
+        let exported: Vec<Value> =
+            exported.lines().map(|line| serde_json::from_str(line).expect("a plant")).collect();
+        assert_eq!(exported, expected, "version {version}");
+        server.create(&plant(3, "Fern", None)).plant();
+        assert!(server.command(&["token", "list"]).contains("first"), "version {version}");
+        let migrated = schema(&database::open(&server));
+        assert_eq!(migrated, schema(&database::open(&Server::start())), "version {version}");
+    }
+}
+
+/// Version 0 is a database with the mark of a plant store and without a table.
+#[test]
+fn older_store_is_brought_up_to_date_by_serve_alone() {
+    let (folder, store) = store("PRAGMA application_id = 0x504c4e54");
+    drop(store);
+    let bytes = || fs::read(folder.path().join(STORE)).expect("the store is a file");
+    let before = bytes();
+    for words in ["export", "token list", "token create x"] {
+        let mut command = Command::new(binary());
+        let (status, said) = failure(command.args(words.split(' ')).current_dir(&folder));
+        assert_eq!(status, Some(1), "{words}");
+        let expected = format!("has schema version 0, and this release needs {}", newest());
+        assert!(said.contains(&expected), "{words}: {said}");
+        assert!(said.contains("`plant-store serve` brings it up to date"), "{words}: {said}");
+        assert!(bytes() == before, "{words} changes the store");
+    }
+    // It has no token yet, and none is issued for a store that was there.
+    let server = Starting::on(folder, TOKEN).start();
+    assert_eq!(server.create(&plant(1, "Ficus", None)).refusal().0, 401);
+    assert_eq!(schema(&database::open(&server)), schema(&database::open(&Server::start())));
+}

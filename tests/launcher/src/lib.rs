@@ -1,0 +1,87 @@
+//! Builds the real binary, starts servers, and reads the first lines that they print.
+//!
+//! The lines are read here and nowhere else.
+
+use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use anyhow::{Context, Result};
+
+/// Builds the binary `plant-store` and returns where it is.
+pub fn build(release: bool) -> Result<PathBuf> {
+    let build = escargot::CargoBuild::new().package("plant-store-server").bin("plant-store");
+    let build = if release { build.release() } else { build };
+    Ok(build.run().context("cannot build plant-store")?.path().to_owned())
+}
+
+/// A server that has said where it listens. Dropping it kills the process.
+pub struct Launched {
+    /// The process.
+    pub process: Child,
+    /// Where it listens.
+    pub address: SocketAddr,
+    /// Kept open: a process that prints into a closed pipe gets EPIPE.
+    stdout: BufReader<ChildStdout>,
+}
+
+impl Launched {
+    /// Starts the server and waits until it prints where it listens.
+    ///
+    /// # Errors
+    ///
+    /// The process does not start, or its first line is not `… listening on http://ADDRESS`. It is
+    /// killed then.
+    pub fn start(command: &mut Command) -> Result<Self> {
+        let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
+        let mut process = command.spawn().context("cannot start the server")?;
+        let mut stdout = BufReader::new(process.stdout.take().expect("standard output is piped"));
+        match read_address(&mut stdout) {
+            Ok(address) => Ok(Self { process, address, stdout }),
+            Err(error) => {
+                let _ = process.kill();
+                let _ = process.wait();
+                Err(error)
+            }
+        }
+    }
+
+    /// The second line, which a server prints for a new store alone: a command to paste that
+    /// creates a plant.
+    pub fn first_request(&mut self) -> Result<String> {
+        read_line(&mut self.stdout)
+    }
+
+    /// What the process, once it has ended, printed after the lines that were read.
+    pub fn rest(&mut self) -> Result<String> {
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).context("standard output is not text")?;
+        Ok(rest)
+    }
+}
+
+impl Drop for Launched {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The token in the command that a server prints for a new store.
+pub fn token(first_request: &str) -> Result<&str> {
+    let (_, rest) = first_request.split_once("Bearer ").context("no token was printed")?;
+    rest.split('\'').next().context("no token was printed")
+}
+
+fn read_address(stdout: &mut impl BufRead) -> Result<SocketAddr> {
+    let line = read_line(stdout)?;
+    let (_, address) = line.split_once("listening on http://").context("no address was printed")?;
+    address.parse().context("the address is not one")
+}
+
+fn read_line(stdout: &mut impl BufRead) -> Result<String> {
+    let mut line = String::new();
+    stdout.read_line(&mut line).context("standard output is not text")?;
+    Ok(line.trim_end().to_owned())
+}

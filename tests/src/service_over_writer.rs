@@ -1,0 +1,46 @@
+//! The real service over another writer than the store's: all of it but where plants go.
+
+use anyhow::Result;
+use plant_store_server::http::accepted_tokens::AcceptedTokens;
+use plant_store_server::http::request::BodyLimits;
+use plant_store_server::http::service::Service;
+use plant_store_server::log::{Log, LogFormat};
+use plant_store_server::store::{self, GroupCommit, StoreUrl, Writer, WriterEnd};
+use plant_store_server::token::{StoredToken, Token, TokenName};
+
+/// A service that is ready to listen, and what belongs to it.
+pub struct ServiceOverWriter {
+    /// The service.
+    pub service: Service,
+    /// Its log, on standard error.
+    pub log: Log,
+    /// A token that it accepts.
+    pub token: Token,
+    /// Resolves when the writer has ended.
+    pub end: WriterEnd,
+}
+
+impl ServiceOverWriter {
+    /// Makes a new store at the URL, for the token alone, and starts the writer.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn start(
+        writer: Box<dyn Writer>,
+        queue: usize,
+        body: BodyLimits,
+        url: &StoreUrl,
+        level: slog::Level,
+    ) -> Result<Self> {
+        store::prepare(url)?;
+        let engine = store::open(url)?;
+        let (token, stored) = StoredToken::issue(TokenName::first(), None);
+        engine.add_token(&stored)?;
+        let accepted = AcceptedTokens::load(&*engine)?;
+        let log = Log::start(LogFormat::Json, level)?;
+        let (plants, end) = GroupCommit::start(writer, queue, log.logger.clone())?;
+        let service = Service::new(accepted, plants, body, log.logger.clone());
+        Ok(Self { service, log, token, end })
+    }
+}
