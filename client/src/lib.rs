@@ -1,21 +1,6 @@
-//! A client of the plant store, generated from the document that the service publishes.
+#![doc = include_str!("../README.md")]
 //!
-//! [`Client`] and [`types`] are progenitor's work (`src/generated.rs`); this file adds what a
-//! generator cannot know: the token, the time-outs, and what a refusal means.
-//!
-//! ```no_run
-//! # async fn create() -> Result<(), Box<dyn std::error::Error>> {
-//! use plant_store_client::{client_with_token, types::NewPlant};
-//!
-//! let client = client_with_token("http://127.0.0.1:8080", "pst_…")?;
-//! let monstera = NewPlant::builder().id(1).name("Monstera deliciosa").tag("indoor".to_owned());
-//! let plant = client.create_plant().body(monstera).send().await?;
-//! assert_eq!(plant.name, "Monstera deliciosa");
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! `examples/create_plant.rs` is the same as a program, with its errors told apart.
+//! [`Client`] and [`types`] are generated (`src/generated.rs`); this file is the hand-written part.
 
 #[allow(
     missing_docs,

@@ -20,6 +20,7 @@ mod metrics;
 mod mutations;
 mod properties;
 mod races;
+mod readmes;
 mod rooms;
 mod schemas;
 mod signals;

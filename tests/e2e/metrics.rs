@@ -5,12 +5,13 @@ use std::fs::{self, File};
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::FileExt;
 
+use plant_store_server::http::error_code::ErrorCode;
 use plant_store_tests::{Connection, Server, plant, post, run};
 
 use crate::database;
 
 /// A scrape, as text.
-fn scrape(address: SocketAddr) -> String {
+pub fn scrape(address: SocketAddr) -> String {
     let request = b"GET /metrics HTTP/1.1\r\nHost: plants\r\n\r\n";
     let response = Connection::open(address).exchange(request);
     assert_eq!(response.status, 200);
@@ -19,13 +20,13 @@ fn scrape(address: SocketAddr) -> String {
 }
 
 /// The value of every series, as it is written.
-fn series(scrape: &str) -> BTreeMap<&str, &str> {
+pub fn series(scrape: &str) -> BTreeMap<&str, &str> {
     let samples = scrape.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     samples.map(|line| line.rsplit_once(' ').expect("a name and a value")).collect()
 }
 
 /// Where the server says in its log that it serves metrics.
-fn metrics_address(server: &Server) -> SocketAddr {
+pub fn metrics_address(server: &Server) -> SocketAddr {
     server.wait_for_log("serving metrics");
     let log = server.log();
     let record = log.lines().find(|line| line.contains("serving metrics")).expect("a record");
@@ -40,11 +41,10 @@ fn creates(scrape: &str) -> [&str; 3] {
     })
 }
 
-fn refusals(scrape: &str) -> [&str; 8] {
-    let errors = [400, 401, 408, 409, 413, 415, 500, 503];
-    errors.map(|error| {
-        series(scrape)[format!("plant_store_refusals_total{{error=\"{error}\"}}").as_str()]
-    })
+fn refusals(scrape: &str) -> Vec<&str> {
+    let name =
+        |code: &ErrorCode| format!("plant_store_refusals_total{{error=\"{}\"}}", code.number());
+    ErrorCode::ALL.iter().map(|code| series(scrape)[name(code).as_str()]).collect()
 }
 
 /// How many TCP sockets of the process listen.

@@ -16,6 +16,7 @@ mod target;
 
 use std::fs;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::thread::available_parallelism;
 
 use anyhow::{Context, Result};
@@ -29,6 +30,9 @@ struct Cli {
     /// How often everything is measured; the tables show the medians
     #[arg(long, default_value_t = 5)]
     rounds: usize,
+    /// Another build of the service, to be measured beside this one
+    #[arg(long, value_name = "BINARY")]
+    beside: Option<PathBuf>,
     /// What to measure [default: everything]
     tables: Vec<Part>,
 }
@@ -44,11 +48,11 @@ enum Part {
 }
 
 fn main() -> Result<()> {
-    let Cli { rounds, tables } = Cli::parse();
+    let Cli { rounds, beside, tables } = Cli::parse();
     let machine = machine()?;
     target::run_on(target::LOAD_CORE)?;
     allow_many_files()?;
-    let targets = target::all()?;
+    let targets = target::all(beside)?;
     println!("{machine}\n");
     for part in Part::value_variants() {
         if tables.is_empty() || tables.contains(part) {

@@ -29,19 +29,20 @@ pub struct Target {
     asks_for_token: bool,
 }
 
-/// The service first, the floor second.
-pub fn all() -> Result<[Target; 5]> {
+/// The service first, the floor second; last another build of the service, where there is one.
+pub fn all(other_build: Option<PathBuf>) -> Result<Vec<Target>> {
     let binary = |name: &str| -> Result<PathBuf> {
         let path = std::env::current_exe()?.with_file_name(name);
         path.canonicalize().with_context(|| format!("{name} is not built: use cargo xtask bench"))
     };
-    Ok([
-        Target {
-            name: "the service, access log on",
-            binary: binary("plant-store")?,
-            arguments: &["serve", "--listen", "127.0.0.1:0", "--log-format", "json"],
-            asks_for_token: true,
-        },
+    let service = |name, binary| Target {
+        name,
+        binary,
+        arguments: &["serve", "--listen", "127.0.0.1:0", "--log-format", "json"],
+        asks_for_token: true,
+    };
+    let mut targets = vec![
+        service("the service, access log on", binary("plant-store")?),
         Target {
             name: "bare hyper, tokio's default runtime",
             binary: binary("bare-server")?,
@@ -67,7 +68,9 @@ pub fn all() -> Result<[Target; 5]> {
             arguments: &[],
             asks_for_token: false,
         },
-    ])
+    ];
+    targets.extend(other_build.map(|binary| service("the other build of the service", binary)));
+    Ok(targets)
 }
 
 /// A serving process. Dropping it kills it.

@@ -1,0 +1,70 @@
+//! What the READMEs say, held against the code: they are read by people, and nothing else checks
+//! them.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use plant_store_server::http::error_code::ErrorCode;
+use plant_store_tests::{Server, run};
+use tempfile::TempDir;
+use xtask::run::root;
+
+use crate::metrics::{metrics_address, scrape, series};
+
+fn text(file: &str) -> String {
+    fs::read_to_string(root().join(file)).expect("a file of the repository")
+}
+
+/// The first two cells of each row of the table whose first header is this.
+fn table(text: &str, header: &str) -> Vec<(String, String)> {
+    let rows = text.lines().skip_while(|line| !line.starts_with(&format!("| {header} |"))).skip(2);
+    let cells = rows.take_while(|line| line.starts_with('|')).map(|line| {
+        let mut cells = line.split('|').skip(1).map(|cell| cell.trim().to_owned());
+        (cells.next().unwrap_or_default(), cells.next().unwrap_or_default())
+    });
+    cells.collect()
+}
+
+#[test]
+fn readme_lists_every_error_code_with_its_meaning() {
+    let expected = ErrorCode::ALL
+        .iter()
+        .map(|code| (code.number().to_string(), code.meaning().to_owned()))
+        .collect::<Vec<_>>();
+    assert_eq!(table(&text("README.md"), "`error`"), expected);
+}
+
+#[test]
+fn server_readme_lists_every_flag_with_its_default() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let help = String::from_utf8(run(folder.path(), &["serve", "--help"]).stdout).expect("text");
+    let flags = table(&text("server/README.md"), "flag");
+    let listed: BTreeSet<_> = flags.iter().map(|(flag, _)| flag.trim_matches('`')).collect();
+    let flags_of_help = help.lines().filter_map(|line| line.trim_start().split(' ').next());
+    let there: BTreeSet<_> = flags_of_help.filter(|word| word.starts_with("--")).collect();
+    assert_eq!(listed, there);
+    for (flag, default) in &flags {
+        let (_, of_flag) =
+            help.split_once(&format!("{} <", flag.trim_matches('`'))).expect("a flag");
+        let of_flag = of_flag.split("\n      --").next().unwrap_or_default();
+        let default = default.trim_matches('`');
+        assert!(default.is_empty() || of_flag.contains(&format!("[default: {default}]")), "{flag}");
+    }
+}
+
+#[test]
+fn alerts_name_series_that_are_served() {
+    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
+    let scrape = scrape(metrics_address(&server));
+    let is_in_a_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+    let alerts = text("server/alerts.yaml");
+    let names: BTreeSet<_> = alerts
+        .split(|letter| !is_in_a_name(letter))
+        .filter(|word| word.starts_with("plant_store_"))
+        .collect();
+    assert!(names.len() > 3, "{names:?}");
+    for name in names {
+        let is_served = series(&scrape).keys().any(|key| key.split('{').next() == Some(name));
+        assert!(is_served, "{name}");
+    }
+}
