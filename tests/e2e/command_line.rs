@@ -58,7 +58,7 @@ fn help_and_version_are_status_0() {
     for (words, status, expected) in [
         (&["--help"][..], 0, "Usage: plant-store <COMMAND>\n"),
         (&["help", "serve"], 0, "\n      --listen <ADDRESS>\n"),
-        (&["--version"], 0, "plant-store 1.0.0\n"),
+        (&["--version"], 0, concat!("plant-store ", env!("CARGO_PKG_VERSION"), "\n")),
         (&[], 2, "Usage: plant-store <COMMAND>\n"),
     ] {
         let output = run(folder.path(), words);
