@@ -1,9 +1,10 @@
-//! A body is exactly a NewPlant, or the answer says what it is not.
+//! A body is exactly a NewPlant, or it is refused and the message says why.
 
 use plant_store_tests::{Connection, Server, head};
 use serde_json::json;
 
-/// Posts one body after another on one connection: a refused body that was read closes nothing.
+/// Posts one body after another on one connection. It stays open, because each body is read to its
+/// end before it is refused.
 struct Poster {
     server: Server,
     connection: Connection,
@@ -17,7 +18,7 @@ impl Poster {
     }
 
     fn assert_refused(&mut self, body: &[u8], expected: &str) {
-        let body_for_people = String::from_utf8_lossy(&body[..body.len().min(100)]).into_owned();
+        let shown = String::from_utf8_lossy(&body[..body.len().min(100)]).into_owned();
         let headers = format!(
             "{}Content-Type: application/json\r\nContent-Length: {}\r\n",
             self.server.bearer(),
@@ -25,8 +26,8 @@ impl Poster {
         );
         let answer = self.connection.exchange(&[head(&headers).as_bytes(), body].concat());
         let (error, message) = answer.refusal();
-        assert_eq!(error, 400, "{body_for_people}");
-        assert!(message.contains(expected), "{body_for_people}: {message}");
+        assert_eq!(error, 400, "{shown}");
+        assert!(message.contains(expected), "{shown}: {message}");
     }
 
     fn assert_accepted(&mut self, body: &str) -> serde_json::Value {
@@ -116,7 +117,7 @@ fn invalid_json_is_400_and_says_so() {
         r#"{"id":1,"name":"Ficus","x":[1,]}"#.into(),
         r#"{"id":1,"name":"Ficus","x":nul}"#.into(),
         r#"{"id":1,"name":"Ficus","\ud800":1}"#.into(),
-        // Broken after a repetition: what is no JSON is called that first.
+        // A repeated member, then the end: the message names the invalid JSON.
         r#"{"x":1,"x":2"#.into(),
     ] {
         poster.assert_refused(body.as_bytes(), "the body is not JSON");
@@ -140,7 +141,7 @@ fn invalid_json_is_400_and_says_so() {
     poster.assert_nothing_stored();
 }
 
-/// RFC 3629: each kind of bad sequence, in each place where a reader might not look.
+/// RFC 3629: each kind of invalid sequence, in each place that a reader might skip.
 #[test]
 fn invalid_utf8_is_400_anywhere_in_the_body() {
     let mut poster = Poster::start();
@@ -187,7 +188,7 @@ fn every_spelling_of_a_new_plant_is_accepted() {
         (r#"{"\u0069d":3,"n\u0061me":"\u0000\ud83c\udf31\/"}"#, 3, json!({ "name": "\0🌱/" })),
         (r#"{"id":4,"name":"","ID":"x","Tag":null,"":[1e999]}"#, 4, json!({ "name": "" })),
         (r#"{"id":5,"name":"","x":{"y":1,"y":2}}"#, 5, json!({ "name": "" })),
-        // Grammatical (RFC 8259, section 8.2), and nobody needs to know what it would mean.
+        // Valid JSON (RFC 8259, section 8.2). The member is unknown, so nothing decodes it.
         (r#"{"id":6,"name":"","x":"\ud800"}"#, 6, json!({ "name": "" })),
         (deep.as_str(), 9, json!({ "name": "" })),
     ];

@@ -1,4 +1,4 @@
-//! The generated client against the real binary, and the program that shows its use.
+//! The generated client and its example program, against the real binary.
 
 use nix::sys::signal::Signal;
 use plant_store_client::types::{self, NewPlant};
@@ -14,8 +14,8 @@ async fn create(client: &Client, name: &str, tag: Option<&str>) -> Created {
     client.create_plant().body(plant).send().await.map(ResponseValue::into_inner)
 }
 
-/// The `error` of a refusal, and whether the client is told to try again.
-fn advice(result: Created) -> (Option<i32>, bool) {
+/// The `error` of a refusal, and what `may_repeat` says of it.
+fn error_and_may_repeat(result: Created) -> (Option<i32>, bool) {
     let error = result.expect_err("no plant");
     (refusal(&error).map(|refusal| refusal.error), may_repeat(&error))
 }
@@ -29,10 +29,10 @@ async fn client_creates_repeats_and_meets_409_and_401() {
         assert_eq!((plant.name.as_str(), plant.tag.as_deref()), ("Ficus", Some("indoor")));
     }
     for (name, tag) in [("Fern", Some("indoor")), ("Ficus", None), ("Ficus", Some(""))] {
-        assert_eq!(advice(create(&client, name, tag).await), (Some(409), false));
+        assert_eq!(error_and_may_repeat(create(&client, name, tag).await), (Some(409), false));
     }
-    let stranger = server.client_with("pst_0123456789ABCDEFGHIJabcdefghij0038H4se");
-    assert_eq!(advice(create(&stranger, "Ficus", None).await), (Some(401), false));
+    let unknown = server.client_with("pst_0123456789ABCDEFGHIJabcdefghij0038H4se");
+    assert_eq!(error_and_may_repeat(create(&unknown, "Ficus", None).await), (Some(401), false));
 }
 
 #[tokio::test]
@@ -40,24 +40,24 @@ async fn client_says_503_500_and_lost_connections_may_be_repeated() {
     let mut server = Server::start();
     let client = server.client();
     let lock = database::locked(&server);
-    assert_eq!(advice(create(&client, "Ficus", None).await), (Some(503), true));
+    assert_eq!(error_and_may_repeat(create(&client, "Ficus", None).await), (Some(503), true));
     drop(lock);
-    create(&client, "Ficus", None).await.expect("the same plant, later");
-    database::break_down(&server);
-    assert_eq!(advice(create(&client, "Ficus", None).await), (Some(500), true));
+    create(&client, "Ficus", None).await.expect("the store takes writes again");
+    database::drop_plants_table(&server);
+    assert_eq!(error_and_may_repeat(create(&client, "Ficus", None).await), (Some(500), true));
     server.signal(Signal::SIGKILL);
     server.wait();
-    assert_eq!(advice(create(&client, "Ficus", None).await), (None, true));
+    assert_eq!(error_and_may_repeat(create(&client, "Ficus", None).await), (None, true));
 }
 
 #[test]
 fn token_with_a_line_break_is_an_error_without_the_token() {
     let error = client_with_token("http://127.0.0.1:1", "pst_\n").err();
-    let error = error.expect("no header holds a line break").to_string();
+    let error = error.expect("a header value cannot hold a line break").to_string();
     assert!(!error.contains("pst_"), "{error}");
 }
 
-/// `client/examples/create_plant.rs`, called as it says.
+/// `client/examples/create_plant.rs`, called as its own comment says.
 #[test]
 fn example_creates_a_plant_and_tells_409_apart() {
     let server = Server::start();

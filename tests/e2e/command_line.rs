@@ -1,4 +1,4 @@
-//! The command line: what it takes, and the one line with which it refuses the rest.
+//! The command line: what it accepts, and the one line that refuses anything else.
 
 use std::net::TcpListener;
 use std::process::Command;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::database::STORE;
 
-/// The binary, with these words, in an empty folder that has to stay empty.
+/// Runs the binary with these words in an empty folder, which must stay empty.
 fn refused(words: &[&str], variable: Option<(&str, &str)>) -> (Option<i32>, String) {
     let folder = TempDir::new().expect("a temporary folder");
     let mut command = Command::new(binary());
@@ -51,7 +51,8 @@ fn wrong_command_line_is_status_2_and_one_line() {
     }
 }
 
-/// Who asks is told at length, and has made no mistake; who says nothing is told the same.
+/// Help that was asked for goes to standard output with status 0. Without a command, the same help
+/// goes to standard error with status 2.
 #[test]
 fn help_and_version_are_status_0() {
     let folder = TempDir::new().expect("a temporary folder");
@@ -72,7 +73,7 @@ fn help_and_version_are_status_0() {
     }
 }
 
-/// Every flag of `serve` has its variable.
+/// Every flag of `serve` has an environment variable.
 #[test]
 fn wrong_environment_variable_is_status_2() {
     for (variable, flag) in [
@@ -109,7 +110,6 @@ fn flag_overrides_its_environment_variable() {
     assert!(!server.folder().join(STORE).exists());
 }
 
-/// The largest of everything is a wish like any other.
 #[test]
 fn largest_values_of_every_limit_are_accepted() {
     let mut server = Server::starting()
@@ -121,11 +121,12 @@ fn largest_values_of_every_limit_are_accepted() {
     assert_eq!(server.wait().code(), Some(0));
 }
 
-/// Where it is told, and nowhere else; a client on this machine is sent to an address of its own.
+/// The printed command names an address that a client on this machine can reach: 127.0.0.1 for
+/// 0.0.0.0.
 #[test]
 fn server_listens_on_the_address_given() {
     let mut addresses = vec![("127.0.0.2:0", "127.0.0.2"), ("0.0.0.0:0", "127.0.0.1")];
-    // A machine may be without IPv6.
+    // Some machines have no IPv6.
     if TcpListener::bind("[::1]:0").is_ok() {
         addresses.push(("[::]:0", "[::1]"));
     }

@@ -1,10 +1,10 @@
-//! Who may create plants: the token of the `Authorization` header, and nobody else.
+//! Only a request with an accepted token in its `Authorization` header creates a plant.
 
 use plant_store_tests::{Response, Server, bearer, head, plant, post};
 
 use crate::database;
 
-/// What the token is allowed at this moment.
+/// Whether a create with the token is answered with 200. Any other answer must be a 401.
 fn is_accepted(server: &Server, token: &str) -> bool {
     let answer = server.create_with(&bearer(token), &plant(1, "Ficus", None));
     answer.status == 200 || {
@@ -18,8 +18,8 @@ fn challenge(answer: &Response) -> &str {
     answer.header("www-authenticate").expect("a challenge")
 }
 
-/// Each is refused on its head alone, of which the client then learns at once: the body that it
-/// announces never comes, and the `100 Continue` that it asks for must not either.
+/// The head alone decides: the client is refused although it has sent no byte of its body, and it
+/// gets no `100 Continue` where it asks for one.
 #[test]
 fn request_without_an_accepted_token_is_401_before_its_body_is_read() {
     let server = Server::start();
@@ -50,7 +50,7 @@ fn request_without_an_accepted_token_is_401_before_its_body_is_read() {
         ([field(&format!("Bearer {token}")), field("Basic YTpi")].concat(), invalid),
         (b"Authorization: Bearer \xff\xfe\r\n".to_vec(), invalid),
         ([b"Authorization: Bearer ", token.as_bytes(), b"\xe9\r\n"].concat(), invalid),
-        // Well-formed, and issued by nobody.
+        // Well-formed, and never issued.
         (field("Bearer pst_0123456789ABCDEFGHIJabcdefghij0038H4se"), invalid),
     ] {
         let what = String::from_utf8_lossy(&authorization);
@@ -78,7 +78,7 @@ fn bearer_scheme_is_case_insensitive_and_takes_several_spaces() {
     }
 }
 
-/// RFC 6750, sections 2.2 and 2.3, which this service does not offer.
+/// RFC 6750, sections 2.2 and 2.3: this service does not offer these ways to send a token.
 #[test]
 fn token_in_body_or_query_is_ignored() {
     let server = Server::start();
@@ -95,19 +95,19 @@ fn token_in_body_or_query_is_ignored() {
 fn running_server_accepts_a_new_token_and_refuses_a_revoked_one() {
     let server = Server::start();
     let token = server.command(&["token", "create", "extra"]).trim_end().to_owned();
-    server.wait_until("the new token is good", || is_accepted(&server, &token));
+    server.wait_until("the new token is accepted", || is_accepted(&server, &token));
     server.command(&["token", "revoke", "extra"]);
     server.wait_until("the revoked token is refused", || !is_accepted(&server, &token));
-    assert!(is_accepted(&server, &server.token), "the other token stays as it is");
+    assert!(is_accepted(&server, &server.token), "the other token is still accepted");
 }
 
-/// A clock that the test need not wait for: the expiry comes to the moment.
+/// The test moves the expiry to the present instead of waiting for it.
 #[test]
 fn expired_token_is_401() {
     let server = Server::start();
     let token = server.command(&["token", "create", "brief", "--expires-in", "1h"]);
     let token = token.trim_end();
-    server.wait_until("the new token is good", || is_accepted(&server, token));
+    server.wait_until("the new token is accepted", || is_accepted(&server, token));
     database::open(&server)
         .execute("UPDATE tokens SET expires_at = unixepoch() WHERE name = 'brief'", [])
         .expect("the store takes the change");

@@ -1,4 +1,4 @@
-//! Every value of `error`, met over a socket, with the headers that each must and must not carry.
+//! Every value of `error`, as a client gets it, and the headers that go with each.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -16,21 +16,21 @@ const CHALLENGE: (&str, &str) = ("WWW-Authenticate", r#"Bearer realm="plant-stor
 const INVALID: (&str, &str) =
     ("WWW-Authenticate", r#"Bearer realm="plant-store", error="invalid_token""#);
 const CLOSE: (&str, &str) = ("Connection", "close");
-const LATER: (&str, &str) = ("Retry-After", "1");
+const RETRY_AFTER: (&str, &str) = ("Retry-After", "1");
 
-/// Well-formed, and issued by nobody.
+/// Well-formed, and never issued.
 const UNKNOWN_TOKEN: &str = "pst_0123456789ABCDEFGHIJabcdefghij0038H4se";
 
-/// The answer has, of the headers that tell refusals apart, these and no others.
+/// The answer has exactly these of the headers in which refusals differ.
 fn assert_headers(answer: &Response, expected: Headers, what: &str) {
-    for (name, _) in [CHALLENGE, CLOSE, LATER] {
+    for (name, _) in [CHALLENGE, CLOSE, RETRY_AFTER] {
         let value = expected.iter().find(|(field, _)| *field == name).map(|(_, value)| *value);
         assert_eq!(answer.header(name), value, "{name} of: {what}");
     }
     assert!(answer.header("x-request-id").is_some_and(|id| !id.is_empty()), "{what}");
 }
 
-/// Whether the answer told the truth about its connection.
+/// After `Connection: close` the connection is closed; otherwise it takes another request.
 fn assert_connection(connection: &mut Connection, answer: &Response, server: &Server) {
     if answer.header("connection") == Some("close") {
         assert!(connection.is_closed());
@@ -50,16 +50,16 @@ fn each_refusal_has_its_error_and_its_headers() {
     };
     let coded = "Content-Type: application/json\r\nContent-Encoding: gzip\r\n";
     let cases: [(&str, Vec<u8>, i64, Headers); 10] = [
-        ("no JSON", server.post("plant"), 400, &[]),
-        ("no NewPlant", server.post("{}"), 400, &[]),
+        ("invalid JSON", server.post("plant"), 400, &[]),
+        ("not a NewPlant", server.post("{}"), 400, &[]),
         ("no token", post("", ficus.as_bytes()), 401, &[CHALLENGE, CLOSE]),
         ("no token and no body", head("Content-Length: 0\r\n").into(), 401, &[CHALLENGE]),
-        ("no token of ours", post(&bearer("x"), ficus.as_bytes()), 401, &[INVALID, CLOSE]),
+        ("a malformed token", post(&bearer("x"), ficus.as_bytes()), 401, &[INVALID, CLOSE]),
         ("an unknown token", post(&bearer(UNKNOWN_TOKEN), b""), 401, &[INVALID]),
         ("a taken id", server.post(&plant(1, "Fern", None)), 409, &[]),
-        ("too long a body", server.post(&" ".repeat(33)), 413, &[CLOSE]),
+        ("a body over the limit", server.post(&" ".repeat(33)), 413, &[CLOSE]),
         ("no media type", with(""), 415, &[CLOSE]),
-        ("a coding", with(coded), 415, &[CLOSE]),
+        ("a content coding", with(coded), 415, &[CLOSE]),
     ];
     for (what, request, error, headers) in cases {
         let mut connection = server.connect();
@@ -86,11 +86,10 @@ fn incomplete_body_is_408_at_the_deadline() {
     assert!(server.export().is_empty());
 }
 
-/// The message says nothing of the store, and the log says it all.
 #[test]
 fn store_fault_is_500_and_the_log_has_the_cause() {
     let server = Server::start();
-    database::break_down(&server);
+    database::drop_plants_table(&server);
     let answer = server.create(&plant(1, "Ficus", None));
     let (error, message) = answer.refusal();
     assert_eq!(error, 500);
@@ -102,7 +101,8 @@ fn store_fault_is_500_and_the_log_has_the_cause() {
     server.wait_for_log(answer.header("x-request-id").expect("a request id"));
 }
 
-/// The page that holds the plants overwritten on the disk. The token, on another, is still good.
+/// The page of the plants is overwritten in the file. The tokens are on another page, so they are
+/// still accepted.
 #[test]
 fn damaged_page_is_500_and_the_service_goes_on() {
     const PAGE: usize = 4096;
@@ -116,7 +116,7 @@ fn damaged_page_is_500_and_the_service_goes_on() {
         .open(stopped.folder().join(database::STORE))
         .expect("the store is a file");
     let offset = u64::from(page - 1) * PAGE as u64;
-    file.write_all_at(&[0xff; PAGE], offset).expect("the disk takes bytes");
+    file.write_all_at(&[0xff; PAGE], offset).expect("the file can be written");
 
     let server = stopped.start();
     for _ in 0..2 {
@@ -127,8 +127,8 @@ fn damaged_page_is_500_and_the_service_goes_on() {
     server.wait_for_log("malformed");
 }
 
-/// Another process has the store's write lock, so the writer waits, the queue fills, and who
-/// finds it full is told so at once. Who waited is answered as soon as the lock is gone.
+/// The test holds the store's write lock, so the writer waits and the queue fills. A create that
+/// finds it full is refused at once. The creates that wait are answered once the lock is released.
 #[test]
 fn create_that_finds_the_queue_full_is_503_at_once() {
     const CREATES: i64 = 16;
@@ -139,7 +139,9 @@ fn create_that_finds_the_queue_full_is_503_at_once() {
         for id in 0..CREATES {
             let (server, sender) = (&server, sender.clone());
             scope.spawn(move || {
-                sender.send((id, server.create(&plant(id, "Ficus", None)))).expect("a listener");
+                sender
+                    .send((id, server.create(&plant(id, "Ficus", None))))
+                    .expect("the test receives");
             });
         }
         drop(sender);
@@ -153,9 +155,9 @@ fn create_that_finds_the_queue_full_is_503_at_once() {
         let (error, message) = answer.refusal();
         assert_eq!(error, 503);
         assert!(message.contains("at its limit"), "{message}");
-        assert_headers(answer, &[LATER], "503");
+        assert_headers(answer, &[RETRY_AFTER], "503");
     }
-    assert!(!created.is_empty(), "those who waited are answered");
+    assert!(!created.is_empty(), "the creates that waited are answered");
     let mut created: Vec<_> = created.iter().map(|(id, _)| *id).collect();
     created.sort_unstable();
     assert_eq!(server.export().into_keys().collect::<Vec<_>>(), created);
@@ -173,7 +175,7 @@ fn locked_store_is_503_and_the_plant_may_be_sent_again() {
     let (error, message) = answer.refusal();
     assert_eq!(error, 503);
     assert!(message.contains("cannot be reached"), "{message}");
-    assert_headers(&answer, &[LATER], "503");
+    assert_headers(&answer, &[RETRY_AFTER], "503");
     server.wait_for_log("the store does not take writes");
     assert!(server.export().is_empty());
 

@@ -1,4 +1,4 @@
-//! `plant-store export`: every plant of one moment, a line each, in the order of the ids.
+//! `plant-store export`: a snapshot of all plants, one line for each, in the order of the ids.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -9,10 +9,10 @@ use plant_store_tests::{Server, binary, plant};
 
 use crate::database;
 
-/// Enough plants that an export cannot be through before somebody reads it: a pipe holds 64 KiB.
+/// More plants than fit into a pipe (64 KiB): an export cannot end before its output is read.
 const PLANTS: i64 = 5000;
 
-fn with_many_plants() -> Server {
+fn server_with_many_plants() -> Server {
     let server = Server::start();
     database::open(&server)
         .execute(
@@ -24,7 +24,7 @@ fn with_many_plants() -> Server {
     server
 }
 
-/// An export that has written its first line, and waits for a reader of the others.
+/// Starts an export and reads its first line. The export then waits, because the pipe is full.
 fn started(server: &Server) -> (Child, BufReader<ChildStdout>, String) {
     let mut export = Command::new(binary())
         .arg("export")
@@ -63,7 +63,7 @@ fn export_writes_one_canonical_json_line_a_plant() {
 
 #[test]
 fn export_is_a_snapshot_while_the_server_writes() {
-    let server = with_many_plants();
+    let server = server_with_many_plants();
     let (mut export, mut lines, mut text) = started(&server);
     for id in [0, PLANTS + 1] {
         server.create(&plant(id, "later", None)).plant();
@@ -71,13 +71,13 @@ fn export_is_a_snapshot_while_the_server_writes() {
     lines.read_to_string(&mut text).expect("standard output is text");
     assert!(export.wait().expect("the export ends").success());
     assert!(!text.contains("later"));
-    assert_eq!(text.lines().count(), usize::try_from(PLANTS).expect("a few"));
+    assert_eq!(text.lines().count(), usize::try_from(PLANTS).expect("a positive number"));
     assert!(server.command(&["export"]).contains("later"));
 }
 
 #[test]
 fn export_into_a_closed_pipe_is_no_error() {
-    let server = with_many_plants();
+    let server = server_with_many_plants();
     let (export, lines, first) = started(&server);
     assert!(first.starts_with(r#"{"id":1,"#), "{first}");
     drop(lines);
@@ -88,7 +88,7 @@ fn export_into_a_closed_pipe_is_no_error() {
 
 #[test]
 fn export_to_a_full_device_is_status_1() {
-    let server = with_many_plants();
+    let server = server_with_many_plants();
     let full = File::options().write(true).open("/dev/full").expect("Linux has it");
     let mut export = Command::new(binary());
     let output = export
@@ -102,13 +102,13 @@ fn export_to_a_full_device_is_status_1() {
     assert!(said.starts_with("plant-store: ") && said.contains("No space left"), "{said}");
 }
 
-/// On a terminal, and nowhere else.
 #[test]
 fn export_shows_progress_on_a_terminal() {
-    let server = with_many_plants();
+    let server = server_with_many_plants();
     let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
     let terminal = openpty(Some(&size), None).expect("a pseudo-terminal");
-    // The command keeps its side of the terminal open: it goes before the reading begins.
+    // This statement also drops the command, and with it our copy of the slave side. While a copy
+    // is open, the read below does not end.
     Command::new(binary())
         .arg("export")
         .current_dir(server.folder())
@@ -117,7 +117,7 @@ fn export_shows_progress_on_a_terminal() {
         .status()
         .expect("the binary starts");
     let mut shown = Vec::new();
-    // A terminal that nobody has open any more ends with an error.
+    // When no slave side is open any more, the read ends with EIO.
     let _ = File::from(terminal.master).read_to_end(&mut shown);
     let shown = String::from_utf8_lossy(&shown);
     assert!(shown.contains("/5,000 plants"), "{shown:?}");

@@ -1,12 +1,12 @@
-//! What a newcomer does first.
+//! The first request: the command that a new store prints.
 
 use std::process::Command;
 
 use plant_store_tests::Server;
 use serde_json::json;
 
-/// The printed command, pasted into a shell, creates a plant. The shell reads it as it stands; a
-/// function in curl's place says what curl would have been given, so that curl may be missing.
+/// A shell runs the printed command unchanged. A shell function named `curl` prints its arguments,
+/// and the test sends the request that they describe, so no curl is needed.
 #[test]
 fn printed_curl_command_creates_a_first_plant() {
     let server = Server::start();

@@ -1,4 +1,4 @@
-//! Requests as HTTP allows to frame them, and as it does not.
+//! Framing of requests: what HTTP allows, and what it does not.
 
 use plant_store_client::Client;
 use plant_store_client::types::NewPlant;
@@ -39,8 +39,8 @@ fn expect_100_continue_gets_100_then_200() {
     let body = plant(1, "Ficus", None);
     let length = body.len();
     let expectation = format!("{JSON}Content-Length: {length}\r\nExpect: 100-continue\r\n");
-    let go_on = connection.exchange(head(&(server.bearer() + &expectation)).as_bytes());
-    assert_eq!(go_on.status, 100);
+    let interim = connection.exchange(head(&(server.bearer() + &expectation)).as_bytes());
+    assert_eq!(interim.status, 100);
     connection.exchange(body.as_bytes()).plant();
 }
 
@@ -65,7 +65,7 @@ fn pipelined_requests_are_answered_in_order() {
     }
 }
 
-/// What follows an unread body is no request, whatever it looks like.
+/// The refused body looks like a request, and so do the bytes behind it.
 #[test]
 fn unread_body_is_never_read_as_a_request() {
     let server = Server::start();
@@ -95,8 +95,8 @@ fn http_1_0_closes_the_connection_unless_keep_alive() {
     connection.exchange(kept.as_bytes()).plant();
 }
 
-/// With prior knowledge, by a real client: refusals of unread bodies end streams there, not
-/// connections, so the requests after them are answered too.
+/// In HTTP/2 the refusal of an unread body ends the stream, not the connection, so the next request
+/// is answered too.
 #[tokio::test]
 async fn http_2_with_prior_knowledge_works() {
     let server = Server::start();
@@ -115,9 +115,9 @@ async fn http_2_with_prior_knowledge_works() {
         let created = client.create_plant().body(ficus.clone()).send().await.expect("a plant");
         assert_eq!(created.name, "Ficus");
     }
-    let stranger = client_with("x");
+    let unaccepted = client_with("x");
     for _ in 0..2 {
-        let refused = stranger.create_plant().body(ficus.clone()).send().await.expect_err("401");
+        let refused = unaccepted.create_plant().body(ficus.clone()).send().await.expect_err("401");
         let refusal = plant_store_client::refusal(&refused).expect("a declared refusal");
         assert_eq!(refusal.error, 401);
     }
@@ -135,7 +135,7 @@ fn truncated_body_creates_no_plant() {
         let mut connection = server.connect();
         connection.send((head(&(server.bearer() + headers)) + sent).as_bytes());
         connection.finish_sending();
-        // The server may hang up on who hung up, or say why: never with success.
+        // The server may close the connection at once, or refuse the request first.
         if let Some(answer) = connection.try_receive() {
             assert_eq!(answer.refusal().0, 400);
             assert_eq!(answer.header("connection"), Some("close"));

@@ -1,4 +1,4 @@
-//! What a body may cost, to the byte.
+//! The limits of a body: its size, to the byte, and its time.
 
 use std::thread;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use plant_store_tests::{Connection, Server, head, plant};
 const JSON: &str = "Content-Type: application/json\r\n";
 const CHUNKED: &str = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
 
-/// A plant that takes exactly that many bytes.
+/// A body that creates a plant, of exactly that many bytes.
 fn plant_of(bytes: usize) -> String {
     let rest = plant(1, "", None);
     rest.replace(r#""name":"""#, &format!(r#""name":"{}""#, "f".repeat(bytes - rest.len())))
@@ -21,9 +21,8 @@ fn assert_too_large(mut connection: Connection, limit: usize) {
     assert!(connection.is_closed());
 }
 
-/// Sizes are read as people write them; a body of just that size is good, however it is framed,
-/// and one byte more is refused: from its declared length without a byte of it, or at the first
-/// byte too many with the end of the body still to come.
+/// A body of exactly the limit is accepted in both framings. One byte more is refused: from its
+/// `Content-Length`, before any byte of the body; or in chunks, before the body ends.
 #[test]
 fn body_of_the_limit_is_200_and_one_byte_more_is_413() {
     for (size, limit) in [("1000", 1000), ("1kB", 1000), ("64KiB", 65536), ("0.5 MiB", 524_288)] {
@@ -45,7 +44,7 @@ fn body_of_the_limit_is_200_and_one_byte_more_is_413() {
     }
 }
 
-/// 1 MiB, where nobody says anything else. A client that asks first learns it before it sends.
+/// A client that asks with `Expect: 100-continue` is refused before it sends the body.
 #[test]
 fn default_body_limit_is_1_mib() {
     let server = Server::start();
@@ -58,20 +57,20 @@ fn default_body_limit_is_1_mib() {
     }
 }
 
-/// The deadline is for the whole body: one that arrives byte by byte, each in time, is late.
+/// The deadline is for the whole body, not for the next byte of it.
 #[test]
-fn body_that_trickles_past_the_deadline_is_408() {
+fn body_sent_slowly_past_the_deadline_is_408() {
     const LENGTH: usize = 400;
     let server = Server::starting().with(&["--body-timeout", "300ms"]).start();
     let mut connection = server.connect();
     let headers = format!("{}{JSON}Content-Length: {LENGTH}\r\n", server.bearer());
     connection.send(head(&headers).as_bytes());
-    let mut trickle = connection.sender();
+    let mut sender = connection.sender();
     thread::scope(|scope| {
         scope.spawn(move || {
             for _ in 0..LENGTH {
                 thread::sleep(Duration::from_millis(5));
-                trickle.try_send(b" ");
+                sender.try_send(b" ");
             }
         });
         assert_eq!(connection.receive().refusal().0, 408);

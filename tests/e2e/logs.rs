@@ -1,4 +1,4 @@
-//! The log says what happened, and nothing that is a secret or a plant.
+//! The log says what happened. It never holds a token, a plant or the query of a URI.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -20,7 +20,7 @@ const TAG: &str = "tag-in-secret";
 const MEMBER: &str = "member-in-secret";
 const QUERY: &str = "query-in-secret";
 
-/// Every way in which a secret may come to the server: in the right place, and in wrong ones.
+/// Sends the token, a plant and a query, each in its right place and in wrong ones.
 fn send_secrets(server: &Server) {
     let token = &server.token;
     let with_id = |id: &str| format!(r#"{{"id":{id},"name":"{NAME}","tag":"{TAG}"}}"#);
@@ -51,9 +51,9 @@ fn send_secrets(server: &Server) {
     let _ = broken.try_receive();
 }
 
-/// Clients that go while their plants wait to be committed: Dropshot warns of that, URI and all,
-/// where it notices; so there are some.
-fn hang_up(server: &Server) {
+/// Clients that disconnect while their plants wait for a commit. Dropshot logs a warning with the
+/// URI. It does not notice every one, so there are several.
+fn disconnect_while_waiting(server: &Server) {
     let lock = database::locked(server);
     let request = String::from_utf8(server.post(&plant(2, NAME, Some(TAG)))).expect("text");
     let uri = format!("/plants?{QUERY}={} HTTP", server.token);
@@ -70,10 +70,10 @@ fn no_token_plant_or_query_reaches_a_log() {
         let flags = ["--log-level", "info", "--log-format", format];
         let server = Server::starting().with(&flags).start();
         send_secrets(&server);
-        hang_up(&server);
+        disconnect_while_waiting(&server);
         let mut server = server.stopped_by(Signal::SIGTERM).with(&flags).start();
         send_secrets(&server);
-        database::break_down(&server);
+        database::drop_plants_table(&server);
         send_secrets(&server);
         server.signal(Signal::SIGTERM);
         assert!(server.wait().success());
@@ -91,7 +91,7 @@ fn no_token_plant_or_query_reaches_a_log() {
     }
 }
 
-/// One JSON object a line; one line a request of the operation, which the answer's id finds.
+/// Each line is a JSON object. The `X-Request-Id` of an answer finds the one record of its request.
 #[test]
 fn each_request_is_one_log_record() {
     let mut server = Server::start();
@@ -138,12 +138,12 @@ fn log_level_leaves_out_less_important_records() {
     assert_eq!(server.log(), "");
 }
 
-/// A server whose standard error is a pipe, and the end of it that somebody should read.
+/// A server whose standard error is a pipe, and the reading end of the pipe.
 fn logging_to_a_pipe(format: &str) -> (Server, BufReader<File>) {
     let server = Server::starting().with(&["--log-format", format]);
     let log = server.log_file();
     mkfifo(&log, Mode::S_IRWXU).expect("a pipe");
-    // To open one end waits for the other, unless it is both.
+    // Opening one end waits until the other is open (fifo(7)). Opening both at once does not wait.
     let both = File::options().read(true).write(true).open(&log).expect("both ends");
     let server = server.start();
     let reader = File::open(&log).expect("the end to read");
@@ -151,7 +151,7 @@ fn logging_to_a_pipe(format: &str) -> (Server, BufReader<File>) {
     (server, BufReader::new(reader))
 }
 
-/// In JSON a member, in text the beginning: `Nov 20 14:58:03.000`.
+/// A JSON record has its time in `ts`; a text record begins with it: `Nov 20 14:58:03.000`.
 fn assert_has_a_time(record: &str) {
     let time = match serde_json::from_str::<Value>(record) {
         Ok(record) => DateTime::parse_from_rfc3339(record["ts"].as_str().expect("text")).is_ok(),
@@ -164,8 +164,9 @@ fn assert_has_a_time(record: &str) {
     assert!(time, "{record}");
 }
 
-/// Requests whose records are long: more of them than a pipe takes, and what waits for it.
-fn log_more_than_there_is_room_for(server: &Server) -> u64 {
+/// Makes more log records than the pipe and the log's buffer hold. Returns how many requests did
+/// that.
+fn overflow_log(server: &Server) -> u64 {
     let requests = 300;
     let path = "fern".repeat(2000);
     let mut connection = server.connect();
@@ -180,7 +181,7 @@ fn log_more_than_there_is_room_for(server: &Server) -> u64 {
 fn unread_standard_error_drops_records_and_counts_them() {
     for format in FORMATS {
         let (mut server, log) = logging_to_a_pipe(format);
-        let requests = log_more_than_there_is_room_for(&server);
+        let requests = overflow_log(&server);
 
         let mut records = log.lines().map(|line| line.expect("the log is text"));
         let mut written = 0;
@@ -205,14 +206,14 @@ fn unread_standard_error_drops_records_and_counts_them() {
     }
 }
 
-/// Nor does it keep one that has a last word to say there, as after a second signal.
+/// After a second signal, `main` writes one more line to standard error: that must not block.
 #[test]
 fn unread_standard_error_does_not_delay_the_end() {
     let (once, twice) = ([Signal::SIGTERM], [Signal::SIGTERM, Signal::SIGINT]);
     for format in FORMATS {
         for (signals, status) in [(once.as_slice(), 0), (&twice, 1)] {
             let (mut server, _log) = logging_to_a_pipe(format);
-            log_more_than_there_is_room_for(&server);
+            overflow_log(&server);
             let _connection = (status == 1).then(|| in_flight(&server, &plant(1, "Ficus", None)));
             for signal in signals {
                 server.signal(*signal);

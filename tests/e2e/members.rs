@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 
 use crate::contract::document;
 
-/// A JSON object.
 type Object = Map<String, Value>;
 
 /// The declared members of a schema, with the schema of each.
@@ -31,22 +30,22 @@ fn value(member: &str, schema: &Value, second: bool) -> Value {
 
 fn export(server: &Server) -> Vec<Value> {
     let lines = server.command(&["export"]);
-    lines.lines().map(|line| serde_json::from_str(line).expect("a plant a line")).collect()
+    lines.lines().map(|line| serde_json::from_str(line).expect("a plant on each line")).collect()
 }
 
 fn create(server: &Server, plant: &Object) -> Response {
     server.create(&Value::from(plant.clone()).to_string())
 }
 
-/// The plant is created, answered with its members of `Plant`, and exported as it is. Under its id
-/// every other plant in `others` is a 409.
+/// The plant is created, answered with its members of `Plant`, and exported as it was sent. Each of
+/// `others`, which have its id, is refused with 409.
 fn assert_kept(server: &Server, plant: &Object, others: impl Iterator<Item = (String, Object)>) {
     let mut answer = plant.clone();
     answer.retain(|member, _| members("Plant").contains_key(member));
     for _ in 0..2 {
         let response = create(server, plant);
         assert_eq!(response.status, 200, "{plant:?}: {response:?}");
-        assert_eq!(response.json(), Value::from(answer.clone()), "what a create answers");
+        assert_eq!(response.json(), Value::from(answer.clone()), "members of the answer");
     }
     for (member, other) in others {
         let response = create(server, &other);
@@ -58,7 +57,7 @@ fn assert_kept(server: &Server, plant: &Object, others: impl Iterator<Item = (St
     for (member, value) in plant {
         assert_eq!(exported.get(member), Some(value), "`{member}` is not exported as it was sent");
     }
-    assert_eq!(exported, Value::from(plant.clone()), "what is exported beside");
+    assert_eq!(exported, Value::from(plant.clone()), "members of the export");
 }
 
 #[test]
@@ -83,18 +82,19 @@ fn every_declared_member_is_stored_compared_exported_and_answered() {
     };
     let others = || members("NewPlant").into_iter().filter(|(member, _)| member != "id");
 
-    let whole = plant(1, &|_| true);
+    let full = plant(1, &|_| true);
     let changed =
-        others().map(|(member, schema)| with(&whole, &member, value(&member, &schema, true)));
+        others().map(|(member, schema)| with(&full, &member, value(&member, &schema, true)));
     let without = others().filter(|(member, _)| !is_required(member)).map(|(member, _)| {
-        let mut other = whole.clone();
+        let mut other = full.clone();
         other.remove(&member);
         (member, other)
     });
-    assert_kept(&server, &whole, changed.chain(without));
+    assert_kept(&server, &full, changed.chain(without));
 
-    let least = plant(2, &is_required);
+    let minimal = plant(2, &is_required);
     let added = others().filter(|(member, _)| !is_required(member));
-    let added = added.map(|(member, schema)| with(&least, &member, value(&member, &schema, false)));
-    assert_kept(&server, &least, added);
+    let added =
+        added.map(|(member, schema)| with(&minimal, &member, value(&member, &schema, false)));
+    assert_kept(&server, &minimal, added);
 }

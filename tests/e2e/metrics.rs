@@ -1,4 +1,4 @@
-//! `--metrics`: what a scrape says after requests that are known, and who may ask for one.
+//! `--metrics`: what a scrape says after known requests, and where it is served.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -64,7 +64,7 @@ fn listeners(server: &Server) -> usize {
         .count()
 }
 
-/// Each number of requests is another, so that none can stand in for another.
+/// Each kind of request is sent a different number of times, so that mixed-up counters are noticed.
 #[test]
 fn metrics_count_every_outcome_and_every_refusal() {
     let server = Server::starting()
@@ -106,7 +106,7 @@ fn metrics_count_every_outcome_and_every_refusal() {
     let is = series(&after);
     assert_eq!(is["plant_store_request_duration_seconds_count"], "36");
     assert_eq!(is["plant_store_request_duration_seconds_bucket{le=\"+Inf\"}"], "36");
-    // The one whose body never came whole.
+    // The request with the incomplete body took as long as the deadline.
     assert_ne!(is["plant_store_request_duration_seconds_bucket{le=\"0.05\"}"], "36");
     assert_eq!(is["plant_store_commit_duration_seconds_count"], "10");
     assert_eq!(is["plant_store_commit_batch_size_bucket{le=\"1\"}"], "10");
@@ -125,7 +125,7 @@ fn metrics_count_creates_and_503s_under_overload() {
     let request = server.post(&plant(1, "Monstera deliciosa", None));
     let mut connections: Vec<_> = (0..32).map(|_| server.connect()).collect();
     let (mut committed, mut refused) = (0, 0);
-    server.wait_until("more creates at once than may wait", || {
+    server.wait_until("the queue is full and a create is refused", || {
         for connection in &mut connections {
             connection.send(&request);
         }
@@ -149,7 +149,8 @@ fn metrics_count_creates_and_503s_under_overload() {
     assert_eq!(is["plant_store_queue_depth"], "0");
 }
 
-/// It went while its plant waited to be committed: there is a plant, and no answer.
+/// The client disconnects while its plant waits for a commit: the plant is committed, and there is
+/// no answer to count.
 #[test]
 fn metrics_do_not_count_requests_whose_client_left() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
@@ -178,11 +179,11 @@ fn metrics_do_not_count_requests_whose_client_left() {
 #[test]
 fn metrics_count_500s_of_a_broken_store() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
-    // Behind the first page, which says what file it is, nothing is as SQLite wrote it.
+    // Every page but the first is overwritten. The first has SQLite's header of the file.
     let store = server.folder().join(database::STORE);
     let pages = fs::read(&store).expect("the store is a file").len();
     let file = File::options().write(true).open(&store).expect("the store is a file");
-    file.write_all_at(&vec![0xFF; pages - 4096], 4096).expect("the file takes nonsense");
+    file.write_all_at(&vec![0xFF; pages - 4096], 4096).expect("the file can be written");
 
     let answer = server.create(&plant(1, "Monstera deliciosa", None));
     assert_eq!(answer.refusal().0, 500);

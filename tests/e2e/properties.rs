@@ -1,4 +1,4 @@
-//! What holds for every plant and for every body, tried on many.
+//! Properties of every plant and of every body, tried on many random ones.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,14 +9,14 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
-/// A bounded number of cases, and after a failure a bounded search for a smaller one, in
-/// milliseconds, and no file left behind.
+/// Runs that many cases. After a failure it searches for a smaller case, for at most a minute. It
+/// writes no file.
 pub fn runner(cases: u32) -> TestRunner {
     let (failure_persistence, max_shrink_time) = (None, 60_000);
     TestRunner::new(Config { cases, failure_persistence, max_shrink_time, ..Config::default() })
 }
 
-/// Few enough ids, names and tags that plants meet again and differ; and any at all.
+/// Any plant. Many ids, names and tags come from a small set, so that plants repeat and conflict.
 fn any_plant() -> impl Strategy<Value = (i64, String, Option<String>)> {
     let id = prop_oneof![any::<i64>(), -2..2_i64, Just(i64::MIN), Just(i64::MAX)];
     (id, any_string(), proptest::option::of(any_string()))
@@ -30,8 +30,8 @@ fn any_string() -> impl Strategy<Value = String> {
     prop_oneof![any, few.prop_map(str::to_owned)]
 }
 
-/// The store beside a map that says what it should hold: first write wins, the same plant again
-/// is no other, and what comes back, at once and after restarts, is what went in.
+/// A map holds what the store should hold: the first plant of each id. The same plant again is a
+/// 200, and a different one is a 409. The export equals the map, before and after restarts.
 #[test]
 fn every_plant_is_stored_and_exported_byte_for_byte() {
     let mut server = Server::start();
@@ -69,7 +69,7 @@ fn export_of(plants: &BTreeMap<i64, (String, Option<String>)>) -> String {
     plants.iter().map(line).collect()
 }
 
-/// Whatever the body, the answer is a plant that was in it, or a declared refusal.
+/// Any body is answered with the plant that it holds, or with a declared refusal.
 #[test]
 fn any_body_gets_a_declared_answer() {
     let server = Server::start();
@@ -91,7 +91,7 @@ fn any_body_gets_a_declared_answer() {
         .unwrap();
 }
 
-/// Bytes, the alphabet of JSON in any order, and plants with a few bytes changed.
+/// Random bytes, JSON tokens in random order, and plants with a few bytes changed.
 pub fn any_body() -> impl Strategy<Value = Vec<u8>> {
     let bytes = proptest::collection::vec(any::<u8>(), 0..200);
     let edits = proptest::collection::vec((any::<proptest::sample::Index>(), any::<u8>()), 0..4);
@@ -103,6 +103,7 @@ pub fn any_body() -> impl Strategy<Value = Vec<u8>> {
         }
         body
     });
-    let soup = r#"(\{|\}|\[|\]|:|,|"id"|"name"|"tag"|"x"|null|true|-?[0-9]{1,20}|[.eE+ \\]){0,16}"#;
-    prop_oneof![bytes, edited, soup.prop_map(String::into_bytes)]
+    let tokens =
+        r#"(\{|\}|\[|\]|:|,|"id"|"name"|"tag"|"x"|null|true|-?[0-9]{1,20}|[.eE+ \\]){0,16}"#;
+    prop_oneof![bytes, edited, tokens.prop_map(String::into_bytes)]
 }

@@ -1,4 +1,4 @@
-//! Many clients at once: first write wins, and everybody is told the same.
+//! Many clients at once: the first plant of an id is stored, and all answers agree with that.
 
 use std::collections::BTreeMap;
 use std::sync::Barrier;
@@ -9,8 +9,8 @@ use plant_store_tests::{Server, plant};
 const CLIENTS: usize = 8;
 const IDS: i64 = 50;
 
-/// Each client wants every id for a plant of its own, all in one order, so that they meet. Every
-/// other client sends all its requests before it reads an answer.
+/// Each client creates another plant under every id, in the same order, so that their creates race.
+/// Every second client sends all its requests before it reads an answer.
 #[test]
 fn racing_creates_of_one_id_give_it_to_exactly_one() {
     let server = Server::start();
@@ -46,10 +46,10 @@ fn racing_creates_of_one_id_give_it_to_exactly_one() {
     let stored: BTreeMap<_, _> =
         server.export().into_iter().map(|(id, plant)| (id, plant.name)).collect();
     assert_eq!(stored, winners);
-    assert_eq!(stored.len(), usize::try_from(IDS).expect("a few"));
+    assert_eq!(stored.len(), usize::try_from(IDS).expect("a positive number"));
 }
 
-/// A plant and its repetitions, in one batch and across batches, are one plant.
+/// The repetitions are in one batch and in different ones.
 #[test]
 fn same_plant_from_many_clients_is_created_once_and_is_200_for_all() {
     let server = Server::start();
@@ -63,5 +63,5 @@ fn same_plant_from_many_clients_is_created_once_and_is_200_for_all() {
             });
         }
     });
-    assert_eq!(server.export().len(), usize::try_from(IDS).expect("a few"));
+    assert_eq!(server.export().len(), usize::try_from(IDS).expect("a positive number"));
 }

@@ -1,5 +1,4 @@
-//! What the READMEs say, held against the code: they are read by people, and nothing else checks
-//! them.
+//! The READMEs agree with the code. No compiler checks them, so these tests do.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -41,8 +40,8 @@ fn server_readme_lists_every_flag_with_its_default() {
     let flags = table(&text("server/README.md"), "flag");
     let listed: BTreeSet<_> = flags.iter().map(|(flag, _)| flag.trim_matches('`')).collect();
     let flags_of_help = help.lines().filter_map(|line| line.trim_start().split(' ').next());
-    let there: BTreeSet<_> = flags_of_help.filter(|word| word.starts_with("--")).collect();
-    assert_eq!(listed, there);
+    let of_help: BTreeSet<_> = flags_of_help.filter(|word| word.starts_with("--")).collect();
+    assert_eq!(listed, of_help);
     for (flag, default) in &flags {
         let (_, of_flag) =
             help.split_once(&format!("{} <", flag.trim_matches('`'))).expect("a flag");

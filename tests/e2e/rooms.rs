@@ -30,7 +30,7 @@ fn no_module_imports_upwards_and_no_two_import_each_other() {
     let map = fs::read_to_string(source.join("lib.rs")).expect("text");
     let order = map.lines().find(|line| line.starts_with("//! command →")).expect("the order");
     let order: Vec<_> = order.trim_start_matches("//! ").split(" → ").collect();
-    let floor =
+    let place =
         |module: &str| order.iter().position(|room| Some(*room) == module.split('/').next());
 
     let mut imports = Imports::new();
@@ -40,14 +40,15 @@ fn no_module_imports_upwards_and_no_two_import_each_other() {
         for path in paths {
             let is_in = |module: &&String| path.starts_with(&format!("{module}/"));
             *path = modules.iter().rfind(is_in).expect("a module").clone();
-            assert!(floor(module) <= floor(path), "{module} imports {path}, a room above its own");
+            assert!(place(module) <= place(path), "{module} imports {path}, a room above its own");
             assert!(
                 !module.starts_with(&format!("{path}/")),
                 "{module} imports {path}, its parent"
             );
         }
     }
-    // Takes away, again and again, a module that imports nothing that is left. Circles stay.
+    // Removes a module that imports none of the others, as long as there is one. The modules of a
+    // circle remain, and those that import them.
     while let Some((module, _)) = imports.iter().find(|(_, paths)| paths.is_empty()) {
         let module = module.clone();
         imports.remove(&module);

@@ -15,6 +15,7 @@ use crate::database::{self, STORE};
 /// The token of every kept store.
 const TOKEN: &str = "pst_0123456789ABCDEFGHIJabcdefghij0038H4se";
 
+/// The SQL that makes a store of that version.
 fn kept(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("e2e/schemas/{version}.sql"))
 }
@@ -28,7 +29,7 @@ fn newest() -> u32 {
     newest
 }
 
-/// A store made by those statements, in a folder of its own.
+/// A store made by these statements, in a folder of its own.
 fn store(statements: &str) -> (TempDir, Connection) {
     let folder = TempDir::new().expect("a temporary folder");
     let store = Connection::open(folder.path().join(STORE)).expect("a database");
@@ -56,7 +57,7 @@ fn schema(store: &Connection) -> Vec<String> {
     lines.collect::<Result<_, _>>().expect("text")
 }
 
-/// A row as `export` writes it: by the names of the columns, without those that are null.
+/// A row as `export` writes it: a column is a member, and NULL is an absent one.
 fn plant_of(row: &Row<'_>) -> rusqlite::Result<Value> {
     let mut plant = Map::new();
     for (index, column) in row.as_ref().column_names().enumerate() {
@@ -77,7 +78,7 @@ fn plants(store: &Connection) -> Vec<Value> {
     plants.collect::<Result<_, _>>().expect("plants")
 }
 
-/// A change of the schema without a new version leaves stores that nothing brings up to date.
+/// If the schema changed without a new version, no command would bring older stores up to date.
 #[test]
 fn schema_of_a_new_store_is_the_newest_one_kept() {
     let server = Server::start();
@@ -113,7 +114,7 @@ fn store_of_every_version_is_served_with_its_plants_and_its_token() {
     }
 }
 
-/// Version 0 is a database with the mark of a plant store and without a table.
+/// Version 0 is a database with the application id of a plant store and without a table.
 #[test]
 fn older_store_is_brought_up_to_date_by_serve_alone() {
     let (folder, store) = store("PRAGMA application_id = 0x504c4e54");
@@ -129,7 +130,7 @@ fn older_store_is_brought_up_to_date_by_serve_alone() {
         assert!(said.contains("`plant-store serve` brings it up to date"), "{words}: {said}");
         assert!(bytes() == before, "{words} changes the store");
     }
-    // It has no token yet, and none is issued for a store that was there.
+    // The store has no token: `serve` issues one only for a store that it creates.
     let server = Starting::on(folder, TOKEN).start();
     assert_eq!(server.create(&plant(1, "Ficus", None)).refusal().0, 401);
     assert_eq!(schema(&database::open(&server)), schema(&database::open(&Server::start())));

@@ -5,7 +5,7 @@ use plant_store_tests::{Connection, Server, head, plant};
 
 use crate::database;
 
-/// A request in the middle: its body was asked for and has not come.
+/// A request in flight: the server has sent `100 Continue`, and no byte of the body has come.
 pub fn in_flight(server: &Server, body: &str) -> Connection {
     let mut connection = server.connect();
     let headers = format!(
@@ -41,7 +41,11 @@ fn sigterm_waits_for_requests_in_flight() {
 
         assert_eq!(server.wait().code(), Some(0), "{signal}");
         drop(idle);
-        assert_eq!(files(&server), ["log", "plant-store.db"], "the store is closed");
+        assert_eq!(
+            files(&server),
+            ["log", "plant-store.db"],
+            "the store is closed, so its log is gone"
+        );
         let log = server.log();
         assert_eq!(log.matches("request completed").count(), 2, "the log is complete: {log}");
         assert!(
@@ -52,7 +56,7 @@ fn sigterm_waits_for_requests_in_flight() {
     }
 }
 
-/// The request in flight would take the body's time, and then end well: status 0.
+/// With one signal the server would wait for the request in flight, and exit with status 0.
 #[test]
 fn second_signal_stops_at_once_with_status_1() {
     for (first, second) in [

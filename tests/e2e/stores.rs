@@ -1,4 +1,4 @@
-//! Which files are stores, and what is done to those that are none: nothing.
+//! Which files are plant stores. Any other file is refused and never changed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -25,7 +25,7 @@ fn contents(folder: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
         .collect()
 }
 
-/// Every command refuses what is in the folder with one line, and leaves it as it is.
+/// Every command refuses the store with one line, and changes nothing in the folder.
 fn assert_left_alone(folder: &Path, store: &str, expected: &str) {
     let before = contents(folder);
     for words in COMMANDS {
@@ -38,7 +38,7 @@ fn assert_left_alone(folder: &Path, store: &str, expected: &str) {
     }
 }
 
-/// A folder with a `plants.db` in it, made by the statements.
+/// A folder with a database `plants.db`, made by these statements.
 fn database(statements: &str) -> (TempDir, Connection) {
     let folder = TempDir::new().expect("a temporary folder");
     let connection = Connection::open(folder.path().join("plants.db")).expect("a database");
@@ -73,7 +73,7 @@ fn database_of_another_program_is_refused_and_unchanged() {
     ] {
         let (folder, connection) = database(statements);
         assert_left_alone(folder.path(), "sqlite:plants.db", "is not a plant store");
-        // And once more where it left its log behind, or did not.
+        // Once more after the connection is closed, which removes a write-ahead log.
         drop(connection);
         assert_left_alone(folder.path(), "sqlite:plants.db", "is not a plant store");
     }
@@ -101,7 +101,7 @@ fn missing_folder_or_store_is_refused_and_not_created() {
     }
 }
 
-/// A store of our own, on which an assumption of this release no longer holds.
+/// A plant store that this release cannot serve.
 #[test]
 fn newer_schema_or_other_journal_is_refused_and_unchanged() {
     for (statement, expected) in [
@@ -110,14 +110,14 @@ fn newer_schema_or_other_journal_is_refused_and_unchanged() {
     ] {
         let stopped = Server::start().stopped_by(Signal::SIGTERM);
         let store = Connection::open(stopped.folder().join(STORE)).expect("the store");
-        // `journal_mode` returns a row, which `execute_batch` takes as well.
+        // `execute` would fail, because `journal_mode` returns a row.
         store.execute_batch(statement).expect("the store takes the change");
         drop(store);
         assert_left_alone(stopped.folder(), "sqlite:plant-store.db", expected);
     }
 }
 
-/// A path is a path, whatever a shell, a URI or SQLite would see in it.
+/// Most of these names have a special meaning to a shell, in a URI or to SQLite.
 #[test]
 fn store_path_is_taken_literally() {
     for name in [
@@ -155,7 +155,7 @@ fn absolute_path_may_begin_with_several_slashes() {
     }
 }
 
-/// Also where the process's own folder takes no files.
+/// No file can be created in `/proc`.
 #[test]
 fn new_store_is_made_in_its_own_folder_not_in_the_working_directory() {
     let folder = TempDir::new().expect("a temporary folder");
@@ -169,7 +169,8 @@ fn new_store_is_made_in_its_own_folder_not_in_the_working_directory() {
     server.create(&plant(1, "Ficus", None)).plant();
 }
 
-/// The log is beside the file, not beside the link; the server looks for it by itself.
+/// The log is beside the file, not beside the link. The server opens the log itself, to sync it
+/// again, so it must find it there.
 #[test]
 fn store_behind_a_symbolic_link_uses_the_log_beside_the_file() {
     let server = Server::start();
@@ -189,8 +190,9 @@ fn store_behind_a_symbolic_link_uses_the_log_beside_the_file() {
     assert!(!server.folder().join(LOG).exists());
 }
 
-/// A crash leaves a log that may never have been synced: until the server has seen to that it is
-/// not copied into the store, where half a copy would harm plants that are long there.
+/// A log that a crash left may never have been synced. Only the server copies it into the store,
+/// after a sync. If an unsynced log were copied in part and then lost, older plants would be lost
+/// too.
 #[test]
 fn log_left_by_a_crash_is_copied_by_the_server_alone() {
     let server = Server::start();
@@ -207,12 +209,12 @@ fn log_left_by_a_crash_is_copied_by_the_server_alone() {
     assert!(left()[0] == before[0], "a new token is in the log");
 
     let stopped = stopped.start().stopped_by(Signal::SIGTERM);
-    assert!(!stopped.folder().join(LOG).exists(), "the server has copied it");
+    assert!(!stopped.folder().join(LOG).exists(), "the server has copied the log and removed it");
     let listed = run(stopped.folder(), &["token", "list"]).stdout;
     assert!(String::from_utf8_lossy(&listed).contains("ci"));
 }
 
-/// One of them makes the store and prints its token; all serve it.
+/// One of them creates the store and issues its token. All of them serve it.
 #[test]
 fn servers_that_start_together_create_one_store() {
     let folder = TempDir::new().expect("a temporary folder");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-/// The binary `plant-store`, built once in this profile, whatever was built before.
+/// The binary `plant-store`, built in this profile on the first call.
 #[must_use]
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
@@ -15,7 +15,7 @@ pub fn binary() -> &'static Path {
     })
 }
 
-/// Runs the binary with these arguments, in that folder, to its end.
+/// Runs the binary with these arguments in that folder, and waits for its end.
 pub fn run<I: AsRef<OsStr>>(folder: &Path, arguments: &[I]) -> Output {
     Command::new(binary())
         .args(arguments)
@@ -26,7 +26,7 @@ pub fn run<I: AsRef<OsStr>>(folder: &Path, arguments: &[I]) -> Output {
 }
 
 /// Runs the binary with arguments that it must refuse. Returns its exit status, and the one line
-/// that it writes to standard error. A server that serves nevertheless is killed.
+/// that it writes to standard error. If it serves instead, it is killed.
 pub fn failure(command: &mut Command) -> (Option<i32>, String) {
     let mut process = command
         .stdin(Stdio::null())

@@ -1,11 +1,11 @@
-//! HTTP/1.1 over a socket, byte by byte: what no HTTP library would send.
+//! HTTP/1.1 over a socket, byte by byte, so that tests can send what no HTTP library would.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 
 use serde_json::Value;
 
-use crate::PATIENCE;
+use crate::EVENT_TIMEOUT;
 
 /// The bytes of a `POST /plants` with these header lines (each ending in CRLF) and this body.
 #[must_use]
@@ -28,7 +28,7 @@ pub fn head(headers: &str) -> String {
     format!("POST /plants HTTP/1.1\r\nHost: plants\r\n{headers}\r\n")
 }
 
-/// An answer.
+/// A response, read to the end of its body.
 #[derive(Debug)]
 pub struct Response {
     /// The status code.
@@ -39,7 +39,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// The value of the header field that occurs at most once, by its name in any case.
+    /// The value of a header field, which must not occur twice. The case of the name is ignored.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut values = self
@@ -59,7 +59,7 @@ impl Response {
         serde_json::from_slice(&self.body).expect("the body is JSON")
     }
 
-    /// The plant's body, of a 200 that says nothing but what the contract declares.
+    /// The plant in the body of a 200, which must have no members but those of `Plant`.
     pub fn plant(&self) -> Value {
         assert_eq!(self.status, 200, "{self:?}");
         let plant = self.json();
@@ -70,7 +70,7 @@ impl Response {
         plant
     }
 
-    /// `error` and `message`, of a 400 that says nothing but what the contract declares.
+    /// `error` and `message` of a 400, whose body must have no other members.
     #[must_use]
     pub fn refusal(&self) -> (i64, String) {
         assert_eq!(self.status, 400, "{self:?}");
@@ -83,24 +83,24 @@ impl Response {
     }
 }
 
-/// A connection, and what was received on it and not yet looked at.
+/// A connection, and the bytes that were received on it and not used yet.
 pub struct Connection {
     stream: TcpStream,
     received: Vec<u8>,
 }
 
 impl Connection {
-    /// Connects.
+    /// Connects to a server.
     #[must_use]
     pub fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).expect("the server listens");
-        stream.set_read_timeout(Some(PATIENCE)).expect("a time-out can be set");
-        stream.set_write_timeout(Some(PATIENCE)).expect("a time-out can be set");
+        stream.set_read_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
+        stream.set_write_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
         stream.set_nodelay(true).expect("the socket takes options");
         Self { stream, received: Vec::new() }
     }
 
-    /// The same connection once more, for a thread that sends while another receives.
+    /// A second handle of the connection, for a thread that sends while another receives.
     #[must_use]
     pub fn sender(&self) -> Self {
         let stream = self.stream.try_clone().expect("a socket can be shared");
@@ -109,17 +109,17 @@ impl Connection {
 
     /// Sends bytes.
     pub fn send(&mut self, bytes: &[u8]) {
-        self.stream.write_all(bytes).expect("the server takes bytes");
+        self.stream.write_all(bytes).expect("the connection takes bytes");
     }
 
-    /// Sends bytes to a server that may have stopped listening; whether it took them.
+    /// Sends bytes on a connection that the server may have closed. Returns whether they were sent.
     pub fn try_send(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).is_ok()
     }
 
-    /// Tells the server that no more is sent.
+    /// Shuts down the sending side, which tells the server that no more comes.
     pub fn finish_sending(&mut self) {
-        // The server may have closed both ways already.
+        // The server may have closed the connection already.
         let _ = self.stream.shutdown(Shutdown::Write);
     }
 
@@ -172,7 +172,7 @@ impl Connection {
         }
     }
 
-    /// Whether the server ends the connection, having sent nothing more.
+    /// Whether the server closes the connection. It must not send anything before that.
     #[must_use]
     pub fn is_closed(&mut self) -> bool {
         let more = self.read_more();
@@ -180,7 +180,7 @@ impl Connection {
         !more
     }
 
-    /// Whether more came before the end.
+    /// Reads more bytes. Returns whether any came before the end of the connection.
     fn read_more(&mut self) -> bool {
         let mut buffer = [0; 16 * 1024];
         match self.stream.read(&mut buffer) {
@@ -189,9 +189,9 @@ impl Connection {
                 self.received.extend_from_slice(&buffer[..read]);
                 true
             }
-            // The end of a connection on which the server left something unread.
+            // Linux sends RST instead of FIN when a server closes a socket with unread bytes.
             Err(error) if error.kind() == ErrorKind::ConnectionReset => false,
-            // A read with a time-out is not taken up again by itself.
+            // After a signal, the kernel does not restart a read that has a time-out (signal(7)).
             Err(error) if error.kind() == ErrorKind::Interrupted => self.read_more(),
             Err(error) => panic!("nothing came: {error}"),
         }

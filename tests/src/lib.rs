@@ -1,8 +1,8 @@
 //! What the end-to-end tests and the benchmark share: the real binary as a process on a store of
 //! its own, and HTTP/1.1 sent byte by byte.
 //!
-//! Nothing here waits for a time to pass. Tests wait for events, at most [`PATIENCE`] long, so that
-//! a test fails instead of hanging. Where an event cannot be waited for, a loop polls for it.
+//! Nothing here waits for a time to pass. Tests wait for events, at most [`EVENT_TIMEOUT`] long, so
+//! that a test fails instead of hanging. Where an event cannot be waited for, a loop polls for it.
 
 mod binary;
 mod facts;
@@ -19,17 +19,17 @@ pub use http::{Connection, Response, bearer, head, post};
 pub use server::{Server, Starting};
 pub use service_over_writer::ServiceOverWriter;
 
-/// How long a test waits for an event before it fails: longer than the slowest machine takes.
-pub const PATIENCE: Duration = Duration::from_mins(1);
+/// How long a test waits for an event before it fails: longer than a slow machine needs.
+pub const EVENT_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// The pause between two polls, which leaves the processors to the server.
+/// The pause between two polls, so that polling does not slow the server down.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Polls until something holds; `complain` says what did not, when the test fails.
-fn wait_until(mut holds: impl FnMut() -> bool, complain: impl Fn() -> String) {
+/// Polls until `holds` does. `failure` makes the message of a test that waits too long.
+fn wait_until(mut holds: impl FnMut() -> bool, failure: impl Fn() -> String) {
     let started = Instant::now();
     while !holds() {
-        assert!(started.elapsed() < PATIENCE, "{}", complain());
+        assert!(started.elapsed() < EVENT_TIMEOUT, "{}", failure());
         std::thread::sleep(PAUSE);
     }
 }
@@ -40,7 +40,7 @@ pub fn amount(short: usize, soak: usize) -> usize {
     if std::env::var_os("PLANT_STORE_SOAK").is_some() { soak } else { short }
 }
 
-/// The median of figures, of which there is at least one.
+/// The median of at least one figure.
 #[must_use]
 pub fn median(figures: impl Iterator<Item = f64>) -> f64 {
     let mut figures: Vec<f64> = figures.collect();
@@ -48,7 +48,7 @@ pub fn median(figures: impl Iterator<Item = f64>) -> f64 {
     figures[figures.len() / 2]
 }
 
-/// A JSON body that makes a plant.
+/// The JSON body that creates a plant.
 #[must_use]
 pub fn plant(id: i64, name: &str, tag: Option<&str>) -> String {
     let mut plant = serde_json::json!({ "id": id, "name": name });

@@ -1,4 +1,4 @@
-//! What the kernel knows of a process, and allows it.
+//! CPU time, memory and open files of a process, as the kernel counts and limits them.
 
 use std::fs;
 use std::time::Duration;
@@ -9,19 +9,11 @@ use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 
 /// The CPU time of the whole process so far.
-///
-/// # Errors
-///
-/// Where there is no such process.
 pub fn cpu_time(process: Pid) -> Result<Duration> {
     Ok(clock_gettime(clock_getcpuclockid(process)?)?.into())
 }
 
 /// A line of `/proc/PID/status`, such as `VmRSS` or `VmHWM`, in MiB.
-///
-/// # Errors
-///
-/// Where there is no such process, or no such line.
 pub fn memory_mib(process: Pid, line: &str) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{process}/status"))?;
     let kib: u32 = status
@@ -32,12 +24,8 @@ pub fn memory_mib(process: Pid, line: &str) -> Result<f64> {
     Ok(f64::from(kib) / 1024.0)
 }
 
-/// Lifts the soft limit on open files for this process and those that it starts: each connection
-/// is a file at both of its ends.
-///
-/// # Errors
-///
-/// Where the operating system refuses.
+/// Raises the soft limit on open files to the hard limit, for this process and those that it
+/// starts. A connection takes a file at each of its two ends.
 pub fn allow_many_files() -> Result<()> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     Ok(setrlimit(Resource::RLIMIT_NOFILE, most, most)?)

@@ -1,4 +1,4 @@
-//! The real binary, serving.
+//! The real binary as a running server.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -20,7 +20,7 @@ use crate::{bearer, binary, post, run, wait_until};
 pub struct Starting {
     command: Command,
     folder: TempDir,
-    /// The token of a store that is there already.
+    /// A token that an existing store accepts.
     token: Option<String>,
 }
 
@@ -33,7 +33,7 @@ impl Starting {
 
     fn new(folder: TempDir, token: Option<String>) -> Self {
         let mut command = Command::new(binary());
-        // The variable leaves the flag to the test.
+        // A variable, because the test may give the flag, and only once.
         command.arg("serve").env("PLANT_STORE_LISTEN", "127.0.0.1:0").current_dir(folder.path());
         Self { command, folder, token }
     }
@@ -52,8 +52,8 @@ impl Starting {
         self
     }
 
-    /// Limits the files that the process may have open: `-n 48`, or `-Sn 48` for a limit that it
-    /// may lift.
+    /// Limits the files that the process may have open, by these arguments of `ulimit`: the process
+    /// cannot raise the limit of `-n 48`; it can raise that of `-Sn 48`.
     #[must_use]
     pub fn with_open_files(self, limit: &str) -> Self {
         self.command(|command| {
@@ -78,7 +78,7 @@ impl Starting {
         self.folder().join(LOG)
     }
 
-    /// Starts the server and waits until it says that it serves.
+    /// Starts the server and waits until it prints where it listens.
     #[must_use]
     pub fn start(mut self) -> Server {
         let log = File::options()
@@ -124,7 +124,7 @@ impl Server {
         Self::starting().start()
     }
 
-    /// A server on a new store, to be given flags.
+    /// A server on a new store, not started yet.
     #[must_use]
     pub fn starting() -> Starting {
         Starting::new(TempDir::new().expect("a temporary folder"), None)
@@ -161,21 +161,21 @@ impl Server {
         status.expect("the process has ended")
     }
 
-    /// What the process, once it has ended, wrote to standard output after the lines that say
-    /// where it listens and how to use it.
+    /// What a process that has ended wrote to standard output, after the lines that say where it
+    /// listens and how to use it.
     #[must_use]
     pub fn printed(&self) -> &str {
         &self.printed
     }
 
-    /// Ends the process as asked and takes the folder over: `start` serves the same store again.
+    /// Ends the process with a signal. What is returned can serve the same store again.
     #[must_use]
     pub fn stopped_by(self, signal: Signal) -> Starting {
         self.signal(signal);
         self.ended().1
     }
 
-    /// Waits for the process to end by itself, and takes the folder over as [`Self::stopped_by`] does.
+    /// Waits for the process to end by itself. What is returned can serve the same store again.
     #[must_use]
     pub fn ended(mut self) -> (ExitStatus, Starting) {
         let status = self.wait();
@@ -183,13 +183,13 @@ impl Server {
         (status, Starting::new(folder, Some(self.token.clone())))
     }
 
-    /// What the process wrote to standard error so far, and any before it on the same store.
+    /// What the process, and those before it in the same folder, wrote to standard error so far.
     #[must_use]
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder().join(LOG)).expect("the log is text")
     }
 
-    /// Waits until the log says this.
+    /// Waits until the log contains this text.
     pub fn wait_for_log(&self, text: &str) {
         self.wait_until(text, || self.log().contains(text));
     }
@@ -241,7 +241,7 @@ impl Server {
         client_with_token(&format!("http://{}", self.address), token).expect("a client")
     }
 
-    /// Runs another command of the binary on the same store, with success; its standard output.
+    /// Runs another command on the same store, which must succeed. Returns its standard output.
     #[expect(clippy::must_use_candidate, reason = "some commands are run for their effect")]
     pub fn command(&self, arguments: &[&str]) -> String {
         let output = run(self.folder(), arguments);
@@ -249,12 +249,14 @@ impl Server {
         String::from_utf8(output.stdout).expect("standard output is text")
     }
 
-    /// Every plant of the store, as `plant-store export` has it.
+    /// Every plant of the store, as `plant-store export` writes it.
     #[must_use]
     pub fn export(&self) -> BTreeMap<i64, NewPlant> {
         let text = self.command(&["export"]);
-        let plants: Vec<NewPlant> =
-            text.lines().map(|line| serde_json::from_str(line).expect("a plant a line")).collect();
+        let plants: Vec<NewPlant> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).expect("a plant on each line"))
+            .collect();
         assert!(plants.is_sorted_by_key(|plant| plant.id), "in the order of the ids");
         let count = plants.len();
         let plants: BTreeMap<_, _> = plants.into_iter().map(|plant| (plant.id, plant)).collect();

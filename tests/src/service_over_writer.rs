@@ -1,4 +1,4 @@
-//! The real service over another writer than the store's: all of it but where plants go.
+//! The real service over a writer of the caller's: all of it is real, except where plants go.
 
 use anyhow::Result;
 use plant_store_server::http::accepted_tokens::AcceptedTokens;
@@ -21,7 +21,7 @@ pub struct ServiceOverWriter {
 }
 
 impl ServiceOverWriter {
-    /// Makes a new store at the URL, for the token alone, and starts the writer.
+    /// Creates a store at the URL, which keeps only the token, and starts the writer.
     ///
     /// # Panics
     ///

@@ -1,4 +1,4 @@
-//! The body reader beside a second one, written from RFC 8259 and the contract alone.
+//! The body reader, compared with a second one, written from RFC 8259 and the contract alone.
 
 use plant_store_server::http::new_plant;
 use proptest::collection::vec;
@@ -17,8 +17,7 @@ fn plant_is_read_in_every_json_spelling() {
     });
 }
 
-/// The same bytes are a plant to both readers, and the same one; or to neither, and the service
-/// says in words of its own why not.
+/// Both readers find the same plant, or both find none. A refusal names the body or a member.
 #[test]
 fn any_body_is_read_as_by_a_second_reader() {
     let bytes = prop_oneof![3 => select(&br#"{}[]":,\u0-1.e "#[..]), 1 => any::<u8>()];

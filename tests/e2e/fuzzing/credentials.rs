@@ -1,4 +1,4 @@
-//! The `Authorization` header and the token in it, read beside a model of both.
+//! The `Authorization` header and the token in it, compared with a model of both.
 
 use plant_store_server::http::credentials::{NoToken, bearer_token};
 use plant_store_server::token::Token;
@@ -24,7 +24,7 @@ fn crc32(bytes: &[u8]) -> u32 {
     !crc
 }
 
-/// The README's words: `pst_`, 32 base62 characters and a checksum of six more.
+/// As the README says: `pst_`, 32 base62 characters and a checksum of six more.
 fn token_of(random: &[u8]) -> Vec<u8> {
     let digit = |place: u32| BASE62[(crc32(random) / 62_u32.pow(place) % 62) as usize];
     let checksum: Vec<u8> = (0..6).rev().map(digit).collect();
@@ -37,7 +37,7 @@ fn is_token(text: &[u8]) -> bool {
         && text == token_of(&text[4..36])
 }
 
-/// What RFC 9110 and RFC 6750 make of the header: the token, or whether one was tried.
+/// What RFC 9110 and RFC 6750 say of the header: it holds a token, none, or a malformed one.
 fn model(values: &[Vec<u8>]) -> Result<&[u8], NoToken> {
     let value = match values {
         [] => return Err(NoToken::Absent),

@@ -1,5 +1,5 @@
-//! Whole HTTP/1 exchanges with a service in this process: requests behind each other on one
-//! connection, sent in pieces, as they should be and as they should not.
+//! Whole HTTP/1 connections to a service in this process: pipelined requests, valid and damaged,
+//! sent in pieces.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use plant_store_server::http::request::BodyLimits;
 use plant_store_server::types::{NewPlant, Plant};
-use plant_store_tests::{Connection, PATIENCE, Response, bearer, plant, post};
+use plant_store_tests::{Connection, EVENT_TIMEOUT, Response, bearer, plant, post};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -19,18 +19,18 @@ use super::spelling::{near_plant, spelled_plant};
 use super::{edited, fuzz, second_reader};
 use crate::properties::any_body;
 
-/// The largest body: some of the plants need more.
+/// The limit of a body. Some of the plants are larger.
 const LIMIT: usize = 512;
 
-/// What a response is, of all that may leave the service.
+/// The responses that may leave the service.
 #[derive(Debug, PartialEq)]
 enum Answer {
     Plant(Value),
     Refusal(i64),
-    /// Of another path or method.
-    Framework(u16),
-    /// To bytes that are no HTTP; the connection ends with it.
-    Library(u16),
+    /// Dropshot's response to another path or method.
+    Dropshot(u16),
+    /// hyper's response to bytes that are not HTTP. It closes the connection.
+    Hyper(u16),
 }
 
 impl Answer {
@@ -40,13 +40,13 @@ impl Answer {
             (400, Some(_)) => Self::Refusal(response.refusal().0),
             (status @ (404 | 405), Some(_)) => {
                 assert!(response.json()["message"].is_string(), "{response:?}");
-                Self::Framework(status)
+                Self::Dropshot(status)
             }
             (status @ (400 | 414 | 431), None) => {
                 assert!(response.body.is_empty(), "{response:?}");
-                Self::Library(status)
+                Self::Hyper(status)
             }
-            _ => panic!("an answer that nobody declared: {response:?}"),
+            _ => panic!("an undeclared answer: {response:?}"),
         }
     }
 }
@@ -60,7 +60,7 @@ struct Request {
     /// More header lines.
     more: &'static str,
     body: Vec<u8>,
-    /// How long each chunk is, where the body comes in chunks.
+    /// The length of each chunk, if the body is sent in chunks.
     chunks: Option<usize>,
 }
 
@@ -84,15 +84,15 @@ impl Request {
         bytes
     }
 
-    /// What the README says of this request after those before it, and whether the connection
-    /// ends with the answer.
+    /// The answer that the README promises, after the requests before this one, and whether the
+    /// connection ends with it.
     fn answer(&self, token: &str, plants: &mut BTreeMap<i64, NewPlant>) -> (Answer, bool) {
         let unread = self.chunks.is_some() || !self.body.is_empty();
         let refused = |error| (Answer::Refusal(error), unread);
         match self.line {
             PLANTS => {}
-            "GET /plants" => return (Answer::Framework(405), false),
-            _ => return (Answer::Framework(404), false),
+            "GET /plants" => return (Answer::Dropshot(405), false),
+            _ => return (Answer::Dropshot(404), false),
         }
         if self.authorization != bearer(token) {
             return refused(401);
@@ -116,7 +116,7 @@ impl Request {
 const PLANTS: &str = "POST /plants";
 const JSON: &str = "Content-Type: application/json\r\n";
 
-/// Requests of which each has one answer, however they are framed.
+/// Requests that each have exactly one right answer, in either framing.
 fn request(token: &str) -> impl Strategy<Value = Request> {
     let authorization = prop_oneof![
         8 => Just(bearer(token)),
@@ -133,24 +133,25 @@ fn request(token: &str) -> impl Strategy<Value = Request> {
         1 => any_body(),
     ];
     let chunks = proptest::option::of(1..100_usize);
-    let of_plants = (authorization, media_type, more, body, chunks).prop_map(
+    let creates = (authorization, media_type, more, body, chunks).prop_map(
         |(authorization, media_type, more, body, chunks)| {
             let line = PLANTS;
             Request { line, authorization, media_type, more, body, chunks }
         },
     );
-    let of_nothing = select(vec!["GET /plants", "POST /", "GET /plants/1"]).prop_map(|line| {
+    let others = select(vec!["GET /plants", "POST /", "GET /plants/1"]).prop_map(|line| {
         let (authorization, body, chunks) = (String::new(), Vec::new(), None);
         Request { line, authorization, media_type: "", more: "", body, chunks }
     });
-    prop_oneof![8 => of_plants, 1 => of_nothing]
+    prop_oneof![8 => creates, 1 => others]
 }
 
-/// Sends the bytes in pieces; all that comes back until the service ends the connection, which
-/// nobody else does.
-fn converse(service: &InProcess, bytes: &[u8], cuts: &[Index]) -> Vec<Answer> {
-    // Whatever the service still waits for, this is too much of it, or wrong, or the end of it:
-    // a head that came in part is looked at again only when an empty line has come.
+/// Sends the bytes in pieces, and returns every answer until the service closes the connection. The
+/// test itself does not close it.
+fn send_in_pieces(service: &InProcess, bytes: &[u8], cuts: &[Index]) -> Vec<Answer> {
+    // Ends the connection in every state: these bytes are longer than a body may be, they are no
+    // chunk and no request, and they complete a head. hyper parses a partial head again only after
+    // an empty line.
     let end = [&[0; LIMIT + 1][..], b"\r\n\r\n\0\r\n\r\n"].concat();
     let mut connection = Connection::open(service.address);
     let mut cuts: Vec<_> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
@@ -166,7 +167,7 @@ fn converse(service: &InProcess, bytes: &[u8], cuts: &[Index]) -> Vec<Answer> {
     answers.map(|response| Answer::of(&response)).collect()
 }
 
-/// On a connection of its own, open all the while.
+/// A client that sends valid requests on one connection during the whole run.
 struct Honest(RefCell<Connection>, Vec<u8>);
 
 impl Honest {
@@ -182,7 +183,7 @@ impl Honest {
 
 #[test]
 fn pipelined_requests_get_their_own_answers_in_order() {
-    let service = InProcess::start(BodyLimits { size: LIMIT, time: PATIENCE });
+    let service = InProcess::start(BodyLimits { size: LIMIT, time: EVENT_TIMEOUT });
     let plants = RefCell::default();
     let inputs = (vec(request(&service.token), 1..6), vec(any::<Index>(), 0..6));
     fuzz(300, 30_000, inputs, |(requests, cuts)| {
@@ -193,18 +194,18 @@ fn pipelined_requests_get_their_own_answers_in_order() {
             ends
         });
         if !ended {
-            expected.push(Answer::Library(400));
+            expected.push(Answer::Hyper(400));
         }
         let bytes: Vec<_> = requests.iter().flat_map(Request::bytes).collect();
-        prop_assert_eq!(converse(&service, &bytes, &cuts), expected);
+        prop_assert_eq!(send_in_pieces(&service, &bytes, &cuts), expected);
         Ok(())
     });
     assert_eq!(service.plants(), plants.into_inner());
     assert_eq!(InProcess::panics(), 0);
 }
 
-/// Nothing but declared answers, an end to each connection, and no panic; every plant that was
-/// answered is there, and who is honest meanwhile is served.
+/// Every answer is a declared one, every connection ends, and nothing panics. Every plant that was
+/// answered with 200 is stored. An honest client is served meanwhile.
 #[test]
 fn damaged_requests_get_declared_answers_or_none() {
     let limits = BodyLimits { size: LIMIT, time: Duration::from_millis(100) };
@@ -232,7 +233,7 @@ fn damaged_requests_get_declared_answers_or_none() {
     let new = prop_oneof![2 => select(&b"\r\n\r\n :;,0159abfx\0\t/"[..]), 1 => any::<u8>()];
     let answered = RefCell::new(BTreeSet::new());
     fuzz(2_000, 70_000, (edited(requests, new), vec(any::<Index>(), 0..6)), |(bytes, cuts)| {
-        for answer in converse(&service, &bytes, &cuts) {
+        for answer in send_in_pieces(&service, &bytes, &cuts) {
             if let Answer::Plant(plant) = answer {
                 answered.borrow_mut().insert(plant.to_string());
             }
@@ -243,6 +244,6 @@ fn damaged_requests_get_declared_answers_or_none() {
     let plants = service.plants().into_values();
     let stored = plants.map(|plant| json!(Plant::from(plant)).to_string()).collect();
     let lost: Vec<_> = answered.borrow().difference(&stored).cloned().collect();
-    assert!(lost.is_empty(), "answered and lost: {lost:?}");
+    assert!(lost.is_empty(), "answered with 200 and lost: {lost:?}");
     assert_eq!(InProcess::panics(), 0);
 }

@@ -1,4 +1,4 @@
-//! The service in this process, over plants in memory: a panic of it is ours to see.
+//! The service in the test's own process, with plants in memory, so that its panics can be counted.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -12,14 +12,15 @@ use plant_store_server::http::request::BodyLimits;
 use plant_store_server::http::service::listen;
 use plant_store_server::store::{CommitError, Outcome, Writer};
 use plant_store_server::types::NewPlant;
-use plant_store_tests::{PATIENCE, ServiceOverWriter};
+use plant_store_tests::{EVENT_TIMEOUT, ServiceOverWriter};
 use tokio::sync::oneshot;
 
 /// The plants of a store, by their ids.
 pub type Plants = BTreeMap<i64, NewPlant>;
 
-/// The name of the service's thread; the writer's is the product's own choice.
+/// The name of the service's thread.
 const SERVER: &str = "server in process";
+/// The name that the service gives the writer's thread.
 const WRITER: &str = "writer";
 
 static PANICS: AtomicUsize = AtomicUsize::new(0);
@@ -35,7 +36,7 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// A service without a plant.
+    /// Starts a service without plants.
     pub fn start(body: BodyLimits) -> Self {
         count_panics();
         let plants = Arc::default();
@@ -51,12 +52,12 @@ impl InProcess {
                 let server = server.expect("a free port");
                 started
                     .send((server.local_addr(), token.reveal().to_owned()))
-                    .expect("who started it waits");
+                    .expect("the test waits for the address");
                 let _ = end.await;
             });
         });
         let thread = Some(thread.expect("a thread"));
-        let (address, token) = start.recv_timeout(PATIENCE).expect("the service starts");
+        let (address, token) = start.recv_timeout(EVENT_TIMEOUT).expect("the service starts");
         Self { address, token, plants, running: Some(running), thread }
     }
 
@@ -65,7 +66,7 @@ impl InProcess {
         self.plants.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How often any such service panicked so far.
+    /// How often the services in this process have panicked so far.
     pub fn panics() -> usize {
         PANICS.load(Relaxed)
     }
@@ -80,7 +81,7 @@ impl Drop for InProcess {
     }
 }
 
-/// A panic in a connection's task ends the task and nothing else: only the hook tells.
+/// A panic in a connection's task ends only that task, so a panic hook counts it.
 fn count_panics() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
@@ -102,7 +103,7 @@ fn service(memory: Memory, body: BodyLimits) -> ServiceOverWriter {
         .expect("a store and a thread")
 }
 
-/// First write wins, as in every store.
+/// The first plant of an id stays, as in every store.
 struct Memory(Arc<Mutex<Plants>>);
 
 impl Writer for Memory {

@@ -1,5 +1,5 @@
-//! Fuzzing of what reads the wire: long property runs whose oracles share no code with the
-//! service. `cargo xtask soak` runs them at full length; what they find becomes a plain test.
+//! Fuzzing of the code that reads the wire: long property runs whose oracles share no code with the
+//! service. `cargo xtask soak` runs them at full length. What they find becomes a plain test.
 
 mod bodies;
 mod credentials;
@@ -16,7 +16,7 @@ use proptest::test_runner::{TestCaseResult, TestError};
 
 use crate::properties::runner;
 
-/// Tries so many inputs, and fails with the smallest one that does not hold.
+/// Tries that many inputs. A failure shows the smallest input found that breaks the property.
 fn fuzz<S: Strategy>(
     short: usize,
     soak: usize,
@@ -30,7 +30,7 @@ fn fuzz<S: Strategy>(
     println!("{cases} inputs");
 }
 
-/// One thing that goes wrong with bytes.
+/// One random change of bytes.
 #[derive(Clone, Debug)]
 enum Edit {
     Replace(Index, u8),
@@ -63,9 +63,9 @@ impl Edit {
     }
 }
 
-/// Good bytes, and what became of them on a bad way; new bytes are of that kind.
+/// Valid bytes with up to three edits. The bytes that an edit writes come from `new`.
 fn edited(
-    good: impl Strategy<Value = Vec<u8>>,
+    valid: impl Strategy<Value = Vec<u8>>,
     new: impl Strategy<Value = u8> + Clone,
 ) -> impl Strategy<Value = Vec<u8>> {
     let edit = prop_oneof![
@@ -75,7 +75,7 @@ fn edited(
         1 => any::<(Index, Index)>().prop_map(|(one, other)| Edit::Repeat(one, other)),
         1 => any::<Index>().prop_map(Edit::Cut),
     ];
-    (good, vec(edit, 0..4)).prop_map(|(mut bytes, edits)| {
+    (valid, vec(edit, 0..4)).prop_map(|(mut bytes, edits)| {
         for edit in edits {
             edit.apply(&mut bytes);
         }

@@ -1,5 +1,5 @@
-//! A second reader of bodies, written from RFC 8259 and the contract alone: slow, plain, and with
-//! no line in common with the service's.
+//! A second reader of bodies, written from RFC 8259 and the contract alone. It is slow and simple,
+//! and shares no code with the service's.
 
 use std::collections::BTreeSet;
 use std::str;
@@ -10,7 +10,7 @@ use plant_store_server::types::NewPlant;
 /// A string, unless an escape of it is half a surrogate pair.
 type Text = Result<String, FromUtf16Error>;
 
-/// A value, as far as a plant needs to know.
+/// A JSON value, with the detail that a plant needs.
 enum Json {
     Object(Vec<(Text, Json)>),
     String(Text),
@@ -18,7 +18,7 @@ enum Json {
     Other,
 }
 
-/// The plant that the body is, by the contract alone.
+/// The plant in the body; none if the contract refuses the body.
 pub fn new_plant(body: &[u8]) -> Option<NewPlant> {
     let mut reader = Reader { rest: str::from_utf8(body).ok()? };
     let Json::Object(members) = reader.value()? else { return None };
@@ -38,7 +38,7 @@ pub fn new_plant(body: &[u8]) -> Option<NewPlant> {
     Some(NewPlant { tag, ..NewPlant::new(id?, name?) })
 }
 
-/// RFC 8259 by recursive descent: each method takes its production off the front of the text.
+/// RFC 8259 by recursive descent: each method reads its production from the beginning of the rest.
 struct Reader<'a> {
     rest: &'a str,
 }
@@ -59,7 +59,7 @@ impl Reader<'_> {
         Some(character)
     }
 
-    /// A value with the space around it.
+    /// A value and the whitespace around it.
     fn value(&mut self) -> Option<Json> {
         self.space();
         let value = match self.rest.chars().next()? {

@@ -1,11 +1,11 @@
-//! Plants, and what is nearly one, spelled in every way that RFC 8259 has.
+//! Bodies that are plants or almost plants, spelled in every way that RFC 8259 allows.
 
 use plant_store_server::types::NewPlant;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Selector, select};
 
-/// A plant, and a body that says it.
+/// A plant, and a body that spells it.
 pub fn spelled_plant() -> impl Strategy<Value = (NewPlant, Vec<u8>)> {
     let id = prop_oneof![any::<i64>(), -9..9_i64, Just(i64::MIN), Just(i64::MAX)];
     let others = vec((string(), value()), 0..4);
@@ -17,7 +17,7 @@ pub fn spelled_plant() -> impl Strategy<Value = (NewPlant, Vec<u8>)> {
             let mut members = vec![(id_name, id.to_string()), (name_name, name.1)];
             members.extend(tag.iter().map(|(_, spelled)| (tag_name.clone(), spelled.clone())));
             for (place, ((_, name), value)) in others.into_iter().enumerate() {
-                // A digit in front: none of ours, and none twice.
+                // With a digit in front, the name is unique and not one of `NAMES`.
                 members.push((format!("{place}{}", &name[1..name.len() - 1]), value));
             }
             let plant = NewPlant { tag: tag.map(|(tag, _)| tag), ..NewPlant::new(id, name.0) };
@@ -28,7 +28,7 @@ pub fn spelled_plant() -> impl Strategy<Value = (NewPlant, Vec<u8>)> {
 
 const NAMES: [&str; 3] = ["id", "name", "tag"];
 
-/// An object with most of the right members, with wrong ones, and with some there twice.
+/// An object that may lack members, have members of a wrong type, or repeat a member.
 pub fn near_plant() -> impl Strategy<Value = Vec<u8>> {
     let right = (any::<i64>(), string()).prop_map(|(id, (_, name))| {
         vec![("id".to_owned(), id.to_string()), ("name".to_owned(), name)]
@@ -91,7 +91,7 @@ fn escaped(character: char) -> String {
     units.map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>().concat()
 }
 
-/// What an unknown member may hold: all that is grammatical, and some nobody can read.
+/// A value for an unknown member: valid JSON, also where it cannot be decoded.
 fn value() -> impl Strategy<Value = String> {
     select(vec![
         "null",

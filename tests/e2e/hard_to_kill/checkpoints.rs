@@ -1,4 +1,4 @@
-//! A process that dies while it copies the log into the database: the file is half old, half new.
+//! A process that dies during a checkpoint: the log is copied into the database in part.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::database::{LOG, STORE};
 
 const PAGE: usize = 4096;
 
-/// A store's file and its log.
+/// The bytes of a store.
 struct Files {
     store: Vec<u8>,
     log: Vec<u8>,
@@ -24,7 +24,7 @@ impl Files {
         Self { store: read(STORE), log: read(LOG) }
     }
 
-    /// What is in the store, in a folder where nothing else is.
+    /// Exports the store from a folder that holds these two files alone.
     fn export(&self) -> String {
         let folder = TempDir::new().expect("a temporary folder");
         fs::write(folder.path().join(STORE), &self.store).expect("a file");
@@ -35,7 +35,8 @@ impl Files {
     }
 }
 
-/// SQLite copies the pages in their order, so the first, which counts them all, comes first.
+/// A checkpoint copies pages in ascending order. So page 1, which holds the number of all pages, is
+/// copied first.
 #[test]
 fn checkpoint_cut_off_after_any_page_loses_no_plant() {
     let server = Server::start();
@@ -56,7 +57,7 @@ fn checkpoint_cut_off_after_any_page_loses_no_plant() {
     for copied in (0..=checkpointed.len()).step_by(PAGE) {
         let old = before.store.get(copied..).unwrap_or_default();
         let store = [&checkpointed[..copied], old].concat();
-        let cut_off = Files { store, log: before.log.clone() };
-        assert!(cut_off.export() == plants, "after {copied} bytes");
+        let interrupted = Files { store, log: before.log.clone() };
+        assert!(interrupted.export() == plants, "after {copied} bytes");
     }
 }

@@ -1,5 +1,5 @@
-//! Stopped under load at random moments, again and again: what was answered is there, byte for
-//! byte, and nothing that nobody sent.
+//! The server is stopped under load at random moments, many times. After each restart the store
+//! holds every plant that was answered with 200, byte for byte, and none that was not sent.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -11,13 +11,13 @@ use plant_store_tests::{Server, Starting, amount, binary};
 use super::load::Load;
 use crate::database::LOG;
 
-/// At most after how many answers a server is stopped.
-const ANSWERS: usize = 200;
-/// At most how long a start takes that is cut off, in microseconds.
-const START: u64 = 20_000;
+/// A server is stopped after a random number of answers, at most this many.
+const MAX_ANSWERS: usize = 200;
+/// A start is killed after a random time, at most this many microseconds.
+const MAX_START: u64 = 20_000;
 
-/// Kills a server while it starts on the store, before or after it could read the log.
-fn killed_while_starting(stopped: &Starting) {
+/// Starts a server on the store and kills it at a random moment of its start.
+fn kill_while_starting(stopped: &Starting) {
     let mut process = Command::new(binary())
         .args(["serve", "--listen", "127.0.0.1:0"])
         .current_dir(stopped.folder())
@@ -25,8 +25,8 @@ fn killed_while_starting(stopped: &Starting) {
         .stderr(Stdio::null())
         .spawn()
         .expect("the binary starts");
-    // The random moment itself: nothing is waited for.
-    std::thread::sleep(Duration::from_micros(rand::random_range(0..START)));
+    // The moment has to be random, so the test waits for no event.
+    std::thread::sleep(Duration::from_micros(rand::random_range(0..MAX_START)));
     process.kill().expect("the process is ours");
     process.wait().expect("the process can be waited for");
 }
@@ -38,13 +38,13 @@ fn sigkill_loses_no_acknowledged_plant_and_invents_none() {
     let (mut answered, mut longest_start) = (0, Duration::ZERO);
     for _ in 0..kills {
         let sent = load.run(&server, |progress| {
-            progress.wait_for_answers(&server, rand::random_range(0..=ANSWERS));
+            progress.wait_for_answers(&server, rand::random_range(0..=MAX_ANSWERS));
             server.signal(Signal::SIGKILL);
         });
         assert!(sent.failed.is_empty() && sent.refused.is_empty(), "the store had no fault");
         let stopped = server.stopped_by(Signal::SIGKILL);
         if rand::random() {
-            killed_while_starting(&stopped);
+            kill_while_starting(&stopped);
         }
         let started = Instant::now();
         server = stopped.start();
@@ -65,7 +65,7 @@ fn sigterm_leaves_no_stored_plant_unanswered() {
     let (mut load, mut server) = (Load::default(), Server::start());
     for _ in 0..stops {
         let mut sent = load.run(&server, |progress| {
-            progress.wait_for_answers(&server, rand::random_range(0..=ANSWERS));
+            progress.wait_for_answers(&server, rand::random_range(0..=MAX_ANSWERS));
             server.signal(Signal::SIGTERM);
         });
         assert!(sent.failed.is_empty() && sent.refused.is_empty(), "the store had no fault");
@@ -74,7 +74,7 @@ fn sigterm_leaves_no_stored_plant_unanswered() {
         let log = stopped.folder().join(LOG);
         assert!(!fs::exists(log).expect("the folder can be read"), "the store is closed");
         server = stopped.start();
-        // What was not answered was not taken.
+        // A plant that was not answered must not be stored.
         sent.unanswered.clear();
         load.check(&server, &sent);
     }

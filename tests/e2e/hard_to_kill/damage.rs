@@ -1,5 +1,5 @@
-//! The store's file cut off or overwritten in the middle: no 200 that is not true, and nothing
-//! that could be read before is lost by what the service does then.
+//! The store's file is truncated, or overwritten in the middle. No 200 may be untrue, and the
+//! service must not lose a plant that could still be read.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -14,49 +14,49 @@ use tempfile::TempDir;
 
 use crate::database::{LOG, STORE};
 
-/// As many plants as the store has, with room for as many between them.
+/// How many plants the store has. Their ids are even; the odd ids are for new plants.
 const PLANTS: i64 = 400;
 
 fn name(id: i64) -> String {
     format!("Ficus {id} ").repeat(100)
 }
 
-fn old() -> impl Iterator<Item = i64> {
+fn old_ids() -> impl Iterator<Item = i64> {
     (0..PLANTS).map(|id| id * 2)
 }
 
-fn new() -> impl Iterator<Item = i64> {
-    old().map(|id| id + 1)
+fn new_ids() -> impl Iterator<Item = i64> {
+    old_ids().map(|id| id + 1)
 }
 
-/// A store of many pages, all in its file.
+/// A store of many pages, all in its file: the stop has copied the log.
 fn store() -> Starting {
     let server = Server::start();
     let mut connection = server.connect();
-    for id in old() {
+    for id in old_ids() {
         connection.exchange(&server.post(&plant(id, &name(id), None))).plant();
     }
     server.stopped_by(Signal::SIGTERM)
 }
 
-fn cut(folder: &Path) {
+fn truncate(folder: &Path) {
     let store = File::options().write(true).open(folder.join(STORE)).expect("the store is a file");
     let length = store.metadata().expect("the file has a size").len();
-    store.set_len(length / 2).expect("the file can be cut");
+    store.set_len(length / 2).expect("the file can be truncated");
 }
 
 fn overwrite(folder: &Path) {
     let store = File::options().write(true).open(folder.join(STORE)).expect("the store is a file");
     let length = store.metadata().expect("the file has a size").len();
     let garbage = vec![0xff; usize::try_from(length / 4).expect("a small file")];
-    store.write_all_at(&garbage, length / 2).expect("the disk takes bytes");
+    store.write_all_at(&garbage, length / 2).expect("the file can be written");
 }
 
-/// The plants that SQLite finds, one by one, in a copy of the store as it is.
+/// The ids of the plants that SQLite can read, one by one, from a copy of the store.
 fn readable(folder: &Path) -> BTreeSet<i64> {
     let copy = TempDir::new().expect("a temporary folder");
     for file in [STORE, LOG] {
-        // There is no log where the store was closed.
+        // A store that was closed has no log.
         let _ = fs::copy(folder.join(file), copy.path().join(file));
     }
     let store = Connection::open(copy.path().join(STORE)).expect("a database");
@@ -64,10 +64,10 @@ fn readable(folder: &Path) -> BTreeSet<i64> {
         let query = "SELECT name = ?2 FROM plants WHERE id = ?1";
         store.query_row(query, (id, name(*id)), |row| row.get(0)).unwrap_or(false)
     };
-    old().chain(new()).filter(is_there).collect()
+    old_ids().chain(new_ids()).filter(is_there).collect()
 }
 
-/// Sends old and new plants; the new ones that were answered with 200.
+/// Sends the old and the new plants. Returns the new ones that were answered with 200.
 fn created(server: &Server) -> BTreeSet<i64> {
     let mut connection = server.connect();
     let mut send = |id: &i64| {
@@ -81,8 +81,8 @@ fn created(server: &Server) -> BTreeSet<i64> {
         assert!(!message.contains("malformed"), "{message}");
         false
     };
-    let old_answered = old().filter(&mut send).count();
-    let created: BTreeSet<_> = new().filter(send).collect();
+    let old_answered = old_ids().filter(&mut send).count();
+    let created: BTreeSet<_> = new_ids().filter(send).collect();
     assert!(old_answered > 0 && !created.is_empty(), "not all of the store is damaged");
     created
 }
@@ -90,7 +90,7 @@ fn created(server: &Server) -> BTreeSet<i64> {
 #[test]
 fn truncated_store_is_refused_and_unchanged() {
     let stopped = store();
-    cut(stopped.folder());
+    truncate(stopped.folder());
     let bytes = || fs::read(stopped.folder().join(STORE)).expect("the file is there");
     let before = bytes();
     for words in ["serve --listen 127.0.0.1:0", "export"] {
@@ -103,16 +103,16 @@ fn truncated_store_is_refused_and_unchanged() {
     }
 }
 
-/// On the disk while nobody looks, or under the server that has some pages in memory.
+/// The file is damaged while the server has it open, with some of its pages in memory.
 #[test]
 fn damaged_store_is_500_where_damaged_and_loses_no_readable_plant() {
-    for damage in [overwrite, cut] {
+    for damage in [overwrite, truncate] {
         let server = store().start();
-        // The log is there, or the cut would be noticed at the start.
+        // With this commit in the log, the next start does not refuse the truncated file.
         server.create(&plant(-1, "Ficus", None)).plant();
         damage(server.folder());
         let before = readable(server.folder());
-        assert!(before.len() < old().count(), "the damage is one");
+        assert!(before.len() < old_ids().count(), "some plants can no longer be read");
         let mut expected = before;
         expected.extend(created(&server));
 

@@ -1,5 +1,5 @@
-//! A server on a disk of the test's own making, which fails on command and can lose its power:
-//! `faulty_disk.c`, between the real binary and the kernel.
+//! A server on a simulated disk, which fails on command and can lose its power: `faulty_disk.c`, a
+//! library between the real binary and the kernel.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use plant_store_tests::{Server, Starting};
 
 use crate::database::{LOG, STORE};
 
-/// The folder of both, as [`fail`] and [`mend`] call it.
+/// The folder of the store and its log, as a file for [`fail`] and [`stop_failing`].
 pub const FOLDER: &str = "folder";
 
-/// What the disk keeps, beside the store.
+/// The folder in which the simulated disk keeps its state, beside the store.
 const DISK: &str = "disk";
 
-/// The library, compiled once.
+/// The library, compiled on the first call.
 fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
@@ -36,54 +36,54 @@ fn library() -> &'static Path {
     })
 }
 
-/// A server on a new store, on such a disk.
+/// A server on a new store, on the simulated disk.
 pub fn start() -> Server {
     let stopped = Server::start().stopped_by(Signal::SIGTERM);
     let folder = stopped.folder();
     fs::create_dir(folder.join(DISK)).expect("a folder");
-    fs::copy(folder.join(STORE), kept(folder, "synced", STORE)).expect("a copy of the store");
+    fs::copy(folder.join(STORE), state(folder, "synced", STORE)).expect("a copy of the store");
     start_again(stopped)
 }
 
-/// A server on a store that is on such a disk.
+/// A server on a store that is on the simulated disk already.
 pub fn start_again(stopped: Starting) -> Server {
-    stopped.command(put_under).start()
+    stopped.command(preload).start()
 }
 
-/// Puts a process on such a disk.
-pub fn put_under(command: &mut Command) {
+/// Loads the simulated disk into a process.
+pub fn preload(command: &mut Command) {
     command.env("LD_PRELOAD", library()).env("FAULTY_DISK", DISK);
 }
 
-/// From now on that call on that file fails: `sync` with EIO, or `write` with ENOSPC.
+/// From now on, that call on that file fails: `sync` with EIO, or `write` with ENOSPC.
 pub fn fail(server: &Server, call: &str, file: &str) {
     fs::write(fault(server.folder(), call, file), "").expect("a file");
 }
 
-/// It no longer fails.
-pub fn mend(folder: &Path, call: &str, file: &str) {
+/// The call works again.
+pub fn stop_failing(folder: &Path, call: &str, file: &str) {
     fs::remove_file(fault(folder, call, file)).expect("the call failed until now");
 }
 
-/// The machine loses its power: what no sync took to the disk is gone.
+/// A power cut: every write since the last successful sync is lost.
 pub fn cut_power(stopped: &Starting) {
     let folder = stopped.folder();
     for file in [STORE, LOG] {
-        let synced = kept(folder, "synced", file);
+        let synced = state(folder, "synced", file);
         match fs::exists(&synced).expect("the folder can be read") {
             true => drop(fs::copy(synced, folder.join(file)).expect("a copy of the file")),
             false => remove(&folder.join(file)),
         }
-        remove(&kept(folder, "unsynced", file));
+        remove(&state(folder, "unsynced", file));
     }
     remove(&folder.join("plant-store.db-shm"));
 }
 
 fn fault(folder: &Path, call: &str, file: &str) -> PathBuf {
-    kept(folder, &format!("{call}-fails"), file)
+    state(folder, &format!("{call}-fails"), file)
 }
 
-fn kept(folder: &Path, what: &str, file: &str) -> PathBuf {
+fn state(folder: &Path, what: &str, file: &str) -> PathBuf {
     folder.join(DISK).join(format!("{what}.{file}"))
 }
 

@@ -1,5 +1,5 @@
-//! A sync that fails is the last: the process ends, and the next one trusts no page that the
-//! kernel only calls clean.
+//! After a failed fsync the process ends. The kernel may have marked the lost pages clean, so the
+//! next process writes and syncs the log again before it answers.
 
 use std::process::Command;
 
@@ -10,15 +10,15 @@ use super::disk::{self, FOLDER};
 use super::load::{Load, Sent};
 use crate::database::{LOG, STORE};
 
-/// At most after how many answers a sync fails, or the power.
-const ANSWERS: usize = 100;
+/// A sync fails or the server is killed after a random number of answers, at most this many.
+const MAX_ANSWERS: usize = 100;
 
-/// The process has ended with a clear last word.
-fn assert_last_word(server: &mut Server) {
+/// The process has ended because of the failed sync, and its last line says so.
+fn assert_ended_by_failed_sync(server: &mut Server) {
     assert_eq!(server.wait().code(), Some(1));
     let log = server.log();
     assert!(log.contains("the store failed to sync: stopping"), "{log}");
-    let last = log.lines().last().expect("a last word");
+    let last = log.lines().last().expect("a last line");
     assert_eq!(
         last,
         "plant-store: a sync of the store failed; a restart reads what is on the disk"
@@ -31,12 +31,12 @@ fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
     server.create(&plant(1, "Ficus", None)).plant();
     disk::fail(&server, "sync", LOG);
     assert_eq!(server.create(&plant(2, "Fern", None)).refusal().0, 500);
-    assert_last_word(&mut server);
+    assert_ended_by_failed_sync(&mut server);
     let (_, stopped) = server.ended();
-    disk::mend(stopped.folder(), "sync", LOG);
+    disk::stop_failing(stopped.folder(), "sync", LOG);
 
-    // The kernel still has what it could not write, so the plant is there; and whoever is told so
-    // can rely on it.
+    // The kernel still has the pages in memory, so the next process finds the plant. It must make
+    // the plant durable before it answers 200.
     let server = disk::start_again(stopped);
     server.create(&plant(2, "Fern", None)).plant();
     let stopped = server.stopped_by(Signal::SIGKILL);
@@ -49,7 +49,7 @@ fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
 fn failed_fsync_of_a_checkpoint_exits_1() {
     let mut server = disk::start();
     disk::fail(&server, "sync", STORE);
-    // Each fills pages of its own: soon the log is long enough to be copied.
+    // Each plant fills several pages, so the log is soon long enough for a checkpoint.
     let long = "x".repeat(64 * 1024);
     let mut connection = server.connect();
     let answered: Vec<_> = (0..1000)
@@ -59,15 +59,16 @@ fn failed_fsync_of_a_checkpoint_exits_1() {
         })
         .collect();
     assert!(answered.len() > 10);
-    assert_last_word(&mut server);
+    assert_ended_by_failed_sync(&mut server);
     let (_, stopped) = server.ended();
-    disk::mend(stopped.folder(), "sync", STORE);
+    disk::stop_failing(stopped.folder(), "sync", STORE);
     disk::cut_power(&stopped);
     let server = disk::start_again(stopped);
     assert!(server.export().into_keys().eq(answered));
 }
 
-/// A power cut could take the store's name, and SQLite would not have said so.
+/// Without that fsync a power cut could remove the store's name from the folder. SQLite does not
+/// report its failure.
 #[test]
 fn failed_fsync_of_the_folder_refuses_to_serve() {
     let server = disk::start();
@@ -75,17 +76,17 @@ fn failed_fsync_of_the_folder_refuses_to_serve() {
     let stopped = server.stopped_by(Signal::SIGTERM);
     let mut serve = Command::new(binary());
     serve.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(stopped.folder());
-    disk::put_under(&mut serve);
+    disk::preload(&mut serve);
     let (status, said) = failure(&mut serve);
     assert_eq!(status, Some(1));
     assert!(said.contains("cannot renew the store's log: Input/output error"), "{said}");
 
-    disk::mend(stopped.folder(), "sync", FOLDER);
+    disk::stop_failing(stopped.folder(), "sync", FOLDER);
     disk::start_again(stopped).create(&plant(1, "Ficus", None)).plant();
 }
 
-/// Syncs fail under load, and the machine loses its power: before the restart, and once more
-/// after those who got no plant were told that it is there.
+/// Syncs fail under load, and the power is cut: in about half of the rounds before the restart,
+/// and in every round after the plants without a 200 were sent again and got one.
 #[test]
 fn failed_fsyncs_and_power_cuts_lose_no_acknowledged_plant() {
     let rounds = amount(3, 100);
@@ -94,7 +95,7 @@ fn failed_fsyncs_and_power_cuts_lose_no_acknowledged_plant() {
     for _ in 0..rounds {
         let sync_fails = rand::random();
         let sent = load.run(&server, |progress| {
-            progress.wait_for_answers(&server, rand::random_range(0..=ANSWERS));
+            progress.wait_for_answers(&server, rand::random_range(0..=MAX_ANSWERS));
             match sync_fails {
                 true => disk::fail(&server, "sync", LOG),
                 false => server.signal(Signal::SIGKILL),
@@ -104,7 +105,7 @@ fn failed_fsyncs_and_power_cuts_lose_no_acknowledged_plant() {
         assert!(sent.failed.is_empty() || sync_fails, "{:?}", sent.failed);
         if sync_fails {
             assert_eq!(status.code(), Some(1));
-            disk::mend(stopped.folder(), "sync", LOG);
+            disk::stop_failing(stopped.folder(), "sync", LOG);
             failed += 1;
         }
         if rand::random() {

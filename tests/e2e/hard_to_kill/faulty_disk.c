@@ -1,15 +1,15 @@
 /*
- * A disk that fails when it is told to, and that forgets what was never synced: LD_PRELOAD puts
- * it between one process and the kernel, for the file of the store and for its log.
+ * A simulated disk that fails on command and loses what was never synced. LD_PRELOAD puts it
+ * between one process and the kernel, for the store's file and for its log.
  *
- * It keeps in the folder $FAULTY_DISK, of each of the two files:
- *   sync-fails.FILE, write-fails.FILE   put there by the test: that call fails
- *   sync-fails.folder                   the same, for the folder that the process is in
- *   unsynced.FILE                       offset and length of each write that the kernel alone has
- *   synced.FILE                         the bytes that would outlive a power cut
+ * The folder $FAULTY_DISK holds its state, for each of the two files:
+ *   sync-fails.FILE, write-fails.FILE   created by the test: that call fails
+ *   sync-fails.folder                   the same, for the process's working directory
+ *   unsynced.FILE                       offset and length of each write that was not synced
+ *   synced.FILE                         the bytes that survive a power cut
  *
- * A sync that fails leaves nothing to sync: Linux calls the pages clean that it could not write.
- * One thread at a time writes a file, so nothing here is locked.
+ * After a sync that fails nothing counts as unsynced: Linux marks pages clean that it could not
+ * write. One thread at a time writes a file, so nothing here is locked.
  */
 
 #define _GNU_SOURCE
@@ -22,8 +22,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where the disk keeps that of an open file; 0 for a file that is not the store's. */
-static int about(int file, const char *what, char path[PATH_MAX]) {
+/* The path of that part of an open file's state; returns 0 for a file that is not the store's. */
+static int state_path(int file, const char *what, char path[PATH_MAX]) {
     const char *disk = getenv("FAULTY_DISK");
     char link[64], target[PATH_MAX];
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
@@ -38,22 +38,22 @@ static int about(int file, const char *what, char path[PATH_MAX]) {
     return snprintf(path, PATH_MAX, "%s/%s.%s", disk, what, name + 1) < PATH_MAX;
 }
 
-static int told_to_fail(int file, const char *what) {
+static int is_to_fail(int file, const char *what) {
     char path[PATH_MAX];
-    return about(file, what, path) && access(path, F_OK) == 0;
+    return state_path(file, what, path) && access(path, F_OK) == 0;
 }
 
-/* A full disk takes the beginning of the bytes first. */
+/* On a full disk each write takes half of its bytes. When half is nothing, it fails. */
 ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t offset) {
     static ssize_t (*write_at)(int, const void *, size_t, off64_t);
     if (!write_at) write_at = dlsym(RTLD_NEXT, "pwrite64");
-    if (told_to_fail(file, "write-fails") && (count /= 2) == 0) {
+    if (is_to_fail(file, "write-fails") && (count /= 2) == 0) {
         errno = ENOSPC;
         return -1;
     }
     ssize_t written = write_at(file, bytes, count, offset);
     char path[PATH_MAX];
-    if (written > 0 && about(file, "unsynced", path)) {
+    if (written > 0 && state_path(file, "unsynced", path)) {
         FILE *unsynced = fopen(path, "a");
         if (!unsynced) abort();
         fprintf(unsynced, "%lld %zd\n", (long long)offset, written);
@@ -69,7 +69,7 @@ ssize_t pwrite(int file, const void *bytes, size_t count, off_t offset) {
 static void copy(int from, int to, off_t offset, ssize_t length) {
     char *bytes = malloc(length);
     if (!bytes) abort();
-    /* What was cut off since is no longer there to be copied. */
+    /* The file may have been truncated since the write. */
     length = pread(from, bytes, length, offset);
     if (length > 0 && lseek(to, offset, SEEK_SET) >= 0 && write(to, bytes, length) != length) {
         abort();
@@ -77,13 +77,13 @@ static void copy(int from, int to, off_t offset, ssize_t length) {
     free(bytes);
 }
 
-/* Nothing of the file is unsynced any more, because it is on the disk or because it is lost. */
-static void settle(int file, int on_disk) {
+/* Forgets the unsynced writes of the file. Those that are on the disk now survive a power cut. */
+static void forget_unsynced(int file, int on_disk) {
     char path[PATH_MAX];
-    FILE *unsynced = about(file, "unsynced", path) ? fopen(path, "r") : NULL;
+    FILE *unsynced = state_path(file, "unsynced", path) ? fopen(path, "r") : NULL;
     if (!unsynced) return;
     unlink(path);
-    about(file, "synced", path);
+    state_path(file, "synced", path);
     int synced = open(path, O_WRONLY | O_CREAT, 0600);
     long long offset;
     ssize_t length;
@@ -96,8 +96,8 @@ static void settle(int file, int on_disk) {
 
 static int sync_with(const char *call, int file) {
     int (*sync)(int) = dlsym(RTLD_NEXT, call);
-    int result = told_to_fail(file, "sync-fails") ? -1 : sync(file);
-    settle(file, result == 0);
+    int result = is_to_fail(file, "sync-fails") ? -1 : sync(file);
+    forget_unsynced(file, result == 0);
     if (result != 0) errno = EIO;
     return result;
 }

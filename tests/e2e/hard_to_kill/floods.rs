@@ -1,5 +1,5 @@
-//! More creates, bytes and connections than the service takes: it says so, loses nothing that it
-//! answered, and goes on by itself when the flood is over.
+//! More creates, bytes and connections than the service can take. It refuses what is too much,
+//! loses no plant that it answered with 200, and recovers by itself.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
@@ -22,8 +22,8 @@ fn count(ids: &Mutex<BTreeSet<i64>>) -> usize {
     ids.lock().expect("no client panics").len()
 }
 
-/// A plant of 60 kB, so that those who wait weigh something.
-fn heavy(id: i64) -> String {
+/// A plant of 60 kB, so that waiting creates take memory that can be measured.
+fn large_plant(id: i64) -> String {
     plant(id, &"Ficus ".repeat(10_000), None)
 }
 
@@ -32,7 +32,7 @@ fn create(server: &Server, next: &AtomicI64, flood: &Weak<()>, answered: &Answer
     let mut connection = server.connect();
     while flood.strong_count() > 0 {
         let id = next.fetch_add(1, Relaxed);
-        let answer = connection.exchange(&server.post(&heavy(id)));
+        let answer = connection.exchange(&server.post(&large_plant(id)));
         let ids = if answer.status == 200 {
             answer.plant();
             &answered.created
@@ -45,8 +45,8 @@ fn create(server: &Server, next: &AtomicI64, flood: &Weak<()>, answered: &Answer
     }
 }
 
-/// Another process takes the store's write lock and gives it back, again and again, so that the
-/// queue fills and empties. Who finds it full is told so while the lock is still taken.
+/// The test takes the store's write lock and releases it, many times, so that the queue fills and
+/// empties. Creates that find it full are refused while the test still holds the lock.
 #[test]
 fn overflowing_queue_is_503_and_recovers() {
     const CLIENTS: usize = 64;
@@ -61,10 +61,12 @@ fn overflowing_queue_is_503_and_recovers() {
         for _ in 0..amount(3, 50) {
             let lock = database::locked(&server);
             let refused = count(&answered.refused) + amount(100, 1000);
-            server.wait_until("the surplus is refused", || count(&answered.refused) >= refused);
+            server.wait_until("creates are refused", || count(&answered.refused) >= refused);
             lock.execute_batch("ROLLBACK").expect("the lock is ours");
             let created = count(&answered.created) + 100;
-            server.wait_until("who waited is answered", || count(&answered.created) >= created);
+            server.wait_until("the creates that waited are answered", || {
+                count(&answered.created) >= created
+            });
         }
     });
     let created = answered.created.into_inner().expect("no client panics");
@@ -75,12 +77,12 @@ fn overflowing_queue_is_503_and_recovers() {
     assert_eq!(server.export().into_keys().collect::<BTreeSet<_>>(), created);
     let mut connection = server.connect();
     for id in refused {
-        connection.exchange(&server.post(&heavy(id))).plant();
+        connection.exchange(&server.post(&large_plant(id))).plant();
     }
 }
 
-/// Ten gigabytes were announced, or no end at all; what the service takes of them is the limit
-/// and what fits into the buffers of two sockets.
+/// The client announces 10 GB, or sends chunks without end. It can send no more than the limit and
+/// what the buffers of two sockets hold.
 #[test]
 fn endless_body_is_413_after_the_limit() {
     const CHUNK: usize = 0x4000;
@@ -112,15 +114,15 @@ fn endless_body_is_413_after_the_limit() {
     server.create(&plant(1, "Ficus", None)).plant();
 }
 
-/// Without a file for it a connection waits to be accepted, while those that are there are
-/// served, and the store, whose files are open, is written.
+/// A connection waits to be accepted until the process has a free file descriptor. Meanwhile, the
+/// open connections are served, and the store is written, because its files are open already.
 #[test]
 fn connections_past_the_open_file_limit_wait_and_are_served_later() {
     const FILES: usize = 48;
     let server = Server::starting().with_open_files(&format!("-n {FILES}")).start();
     let mut early = server.connect();
     early.exchange(&server.post(&plant(0, "Ficus", None))).plant();
-    for id in 1..=i64::try_from(amount(2, 10)).expect("a few") {
+    for id in 1..=i64::try_from(amount(2, 10)).expect("fewer than 2^63") {
         let crowd: Vec<_> = (0..2 * FILES).map(|_| server.connect()).collect();
         let refusals = || server.log().matches("accept error").count();
         let before = refusals();

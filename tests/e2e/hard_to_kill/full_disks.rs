@@ -9,8 +9,8 @@ use super::disk;
 use super::load::Load;
 use crate::database::{LOG, STORE};
 
-/// At most how many answers lie between two full disks.
-const ANSWERS: usize = 100;
+/// The disk fills up after a random number of answers, at most this many.
+const MAX_ANSWERS: usize = 100;
 
 #[test]
 fn full_disk_under_the_log_is_503_until_there_is_room() {
@@ -23,13 +23,13 @@ fn full_disk_under_the_log_is_503_until_there_is_room() {
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
     server.wait_for_log("the store does not take writes");
-    disk::mend(server.folder(), "write", LOG);
+    disk::stop_failing(server.folder(), "write", LOG);
     server.create(&plant(2, "Fern", None)).plant();
     let server = disk::start_again(server.stopped_by(Signal::SIGKILL));
     assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 2]);
 }
 
-/// The log has what the file has no room for: no create is refused, and none is lost.
+/// Only the checkpoint fails. The log has room, so no create is refused and no plant is lost.
 #[test]
 fn full_disk_under_the_store_file_keeps_creates_in_the_log() {
     let server = disk::start();
@@ -42,7 +42,7 @@ fn full_disk_under_the_store_file_keeps_creates_in_the_log() {
     server.wait_for_log("the store does not take writes");
     let size = || server.folder().join(STORE).metadata().expect("the file is there").len();
     let full = size();
-    disk::mend(server.folder(), "write", STORE);
+    disk::stop_failing(server.folder(), "write", STORE);
     let last = (100..1000).find(|id| {
         create(*id);
         size() > full
@@ -52,7 +52,7 @@ fn full_disk_under_the_store_file_keeps_creates_in_the_log() {
     assert!(server.export().into_keys().eq(0..=last));
 }
 
-/// The kernel's own refusal: no file of the process may grow beyond its limit.
+/// The kernel itself refuses the write: the file has reached the process's limit on size.
 #[test]
 fn file_size_limit_is_500_and_loses_no_plant() {
     let limit = |server: &Server, bytes: &str| {
@@ -71,15 +71,15 @@ fn file_size_limit_is_500_and_loses_no_plant() {
             answer.status == 400 && [500, 503].contains(&answer.refusal().0)
         })
         .expect("some create is refused");
-    assert!(refused > 1, "it is the log that cannot grow");
+    assert!(refused > 1, "the log takes plants until it cannot grow");
     limit(&server, "unlimited");
     server.create(&plant(refused, &long, None)).plant();
     let server = server.stopped_by(Signal::SIGKILL).start();
     assert!(server.export().into_keys().eq(0..=refused));
 }
 
-/// Full and not, under load, and then the machine loses its power. In half of the rounds the
-/// store's own file has no room at all, so that the log is never copied.
+/// Under load, the disk is full and has room again, four times. Then the power is cut. In about
+/// half of the rounds the store's file takes no bytes at all, so every checkpoint fails.
 #[test]
 fn full_disks_lose_no_acknowledged_plant() {
     let rounds = amount(2, 50);
@@ -91,10 +91,10 @@ fn full_disks_lose_no_acknowledged_plant() {
         }
         let sent = load.run(&server, |progress| {
             for _ in 0..4 {
-                progress.wait_for_answers(&server, rand::random_range(0..=ANSWERS));
+                progress.wait_for_answers(&server, rand::random_range(0..=MAX_ANSWERS));
                 disk::fail(&server, "write", LOG);
                 progress.wait_for_refusal(&server);
-                disk::mend(server.folder(), "write", LOG);
+                disk::stop_failing(server.folder(), "write", LOG);
             }
             progress.wait_for_answers(&server, 1);
             server.signal(Signal::SIGKILL);
@@ -103,7 +103,7 @@ fn full_disks_lose_no_acknowledged_plant() {
         let stopped = server.stopped_by(Signal::SIGKILL);
         disk::cut_power(&stopped);
         if store_is_full {
-            disk::mend(stopped.folder(), "write", STORE);
+            disk::stop_failing(stopped.folder(), "write", STORE);
         }
         server = disk::start_again(stopped);
         load.check(&server, &sent);

@@ -1,4 +1,4 @@
-//! Clients that send plants until the server is gone, and what must be in the store then.
+//! Clients that send plants until the server ends, and the check of the store after that.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
@@ -11,19 +11,19 @@ use rusqlite::Connection as Store;
 use crate::database;
 
 const CLIENTS: usize = 4;
-/// How many creates a client has on the wire, so that some always are in the middle of a commit.
-const AHEAD: i64 = 8;
+/// How many creates a client sends before it reads their answers: some are always in a commit.
+const PIPELINED: i64 = 8;
 
-/// The ids that a server was asked for in its life.
+/// The ids of the plants that were sent to one server process, by how it answered.
 #[derive(Default)]
 pub struct Sent {
-    /// With a 200.
+    /// 200: the plant is in the store.
     pub answered: BTreeSet<i64>,
-    /// With an error 500: whether the plant is in the store, the next attempt will tell.
+    /// Error 500: the plant may be in the store or not.
     pub failed: BTreeSet<i64>,
-    /// With an error 503: it is not.
+    /// Error 503: the plant is not in the store.
     pub refused: BTreeSet<i64>,
-    /// Whose connection ended first.
+    /// The connection ended before the answer: the plant may be in the store or not.
     pub unanswered: BTreeSet<i64>,
 }
 
@@ -35,7 +35,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Waits until so many more creates are answered with 200.
+    /// Waits until that many more creates are answered with 200.
     pub fn wait_for_answers(&self, server: &Server, more: usize) {
         let enough = self.answered.load(Relaxed) + more;
         server.wait_until("answers", || self.answered.load(Relaxed) >= enough);
@@ -56,7 +56,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Sends plants from many clients until the server ends, which is what `meanwhile` is for.
+    /// Sends plants from many clients until the server ends. `meanwhile` has to end it.
     pub fn run(&self, server: &Server, meanwhile: impl FnOnce(&Progress)) -> Sent {
         let progress = &Progress::default();
         let connections: Vec<_> = (0..CLIENTS).map(|_| server.connect()).collect();
@@ -82,8 +82,8 @@ impl Load {
     fn send(&self, server: &Server, mut connection: Connection, progress: &Progress) -> Sent {
         let mut sent = Sent::default();
         loop {
-            let first = self.next.fetch_add(AHEAD, Relaxed);
-            let ids: Vec<_> = (first..first + AHEAD).map(id).collect();
+            let first = self.next.fetch_add(PIPELINED, Relaxed);
+            let ids: Vec<_> = (first..first + PIPELINED).map(id).collect();
             sent.unanswered.extend(&ids);
             let requests: Vec<_> = ids.iter().flat_map(|id| request(server, *id)).collect();
             if !connection.try_send(&requests) {
@@ -108,22 +108,22 @@ impl Load {
         }
     }
 
-    /// After a restart: every plant that was answered is there, byte for byte, and no other that
-    /// was not sent or refused.
+    /// After a restart, the store holds every plant that was answered with 200, byte for byte, and
+    /// none that was refused with 503 or never sent.
     pub fn check(&mut self, server: &Server, sent: &Sent) {
         let stored = stored(server);
         self.kept.extend(&sent.answered);
         let lost: Vec<_> = self.kept.difference(&stored).collect();
-        assert!(lost.is_empty(), "answered and lost: {lost:?}");
+        assert!(lost.is_empty(), "answered with 200 and lost: {lost:?}");
         let possible = |id: &i64| {
             [&self.kept, &sent.failed, &sent.unanswered].iter().any(|ids| ids.contains(id))
         };
-        let made_up: Vec<_> = stored.iter().filter(|id| !possible(id)).collect();
-        assert!(made_up.is_empty(), "stored, and not sent or refused: {made_up:?}");
+        let unexpected: Vec<_> = stored.iter().filter(|id| !possible(id)).collect();
+        assert!(unexpected.is_empty(), "stored, but refused or never sent: {unexpected:?}");
         self.kept = stored;
     }
 
-    /// Who got no plant sends the same again, and can neither lose nor double one.
+    /// Sends every plant again that was not answered with 200. Each must get a 200 now.
     pub fn send_again(&mut self, server: &Server, sent: &Sent) {
         let mut connection = server.connect();
         for id in sent.failed.iter().chain(&sent.refused).chain(&sent.unanswered) {
@@ -138,16 +138,16 @@ impl Load {
     }
 }
 
-/// The ids in an order that takes them all over the table.
+/// The id of the plant with that number. Consecutive numbers get ids all over the table.
 fn id(number: i64) -> i64 {
     number.wrapping_mul(0x5851_f42d_4c95_7f2d)
 }
 
-/// The one plant that is ever sent with that id: short or long, of any characters.
-fn the_plant(id: i64) -> NewPlant {
+/// The one plant that is sent under that id: short or long, with all kinds of characters.
+fn plant_with(id: i64) -> NewPlant {
     const NAMES: [&str; 4] = ["", "\0", "Größe 🌱 ", "\u{10ffff}\"\\\n"];
     const TAGS: [Option<&str>; 3] = [None, Some(""), Some("\u{7f}🌵\0")];
-    /// The longest is longer than a page of the store.
+    /// The longest name is longer than a page of the store.
     const SPACES: [usize; 16] = [6000, 600, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let pick = |kinds: usize| usize::try_from(id.rem_euclid(1_000_003)).expect("small") % kinds;
     let name = format!("{}{id}{}", NAMES[pick(4)], " ".repeat(SPACES[pick(16)]));
@@ -155,25 +155,25 @@ fn the_plant(id: i64) -> NewPlant {
     plant.try_into().expect("a plant")
 }
 
-/// The request that creates it.
+/// The request that creates the plant with that id.
 fn request(server: &Server, id: i64) -> Vec<u8> {
-    server.post(&serde_json::to_string(&the_plant(id)).expect("a plant is JSON"))
+    server.post(&serde_json::to_string(&plant_with(id)).expect("a plant is JSON"))
 }
 
-/// The ids in the store, each with its one plant, in a file without a fault.
+/// The ids in the store. Each must have its one plant, and SQLite must find no damage in the file.
 fn stored(server: &Server) -> BTreeSet<i64> {
-    assert_whole(&database::open(server));
+    assert_integrity(&database::open(server));
     let plants = server.export().into_iter();
     plants
         .map(|(id, plant)| {
-            let expected = the_plant(id);
+            let expected = plant_with(id);
             assert_eq!((plant.name, plant.tag), (expected.name, expected.tag), "{id}");
             id
         })
         .collect()
 }
 
-fn assert_whole(store: &Store) {
+fn assert_integrity(store: &Store) {
     let found: String = store
         .query_row("PRAGMA integrity_check", [], |row| row.get(0))
         .expect("the store can be checked");

@@ -1,5 +1,5 @@
-//! What must not lose a plant or draw an answer that the contract does not declare: crashes,
-//! failing disks, floods. `cargo xtask soak` runs these tests at full length.
+//! Crashes, failing disks and floods. None may lose a plant that was answered with 200, or cause an
+//! answer that the contract does not declare. `cargo xtask soak` runs these tests at full length.
 
 mod checkpoints;
 mod crashes;

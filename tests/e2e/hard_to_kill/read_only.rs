@@ -1,4 +1,4 @@
-//! A store that may not be written: it is not served, and what is there stays as it is.
+//! A store that the process has no permission to write is not served and not changed.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -12,14 +12,14 @@ use tempfile::TempDir;
 
 use crate::database::STORE;
 
-/// `plant-store serve` as a process that permissions bind, which root's do only without its
-/// capabilities.
+/// `plant-store serve` as a process that file permissions restrict. A root process has to drop its
+/// capabilities for that.
 fn serve(folder: &Path) -> Command {
     let mut command = match geteuid().is_root() {
         true => {
-            let mut bound = Command::new("setpriv");
-            bound.arg("--bounding-set=-all").arg(binary());
-            bound
+            let mut unprivileged = Command::new("setpriv");
+            unprivileged.arg("--bounding-set=-all").arg(binary());
+            unprivileged
         }
         false => Command::new(binary()),
     };
@@ -59,7 +59,7 @@ fn read_only_store_is_refused_and_unchanged() {
     assert_eq!(stopped.start().export().len(), 1);
 }
 
-/// The files are open already: what was answered is written, and outlives the server.
+/// The server has its files open already, so it goes on writing them.
 #[test]
 fn folder_made_read_only_under_the_server_loses_no_plant() {
     let command = |to_serve: &mut Command| {

@@ -10,7 +10,7 @@ use plant_store_tests::{Connection, Server, amount, head, median, plant};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// How long a body may take: longer than honest clients are measured beside the slow ones.
+/// The deadline of a body: longer than the time for which honest clients are measured.
 const DEADLINE: Duration = Duration::from_secs(5);
 
 /// Honest creates, and what they took.
@@ -36,7 +36,7 @@ fn honest(server: &Server, next: &AtomicI64, time: Duration) -> Honest {
         }
     });
     let (elapsed, cpu) = (started.elapsed(), cpu().saturating_sub(before));
-    let creates = f64::from(u32::try_from(next.load(Relaxed) - first).expect("not so many"));
+    let creates = f64::from(u32::try_from(next.load(Relaxed) - first).expect("fewer than 2^32"));
     Honest {
         per_second: creates / elapsed.as_secs_f64(),
         cpu_us_each: cpu.as_secs_f64() * 1e6 / creates,
@@ -46,12 +46,13 @@ fn honest(server: &Server, next: &AtomicI64, time: Duration) -> Honest {
 /// Connections of three kinds, as many of each.
 struct Flood {
     silent: Vec<Connection>,
-    /// In the middle of a body.
+    /// They have sent a part of a body.
     bodies: Vec<Connection>,
-    /// In the middle of a head, and no byte of them was ever answered.
+    /// They have sent a part of a head.
     heads: Vec<Connection>,
-    trickle: JoinHandle<()>,
-    /// Dropped to end the trickle.
+    /// Sends a byte a second on each of `bodies` and `heads`.
+    slow_sender: JoinHandle<()>,
+    /// Dropped to end the slow sender.
     running: Sender<()>,
 }
 
@@ -69,17 +70,17 @@ impl Flood {
         }
         let mut senders: Vec<_> = bodies.iter().chain(&heads).map(Connection::sender).collect();
         let (running, stopped) = channel();
-        let trickle = thread::spawn(move || {
+        let slow_sender = thread::spawn(move || {
             while stopped.recv_timeout(SECOND) == Err(RecvTimeoutError::Timeout) {
                 senders.retain_mut(|sender| sender.try_send(b" "));
             }
         });
-        // Accepted behind all of them.
+        // Connections are accepted in order: after this answer all the others are accepted.
         server.create(&plant(0, "Ficus", None)).plant();
-        Self { silent, bodies, heads, trickle, running }
+        Self { silent, bodies, heads, slow_sender, running }
     }
 
-    /// Each gets what it is due.
+    /// The bodies get a 408. The silent connections still work.
     fn end(self, server: &Server) {
         for mut connection in self.bodies {
             assert_eq!(connection.receive().refusal().0, 408);
@@ -89,20 +90,21 @@ impl Flood {
             connection.exchange(&server.post(&plant(0, "Ficus", None))).plant();
         }
         drop(self.running);
-        self.trickle.join().expect("the trickle ran");
+        self.slow_sender.join().expect("the slow sender ran");
         drop(self.heads);
     }
 }
 
-/// The soft limit on open files is lower than that: the server lifts it by itself.
+/// The soft limit on open files is too low for the connections: the server raises it.
 #[test]
 fn thousands_of_slow_clients_do_not_stop_honest_ones() {
-    allow_many_files().expect("as much as is allowed");
+    allow_many_files().expect("the soft limit can be raised");
     let connections = amount(600, 2001);
     let deadline = format!("{}s", DEADLINE.as_secs());
     let starting = Server::starting().with(&["--body-timeout", &deadline]);
     let server = starting.with_open_files("-Sn 256").start();
-    let time = Duration::from_millis(u64::try_from(amount(300, 3000)).expect("a few"));
+    let time =
+        Duration::from_millis(u64::try_from(amount(300, 3000)).expect("a time in milliseconds"));
     let next = AtomicI64::new(1);
     let (mut alone, mut beside) = (Vec::new(), Vec::new());
     honest(&server, &next, time);
@@ -124,17 +126,17 @@ fn thousands_of_slow_clients_do_not_stop_honest_ones() {
     assert_eq!(server.export().len(), created);
 }
 
-/// The HTTP library gives a head 30 seconds; the short form does not wait for them.
+/// hyper closes a connection whose head takes 30 seconds. Only `cargo xtask soak` waits for that.
 #[test]
-fn head_that_trickles_past_30_seconds_is_closed() {
+fn head_sent_slowly_past_30_seconds_closes_the_connection() {
     let server = Server::start();
     for _ in 0..amount(0, 1) {
         let mut connection = server.connect();
         connection.send(b"POST /plants HTTP/1.1\r\nX: ");
-        let mut trickle = connection.sender();
+        let mut sender = connection.sender();
         thread::scope(|scope| {
             scope.spawn(move || {
-                while trickle.try_send(b"x") {
+                while sender.try_send(b"x") {
                     thread::sleep(SECOND);
                 }
             });

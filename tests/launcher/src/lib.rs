@@ -1,6 +1,6 @@
 //! Builds the real binary, starts servers, and reads the first lines that they print.
 //!
-//! The lines are read here and nowhere else.
+//! No other code reads those lines.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -31,8 +31,8 @@ impl Launched {
     ///
     /// # Errors
     ///
-    /// The process does not start, or its first line is not `… listening on http://ADDRESS`. It is
-    /// killed then.
+    /// The process does not start, or its first line is not `… listening on http://ADDRESS`. In the
+    /// second case it is killed.
     pub fn start(command: &mut Command) -> Result<Self> {
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut process = command.spawn().context("cannot start the server")?;
@@ -47,13 +47,12 @@ impl Launched {
         }
     }
 
-    /// The second line, which a server prints for a new store alone: a command to paste that
-    /// creates a plant.
+    /// The second line, which a server prints only for a new store: a command that creates a plant.
     pub fn first_request(&mut self) -> Result<String> {
         read_line(&mut self.stdout)
     }
 
-    /// What the process, once it has ended, printed after the lines that were read.
+    /// What the process printed after the lines that were read. Waits until it closes its output.
     pub fn rest(&mut self) -> Result<String> {
         let mut rest = String::new();
         self.stdout.read_to_string(&mut rest).context("standard output is not text")?;
@@ -77,7 +76,7 @@ pub fn token(first_request: &str) -> Result<&str> {
 fn read_address(stdout: &mut impl BufRead) -> Result<SocketAddr> {
     let line = read_line(stdout)?;
     let (_, address) = line.split_once("listening on http://").context("no address was printed")?;
-    address.parse().context("the address is not one")
+    address.parse().context("the printed address is malformed")
 }
 
 fn read_line(stdout: &mut impl BufRead) -> Result<String> {
