@@ -22,13 +22,13 @@ pub use generated::{Client, ClientInfo, Error, ResponseValue, builder, types};
 /// How long a connection may take to open.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a whole request may take. The service itself gives up on a body after 10 seconds.
+/// How long a whole request may take. By default the service waits for a body for 10 seconds.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why a client cannot be made.
 #[derive(Debug)]
 pub enum InvalidClient {
-    /// The token holds characters that no header takes. The token is not repeated.
+    /// The token holds characters that a header value cannot hold. The error does not show it.
     Token,
     /// The HTTP client cannot start.
     Http(reqwest::Error),
@@ -52,17 +52,13 @@ impl std::error::Error for InvalidClient {
     }
 }
 
-/// A client that sends this bearer token with every request. The token is marked sensitive: it
-/// shows in no `Debug` output.
+/// A client that sends this bearer token with every request. The token is marked sensitive, so no
+/// `Debug` output shows it.
 ///
-/// A connection is given 5 seconds to open and a request 30 seconds to complete. For anything
-/// else, build a [`reqwest::Client`] and hand it to [`Client::new_with_client`].
+/// A connection has 5 seconds to open, and a request 30 seconds to complete. For other times, build
+/// a [`reqwest::Client`] and hand it to [`Client::new_with_client`].
 ///
 /// `base_url` is where the service is: `http://127.0.0.1:8080`.
-///
-/// # Errors
-///
-/// [`InvalidClient`].
 pub fn client_with_token(base_url: &str, token: &str) -> Result<Client, InvalidClient> {
     let mut authorization =
         HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| InvalidClient::Token)?;
@@ -76,7 +72,7 @@ pub fn client_with_token(base_url: &str, token: &str) -> Result<Client, InvalidC
     Ok(Client::new_with_client(base_url.trim_end_matches('/'), http))
 }
 
-/// The service's own words, where it answered with a refusal: the `Error` body of a 400.
+/// The `Error` body of a 400, if the service refused the request.
 #[must_use]
 pub fn refusal(error: &Error<types::Error>) -> Option<&types::Error> {
     match error {
@@ -87,20 +83,20 @@ pub fn refusal(error: &Error<types::Error>) -> Option<&types::Error> {
 
 /// Whether sending the same plant again, as it is, may succeed.
 ///
-/// Creating a plant is safe to repeat whatever became of the first attempt: the service answers
-/// the same plant with the same 200. So an answer that never came, or one that says 408, 500 or
-/// 503, is a reason to try again, after a pause, and so is a 5xx of a proxy on the way; any other
-/// refusal will be repeated too.
+/// A create is safe to repeat, also if the first attempt has stored the plant: the service answers
+/// the same plant with 200 again. So repeat it, after a pause, if no answer came, if `error` is
+/// 408, 500 or 503, or if a proxy on the way answered with a 5xx. Any other refusal would come
+/// again.
 #[must_use]
 pub fn may_repeat(error: &Error<types::Error>) -> bool {
-    const PASSING: [StatusCode; 3] = [
+    const TEMPORARY: [StatusCode; 3] = [
         StatusCode::REQUEST_TIMEOUT,
         StatusCode::INTERNAL_SERVER_ERROR,
         StatusCode::SERVICE_UNAVAILABLE,
     ];
     match error {
         Error::ErrorResponse(refusal) => {
-            PASSING.iter().any(|status| i32::from(status.as_u16()) == refusal.error)
+            TEMPORARY.iter().any(|status| i32::from(status.as_u16()) == refusal.error)
         }
         Error::UnexpectedResponse(response) => response.status().is_server_error(),
         Error::CommunicationError(_) | Error::ResponseBodyError(_) => true,

@@ -1,4 +1,4 @@
-"""What Schemathesis cannot read in the document: what an id is, and what refused credentials get."""
+"""What the document cannot tell Schemathesis: ids are unique, and a refused token is a 401."""
 
 import os
 import secrets
@@ -12,7 +12,7 @@ taken = set()
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Gives a valid id that an earlier plant has a fresh one, so that it is accepted."""
+    """Replaces a valid id that an earlier plant has by a new one, so that the plant is accepted."""
     body = case.body
     if not isinstance(body, dict):
         return
@@ -20,7 +20,7 @@ def before_call(context, case, kwargs):
     if type(id) is not int or not LOWEST <= id <= HIGHEST:
         return
     while id in taken:
-        # Not `random`: Hypothesis seeds it anew for every example.
+        # Not `random`: Hypothesis seeds it again for every example.
         id = LOWEST + secrets.randbits(64)
     taken.add(id)
     case.body = {**body, "id": id}
@@ -28,7 +28,7 @@ def before_call(context, case, kwargs):
 
 @schemathesis.check
 def refused_credentials(ctx, response, case):
-    """Without our token the answer is a 400 with `error` 401 and a challenge; with it, never."""
+    """A request without our token gets `error` 401 and a challenge. A request with it never does."""
     if response.request.method != "POST":
         return
     ours = f"Bearer {os.environ['PLANT_STORE_TOKEN']}"

@@ -1,4 +1,4 @@
-//! What the service needs beside the work: memory, and time to start on a store that is there.
+//! The service's memory, idle and busy, and its time to start on an existing store.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! How the price of a create grows with the plants that are there already.
+//! How the cost of a create grows with the number of plants in the store.
 
 use anyhow::Result;
 use comfy_table::Table;

@@ -1,4 +1,4 @@
-//! The load: so many connections, each sending the next plant as soon as the last is answered.
+//! The load: many connections, each of which sends the next plant as soon as the last is answered.
 //! Every plant has an id of its own, so every answer is a durable create.
 
 use std::cell::Cell;
@@ -22,14 +22,14 @@ pub struct Load {
     next: Cell<u64>,
 }
 
-/// How much to create: whichever is reached first.
+/// How much to create. A run ends when it reaches the first of the two.
 #[derive(Clone, Copy)]
 pub struct Amount {
     pub creates: usize,
     pub time: Duration,
 }
 
-/// What became of a number of creates.
+/// The result of a run.
 pub struct Run {
     pub elapsed: Duration,
     /// Sorted.
@@ -37,7 +37,7 @@ pub struct Run {
 }
 
 impl Load {
-    /// The first so many plants are there already.
+    /// Opens connections to a store that holds the first `plants` plants already.
     pub fn connect(
         target: &Running,
         connections: usize,
@@ -99,7 +99,7 @@ impl Run {
     }
 }
 
-/// Reads one whole answer, whose end its `Content-Length` tells.
+/// Reads one whole answer, as long as its `Content-Length` says.
 async fn receive(connection: &mut TcpStream, buffer: &mut Vec<u8>) -> Result<()> {
     buffer.clear();
     loop {

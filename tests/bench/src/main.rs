@@ -1,5 +1,5 @@
-//! The benchmark: the service, bare hyper over the same store, the service with the store taken
-//! out, and what one would write with axum and sqlx, side by side in one run, in turn; then the
+//! The benchmark. It measures, in turn in one run: the service, bare hyper over the same store, the
+//! service without its store, and what one would write with axum and sqlx. Then it measures the
 //! service on stores of up to 10 million plants. `cargo xtask bench` builds and runs it.
 //!
 //! Look at the CPU time of a create before its throughput: on a shared machine the first is
@@ -67,7 +67,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What the figures hold for.
+/// The machine and the day that the figures are from.
 fn machine() -> Result<String> {
     let cores = available_parallelism().map_or(1, NonZeroUsize::get);
     let memory = fs::read_to_string("/proc/meminfo")?;

@@ -1,4 +1,4 @@
-//! The plants that are created: alike but for their ids, of which no two are the same.
+//! The plants of the benchmark. They differ only in their ids, and no id comes twice.
 
 pub const NAME: &str = "Monstera deliciosa";
 pub const TAG: &str = "indoor";
@@ -6,9 +6,9 @@ pub const TAG: &str = "indoor";
 /// How the ids follow each other.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Order {
-    /// As a sequence gives them.
+    /// One after the other, as from a database sequence.
     Ascending,
-    /// Anywhere among the numbers of 64 bits.
+    /// Spread over all integers of 64 bits.
     Random,
 }
 

@@ -31,8 +31,8 @@ pub struct Sample {
     pub peak_mib: f64,
 }
 
-/// Measures each case once a round, in turn, so that a noisy minute falls on all of them; the
-/// medians.
+/// Measures each case once a round, in turn, so that a minute in which the machine is busy affects
+/// all of them. Returns the medians.
 pub fn measure(cases: &[Case], rounds: usize) -> Result<Vec<Sample>> {
     let mut samples: Vec<Vec<Sample>> = cases.iter().map(|_| Vec::new()).collect();
     for round in 1..=rounds {

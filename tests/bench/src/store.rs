@@ -13,10 +13,10 @@ use tempfile::TempDir;
 use crate::plants::{NAME, Order, TAG};
 
 const FILE: &str = "plant-store.db";
-/// Beside a store, an accepted token.
+/// The file with an accepted token, beside the store.
 pub const TOKEN: &str = "token";
 
-/// A store that holds the first so many plants.
+/// A store that holds the first `plants` plants.
 pub struct Filled {
     folder: TempDir,
     pub order: Order,
@@ -24,9 +24,8 @@ pub struct Filled {
 }
 
 impl Filled {
-    /// Each plant goes in by itself and in its turn, as through the service, so the pages of the
-    /// file are as full as they would be; but in one transaction and in memory, which takes
-    /// seconds.
+    /// Inserts the plants one by one in their order, as the service does, so that the pages of the
+    /// file are as full. One transaction and a large page cache keep this to seconds.
     pub fn new(order: Order, plants: u32) -> Result<Self> {
         let folder = scratch()?;
         let path = folder.path().join(FILE);
@@ -49,9 +48,9 @@ impl Filled {
         Ok(Self { folder, order, plants })
     }
 
-    /// Copies it, down to the disk: the syncs that are measured must not wait for it. A page at a
-    /// time, as SQLite writes: what is written at once the kernel may cache as one, and a page of
-    /// that is dearer to change.
+    /// Copies the store and syncs the copy, so that no measured fsync has to write it. It writes
+    /// one page at a time, as SQLite does: the kernel may cache a large write as one large folio,
+    /// where a change of one page costs more.
     pub fn copy_to(&self, folder: &Path) -> Result<()> {
         for name in [FILE, TOKEN] {
             let mut copy = File::create(folder.join(name))?;
@@ -63,13 +62,13 @@ impl Filled {
         Ok(())
     }
 
-    /// The size of its file.
+    /// The size of the store's file.
     pub fn bytes(&self) -> Result<f64> {
         Ok(f64::from(u32::try_from(self.folder.path().join(FILE).metadata()?.len())?))
     }
 }
 
-/// On the disk that holds the build: a temporary folder may be in memory, where a sync is free.
+/// A folder on the disk that holds the build. `/tmp` may be in memory, where fsync costs nothing.
 pub fn scratch() -> Result<TempDir> {
     let parent = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench");
     fs::create_dir_all(&parent)?;

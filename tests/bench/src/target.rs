@@ -29,7 +29,8 @@ pub struct Target {
     asks_for_token: bool,
 }
 
-/// The service first, the floor second; last another build of the service, where there is one.
+/// The service is first and bare hyper second: the tables give figures relative to these. Another
+/// build of the service is last, if there is one.
 pub fn all(other_build: Option<PathBuf>) -> Result<Vec<Target>> {
     let binary = |name: &str| -> Result<PathBuf> {
         let path = std::env::current_exe()?.with_file_name(name);
@@ -63,7 +64,7 @@ pub fn all(other_build: Option<PathBuf>) -> Result<Vec<Target>> {
         },
         Target {
             name: "axum and sqlx, a commit a plant",
-            // Built beside what the workspace builds.
+            // It has a target folder of its own, beside the workspace's profiles.
             binary: binary("../axum-sqlx-server/release/axum-sqlx-server")?,
             arguments: &[],
             asks_for_token: false,
@@ -90,7 +91,7 @@ impl Target {
         let log = File::options().create(true).append(true).open(folder.join("log"))?;
         let mut command = Command::new(&self.binary);
         command.args(self.arguments).current_dir(folder).stderr(log);
-        // A child inherits the core; its runtime counts the cores it has as it starts.
+        // A child inherits the core. Its runtime counts the cores when it starts.
         run_on(SERVER_CORE)?;
         let started = Instant::now();
         let launched = Launched::start(&mut command);
@@ -126,7 +127,7 @@ impl Running {
 /// Binds this process to a core, or to the only one that the machine has.
 pub fn run_on(core: usize) -> Result<()> {
     static CORES: OnceLock<usize> = OnceLock::new();
-    // Counted before the first binding, which leaves one.
+    // Counted before the first binding: after that, one core is available.
     let cores = *CORES.get_or_init(|| available_parallelism().map_or(1, NonZeroUsize::get));
     let mut set = CpuSet::new();
     set.set(core.min(cores - 1))?;

@@ -1,7 +1,7 @@
-//! What one would write: axum and sqlx, each plant a commit of its own.
+//! What one would write with axum and sqlx: each plant is a commit of its own.
 //!
-//! It keeps the service's first promise, that a 200 is durable in SQLite, and none of the others:
-//! no credentials, no limits, no strictness, no log.
+//! A 200 is durable in SQLite, as the service's is. It has no credentials, no limits, no strict
+//! reader and no log.
 
 use std::error::Error;
 

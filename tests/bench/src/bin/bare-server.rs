@@ -1,7 +1,8 @@
 //! The floor of the benchmark: hyper alone over the same store.
 //!
-//! It answers `POST` on any path with the plant, once it is durable. No credentials, no limits,
-//! no strictness, no log: whatever a service costs above this is the price of its promises.
+//! It answers `POST` on any path with the plant, once the plant is durable. It has no credentials,
+//! no limits, no strict reader and no log: what the service costs more is the price of these.
+//!
 //! It runs on tokio's default runtime, or with the argument `one-thread` on the service's.
 
 use std::convert::Infallible;
@@ -16,7 +17,7 @@ use plant_store_server::store::{self, GroupCommit, StoreUrl};
 use plant_store_server::types::{NewPlant, Plant};
 use serde::Deserialize;
 
-/// A NewPlant, read the short way.
+/// A NewPlant, as serde's derived reader takes it.
 #[derive(Deserialize)]
 struct Sent {
     id: i64,
@@ -46,7 +47,7 @@ async fn serve() {
         let plants = plants.clone();
         tokio::spawn(async move {
             let service = service_fn(|request| answer(request, &plants));
-            // A connection that breaks is the client's business.
+            // An error means that the client broke the connection.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(socket), service)
                 .await;

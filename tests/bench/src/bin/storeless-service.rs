@@ -1,6 +1,6 @@
-//! The service with the store taken out: what is left is the price of the wire.
+//! The service without its store: what is left is the cost of HTTP.
 //!
-//! Everything is the real service's but the writer, which calls every plant created and keeps
+//! Everything is the real service except the writer, which reports every plant as created and keeps
 //! none.
 
 use std::time::Duration;
@@ -12,9 +12,9 @@ use plant_store_server::store::{CommitError, Outcome, Writer};
 use plant_store_server::types::NewPlant;
 use plant_store_tests::ServiceOverWriter;
 
-struct Nowhere;
+struct KeepsNothing;
 
-impl Writer for Nowhere {
+impl Writer for KeepsNothing {
     fn commit(&mut self, plants: &[NewPlant]) -> Result<Vec<Outcome>, CommitError> {
         Ok(vec![Outcome::Created; plants.len()])
     }
@@ -29,7 +29,7 @@ async fn main() -> Result<()> {
     let body = BodyLimits { size: 1024 * 1024, time: Duration::from_secs(10) };
     let url = "sqlite:plant-store.db".parse()?;
     let ServiceOverWriter { service, log, token, end } =
-        ServiceOverWriter::start(Box::new(Nowhere), 1024, body, &url, slog::Level::Info)?;
+        ServiceOverWriter::start(Box::new(KeepsNothing), 1024, body, &url, slog::Level::Info)?;
     let server = listen("127.0.0.1:0".parse()?, service, &log.dropshot)?;
     println!("listening on http://{}", server.local_addr());
     println!("Bearer {}'", token.reveal());

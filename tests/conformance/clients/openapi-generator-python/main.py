@@ -1,4 +1,4 @@
-"""The Python client that OpenAPI Generator makes, on a running service."""
+"""Calls a running service with the Python client that OpenAPI Generator makes."""
 
 import os
 

@@ -1,4 +1,4 @@
-// The TypeScript client that OpenAPI Generator makes, on a running service.
+// Calls a running service with the TypeScript client that OpenAPI Generator makes.
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
 import { env } from "node:process";

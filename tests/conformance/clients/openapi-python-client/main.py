@@ -1,4 +1,4 @@
-"""The client that openapi-python-client makes, on a running service."""
+"""Calls a running service with the client that openapi-python-client makes."""
 
 import os
 

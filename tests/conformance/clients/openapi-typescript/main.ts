@@ -1,4 +1,4 @@
-// The types that openapi-typescript makes, with openapi-fetch, on a running service.
+// Calls a running service with openapi-fetch and the types that openapi-typescript makes.
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
 import { env } from "node:process";

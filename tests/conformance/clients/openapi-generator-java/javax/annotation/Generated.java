@@ -1,6 +1,6 @@
 package javax.annotation;
 
-/** What marks the generated classes: Java 11 dropped it from its own library. */
+/** The annotation on the generated classes. Java 11 removed it from its library. */
 public @interface Generated {
     String value();
 
