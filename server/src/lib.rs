@@ -13,7 +13,7 @@
 //! socket → Dropshot's router
 //!   → http::service       the operation behind the API trait, in this order:
 //!     → credentials         the token of the Authorization header     (else 401)
-//!     → accepted_tokens     is it one that we accept?                 (else 401)
+//!     → accepted_tokens     whether the token is accepted             (else 401)
 //!     → request             the body, within its limits               (else 408, 413, 415)
 //!     → new_plant           strict JSON to a NewPlant                 (else 400)
 //!   → store               queue → group commit → disk               (else 409, 500, 503)
@@ -22,7 +22,8 @@
 //!
 //! What each room is for, and what it may not know:
 //!
-//! - [`command`] is the command line, one file a command. `serve` starts the journey and ends it.
+//! - [`command`] is the command line, one file for each command. `serve` starts the journey and
+//!   ends it.
 //! - [`http`] knows HTTP and OpenAPI. It does not know which engine keeps the plants.
 //! - [`store`] keeps plants and token digests. It knows nothing of HTTP and sees no token.
 //! - [`token`] is a token, its name, and what a store keeps of it.

@@ -26,12 +26,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// Standard error may be closed; the exit status says it too.
+/// A closed standard error is ignored, because the exit status reports the failure too.
 fn say(line: &str) {
     let _ = writeln!(io::stderr(), "plant-store: {line}");
 }
 
-/// Whether the command line is wrong. It is not where it asks for help, or holds no command.
+/// Whether the command line is wrong. A request for help or an empty command line is not wrong.
 fn is_mistake(error: &clap::Error) -> bool {
     error.use_stderr() && error.kind() != ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
 }

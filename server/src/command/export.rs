@@ -1,6 +1,6 @@
-//! `plant-store export`: every plant, as one JSON object a line, in the order of the ids.
+//! `plant-store export`: every plant as a JSON object on a line, in the order of the ids.
 //!
-//! A consistent snapshot in constant memory, while the server writes.
+//! The export is a consistent snapshot, also while the server writes, and takes constant memory.
 
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
 
@@ -17,8 +17,8 @@ pub struct Args {
     store: StoreArgs,
 }
 
-/// Writes the plants to standard output. A reader that has had enough (`export | head`) is no
-/// error.
+/// Writes the plants to standard output. EPIPE is no error: the reader (`export | head`) wants no
+/// more.
 pub fn run(args: &Args) -> Result<()> {
     let engine = store::open(&args.store.url)?;
     let snapshot = engine.snapshot()?;
@@ -42,7 +42,7 @@ fn write(snapshot: &dyn Snapshot, progress: &ProgressBar) -> Result<(), StoreErr
     stdout.flush().map_err(StoreError::Visit)
 }
 
-/// Counting reads the whole store, so it is done only where somebody can see the bar.
+/// Counting reads the whole store, so it is done only if the bar is shown on a terminal.
 fn progress(snapshot: &dyn Snapshot) -> Result<ProgressBar> {
     if !io::stderr().is_terminal() {
         return Ok(ProgressBar::hidden());

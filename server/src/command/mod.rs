@@ -1,4 +1,4 @@
-//! The command line: a file a command, its arguments beside what it does.
+//! The command line: one file for each command, with its arguments and what it does.
 
 mod export;
 mod serve;

@@ -1,6 +1,6 @@
 //! `plant-store serve`: from the flags to a serving process, and to its end.
 //!
-//! Starting and stopping only: what happens to a request is in [`crate::http::service`].
+//! This file only starts and stops. What happens to a request is in [`crate::http::service`].
 //!
 //! One thread speaks HTTP, one commits, one writes the log, and one serves metrics where
 //! `--metrics` asks for it. More threads for HTTP would not make the one writer faster, and each
@@ -118,7 +118,7 @@ pub fn run(args: &Args) -> Result<()> {
     });
     let log = Log::start(format, args.log_level.into()).context("cannot start the log")?;
     lift_limit_on_open_files();
-    // First of all: an address that is in use must not leave a new store behind.
+    // Before everything else: an address that is in use must not leave a new store behind.
     if let Some(address) = args.metrics {
         let address = metrics::serve(address)
             .with_context(|| format!("cannot serve metrics on {address}"))?;
@@ -219,7 +219,7 @@ fn announce(address: SocketAddr, first_token: Option<&Token>) -> io::Result<()> 
 }
 
 /// Accepts no more connections, finishes the requests in flight, and lets the writer close the
-/// store, all within the time given. What is not finished by then was not answered.
+/// store, all within the time given. A request that is not finished by then gets no answer.
 async fn stop(
     server: HttpServer<Service>,
     writer_end: Option<WriterEnd>,

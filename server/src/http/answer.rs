@@ -1,8 +1,8 @@
 //! What leaves the service: a 200 with a `Plant`, or a 400 with an `Error`, as
 //! `application/json`. There is no third way out of the operation.
 //!
-//! Dropshot's own response types can set no header on a refusal. [`Answer`] can, and in the
-//! document it is the `Plant` that it holds on success.
+//! Dropshot's own response types can set no header on a refusal. [`Answer`] can, and the document
+//! describes it as the `Plant` of a success.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ const CHALLENGE: HeaderValue = HeaderValue::from_static(r#"Bearer realm="plant-s
 const CHALLENGE_INVALID: HeaderValue =
     HeaderValue::from_static(r#"Bearer realm="plant-store", error="invalid_token""#);
 
-/// Overload passes as fast as a commit does; one second is the smallest step of the header.
+/// Overload passes as fast as commits do. The header counts whole seconds.
 const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
 
 /// A finished response of the operation.

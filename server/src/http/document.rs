@@ -100,7 +100,7 @@ fn finish(document: &mut OpenAPI) {
     }
 }
 
-/// The operations of a path, whatever their methods.
+/// The operations of a path, one for each of its methods.
 fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     let PathItem { get, put, post, delete, options, head, patch, trace, .. } = path;
     [get, put, post, delete, options, head, patch, trace].into_iter().flatten()

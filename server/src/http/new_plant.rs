@@ -1,4 +1,4 @@
-//! A NewPlant, read from JSON to the letter of the contract.
+//! A NewPlant, read from JSON exactly as the contract says.
 //!
 //! A derived reader also takes an array for the object, an unknown member twice, and bad UTF-8 in a
 //! member that it skips. This one takes a JSON text (RFC 8259) that is exactly one object, with no

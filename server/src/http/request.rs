@@ -24,7 +24,7 @@ use crate::http::new_plant;
 use crate::http::refusal::Refusal;
 use crate::types::NewPlant;
 
-/// What a body may cost.
+/// How large a body may be, and how long it may take.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyLimits {
     /// The largest body, in bytes.
@@ -107,7 +107,7 @@ impl PlantRequest {
         if usize::try_from(self.body.size_hint().lower()).is_ok_and(|declared| declared > limit) {
             return Err(too_large);
         }
-        // The buffer grows with what arrives, not with the declared length, which costs a client
+        // The buffer grows with what arrives, because a client can declare a length and send
         // nothing. It holds a copy: many small chunks would each keep a network buffer alive.
         let mut bytes = Vec::new();
         while let Some(frame) = self.body.frame().await {

@@ -1,4 +1,4 @@
-//! The operation, behind the API trait: what happens to a request, in its order.
+//! The operation, behind the API trait: what happens to a request, step by step.
 //!
 //! Credentials first; only then a byte of the body; only then the store. Nothing here knows the
 //! wire format of a refusal, or which engine keeps the plants.
@@ -66,7 +66,7 @@ impl PlantStoreApi for PlantStore {
         let service = rqctx.context();
         let (token, plant) = service.receive(&mut request).await;
         let ends_connection = request.ends_connection();
-        // Its head takes memory, and is not needed while the plant waits for the disk.
+        // Its head takes memory, and nothing needs it while the plant waits for the fsync.
         drop(request);
         let outcome = match plant {
             Ok(plant) => service.create(plant).await,
@@ -104,7 +104,7 @@ impl Service {
         Self { accepted, plants, body, log, metrics: RequestMetrics::register() }
     }
 
-    /// The name of the accepted token, and the plant, which is not read without one.
+    /// The name of the accepted token, and the plant. Without an accepted token no plant is read.
     async fn receive(
         &self,
         request: &mut PlantRequest,

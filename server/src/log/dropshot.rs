@@ -1,4 +1,4 @@
-//! Dropshot's records, in this log's words.
+//! Dropshot's records, filtered, with this log's names of their fields.
 //!
 //! Dropshot writes a record for every connection and every request, with the whole URI. The log
 //! keeps the requests that never reach the operation (404, 405) and every warning; access records
@@ -10,7 +10,7 @@ use std::fmt;
 
 use slog::{Drain, KV, Key, Level, Never, OwnedKVList, Record, RecordStatic, Serializer, b, o};
 
-/// A drain that passes on what only Dropshot knows.
+/// A drain that passes on the records that the service does not write itself.
 pub struct Dropshot<D>(pub D);
 
 impl<D: Drain<Ok = (), Err = Never>> Drain for Dropshot<D> {
@@ -30,7 +30,7 @@ impl<D: Drain<Ok = (), Err = Never>> Drain for Dropshot<D> {
     }
 }
 
-/// Whether Dropshot itself refused the request: only then the record has a cause. It is asked for
+/// Whether Dropshot itself refused the request: only then the record has a cause. This runs for
 /// every request, so it copies nothing.
 fn is_refusal(record: &Record<'_>) -> bool {
     struct Found(bool);

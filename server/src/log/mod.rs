@@ -27,8 +27,8 @@ pub enum LogFormat {
     Json,
 }
 
-/// The running log. Dropping it writes out what is gathered, or gives up where standard error
-/// takes nothing.
+/// The running log. Dropping it writes the gathered records, or gives up after a second if standard
+/// error takes nothing.
 pub struct Log {
     /// For records of the service itself.
     pub logger: Logger,

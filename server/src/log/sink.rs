@@ -2,7 +2,7 @@
 //!
 //! A record is appended to a buffer in memory. A thread writes the buffer out ten times a second,
 //! and at once when it holds 64 KiB: a system call for each record would cost more than the request
-//! of which it tells. Where standard error is read too slowly, records are dropped and counted; no
+//! that it describes. Where standard error is read too slowly, records are dropped and counted; no
 //! request waits, and neither does the end of the process.
 //!
 //! Only that thread may wait for standard error.
@@ -27,7 +27,7 @@ const ENOUGH: usize = 64 * 1024;
 const CAPACITY: usize = 1024 * 1024;
 
 /// How long the end of the process waits for standard error.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The buffer between the records and the thread that writes them.
 #[derive(Default)]
@@ -88,7 +88,7 @@ impl Sink {
         self.more.notify_one();
         let (_pending, waited) = self
             .written
-            .wait_timeout_while(pending, LAST_WORDS, unwritten)
+            .wait_timeout_while(pending, FLUSH_TIMEOUT, unwritten)
             .unwrap_or_else(PoisonError::into_inner);
         if waited.timed_out() {
             let _ = File::options().write(true).open("/dev/null").map(dup2_stderr);

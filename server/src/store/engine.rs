@@ -10,24 +10,24 @@ use crate::types::NewPlant;
 
 /// A store of plants, and of the digests of the tokens that may create them.
 ///
-/// Every engine promises, whatever process or machine dies at whatever moment:
+/// Every engine promises, even if a process or the machine stops at any moment:
 ///
 /// - **Durable.** What [`Writer::commit`] reports as created or repeated survives a power cut.
 /// - **Exactly once.** A plant is there or not: never in part, never twice.
-/// - **First write wins.** An id belongs for ever to the first plant committed under it.
+/// - **First write wins.** An id always belongs to the first plant committed under it.
 /// - **Byte-exact.** Names and tags come back as they came, the empty string and U+0000 included,
 ///   and an absent tag is not an empty one.
 ///
 /// All calls block the thread. Any number of processes may have the same store open.
 pub trait Engine: Send + Sync {
-    /// The one way in for plants.
+    /// The writer, which is the only way to add plants.
     ///
     /// # Errors
     ///
     /// [`StoreError::Failed`] also where the engine cannot promise durability.
     fn writer(&self) -> Result<Box<dyn Writer>, StoreError>;
 
-    /// The plants as they are at this moment, whatever is written meanwhile.
+    /// The plants as they are at this moment, unchanged by later writes.
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError>;
 
     /// Every token, expired ones included, in the order of their names.
@@ -53,18 +53,18 @@ pub trait Engine: Send + Sync {
 /// [`GroupCommit`]: crate::store::GroupCommit
 pub trait Writer: Send {
     /// Commits the plants in one transaction and returns an outcome for each, in their order.
-    /// Plants of one batch meet each other in that order, as if committed one by one.
+    /// The outcomes are the same as if the plants were committed one by one.
     ///
     /// # Errors
     ///
-    /// None of the batch may be answered with success.
+    /// No plant of the batch may be answered with success then.
     fn commit(&mut self, plants: &[NewPlant]) -> Result<Vec<Outcome>, CommitError>;
 
-    /// Upkeep for which no answer has to wait; called after each answered batch.
+    /// Upkeep, such as checkpoints. Called after each answered batch, so no answer waits for it.
     ///
     /// # Errors
     ///
-    /// As for a commit; what was committed before stays durable.
+    /// As for a commit. What was committed before stays durable.
     fn maintain(&mut self) -> Result<(), CommitError>;
 }
 

@@ -30,7 +30,7 @@ const BATCH: usize = 1024;
 pub enum CreateError {
     /// The id belongs to a different plant.
     Conflict,
-    /// As many creates wait as may wait.
+    /// As many creates wait as the queue has room for.
     QueueFull,
     /// The store does not take writes at the moment.
     Unavailable,
@@ -44,8 +44,8 @@ pub enum CreateError {
 pub struct WriterFailed;
 
 /// Resolves when the writer has ended: after the last [`GroupCommit`] was dropped and every queued
-/// create was committed or refused, or early, because it failed. The last answers may not have
-/// reached those who wait for them yet.
+/// create was committed or refused, or early, because it failed. The last answers may still be on
+/// their way to the requests.
 pub type WriterEnd = oneshot::Receiver<Result<(), WriterFailed>>;
 
 /// The way into the store, shared by all requests.
@@ -66,7 +66,8 @@ struct Create {
 /// What became of creates, each with the request that waits for it.
 type Answers = Vec<(oneshot::Sender<CreateResult>, CreateResult)>;
 
-/// Creates that are committed together: the plants, and in the same order who waits for each.
+/// Creates that are committed together: the plants, and in the same order the senders of their
+/// answers.
 #[derive(Default)]
 struct Batch {
     plants: Vec<NewPlant>,
@@ -114,7 +115,7 @@ impl GroupCommit {
         // Counted before the writer can take it.
         self.metrics.queued();
         place.send(Create { plant, answer });
-        // Unanswered only where the writer's thread died.
+        // There is no answer only if the writer's thread died.
         answered.await.unwrap_or(Err(CreateError::Fault))
     }
 }
@@ -160,7 +161,7 @@ fn run(
             }
             Err(cause @ CommitError::SyncFailed(_)) => {
                 crit!(log, "the store failed to sync: stopping"; "cause" => %cause);
-                // Closing the connection would copy the log into the database, and nobody knows
+                // Closing the connection would copy the log into the database, and it is unknown
                 // which pages of the log are on the disk.
                 std::mem::forget(writer);
                 refuse_the_rest(queue, answers);
@@ -171,7 +172,7 @@ fn run(
     Ok(())
 }
 
-/// What waits in the queue was never tried, so it may be sent again as it is.
+/// The creates in the queue were never tried, so they may be sent again as they are.
 fn refuse_the_rest(mut queue: mpsc::Receiver<Create>, answers: &mpsc::UnboundedSender<Answers>) {
     queue.close();
     let mut rest = Batch::default();
@@ -187,7 +188,7 @@ impl Batch {
         self.waiting.push(answer);
     }
 
-    /// Counts before it answers: a client that has its answer finds it in the next scrape.
+    /// Counts before it answers, so that a scrape after an answer includes it.
     fn answered(&mut self, outcomes: &[Outcome], metrics: &CommitMetrics) -> Answers {
         let creates = self.waiting.drain(..).zip(self.plants.drain(..));
         let answer = |((waiting, plant), outcome): ((_, _), &Outcome)| {

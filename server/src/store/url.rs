@@ -12,7 +12,7 @@ pub enum StoreUrl {
     Sqlite(PathBuf),
 }
 
-/// The text names no store that can keep a promise.
+/// The text does not name a durable store.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidStoreUrl {
     /// No engine of that name.

@@ -9,8 +9,8 @@ use std::fmt;
 use rand::{RngExt, distr::Alphanumeric};
 use sha2::{Digest, Sha256};
 
-/// What every token begins with. Secret scanners look for it, and after a change of it every token
-/// in use is malformed.
+/// What every token begins with. Secret scanners look for it. If it changed, every token in use
+/// would be malformed.
 const PREFIX: &str = "pst_";
 const SECRET: usize = 32;
 const CHECKSUM: usize = 6;
@@ -26,7 +26,7 @@ pub struct Token([u8; LENGTH]);
 
 /// The SHA-256 of a token: all that is ever stored or compared.
 ///
-/// Plain SHA-256 is enough: 190 random bits leave nothing for a dictionary to guess.
+/// Plain SHA-256 is enough: no dictionary can guess 190 random bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TokenDigest(pub [u8; 32]);
 
@@ -112,7 +112,7 @@ mod tests {
         assert_ne!(Token::issue().digest(), token.digest());
     }
 
-    /// Pinned: a token once issued stays well-formed for ever.
+    /// A token that was issued stays well-formed in every later release.
     #[test]
     fn token_of_the_first_release_parses() {
         assert!(Token::parse("pst_0123456789ABCDEFGHIJabcdefghij0038H4se").is_ok());

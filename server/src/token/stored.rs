@@ -16,7 +16,7 @@ pub struct StoredToken {
     pub first_characters: String,
     /// When it was issued, to the second.
     pub created_at: DateTime<Utc>,
-    /// From when on it is refused, to the second; never, where there is none.
+    /// The time from which it is refused, to the second. Without one it never expires.
     pub expires_at: Option<DateTime<Utc>>,
 }
 

@@ -13,16 +13,16 @@ use crate::store::engine::Outcome::{Conflict, Created, Repeated};
 type Committed = Result<Vec<Outcome>, CommitError>;
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<NewPlant, CreateError>> + 'a>>;
 
-/// A writer that says which ids it is about to commit, and then returns what it is told to.
-struct Told {
+/// A writer that reports the ids that it is about to commit, and returns what the test sends.
+struct Scripted {
     begun: std_mpsc::Sender<Vec<i64>>,
     results: std_mpsc::Receiver<Committed>,
     upkeep: Option<CommitError>,
 }
 
-impl Writer for Told {
+impl Writer for Scripted {
     fn commit(&mut self, plants: &[NewPlant]) -> Committed {
-        self.begun.send(plants.iter().map(|plant| plant.id).collect()).expect("a listener");
+        self.begun.send(plants.iter().map(|plant| plant.id).collect()).expect("the test receives");
         self.results.recv().expect("a result")
     }
 
@@ -31,7 +31,7 @@ impl Writer for Told {
     }
 }
 
-/// The store, where its answers are handed out, and the test's two ends of its writer.
+/// A group commit, the runtime that hands out its answers, and the test's channels to its writer.
 struct Store {
     runtime: Runtime,
     plants: GroupCommit,
@@ -42,7 +42,7 @@ struct Store {
 
 fn store(queue: usize, upkeep: Option<CommitError>) -> Store {
     let ((begun, begun_end), (results_end, results)) = (std_mpsc::channel(), std_mpsc::channel());
-    let writer = Box::new(Told { begun, results, upkeep });
+    let writer = Box::new(Scripted { begun, results, upkeep });
     let log = Logger::root(Discard, o!());
     let runtime = Builder::new_current_thread().build().expect("a runtime");
     let entered = runtime.enter();

@@ -18,7 +18,7 @@ pub fn url(path: &Path) -> StoreUrl {
     StoreUrl::Sqlite(path.to_owned())
 }
 
-/// Which promise is left after an error (<https://sqlite.org/rescode.html>).
+/// What an error means for a commit, by SQLite's result code (<https://sqlite.org/rescode.html>).
 impl From<rusqlite::Error> for CommitError {
     fn from(error: rusqlite::Error) -> Self {
         let Some(code) = error.sqlite_error().copied() else { return Self::Fault(error.into()) };

@@ -47,8 +47,8 @@ pub fn create(path: &Path) -> Result<bool, StoreError> {
     }
 }
 
-/// The schema is written with a rollback journal, so the store's mark is in the file itself, where
-/// [`check`] reads it. Only then the journal becomes a write-ahead log.
+/// The schema is written with a rollback journal, so the application id is in the file itself,
+/// where [`check`] reads it. After that the journal becomes a write-ahead log.
 fn write_schema(path: &Path) -> rusqlite::Result<()> {
     let mut connection = Connection::open(path)?;
     connection.pragma_update(None, "synchronous", "FULL")?;

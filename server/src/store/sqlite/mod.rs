@@ -53,7 +53,7 @@ pub fn prepare(path: &Path) -> Result<bool, StoreError> {
     Ok(false)
 }
 
-/// Connects to what is a plant store; any other file is left as it is.
+/// Connects to a plant store. Any other file is refused and not changed.
 fn recognised(path: &Path) -> Result<Connection, StoreError> {
     file::check(path)?;
     connect(path).map_err(failed("open the store"))
@@ -63,7 +63,7 @@ impl Sqlite {
     /// Opens the store in that file, which has the schema of this release.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let connection = recognised(path)?;
-        // Asked on this connection, which reads the log too: the file alone may be older.
+        // Read on this connection, which sees the log too: the file alone may be older.
         let found = file::version(&connection, path)?;
         if found < schema::VERSION {
             let needed = schema::VERSION;

@@ -64,8 +64,10 @@ mod tests {
         let mut connection = Connection::open_in_memory().expect("a database");
         let transaction = connection.transaction().expect("a transaction");
         bring_up_to_date(&transaction).expect("a new store");
-        transaction.execute("INSERT INTO plants (id, name) VALUES (1, 'Ficus')", []).expect("room");
-        transaction.commit().expect("room");
+        transaction
+            .execute("INSERT INTO plants (id, name) VALUES (1, 'Ficus')", [])
+            .expect("a plant");
+        transaction.commit().expect("a commit");
         let steps = [STEPS, &["ALTER TABLE plants ADD COLUMN height INTEGER"]].concat();
         (connection, steps)
     }
@@ -76,7 +78,7 @@ mod tests {
         for _ in 0..2 {
             let transaction = connection.transaction().expect("a transaction");
             take(&steps, &transaction).expect("a step that works");
-            transaction.commit().expect("room");
+            transaction.commit().expect("a commit");
             assert_eq!(version(&connection), Ok(Some(VERSION + 1)));
         }
         let plant: (String, Option<i64>) = connection

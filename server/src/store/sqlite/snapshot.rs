@@ -12,7 +12,7 @@ use crate::types::NewPlant;
 pub struct SqliteSnapshot(Connection);
 
 impl SqliteSnapshot {
-    /// Fixes the view.
+    /// Begins the transaction, and with its first read fixes the view.
     pub fn begin(connection: Connection) -> rusqlite::Result<Self> {
         // `BEGIN` alone takes no view; the first read does
         // (<https://sqlite.org/lang_transaction.html>).

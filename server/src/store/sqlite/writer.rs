@@ -25,7 +25,7 @@ pub struct SqliteWriter {
     /// The length of the log, in pages, after the last commit.
     log_pages: Arc<AtomicI32>,
     /// Its length at the last checkpoint. While a reader keeps the log from starting over, the next
-    /// checkpoint waits for as many pages again.
+    /// checkpoint comes after [`CHECKPOINT_PAGES`] more.
     checkpointed: i32,
 }
 
