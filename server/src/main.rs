@@ -2,10 +2,12 @@
 //! in one line on standard error. Exit status: 0 for success, 1 for a failure, 2 for a wrong
 //! command line.
 
+use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, error::ErrorKind};
+use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use plant_store_server::command::Cli;
 
 fn main() -> ExitCode {
@@ -43,5 +45,18 @@ fn one_line(error: &clap::Error) -> String {
         .iter()
         .fold(text.as_str(), |said, rest| said.split(rest).next().unwrap_or_default());
     let words: Vec<_> = said.split_whitespace().collect();
-    words.join(" ").trim_start_matches("error: ").to_owned()
+    let said = words.join(" ").trim_start_matches("error: ").to_owned();
+    match variable(error) {
+        Some(variable) => format!("in {variable}: {said}"),
+        None => said,
+    }
+}
+
+/// The environment variable that holds the wrong value, unless a flag does.
+fn variable(error: &clap::Error) -> Option<String> {
+    let ContextValue::String(argument) = error.get(ContextKind::InvalidArg)? else { return None };
+    let flag = argument.split(' ').next()?.strip_prefix("--")?;
+    let is_given = env::args().any(|word| word.starts_with(&format!("--{flag}")));
+    let variable = format!("PLANT_STORE_{}", flag.to_uppercase().replace('-', "_"));
+    (!is_given && env::var_os(&variable).is_some()).then_some(variable)
 }

@@ -26,10 +26,14 @@ fn wrong_command_line_is_status_2_and_one_line() {
         ("plant", "unrecognized subcommand 'plant'"),
         ("serve --plant", "unexpected argument '--plant'"),
         ("serve plants.db", "unexpected argument 'plants.db'"),
-        ("serve --listen localhost", "invalid value 'localhost' for '--listen"),
+        ("serve --listen localhost:0", "invalid value 'localhost:0' for '--listen"),
+        ("serve --listen 8080", "expected IP:PORT, such as 127.0.0.1:8080"),
+        ("serve --metrics 9464", "expected IP:PORT, such as 127.0.0.1:8080"),
         ("serve --store plants.db", "expected `sqlite:PATH`"),
         ("serve --store sqlite:", "a file that outlives the process"),
         ("serve --store sqlite::memory:", "a file that outlives the process"),
+        ("serve --store sqlite:plants.db?mode=ro", "no parameters, and no `?` in its path"),
+        ("serve --commit-timeout 10", "invalid value '10' for '--commit-timeout"),
         ("serve --max-body much", "invalid value 'much' for '--max-body"),
         ("serve --max-body=-1", "invalid value '-1' for '--max-body"),
         ("serve --body-timeout 10", "invalid value '10' for '--body-timeout"),
@@ -83,14 +87,25 @@ fn wrong_environment_variable_is_status_2() {
         ("PLANT_STORE_MAX_BODY", "--max-body"),
         ("PLANT_STORE_BODY_TIMEOUT", "--body-timeout"),
         ("PLANT_STORE_QUEUE", "--queue"),
+        ("PLANT_STORE_COMMIT_TIMEOUT", "--commit-timeout"),
+        ("PLANT_STORE_NO_CREATE", "--no-create"),
         ("PLANT_STORE_SHUTDOWN_TIMEOUT", "--shutdown-timeout"),
         ("PLANT_STORE_LOG_LEVEL", "--log-level"),
         ("PLANT_STORE_LOG_FORMAT", "--log-format"),
     ] {
         let (status, said) = refused(&["serve"], Some((variable, "x")));
         assert_eq!(status, Some(2), "{variable}");
-        assert!(said.contains(&format!("invalid value 'x' for '{flag} <")), "{variable}: {said}");
+        let expected = format!("plant-store: in {variable}: invalid value 'x' for '{flag}");
+        assert!(said.starts_with(&expected), "{variable}: {said}");
     }
+}
+
+#[test]
+fn body_limit_past_what_the_store_holds_is_refused() {
+    let (status, said) = refused(&["serve", "--max-body", "1GB"], None);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("--max-body is"), "{said}");
+    assert!(said.contains("holds no plant of more than 999999000 bytes"), "{said}");
 }
 
 #[test]
@@ -113,7 +128,7 @@ fn flag_overrides_its_environment_variable() {
 #[test]
 fn largest_values_of_every_limit_are_accepted() {
     let mut server = Server::starting()
-        .with(&["--max-body", "15EiB", "--queue", "18446744073709551615"])
+        .with(&["--max-body", "999MB", "--queue", "18446744073709551615"])
         .with(&["--body-timeout", "580000000000y", "--shutdown-timeout", "580000000000y"])
         .start();
     server.create(&plant(1, "Ficus", None)).plant();

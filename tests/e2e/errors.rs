@@ -98,7 +98,14 @@ fn store_fault_is_500_and_the_log_has_the_cause() {
         assert!(!message.contains(internal), "{message}");
     }
     server.wait_for_log("no such table: plants");
-    server.wait_for_log(answer.header("x-request-id").expect("a request id"));
+    // The operator has the id that the client names, and finds the cause by it.
+    let id = answer.header("x-request-id").expect("a request id");
+    server.wait_for_log(id);
+    let log = server.log();
+    let record = log.lines().find(|line| line.contains(id)).expect("a record");
+    let record: serde_json::Value = serde_json::from_str(record).expect("JSON");
+    let cause = record["cause"].as_str().expect("a cause");
+    assert!(cause.contains("no such table: plants"), "{cause}");
 }
 
 /// The page of the plants is overwritten in the file. The tokens are on another page, so they are

@@ -18,6 +18,7 @@ mod logs;
 mod members;
 mod metrics;
 mod mutations;
+mod operators;
 mod properties;
 mod races;
 mod readmes;

@@ -44,7 +44,7 @@ fn server_readme_lists_every_flag_with_its_default() {
     assert_eq!(listed, of_help);
     for (flag, default) in &flags {
         let (_, of_flag) =
-            help.split_once(&format!("{} <", flag.trim_matches('`'))).expect("a flag");
+            help.split_once(&format!("      {}", flag.trim_matches('`'))).expect("a flag");
         let of_flag = of_flag.split("\n      --").next().unwrap_or_default();
         let default = default.trim_matches('`');
         assert!(default.is_empty() || of_flag.contains(&format!("[default: {default}]")), "{flag}");

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use nix::sys::signal::Signal;
+use plant_store_launcher::Launched;
 use plant_store_tests::{Server, binary, failure, plant, run};
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -84,7 +85,7 @@ fn missing_folder_or_store_is_refused_and_not_created() {
     let folder = TempDir::new().expect("a temporary folder");
     fs::create_dir(folder.path().join("folder")).expect("a folder");
     std::os::unix::fs::symlink("nowhere", folder.path().join("link")).expect("a link");
-    assert_left_alone(folder.path(), "sqlite:folder", "cannot open the store: ");
+    assert_left_alone(folder.path(), "sqlite:folder", "folder is a folder; name a file in it");
     assert_left_alone(folder.path(), "sqlite:link", "there is no plant store at sqlite:link");
     let before = contents(folder.path());
     for words in COMMANDS {
@@ -93,7 +94,7 @@ fn missing_folder_or_store_is_refused_and_not_created() {
         let (status, said) = failure(command.current_dir(&folder));
         assert_eq!(status, Some(1));
         let expected = match words.starts_with("serve") {
-            true => "cannot create the store: No such file or directory",
+            true => "cannot create the store: there is no folder no",
             false => "there is no plant store at sqlite:no/plants.db; `plant-store serve` creates",
         };
         assert!(said.contains(expected), "{words}: {said}");
@@ -105,7 +106,7 @@ fn missing_folder_or_store_is_refused_and_not_created() {
 #[test]
 fn newer_schema_or_other_journal_is_refused_and_unchanged() {
     for (statement, expected) in [
-        ("PRAGMA user_version = 2", "has schema version 2, and this release knows 1"),
+        ("PRAGMA user_version = 9", "has schema version 9, and this release knows 2"),
         ("PRAGMA journal_mode = delete", "with journal_mode=wal"),
     ] {
         let stopped = Server::start().stopped_by(Signal::SIGTERM);
@@ -117,17 +118,27 @@ fn newer_schema_or_other_journal_is_refused_and_unchanged() {
     }
 }
 
+#[test]
+fn no_create_starts_on_a_store_that_is_there_and_on_nothing_else() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let words = ["serve", "--listen", "127.0.0.1:0", "--no-create"];
+    let (status, said) = failure(Command::new(binary()).args(words).current_dir(&folder));
+    assert_eq!(status, Some(1));
+    assert!(said.contains("there is no plant store at sqlite:plant-store.db"), "{said}");
+    assert!(contents(folder.path()).is_empty());
+    let server = Server::start().stopped_by(Signal::SIGTERM).with(&["--no-create"]).start();
+    server.create(&plant(1, "Ficus", None)).plant();
+}
+
 /// Most of these names have a special meaning to a shell, in a URI or to SQLite.
 #[test]
 fn store_path_is_taken_literally() {
     for name in [
         "with space.db",
-        "what?mode=memory.db",
         "#1.db",
         "100%.db",
         "%41.db",
         "file:plants.db",
-        "file:plants.db?mode=memory",
         "-store",
         "sqlite:plants",
         "ünïcode🌱",
@@ -214,30 +225,47 @@ fn log_left_by_a_crash_is_copied_by_the_server_alone() {
     assert!(String::from_utf8_lossy(&listed).contains("ci"));
 }
 
-/// One of them creates the store and issues its token. All of them serve it.
+/// One of them creates the store, issues its token and serves it. The others are told which one.
 #[test]
-fn servers_that_start_together_create_one_store() {
+fn of_servers_that_start_together_one_serves_and_the_others_name_it() {
     let folder = TempDir::new().expect("a temporary folder");
-    let mut servers: Vec<_> = (0..8)
+    let servers: Vec<_> = (0..8)
         .map(|_| {
             let mut command = Command::new(binary());
             command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(&folder);
-            command.stdout(Stdio::piped()).spawn().expect("the binary starts")
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().expect("the binary starts")
         })
         .collect();
-    let serving = |server: &mut Child| {
+    let (mut serving, mut refused) = (Vec::new(), Vec::new());
+    for mut server in servers {
         let mut line = String::new();
         let stdout = server.stdout.as_mut().expect("standard output is piped");
         BufReader::new(stdout).read_line(&mut line).expect("standard output is text");
-        line.starts_with("plant-store listening on ")
-    };
-    let serve = servers.iter_mut().filter_map(|server| serving(server).then_some(())).count();
-    for server in &mut servers {
-        server.kill().expect("the process is ours");
-        server.wait().expect("the process can be waited for");
+        match line.starts_with("plant-store listening on ") {
+            true => serving.push(server),
+            false => refused.push(server.wait_with_output().expect("the server ends")),
+        }
     }
-    assert_eq!(serve, servers.len());
+    let [server] = &mut serving[..] else { panic!("{} servers serve", serving.len()) };
+    let named = format!(
+        "plant-store: sqlite:plant-store.db is served by process {} already; stop that one first, \
+         or choose another store\n",
+        server.id()
+    );
+    for output in refused {
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(String::from_utf8_lossy(&output.stderr), named);
+    }
     let listed = run(folder.path(), &["token", "list", "--json"]).stdout;
     let tokens: Vec<serde_json::Value> = serde_json::from_slice(&listed).expect("an array");
     assert_eq!(tokens.len(), 1);
+
+    server.kill().expect("the process is ours");
+    server.wait().expect("the process can be waited for");
+    let mut next = Command::new(binary());
+    let mut next =
+        Launched::start(next.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(&folder));
+    let next = next.as_mut().expect("the lock has ended with its process");
+    next.process.kill().expect("the process is ours");
 }

@@ -3,7 +3,8 @@
 use std::fs;
 use std::process::Command;
 
-use plant_store_tests::{Server, binary, failure, run};
+use nix::sys::signal::Signal;
+use plant_store_tests::{Server, bearer, binary, failure, plant, run};
 use serde_json::Value;
 
 use crate::database;
@@ -61,13 +62,15 @@ fn token_list_shows_name_first_characters_and_times() {
     assert_eq!(ci_listed["first_characters"], ci[..8]);
     assert_eq!(first["first_characters"], server.token[..8]);
     let members = |token: &Value| token.as_object().expect("an object").len();
-    assert_eq!((members(ci_listed), members(first)), (4, 3), "the first never expires: {json}");
+    assert_eq!((members(ci_listed), members(first)), (5, 4), "the first never expires: {json}");
     let seconds: i64 = database::open(&server)
         .query_row("SELECT expires_at - created_at FROM tokens WHERE name = 'ci'", [], |row| {
             row.get(0)
         })
         .expect("the token is stored");
-    assert_eq!(seconds, 90 * 24 * 60 * 60);
+    // Both times are kept in seconds, and an expiry is never early.
+    let days = 90 * 24 * 60 * 60;
+    assert!((days..=days + 1).contains(&seconds), "{seconds}");
 
     let table = server.command(&["token", "list"]);
     let rows: Vec<Vec<_>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
@@ -88,4 +91,47 @@ fn expiry_past_the_calendar_is_refused() {
     let said = refused(&server, &["token", "create", "ci", "--expires-in", "500000000000y"]);
     assert!(said.contains("--expires-in"), "{said}");
     assert!(!server.command(&["token", "list"]).contains("ci"));
+}
+
+/// A store keeps seconds; a token that is to last for less than one lasts for at least that long.
+#[test]
+fn expiry_is_never_early() {
+    let server = Server::start();
+    for _ in 0..10 {
+        let issued = chrono::Utc::now();
+        server.command(&["token", "create", "brief", "--expires-in", "900ms"]);
+        let expiry: i64 = database::open(&server)
+            .query_row("SELECT expires_at FROM tokens WHERE name = 'brief'", [], |row| row.get(0))
+            .expect("the token is stored");
+        let good_for = chrono::DateTime::from_timestamp(expiry, 0).expect("a time") - issued;
+        assert!(good_for >= chrono::TimeDelta::milliseconds(900), "{good_for}");
+        server.command(&["token", "revoke", "brief"]);
+    }
+}
+
+#[test]
+fn name_of_an_expired_token_may_be_used_again_and_the_list_marks_it() {
+    let server = Server::start();
+    server.command(&["token", "create", "ci", "--expires-in", "1h"]);
+    database::open(&server)
+        .execute("UPDATE tokens SET expires_at = unixepoch() - 60 WHERE name = 'ci'", [])
+        .expect("the store takes the change");
+    assert!(server.command(&["token", "list"]).contains(" (expired)"));
+    let json = server.command(&["token", "list", "--json"]);
+    let listed: Vec<Value> = serde_json::from_str(&json).expect("a JSON array");
+    assert_eq!((&listed[0]["expired"], &listed[1]["expired"]), (&true.into(), &false.into()));
+
+    let token = server.command(&["token", "create", "ci"]);
+    assert!(!server.command(&["token", "list"]).contains("expired"));
+    server.create_with(&bearer(token.trim_end()), &plant(1, "Ficus", None)).plant();
+    refused(&server, &["token", "create", "ci"]);
+}
+
+/// Without a server nobody has to read the change.
+#[test]
+fn token_command_without_a_server_returns_at_once() {
+    let stopped = Server::start().stopped_by(Signal::SIGTERM);
+    for words in [&["token", "create", "ci"][..], &["token", "revoke", "ci"]] {
+        assert!(run(stopped.folder(), words).status.success());
+    }
 }

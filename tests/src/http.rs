@@ -2,6 +2,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -134,6 +135,16 @@ impl Connection {
     #[must_use]
     pub fn receive(&mut self) -> Response {
         self.try_receive().expect("an answer before the connection ends")
+    }
+
+    /// Reads one answer, if there is one within a tenth of a second.
+    #[must_use]
+    pub fn try_receive_now(&mut self) -> Option<Response> {
+        let soon = Some(Duration::from_millis(100));
+        self.stream.set_read_timeout(soon).expect("a time-out can be set");
+        let is_there = self.stream.peek(&mut [0]).is_ok_and(|bytes| bytes > 0);
+        self.stream.set_read_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
+        if is_there { self.try_receive() } else { None }
     }
 
     /// Reads one answer, unless the connection ends first.

@@ -1,5 +1,7 @@
 //! The real service over a writer of the caller's: all of it is real, except where plants go.
 
+use std::time::Duration;
+
 use anyhow::Result;
 use plant_store_server::http::accepted_tokens::AcceptedTokens;
 use plant_store_server::http::request::BodyLimits;
@@ -7,6 +9,9 @@ use plant_store_server::http::service::Service;
 use plant_store_server::log::{Log, LogFormat};
 use plant_store_server::store::{self, GroupCommit, StoreUrl, Writer, WriterEnd};
 use plant_store_server::token::{StoredToken, Token, TokenName};
+
+/// Longer than any writer of a test takes.
+const COMMIT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// A service that is ready to listen, and what belongs to it.
 pub struct ServiceOverWriter {
@@ -33,13 +38,12 @@ impl ServiceOverWriter {
         url: &StoreUrl,
         level: slog::Level,
     ) -> Result<Self> {
-        store::prepare(url)?;
-        let engine = store::open(url)?;
+        let (engine, _) = store::serve(url, true)?;
         let (token, stored) = StoredToken::issue(TokenName::first(), None);
         engine.add_token(&stored)?;
         let accepted = AcceptedTokens::load(&*engine)?;
         let log = Log::start(LogFormat::Json, level)?;
-        let (plants, end) = GroupCommit::start(writer, queue, log.logger.clone())?;
+        let (plants, end) = GroupCommit::start(writer, queue, COMMIT_TIMEOUT, log.logger.clone())?;
         let service = Service::new(accepted, plants, body, log.logger.clone());
         Ok(Self { service, log, token, end })
     }

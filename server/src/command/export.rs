@@ -1,53 +1,54 @@
-//! `plant-store export`: every plant as a JSON object on a line, in the order of the ids.
+//! `plant-store export`: writes every plant as one JSON object a line, in the order of the ids.
 //!
-//! The export is a consistent snapshot, also while the server writes, and takes constant memory.
+//! In constant memory, while the server writes.
 
-use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 
 use anyhow::Result;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 
+use crate::command::progress;
 use crate::command::store_args::StoreArgs;
-use crate::store::{self, Snapshot, StoreError};
+use crate::store::{self, Contents};
 
 /// Write every plant as a JSON object on a line of its own, in the order of the ids
+///
+/// Every plant that is in the store when the command starts is written. Of those that are created
+/// meanwhile, some are.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     #[command(flatten)]
     store: StoreArgs,
 }
 
-/// Writes the plants to standard output. EPIPE is no error: the reader (`export | head`) wants no
-/// more.
+/// Writes the plants to standard output. A closed pipe, as in `export | head`, is not an error.
 pub fn run(args: &Args) -> Result<()> {
     let engine = store::open(&args.store.url)?;
-    let snapshot = engine.snapshot()?;
-    let progress = progress(&*snapshot)?;
-    match write(&*snapshot, &progress) {
-        Err(StoreError::Visit(error)) if error.kind() == ErrorKind::BrokenPipe => {}
+    let bar = progress::of_plants(&*engine)?;
+    match write(&*engine, &bar) {
+        Err(error) if is_broken_pipe(&error) => {}
         result => result?,
     }
-    progress.finish_and_clear();
+    bar.finish_and_clear();
     Ok(())
 }
 
-fn write(snapshot: &dyn Snapshot, progress: &ProgressBar) -> Result<(), StoreError> {
+fn write(store: &dyn Contents, bar: &ProgressBar) -> Result<()> {
     let mut stdout = BufWriter::new(io::stdout().lock());
-    snapshot.visit(&mut |plant| {
-        serde_json::to_writer(&mut stdout, &plant)?;
-        stdout.write_all(b"\n")?;
-        progress.inc(1);
-        Ok(())
-    })?;
-    stdout.flush().map_err(StoreError::Visit)
+    for page in store.plants()? {
+        for plant in &page? {
+            serde_json::to_writer(&mut stdout, plant)?;
+            stdout.write_all(b"\n")?;
+            bar.inc(1);
+        }
+    }
+    Ok(stdout.flush()?)
 }
 
-/// Counting reads the whole store, so it is done only if the bar is shown on a terminal.
-fn progress(snapshot: &dyn Snapshot) -> Result<ProgressBar> {
-    if !io::stderr().is_terminal() {
-        return Ok(ProgressBar::hidden());
-    }
-    let style =
-        ProgressStyle::with_template("{bar:40} {human_pos}/{human_len} plants, {eta} left")?;
-    Ok(ProgressBar::new(snapshot.count()?).with_style(style))
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let kind = match error.downcast_ref::<io::Error>() {
+        Some(error) => Some(error.kind()),
+        None => error.downcast_ref().and_then(serde_json::Error::io_error_kind),
+    };
+    kind == Some(ErrorKind::BrokenPipe)
 }

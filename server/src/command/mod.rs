@@ -1,6 +1,9 @@
 //! The command line: one file for each command, with its arguments and what it does.
 
+mod check;
+mod copy;
 mod export;
+mod progress;
 mod serve;
 mod store_args;
 mod token;
@@ -22,6 +25,8 @@ enum Command {
     #[command(subcommand)]
     Token(token::Command),
     Export(export::Args),
+    Copy(copy::Args),
+    Check(check::Args),
 }
 
 impl Cli {
@@ -35,6 +40,8 @@ impl Cli {
             Command::Serve(args) => serve::run(&args),
             Command::Token(command) => token::run(command),
             Command::Export(args) => export::run(&args),
+            Command::Copy(args) => copy::run(&args),
+            Command::Check(args) => check::run(&args),
         }
     }
 }

@@ -12,7 +12,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use bytesize::ByteSize;
 use clap::ValueEnum;
 use dropshot::HttpServer;
@@ -31,6 +31,9 @@ use crate::metrics;
 use crate::store::{self, GroupCommit, WriterEnd};
 use crate::token::{StoredToken, Token, TokenName};
 
+/// How long the end of the process waits for threads that use the store.
+const LAST_THREADS: Duration = Duration::from_secs(1);
+
 /// Serve the API until SIGTERM or SIGINT
 ///
 /// A store that does not exist is created, and a first token is issued and printed.
@@ -41,16 +44,21 @@ pub struct Args {
         long,
         value_name = "ADDRESS",
         env = "PLANT_STORE_LISTEN",
-        default_value = "127.0.0.1:8080"
+        default_value = "127.0.0.1:8080",
+        value_parser = address
     )]
     listen: SocketAddr,
 
     #[command(flatten)]
     store: StoreArgs,
 
+    /// Start only on a store that is there already
+    #[arg(long, env = "PLANT_STORE_NO_CREATE")]
+    no_create: bool,
+
     /// Address to serve Prometheus metrics on, to whoever reaches it: bind it to loopback or to a
     /// private network [default: none]
-    #[arg(long, value_name = "ADDRESS", env = "PLANT_STORE_METRICS")]
+    #[arg(long, value_name = "ADDRESS", env = "PLANT_STORE_METRICS", value_parser = address)]
     metrics: Option<SocketAddr>,
 
     /// Largest request body
@@ -71,6 +79,16 @@ pub struct Args {
     #[arg(long, value_name = "CREATES", env = "PLANT_STORE_QUEUE", default_value = "1024")]
     queue: NonZeroUsize,
 
+    /// How long a commit may run before new creates are refused with 503
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "PLANT_STORE_COMMIT_TIMEOUT",
+        default_value = "10s",
+        value_parser = humantime::parse_duration
+    )]
+    commit_timeout: Duration,
+
     /// How long requests in flight may take once the server is told to stop
     #[arg(
         long,
@@ -88,6 +106,10 @@ pub struct Args {
     /// How the log is written [default: text on a terminal, json elsewhere]
     #[arg(long, value_name = "FORMAT", env = "PLANT_STORE_LOG_FORMAT")]
     log_format: Option<LogFormat>,
+}
+
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse().map_err(|_| "expected IP:PORT, such as 127.0.0.1:8080")
 }
 
 /// How important a record is.
@@ -124,11 +146,15 @@ pub fn run(args: &Args) -> Result<()> {
             .with_context(|| format!("cannot serve metrics on {address}"))?;
         info!(log.logger, "serving metrics"; "address" => %address);
     }
-    tokio::runtime::Builder::new_current_thread()
+    let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .context("cannot start the runtime")?
-        .block_on(serve(args, &log))
+        .context("cannot start the runtime")?;
+    let result = runtime.block_on(serve(args, &log));
+    // Threads that read the tokens still have the store open. One of them may wait for a disk that
+    // does not answer, and then the process ends without it.
+    runtime.shutdown_timeout(LAST_THREADS);
+    result
 }
 
 /// Each connection is an open file. The usual soft limit of 1,024 protects programs that use
@@ -151,8 +177,13 @@ async fn serve(args: &Args, log: &Log) -> Result<()> {
     // Tried first: an address that is in use must not leave a new store behind.
     drop(TcpListener::bind(args.listen).with_context(cannot_listen)?);
     let url = &args.store.url;
-    let created = store::prepare(url)?;
-    let engine = store::open(url)?;
+    let largest = store::largest_plant(url);
+    ensure!(
+        args.max_body.as_u64() <= largest,
+        "--max-body is {}, and {url} holds no plant of more than {largest} bytes",
+        args.max_body,
+    );
+    let (engine, created) = store::serve(url, !args.no_create)?;
     let first_token = match created {
         true => {
             let (token, stored) = StoredToken::issue(TokenName::first(), None);
@@ -163,9 +194,13 @@ async fn serve(args: &Args, log: &Log) -> Result<()> {
     };
 
     let accepted = AcceptedTokens::load(&*engine)?;
-    let (plants, mut writer_end) =
-        GroupCommit::start(engine.writer()?, args.queue.get(), log.logger.clone())
-            .context("cannot start the writer")?;
+    let (plants, mut writer_end) = GroupCommit::start(
+        engine.writer()?,
+        args.queue.get(),
+        args.commit_timeout,
+        log.logger.clone(),
+    )
+    .context("cannot start the writer")?;
     tokio::spawn(accepted.clone().keep_fresh(Arc::clone(&engine), log.logger.clone()));
     let body = BodyLimits {
         size: usize::try_from(args.max_body.as_u64()).unwrap_or(usize::MAX),
@@ -177,22 +212,27 @@ async fn serve(args: &Args, log: &Log) -> Result<()> {
     announce(server.local_addr(), first_token.as_ref())?;
     info!(log.logger, "listening"; "address" => %server.local_addr(), "store" => %url);
 
-    let failed = tokio::select! {
+    let lost = tokio::select! {
         _ = terminate.recv() => None,
         _ = interrupt.recv() => None,
-        end = &mut writer_end => Some(end),
+        end = &mut writer_end => match end {
+            Ok(Err(lost)) => Some(lost.into()),
+            _ => Some(anyhow!("the writer died")),
+        },
+        lost = store::tend(Arc::clone(&engine), log.logger.clone()) => Some(lost.into()),
     };
     info!(log.logger, "stopping");
-    let writer_end = failed.is_none().then_some(writer_end);
+    if lost.is_some() {
+        // Its connection would copy the log into the store's file when it closes.
+        std::mem::forget(Arc::clone(&engine));
+    }
+    let writer_end = lost.is_none().then_some(writer_end);
     tokio::select! {
         () = stop(server, writer_end, args.shutdown_timeout, log) => {}
         _ = terminate.recv() => bail!("stopped at once by a second signal"),
         _ = interrupt.recv() => bail!("stopped at once by a second signal"),
     }
-    match failed {
-        Some(end) => Ok(end.context("the writer died")??),
-        None => Ok(()),
-    }
+    lost.map_or(Ok(()), Err)
 }
 
 /// Says where the service listens. For a new store it also prints, once, a command that uses the

@@ -3,17 +3,22 @@
 //! These work on the store; a running server sees the change when it next reloads its tokens.
 
 use std::io::{self, Write};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
-use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
+use anyhow::{Context, Result, ensure};
+use chrono::{DateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 use clap::Subcommand;
 use comfy_table::{Table, presets};
 use serde::Serialize;
 
 use crate::command::store_args::StoreArgs;
-use crate::store;
+use crate::store::{self, Engine};
 use crate::token::{StoredToken, TokenName};
+
+/// How long a command waits for the running server, and how often it asks.
+const PATIENCE: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(10);
 
 /// Issue, list and revoke tokens, also while the server runs
 #[derive(Debug, Subcommand)]
@@ -39,7 +44,7 @@ pub enum Command {
         #[command(flatten)]
         store: StoreArgs,
     },
-    /// Refuse a token from about a second later on
+    /// Refuse a token from now on
     Revoke {
         /// The token's name
         name: TokenName,
@@ -56,8 +61,10 @@ pub fn run(command: Command) -> Result<()> {
         Command::Create { name, expires_in, store } => {
             let expires_at = expires_in.map(expiry).transpose()?;
             let (token, stored) = StoredToken::issue(name, expires_at);
-            store::open(&store.url)?.add_token(&stored)?;
+            let engine = store::open(&store.url)?;
+            engine.add_token(&stored)?;
             writeln!(stdout, "{}", token.reveal())?;
+            wait_until_in_force(&*engine)?;
         }
         Command::List { json, store } => {
             let tokens: Vec<_> =
@@ -69,15 +76,37 @@ pub fn run(command: Command) -> Result<()> {
                 writeln!(stdout, "{}", table(&tokens).trim_fmt())?;
             }
         }
-        Command::Revoke { name, store } => store::open(&store.url)?.revoke_token(&name)?,
+        Command::Revoke { name, store } => {
+            let engine = store::open(&store.url)?;
+            engine.revoke_token(&name)?;
+            wait_until_in_force(&*engine)?;
+        }
     }
     Ok(())
 }
 
+/// Waits for the server that runs on the store, if there is one, to read the tokens again.
+fn wait_until_in_force(engine: &dyn Engine) -> Result<()> {
+    let started = Instant::now();
+    while !engine.are_tokens_in_force()? {
+        ensure!(
+            started.elapsed() < PATIENCE,
+            "the change is stored, but the running server has not read it within {PATIENCE:?}: \
+             its log may say why"
+        );
+        thread::sleep(POLL);
+    }
+    Ok(())
+}
+
+/// A store keeps seconds, so the time is rounded up: a token is good for at least as long as it was
+/// to be.
 fn expiry(after: Duration) -> Result<DateTime<Utc>> {
+    let up_to_a_second = TimeDelta::nanoseconds(999_999_999);
     TimeDelta::from_std(after)
         .ok()
-        .and_then(|after| Utc::now().checked_add_signed(after))
+        .and_then(|after| Utc::now().checked_add_signed(after)?.checked_add_signed(up_to_a_second))
+        .map(|expiry| expiry.trunc_subsecs(0))
         .context("--expires-in reaches past the end of the calendar")
 }
 
@@ -89,12 +118,14 @@ struct Listed {
     created_at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     expires_at: Option<String>,
+    expired: bool,
 }
 
 impl From<StoredToken> for Listed {
     fn from(token: StoredToken) -> Self {
         let time = |time: DateTime<Utc>| time.to_rfc3339_opts(SecondsFormat::Secs, true);
         Self {
+            expired: token.has_expired(),
             name: token.name.to_string(),
             first_characters: token.first_characters,
             created_at: time(token.created_at),
@@ -111,7 +142,11 @@ fn table(tokens: &[Listed]) -> Table {
             token.name.as_str(),
             &format!("{}…", token.first_characters),
             &token.created_at,
-            token.expires_at.as_deref().unwrap_or("never"),
+            &match &token.expires_at {
+                Some(expiry) if token.expired => format!("{expiry} (expired)"),
+                Some(expiry) => expiry.clone(),
+                None => "never".to_owned(),
+            },
         ]);
     }
     table

@@ -15,6 +15,8 @@ pub struct Access<'a> {
     pub status: StatusCode,
     /// `Error.error` of a refusal.
     pub error: Option<ErrorCode>,
+    /// Why the service failed, where it did.
+    pub cause: Option<&'a str>,
     /// The name of the accepted token.
     pub token: Option<&'a str>,
     /// From the routed request to the finished answer.
@@ -28,6 +30,9 @@ impl KV for Access<'_> {
         serializer.emit_u16("status".into(), self.status.as_u16())?;
         if let Some(error) = self.error {
             serializer.emit_u16("error".into(), error.number())?;
+        }
+        if let Some(cause) = self.cause {
+            serializer.emit_str("cause".into(), cause)?;
         }
         if let Some(token) = self.token {
             serializer.emit_str("token".into(), token)?;

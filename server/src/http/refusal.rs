@@ -3,6 +3,7 @@
 //! The message is for the client. Nothing internal may stand in it: the cause of a fault goes to
 //! the log, where it happened.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::http::credentials::NoToken;
@@ -33,9 +34,9 @@ pub enum Refusal {
     /// RFC 9110, section 8.4: a coding that this service does not undo.
     #[error("the body must be sent without a `Content-Encoding`")]
     ContentCoding,
-    /// A fault of the service or of its store.
+    /// A fault of the service or of its store. Its cause is for the log.
     #[error("the service failed; the operator finds the cause in the log by the request id")]
-    Fault,
+    Fault { cause: Arc<str> },
     /// As many creates wait as may wait.
     #[error("the service is at its limit: send the plant again in a moment, as it is")]
     Overload,
@@ -44,6 +45,15 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// What an operator has to know, and a client must not.
+    #[must_use]
+    pub fn cause(&self) -> Option<&str> {
+        match self {
+            Self::Fault { cause } => Some(cause),
+            _ => None,
+        }
+    }
+
     /// The value of `Error.error`.
     #[must_use]
     pub fn code(&self) -> ErrorCode {
@@ -54,7 +64,7 @@ impl Refusal {
             Self::Conflict { .. } => ErrorCode::Conflict,
             Self::BodyTooLarge { .. } => ErrorCode::ContentTooLarge,
             Self::NotJsonMediaType | Self::ContentCoding => ErrorCode::UnsupportedMediaType,
-            Self::Fault => ErrorCode::InternalServerError,
+            Self::Fault { .. } => ErrorCode::InternalServerError,
             Self::Overload | Self::StoreUnavailable => ErrorCode::ServiceUnavailable,
         }
     }

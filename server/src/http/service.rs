@@ -76,7 +76,8 @@ impl PlantStoreApi for PlantStore {
         if ends_connection {
             answer = answer.closing_connection();
         }
-        let error = outcome.err().map(|refusal| refusal.code());
+        let refusal = outcome.err();
+        let error = refusal.as_ref().map(Refusal::code);
         let latency = started.elapsed();
         service.metrics.answered(error, latency);
         info!(service.log, "request completed"; Access {
@@ -84,6 +85,7 @@ impl PlantStoreApi for PlantStore {
             method: rqctx.request.method(),
             status: answer.status(),
             error,
+            cause: refusal.as_ref().and_then(Refusal::cause),
             token: token.as_deref(),
             latency,
         });
@@ -130,7 +132,7 @@ impl Service {
             Err(CreateError::Conflict) => Err(Refusal::Conflict { id }),
             Err(CreateError::QueueFull) => Err(Refusal::Overload),
             Err(CreateError::Unavailable) => Err(Refusal::StoreUnavailable),
-            Err(CreateError::Fault) => Err(Refusal::Fault),
+            Err(CreateError::Fault(cause)) => Err(Refusal::Fault { cause }),
         }
     }
 }

@@ -2,11 +2,26 @@
 //!
 //! Nothing here knows an engine.
 
-use std::io;
-
 use crate::store::url::StoreUrl;
 use crate::token::{StoredToken, TokenName};
 use crate::types::NewPlant;
+
+/// What can be read of a store.
+pub trait Contents {
+    /// How many plants there are. May read the whole store.
+    fn count(&self) -> Result<u64, StoreError>;
+
+    /// The plants in the order of their ids. Every plant that is in the store now is among them; of
+    /// those that are created meanwhile, some are. A plant never changes, so each is whole.
+    fn plants(&self) -> Result<Pages<'_>, StoreError>;
+
+    /// Every token, expired ones included, in the order of their names.
+    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError>;
+}
+
+/// Plants, a page at a time. The store is not held between two pages, so a reader may be as slow as
+/// it likes.
+pub type Pages<'a> = Box<dyn Iterator<Item = Result<Vec<NewPlant>, StoreError>> + 'a>;
 
 /// A store of plants, and of the digests of the tokens that may create them.
 ///
@@ -18,8 +33,8 @@ use crate::types::NewPlant;
 /// - **Byte-exact.** Names and tags come back as they came, the empty string and U+0000 included,
 ///   and an absent tag is not an empty one.
 ///
-/// All calls block the thread. Any number of processes may have the same store open.
-pub trait Engine: Send + Sync {
+/// All calls block the thread. One process serves a store; any number may have it open beside.
+pub trait Engine: Contents + Send + Sync {
     /// The writer, which is the only way to add plants.
     ///
     /// # Errors
@@ -27,13 +42,25 @@ pub trait Engine: Send + Sync {
     /// [`StoreError::Failed`] also where the engine cannot promise durability.
     fn writer(&self) -> Result<Box<dyn Writer>, StoreError>;
 
-    /// The plants as they are at this moment, unchanged by later writes.
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError>;
+    /// Looks after the store while it is served; called about once a second.
+    ///
+    /// # Errors
+    ///
+    /// As for a commit; an error that [`CommitError::is_final`] ends the service.
+    fn tend(&self) -> Result<Sizes, CommitError>;
 
-    /// Every token, expired ones included, in the order of their names.
-    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError>;
+    /// What is wrong with the store, in words for an operator; nothing, where it is sound. Does not
+    /// read the plants.
+    fn check(&self) -> Result<Vec<String>, StoreError>;
 
-    /// Keeps a new token; durable when this returns.
+    /// What the store takes on the disk.
+    fn sizes(&self) -> Result<Sizes, StoreError>;
+
+    /// How often the tokens have changed. It costs little, so a server can ask often.
+    fn token_changes(&self) -> Result<u32, StoreError>;
+
+    /// Keeps a new token; durable when this returns. A token of the same name that has expired is
+    /// replaced.
     ///
     /// # Errors
     ///
@@ -46,6 +73,30 @@ pub trait Engine: Send + Sync {
     ///
     /// [`StoreError::NoSuchToken`], or [`StoreError::Failed`].
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError>;
+
+    /// A server says that it has read the tokens after so many changes.
+    fn confirm_tokens(&self, changes: u32) -> Result<(), StoreError>;
+
+    /// Whether a server on this store has confirmed every change of the tokens; also true where no
+    /// server runs on it.
+    fn are_tokens_in_force(&self) -> Result<bool, StoreError>;
+}
+
+/// A store that is being made. It is invisible until it is published, and gone if it is not.
+pub trait NewStore: Contents {
+    /// Adds plants, whose ids are new.
+    fn add(&mut self, plants: &[NewPlant]) -> Result<(), StoreError>;
+
+    /// Adds a token, whose name is new.
+    fn add_token(&mut self, token: &StoredToken) -> Result<(), StoreError>;
+
+    /// Puts the whole store in its place, durably. Returns whether it did: it does not where
+    /// something else is in the place by now.
+    ///
+    /// # Errors
+    ///
+    /// There is no store then, or a whole one whose name is not durable yet.
+    fn publish(self: Box<Self>) -> Result<bool, StoreError>;
 }
 
 /// Commits plants. There is one for each open store, driven by [`GroupCommit`].
@@ -68,17 +119,13 @@ pub trait Writer: Send {
     fn maintain(&mut self) -> Result<(), CommitError>;
 }
 
-/// A consistent view of all plants.
-pub trait Snapshot {
-    /// How many plants there are. May read the whole store.
-    fn count(&self) -> Result<u64, StoreError>;
-
-    /// Visits every plant in the order of the ids, one in memory at a time.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Visit`] is the visitor's own error.
-    fn visit(&self, visitor: &mut dyn FnMut(NewPlant) -> io::Result<()>) -> Result<(), StoreError>;
+/// What a store takes on the disk, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// The plants and tokens.
+    pub store: u64,
+    /// The log of what is not in the store's file yet.
+    pub log: u64,
 }
 
 /// What became of one plant of a committed batch.
@@ -104,8 +151,20 @@ pub enum CommitError {
     /// An fsync failed. The kernel may have marked the lost pages clean, so the next fsync can
     /// succeed without writing them: the writer must not be used again. A restart reads what
     /// really is on the disk.
-    #[error("a sync failed: {0}")]
+    #[error("a sync of the store failed: {0}")]
     SyncFailed(Cause),
+    /// The store's files were removed, or others took their place: what is committed goes where
+    /// nobody will find it. The writer must not be used again.
+    #[error("the store is not in its place any more: {0}")]
+    Gone(Cause),
+}
+
+impl CommitError {
+    /// Whether the service has to end.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::SyncFailed(_) | Self::Gone(_))
+    }
 }
 
 /// Why a store cannot be opened or used.
@@ -114,6 +173,20 @@ pub enum CommitError {
 pub enum StoreError {
     #[error("there is no plant store at {0}; `plant-store serve` creates one")]
     Missing(StoreUrl),
+    #[error("there is something at {0} already; it is left as it is")]
+    Exists(StoreUrl),
+    #[error(
+        "there is no store at {url}, but the log of one: {files}. \
+         Put its store back beside the log, or move the log away"
+    )]
+    LeftBehind { url: StoreUrl, files: String },
+    #[error(
+        "{log} is not the log of {url}, but of another store or of another copy of this one. \
+         Put that one back beside the log, or move the log away: it holds that one's last plants"
+    )]
+    ForeignLog { url: StoreUrl, log: String },
+    #[error("{url} is served by {server} already; stop that one first, or choose another store")]
+    Served { url: StoreUrl, server: String },
     #[error("{0} is not a plant store")]
     NotAPlantStore(StoreUrl),
     #[error(
@@ -132,9 +205,6 @@ pub enum StoreError {
     TokenNameTaken(TokenName),
     #[error("there is no token named \"{0}\"")]
     NoSuchToken(TokenName),
-    /// A snapshot's visitor gave up.
-    #[error(transparent)]
-    Visit(io::Error),
 }
 
 /// An engine's error, whichever engine it is: for people and logs.

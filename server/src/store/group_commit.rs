@@ -11,14 +11,16 @@
 //!
 //! Nothing is answered with success before [`Writer::commit`] returned it.
 
+use std::sync::Arc;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use slog::{Logger, crit, error, warn};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use crate::store::engine::{CommitError, Outcome, Writer};
 use crate::store::metrics::CommitMetrics;
+use crate::store::stall::RunningCommit;
 use crate::types::NewPlant;
 
 /// The most creates of one transaction: enough to make the fsync cheap for each, few enough that
@@ -26,7 +28,7 @@ use crate::types::NewPlant;
 const BATCH: usize = 1024;
 
 /// Why a create was not answered with its plant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CreateError {
     /// The id belongs to a different plant.
     Conflict,
@@ -34,24 +36,37 @@ pub enum CreateError {
     QueueFull,
     /// The store does not take writes at the moment.
     Unavailable,
-    /// The store failed. The plant may be in it or not; the same create again tells.
-    Fault,
+    /// The store failed, for that reason. The plant may be in it or not; the same create again
+    /// tells.
+    Fault(Arc<str>),
 }
 
-/// An fsync failed: the process has to end, and the next start reads what is on the disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a sync of the store failed; a restart reads what is on the disk")]
-pub struct WriterFailed;
+/// The store cannot be trusted any more: the process has to end, and says this at its end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct StoreLost(String);
+
+impl From<&CommitError> for StoreLost {
+    fn from(cause: &CommitError) -> Self {
+        Self(match cause {
+            CommitError::SyncFailed(_) => {
+                "a sync of the store failed; a restart reads what is on the disk".into()
+            }
+            other => format!("{other}; creates since then were not answered with 200"),
+        })
+    }
+}
 
 /// Resolves when the writer has ended: after the last [`GroupCommit`] was dropped and every queued
 /// create was committed or refused, or early, because it failed. The last answers may still be on
 /// their way to the requests.
-pub type WriterEnd = oneshot::Receiver<Result<(), WriterFailed>>;
+pub type WriterEnd = oneshot::Receiver<Result<(), StoreLost>>;
 
 /// The way into the store, shared by all requests.
 #[derive(Clone)]
 pub struct GroupCommit {
     queue: mpsc::Sender<Create>,
+    running: Arc<RunningCommit>,
     metrics: CommitMetrics,
 }
 
@@ -75,8 +90,9 @@ struct Batch {
 }
 
 impl GroupCommit {
-    /// Starts the writer's thread, with a queue for that many waiting creates, and the task that
-    /// hands out its answers. Registers the metrics of both.
+    /// Starts the writer's thread, with a queue for that many waiting creates, the task that hands
+    /// out its answers, and the one that watches for a commit that hangs: after `commit_timeout`
+    /// new creates are refused. Registers the metrics.
     ///
     /// # Errors
     ///
@@ -88,25 +104,31 @@ impl GroupCommit {
     pub fn start(
         writer: Box<dyn Writer>,
         queue: usize,
+        commit_timeout: Duration,
         log: Logger,
     ) -> std::io::Result<(Self, WriterEnd)> {
         let metrics = CommitMetrics::register();
         let (sender, receiver) = mpsc::channel(queue.min(Semaphore::MAX_PERMITS));
         let (answers, answered) = mpsc::unbounded_channel();
         let (ended, end) = oneshot::channel();
-        let counts = metrics.clone();
+        let running = Arc::new(RunningCommit::new());
+        tokio::spawn(Arc::clone(&running).watch(commit_timeout, metrics.clone(), log.clone()));
+        let (counts, runs) = (metrics.clone(), Arc::clone(&running));
         thread::Builder::new().name("writer".into()).spawn(move || {
             // The receiver may be gone: then the process is about to end anyway.
-            let _ = ended.send(run(writer, receiver, &answers, &log, &counts));
+            let _ = ended.send(run(writer, receiver, &answers, &runs, &log, &counts));
         })?;
         tokio::spawn(hand_out(answered));
-        Ok((Self { queue: sender, metrics }, end))
+        Ok((Self { queue: sender, running, metrics }, end))
     }
 
     /// Returns the plant once it is durable in the store, just now or from an earlier time.
     ///
     /// Once this future was polled, the create is committed whether or not it is polled again.
     pub async fn create(&self, plant: NewPlant) -> Result<NewPlant, CreateError> {
+        if self.running.refuses() {
+            return Err(CreateError::Unavailable);
+        }
         let place = self.queue.try_reserve().map_err(|refused| match refused {
             mpsc::error::TrySendError::Full(()) => CreateError::QueueFull,
             mpsc::error::TrySendError::Closed(()) => CreateError::Unavailable,
@@ -116,7 +138,7 @@ impl GroupCommit {
         self.metrics.queued();
         place.send(Create { plant, answer });
         // There is no answer only if the writer's thread died.
-        answered.await.unwrap_or(Err(CreateError::Fault))
+        answered.await.unwrap_or_else(|_| Err(CreateError::Fault("the writer died".into())))
     }
 }
 
@@ -124,9 +146,10 @@ fn run(
     mut writer: Box<dyn Writer>,
     mut queue: mpsc::Receiver<Create>,
     answers: &mpsc::UnboundedSender<Answers>,
+    running: &RunningCommit,
     log: &Logger,
     metrics: &CommitMetrics,
-) -> Result<(), WriterFailed> {
+) -> Result<(), StoreLost> {
     let mut batch = Batch::default();
     while let Some(first) = queue.blocking_recv() {
         batch.push(first);
@@ -140,14 +163,14 @@ fn run(
         }
         metrics.taken(batch.plants.len());
         let started = Instant::now();
+        running.begins();
         let committed = writer.commit(&batch.plants);
+        running.ended();
         metrics.committed(started.elapsed());
         let answered = match &committed {
             Ok(outcomes) => batch.answered(outcomes, metrics),
-            Err(CommitError::Unavailable(_)) => batch.refused(CreateError::Unavailable),
-            Err(CommitError::Fault(_) | CommitError::SyncFailed(_)) => {
-                batch.refused(CreateError::Fault)
-            }
+            Err(CommitError::Unavailable(_)) => batch.refused(&CreateError::Unavailable),
+            Err(cause) => batch.refused(&CreateError::Fault(cause.to_string().into())),
         };
         // Fails only when the runtime has ended, and with it every request that waited.
         let _ = answers.send(answered);
@@ -159,13 +182,13 @@ fn run(
             Err(cause @ CommitError::Fault(_)) => {
                 error!(log, "the store failed"; "cause" => %cause);
             }
-            Err(cause @ CommitError::SyncFailed(_)) => {
-                crit!(log, "the store failed to sync: stopping"; "cause" => %cause);
-                // Closing the connection would copy the log into the database, and it is unknown
-                // which pages of the log are on the disk.
+            Err(cause) => {
+                crit!(log, "the store is lost: stopping"; "cause" => %cause);
+                // Closing the connection would copy the log into the store's file. It is unknown
+                // which pages of the log are on the disk, or whose file is in its place now.
                 std::mem::forget(writer);
                 refuse_the_rest(queue, answers);
-                return Err(WriterFailed);
+                return Err(StoreLost::from(&cause));
             }
         }
     }
@@ -179,7 +202,7 @@ fn refuse_the_rest(mut queue: mpsc::Receiver<Create>, answers: &mpsc::UnboundedS
     while let Some(create) = queue.blocking_recv() {
         rest.push(create);
     }
-    let _ = answers.send(rest.refused(CreateError::Unavailable));
+    let _ = answers.send(rest.refused(&CreateError::Unavailable));
 }
 
 impl Batch {
@@ -202,9 +225,9 @@ impl Batch {
         creates.zip(outcomes).map(answer).collect()
     }
 
-    fn refused(&mut self, error: CreateError) -> Answers {
+    fn refused(&mut self, error: &CreateError) -> Answers {
         self.plants.clear();
-        self.waiting.drain(..).map(|waiting| (waiting, Err(error))).collect()
+        self.waiting.drain(..).map(|waiting| (waiting, Err(error.clone()))).collect()
     }
 }
 

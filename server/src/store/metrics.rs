@@ -7,14 +7,17 @@ use metrics::{
     gauge, histogram,
 };
 
-use crate::store::engine::Outcome;
+use crate::store::engine::{Outcome, Sizes};
 
 const CREATES: &str = "plant_store_creates_total";
 const BATCH_SIZE: &str = "plant_store_commit_batch_size";
 const COMMIT_DURATION: &str = "plant_store_commit_duration_seconds";
+const COMMIT_RUNNING: &str = "plant_store_commit_running_seconds";
 const QUEUE_DEPTH: &str = "plant_store_queue_depth";
+const STORE_BYTES: &str = "plant_store_store_bytes";
+const LOG_BYTES: &str = "plant_store_log_bytes";
 
-/// The series of the store.
+/// The series of creates and commits.
 #[derive(Clone)]
 pub struct CommitMetrics {
     created: Counter,
@@ -22,6 +25,7 @@ pub struct CommitMetrics {
     conflict: Counter,
     batch_size: Histogram,
     commit_duration: Histogram,
+    commit_running: Gauge,
     queue_depth: Gauge,
 }
 
@@ -40,6 +44,12 @@ impl CommitMetrics {
             "A commit, its sync included, whether or not it succeeded."
         );
         describe_gauge!(
+            COMMIT_RUNNING,
+            Unit::Seconds,
+            "How long the running commit has been running, as of the last second: large where the \
+             disk does not answer."
+        );
+        describe_gauge!(
             QUEUE_DEPTH,
             Unit::Count,
             "Creates that wait for a commit; those of the running one do not count."
@@ -51,6 +61,7 @@ impl CommitMetrics {
             conflict: creates("conflict"),
             batch_size: histogram!(BATCH_SIZE),
             commit_duration: histogram!(COMMIT_DURATION),
+            commit_running: gauge!(COMMIT_RUNNING),
             queue_depth: gauge!(QUEUE_DEPTH),
         }
     }
@@ -72,6 +83,11 @@ impl CommitMetrics {
         self.commit_duration.record(took);
     }
 
+    /// The running commit has been running for so long; zero, where none runs.
+    pub fn running(&self, time: Duration) {
+        self.commit_running.set(time.as_secs_f64());
+    }
+
     /// A plant has gone through a commit.
     pub fn came_out(&self, outcome: Outcome) {
         let counter = match outcome {
@@ -80,5 +96,32 @@ impl CommitMetrics {
             Outcome::Conflict => &self.conflict,
         };
         counter.increment(1);
+    }
+}
+
+/// The series of the store's files.
+pub struct StoreMetrics {
+    store_bytes: Gauge,
+    log_bytes: Gauge,
+}
+
+impl StoreMetrics {
+    /// Registers the series.
+    pub fn register() -> Self {
+        describe_gauge!(STORE_BYTES, Unit::Bytes, "The size of the store, without its log.");
+        describe_gauge!(
+            LOG_BYTES,
+            Unit::Bytes,
+            "The size of the store's log. It stays below 64 MiB, unless another process reads the \
+             store for long."
+        );
+        Self { store_bytes: gauge!(STORE_BYTES), log_bytes: gauge!(LOG_BYTES) }
+    }
+
+    /// The store has these sizes now.
+    #[expect(clippy::cast_precision_loss, reason = "no store has 2^53 bytes")]
+    pub fn sizes(&self, Sizes { store, log }: Sizes) {
+        self.store_bytes.set(store as f64);
+        self.log_bytes.set(log as f64);
     }
 }

@@ -1,6 +1,7 @@
 //! Where plants and token digests are kept.
 //!
-//! [`prepare`] and [`open`] turn a [`StoreUrl`] into an [`Engine`]; nothing outside this room knows
+//! [`serve`], [`open`] and [`begin`] turn a [`StoreUrl`] into an
+//! [`Engine`] or a [`NewStore`]; nothing outside this room knows
 //! which one. [`GroupCommit`] puts the creates of all requests through the engine's one [`Writer`].
 //! Nothing here knows about HTTP, and nothing here ever sees a token, only digests.
 
@@ -8,29 +9,38 @@ mod engine;
 mod group_commit;
 mod metrics;
 mod sqlite;
+mod stall;
+mod tally;
+mod tend;
 mod url;
 
 use std::sync::Arc;
 
-pub use engine::{Cause, CommitError, Engine, Outcome, Snapshot, StoreError, Writer};
-pub use group_commit::{CreateError, GroupCommit, WriterEnd, WriterFailed};
+pub use engine::{
+    Cause, CommitError, Contents, Engine, NewStore, Outcome, Pages, Sizes, StoreError, Writer,
+};
+pub use group_commit::{CreateError, GroupCommit, StoreLost, WriterEnd};
+pub use tally::Tally;
+pub use tend::tend;
 pub use url::{InvalidStoreUrl, StoreUrl};
 
-/// Makes a store ready to be served. Where there is nothing, it creates an empty store, whole or
-/// not at all. A store of an earlier release is brought up to date, or left as it was. Returns
-/// whether this call created the store.
+/// Opens the store to be served, by this process alone. A store of an earlier release is brought up
+/// to date, or left as it was. Where there is no store and `create` says so, an empty one is
+/// created, whole or not at all. Returns also whether this call created it.
 ///
 /// # Errors
 ///
-/// After [`StoreError::Failed`] there is no store, the store as it was, or a whole new one whose
-/// name is not durable yet.
-pub fn prepare(url: &StoreUrl) -> Result<bool, StoreError> {
+/// There is no store then, the store as it was, or a whole new one whose name is not durable yet.
+pub fn serve(url: &StoreUrl, create: bool) -> Result<(Arc<dyn Engine>, bool), StoreError> {
     match url {
-        StoreUrl::Sqlite(path) => sqlite::prepare(path),
+        StoreUrl::Sqlite(path) => {
+            let (engine, created) = sqlite::serve(path, create)?;
+            Ok((Arc::new(engine), created))
+        }
     }
 }
 
-/// Opens the store that is there.
+/// Opens the store that is there, also while a server runs on it.
 ///
 /// # Errors
 ///
@@ -38,5 +48,20 @@ pub fn prepare(url: &StoreUrl) -> Result<bool, StoreError> {
 pub fn open(url: &StoreUrl) -> Result<Arc<dyn Engine>, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => Ok(Arc::new(sqlite::Sqlite::open(path)?)),
+    }
+}
+
+/// Begins a new store where there is nothing.
+pub fn begin(url: &StoreUrl) -> Result<Box<dyn NewStore>, StoreError> {
+    match url {
+        StoreUrl::Sqlite(path) => sqlite::begin(path),
+    }
+}
+
+/// The largest plant that the store's engine holds, in bytes of name and tag.
+#[must_use]
+pub fn largest_plant(url: &StoreUrl) -> u64 {
+    match url {
+        StoreUrl::Sqlite(_) => sqlite::LARGEST_PLANT,
     }
 }

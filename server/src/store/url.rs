@@ -7,7 +7,7 @@ use std::str::FromStr;
 /// Where a store is, and by which engine it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreUrl {
-    /// `sqlite:PATH`: a file, taken literally; `PATH` is relative to the working directory unless
+    /// `sqlite:PATH`: a file, taken literally, without parameters; `PATH` is relative to the working directory unless
     /// it begins with `/`.
     Sqlite(PathBuf),
 }
@@ -18,6 +18,9 @@ pub enum InvalidStoreUrl {
     /// No engine of that name.
     #[error("expected `sqlite:PATH`")]
     UnknownEngine,
+    /// Elsewhere a `?` begins parameters, such as `mode=ro`. Here it would be part of a name.
+    #[error("a plant store takes no parameters, and no `?` in its path; expected `sqlite:PATH`")]
+    Parameters,
     /// SQLite would take this for a database in memory or for a temporary one.
     #[error("a plant store is a file that outlives the process; expected `sqlite:PATH`")]
     NotAFile,
@@ -29,6 +32,7 @@ impl FromStr for StoreUrl {
     fn from_str(text: &str) -> Result<Self, InvalidStoreUrl> {
         match text.split_once(':') {
             Some(("sqlite", "" | ":memory:")) => Err(InvalidStoreUrl::NotAFile),
+            Some(("sqlite", path)) if path.contains('?') => Err(InvalidStoreUrl::Parameters),
             Some(("sqlite", path)) => Ok(Self::Sqlite(path.into())),
             _ => Err(InvalidStoreUrl::UnknownEngine),
         }
@@ -50,7 +54,8 @@ mod tests {
     #[test]
     fn store_url_names_an_engine_and_a_file() {
         assert_eq!("sqlite:a/b.db".parse(), Ok(StoreUrl::Sqlite("a/b.db".into())));
-        assert_eq!("sqlite:/a?b#c".parse(), Ok(StoreUrl::Sqlite("/a?b#c".into())));
+        assert_eq!("sqlite:/a%b#c".parse(), Ok(StoreUrl::Sqlite("/a%b#c".into())));
+        assert_eq!("sqlite:a?mode=ro".parse::<StoreUrl>(), Err(InvalidStoreUrl::Parameters));
         for memory in ["sqlite:", "sqlite::memory:"] {
             assert_eq!(memory.parse::<StoreUrl>(), Err(InvalidStoreUrl::NotAFile));
         }

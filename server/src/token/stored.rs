@@ -1,12 +1,13 @@
 //! What a store keeps of a token.
 
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 
 use crate::token::bearer::{Token, TokenDigest};
 use crate::token::name::TokenName;
 
 /// A token as a store knows it: never the token itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StoredToken {
     /// Unique among the tokens of a store.
     pub name: TokenName,
@@ -34,5 +35,11 @@ impl StoredToken {
             expires_at,
         };
         (token, stored)
+    }
+
+    /// Whether it is refused by now.
+    #[must_use]
+    pub fn has_expired(&self) -> bool {
+        self.expires_at.is_some_and(|expiry| expiry <= Utc::now())
     }
 }

@@ -30,9 +30,10 @@ impl Filled {
         let folder = scratch()?;
         let path = folder.path().join(FILE);
         let url = format!("sqlite:{}", path.display()).parse()?;
-        store::prepare(&url)?;
         let (token, stored) = StoredToken::issue(TokenName::first(), None);
-        store::open(&url)?.add_token(&stored)?;
+        let mut new = store::begin(&url)?;
+        new.add_token(&stored)?;
+        new.publish()?;
         fs::write(folder.path().join(TOKEN), token.reveal())?;
         let mut connection = Connection::open(path)?;
         connection.pragma_update(None, "cache_size", -4 * 1024 * 1024)?;

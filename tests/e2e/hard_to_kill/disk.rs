@@ -38,11 +38,16 @@ fn library() -> &'static Path {
 
 /// A server on a new store, on the simulated disk.
 pub fn start() -> Server {
+    start_with(&[])
+}
+
+/// A server with these flags on a new store, on the simulated disk.
+pub fn start_with(flags: &[&str]) -> Server {
     let stopped = Server::start().stopped_by(Signal::SIGTERM);
     let folder = stopped.folder();
     fs::create_dir(folder.join(DISK)).expect("a folder");
     fs::copy(folder.join(STORE), state(folder, "synced", STORE)).expect("a copy of the store");
-    start_again(stopped)
+    start_again(stopped.with(flags))
 }
 
 /// A server on a store that is on the simulated disk already.
@@ -63,6 +68,16 @@ pub fn fail(server: &Server, call: &str, file: &str) {
 /// The call works again.
 pub fn stop_failing(folder: &Path, call: &str, file: &str) {
     fs::remove_file(fault(folder, call, file)).expect("the call failed until now");
+}
+
+/// From now on, a sync of that file does not return.
+pub fn hang(server: &Server, file: &str) {
+    fs::write(state(server.folder(), "sync-hangs", file), "").expect("a file");
+}
+
+/// The syncs return.
+pub fn stop_hanging(server: &Server, file: &str) {
+    fs::remove_file(state(server.folder(), "sync-hangs", file)).expect("the sync hung until now");
 }
 
 /// A power cut: every write since the last successful sync is lost.

@@ -17,7 +17,7 @@ const MAX_ANSWERS: usize = 100;
 fn assert_ended_by_failed_sync(server: &mut Server) {
     assert_eq!(server.wait().code(), Some(1));
     let log = server.log();
-    assert!(log.contains("the store failed to sync: stopping"), "{log}");
+    assert!(log.contains("the store is lost: stopping"), "{log}");
     let last = log.lines().last().expect("a last line");
     assert_eq!(
         last,

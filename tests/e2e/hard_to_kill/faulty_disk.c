@@ -5,6 +5,7 @@
  * The folder $FAULTY_DISK holds its state, for each of the two files:
  *   sync-fails.FILE, write-fails.FILE   created by the test: that call fails
  *   sync-fails.folder                   the same, for the process's working directory
+ *   sync-hangs.FILE                     created by the test: a sync waits until it is removed
  *   unsynced.FILE                       offset and length of each write that was not synced
  *   synced.FILE                         the bytes that survive a power cut
  *
@@ -96,6 +97,7 @@ static void forget_unsynced(int file, int on_disk) {
 
 static int sync_with(const char *call, int file) {
     int (*sync)(int) = dlsym(RTLD_NEXT, call);
+    while (is_to_fail(file, "sync-hangs")) usleep(1000);
     int result = is_to_fail(file, "sync-fails") ? -1 : sync(file);
     forget_unsynced(file, result == 0);
     if (result != 0) errno = EIO;

@@ -1,6 +1,7 @@
 //! Clients that send plants until the server ends, and the check of the store after that.
 
 use std::collections::BTreeSet;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
@@ -27,18 +28,24 @@ pub struct Sent {
     pub unanswered: BTreeSet<i64>,
 }
 
-/// How many answers the clients have by now.
+/// The answers that the clients have by now.
 #[derive(Default)]
 pub struct Progress {
-    answered: AtomicUsize,
+    answered: Mutex<BTreeSet<i64>>,
     refused: AtomicUsize,
 }
 
 impl Progress {
+    /// The plants that are answered with 200 by now.
+    pub fn answered(&self) -> BTreeSet<i64> {
+        self.answered.lock().expect("no client panicked").clone()
+    }
+
     /// Waits until that many more creates are answered with 200.
     pub fn wait_for_answers(&self, server: &Server, more: usize) {
-        let enough = self.answered.load(Relaxed) + more;
-        server.wait_until("answers", || self.answered.load(Relaxed) >= enough);
+        let answers = || self.answered.lock().expect("no client panicked").len();
+        let enough = answers() + more;
+        server.wait_until("answers", || answers() >= enough);
     }
 
     /// Waits until one more is refused.
@@ -95,7 +102,7 @@ impl Load {
                 if answer.status == 200 {
                     answer.plant();
                     sent.answered.insert(id);
-                    progress.answered.fetch_add(1, Relaxed);
+                    progress.answered.lock().expect("no client panicked").insert(id);
                     continue;
                 }
                 match answer.refusal() {
@@ -121,6 +128,18 @@ impl Load {
         let unexpected: Vec<_> = stored.iter().filter(|id| !possible(id)).collect();
         assert!(unexpected.is_empty(), "stored, but refused or never sent: {unexpected:?}");
         self.kept = stored;
+    }
+
+    /// A copy that was made meanwhile holds every plant that was answered with 200 before it began,
+    /// byte for byte, and none that was refused or never sent. The load goes on with the copy.
+    pub fn check_copy(&mut self, copy: &Server, before: &BTreeSet<i64>, sent: &Sent) {
+        let part = Sent {
+            answered: before.clone(),
+            failed: sent.failed.clone(),
+            refused: BTreeSet::new(),
+            unanswered: sent.unanswered.union(&sent.answered).copied().collect(),
+        };
+        self.check(copy, &part);
     }
 
     /// Sends every plant again that was not answered with 200. Each must get a 200 now.

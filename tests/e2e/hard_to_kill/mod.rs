@@ -4,10 +4,10 @@
 mod checkpoints;
 mod crashes;
 mod damage;
-mod disk;
+pub mod disk;
 mod failed_syncs;
 mod floods;
 mod full_disks;
-mod load;
+pub mod load;
 mod read_only;
 mod slow_clients;

@@ -48,13 +48,22 @@ fn read_only_store_is_refused_and_unchanged() {
     let stopped = server.stopped_by(Signal::SIGTERM);
     let (folder, store) = (stopped.folder(), stopped.folder().join(STORE));
     let before = fs::read(&store).expect("the file is there");
-    for (path, read_only, writable) in [(folder, 0o500, 0o700), (&store, 0o400, 0o600)] {
+    for (path, read_only, writable, expected) in [
+        (
+            folder,
+            0o500,
+            0o700,
+            "cannot open the store: permission to write to the folder . is denied",
+        ),
+        (&store, 0o400, 0o600, "permission to read and write plant-store.db is denied"),
+        (&store, 0o200, 0o600, "permission to read and write plant-store.db is denied"),
+    ] {
         permit(path, read_only);
         let (status, said) = failure(&mut serve(folder));
         assert_eq!(status, Some(1));
-        assert!(said.contains("cannot open the store"), "{said}");
-        assert!(fs::read(&store).expect("the file is there") == before);
+        assert!(said.contains(expected), "{said}");
         permit(path, writable);
+        assert!(fs::read(&store).expect("the file is there") == before);
     }
     assert_eq!(stopped.start().export().len(), 1);
 }

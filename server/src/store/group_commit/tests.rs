@@ -10,6 +10,8 @@ use tokio::runtime::{Builder, Runtime};
 use super::*;
 use crate::store::engine::Outcome::{Conflict, Created, Repeated};
 
+const COMMIT_TIMEOUT: Duration = Duration::from_mins(1);
+
 type Committed = Result<Vec<Outcome>, CommitError>;
 type Answer<'a> = Pin<Box<dyn Future<Output = Result<NewPlant, CreateError>> + 'a>>;
 
@@ -44,9 +46,9 @@ fn store(queue: usize, upkeep: Option<CommitError>) -> Store {
     let ((begun, begun_end), (results_end, results)) = (std_mpsc::channel(), std_mpsc::channel());
     let writer = Box::new(Scripted { begun, results, upkeep });
     let log = Logger::root(Discard, o!());
-    let runtime = Builder::new_current_thread().build().expect("a runtime");
+    let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
     let entered = runtime.enter();
-    let (plants, end) = GroupCommit::start(writer, queue, log).expect("a thread");
+    let (plants, end) = GroupCommit::start(writer, queue, COMMIT_TIMEOUT, log).expect("a thread");
     drop(entered);
     Store { runtime, plants, end, begun: begun_end, results: results_end }
 }
@@ -127,7 +129,10 @@ fn queued_create_is_committed_when_its_client_has_left() {
 fn failed_commit_is_an_error_and_the_next_may_succeed() {
     for (failure, expected) in [
         (CommitError::Unavailable("full".into()), CreateError::Unavailable),
-        (CommitError::Fault("broken".into()), CreateError::Fault),
+        (
+            CommitError::Fault("broken".into()),
+            CreateError::Fault("the store failed: broken".into()),
+        ),
     ] {
         let store = store(1, None);
         let create = store.begun(1);
@@ -144,10 +149,15 @@ fn nothing_is_committed_after_a_failed_fsync() {
     let store = store(1, None);
     let (begun, waiting) = (store.begun(1), store.queued(2));
     store.commit(Err(CommitError::SyncFailed("lost".into())));
-    assert_eq!(store.wait(begun), Err(CreateError::Fault), "it may be in the store or not");
+    assert_eq!(
+        store.wait(begun),
+        Err(CreateError::Fault("a sync of the store failed: lost".into())),
+        "it may be in the store or not"
+    );
     assert_eq!(store.wait(waiting), Err(CreateError::Unavailable), "it was never tried");
     assert_eq!(store.wait(store.plants.create(plant(3))), Err(CreateError::Unavailable));
-    assert_eq!(store.end.blocking_recv(), Ok(Err(WriterFailed)));
+    let lost = StoreLost::from(&CommitError::SyncFailed("lost".into()));
+    assert_eq!(store.end.blocking_recv(), Ok(Err(lost)));
     assert!(store.begun.try_recv().is_err());
 }
 
@@ -157,5 +167,6 @@ fn failed_fsync_in_upkeep_stops_the_writer_after_the_answers() {
     let create = store.begun(1);
     store.commit(Ok(vec![Created]));
     assert_eq!(store.wait(create), Ok(plant(1)));
-    assert_eq!(store.end.blocking_recv(), Ok(Err(WriterFailed)));
+    let lost = StoreLost::from(&CommitError::SyncFailed("lost".into()));
+    assert_eq!(store.end.blocking_recv(), Ok(Err(lost)));
 }

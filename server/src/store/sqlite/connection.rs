@@ -1,16 +1,20 @@
-//! A connection on which a commit is durable, and the write-ahead log behind it.
+//! A connection on which a commit is durable.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::store::engine::Cause;
+use crate::store::sqlite::place::log_of;
 
 /// How long a statement waits for another process that holds the lock.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Above this many bytes the log's file is cut when the log starts over
+/// (<https://sqlite.org/pragma.html#pragma_journal_size_limit>).
+pub const LOG_BOUND: u32 = 64 * 1024 * 1024;
 
 /// Opens the file, which must be there, or fails where a commit would not be durable.
 pub fn connect(path: &Path) -> Result<Connection, Cause> {
@@ -21,6 +25,7 @@ pub fn connect(path: &Path) -> Result<Connection, Cause> {
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+    connection.pragma_update(None, "journal_size_limit", LOG_BOUND)?;
     let synchronous: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0))?;
     let journal: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     if synchronous != 2 || journal != "wal" || connection.is_readonly("main")? {
@@ -32,18 +37,12 @@ pub fn connect(path: &Path) -> Result<Connection, Cause> {
     }
     // A log that a crash left may never have been synced. Only the server may copy it, after the
     // writer has written and synced it again.
-    copy_log_at_close(&connection, log_of(path)?.metadata().is_ok_and(|log| log.len() == 0))?;
+    let is_empty = log_of(path).metadata().is_ok_and(|log| log.len() == 0);
+    copy_log_at_close(&connection, is_empty)?;
     Ok(connection)
 }
 
-/// The write-ahead log of the store. It lies beside the file itself, also where `path` is a link.
-pub fn log_of(path: &Path) -> io::Result<PathBuf> {
-    let mut log = path.canonicalize()?.into_os_string();
-    log.push("-wal");
-    Ok(log.into())
-}
-
-/// Whether this connection, if it is the last, copies the log into the database and removes it
+/// Whether this connection, if it is the last, copies the log into the store's file and removes it
 /// (<https://sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfignockptonclose>).
 pub fn copy_log_at_close(connection: &Connection, copy: bool) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !copy).map(drop)

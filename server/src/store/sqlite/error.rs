@@ -1,6 +1,6 @@
 //! SQLite's errors, as those of the store.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 use rusqlite::ffi::{SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC};
@@ -16,6 +16,11 @@ pub fn failed<E: Into<Cause>>(doing: &'static str) -> impl Fn(E) -> StoreError {
 /// How a store of this engine is named in an error.
 pub fn url(path: &Path) -> StoreUrl {
     StoreUrl::Sqlite(path.to_owned())
+}
+
+/// The names of files, for a message.
+pub fn names(files: &[PathBuf]) -> String {
+    files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// What an error means for a commit, by SQLite's result code (<https://sqlite.org/rescode.html>).

@@ -1,76 +1,65 @@
-//! The store's file: how a new one is made, and how an existing one is recognised.
+//! The store's file: how an existing one is recognised, without a lock, a log or a change.
 //!
-//! A store is made in a temporary file beside its place and renamed when it is whole, so a crash
-//! leaves a store or nothing. A file that is not a plant store must never be changed.
+//! A file that is not a plant store must never be changed.
 
-use std::fs::File;
+use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
+use nix::unistd::{AccessFlags, access};
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::store::engine::StoreError;
-use crate::store::sqlite::error::{failed, url};
+use crate::store::engine::{Cause, StoreError};
+use crate::store::sqlite::error::{failed, names, url};
+use crate::store::sqlite::mark::Mark;
+use crate::store::sqlite::place::{journal_of, left_beside};
 use crate::store::sqlite::schema;
 
-const CREATE: &str = "create the store";
 const OPEN: &str = "open the store";
 
-/// Creates the store unless something is there; returns whether it did.
-///
-/// # Errors
-///
-/// There is no store then, or a whole one whose name is not durable yet.
-pub fn create(path: &Path) -> Result<bool, StoreError> {
-    if path.symlink_metadata().is_ok() {
-        return Ok(false);
+/// Refuses anything that is not a plant store.
+pub fn recognise(path: &Path) -> Result<(), StoreError> {
+    check_access(path)?;
+    // A store has none, and SQLite would roll a foreign one back into it.
+    let journal = journal_of(path);
+    if journal.exists() {
+        return Err(StoreError::ForeignLog { url: url(path), log: journal.display().to_string() });
     }
-    let folder = match path.parent() {
+    version(&alone(path).map_err(failed(OPEN))?, path).map(drop)
+}
+
+/// What the operating system says about the path, in the words of an operator.
+fn check_access(path: &Path) -> Result<(), StoreError> {
+    let metadata = match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let left = left_beside(path);
+            return Err(match left.is_empty() {
+                true => StoreError::Missing(url(path)),
+                false => StoreError::LeftBehind { url: url(path), files: names(&left) },
+            });
+        }
+        result => result.map_err(failed(OPEN))?,
+    };
+    let folder = folder_of(path);
+    let fault = if metadata.is_dir() {
+        format!("{} is a folder; name a file in it", path.display())
+    } else if access(path, AccessFlags::R_OK | AccessFlags::W_OK).is_err() {
+        format!("permission to read and write {} is denied", path.display())
+    } else if access(folder, AccessFlags::W_OK | AccessFlags::X_OK).is_err() {
+        format!("permission to write to the folder {} is denied", folder.display())
+    } else {
+        return Ok(());
+    };
+    Err(failed(OPEN)(fault))
+}
+
+/// The folder in which the path is.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
-    };
-    let file = tempfile::Builder::new()
-        .prefix(".plant-store-")
-        .tempfile_in(folder)
-        .map_err(failed(CREATE))?;
-    write_schema(file.path()).map_err(failed(CREATE))?;
-    match file.persist_noclobber(path) {
-        // The name is durable once the folder is synced. Where that fails, the store stays:
-        // another process may serve it by now, and a writer syncs the folder before it answers.
-        Ok(_) => File::open(folder)
-            .and_then(|folder| folder.sync_all())
-            .map(|()| true)
-            .map_err(failed(CREATE)),
-        Err(lost) if lost.error.kind() == ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(failed(CREATE)(error.error)),
     }
-}
-
-/// The schema is written with a rollback journal, so the application id is in the file itself,
-/// where [`check`] reads it. After that the journal becomes a write-ahead log.
-fn write_schema(path: &Path) -> rusqlite::Result<()> {
-    let mut connection = Connection::open(path)?;
-    connection.pragma_update(None, "synchronous", "FULL")?;
-    let transaction = connection.transaction()?;
-    schema::bring_up_to_date(&transaction)?;
-    transaction.commit()?;
-    connection.pragma_update(None, "journal_mode", "wal")?;
-    connection.close().map_err(|(_, error)| error)
-}
-
-/// Refuses anything that is not a plant store, without a lock, a log or a change: `immutable`
-/// reads the file and nothing else (<https://sqlite.org/uri.html#uriimmutable>).
-pub fn check(path: &Path) -> Result<(), StoreError> {
-    if !path.try_exists().map_err(failed(OPEN))? {
-        return Err(StoreError::Missing(url(path)));
-    }
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
-    let connection = Connection::open_with_flags(immutable(path), flags).map_err(failed(OPEN))?;
-    // After a checkpoint that was cut off, the first page counts more pages than the file has; the
-    // log has the others. Without the log SQLite calls the file malformed, unless this is set.
-    connection.pragma_update(None, "writable_schema", true).map_err(failed(OPEN))?;
-    version(&connection, path).map(drop)
 }
 
 /// The schema version of the store, which this release knows.
@@ -86,6 +75,22 @@ pub fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> 
         }
         Err(error) => Err(failed(OPEN)(error)),
     }
+}
+
+/// The mark in the file itself, without its log; none, where it cannot be read without the log.
+pub fn mark(path: &Path) -> Result<Option<Mark>, Cause> {
+    Ok(Mark::read(&alone(path)?).unwrap_or_default())
+}
+
+/// The file without its log: `immutable` reads the file and nothing else
+/// (<https://sqlite.org/uri.html#uriimmutable>).
+fn alone(path: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
+    let connection = Connection::open_with_flags(immutable(path), flags)?;
+    // After a checkpoint that was cut off, the first page counts more pages than the file has; the
+    // log has the others. Without the log SQLite calls the file malformed, unless this is set.
+    connection.pragma_update(None, "writable_schema", true)?;
+    Ok(connection)
 }
 
 /// What must be escaped in the path of a URI (<https://sqlite.org/uri.html>).

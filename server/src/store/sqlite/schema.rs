@@ -27,6 +27,22 @@ const STEPS: &[&str] = &[
         expires_at INTEGER
     ) STRICT, WITHOUT ROWID;
     ",
+    // One row each: see `mark.rs`; how often the tokens have changed, and up to which change a
+    // server has confirmed that it has read them.
+    "
+    CREATE TABLE log_mark (
+        store BLOB NOT NULL,
+        base BLOB NOT NULL,
+        current BLOB NOT NULL
+    ) STRICT;
+    INSERT INTO log_mark (store, base, current)
+        VALUES (randomblob(16), randomblob(16), randomblob(16));
+    CREATE TABLE token_changes (
+        made INTEGER NOT NULL,
+        confirmed INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO token_changes (made, confirmed) VALUES (0, 0);
+    ",
 ];
 
 /// The version that this release reads and writes.
@@ -46,6 +62,15 @@ pub fn bring_up_to_date(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     take(STEPS, transaction)
 }
 
+/// An empty database with the present schema.
+pub fn fresh() -> rusqlite::Result<Connection> {
+    let mut connection = Connection::open_in_memory()?;
+    let transaction = connection.transaction()?;
+    bring_up_to_date(&transaction)?;
+    transaction.commit()?;
+    Ok(connection)
+}
+
 fn take(steps: &[&str], transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     let taken = version(transaction)?.unwrap_or(0);
     for (step, version) in steps.iter().zip(1..).skip(taken as usize) {
@@ -61,13 +86,8 @@ mod tests {
 
     /// A store of this release with a plant, and the steps of a later release.
     fn store() -> (Connection, Vec<&'static str>) {
-        let mut connection = Connection::open_in_memory().expect("a database");
-        let transaction = connection.transaction().expect("a transaction");
-        bring_up_to_date(&transaction).expect("a new store");
-        transaction
-            .execute("INSERT INTO plants (id, name) VALUES (1, 'Ficus')", [])
-            .expect("a plant");
-        transaction.commit().expect("a commit");
+        let connection = fresh().expect("a new store");
+        connection.execute("INSERT INTO plants (id, name) VALUES (1, 'Ficus')", []).expect("room");
         let steps = [STEPS, &["ALTER TABLE plants ADD COLUMN height INTEGER"]].concat();
         (connection, steps)
     }

@@ -1,8 +1,8 @@
-//! The table of token digests.
+//! The tables of token digests and of their changes.
 
 use chrono::{DateTime, Utc};
 use rusqlite::types::Type;
-use rusqlite::{Connection, ErrorCode, Row, params};
+use rusqlite::{Connection, ErrorCode, Row, Transaction, params};
 
 use crate::store::engine::StoreError;
 use crate::store::sqlite::error::failed;
@@ -18,34 +18,81 @@ pub fn all(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
         .collect()
 }
 
-pub fn add(connection: &Connection, token: &StoredToken) -> Result<(), StoreError> {
+/// Adds a token to a store that has none of that name.
+pub fn insert(connection: &Connection, token: &StoredToken) -> rusqlite::Result<()> {
+    let row = params![
+        token.name.as_str(),
+        token.digest.0,
+        token.first_characters,
+        token.created_at.timestamp(),
+        token.expires_at.map(|expiry| expiry.timestamp()),
+    ];
     connection
-        .execute(
+        .prepare_cached(
             "INSERT INTO tokens (name, digest, first_characters, created_at, expires_at) \
              VALUES (?1, ?2, ?3, ?4, ?5)",
-            params![
-                token.name.as_str(),
-                token.digest.0,
-                token.first_characters,
-                token.created_at.timestamp(),
-                token.expires_at.map(|expiry| expiry.timestamp()),
-            ],
-        )
+        )?
+        .execute(row)
         .map(drop)
-        .map_err(|error| match error.sqlite_error_code() {
-            Some(ErrorCode::ConstraintViolation) => StoreError::TokenNameTaken(token.name.clone()),
-            _ => failed("store the token")(error),
-        })
 }
 
-pub fn revoke(connection: &Connection, name: &TokenName) -> Result<(), StoreError> {
-    match connection
-        .execute("DELETE FROM tokens WHERE name = ?1", [name.as_str()])
-        .map_err(failed("revoke the token"))?
-    {
+pub fn add(connection: &mut Connection, token: &StoredToken) -> Result<(), StoreError> {
+    let name = token.name.as_str();
+    let mut add = || {
+        let transaction = connection.transaction()?;
+        transaction.execute(
+            "DELETE FROM tokens WHERE name = ?1 AND expires_at <= ?2",
+            params![name, Utc::now().timestamp()],
+        )?;
+        insert(&transaction, token)?;
+        count_change(&transaction)?;
+        transaction.commit()
+    };
+    add().map_err(|error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(ErrorCode::ConstraintViolation) => StoreError::TokenNameTaken(token.name.clone()),
+        _ => failed("store the token")(error),
+    })
+}
+
+pub fn revoke(connection: &mut Connection, name: &TokenName) -> Result<(), StoreError> {
+    let mut revoke = || {
+        let transaction = connection.transaction()?;
+        let revoked = transaction.execute("DELETE FROM tokens WHERE name = ?1", [name.as_str()])?;
+        count_change(&transaction)?;
+        if revoked > 0 {
+            transaction.commit()?;
+        }
+        Ok(revoked)
+    };
+    match revoke().map_err(|error: rusqlite::Error| failed("revoke the token")(error))? {
         0 => Err(StoreError::NoSuchToken(name.clone())),
         _ => Ok(()),
     }
+}
+
+fn count_change(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.execute("UPDATE token_changes SET made = made + 1", []).map(drop)
+}
+
+pub fn changes(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.prepare_cached("SELECT made FROM token_changes")?.query_row([], |row| row.get(0))
+}
+
+/// Writes only where there is something new to confirm.
+pub fn confirm(connection: &Connection, changes: u32) -> rusqlite::Result<()> {
+    let confirmed: u32 = connection
+        .prepare_cached("SELECT confirmed FROM token_changes")?
+        .query_row([], |row| row.get(0))?;
+    if confirmed == changes {
+        return Ok(());
+    }
+    connection.execute("UPDATE token_changes SET confirmed = ?1", params![changes]).map(drop)
+}
+
+pub fn are_confirmed(connection: &Connection) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached("SELECT confirmed >= made FROM token_changes")?
+        .query_row([], |row| row.get(0))
 }
 
 fn token(row: &Row<'_>) -> rusqlite::Result<StoredToken> {

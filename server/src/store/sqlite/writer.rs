@@ -1,67 +1,100 @@
 //! The one connection that writes plants.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
+use std::time::Duration;
 
 use rusqlite::hooks::Wal;
-use rusqlite::wal::CheckpointMode;
-use rusqlite::{CachedStatement, Connection, params};
+use rusqlite::{CachedStatement, Connection, Transaction, params};
 
 use crate::store::engine::{Cause, CommitError, Outcome, StoreError, Writer};
-use crate::store::sqlite::connection::{connect, log_of};
+use crate::store::sqlite::connection::{BUSY_TIMEOUT, connect};
 use crate::store::sqlite::error::failed;
+use crate::store::sqlite::file;
+use crate::store::sqlite::lock::ServerLock;
+use crate::store::sqlite::log::{self, Checkpoint};
+use crate::store::sqlite::mark::Mark;
+use crate::store::sqlite::place::Place;
 use crate::types::NewPlant;
 
-/// Pages of the log after which it is copied into the database: SQLite's own default, 4 MiB
+/// Pages of the log after which it is copied into the store's file: SQLite's own default, 4 MiB
 /// (<https://sqlite.org/c3ref/wal_autocheckpoint.html>). With more pages a create costs the same,
 /// on 10 million plants too, and the slowest creates take longer.
 const CHECKPOINT_PAGES: i32 = 1000;
 
+/// More pages than this are not copied between two commits. They are there after a reader has held
+/// the log for long, and [`Engine::tend`] copies them beside the commits.
+///
+/// [`Engine::tend`]: crate::store::Engine::tend
+const TOO_MANY_PAGES: i64 = 4000;
+
+const OPEN: &str = "open the store for writing";
+
 pub struct SqliteWriter {
     connection: Connection,
+    place: Place,
+    log: File,
     /// The length of the log, in pages, after the last commit.
     log_pages: Arc<AtomicI32>,
     /// Its length at the last checkpoint. While a reader keeps the log from starting over, the next
     /// checkpoint comes after [`CHECKPOINT_PAGES`] more.
     checkpointed: i32,
+    /// The salts of the log that carries a mark.
+    marked: Option<[u8; 8]>,
+    /// Whether the next transaction starts the log over.
+    starts_over: bool,
+    /// Held as long as the connection, see [`ServerLock`].
+    _lock: Option<Arc<ServerLock>>,
 }
 
 impl SqliteWriter {
-    pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let mut connection = connect(path).map_err(failed("open the store for writing"))?;
-        renew_log(&mut connection, path).map_err(failed("renew the store's log"))?;
+    pub fn open(path: &Path, lock: Option<Arc<ServerLock>>) -> Result<Self, StoreError> {
+        let mut connection = connect(path).map_err(failed(OPEN))?;
+        let place = Place::of(path).map_err(failed(OPEN))?;
+        log::renew(&mut connection, &place).map_err(failed("renew the store's log"))?;
+        Self::over(connection, place, lock).map_err(failed(OPEN))
+    }
+
+    fn over(
+        mut connection: Connection,
+        place: Place,
+        lock: Option<Arc<ServerLock>>,
+    ) -> Result<Self, Cause> {
+        let log = File::open(place.log())?;
+        // A log that a crash left may have its mark already; it must not get a second one.
+        let is_marked = Mark::read(&connection)? != file::mark(place.store())?;
+        let marked = if is_marked { log::salts(&log)? } else { None };
         let log_pages = Arc::new(AtomicI32::new(0));
         let counter = Arc::clone(&log_pages);
-        connection
-            .wal_hook(Some(move |_: &mut Wal, pages| {
-                counter.store(pages, Relaxed);
-                Ok(())
-            }))
-            .map_err(failed("watch the store's log"))?;
-        Ok(Self { connection, log_pages, checkpointed: 0 })
+        connection.wal_hook(Some(move |_: &mut Wal, pages| {
+            counter.store(pages, Relaxed);
+            Ok(())
+        }))?;
+        Ok(Self {
+            connection,
+            place,
+            log,
+            log_pages,
+            checkpointed: 0,
+            marked,
+            starts_over: false,
+            _lock: lock,
+        })
     }
 }
 
 impl Writer for SqliteWriter {
     fn commit(&mut self, plants: &[NewPlant]) -> Result<Vec<Outcome>, CommitError> {
-        let transaction = self.connection.transaction()?;
-        let mut outcomes = Vec::with_capacity(plants.len());
-        {
-            let mut insert = transaction.prepare_cached(
-                "INSERT INTO plants (id, name, tag) VALUES (?1, ?2, ?3) \
-                 ON CONFLICT (id) DO NOTHING",
-            )?;
-            let mut same = transaction
-                .prepare_cached("SELECT name = ?2 AND tag IS ?3 FROM plants WHERE id = ?1")?;
-            for plant in plants {
-                outcomes.push(put(&mut insert, &mut same, plant)?);
+        self.try_commit(plants).map_err(|error| match error {
+            // SQLite does not tell a limit on file size from a broken disk; it passes like a full
+            // disk.
+            CommitError::Fault(cause) if self.place.is_at_size_limit() => {
+                CommitError::Unavailable(cause)
             }
-        }
-        transaction.commit()?;
-        Ok(outcomes)
+            other => other,
+        })
     }
 
     fn maintain(&mut self) -> Result<(), CommitError> {
@@ -69,12 +102,49 @@ impl Writer for SqliteWriter {
         if pages < self.checkpointed {
             self.checkpointed = 0;
         }
-        if pages - self.checkpointed >= CHECKPOINT_PAGES {
-            self.checkpointed = pages;
-            self.connection.wal_checkpoint_v2(None::<&str>, CheckpointMode::PASSIVE)?;
+        if pages - self.checkpointed < CHECKPOINT_PAGES {
+            return Ok(());
+        }
+        self.checkpointed = pages;
+        let found = Checkpoint::Noop.run(&self.connection)?;
+        if found.pages - found.copied <= TOO_MANY_PAGES {
+            // It does not wait for a reader that is in the way.
+            self.connection.busy_timeout(Duration::ZERO)?;
+            let checkpointed = Checkpoint::Restart.run(&self.connection);
+            self.connection.busy_timeout(BUSY_TIMEOUT)?;
+            self.starts_over = checkpointed?.complete;
         }
         Ok(())
     }
+}
+
+impl SqliteWriter {
+    fn try_commit(&mut self, plants: &[NewPlant]) -> Result<Vec<Outcome>, CommitError> {
+        let transaction = self.connection.transaction()?;
+        // Asked with the write lock: now only this transaction can start the log over.
+        let salts = || log::salts(&self.log).map_err(|error| CommitError::Fault(error.into()));
+        let is_unmarked = self.starts_over || self.marked.is_none() || salts()? != self.marked;
+        if is_unmarked {
+            Mark::write(&transaction)?;
+        }
+        let outcomes = put_all(&transaction, plants)?;
+        transaction.commit()?;
+        if is_unmarked {
+            self.marked = salts()?;
+            self.starts_over = false;
+        }
+        self.place.check()?;
+        Ok(outcomes)
+    }
+}
+
+fn put_all(transaction: &Transaction<'_>, plants: &[NewPlant]) -> rusqlite::Result<Vec<Outcome>> {
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO plants (id, name, tag) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING",
+    )?;
+    let mut same =
+        transaction.prepare_cached("SELECT name = ?2 AND tag IS ?3 FROM plants WHERE id = ?1")?;
+    plants.iter().map(|plant| put(&mut insert, &mut same, plant)).collect()
 }
 
 fn put(
@@ -87,29 +157,6 @@ fn put(
     }
     let same: bool = same.query_row(params![id, name, tag], |row| row.get(0))?;
     Ok(if same { Outcome::Repeated } else { Outcome::Conflict })
-}
-
-/// Makes durable what the log holds, before anything is answered or written after it.
-///
-/// A killed process may not have reached its fsync. After an fsync that failed, the kernel may have
-/// marked pages clean that are not on the disk (<https://lwn.net/Articles/752063/>), so another
-/// fsync alone proves nothing. Rewriting the bytes marks the pages dirty again, so the next fsync
-/// really writes them.
-fn renew_log(connection: &mut Connection, path: &Path) -> Result<(), Cause> {
-    // With the write lock, no other process appends to the log or starts it over.
-    let _lock = connection.transaction()?;
-    let path = log_of(path)?;
-    let log = File::options().read(true).write(true).open(&path)?;
-    let mut piece = vec![0; 1024 * 1024];
-    let mut offset = 0;
-    while let read @ 1.. = log.read_at(&mut piece, offset)? {
-        log.write_all_at(&piece[..read], offset)?;
-        offset += read as u64;
-    }
-    log.sync_all()?;
-    // The names of the store and of its log are durable once their folder is synced. SQLite
-    // ignores a failure of that fsync.
-    Ok(File::open(path.parent().unwrap_or(&path))?.sync_all()?)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! It runs on tokio's default runtime, or with the argument `one-thread` on the service's.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Bytes, Incoming};
@@ -25,6 +26,9 @@ struct Sent {
     tag: Option<String>,
 }
 
+/// As the service's default.
+const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
+
 fn main() {
     let mut runtime = match std::env::args().nth(1).as_deref() {
         Some("one-thread") => tokio::runtime::Builder::new_current_thread(),
@@ -35,11 +39,10 @@ fn main() {
 
 async fn serve() {
     let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
-    store::prepare(&url).expect("a new store");
-    let engine = store::open(&url).expect("the store opens");
+    let (engine, _) = store::serve(&url, true).expect("a new store");
     let writer = engine.writer().expect("the store takes writes");
     let log = slog::Logger::root(slog::Discard, slog::o!());
-    let (plants, _end) = GroupCommit::start(writer, 1024, log).expect("a thread");
+    let (plants, _end) = GroupCommit::start(writer, 1024, COMMIT_TIMEOUT, log).expect("a thread");
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     println!("listening on http://{}", listener.local_addr().expect("an address"));
     loop {

@@ -3,7 +3,8 @@ use std::fs;
 use tempfile::TempDir;
 
 use super::*;
-use crate::store::sqlite::file::create;
+use crate::store::engine::NewStore;
+use crate::store::sqlite::begin;
 
 /// A page in the log, with its header (<https://sqlite.org/fileformat2.html#the_write_ahead_log>).
 const FRAME: u64 = 4096 + 24;
@@ -18,8 +19,8 @@ impl Store {
     fn new() -> Self {
         let folder = TempDir::new().expect("a temporary folder");
         let path = folder.path().join("plants.db");
-        create(&path).expect("a store");
-        let writer = SqliteWriter::open(&path).expect("a writer");
+        begin(&path).and_then(NewStore::publish).expect("a store");
+        let writer = SqliteWriter::open(&path, None).expect("a writer");
         Self { folder, writer, next: 0 }
     }
 

@@ -1,0 +1,77 @@
+//! `plant-store check`: whether a store is sound, and what is in it.
+
+use anyhow::{Result, ensure};
+use bytesize::ByteSize;
+use serde::Serialize;
+
+use crate::command::progress;
+use crate::command::store_args::StoreArgs;
+use crate::store::{self, Sizes, StoreUrl};
+
+/// Check whether the store is sound, also while a server runs on it
+///
+/// Has the database check its file, and reads every row. The exit status is 0 where the store is
+/// sound and 1 where it is not.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// As a JSON object
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    store: StoreArgs,
+}
+
+/// What was found. What could not be read is not there.
+#[derive(Default, Serialize)]
+struct Report {
+    sound: bool,
+    faults: Vec<String>,
+    #[serde(flatten)]
+    contents: Option<Amounts>,
+}
+
+#[derive(Serialize)]
+struct Amounts {
+    plants: u64,
+    tokens: u64,
+    store_bytes: u64,
+    log_bytes: u64,
+}
+
+/// Prints the report.
+pub fn run(args: &Args) -> Result<()> {
+    let url = &args.store.url;
+    let report = match look(url) {
+        Ok(report) => report,
+        Err(fault) => Report { faults: vec![format!("{fault:#}")], ..Report::default() },
+    };
+    if args.json {
+        println!("{}", serde_json::to_string_pretty(&report)?);
+    } else if report.sound
+        && let Some(amounts) = &report.contents
+    {
+        let Amounts { plants, tokens, store_bytes, log_bytes } = amounts;
+        let (store, log) = (ByteSize(*store_bytes), ByteSize(*log_bytes));
+        println!("{url} is sound: {plants} plants, {tokens} tokens; file {store}, log {log}");
+    }
+    ensure!(report.sound, "{url} is not sound: {}", report.faults.join("; "));
+    Ok(())
+}
+
+fn look(url: &StoreUrl) -> Result<Report> {
+    let engine = store::open(url)?;
+    let faults = engine.check()?;
+    let bar = progress::of_plants(&*engine)?;
+    let mut plants = 0;
+    for page in engine.plants()? {
+        let page = page?.len() as u64;
+        plants += page;
+        bar.inc(page);
+    }
+    bar.finish_and_clear();
+    let tokens = engine.tokens()?.len() as u64;
+    let Sizes { store: store_bytes, log: log_bytes } = engine.sizes()?;
+    let contents = Some(Amounts { plants, tokens, store_bytes, log_bytes });
+    Ok(Report { sound: faults.is_empty(), faults, contents })
+}

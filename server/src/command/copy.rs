@@ -1,0 +1,74 @@
+//! `plant-store copy`: backup, restore, and a move to another place.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use anyhow::{Result, ensure};
+use indicatif::ProgressBar;
+use signal_hook::consts::TERM_SIGNALS;
+
+use crate::command::progress;
+use crate::store::{self, Contents, StoreUrl, Tally};
+use crate::types::NewPlant;
+
+/// Copy every plant and every token to a new store, also while a server runs on the old one
+///
+/// The new store appears whole and synced, or not at all. It holds every plant that is in the old
+/// one when the command starts. Of those that are created meanwhile, it holds some.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The store to copy
+    #[arg(long, value_name = "URL")]
+    from: StoreUrl,
+
+    /// Where the new store is to be; nothing may be there yet
+    #[arg(long, value_name = "URL")]
+    to: StoreUrl,
+}
+
+/// Copies, reads the copy back, and publishes it if the two are the same.
+pub fn run(args: &Args) -> Result<()> {
+    let Args { from, to } = args;
+    // Without a handler a signal would end the process at once and leave the unfinished copy.
+    let interrupted = Arc::new(AtomicBool::new(false));
+    for signal in TERM_SIGNALS {
+        signal_hook::flag::register(*signal, Arc::clone(&interrupted))?;
+    }
+    let source = store::open(from)?;
+    let mut copy = store::begin(to)?;
+    let bar = progress::of_plants(&*source)?;
+
+    bar.set_message("copying ");
+    for token in source.tokens()? {
+        copy.add_token(&token)?;
+    }
+    let sent = walk(&*source, &bar, &interrupted, |page| Ok(copy.add(page)?))?;
+    bar.set_message("checking ");
+    bar.set_position(0);
+    let found = walk(&*copy, &bar, &interrupted, |_| Ok(()))?;
+    bar.finish_and_clear();
+
+    println!("{from}: {sent}");
+    println!("{to}: {found}");
+    ensure!(sent == found, "the two differ; nothing is at {to}");
+    ensure!(copy.publish()?, "something else is at {to} by now; it is left as it is");
+    Ok(())
+}
+
+/// Visits every page of plants, and counts all that is there.
+fn walk(
+    contents: &dyn Contents,
+    bar: &ProgressBar,
+    interrupted: &AtomicBool,
+    mut visit: impl FnMut(&[NewPlant]) -> Result<()>,
+) -> Result<Tally> {
+    let mut tally = Tally::of(&contents.tokens()?);
+    for page in contents.plants()? {
+        ensure!(!interrupted.load(Relaxed), "interrupted; the copy is gone");
+        let page = page?;
+        visit(&page)?;
+        tally.add_plants(&page);
+        bar.inc(page.len() as u64);
+    }
+    Ok(tally)
+}

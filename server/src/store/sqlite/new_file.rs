@@ -1,0 +1,127 @@
+//! A new store: a temporary file beside its place, renamed when it is whole.
+
+use std::fs::{self, File};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, params};
+use tempfile::NamedTempFile;
+
+use crate::store::engine::{Cause, Contents, NewStore, Pages, StoreError};
+use crate::store::sqlite::error::{failed, names, url};
+use crate::store::sqlite::file::folder_of;
+use crate::store::sqlite::lock::ServerLock;
+use crate::store::sqlite::pages::{SqlitePages, count};
+use crate::store::sqlite::place::left_beside;
+use crate::store::sqlite::schema;
+use crate::store::sqlite::tokens;
+use crate::token::StoredToken;
+use crate::types::NewPlant;
+
+const CREATE: &str = "create the store";
+
+/// The file goes when this does, unless it was published.
+pub struct NewFile {
+    path: PathBuf,
+    /// Inside a transaction, without a journal and without a sync: until it is published, nobody
+    /// needs the file.
+    connection: Connection,
+    file: NamedTempFile,
+}
+
+impl NewFile {
+    /// Begins a store for that path.
+    ///
+    /// # Errors
+    ///
+    /// Also where something is in the place, or the log of a store that was there.
+    pub fn begin(path: &Path) -> Result<Self, StoreError> {
+        if path.symlink_metadata().is_ok() {
+            return Err(StoreError::Exists(url(path)));
+        }
+        let left = left_beside(path);
+        if !left.is_empty() {
+            return Err(StoreError::LeftBehind { url: url(path), files: names(&left) });
+        }
+        Self::make(path).map_err(failed(CREATE))
+    }
+
+    fn make(path: &Path) -> Result<Self, Cause> {
+        let folder = folder_of(path);
+        if !fs::metadata(folder).is_ok_and(|folder| folder.is_dir()) {
+            return Err(format!("there is no folder {}", folder.display()).into());
+        }
+        let file = tempfile::Builder::new().prefix(".plant-store-").tempfile_in(folder)?;
+        let mut connection = Connection::open(file.path())?;
+        connection.pragma_update(None, "journal_mode", "off")?;
+        connection.pragma_update(None, "synchronous", "off")?;
+        let transaction = connection.transaction()?;
+        schema::bring_up_to_date(&transaction)?;
+        transaction.commit()?;
+        connection.execute_batch("BEGIN")?;
+        Ok(Self { path: path.to_owned(), connection, file })
+    }
+
+    /// Publishes the store for a server, which has it to itself from the beginning; none, where
+    /// something else is in the place by now.
+    pub fn publish_locked(self) -> Result<Option<ServerLock>, StoreError> {
+        self.finish().map_err(failed(CREATE))
+    }
+
+    fn finish(self) -> Result<Option<ServerLock>, Cause> {
+        let Self { path, connection, file } = self;
+        connection.execute_batch("COMMIT")?;
+        connection.pragma_update(None, "journal_mode", "wal")?;
+        connection.close().map_err(|(_, error)| error)?;
+        // This descriptor was opened before the first write, so it reports every write that failed.
+        file.as_file().sync_all()?;
+        file.as_file().lock()?;
+        match file.persist_noclobber(&path) {
+            // The name is durable once the folder is synced. Where that fails, the store stays:
+            // another process may use it by now, and a writer syncs the folder before it answers.
+            Ok(file) => {
+                File::open(folder_of(&path))?.sync_all()?;
+                Ok(Some(ServerLock::held_by(file)))
+            }
+            Err(lost) if lost.error.kind() == ErrorKind::AlreadyExists => Ok(None),
+            Err(error) => Err(error.error.into()),
+        }
+    }
+}
+
+impl Contents for NewFile {
+    fn count(&self) -> Result<u64, StoreError> {
+        count(&self.connection)
+    }
+
+    fn plants(&self) -> Result<Pages<'_>, StoreError> {
+        Ok(Box::new(SqlitePages::new(&self.connection)))
+    }
+
+    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
+        tokens::all(&self.connection).map_err(failed("read the tokens"))
+    }
+}
+
+impl NewStore for NewFile {
+    fn add(&mut self, plants: &[NewPlant]) -> Result<(), StoreError> {
+        let insert = || -> rusqlite::Result<()> {
+            let mut insert = self
+                .connection
+                .prepare_cached("INSERT INTO plants (id, name, tag) VALUES (?1, ?2, ?3)")?;
+            for NewPlant { id, name, tag } in plants {
+                insert.execute(params![id, name, tag])?;
+            }
+            Ok(())
+        };
+        insert().map_err(failed("write the plants"))
+    }
+
+    fn add_token(&mut self, token: &StoredToken) -> Result<(), StoreError> {
+        tokens::insert(&self.connection, token).map_err(failed("write the tokens"))
+    }
+
+    fn publish(self: Box<Self>) -> Result<bool, StoreError> {
+        Ok(self.publish_locked()?.is_some())
+    }
+}

@@ -1,0 +1,67 @@
+//! The plants of a store, a page at a time.
+
+use std::borrow::Borrow;
+
+use rusqlite::{Connection, params};
+
+use crate::store::engine::StoreError;
+use crate::store::sqlite::error::failed;
+use crate::types::NewPlant;
+
+/// How many plants a page has at most.
+const PLANTS: usize = 1000;
+
+/// How many bytes of names and tags end a page.
+const BYTES: usize = 1024 * 1024;
+
+/// Reads each page in a transaction of its own, so the log may start over between two of them.
+pub struct SqlitePages<C> {
+    connection: C,
+    /// The least id of the next page; none after the last one.
+    next: Option<i64>,
+}
+
+impl<C: Borrow<Connection>> SqlitePages<C> {
+    pub fn new(connection: C) -> Self {
+        Self { connection, next: Some(i64::MIN) }
+    }
+
+    fn read(&self, from: i64) -> rusqlite::Result<Vec<NewPlant>> {
+        let connection: &Connection = self.connection.borrow();
+        let mut statement = connection
+            .prepare_cached("SELECT id, name, tag FROM plants WHERE id >= ?1 ORDER BY id")?;
+        let mut rows = statement.query(params![from])?;
+        let mut page = Vec::new();
+        let mut bytes = 0;
+        while let Some(row) = rows.next()? {
+            let plant = NewPlant { id: row.get(0)?, name: row.get(1)?, tag: row.get(2)? };
+            bytes += plant.name.len() + plant.tag.as_ref().map_or(0, String::len);
+            page.push(plant);
+            if page.len() == PLANTS || bytes >= BYTES {
+                break;
+            }
+        }
+        Ok(page)
+    }
+}
+
+impl<C: Borrow<Connection>> Iterator for SqlitePages<C> {
+    type Item = Result<Vec<NewPlant>, StoreError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // Ends after a page that is empty, or that failed.
+        let from = self.next.take()?;
+        let page = self.read(from).map_err(failed("read the plants"));
+        let last = page.as_ref().ok().and_then(|page| page.last());
+        self.next = last.and_then(|last| last.id.checked_add(1));
+        Some(page)
+    }
+}
+
+/// How many plants there are.
+pub fn count(connection: &Connection) -> Result<u64, StoreError> {
+    connection
+        .query_row("SELECT count(*) FROM plants", [], |row| row.get::<_, i64>(0))
+        .map(i64::unsigned_abs)
+        .map_err(failed("count the plants"))
+}

@@ -1,0 +1,122 @@
+//! Where the store's files are, and whether they still are the ones that are open.
+//!
+//! An open file goes on taking commits after it was removed or renamed. So the path is compared
+//! with the file that was there when the store was opened, by device and inode.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use nix::sys::resource::{Resource, getrlimit};
+
+use crate::store::engine::{CommitError, Sizes};
+
+/// A page with its header in the log, in bytes.
+const PAGE: u64 = 4096 + 24;
+
+/// The suffixes of the files beside a store: the write-ahead log, its index, a rollback journal.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// A file with that suffix, beside the store's file itself, also where `path` is a link to it.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
+    name.push(suffix);
+    name.into()
+}
+
+/// The write-ahead log of a store.
+pub fn log_of(path: &Path) -> PathBuf {
+    beside(path, BESIDE[0])
+}
+
+/// The rollback journal that would belong to a database there.
+pub fn journal_of(path: &Path) -> PathBuf {
+    beside(path, BESIDE[2])
+}
+
+/// The files that lie beside the place of a store, of those that belong to one.
+pub fn left_beside(path: &Path) -> Vec<PathBuf> {
+    BESIDE.iter().map(|suffix| beside(path, suffix)).filter(|file| file.exists()).collect()
+}
+
+/// The files of an open store.
+pub struct Place {
+    store: OpenFile,
+    log: OpenFile,
+    index: OpenFile,
+}
+
+struct OpenFile {
+    path: PathBuf,
+    /// Its device and its inode.
+    id: (u64, u64),
+}
+
+impl Place {
+    /// The files that are at the path now; SQLite has just opened them.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            store: OpenFile::at(path.to_owned())?,
+            log: OpenFile::at(beside(path, BESIDE[0]))?,
+            index: OpenFile::at(beside(path, BESIDE[1]))?,
+        })
+    }
+
+    /// Fails where the store or its log is not in its place; for every commit.
+    pub fn check(&self) -> Result<(), CommitError> {
+        self.store.check()?;
+        self.log.check()
+    }
+
+    /// As [`Self::check`], and the log's index: another process would use a new one, and write to
+    /// the log without regard to this one.
+    pub fn check_all(&self) -> Result<(), CommitError> {
+        self.check()?;
+        self.index.check()
+    }
+
+    /// Whether one of the files is as large as this process may make a file (getrlimit(2)).
+    pub fn is_at_size_limit(&self) -> bool {
+        let Ok((limit, _)) = getrlimit(Resource::RLIMIT_FSIZE) else { return false };
+        let is_at_limit = |bytes: u64| bytes.saturating_add(PAGE) > limit;
+        self.sizes().is_ok_and(|Sizes { store, log }| is_at_limit(store) || is_at_limit(log))
+    }
+
+    /// How large the files are.
+    pub fn sizes(&self) -> io::Result<Sizes> {
+        let length = |file: &OpenFile| fs::metadata(&file.path).map(|file| file.len());
+        Ok(Sizes { store: length(&self.store)?, log: length(&self.log)? })
+    }
+
+    /// The store's file.
+    pub fn store(&self) -> &Path {
+        &self.store.path
+    }
+
+    /// The write-ahead log.
+    pub fn log(&self) -> &Path {
+        &self.log.path
+    }
+}
+
+impl OpenFile {
+    fn at(path: PathBuf) -> io::Result<Self> {
+        let file = fs::metadata(&path)?;
+        Ok(Self { path, id: (file.dev(), file.ino()) })
+    }
+
+    fn check(&self) -> Result<(), CommitError> {
+        let path = self.path.display();
+        match fs::metadata(&self.path) {
+            Ok(file) if (file.dev(), file.ino()) == self.id => Ok(()),
+            Ok(_) => Err(CommitError::Gone(format!("another file is at {path}").into())),
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+            {
+                Err(CommitError::Gone(format!("{path} was removed or renamed").into()))
+            }
+            Err(error) => Err(CommitError::Unavailable(format!("{path}: {error}").into())),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Looks after the store while it is served, about once a second.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use slog::{Logger, crit, warn};
+
+use crate::store::engine::{CommitError, Engine, Sizes};
+use crate::store::group_commit::StoreLost;
+use crate::store::metrics::StoreMetrics;
+
+const EVERY: Duration = Duration::from_secs(1);
+
+/// From this size on the log is reported, and each time that it has doubled since.
+const LONG_LOG: u64 = 256 * 1024 * 1024;
+
+/// Tends the store until it is lost.
+pub async fn tend(engine: Arc<dyn Engine>, log: Logger) -> StoreLost {
+    let metrics = StoreMetrics::register();
+    let mut ticks = tokio::time::interval(EVERY);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut report_log_from = LONG_LOG;
+    let mut last_cause = String::new();
+    loop {
+        ticks.tick().await;
+        let engine = Arc::clone(&engine);
+        let tended = tokio::task::spawn_blocking(move || engine.tend()).await;
+        match tended.unwrap_or_else(|panic| Err(CommitError::Fault(panic.into()))) {
+            Ok(sizes) => {
+                metrics.sizes(sizes);
+                report_long_log(sizes, &mut report_log_from, &log);
+                last_cause.clear();
+            }
+            Err(cause) if cause.is_final() => {
+                crit!(log, "the store is lost: stopping"; "cause" => %cause);
+                return StoreLost::from(&cause);
+            }
+            // Said once, not every second.
+            Err(cause) if cause.to_string() != last_cause => {
+                warn!(log, "the store cannot be tended"; "cause" => %cause);
+                last_cause = cause.to_string();
+            }
+            Err(_) => {}
+        }
+    }
+}
+
+fn report_long_log(Sizes { log: bytes, .. }: Sizes, from: &mut u64, log: &Logger) {
+    if bytes >= *from {
+        warn!(log, "the store's log cannot start over, because another process reads the store: \
+                    `fuser -v` with the path of its -wal file names the process";
+            "log_bytes" => bytes);
+        *from = bytes.saturating_mul(2);
+    } else if bytes < LONG_LOG {
+        *from = LONG_LOG;
+    }
+}

@@ -1,0 +1,44 @@
+//! What operators do with the files of a store: copy, move, delete, look, and read for long.
+
+mod check;
+mod copies;
+mod hanging_disk;
+mod long_logs;
+mod stale_logs;
+mod swapped_files;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use plant_store_tests::{Server, plant};
+
+/// The name and the bytes of each file in a folder.
+fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let entries = entries.map(|entry| entry.expect("an entry"));
+    let files = entries.filter(|entry| entry.file_type().expect("a type").is_file());
+    files
+        .map(|file| {
+            let name = file.file_name().into_string().expect("text");
+            (name, fs::read(file.path()).expect("a file"))
+        })
+        .collect()
+}
+
+/// Creates plants with these ids, each of some kilobytes, so that a thousand of them take more
+/// than one log.
+fn create(server: &Server, ids: std::ops::Range<i64>) {
+    let name = "Ficus ".repeat(700);
+    // Many at a time, so that they share commits.
+    let mut connections: Vec<_> = (0..32).map(|_| server.connect()).collect();
+    let ids: Vec<_> = ids.collect();
+    for some in ids.chunks(connections.len()) {
+        for (connection, id) in connections.iter_mut().zip(some) {
+            connection.send(&server.post(&plant(*id, &name, None)));
+        }
+        for (connection, _) in connections.iter_mut().zip(some) {
+            connection.receive().plant();
+        }
+    }
+}

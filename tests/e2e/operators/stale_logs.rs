@@ -1,0 +1,145 @@
+//! A log beside a file that is not its own: it must not be adopted.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+use plant_store_tests::{Server, Starting, binary, failure};
+
+use super::{create, files};
+use crate::database::{LOG, STORE};
+
+const INDEX: &str = "plant-store.db-shm";
+
+/// Few plants fit one log; many take several.
+const AMOUNTS: [i64; 2] = [3, 2000];
+
+/// A store with so many plants, and the log of a crash.
+fn crashed(plants: i64) -> Starting {
+    let server = Server::start();
+    create(&server, 0..plants);
+    server.stopped_by(Signal::SIGKILL)
+}
+
+/// Every command refuses the folder's store and changes nothing.
+fn assert_refused(folder: &Path, expected: &[&str]) {
+    let before = files(folder);
+    for words in ["serve --listen 127.0.0.1:0", "export", "token list", "token create x", "check"] {
+        let mut command = Command::new(binary());
+        let (status, said) = failure(command.args(words.split(' ')).current_dir(folder));
+        assert_eq!(status, Some(1), "{words}");
+        for expected in expected {
+            assert!(said.contains(expected), "{words}: {said}");
+        }
+        // The index is made anew by whoever reads the log; it holds nothing else.
+        let mut after = files(folder);
+        let mut before = before.clone();
+        for files in [&mut before, &mut after] {
+            files.remove(INDEX);
+        }
+        assert!(before == after, "{words} changes the files");
+    }
+}
+
+fn remove(folder: &Path, file: &str) {
+    fs::remove_file(folder.join(file)).expect("the file is there");
+}
+
+#[test]
+fn log_without_its_store_is_refused_until_the_store_is_back() {
+    for plants in AMOUNTS {
+        let stopped = crashed(plants);
+        let folder = stopped.folder();
+        let store = fs::read(folder.join(STORE)).expect("the store");
+        remove(folder, STORE);
+        assert_refused(folder, &["there is no store at sqlite:plant-store.db", LOG]);
+        let copied = Command::new(binary())
+            .args(["copy", "--from", "sqlite:x.db", "--to", "sqlite:plant-store.db"])
+            .current_dir(folder)
+            .output()
+            .expect("the binary starts");
+        assert_eq!(copied.status.code(), Some(1));
+
+        fs::write(folder.join(STORE), store).expect("the store is put back");
+        assert!(stopped.start().export().into_keys().eq(0..plants));
+    }
+}
+
+#[test]
+fn each_file_that_is_left_of_a_store_is_named() {
+    for left in [LOG, INDEX, "plant-store.db-journal"] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        fs::write(folder.path().join(left), "what was left").expect("a file");
+        assert_refused(folder.path(), &["there is no store at", left, "move the log away"]);
+    }
+}
+
+/// A backup made with `cp` while the server was stopped, put back after later plants and a crash.
+#[test]
+fn older_copy_of_the_file_beside_a_later_log_is_refused() {
+    for plants in AMOUNTS {
+        let server = Server::start();
+        create(&server, 0..10);
+        let stopped = server.stopped_by(Signal::SIGTERM);
+        let backup = fs::read(stopped.folder().join(STORE)).expect("the store");
+        let server = stopped.start();
+        create(&server, 10..2000);
+        // More than one log lies between the backup and the log that is left.
+        let stopped = server.stopped_by(Signal::SIGTERM);
+        let server = stopped.start();
+        create(&server, 2000..2000 + plants);
+        let stopped = server.stopped_by(Signal::SIGKILL);
+
+        let folder = stopped.folder();
+        fs::write(folder.join(STORE), backup).expect("the backup is put back");
+        assert_refused(folder, &["plant-store.db-wal is not the log of sqlite:plant-store.db"]);
+        remove(folder, LOG);
+        assert!(stopped.start().export().into_keys().eq(0..10), "the backup is whole");
+    }
+}
+
+#[test]
+fn file_of_another_store_beside_a_log_is_refused() {
+    for plants in AMOUNTS {
+        let (stopped, other) = (crashed(plants), Server::start().stopped_by(Signal::SIGTERM));
+        fs::copy(other.folder().join(STORE), stopped.folder().join(STORE)).expect("a copy");
+        assert_refused(stopped.folder(), &["plant-store.db-wal is not the log of"]);
+    }
+}
+
+/// Whatever part of the log was copied into the file by then, the log has it all.
+#[test]
+fn copy_of_the_file_from_the_time_of_its_log_is_served_whole() {
+    let server = Server::start();
+    create(&server, 0..2000);
+    let (store, log) = (server.folder().join(STORE), server.folder().join(LOG));
+    let salts = || fs::read(&log).expect("the log")[16..24].to_vec();
+    // The log must not start over between the copy and the crash.
+    let (copy, before) = (fs::read(&store).expect("the store"), salts());
+    create(&server, 2000..2010);
+    assert_eq!(salts(), before);
+    let stopped = server.stopped_by(Signal::SIGKILL);
+    fs::write(stopped.folder().join(STORE), copy).expect("the copy is put back");
+    assert!(stopped.start().export().into_keys().eq(0..2010));
+}
+
+#[test]
+fn store_that_is_moved_with_its_log_is_served_whole() {
+    let stopped = crashed(2000);
+    let folder = stopped.folder();
+    for (from, to) in [(STORE, "moved.db"), (LOG, "moved.db-wal")] {
+        fs::rename(folder.join(from), folder.join(to)).expect("the file moves");
+    }
+    remove(folder, INDEX);
+    let server = stopped.with(&["--store", "sqlite:moved.db"]).start();
+    assert_eq!(server.command(&["export", "--store", "sqlite:moved.db"]).lines().count(), 2000);
+}
+
+/// SQLite would roll it back into the store.
+#[test]
+fn rollback_journal_beside_a_store_is_refused() {
+    let stopped = crashed(3);
+    fs::write(stopped.folder().join("plant-store.db-journal"), "x").expect("a file");
+    assert_refused(stopped.folder(), &["plant-store.db-journal is not the log of"]);
+}

@@ -1,0 +1,122 @@
+//! Files that are removed, renamed or replaced under the running server: no create is answered with
+//! 200 from then on, and the process ends.
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+
+use nix::sys::signal::Signal;
+use plant_store_tests::{Server, plant};
+
+use crate::database::{LOG, STORE};
+use crate::hard_to_kill::load::Load;
+
+const INDEX: &str = "plant-store.db-shm";
+
+/// What an operator does, how, and what the server says of it.
+type Deed = (&'static str, fn(&Path), &'static str);
+
+const DEEDS: [Deed; 7] = [
+    ("rm of all", |folder| [STORE, LOG, INDEX].iter().for_each(|file| remove(folder, file)), STORE),
+    ("rm of the file", |folder| remove(folder, STORE), "was removed or renamed"),
+    ("rm of the log", |folder| remove(folder, LOG), "plant-store.db-wal was removed or renamed"),
+    ("rm of the index", |folder| remove(folder, INDEX), "plant-store.db-shm was removed"),
+    ("mv of the file", |folder| rename(folder, STORE, "elsewhere.db"), "was removed or renamed"),
+    ("mv of another file over it", |folder| replace(folder, STORE), "another file is at"),
+    ("mv of another log over it", |folder| replace(folder, LOG), "another file is at"),
+];
+
+fn remove(folder: &Path, file: &str) {
+    fs::remove_file(folder.join(file)).expect("the file is there");
+}
+
+fn rename(folder: &Path, from: &str, to: &str) {
+    fs::rename(folder.join(from), folder.join(to)).expect("the file is there");
+}
+
+fn replace(folder: &Path, file: &str) {
+    fs::copy(folder.join(file), folder.join("other")).expect("a copy");
+    rename(folder, "other", file);
+}
+
+/// The process ends by itself, and its last line says why.
+fn assert_ends(server: &mut Server, deed: &str, expected: &str) {
+    assert_eq!(server.wait().code(), Some(1), "{deed}");
+    let log = server.log();
+    let last = log.lines().last().expect("a last line");
+    assert!(last.starts_with("plant-store: the store is not in its place any more: "), "{last}");
+    assert!(last.contains(expected), "{deed}: {last}");
+}
+
+#[test]
+fn idle_server_ends_when_a_file_is_gone_or_replaced() {
+    thread::scope(|scope| {
+        for (deed, act, expected) in DEEDS {
+            scope.spawn(move || {
+                let mut server = Server::start();
+                server.create(&plant(1, "Ficus", None)).plant();
+                act(server.folder());
+                assert_ends(&mut server, deed, expected);
+            });
+        }
+    });
+}
+
+#[test]
+fn create_after_a_file_is_gone_or_replaced_is_never_200() {
+    for (deed, act, expected) in DEEDS {
+        if deed.contains("index") {
+            // Commits go on without it for at most a second; they are in the log, as ever.
+            continue;
+        }
+        let mut server = Server::start();
+        server.create(&plant(1, "Ficus", None)).plant();
+        let mut connections: Vec<_> = (0..8).map(|_| server.connect()).collect();
+        let request = server.post(&plant(2, "Fern", None));
+        act(server.folder());
+        for connection in &mut connections {
+            if connection.try_send(&request)
+                && let Some(answer) = connection.try_receive()
+            {
+                assert!([500, 503].contains(&answer.refusal().0), "{deed}: {answer:?}");
+            }
+        }
+        assert_ends(&mut server, deed, expected);
+    }
+}
+
+/// What was answered is in the two files; put together again they are the store.
+#[test]
+fn file_that_was_renamed_under_load_has_every_acknowledged_plant_when_it_is_back() {
+    let (mut load, server) = (Load::default(), Server::start());
+    let sent = load.run(&server, |progress| {
+        progress.wait_for_answers(&server, 500);
+        rename(server.folder(), STORE, "elsewhere.db");
+    });
+    let (status, stopped) = server.ended();
+    assert_eq!(status.code(), Some(1));
+    rename(stopped.folder(), "elsewhere.db", STORE);
+    let server = stopped.start();
+    load.check(&server, &sent);
+    load.send_again(&server, &sent);
+}
+
+/// Another store, with its own log, is in the place: nothing of it may be touched at the end.
+#[test]
+fn store_that_was_put_in_the_place_is_left_as_it_is() {
+    let other = Server::start();
+    other.create(&plant(7, "Fern", None)).plant();
+    let other = other.stopped_by(Signal::SIGKILL);
+
+    let mut server = Server::start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    for file in [STORE, LOG] {
+        rename(server.folder(), file, &format!("old-{file}"));
+        fs::copy(other.folder().join(file), server.folder().join(file)).expect("a copy");
+    }
+    assert_ends(&mut server, "another store", "another file is at");
+    for file in [STORE, LOG] {
+        let bytes = |folder: &Path| fs::read(folder.join(file)).expect("the file is there");
+        assert!(bytes(server.folder()) == bytes(other.folder()), "{file}");
+    }
+}
