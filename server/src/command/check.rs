@@ -53,7 +53,7 @@ pub fn run(args: &Args) -> Result<()> {
     {
         let Amounts { plants, tokens, store_bytes, log_bytes } = amounts;
         let (store, log) = (ByteSize(*store_bytes), ByteSize(*log_bytes));
-        println!("{url} is sound: {plants} plants, {tokens} tokens; file {store}, log {log}");
+        println!("{url} is sound; plants: {plants}, tokens: {tokens}, file: {store}, log: {log}");
     }
     ensure!(report.sound, "{url} is not sound: {}", report.faults.join("; "));
     Ok(())

@@ -112,7 +112,7 @@ impl StoreMetrics {
         describe_gauge!(
             LOG_BYTES,
             Unit::Bytes,
-            "The size of the store's log. It stays below 64 MiB, unless another process reads the \
+            "The size of the store's log. It stays below 32 MiB, unless another process reads the \
              store for long."
         );
         Self { store_bytes: gauge!(STORE_BYTES), log_bytes: gauge!(LOG_BYTES) }

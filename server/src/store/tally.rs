@@ -50,6 +50,6 @@ impl Tally {
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { plants, tokens, checksum } = self;
-        write!(f, "{plants} plants, {tokens} tokens, checksum {checksum:032x}")
+        write!(f, "plants: {plants}, tokens: {tokens}, checksum: {checksum:032x}")
     }
 }

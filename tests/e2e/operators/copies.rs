@@ -53,7 +53,7 @@ fn copy_has_every_plant_and_every_token_and_says_so() {
     let folder = TempDir::new().expect("a temporary folder");
     let [from, to] = tallies(&copy(server.folder(), &folder.path().join(STORE)));
     assert_eq!(from, to);
-    assert!(from.starts_with("2001 plants, 2 tokens, checksum "), "{from}");
+    assert!(from.starts_with("plants: 2001, tokens: 2, checksum: "), "{from}");
     assert_eq!(files(folder.path()).into_keys().collect::<Vec<_>>(), [STORE], "and nothing else");
 
     let restored = Starting::on(folder, &ci).start();
@@ -79,7 +79,7 @@ fn copies_of_the_same_plants_have_the_same_checksum_in_any_order() {
     let server = Server::start();
     server.command(&["token", "revoke", "first"]);
     let [none, _] = tallies(&copy(server.folder(), &server.folder().join("copy.db")));
-    assert_eq!(none, format!("0 plants, 0 tokens, checksum {:032}", 0));
+    assert_eq!(none, format!("plants: 0, tokens: 0, checksum: {:032}", 0));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::metrics::{metrics_address, scrape, series};
 const MIB: u64 = 1024 * 1024;
 
 /// The size above which the log's file is cut.
-const BOUND: u64 = 64 * MIB;
+const BOUND: u64 = 32 * MIB;
 
 fn log_bytes(server: &Server) -> u64 {
     server.folder().join(LOG).metadata().expect("the log is there").len()
@@ -56,7 +56,7 @@ fn log_that_a_reader_held_shrinks_while_nothing_is_created() {
     let plants = fill_log(&server, BOUND + 8 * MIB);
     let reported =
         || -> f64 { series(&scrape(metrics))["plant_store_log_bytes"].parse().expect("a number") };
-    server.wait_until("a long log in the metrics", || reported() > 64.0 * 1024.0 * 1024.0);
+    server.wait_until("a long log in the metrics", || reported() > 32.0 * 1024.0 * 1024.0);
     reader.execute_batch("COMMIT").expect("the transaction ends");
     server.wait_until("a short log", || log_bytes(&server) <= BOUND && reported() < 1e6);
     assert_eq!(server.export().len(), usize::try_from(plants).expect("a number of plants"));
