@@ -91,6 +91,7 @@ fn wrong_environment_variable_is_status_2() {
         ("PLANT_STORE_NO_CREATE", "--no-create"),
         ("PLANT_STORE_SHUTDOWN_TIMEOUT", "--shutdown-timeout"),
         ("PLANT_STORE_LOG_LEVEL", "--log-level"),
+        ("PLANT_STORE_LOG_STRANGERS", "--log-strangers"),
         ("PLANT_STORE_LOG_FORMAT", "--log-format"),
     ] {
         let (status, said) = refused(&["serve"], Some((variable, "x")));

@@ -114,6 +114,10 @@ fn each_request_is_one_log_record() {
     let created = record(created.header("x-request-id"));
     assert_eq!((&created["status"], &created["token"]), (&200.into(), &"first".into()));
     assert!(created["latency_us"].is_u64() && created.get("error").is_none(), "{created}");
+    assert_eq!(created["level"], "info");
+    let is_loopback =
+        |record: &Value| record["remote_addr"].as_str().expect("text").starts_with("127.0.0.1:");
+    assert!(is_loopback(created), "{created}");
     let refused = record(refused.header("x-request-id"));
     assert_eq!((&refused["status"], &refused["error"]), (&400.into(), &401.into()));
     assert!(refused.get("token").is_none(), "{refused}");
@@ -140,7 +144,7 @@ fn log_level_leaves_out_less_important_records() {
 
 /// A server whose standard error is a pipe, and the reading end of the pipe.
 fn logging_to_a_pipe(format: &str) -> (Server, BufReader<File>) {
-    let server = Server::starting().with(&["--log-format", format]);
+    let server = Server::starting().with(&["--log-format", format, "--log-strangers", "1000000"]);
     let log = server.log_file();
     mkfifo(&log, Mode::S_IRWXU).expect("a pipe");
     // Opening one end waits until the other is open (fifo(7)). Opening both at once does not wait.
@@ -167,14 +171,16 @@ fn assert_has_a_time(record: &str) {
 /// Makes more log records than the pipe and the log's buffer hold. Returns how many requests did
 /// that.
 fn overflow_log(server: &Server) -> u64 {
-    let requests = 300;
-    let path = "fern".repeat(2000);
+    let (requests, at_once) = (5000, 100);
+    let request = format!("GET /{} HTTP/1.1\r\nHost: plants\r\n\r\n", "fern".repeat(50));
     let mut connection = server.connect();
-    for _ in 0..requests {
-        let request = format!("GET /{path} HTTP/1.1\r\nHost: plants\r\n\r\n");
-        assert_eq!(connection.exchange(request.as_bytes()).status, 404);
+    for _ in 0..requests / at_once {
+        connection.send(request.repeat(at_once).as_bytes());
+        for _ in 0..at_once {
+            assert_eq!(connection.receive().status, 404);
+        }
     }
-    requests
+    requests as u64
 }
 
 #[test]
@@ -232,4 +238,97 @@ fn closed_standard_error_changes_no_exit_status() {
     server.signal(Signal::SIGTERM);
     server.signal(Signal::SIGINT);
     assert_eq!(server.wait().code(), Some(1));
+}
+
+/// Each client may ask why; what it sent is not repeated.
+#[test]
+fn record_of_a_400_has_its_reason() {
+    let server = Server::start();
+    for (body, expected) in [
+        (r#"{"id":1}"#, "`name` is missing; expected a string"),
+        (r#"{"secret":1,"secret":2}"#, "a member is given twice"),
+        ("{", "the body is not JSON: EOF while parsing an object at line 1 column 1"),
+    ] {
+        let answer = server.create(body);
+        let id = answer.header("x-request-id").expect("a request id");
+        server.wait_for_log(id);
+        let log = server.log();
+        let record = log.lines().find(|line| line.contains(id)).expect("a record");
+        let record: Value = serde_json::from_str(record).expect("JSON");
+        assert_eq!(record["cause"], expected);
+    }
+}
+
+#[test]
+fn record_of_a_404_or_405_has_200_bytes_of_path_and_method_as_text() {
+    let mut server = Server::start();
+    let long = "f".repeat(1000);
+    for request in [
+        format!("GET /{long} HTTP/1.1\r\nHost: plants\r\n\r\n"),
+        format!("{long} /plants HTTP/1.1\r\nHost: plants\r\n\r\n"),
+        "7 /7 HTTP/1.1\r\nHost: plants\r\n\r\n".to_owned(),
+        "GET http://user:secret@plants/x?y HTTP/1.1\r\nHost: plants\r\n\r\n".to_owned(),
+    ] {
+        assert!([404, 405].contains(&server.connect().exchange(request.as_bytes()).status));
+    }
+    server.signal(Signal::SIGTERM);
+    server.wait();
+    let log = server.log();
+    let records = log.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let refused: Vec<_> = records.filter(|record| record["method"].is_string()).collect();
+    let member = |index: usize, name: &str| refused[index][name].as_str().expect("text").to_owned();
+    assert_eq!((member(0, "path").len(), member(1, "method").len()), (200, 200));
+    assert_eq!((member(2, "path").as_str(), member(2, "method").as_str()), ("/7", "7"));
+    assert_eq!(member(3, "path"), "http://plants/x");
+    assert!(!log.contains("secret"));
+}
+
+/// A terminal obeys these; a client may send them in a path.
+#[test]
+fn text_log_escapes_characters_that_a_terminal_obeys() {
+    let mut server = Server::starting().with(&["--log-format", "text"]).start();
+    for letter in ["\u{85}", "\u{9b}31m", "\u{202e}", "\u{2066}", "\u{2028}", "\u{200f}"] {
+        let request = format!("GET /x{letter}y HTTP/1.1\r\nHost: plants\r\n\r\n");
+        let _ = server.connect().exchange(request.as_bytes());
+    }
+    server.signal(Signal::SIGTERM);
+    server.wait();
+    let log = server.log();
+    assert!(log.contains("/x\\u{9b}31my") && log.contains("/x\\u{202e}y"), "{log}");
+    let is_obeyed =
+        |letter: &char| letter.is_control() || "\u{202e}\u{2066}\u{2028}".contains(*letter);
+    let obeyed: Vec<_> = log.chars().filter(|letter| *letter != '\n').filter(is_obeyed).collect();
+    assert!(obeyed.is_empty(), "{obeyed:?}");
+}
+
+#[test]
+fn strangers_get_so_many_records_a_second_and_a_count_of_the_others() {
+    const REQUESTS: u64 = 500;
+    let mut server = Server::starting().with(&["--log-strangers", "10"]).start();
+    let mut connection = server.connect();
+    for _ in 0..REQUESTS / 2 {
+        let _ = connection.exchange(b"GET / HTTP/1.1\r\nHost: plants\r\n\r\n");
+        let _ = connection.exchange(&post("", b""));
+    }
+    server.create(&plant(1, "Ficus", None)).plant();
+    // The count comes with the first record after its second.
+    let counted = |server: &Server| -> u64 {
+        let text = server.log();
+        let records = text.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+        records.filter_map(|record| record["left_out"].as_u64()).sum()
+    };
+    let mut more = 0;
+    server.wait_until("a count of the records left out", || {
+        let _ = connection.exchange(&post("", b""));
+        more += 1;
+        counted(&server) > 0
+    });
+    server.signal(Signal::SIGTERM);
+    server.wait();
+    let log = server.log();
+    let written = log.lines().filter(|line| line.contains("\"error\":401") || line.contains("404"));
+    let written = written.count() as u64;
+    assert!(written < REQUESTS / 2, "{written}");
+    assert!(written + counted(&server) <= REQUESTS + more);
+    assert!(log.contains(r#""token":"first""#), "a client with a token always has its record");
 }

@@ -7,6 +7,7 @@ mod compat;
 mod contract;
 mod credentials;
 mod database;
+mod door;
 mod errors;
 mod export;
 mod first_use;

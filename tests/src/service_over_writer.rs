@@ -6,7 +6,7 @@ use anyhow::Result;
 use plant_store_server::http::accepted_tokens::AcceptedTokens;
 use plant_store_server::http::request::BodyLimits;
 use plant_store_server::http::service::Service;
-use plant_store_server::log::{Log, LogFormat};
+use plant_store_server::log::{Log, LogFormat, LogLevel};
 use plant_store_server::store::{self, GroupCommit, StoreUrl, Writer, WriterEnd};
 use plant_store_server::token::{StoredToken, Token, TokenName};
 
@@ -36,13 +36,13 @@ impl ServiceOverWriter {
         queue: usize,
         body: BodyLimits,
         url: &StoreUrl,
-        level: slog::Level,
+        level: LogLevel,
     ) -> Result<Self> {
         let (engine, _) = store::serve(url, true)?;
         let (token, stored) = StoredToken::issue(TokenName::first(), None);
         engine.add_token(&stored)?;
         let accepted = AcceptedTokens::load(&*engine)?;
-        let log = Log::start(LogFormat::Json, level)?;
+        let log = Log::start(LogFormat::Json, level, 100)?;
         let (plants, end) = GroupCommit::start(writer, queue, COMMIT_TIMEOUT, log.logger.clone())?;
         let service = Service::new(accepted, plants, body, log.logger.clone());
         Ok(Self { service, log, token, end })

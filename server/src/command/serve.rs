@@ -14,7 +14,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use bytesize::ByteSize;
-use clap::ValueEnum;
 use dropshot::HttpServer;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::Signal;
@@ -26,7 +25,7 @@ use crate::command::store_args::StoreArgs;
 use crate::http::accepted_tokens::AcceptedTokens;
 use crate::http::request::BodyLimits;
 use crate::http::service::{Service, listen};
-use crate::log::{Log, LogFormat};
+use crate::log::{Log, LogFormat, LogLevel};
 use crate::metrics;
 use crate::store::{self, GroupCommit, WriterEnd};
 use crate::token::{StoredToken, Token, TokenName};
@@ -103,6 +102,10 @@ pub struct Args {
     #[arg(long, value_name = "LEVEL", env = "PLANT_STORE_LOG_LEVEL", default_value = "info")]
     log_level: LogLevel,
 
+    /// How many records a second the log holds of requests without an accepted token
+    #[arg(long, value_name = "RECORDS", env = "PLANT_STORE_LOG_STRANGERS", default_value = "100")]
+    log_strangers: u32,
+
     /// How the log is written [default: text on a terminal, json elsewhere]
     #[arg(long, value_name = "FORMAT", env = "PLANT_STORE_LOG_FORMAT")]
     log_format: Option<LogFormat>,
@@ -112,33 +115,14 @@ fn address(text: &str) -> Result<SocketAddr, &'static str> {
     text.parse().map_err(|_| "expected IP:PORT, such as 127.0.0.1:8080")
 }
 
-/// How important a record is.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum LogLevel {
-    Info,
-    Warning,
-    Error,
-    Critical,
-}
-
-impl From<LogLevel> for slog::Level {
-    fn from(level: LogLevel) -> Self {
-        match level {
-            LogLevel::Info => Self::Info,
-            LogLevel::Warning => Self::Warning,
-            LogLevel::Error => Self::Error,
-            LogLevel::Critical => Self::Critical,
-        }
-    }
-}
-
 /// Serves until a signal ends it, or until the store fails to sync.
 pub fn run(args: &Args) -> Result<()> {
     let format = args.log_format.unwrap_or(match io::stderr().is_terminal() {
         true => LogFormat::Text,
         false => LogFormat::Json,
     });
-    let log = Log::start(format, args.log_level.into()).context("cannot start the log")?;
+    let log =
+        Log::start(format, args.log_level, args.log_strangers).context("cannot start the log")?;
     lift_limit_on_open_files();
     // Before everything else: an address that is in use must not leave a new store behind.
     if let Some(address) = args.metrics {

@@ -1,22 +1,26 @@
-//! The access record: what the log says of a request of the operation.
+//! What the log says of a request.
 
+use std::borrow::Cow;
+use std::net::SocketAddr;
 use std::time::Duration;
 
-use http::{Method, StatusCode};
+use dropshot::{HttpError, RequestContext, ServerContext};
+use http::Method;
 use slog::{KV, Record, Serializer};
 
 use crate::http::error_code::ErrorCode;
+use crate::log::shortened;
 
 /// The fields of an access record. A plant, a token or a URI is never among them.
 pub struct Access<'a> {
     /// The id that the answer carries as `X-Request-Id`.
     pub request_id: &'a str,
+    pub remote_addr: SocketAddr,
     pub method: &'a Method,
-    pub status: StatusCode,
     /// `Error.error` of a refusal.
     pub error: Option<ErrorCode>,
-    /// Why the service failed, where it did.
-    pub cause: Option<&'a str>,
+    /// Why the request was refused, where that helps an operator to help the client.
+    pub cause: Option<Cow<'a, str>>,
     /// The name of the accepted token.
     pub token: Option<&'a str>,
     /// From the routed request to the finished answer.
@@ -26,12 +30,14 @@ pub struct Access<'a> {
 impl KV for Access<'_> {
     fn serialize(&self, _: &Record<'_>, serializer: &mut dyn Serializer) -> slog::Result {
         serializer.emit_str("req_id".into(), self.request_id)?;
+        serializer.emit_arguments("remote_addr".into(), &format_args!("{}", self.remote_addr))?;
         serializer.emit_str("method".into(), self.method.as_str())?;
-        serializer.emit_u16("status".into(), self.status.as_u16())?;
+        // The contract has one status for every refusal.
+        serializer.emit_u16("status".into(), if self.error.is_some() { 400 } else { 200 })?;
         if let Some(error) = self.error {
             serializer.emit_u16("error".into(), error.number())?;
         }
-        if let Some(cause) = self.cause {
+        if let Some(cause) = &self.cause {
             serializer.emit_str("cause".into(), cause)?;
         }
         if let Some(token) = self.token {
@@ -41,5 +47,25 @@ impl KV for Access<'_> {
             "latency_us".into(),
             u64::try_from(self.latency.as_micros()).unwrap_or(u64::MAX),
         )
+    }
+}
+
+/// The record of a request that is not for the operation, as those are that Dropshot's router
+/// refuses.
+pub struct Misrouted<'a, Context: ServerContext> {
+    pub rqctx: &'a RequestContext<Context>,
+    pub refusal: &'a HttpError,
+}
+
+impl<Context: ServerContext> KV for Misrouted<'_, Context> {
+    fn serialize(&self, _: &Record<'_>, serializer: &mut dyn Serializer) -> slog::Result {
+        let Self { rqctx: RequestContext { request, request_id, .. }, refusal } = self;
+        serializer.emit_str("req_id".into(), request_id)?;
+        serializer
+            .emit_arguments("remote_addr".into(), &format_args!("{}", request.remote_addr()))?;
+        serializer.emit_str("method".into(), shortened(request.method().as_str()))?;
+        serializer.emit_str("path".into(), shortened(request.uri().path()))?;
+        serializer.emit_u16("status".into(), refusal.status_code.as_u16())?;
+        serializer.emit_str("cause".into(), &refusal.internal_message)
     }
 }

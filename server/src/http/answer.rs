@@ -56,10 +56,11 @@ impl Answer {
         self
     }
 
-    /// The status of the response: 200 or 400.
+    /// The answer to a request that is not for the operation, as Dropshot gives it: the contract
+    /// says nothing of such requests.
     #[must_use]
-    pub fn status(&self) -> StatusCode {
-        self.0.status()
+    pub fn not_for_us(refusal: HttpError, request_id: &str) -> Self {
+        Self(refusal.into_response(request_id))
     }
 }
 

@@ -9,6 +9,7 @@ mod answer;
 pub mod api;
 pub mod credentials;
 pub mod document;
+mod door;
 pub mod error_code;
 mod metrics;
 pub mod new_plant;

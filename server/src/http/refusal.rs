@@ -3,6 +3,7 @@
 //! The message is for the client. Nothing internal may stand in it: the cause of a fault goes to
 //! the log, where it happened.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,6 +16,12 @@ use crate::http::new_plant::NotANewPlant;
 pub enum Refusal {
     #[error(transparent)]
     NotANewPlant(#[from] NotANewPlant),
+    /// RFC 9112, section 3.2.
+    #[error("the request must have one `Host` header, which names a host")]
+    Host,
+    /// RFC 9112, section 6.1.
+    #[error("the body must be sent without a `Transfer-Encoding`, or as `chunked`")]
+    TransferCoding,
     /// The framing of the body broke: a bad chunk, or the client went away.
     #[error("the body broke off: send the request again, whole")]
     BrokenBody,
@@ -45,11 +52,23 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// What an operator has to know, and a client must not.
+    /// Whether nothing more can be read from the connection: who breaks the framing of one request
+    /// breaks that of the next.
     #[must_use]
-    pub fn cause(&self) -> Option<&str> {
+    pub fn ends_connection(&self) -> bool {
+        matches!(self, Self::Host | Self::TransferCoding)
+    }
+
+    /// Why, for the log: the cause of a fault, which the client must not know, and what is wrong
+    /// with a body, which its sender may ask about. What the sender wrote is not repeated.
+    #[must_use]
+    pub fn cause(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Fault { cause } => Some(cause),
+            Self::Fault { cause } => Some(Cow::Borrowed(cause)),
+            Self::NotANewPlant(NotANewPlant::Repeated(_)) => Some("a member is given twice".into()),
+            Self::NotANewPlant(_) | Self::Host | Self::TransferCoding | Self::BrokenBody => {
+                Some(self.to_string().into())
+            }
             _ => None,
         }
     }
@@ -58,7 +77,9 @@ impl Refusal {
     #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::NotANewPlant(_) | Self::BrokenBody => ErrorCode::BadRequest,
+            Self::NotANewPlant(_) | Self::Host | Self::TransferCoding | Self::BrokenBody => {
+                ErrorCode::BadRequest
+            }
             Self::NoToken(_) | Self::TokenNotAccepted => ErrorCode::Unauthorized,
             Self::BodyTimeout(_) => ErrorCode::RequestTimeout,
             Self::Conflict { .. } => ErrorCode::Conflict,

@@ -16,7 +16,7 @@ use dropshot::{
     RequestContext, ServerContext, TypedBody,
 };
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use http::{HeaderMap, Request, Version, request::Parts};
+use http::{Request, Version, request::Parts};
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 
@@ -59,16 +59,16 @@ impl ExclusiveExtractor for PlantRequest {
 }
 
 impl PlantRequest {
-    /// The header fields.
+    /// All but the body.
     #[must_use]
-    pub fn headers(&self) -> &HeaderMap {
-        &self.head.headers
+    pub fn head(&self) -> &Parts {
+        &self.head
     }
 
     /// Whether the connection has to close after the answer, because part of this request is still
     /// unread. HTTP/2 closes the stream by itself and has no such header.
     #[must_use]
-    pub fn ends_connection(&self) -> bool {
+    pub fn is_unread(&self) -> bool {
         !self.read && self.head.version <= Version::HTTP_11
     }
 

@@ -13,13 +13,15 @@ use dropshot::{
 use slog::{Logger, info};
 
 use crate::http::accepted_tokens::AcceptedTokens;
-use crate::http::access::Access;
+use crate::http::access::{Access, Misrouted};
 use crate::http::answer::Answer;
 use crate::http::api::{PlantStoreApi, plant_store_api_mod};
 use crate::http::credentials;
+use crate::http::door;
 use crate::http::metrics::RequestMetrics;
 use crate::http::refusal::Refusal;
 use crate::http::request::{BodyLimits, PlantRequest};
+use crate::log::STRANGER;
 use crate::store::{CreateError, GroupCommit};
 use crate::types::{Error, NewPlant, Plant};
 
@@ -64,8 +66,14 @@ impl PlantStoreApi for PlantStore {
     ) -> Result<Answer, Error> {
         let started = Instant::now();
         let service = rqctx.context();
+        if let Err(refusal) = door::check_route(request.head()) {
+            let misrouted = Misrouted { rqctx: &rqctx, refusal: &refusal };
+            info!(service.log, #STRANGER, "request completed"; misrouted);
+            let answer = Answer::not_for_us(refusal, &rqctx.request_id);
+            return Ok(if request.is_unread() { answer.closing_connection() } else { answer });
+        }
         let (token, plant) = service.receive(&mut request).await;
-        let ends_connection = request.ends_connection();
+        let is_unread = request.is_unread();
         // Its head takes memory, and nothing needs it while the plant waits for the fsync.
         drop(request);
         let outcome = match plant {
@@ -73,22 +81,26 @@ impl PlantStoreApi for PlantStore {
             Err(refusal) => Err(refusal),
         };
         let mut answer = Answer::from(&outcome);
-        if ends_connection {
+        let refusal = outcome.err();
+        if is_unread || refusal.as_ref().is_some_and(Refusal::ends_connection) {
             answer = answer.closing_connection();
         }
-        let refusal = outcome.err();
         let error = refusal.as_ref().map(Refusal::code);
         let latency = started.elapsed();
         service.metrics.answered(error, latency);
-        info!(service.log, "request completed"; Access {
+        let access = Access {
             request_id: &rqctx.request_id,
+            remote_addr: rqctx.request.remote_addr(),
             method: rqctx.request.method(),
-            status: answer.status(),
             error,
             cause: refusal.as_ref().and_then(Refusal::cause),
             token: token.as_deref(),
             latency,
-        });
+        };
+        match token {
+            Some(_) => info!(service.log, "request completed"; access),
+            None => info!(service.log, #STRANGER, "request completed"; access),
+        }
         Ok(answer)
     }
 }
@@ -119,7 +131,14 @@ impl Service {
 
     /// The name of the token that the request carries.
     fn authenticate(&self, request: &PlantRequest) -> Result<Arc<str>, Refusal> {
-        let token = credentials::bearer_token(request.headers())?;
+        let head = request.head();
+        if !door::has_valid_host(head) {
+            return Err(Refusal::Host);
+        }
+        if !door::has_valid_transfer_coding(head) {
+            return Err(Refusal::TransferCoding);
+        }
+        let token = credentials::bearer_token(&head.headers)?;
         self.accepted.name_of(&token).ok_or(Refusal::TokenNotAccepted)
     }
 

@@ -2,13 +2,19 @@
 //!
 //! Dropshot writes a record for every connection and every request, with the whole URI. The log
 //! keeps the requests that never reach the operation (404, 405) and every warning; access records
-//! say the rest already. A URI's query must never pass: a client may have put a token there
-//! (RFC 6750, section 2.3).
+//! say the rest already. A URI's query or user information must never pass: a client may have put
+//! a token there (RFC 6750, section 2.3).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 
 use slog::{Drain, KV, Key, Level, Never, OwnedKVList, Record, RecordStatic, Serializer, b, o};
+
+use crate::log::strangers::STRANGER;
+
+/// How much of a method or a path a record holds, in bytes.
+const LONGEST: usize = 200;
 
 /// A drain that passes on the records that the service does not write itself.
 pub struct Dropshot<D>(pub D);
@@ -24,8 +30,9 @@ impl<D: Drain<Ok = (), Err = Never>> Drain for Dropshot<D> {
         let mut fields = Fields::default();
         let _ = record.kv().serialize(record, &mut fields);
         let _ = values.serialize(record, &mut fields);
+        // Every request in a record of Dropshot's may be one without a token.
         let origin =
-            RecordStatic { location: record.location(), tag: record.tag(), level: record.level() };
+            RecordStatic { location: record.location(), tag: STRANGER, level: record.level() };
         self.0.log(&Record::new(&origin, record.msg(), b!(fields)), &o!().into())
     }
 }
@@ -61,18 +68,39 @@ impl Serializer for Fields {
 impl KV for Fields {
     fn serialize(&self, _: &Record<'_>, serializer: &mut dyn Serializer) -> slog::Result {
         for (key, value) in &self.0 {
-            let (key, value) = match key.as_str() {
-                "uri" => ("path", value.split('?').next().unwrap_or_default()),
-                "response_code" => ("status", value.as_str()),
-                "error_message_internal" => ("cause", value.as_str()),
-                "error_message_external" | "local_addr" => continue,
-                _ => (key.as_str(), value.as_str()),
-            };
-            match value.parse() {
-                Ok(number) => serializer.emit_u64(Key::from(key.to_owned()), number)?,
-                Err(_) => serializer.emit_str(Key::from(key.to_owned()), value)?,
+            match key.as_str() {
+                "uri" => serializer.emit_str("path".into(), shortened(&path(value)))?,
+                "method" => serializer.emit_str("method".into(), shortened(value))?,
+                "error_message_internal" => serializer.emit_str("cause".into(), value)?,
+                "response_code" => emit_number(serializer, "status", value)?,
+                "latency_us" => emit_number(serializer, "latency_us", value)?,
+                "error_message_external" | "local_addr" => {}
+                other => serializer.emit_str(Key::from(other.to_owned()), value)?,
             }
         }
         Ok(())
     }
+}
+
+fn emit_number(serializer: &mut dyn Serializer, key: &'static str, value: &str) -> slog::Result {
+    serializer.emit_u64(key.into(), value.parse().unwrap_or_default())
+}
+
+/// A request's target without its query and without its user information.
+fn path(uri: &str) -> Cow<'_, str> {
+    let path = uri.split('?').next().unwrap_or_default();
+    match path.split_once("://") {
+        Some((scheme, rest)) => {
+            let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+            let host = authority.rsplit('@').next().unwrap_or_default();
+            format!("{scheme}://{host}{path}").into()
+        }
+        None => path.into(),
+    }
+}
+
+/// What a client sends may be long; the log has room for its beginning.
+#[must_use]
+pub fn shortened(text: &str) -> &str {
+    &text[..text.floor_char_boundary(LONGEST)]
 }

@@ -4,17 +4,24 @@
 //! records say already. Nothing here may print a token, a plant or the query of a URI.
 
 mod dropshot;
+mod level;
 mod sink;
+mod strangers;
 
 use std::sync::{Arc, Mutex};
 
 use chrono::{SecondsFormat, Utc};
 use serde_json::json;
-use slog::{Drain, Level, LevelFilter, Logger, o};
+use slog::{Drain, FnValue, Level, LevelFilter, Logger, PushFnValue, Record, o};
 use slog_term::{FullFormat, PlainDecorator};
 
 use crate::log::dropshot::Dropshot;
 use crate::log::sink::{Lines, Sink, Urgent};
+use crate::log::strangers::LimitStrangers;
+
+pub use crate::log::dropshot::shortened;
+pub use crate::log::level::LogLevel;
+pub use crate::log::strangers::STRANGER;
 
 const TOO_SLOW: &str = "standard error was too slow: records lost";
 
@@ -38,34 +45,43 @@ pub struct Log {
 }
 
 impl Log {
-    /// Starts a log of the records that are at least that important.
+    /// Starts a log of the records that are at least that important; of those with the tag
+    /// [`STRANGER`], so many a second.
     ///
     /// # Errors
     ///
     /// The operating system gives no thread.
-    pub fn start(format: LogFormat, level: Level) -> std::io::Result<Self> {
+    pub fn start(format: LogFormat, level: LogLevel, strangers: u32) -> std::io::Result<Self> {
         match format {
             LogFormat::Text => {
                 let sink = Sink::start(lost_as_text)?;
-                let lines = PlainDecorator::new(Lines::new(Arc::clone(&sink)));
-                Ok(Self::new(FullFormat::new(lines).build(), sink, level))
+                let lines = PlainDecorator::new(Lines::printable(Arc::clone(&sink)));
+                Ok(Self::new(FullFormat::new(lines).build(), sink, level, strangers))
             }
             LogFormat::Json => {
                 let sink = Sink::start(lost_as_json)?;
-                let lines = Lines::new(Arc::clone(&sink));
-                let json = slog_json::Json::new(lines).add_default_keys().set_flush(true).build();
-                Ok(Self::new(json, sink, level))
+                let json = slog_json::Json::new(Lines::new(Arc::clone(&sink)))
+                    .add_key_value(o!(
+                        "ts" => FnValue(|_: &Record<'_>| now()),
+                        "level" => FnValue(|record: &Record<'_>| level::word(record.level())),
+                        "msg" => PushFnValue(|record: &Record<'_>, to| to.emit(record.msg())),
+                    ))
+                    .set_flush(true)
+                    .build();
+                Ok(Self::new(json, sink, level, strangers))
             }
         }
     }
 
-    fn new<D>(format: D, sink: Arc<Sink>, level: Level) -> Self
+    fn new<D>(format: D, sink: Arc<Sink>, level: LogLevel, strangers: u32) -> Self
     where
         D: Drain<Ok = ()> + Send + 'static,
         D::Err: std::fmt::Debug,
     {
         let drain = Mutex::new(format).ignore_res();
-        let drain = Arc::new(Urgent { drain, sink: Arc::clone(&sink) });
+        let drain = Urgent { drain, sink: Arc::clone(&sink) };
+        let drain = Arc::new(LimitStrangers::new(drain, strangers));
+        let level = Level::from(level);
         let dropshot = Dropshot(Arc::clone(&drain));
         Self {
             logger: Logger::root(LevelFilter::new(drain, level).fuse(), o!()),
@@ -90,6 +106,10 @@ fn lost_as_text(lost: u64) -> String {
 }
 
 fn lost_as_json(lost: u64) -> String {
-    let time = Utc::now().to_rfc3339_opts(SecondsFormat::AutoSi, true);
-    json!({ "ts": time, "level": "WARN", "msg": TOO_SLOW, "lost": lost }).to_string()
+    let level = level::word(Level::Warning);
+    json!({ "ts": now(), "level": level, "msg": TOO_SLOW, "lost": lost }).to_string()
+}
+
+fn now() -> String {
+    Utc::now().to_rfc3339_opts(SecondsFormat::Micros, true)
 }

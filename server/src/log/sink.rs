@@ -148,11 +148,18 @@ impl Sink {
 pub struct Lines {
     record: Vec<u8>,
     sink: Arc<Sink>,
+    /// Whether characters that a terminal obeys are escaped.
+    printable: bool,
 }
 
 impl Lines {
     pub fn new(sink: Arc<Sink>) -> Self {
-        Self { record: Vec::new(), sink }
+        Self { record: Vec::new(), sink, printable: false }
+    }
+
+    /// For a format that is read on a terminal and does not escape what it prints.
+    pub fn printable(sink: Arc<Sink>) -> Self {
+        Self { printable: true, ..Self::new(sink) }
     }
 }
 
@@ -163,10 +170,36 @@ impl Write for Lines {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        if self.printable {
+            self.record = escape(&self.record);
+        }
         self.sink.append(&self.record);
         self.record.clear();
         Ok(())
     }
+}
+
+/// A line in which control characters, line separators and changes of the direction of writing are
+/// escaped: a client may have sent them.
+fn escape(line: &[u8]) -> Vec<u8> {
+    let obeyed = |letter: char| {
+        letter.is_control()
+            || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')
+            || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let text = String::from_utf8_lossy(line);
+    let (text, end) = match text.strip_suffix('\n') {
+        Some(text) => (text, "\n"),
+        None => (&*text, ""),
+    };
+    let mut escaped = String::with_capacity(line.len());
+    for letter in text.chars() {
+        match obeyed(letter) {
+            true => escaped.extend(letter.escape_unicode()),
+            false => escaped.push(letter),
+        }
+    }
+    (escaped + end).into_bytes()
 }
 
 /// A drain that makes the sink write at once from a warning upwards.

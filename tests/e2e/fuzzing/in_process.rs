@@ -10,6 +10,7 @@ use std::thread::{self, JoinHandle};
 
 use plant_store_server::http::request::BodyLimits;
 use plant_store_server::http::service::listen;
+use plant_store_server::log::LogLevel;
 use plant_store_server::store::{CommitError, Outcome, Writer};
 use plant_store_server::types::NewPlant;
 use plant_store_tests::{EVENT_TIMEOUT, ServiceOverWriter};
@@ -99,7 +100,7 @@ fn service(memory: Memory, body: BodyLimits) -> ServiceOverWriter {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let url = format!("sqlite:{}", folder.path().join("tokens.db").display());
     let url = url.parse().expect("a store URL");
-    ServiceOverWriter::start(Box::new(memory), 64, body, &url, slog::Level::Critical)
+    ServiceOverWriter::start(Box::new(memory), 64, body, &url, LogLevel::Critical)
         .expect("a store and a thread")
 }
 

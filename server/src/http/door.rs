@@ -1,0 +1,59 @@
+//! What is looked at before anything else: the route, and what RFC 9112 demands of a request.
+//!
+//! Dropshot's router also takes `post`, `//plants`, `/plants/` and `/%70lants` for the operation,
+//! and the rules of a proxy in front are not written for these. Nothing here looks at the
+//! credentials.
+
+use dropshot::{ClientErrorStatusCode, HttpError};
+use http::header::{ALLOW, HOST, TRANSFER_ENCODING};
+use http::request::Parts;
+use http::uri::Authority;
+use http::{HeaderMap, HeaderName, Method, Version};
+
+/// The one path of the contract.
+const PATH: &str = "/plants";
+
+/// Refuses what is not exactly `POST /plants`, with Dropshot's own refusal of other paths and
+/// methods.
+pub fn check_route(head: &Parts) -> Result<(), HttpError> {
+    if head.uri.path() != PATH {
+        return Err(HttpError::for_not_found(None, "the path is spelled otherwise".into()));
+    }
+    if head.method != Method::POST {
+        let refusal = HttpError::for_client_error_with_status(
+            None,
+            ClientErrorStatusCode::METHOD_NOT_ALLOWED,
+        );
+        return Err(refusal.with_header(ALLOW, "POST").expect("`POST` is a header value"));
+    }
+    Ok(())
+}
+
+/// RFC 9112, section 3.2: an HTTP/1.1 request has one `Host`, and a valid one.
+pub fn has_valid_host(head: &Parts) -> bool {
+    head.version != Version::HTTP_11 || only(&head.headers, &HOST).is_some_and(is_host_and_port)
+}
+
+/// RFC 9110, section 7.2: `uri-host [ ":" port ]`.
+fn is_host_and_port(text: &str) -> bool {
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, port),
+        _ => (text, ""),
+    };
+    let is_host = || host.parse::<Authority>().is_ok_and(|authority| authority.host() == host);
+    (port.is_empty() || port.parse::<u16>().is_ok()) && is_host()
+}
+
+/// RFC 9112, section 6.1: a body has no transfer coding but `chunked`, once.
+pub fn has_valid_transfer_coding(head: &Parts) -> bool {
+    !head.headers.contains_key(TRANSFER_ENCODING)
+        || only(&head.headers, &TRANSFER_ENCODING)
+            .is_some_and(|coding| coding.trim_ascii().eq_ignore_ascii_case("chunked"))
+}
+
+/// The value of a header field that is there once.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    let mut values = headers.get_all(name).iter();
+    let value = values.next()?.to_str().ok()?;
+    values.next().is_none().then_some(value)
+}
