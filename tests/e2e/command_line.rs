@@ -85,6 +85,7 @@ fn wrong_environment_variable_is_status_2() {
         ("PLANT_STORE_STORE", "--store"),
         ("PLANT_STORE_METRICS", "--metrics"),
         ("PLANT_STORE_MAX_BODY", "--max-body"),
+        ("PLANT_STORE_MAX_BODIES", "--max-bodies"),
         ("PLANT_STORE_BODY_TIMEOUT", "--body-timeout"),
         ("PLANT_STORE_QUEUE", "--queue"),
         ("PLANT_STORE_COMMIT_TIMEOUT", "--commit-timeout"),
@@ -129,7 +130,7 @@ fn flag_overrides_its_environment_variable() {
 #[test]
 fn largest_values_of_every_limit_are_accepted() {
     let mut server = Server::starting()
-        .with(&["--max-body", "999MB", "--queue", "18446744073709551615"])
+        .with(&["--max-body", "999MB", "--max-bodies", "15EiB", "--queue", "18446744073709551615"])
         .with(&["--body-timeout", "580000000000y", "--shutdown-timeout", "580000000000y"])
         .start();
     server.create(&plant(1, "Ficus", None)).plant();

@@ -3,14 +3,23 @@
 use std::thread;
 use std::time::Duration;
 
-use plant_store_tests::{Connection, Server, head, plant};
+use plant_store_tests::{Connection, Server, binary, failure, head, plant};
+
+use crate::database;
+use crate::metrics::{metrics_address, scrape, series};
+use crate::signals::in_flight;
 
 const JSON: &str = "Content-Type: application/json\r\n";
 const CHUNKED: &str = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
 
 /// A body that creates a plant, of exactly that many bytes.
 fn plant_of(bytes: usize) -> String {
-    let rest = plant(1, "", None);
+    plant_with(1, bytes)
+}
+
+/// The same, of the plant with that id.
+fn plant_with(id: i64, bytes: usize) -> String {
+    let rest = plant(id, "", None);
     rest.replace(r#""name":"""#, &format!(r#""name":"{}""#, "f".repeat(bytes - rest.len())))
 }
 
@@ -76,4 +85,77 @@ fn body_sent_slowly_past_the_deadline_is_408() {
         assert_eq!(connection.receive().refusal().0, 408);
         assert!(connection.is_closed());
     });
+}
+
+/// Bodies that are being read count, those whose plants wait for a commit count, and those of
+/// clients that have left meanwhile, too.
+#[test]
+fn bodies_past_their_common_limit_are_503_and_get_room_again() {
+    let flags = ["--max-body", "100kB", "--max-bodies", "150kB", "--metrics", "127.0.0.1:0"];
+    let server = Server::starting().with(&flags).start();
+    let is_refused = || {
+        let answer = server.create(&plant_with(1, 60_000));
+        answer.status == 400
+            && (answer.refusal().0, answer.header("retry-after")) == (503, Some("1"))
+    };
+    let body = plant_with(2, 100_000);
+    let mut read = in_flight(&server, &body);
+    assert!(is_refused(), "a body is being read");
+    read.exchange(body.as_bytes()).plant();
+    assert!(!is_refused(), "there is room again");
+
+    let lock = database::locked(&server);
+    let body = plant_with(3, 100_000);
+    let mut waits = in_flight(&server, &body);
+    waits.send(body.as_bytes());
+    let metrics = metrics_address(&server);
+    server.wait_until("three plants in commits", || {
+        series(&scrape(metrics))["plant_store_commit_batch_size_sum"] == "3"
+    });
+    drop(waits);
+    assert!(is_refused(), "a plant waits for its commit");
+    lock.execute_batch("ROLLBACK").expect("the lock is ours");
+    server.wait_until("room again", || !is_refused());
+    assert!(server.export().contains_key(&3), "its client has left");
+}
+
+/// A body that does not say its length takes room as it comes.
+#[test]
+fn chunks_past_the_common_limit_are_503() {
+    let flags = ["--max-body", "100kB", "--max-bodies", "100kB"];
+    let server = Server::starting().with(&flags).start();
+    let body = plant_with(1, 60_000);
+    let _reading = in_flight(&server, &body);
+    let mut chunked = server.connect();
+    let chunk = head(&(server.bearer() + CHUNKED)) + &format!("{:x}\r\n{body}\r\n", body.len());
+    assert_eq!(chunked.exchange(chunk.as_bytes()).refusal().0, 503);
+    assert!(chunked.is_closed());
+}
+
+#[test]
+fn common_limit_below_the_limit_of_one_body_is_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut command = std::process::Command::new(binary());
+    command.args(["serve", "--max-bodies", "1MB"]).current_dir(&folder);
+    let (status, said) = failure(&mut command);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("--max-body is 1.0 MiB, and --max-bodies is only"), "{said}");
+}
+
+/// A large body of very many members is read like any other.
+#[test]
+fn body_of_a_hundred_thousand_members_is_read_and_its_repetition_found() {
+    use std::fmt::Write;
+    let server = Server::start();
+    let mut members = String::new();
+    for member in 0..100_000 {
+        write!(members, ",\"{member:x}\":0").expect("a string takes all");
+    }
+    let start = r#"{"id":1,"name":"Ficus""#;
+    server.create(&format!("{start}{members}}}")).plant();
+    let (error, message) = server.create(&format!("{start}{members},\"7f\":1}}")).refusal();
+    assert_eq!(
+        (error, message.as_str()),
+        (400, "`7f` is given twice; every member may be given once")
+    );
 }

@@ -262,10 +262,10 @@ fn record_of_a_400_has_its_reason() {
 #[test]
 fn record_of_a_404_or_405_has_200_bytes_of_path_and_method_as_text() {
     let mut server = Server::start();
-    let long = "f".repeat(1000);
+    let letters = "f".repeat(1000);
     for request in [
-        format!("GET /{long} HTTP/1.1\r\nHost: plants\r\n\r\n"),
-        format!("{long} /plants HTTP/1.1\r\nHost: plants\r\n\r\n"),
+        format!("GET /{letters} HTTP/1.1\r\nHost: plants\r\n\r\n"),
+        format!("{letters} /plants HTTP/1.1\r\nHost: plants\r\n\r\n"),
         "7 /7 HTTP/1.1\r\nHost: plants\r\n\r\n".to_owned(),
         "GET http://user:secret@plants/x?y HTTP/1.1\r\nHost: plants\r\n\r\n".to_owned(),
     ] {

@@ -100,3 +100,30 @@ fn sigterm_commits_and_answers_queued_creates() {
     assert_eq!(server.wait().code(), Some(0));
     assert_eq!(server.export().len(), 1);
 }
+
+/// They have no request in flight: one says nothing, one has sent half of a head, one does not read
+/// its answers. The time for requests in flight is longer than this test waits.
+#[test]
+fn stop_does_not_wait_for_connections_without_a_request() {
+    let mut server = Server::starting().with(&["--shutdown-timeout", "1h"]).start();
+    let silent = server.connect();
+    let mut half = server.connect();
+    half.send(b"POST /plants HTTP/1.1\r\nHost: pl");
+    let mut deaf = server.connect();
+    // More answers than the buffers of two sockets take.
+    let request = server.post(&plant(1, &"Ficus ".repeat(10_000), None));
+    let mut sender = deaf.sender();
+    let sending = std::thread::spawn(move || while sender.try_send(&request) {});
+    deaf.receive().plant();
+    server.create(&plant(2, "Fern", None)).plant();
+
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.wait().code(), Some(0));
+    let log = server.log();
+    assert!(
+        log.trim_end().lines().last().is_some_and(|last| last.contains("\"stopped\"")),
+        "{log}"
+    );
+    sending.join().expect("the sender ends with the server");
+    drop((silent, half, deaf));
+}

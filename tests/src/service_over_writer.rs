@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use plant_store_server::http::accepted_tokens::AcceptedTokens;
-use plant_store_server::http::request::BodyLimits;
+use plant_store_server::http::bodies::Bodies;
 use plant_store_server::http::service::Service;
 use plant_store_server::log::{Log, LogFormat, LogLevel};
 use plant_store_server::store::{self, GroupCommit, StoreUrl, Writer, WriterEnd};
@@ -34,7 +34,7 @@ impl ServiceOverWriter {
     pub fn start(
         writer: Box<dyn Writer>,
         queue: usize,
-        body: BodyLimits,
+        bodies: Bodies,
         url: &StoreUrl,
         level: LogLevel,
     ) -> Result<Self> {
@@ -44,7 +44,7 @@ impl ServiceOverWriter {
         let accepted = AcceptedTokens::load(&*engine)?;
         let log = Log::start(LogFormat::Json, level, 100)?;
         let (plants, end) = GroupCommit::start(writer, queue, COMMIT_TIMEOUT, log.logger.clone())?;
-        let service = Service::new(accepted, plants, body, log.logger.clone());
+        let service = Service::new(accepted, plants, bodies, log.logger.clone());
         Ok(Self { service, log, token, end })
     }
 }

@@ -14,7 +14,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use bytesize::ByteSize;
-use dropshot::HttpServer;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::Signal;
 use slog::{info, warn};
@@ -23,12 +22,15 @@ use tokio::time::timeout;
 
 use crate::command::store_args::StoreArgs;
 use crate::http::accepted_tokens::AcceptedTokens;
-use crate::http::request::BodyLimits;
+use crate::http::bodies::Bodies;
 use crate::http::service::{Service, listen};
 use crate::log::{Log, LogFormat, LogLevel};
 use crate::metrics;
-use crate::store::{self, GroupCommit, WriterEnd};
+use crate::store::{self, GroupCommit};
 use crate::token::{StoredToken, Token, TokenName};
+
+/// How long a stop waits for connections to close after the last request is answered.
+const LAST_ANSWERS: Duration = Duration::from_millis(300);
 
 /// How long the end of the process waits for threads that use the store.
 const LAST_THREADS: Duration = Duration::from_secs(1);
@@ -63,6 +65,11 @@ pub struct Args {
     /// Largest request body
     #[arg(long, value_name = "SIZE", env = "PLANT_STORE_MAX_BODY", default_value = "1MiB")]
     max_body: ByteSize,
+
+    /// All request bodies together, from their first byte until their plants are committed; what
+    /// does not fit is refused with 503
+    #[arg(long, value_name = "SIZE", env = "PLANT_STORE_MAX_BODIES", default_value = "64MiB")]
+    max_bodies: ByteSize,
 
     /// How long a request body may take to arrive
     #[arg(
@@ -167,6 +174,12 @@ async fn serve(args: &Args, log: &Log) -> Result<()> {
         "--max-body is {}, and {url} holds no plant of more than {largest} bytes",
         args.max_body,
     );
+    ensure!(
+        args.max_body <= args.max_bodies,
+        "--max-body is {}, and --max-bodies is only {}",
+        args.max_body,
+        args.max_bodies,
+    );
     let (engine, created) = store::serve(url, !args.no_create)?;
     let first_token = match created {
         true => {
@@ -186,11 +199,11 @@ async fn serve(args: &Args, log: &Log) -> Result<()> {
     )
     .context("cannot start the writer")?;
     tokio::spawn(accepted.clone().keep_fresh(Arc::clone(&engine), log.logger.clone()));
-    let body = BodyLimits {
-        size: usize::try_from(args.max_body.as_u64()).unwrap_or(usize::MAX),
-        time: args.body_timeout,
-    };
-    let service = Service::new(accepted, plants, body, log.logger.clone());
+    let [body, bodies] = [args.max_body, args.max_bodies]
+        .map(|size| usize::try_from(size.as_u64()).unwrap_or(usize::MAX));
+    let bodies = Bodies::new(body, args.body_timeout, bodies);
+    let service = Service::new(accepted, plants.clone(), bodies, log.logger.clone());
+    let in_flight = service.in_flight();
     let server = listen(args.listen, service, &log.dropshot).with_context(cannot_listen)?;
 
     announce(server.local_addr(), first_token.as_ref())?;
@@ -210,9 +223,23 @@ async fn serve(args: &Args, log: &Log) -> Result<()> {
         // Its connection would copy the log into the store's file when it closes.
         std::mem::forget(Arc::clone(&engine));
     }
-    let writer_end = lost.is_none().then_some(writer_end);
+    let closing = tokio::spawn(server.close());
+    let stopping = async {
+        in_flight.close();
+        in_flight.wait().await;
+        // The connections that wait for nothing close now, after the last answers are sent. Those
+        // that have more to say, or do not read, are not waited for.
+        let _ = timeout(LAST_ANSWERS, closing).await;
+        if lost.is_none() {
+            plants.end().await;
+            let _ = writer_end.await;
+        }
+    };
     tokio::select! {
-        () = stop(server, writer_end, args.shutdown_timeout, log) => {}
+        stopped = timeout(args.shutdown_timeout, stopping) => match stopped {
+            Ok(()) => info!(log.logger, "stopped"),
+            Err(_) => warn!(log.logger, "stopped with requests unfinished"),
+        },
         _ = terminate.recv() => bail!("stopped at once by a second signal"),
         _ = interrupt.recv() => bail!("stopped at once by a second signal"),
     }
@@ -240,25 +267,4 @@ fn announce(address: SocketAddr, first_token: Option<&Token>) -> io::Result<()> 
         )?;
     }
     stdout.flush()
-}
-
-/// Accepts no more connections, finishes the requests in flight, and lets the writer close the
-/// store, all within the time given. A request that is not finished by then gets no answer.
-async fn stop(
-    server: HttpServer<Service>,
-    writer_end: Option<WriterEnd>,
-    within: Duration,
-    log: &Log,
-) {
-    let finished = timeout(within, async {
-        // An error is a panic of the accept loop. Its connections ended with it.
-        let _ = server.close().await;
-        if let Some(end) = writer_end {
-            let _ = end.await;
-        }
-    });
-    match finished.await {
-        Ok(()) => info!(log.logger, "stopped"),
-        Err(_) => warn!(log.logger, "stopped with requests unfinished"),
-    }
 }

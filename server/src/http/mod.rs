@@ -7,6 +7,7 @@ pub mod accepted_tokens;
 mod access;
 mod answer;
 pub mod api;
+pub mod bodies;
 pub mod credentials;
 pub mod document;
 mod door;

@@ -5,9 +5,10 @@
 //! member twice. Its messages name the member and what was expected; they never repeat a value.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::fmt;
 
+use foldhash::quality::RandomState;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
@@ -64,12 +65,12 @@ struct Members<'a> {
     id: Option<&'a RawValue>,
     name: Option<&'a RawValue>,
     tag: Option<&'a RawValue>,
-    others: BTreeSet<Name<'a>>,
+    others: HashSet<Name<'a>, RandomState>,
     repeated: Option<Name<'a>>,
 }
 
 /// A member's name, without a copy unless it is written with escapes.
-#[derive(PartialEq, Eq, PartialOrd, Ord, serde::Deserialize)]
+#[derive(PartialEq, Eq, Hash, serde::Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
 impl<'a> Members<'a> {

@@ -8,8 +8,6 @@
 //! Before [`PlantRequest::read`] nothing may read a byte of the body: the first read also makes
 //! hyper send `100 Continue`.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use dropshot::{
     ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpError,
@@ -20,18 +18,9 @@ use http::{Request, Version, request::Parts};
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 
-use crate::http::new_plant;
+use crate::http::bodies::{Bodies, Room};
 use crate::http::refusal::Refusal;
 use crate::types::NewPlant;
-
-/// How large a body may be, and how long it may take.
-#[derive(Clone, Copy, Debug)]
-pub struct BodyLimits {
-    /// The largest body, in bytes.
-    pub size: usize,
-    /// How long the whole body may take to arrive, from when it is first asked for.
-    pub time: Duration,
-}
 
 /// The request of the operation: its head, and its body still on the wire.
 pub struct PlantRequest {
@@ -72,17 +61,18 @@ impl PlantRequest {
         !self.read && self.head.version <= Version::HTTP_11
     }
 
-    /// Reads the plant, within the limits.
+    /// Reads the plant, within the limits. The room that it takes is to be kept as long as the
+    /// plant is.
     ///
     /// # Errors
     ///
-    /// 400, 408, 413 or 415.
-    pub async fn read(&mut self, limits: BodyLimits) -> Result<NewPlant, Refusal> {
+    /// 400, 408, 413, 415, or 503 where there is no room for the body.
+    pub async fn read(&mut self, bodies: &Bodies) -> Result<(NewPlant, Room), Refusal> {
         self.check_media_type()?;
-        let body = tokio::time::timeout(limits.time, self.read_body(limits.size))
+        let body = tokio::time::timeout(bodies.time, self.read_body(bodies))
             .await
-            .map_err(|_| Refusal::BodyTimeout(limits.time))??;
-        Ok(new_plant::read(&body)?)
+            .map_err(|_| Refusal::BodyTimeout(bodies.time))??;
+        bodies.parse(body).await
     }
 
     /// RFC 9110, section 8.3: one media type, its name in any case. RFC 8259 gives
@@ -102,11 +92,15 @@ impl PlantRequest {
         Ok(())
     }
 
-    async fn read_body(&mut self, limit: usize) -> Result<Vec<u8>, Refusal> {
+    async fn read_body(&mut self, bodies: &Bodies) -> Result<(Vec<u8>, Room), Refusal> {
+        let limit = bodies.size;
         let too_large = Refusal::BodyTooLarge { limit };
-        if usize::try_from(self.body.size_hint().lower()).is_ok_and(|declared| declared > limit) {
+        let declared = usize::try_from(self.body.size_hint().lower()).unwrap_or(usize::MAX);
+        if declared > limit {
             return Err(too_large);
         }
+        // All that is declared, so that of two bodies one gets room for the whole.
+        let mut room = bodies.room(declared)?;
         // The buffer grows with what arrives, because a client can declare a length and send
         // nothing. It holds a copy: many small chunks would each keep a network buffer alive.
         let mut bytes = Vec::new();
@@ -116,9 +110,10 @@ impl PlantRequest {
             if data.len() > limit - bytes.len() {
                 return Err(too_large);
             }
+            room.cover(bytes.len() + data.len())?;
             bytes.extend_from_slice(&data);
         }
         self.read = true;
-        Ok(bytes)
+        Ok((bytes, room))
     }
 }

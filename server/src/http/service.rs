@@ -11,16 +11,18 @@ use dropshot::{
     BuildError, ConfigDropshot, HandlerTaskMode, HttpServer, RequestContext, ServerBuilder,
 };
 use slog::{Logger, info};
+use tokio_util::task::TaskTracker;
 
 use crate::http::accepted_tokens::AcceptedTokens;
 use crate::http::access::{Access, Misrouted};
 use crate::http::answer::Answer;
 use crate::http::api::{PlantStoreApi, plant_store_api_mod};
+use crate::http::bodies::{Bodies, Room};
 use crate::http::credentials;
 use crate::http::door;
 use crate::http::metrics::RequestMetrics;
 use crate::http::refusal::Refusal;
-use crate::http::request::{BodyLimits, PlantRequest};
+use crate::http::request::PlantRequest;
 use crate::log::STRANGER;
 use crate::store::{CreateError, GroupCommit};
 use crate::types::{Error, NewPlant, Plant};
@@ -29,7 +31,9 @@ use crate::types::{Error, NewPlant, Plant};
 pub struct Service {
     accepted: AcceptedTokens,
     plants: GroupCommit,
-    body: BodyLimits,
+    bodies: Bodies,
+    /// The requests that are not answered yet.
+    in_flight: TaskTracker,
     /// Where the access records go.
     log: Logger,
     metrics: RequestMetrics,
@@ -66,6 +70,7 @@ impl PlantStoreApi for PlantStore {
     ) -> Result<Answer, Error> {
         let started = Instant::now();
         let service = rqctx.context();
+        let _in_flight = service.in_flight.token();
         if let Err(refusal) = door::check_route(request.head()) {
             let misrouted = Misrouted { rqctx: &rqctx, refusal: &refusal };
             info!(service.log, #STRANGER, "request completed"; misrouted);
@@ -77,7 +82,7 @@ impl PlantStoreApi for PlantStore {
         // Its head takes memory, and nothing needs it while the plant waits for the fsync.
         drop(request);
         let outcome = match plant {
-            Ok(plant) => service.create(plant).await,
+            Ok((plant, room)) => service.create(plant, room).await,
             Err(refusal) => Err(refusal),
         };
         let mut answer = Answer::from(&outcome);
@@ -109,22 +114,24 @@ impl Service {
     /// A service over that store, which accepts those tokens, logs each request to `log` and
     /// registers its metrics.
     #[must_use]
-    pub fn new(
-        accepted: AcceptedTokens,
-        plants: GroupCommit,
-        body: BodyLimits,
-        log: Logger,
-    ) -> Self {
-        Self { accepted, plants, body, log, metrics: RequestMetrics::register() }
+    pub fn new(accepted: AcceptedTokens, plants: GroupCommit, bodies: Bodies, log: Logger) -> Self {
+        let (in_flight, metrics) = (TaskTracker::new(), RequestMetrics::register());
+        Self { accepted, plants, bodies, in_flight, log, metrics }
+    }
+
+    /// The requests that are not answered yet; once it is closed, it can be waited for.
+    #[must_use]
+    pub fn in_flight(&self) -> TaskTracker {
+        self.in_flight.clone()
     }
 
     /// The name of the accepted token, and the plant. Without an accepted token no plant is read.
     async fn receive(
         &self,
         request: &mut PlantRequest,
-    ) -> (Option<Arc<str>>, Result<NewPlant, Refusal>) {
+    ) -> (Option<Arc<str>>, Result<(NewPlant, Room), Refusal>) {
         match self.authenticate(request) {
-            Ok(token) => (Some(token), request.read(self.body).await),
+            Ok(token) => (Some(token), request.read(&self.bodies).await),
             Err(refusal) => (None, Err(refusal)),
         }
     }
@@ -144,9 +151,9 @@ impl Service {
 
     /// A queued create is committed whether or not the client waits for the answer, so this future
     /// may be dropped at any point.
-    async fn create(&self, plant: NewPlant) -> Result<Plant, Refusal> {
+    async fn create(&self, plant: NewPlant, room: Room) -> Result<Plant, Refusal> {
         let id = plant.id;
-        match self.plants.create(plant).await {
+        match self.plants.create(plant, Arc::new(room)).await {
             Ok(plant) => Ok(plant.into()),
             Err(CreateError::Conflict) => Err(Refusal::Conflict { id }),
             Err(CreateError::QueueFull) => Err(Refusal::Overload),

@@ -57,24 +57,35 @@ impl From<&CommitError> for StoreLost {
     }
 }
 
-/// Resolves when the writer has ended: after the last [`GroupCommit`] was dropped and every queued
-/// create was committed or refused, or early, because it failed. The last answers may still be on
-/// their way to the requests.
+/// Resolves when the writer has ended: after [`GroupCommit::end`], or when the last
+/// [`GroupCommit`] was dropped, once every queued create is committed or refused; or early, because
+/// it failed. The last answers may still be on their way to the requests.
 pub type WriterEnd = oneshot::Receiver<Result<(), StoreLost>>;
 
 /// The way into the store, shared by all requests.
 #[derive(Clone)]
 pub struct GroupCommit {
-    queue: mpsc::Sender<Create>,
+    queue: mpsc::Sender<Work>,
     running: Arc<RunningCommit>,
     metrics: CommitMetrics,
 }
 
 type CreateResult = Result<NewPlant, CreateError>;
 
+/// Kept as long as a plant waits here, and dropped with it: what the plant takes of a limit.
+pub type Held = Arc<dyn Send + Sync>;
+
+/// What the writer's thread takes from the queue.
+enum Work {
+    Create(Create),
+    /// Commits what is queued, takes nothing more, and ends.
+    End,
+}
+
 /// A queued create.
 struct Create {
     plant: NewPlant,
+    held: Held,
     answer: oneshot::Sender<CreateResult>,
 }
 
@@ -87,6 +98,7 @@ type Answers = Vec<(oneshot::Sender<CreateResult>, CreateResult)>;
 struct Batch {
     plants: Vec<NewPlant>,
     waiting: Vec<oneshot::Sender<CreateResult>>,
+    held: Vec<Held>,
 }
 
 impl GroupCommit {
@@ -122,10 +134,16 @@ impl GroupCommit {
         Ok((Self { queue: sender, running, metrics }, end))
     }
 
+    /// Has the writer commit what is queued, and end. Later creates are refused.
+    pub async fn end(&self) {
+        // An error says that the writer has ended already.
+        let _ = self.queue.send(Work::End).await;
+    }
+
     /// Returns the plant once it is durable in the store, just now or from an earlier time.
     ///
     /// Once this future was polled, the create is committed whether or not it is polled again.
-    pub async fn create(&self, plant: NewPlant) -> Result<NewPlant, CreateError> {
+    pub async fn create(&self, plant: NewPlant, held: Held) -> Result<NewPlant, CreateError> {
         if self.running.refuses() {
             return Err(CreateError::Unavailable);
         }
@@ -136,15 +154,17 @@ impl GroupCommit {
         let (answer, answered) = oneshot::channel();
         // Counted before the writer can take it.
         self.metrics.queued();
-        place.send(Create { plant, answer });
+        place.send(Work::Create(Create { plant, held: Arc::clone(&held), answer }));
         // There is no answer only if the writer's thread died.
-        answered.await.unwrap_or_else(|_| Err(CreateError::Fault("the writer died".into())))
+        let answer = answered.await;
+        drop(held);
+        answer.unwrap_or_else(|_| Err(CreateError::Fault("the writer died".into())))
     }
 }
 
 fn run(
     mut writer: Box<dyn Writer>,
-    mut queue: mpsc::Receiver<Create>,
+    mut queue: mpsc::Receiver<Work>,
     answers: &mpsc::UnboundedSender<Answers>,
     running: &RunningCommit,
     log: &Logger,
@@ -152,14 +172,17 @@ fn run(
 ) -> Result<(), StoreLost> {
     let mut batch = Batch::default();
     while let Some(first) = queue.blocking_recv() {
-        batch.push(first);
+        batch.take(first, &mut queue);
         // The wake-up may have interrupted the thread that is reading the next creates on this
         // core. After the yield it has read them, and they share the fsync.
         thread::yield_now();
         while batch.plants.len() < BATCH
             && let Ok(next) = queue.try_recv()
         {
-            batch.push(next);
+            batch.take(next, &mut queue);
+        }
+        if batch.plants.is_empty() {
+            continue;
         }
         metrics.taken(batch.plants.len());
         let started = Instant::now();
@@ -196,19 +219,25 @@ fn run(
 }
 
 /// The creates in the queue were never tried, so they may be sent again as they are.
-fn refuse_the_rest(mut queue: mpsc::Receiver<Create>, answers: &mpsc::UnboundedSender<Answers>) {
+fn refuse_the_rest(mut queue: mpsc::Receiver<Work>, answers: &mpsc::UnboundedSender<Answers>) {
     queue.close();
     let mut rest = Batch::default();
-    while let Some(create) = queue.blocking_recv() {
-        rest.push(create);
+    while let Some(work) = queue.blocking_recv() {
+        rest.take(work, &mut queue);
     }
     let _ = answers.send(rest.refused(&CreateError::Unavailable));
 }
 
 impl Batch {
-    fn push(&mut self, Create { plant, answer }: Create) {
-        self.plants.push(plant);
-        self.waiting.push(answer);
+    fn take(&mut self, work: Work, queue: &mut mpsc::Receiver<Work>) {
+        match work {
+            Work::Create(Create { plant, held, answer }) => {
+                self.plants.push(plant);
+                self.held.push(held);
+                self.waiting.push(answer);
+            }
+            Work::End => queue.close(),
+        }
     }
 
     /// Counts before it answers, so that a scrape after an answer includes it.
@@ -222,11 +251,14 @@ impl Batch {
             };
             (waiting, result)
         };
-        creates.zip(outcomes).map(answer).collect()
+        let answers = creates.zip(outcomes).map(answer).collect();
+        self.held.clear();
+        answers
     }
 
     fn refused(&mut self, error: &CreateError) -> Answers {
         self.plants.clear();
+        self.held.clear();
         self.waiting.drain(..).map(|waiting| (waiting, Err(error.clone()))).collect()
     }
 }

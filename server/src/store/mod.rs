@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub use engine::{
     Cause, CommitError, Contents, Engine, NewStore, Outcome, Pages, Sizes, StoreError, Writer,
 };
-pub use group_commit::{CreateError, GroupCommit, StoreLost, WriterEnd};
+pub use group_commit::{CreateError, GroupCommit, Held, StoreLost, WriterEnd};
 pub use tally::Tally;
 pub use tend::tend;
 pub use url::{InvalidStoreUrl, StoreUrl};

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::time::Duration;
 
-use plant_store_server::http::request::BodyLimits;
+use plant_store_server::http::bodies::Bodies;
 use plant_store_server::types::{NewPlant, Plant};
 use plant_store_tests::{Connection, EVENT_TIMEOUT, Response, bearer, plant, post};
 use proptest::collection::vec;
@@ -183,7 +183,7 @@ impl Honest {
 
 #[test]
 fn pipelined_requests_get_their_own_answers_in_order() {
-    let service = InProcess::start(BodyLimits { size: LIMIT, time: EVENT_TIMEOUT });
+    let service = InProcess::start(Bodies::new(LIMIT, EVENT_TIMEOUT, 1000 * LIMIT));
     let plants = RefCell::default();
     let inputs = (vec(request(&service.token), 1..6), vec(any::<Index>(), 0..6));
     fuzz(300, 30_000, inputs, |(requests, cuts)| {
@@ -208,7 +208,7 @@ fn pipelined_requests_get_their_own_answers_in_order() {
 /// answered with 200 is stored. An honest client is served meanwhile.
 #[test]
 fn damaged_requests_get_declared_answers_or_none() {
-    let limits = BodyLimits { size: LIMIT, time: Duration::from_millis(100) };
+    let limits = Bodies::new(LIMIT, Duration::from_millis(100), 1000 * LIMIT);
     let service = InProcess::start(limits);
     let honest = Honest::connect(&service);
     let more = select(vec![

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 
-use plant_store_server::http::request::BodyLimits;
+use plant_store_server::http::bodies::Bodies;
 use plant_store_server::http::service::listen;
 use plant_store_server::log::LogLevel;
 use plant_store_server::store::{CommitError, Outcome, Writer};
@@ -38,7 +38,7 @@ pub struct InProcess {
 
 impl InProcess {
     /// Starts a service without plants.
-    pub fn start(body: BodyLimits) -> Self {
+    pub fn start(bodies: Bodies) -> Self {
         count_panics();
         let plants = Arc::default();
         let memory = Memory(Arc::clone(&plants));
@@ -47,7 +47,7 @@ impl InProcess {
         let thread = thread::Builder::new().name(SERVER.into()).spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.expect("a runtime").block_on(async {
-                let ServiceOverWriter { service, log, token, .. } = service(memory, body);
+                let ServiceOverWriter { service, log, token, .. } = service(memory, bodies);
                 let server =
                     listen("127.0.0.1:0".parse().expect("an address"), service, &log.dropshot);
                 let server = server.expect("a free port");
@@ -96,11 +96,11 @@ fn count_panics() {
     });
 }
 
-fn service(memory: Memory, body: BodyLimits) -> ServiceOverWriter {
+fn service(memory: Memory, bodies: Bodies) -> ServiceOverWriter {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let url = format!("sqlite:{}", folder.path().join("tokens.db").display());
     let url = url.parse().expect("a store URL");
-    ServiceOverWriter::start(Box::new(memory), 64, body, &url, LogLevel::Critical)
+    ServiceOverWriter::start(Box::new(memory), 64, bodies, &url, LogLevel::Critical)
         .expect("a store and a thread")
 }
 

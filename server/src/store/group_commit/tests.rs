@@ -58,9 +58,13 @@ fn plant(id: i64) -> NewPlant {
 }
 
 impl Store {
+    fn create(&self, plant: NewPlant) -> impl Future<Output = CreateResult> {
+        self.plants.create(plant, Arc::new(()))
+    }
+
     /// A create that is in the queue.
     fn queued(&self, id: i64) -> Answer<'_> {
-        let mut create: Answer<'_> = Box::pin(self.plants.create(plant(id)));
+        let mut create: Answer<'_> = Box::pin(self.create(plant(id)));
         let polled = create.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         assert!(polled.is_pending(), "{id}");
         create
@@ -87,7 +91,7 @@ fn waiting_creates_share_a_commit_and_get_their_own_answers() {
     let store = store(3, None);
     let first = store.begun(1);
     let waiting = [2, 3, 4].map(|id| store.queued(id));
-    assert_eq!(store.wait(store.plants.create(plant(5))), Err(CreateError::QueueFull));
+    assert_eq!(store.wait(store.create(plant(5))), Err(CreateError::QueueFull));
     store.commit(Ok(vec![Created]));
     assert_eq!(store.wait(first), Ok(plant(1)));
     assert_eq!(store.begun.recv(), Ok(vec![2, 3, 4]));
@@ -155,7 +159,7 @@ fn nothing_is_committed_after_a_failed_fsync() {
         "it may be in the store or not"
     );
     assert_eq!(store.wait(waiting), Err(CreateError::Unavailable), "it was never tried");
-    assert_eq!(store.wait(store.plants.create(plant(3))), Err(CreateError::Unavailable));
+    assert_eq!(store.wait(store.create(plant(3))), Err(CreateError::Unavailable));
     let lost = StoreLost::from(&CommitError::SyncFailed("lost".into()));
     assert_eq!(store.end.blocking_recv(), Ok(Err(lost)));
     assert!(store.begun.try_recv().is_err());

@@ -6,6 +6,7 @@
 //! It runs on tokio's default runtime, or with the argument `one-thread` on the service's.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
 use http_body_util::{BodyExt, Full};
@@ -65,7 +66,7 @@ async fn answer(
     let body = request.into_body().collect().await.expect("a body").to_bytes();
     let Sent { id, name, tag } = serde_json::from_slice(&body).expect("a plant");
     let plant = NewPlant { tag, ..NewPlant::new(id, name) };
-    let plant = plants.create(plant).await.expect("a free id");
+    let plant = plants.create(plant, Arc::new(())).await.expect("a free id");
     let body = serde_json::to_vec(&Plant::from(plant)).expect("a plant is JSON");
     let mut response = Response::new(Full::from(body));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

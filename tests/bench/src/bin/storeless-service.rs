@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use anyhow::Result;
-use plant_store_server::http::request::BodyLimits;
+use plant_store_server::http::bodies::Bodies;
 use plant_store_server::http::service::listen;
 use plant_store_server::log::LogLevel;
 use plant_store_server::store::{CommitError, Outcome, Writer};
@@ -27,10 +27,10 @@ impl Writer for KeepsNothing {
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<()> {
-    let body = BodyLimits { size: 1024 * 1024, time: Duration::from_secs(10) };
+    let bodies = Bodies::new(1024 * 1024, Duration::from_secs(10), 64 * 1024 * 1024);
     let url = "sqlite:plant-store.db".parse()?;
     let ServiceOverWriter { service, log, token, end } =
-        ServiceOverWriter::start(Box::new(KeepsNothing), 1024, body, &url, LogLevel::Info)?;
+        ServiceOverWriter::start(Box::new(KeepsNothing), 1024, bodies, &url, LogLevel::Info)?;
     let server = listen("127.0.0.1:0".parse()?, service, &log.dropshot)?;
     println!("listening on http://{}", server.local_addr());
     println!("Bearer {}'", token.reveal());

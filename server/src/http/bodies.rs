@@ -1,0 +1,93 @@
+//! What bodies may cost: each of them, and all together.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::thread::available_parallelism;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::http::new_plant;
+use crate::http::refusal::Refusal;
+use crate::types::NewPlant;
+
+/// From this size on a body is parsed off the thread that speaks HTTP: half a millisecond of it
+/// would be one for all other clients.
+const LARGE: usize = 32 * 1024;
+
+/// The limits of bodies, and what of them is in use.
+pub struct Bodies {
+    /// The largest body, in bytes.
+    pub size: usize,
+    /// How long a whole body may take to arrive, from when it is first asked for.
+    pub time: Duration,
+    /// The bytes that all bodies together may still take.
+    room: Arc<Semaphore>,
+    /// The large bodies that may still be parsed at the same time.
+    parsers: Arc<Semaphore>,
+}
+
+/// The bytes that a body takes of the limit for all of them, as long as it lives.
+pub struct Room(OwnedSemaphorePermit);
+
+impl Bodies {
+    /// No body may be larger than `size`, and all of them together not larger than `all`.
+    #[must_use]
+    pub fn new(size: usize, time: Duration, all: usize) -> Self {
+        let cores = available_parallelism().map_or(1, NonZeroUsize::get);
+        Self {
+            size,
+            time,
+            room: Arc::new(Semaphore::new(all.min(Semaphore::MAX_PERMITS))),
+            parsers: Arc::new(Semaphore::new(1.max(cores / 2))),
+        }
+    }
+
+    /// Room for a body of that many bytes.
+    ///
+    /// # Errors
+    ///
+    /// All bodies together would have more bytes than they may have.
+    pub fn room(&self, bytes: usize) -> Result<Room, Refusal> {
+        permits(&self.room, bytes).map(Room)
+    }
+
+    /// Parses a body, the larger ones on a thread of their own. What is being parsed keeps its
+    /// room, and its place among the parsers, even where its client leaves.
+    pub async fn parse(&self, (body, room): (Vec<u8>, Room)) -> Result<(NewPlant, Room), Refusal> {
+        if body.len() < LARGE {
+            return Ok((new_plant::read(&body)?, room));
+        }
+        let parser = Arc::clone(&self.parsers).acquire_owned();
+        let parser = parser.await.expect("the semaphore is never closed");
+        let parse = move || {
+            let plant = new_plant::read(&body);
+            drop((body, parser));
+            plant.map(|plant| (plant, room))
+        };
+        match tokio::task::spawn_blocking(parse).await {
+            Ok(read) => Ok(read?),
+            Err(panic) => Err(Refusal::Fault { cause: panic.to_string().into() }),
+        }
+    }
+}
+
+impl Room {
+    /// Makes sure that there is room for that many bytes in all.
+    ///
+    /// # Errors
+    ///
+    /// All bodies together would have more bytes than they may have.
+    pub fn cover(&mut self, bytes: usize) -> Result<(), Refusal> {
+        let more = bytes.saturating_sub(self.0.num_permits());
+        if more > 0 {
+            self.0.merge(permits(self.0.semaphore(), more)?);
+        }
+        Ok(())
+    }
+}
+
+fn permits(room: &Arc<Semaphore>, bytes: usize) -> Result<OwnedSemaphorePermit, Refusal> {
+    let bytes = u32::try_from(bytes).map_err(|_| Refusal::Overload)?;
+    Arc::clone(room).try_acquire_many_owned(bytes).map_err(|_| Refusal::Overload)
+}
