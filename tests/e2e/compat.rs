@@ -1,8 +1,9 @@
 //! The drift check: which version a change needs, and what the document is held against.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -161,6 +162,47 @@ fn a_history_that_is_cut_off_is_no_verdict() {
     git(&shallow, "remote remove origin");
     let failure = older(&shallow, None).err().expect("no older document").to_string();
     assert!(failure.contains("git fetch --unshallow"), "{failure}");
+}
+
+/// Two checkouts may share a target folder, and so one binary.
+#[test]
+fn a_chore_judges_the_checkout_that_it_runs_in() {
+    let folder = TempDir::new().expect("a folder");
+    let checkout = folder.path();
+    fs::write(checkout.join("Cargo.toml"), "[workspace]").expect("the folder takes files");
+    fs::create_dir_all(checkout.join("openapi/deeper")).expect("the folder takes folders");
+    let document = mutated(&[r#"set /info/version "7.0.0""#]).to_string();
+    fs::write(checkout.join(DOCUMENT), document).expect("the folder takes files");
+    fs::write(checkout.join("older.json"), text()).expect("the folder takes files");
+    let older = checkout.join("older.json");
+
+    for current in [checkout, &checkout.join("openapi/deeper")] {
+        let output = xtask()
+            .args(["compat", "--against"])
+            .arg(&older)
+            .current_dir(current)
+            .output()
+            .expect("the binary starts");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(printed.starts_with(&format!("{DOCUMENT} 7.0.0, since 1.0.0")), "{output:?}");
+    }
+
+    let outside = TempDir::new().expect("a folder");
+    let output = xtask().arg("compat").current_dir(outside.path()).output().expect("it starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.starts_with("xtask: cannot find the root of the repository"), "{output:?}");
+}
+
+/// The real binary of the chores, with nothing about this checkout in its environment.
+fn xtask() -> Command {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    let binary = BINARY.get_or_init(|| {
+        let build = escargot::CargoBuild::new().package("xtask").bin("xtask");
+        build.run().expect("the binary builds").path().to_owned()
+    });
+    let mut command = Command::new(binary);
+    command.env_remove("CARGO_MANIFEST_DIR");
+    command
 }
 
 fn commit(root: &Path, file: &str, text: &str) {

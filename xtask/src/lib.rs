@@ -1,10 +1,10 @@
 //! The chores of this repository, as functions: the command line calls them, and so do the tests
-//! that hold the gates among them to their word.
+//! of those chores that judge something.
 
 #![allow(
     clippy::missing_errors_doc,
     clippy::missing_panics_doc,
-    reason = "whoever runs a chore reads the error itself"
+    reason = "the person who runs a chore reads the error itself"
 )]
 
 pub mod compat;

@@ -1,9 +1,12 @@
 //! The chores of this repository: `cargo xtask --help` lists them.
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use xshell::cmd;
 
-use xtask::run::cargo;
+use xtask::run::{find_root, shell};
 use xtask::{compat, conformance, generate};
 
 /// The chores of this repository
@@ -45,10 +48,21 @@ enum Chore {
 }
 
 /// In a workspace of its own.
-const AXUM_SQLX_SERVER: &str = "--manifest-path tests/bench/axum-sqlx-server/Cargo.toml";
+const AXUM_SQLX_SERVER: &str = "tests/bench/axum-sqlx-server/Cargo.toml";
 
-fn main() -> Result<()> {
-    match Cli::parse().chore {
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match find_root().and_then(|_| run(cli.chore)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(chore: Chore) -> Result<()> {
+    match chore {
         Chore::Generate { check: false } => generate::write(),
         Chore::Generate { check: true } => generate::check(),
         Chore::Compat { against } => compat::run(against.as_deref()),
@@ -70,27 +84,49 @@ fn main() -> Result<()> {
 }
 
 fn test() -> Result<()> {
-    cargo("fmt --all --check", &[])?;
-    cargo(&format!("fmt --check {AXUM_SQLX_SERVER}"), &[])?;
-    cargo("clippy --workspace --all-targets --quiet -- --deny warnings", &[])?;
+    let sh = shell()?;
+    cmd!(sh, "cargo fmt --all --check").run()?;
+    cmd!(sh, "cargo fmt --check --manifest-path {AXUM_SQLX_SERVER}").run()?;
+    cmd!(sh, "cargo clippy --workspace --all-targets --quiet -- --deny warnings").run()?;
     generate::check()?;
-    cargo("doc --workspace --no-deps --quiet", &[("RUSTDOCFLAGS", "--deny warnings")])?;
-    cargo("test --workspace --quiet", &[])
+    cmd!(sh, "cargo doc --workspace --no-deps --quiet")
+        .env("RUSTDOCFLAGS", "--deny warnings")
+        .run()?;
+    cmd!(sh, "cargo test --workspace --quiet").run()?;
+    Ok(())
 }
 
 /// One test after the other, so that none takes the processor from another one's load.
 fn soak() -> Result<()> {
-    let words = "test --release --package plant-store-tests --test e2e -- \
-                 hard_to_kill fuzzing --test-threads 1 --nocapture";
-    cargo(words, &[("PLANT_STORE_SOAK", "1")])
+    let sh = shell()?;
+    cmd!(
+        sh,
+        "cargo test --release --package plant-store-tests --test e2e --
+            hard_to_kill fuzzing --test-threads 1 --nocapture"
+    )
+    .env("PLANT_STORE_SOAK", "1")
+    .run()?;
+    Ok(())
 }
 
 fn bench(arguments: &[String]) -> Result<()> {
-    let packages = "--package plant-store-server --package plant-store-bench";
-    cargo(&format!("build --release --quiet --bins {packages}"), &[])?;
-    let folder = "--target-dir target/axum-sqlx-server";
-    cargo(&format!("build --release --quiet --locked {AXUM_SQLX_SERVER} {folder}"), &[])?;
-    let bench = "run --release --quiet --package plant-store-bench --bin bench --";
-    let words: Vec<_> = bench.split(' ').chain(arguments.iter().map(String::as_str)).collect();
-    cargo(&words.join(" "), &[])
+    let sh = shell()?;
+    cmd!(
+        sh,
+        "cargo build --release --quiet --bins
+            --package plant-store-server --package plant-store-bench"
+    )
+    .run()?;
+    cmd!(
+        sh,
+        "cargo build --release --quiet --locked
+            --manifest-path {AXUM_SQLX_SERVER} --target-dir target/axum-sqlx-server"
+    )
+    .run()?;
+    cmd!(
+        sh,
+        "cargo run --release --quiet --package plant-store-bench --bin bench -- {arguments...}"
+    )
+    .run()?;
+    Ok(())
 }

@@ -1,55 +1,59 @@
-//! Runs other programs, from the root of the repository, and says what it runs.
+//! Where the chores work, and how they run other programs.
 
-use std::ffi::OsStr;
-use std::iter;
-use std::path::Path;
-use std::process::Command;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
+use xshell::{Cmd, Shell, cmd};
 
-/// The root of the repository.
+/// The root of the checkout that a chore works in.
+///
+/// # Panics
+///
+/// Outside of a checkout. `main` calls [`find_root`] first, which says so in an error.
 #[must_use]
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace")
+    find_root().expect("a chore runs in a checkout")
 }
 
-/// Runs cargo with these words, which hold no space, and fails where it does.
-pub fn cargo(words: &str, environment: &[(&str, &str)]) -> Result<()> {
-    println!("cargo {words}");
-    let status = Command::new(env!("CARGO"))
-        .args(words.split(' '))
-        .envs(environment.iter().copied())
-        .current_dir(root())
-        .status()
-        .context("cannot start cargo")?;
-    ensure!(status.success(), "`cargo {words}` failed");
-    Ok(())
+/// Looks for the root when the chore runs: from the package that cargo runs, else from the
+/// current folder. A root that is compiled in would be that of another checkout where two of them
+/// share a target folder.
+pub fn find_root() -> Result<&'static Path> {
+    static ROOT: OnceLock<PathBuf> = OnceLock::new();
+    if let Some(root) = ROOT.get() {
+        return Ok(root);
+    }
+    let sh = Shell::new()?;
+    if let Some(package) = env::var_os("CARGO_MANIFEST_DIR") {
+        sh.change_dir(package);
+    }
+    let manifest = quietly(cmd!(sh, "cargo locate-project --workspace --message-format plain"))
+        .context("cannot find the root of the repository")?;
+    let root = Path::new(manifest.trim_end()).parent().context("cargo names no manifest")?;
+    Ok(ROOT.get_or_init(|| root.to_owned()))
 }
 
-/// Runs a program to its end in silence; fails with all that it said.
-pub fn quietly(command: &mut Command) -> Result<()> {
-    let output = command.output().with_context(|| format!("cannot start `{}`", words(command)))?;
-    ensure!(
-        output.status.success(),
-        "`{}` failed:\n{}{}",
-        words(command),
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
-    Ok(())
+/// A shell whose commands run in the root of the checkout.
+pub fn shell() -> Result<Shell> {
+    let sh = Shell::new()?;
+    sh.change_dir(root());
+    Ok(sh)
 }
 
-/// A command as it is typed, without its environment, which may hold a token.
-fn words(command: &Command) -> String {
-    let words: Vec<_> = iter::once(command.get_program())
-        .chain(command.get_args())
-        .map(OsStr::to_string_lossy)
-        .collect();
-    words.join(" ")
+/// Runs a program to its end in silence, and returns what it prints; fails with all that it said.
+pub fn quietly(command: Cmd<'_>) -> Result<String> {
+    let command = command.ignore_status();
+    let output = command.output()?;
+    let [stdout, stderr] =
+        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    ensure!(output.status.success(), "`{command}` failed:\n{stdout}{stderr}");
+    Ok(stdout)
 }
 
 /// Whether the machine has this program, in a version that can tell its version.
 #[must_use]
 pub fn has(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+    Shell::new().is_ok_and(|sh| quietly(cmd!(sh, "{program} --version")).is_ok())
 }

@@ -5,9 +5,10 @@
 use std::fs;
 
 use anyhow::{Context, Result};
+use xshell::cmd;
 
 use super::service::Service;
-use super::tools::{folder, tool};
+use super::tools::{folder, shell};
 use crate::run::{has, quietly};
 
 pub fn run() -> Result<()> {
@@ -18,11 +19,9 @@ pub fn run() -> Result<()> {
         }
         println!("{client}");
         let service = Service::start()?;
-        quietly(
-            tool("sh -eux run.sh")
-                .current_dir(folder().join("clients").join(&client))
-                .envs(service.environment()),
-        )?;
+        let sh = shell()?;
+        sh.change_dir(folder().join("clients").join(&client));
+        quietly(cmd!(sh, "sh -eux run.sh").envs(service.environment()))?;
     }
     Ok(())
 }

@@ -4,9 +4,10 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
+use xshell::cmd;
 
 use super::service::Service;
-use super::tools::{folder, tool};
+use super::tools::{folder, shell};
 use crate::run::quietly;
 
 /// Fewer requests than this, in all, would not be the check that the README speaks of.
@@ -14,10 +15,10 @@ const ENOUGH: u64 = 5_000;
 
 /// What is sent, and how Schemathesis is asked for it: one kind after the other, because a seed
 /// of a mixed run may draw next to none of one of them.
-const KINDS: [(&str, &str); 3] = [
-    ("valid", "--mode positive"),
-    ("invalid", "--mode negative --generation-with-security-parameters false"),
-    ("invalid, credentials included", "--mode negative"),
+const KINDS: [(&str, &[&str]); 3] = [
+    ("valid", &["--mode", "positive"]),
+    ("invalid", &["--mode", "negative", "--generation-with-security-parameters", "false"]),
+    ("invalid, credentials included", &["--mode", "negative"]),
 ];
 
 const REPORT: &str = "schemathesis.json";
@@ -34,14 +35,16 @@ pub fn run() -> Result<()> {
 }
 
 /// Returns how many requests were sent.
-fn fuzz(flags: &str) -> Result<u64> {
+fn fuzz(flags: &[&str]) -> Result<u64> {
     // On a new store each time: the hook knows the ids of its own run alone.
     let service = Service::start()?;
+    let sh = shell()?;
     quietly(
-        tool("schemathesis run plant-store.json --report json --report-json-path")
-            .arg(REPORT)
-            .args(flags.split(' '))
-            .envs(service.environment()),
+        cmd!(
+            sh,
+            "schemathesis run plant-store.json --report json --report-json-path {REPORT} {flags...}"
+        )
+        .envs(service.environment()),
     )?;
     let report = fs::read(folder().join(REPORT)).context("Schemathesis wrote no report")?;
     let report: Value = serde_json::from_slice(&report).context("the report is not JSON")?;

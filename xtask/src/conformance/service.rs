@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use escargot::CargoBuild;
 
 use super::tools::folder;
+use crate::run::root;
 
 /// A serving process. Dropping it kills it.
 pub struct Service {
@@ -22,6 +23,7 @@ impl Service {
     /// Starts the service in a folder that keeps its store and its log until the next start.
     pub fn start() -> Result<Self> {
         let binary = CargoBuild::new()
+            .manifest_path(root().join("Cargo.toml"))
             .package("plant-store-server")
             .bin("plant-store")
             .release()

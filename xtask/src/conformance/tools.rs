@@ -4,9 +4,9 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result};
+use xshell::{Shell, cmd};
 
 use crate::compat::DOCUMENT;
 use crate::run::{has, quietly, root};
@@ -29,22 +29,23 @@ pub fn missing() -> Option<&'static str> {
 /// Fetches the tools, where they are not there yet, and lays out what they work on.
 pub fn install() -> Result<()> {
     lay_out()?;
+    let sh = shell()?;
     once("requirements.txt", "venv", || {
-        quietly(&mut tool("python3 -m venv --clear venv"))?;
+        quietly(cmd!(sh, "python3 -m venv --clear venv"))?;
         // Without dependencies, and then checked: a package that the list does not name must not
         // come in by itself.
-        quietly(&mut tool("pip install --no-deps --requirement requirements.txt"))?;
-        quietly(&mut tool("pip check"))
+        quietly(cmd!(sh, "pip install --no-deps --requirement requirements.txt"))?;
+        quietly(cmd!(sh, "pip check"))
     })?;
-    once("package-lock.json", "node_modules", || quietly(&mut tool("npm ci")))
+    once("package-lock.json", "node_modules", || quietly(cmd!(sh, "npm ci")))
 }
 
-/// A command of these words, which hold no space, in [`folder`], where the tools are found first.
-pub fn tool(words: &str) -> Command {
-    let mut words = words.split(' ');
-    let mut command = Command::new(words.next().expect("split gives one word at least"));
-    command.args(words).current_dir(folder()).env("PATH", path());
-    command
+/// A shell in [`folder`], where the tools are found first.
+pub fn shell() -> Result<Shell> {
+    let sh = Shell::new()?;
+    sh.change_dir(folder());
+    sh.set_var("PATH", path());
+    Ok(sh)
 }
 
 fn path() -> OsString {
@@ -84,7 +85,7 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
 
 /// Installs what this lock file names into this folder, unless it holds just that. The copy of
 /// the lock file that tells is written last: an installation that broke off is begun again.
-fn once(lock: &str, into: &str, install: impl FnOnce() -> Result<()>) -> Result<()> {
+fn once(lock: &str, into: &str, install: impl FnOnce() -> Result<String>) -> Result<()> {
     let wanted = fs::read(folder().join(lock)).with_context(|| format!("cannot read {lock}"))?;
     let stamp = folder().join(into).join(lock);
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
