@@ -1,4 +1,4 @@
-//! The drift check: which version a change needs, and what the document is held against.
+//! The drift check: which version a change needs, and which documents it compares.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,10 +7,10 @@ use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use xtask::compat::{Class, DOCUMENT, compare, older, run};
+use xtask::compat::mutations::apply;
+use xtask::compat::{Class, DOCUMENT, Document, Report, compare, older, run};
 
 use crate::contract::{document, text};
-use crate::mutations::apply;
 
 fn mutated(edits: &[&str]) -> Value {
     let mut document = document();
@@ -20,6 +20,12 @@ fn mutated(edits: &[&str]) -> Value {
     document
 }
 
+/// What the drift check says about two documents, the newer one with these edits.
+fn judged(old: &Value, new: &Value) -> Report {
+    let document = |name, json: &Value| Document::new(name, json.clone()).expect("a document");
+    compare(&document("the older", old), &document("the newer", new))
+}
+
 #[test]
 fn a_change_needs_the_version_of_its_class() {
     const BREAK: &str = "remove Plant/properties/tag";
@@ -27,36 +33,103 @@ fn a_change_needs_the_version_of_its_class() {
     const REWORD: &str = r#"set post/summary "Add a plant""#;
 
     for (edits, least, enough, too_small) in [
-        (&[BREAK][..], "2.0.0", &["2.0.0", "2.1.3", "3.0.0"][..], &["1.2.3", "1.3.0", "1.9.9"][..]),
-        (&[ADD], "1.3.0", &["1.3.0", "2.0.0"], &["1.2.3", "1.2.4", "1.3.0-rc.1"]),
-        (&[REWORD], "1.2.4", &["1.2.4", "1.3.0", "2.0.0"], &["1.2.3", "1.2.2"]),
-        (&[], "1.2.3", &["1.2.3", "1.2.4", "2.0.0"], &["1.2.2", "1.1.9", "0.9.0"]),
+        (
+            &[BREAK][..],
+            "2.0.0",
+            &["2.0.0", "2.0.0-rc.1", "2.1.3", "3.0.0"][..],
+            &["1.2.3", "1.3.0", "1.9.9-rc.1"][..],
+        ),
+        (&[ADD], "1.3.0", &["1.3.0", "1.3.0-rc.1", "2.0.0"], &["1.2.3", "1.2.4", "1.2.9-rc.1"]),
+        (&[REWORD], "1.2.3", &["1.2.3", "1.2.4", "1.2.4-rc.1", "2.0.0"], &["1.2.2", "1.2.3-rc.1"]),
+        (&[], "1.2.3", &["1.2.3", "1.2.3+7", "1.2.4", "2.0.0"], &["1.2.2", "1.1.9", "0.9.0"]),
         // The heaviest counts.
         (&[REWORD, ADD], "1.3.0", &["1.3.0"], &["1.2.4"]),
         (&[REWORD, ADD, BREAK], "2.0.0", &["2.0.0"], &["1.3.0"]),
     ] {
-        let old = mutated(&[r#"set /info/version "1.2.3""#]);
-        let passes = |version: &str| {
-            let version = format!("set /info/version {version:?}");
-            let new = mutated(&[edits, &[&version]].concat());
-            let report = compare(&old, &new).expect("versions");
-            assert_eq!(report.least_version().to_string(), least, "{edits:?}");
-            report.verdict().is_ok()
-        };
-        for version in enough {
-            assert!(passes(version), "{edits:?} as {version}");
+        for old in ["1.2.3", "1.2.3+5"] {
+            let old = mutated(&[&format!("set /info/version {old:?}")]);
+            let passes = |version: &str| {
+                let version = format!("set /info/version {version:?}");
+                let report = judged(&old, &mutated(&[edits, &[&version]].concat()));
+                let found = report.least_version().expect("a version").to_string();
+                assert_eq!(found, least, "{edits:?}");
+                report.verdict().is_ok()
+            };
+            for version in enough {
+                assert!(passes(version), "{edits:?} as {version}");
+            }
+            for version in too_small {
+                assert!(!passes(version), "{edits:?} as {version}");
+            }
         }
-        for version in too_small {
-            assert!(!passes(version), "{edits:?} as {version}");
+    }
+}
+
+/// Semantic Versioning, sections 9 and 11: it promises nothing, and comes before its release.
+#[test]
+fn any_change_after_a_pre_release_may_keep_its_release() {
+    let old = mutated(&[r#"set /info/version "1.1.0-rc.1""#]);
+    for edit in ["remove Plant/properties/tag", "set Plant/properties/colour {}"] {
+        for (version, passes) in
+            [("1.1.0-rc.1", true), ("1.1.0-rc.2", true), ("1.1.0", true), ("1.0.9", false)]
+        {
+            let report = judged(&old, &mutated(&[edit, &format!("set /info/version {version:?}")]));
+            assert_eq!(report.verdict().is_ok(), passes, "{edit} as {version}");
+            assert!(report.to_string().ends_with("; a pre-release promised nothing"), "{report}");
         }
     }
 }
 
 #[test]
-fn a_document_without_a_semantic_version_is_no_verdict() {
-    for edit in ["remove /info/version", r#"set /info/version "1.0""#] {
-        assert!(compare(&document(), &mutated(&[edit])).is_err(), "{edit}");
+fn a_version_without_a_next_one_is_an_error() {
+    let version = format!(r#"set /info/version "{}.0.0""#, u64::MAX);
+    let report = judged(&mutated(&[&version]), &mutated(&[&version, "remove Plant"]));
+    let failure = report.verdict().expect_err("a larger version").to_string();
+    assert_eq!(failure, "there is no next version after 18446744073709551615.0.0");
+    assert!(report.to_string().ends_with(&failure), "{report}");
+}
+
+#[test]
+fn words_alone_are_reported_to_need_no_new_version() {
+    let report = judged(&document(), &mutated(&["remove post/summary"]));
+    let place = "#/paths/~1plants/post/summary";
+    let lines = format!("words only  {place}  removed\nwords only; needs no new version");
+    assert_eq!(report.to_string(), lines);
+    let report = judged(&document(), &mutated(&["remove Plant/properties/tag"]));
+    assert!(report.to_string().ends_with("\nbreaking; needs 2.0.0 or larger"), "{report}");
+}
+
+#[test]
+fn a_document_that_cannot_be_compared_is_named_with_the_reason() {
+    let reference = |name| format!(r##"{{"$ref": "#/components/schemas/{name}"}}"##);
+    let looped = |schema: &str| format!("set Plant {schema}");
+    let through_all_of = looped(&format!(r#"{{"allOf": [{}]}}"#, reference("Plant")));
+    for (edits, reason) in [
+        (&["remove /info/version"][..], "info.version is missing"),
+        (&[r#"set /info/version "1.0""#], "info.version 1.0 is no semantic version"),
+        (&[r#"set /openapi "3.1.0""#], "OpenAPI 3.1.0 is not supported: OpenAPI 3.0.x is expected"),
+        (&["rename /openapi swagger", r#"set /swagger "2.0""#], "Swagger 2.0 is not supported: "),
+        (&["remove /openapi"], "`openapi` is missing: OpenAPI 3.0.x is expected"),
+        (&[&looped(&reference("Plant"))], "a `$ref` loop: #/components/schemas/Plant -> "),
+        (
+            &[&looped(&reference("Error")), &format!("set Error {}", reference("Plant"))],
+            "a `$ref` loop: #/components/schemas/Plant -> #/components/schemas/Error -> ",
+        ),
+        (&[&through_all_of], "a `$ref` loop"),
+    ] {
+        let failure = Document::new("this test", mutated(edits)).err().expect("no document");
+        let line = format!("{failure:#}");
+        assert!(line.starts_with(&format!("the document of this test: {reason}")), "{line}");
+        assert_eq!(line.lines().count(), 1, "{line}");
     }
+}
+
+/// A tree is no loop: each branch is a step into a value.
+#[test]
+fn a_schema_that_refers_to_itself_in_a_member_is_compared() {
+    let plant = r##"set Plant/properties/parent {"$ref": "#/components/schemas/Plant"}"##;
+    let report = judged(&mutated(&[plant]), &mutated(&[plant, "remove Plant/required"]));
+    assert_eq!(report.class(), Some(Class::Breaking), "{report}");
 }
 
 /// Names are the contract's own choice, also where they are keywords elsewhere.
@@ -70,7 +143,7 @@ fn a_member_called_description_is_no_matter_of_words() {
         "/components/schemas/title",
     ] {
         let old = mutated(&[&format!(r#"set {place} {{"type": "string"}}"#)]);
-        let report = compare(&old, &document()).expect("versions");
+        let report = judged(&old, &document());
         assert_eq!(report.class(), Some(Class::Breaking), "{place}:\n{report}");
     }
 }
@@ -98,7 +171,7 @@ fn the_order_of_names_does_not_count_and_nothing_else_is_lost() {
         ),
     ] {
         let [old, new] = [old, new].map(|items| mutated(&[&format!("set {list} {items}")]));
-        assert_eq!(compare(&old, &new).expect("versions").class(), expected, "{list}");
+        assert_eq!(judged(&old, &new).class(), expected, "{list}");
     }
 }
 

@@ -1,8 +1,9 @@
 //! What the specification says about the interface description, by hand: nothing here is
 //! generated, and nothing here asks the code.
 //!
-//! Texts and response headers are free, for the specification leaves them open. All else is exact:
-//! what the specification does not show is not there.
+//! Texts and response headers are free, for the specification leaves them open, but for the values
+//! of `error`: they are this contract's own, and clients match on them. All else is exact: what the
+//! specification does not show is not there.
 
 use serde_json::{Value, json};
 
@@ -145,7 +146,24 @@ fn resources(document: &Value) -> Vec<Fact> {
             fact(satisfies(schema), format!("the example of {name} is one")),
         ]);
     }
+    let errors = meanings(&components["schemas"]["Error"]["properties"]["error"]["description"]);
+    facts.push(fact(
+        errors == ["400", "401", "408", "409", "413", "415", "500", "503"],
+        "the values of `error` are 400, 401, 408, 409, 413, 415, 500 and 503, each with its \
+         meaning: the description of `error`",
+    ));
     facts
+}
+
+/// The values that a description gives a meaning: `NNN: meaning`, with `; ` between two of them.
+/// None, where a part of it is not such a pair.
+fn meanings(description: &Value) -> Vec<&str> {
+    let pairs = description.as_str().unwrap_or_default().split("; ").map(|part| {
+        let (value, meaning) = part.split_once(": ")?;
+        // Sentences may go before the first value.
+        (!meaning.trim().is_empty()).then_some(value.rsplit(' ').next()?)
+    });
+    pairs.collect::<Option<_>>().unwrap_or_default()
 }
 
 fn fact(holds: bool, says: impl Into<String>) -> Fact {

@@ -74,10 +74,13 @@ fn absolute(file: &Generated) -> PathBuf {
 
 /// The files, as the code has them now.
 pub fn generated() -> Result<[Generated; 2]> {
-    Ok([
-        Generated { path: DOCUMENT, text: document_text() },
-        Generated { path: "client/src/generated.rs", text: client()? },
-    ])
+    Ok([published(), Generated { path: "client/src/generated.rs", text: client()? }])
+}
+
+/// The published document, as the code has it now.
+#[must_use]
+pub fn published() -> Generated {
+    Generated { path: DOCUMENT, text: document_text() }
 }
 
 fn client() -> Result<String> {

@@ -1,23 +1,21 @@
 //! What one difference means to a consumer of the document.
 //!
-//! The rules below come first, then the word of the crate `drift`, which knows requests from
-//! responses. It is asked about each difference alone, so that what it says of one cannot hide
-//! another. What it does not see (security, servers, `nullable`, headers, …), what it does not
-//! handle, and what it takes for words though it binds (`readOnly`, `default`, …) is breaking.
+//! The rules name what is harmless, each with its reason. Whatever no rule names is breaking: no
+//! change passes because nobody thought of it.
 
 use std::fmt;
 
-use drift::{ChangeClass, ChangeComparison, ChangeDetails};
 use serde_json::Value;
 
 use super::difference::{Difference, Kind};
+use super::usage::{Side, Usage};
 
 /// What a change means to a consumer; the later, the heavier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
-    /// Nothing but text for people changed: a new patch version.
+    /// Nothing but text for people changed: the version may stay.
     Words,
-    /// Whatever worked works, and more does: a new minor version.
+    /// Whatever worked works: a new minor version.
     Additive,
     /// What worked may not work any longer: a new major version.
     Breaking,
@@ -33,65 +31,121 @@ impl fmt::Display for Class {
     }
 }
 
-/// The class of a difference, and what happened.
-pub fn classify(old: &Value, difference: &Difference) -> (Class, String) {
-    match by_rule(difference) {
-        Some(class) => (class, difference.kind.to_string()),
-        None => by_drift(old, difference),
+/// The class of a difference; `usage` is that of the older document, which its consumers have.
+pub fn classify(old: &Value, usage: &Usage, difference: &Difference<'_>) -> Class {
+    if is_words(usage, difference) {
+        Class::Words
+    } else if is_additive(old, usage, difference) {
+        Class::Additive
+    } else {
+        Class::Breaking
     }
 }
 
-/// The rules of the house; none, where `drift` is to be asked.
 #[expect(clippy::match_same_arms, reason = "a rule has its own reason, whatever follows from it")]
-fn by_rule(difference: &Difference) -> Option<Class> {
-    use Kind::Added;
-    match (difference.kind, &difference.place.kinds()[..]) {
-        _ if difference.place.is_words() => Some(Class::Words),
-        (_, ["info", "license", "url"]) => Some(Class::Words),
-        // Semantic Versioning, section 7: a deprecation is a minor version.
-        (_, [.., "deprecated"]) => Some(Class::Additive),
-        // What is only declared changes nothing before it is used.
-        (Added, ["tags"] | ["tags", "*"]) => Some(Class::Additive),
-        (Added, ["components"] | ["components", _] | ["components", _, "*"]) => {
-            Some(Class::Additive)
-        }
-        (Added, [.., "responses", "*", "headers"] | [.., "responses", "*", "headers", "*"]) => {
-            Some(Class::Additive)
-        }
-        // The objects of this contract are open: a consumer knows that there may be more members.
-        // Whether one is required is a difference of its own.
-        (Added, [.., "properties"] | [.., "properties", "*"]) => Some(Class::Additive),
-        // Here `drift` panics: a media type or its schema comes or goes, in place or by reference.
-        (_, [.., "$ref" | "content"] | [.., "content", "*"] | [.., "content", "*", "schema"]) => {
-            Some(Class::Breaking)
-        }
-        _ => None,
+fn is_words(usage: &Usage, difference: &Difference<'_>) -> bool {
+    match (difference.kind(), &difference.place.kinds()[..]) {
+        _ if difference.place.is_words() => true,
+        // OpenAPI 3.0.3, "Versions": tools make no distinction between 3.0.0 and 3.0.1.
+        (Kind::Changed, ["openapi"]) => true,
+        // A tag that is declared is a heading and its text. Operations may have tags that are not.
+        (Kind::Added, ["tags", "*"]) => true,
+        (Kind::Removed, ["tags", "*"]) => !usage.has_tag(name(difference)),
+        _ => false,
     }
 }
 
-fn by_drift(old: &Value, difference: &Difference) -> (Class, String) {
-    let what = difference.kind;
-    let changes = match drift::compare(old, &difference.alone) {
-        Ok(changes) if !changes.is_empty() => changes,
-        Ok(_) => return (Class::Breaking, format!("{what} (drift does not see it)")),
-        // One difference alone may refer to what only another one brings.
-        Err(error) => return (Class::Breaking, format!("{what} (drift cannot judge it: {error})")),
+#[expect(clippy::match_same_arms, reason = "a rule has its own reason, whatever follows from it")]
+fn is_additive(old: &Value, usage: &Usage, difference: &Difference<'_>) -> bool {
+    use Kind::Added;
+    let place = &difference.place;
+    match (difference.kind(), &place.kinds()[..]) {
+        // OpenAPI gives it no meaning. A generator may, and so it is more than words.
+        _ if place.is_extension() => true,
+        // Semantic Versioning, section 7: a deprecation is a minor version.
+        (_, [.., "deprecated"]) => true,
+        // What is only declared changes nothing before it is used, and nothing when it goes. A
+        // generator makes a setting of each security scheme, and so it is more than words.
+        (Added, ["components", _, "*"]) => true,
+        (_, ["components", "securitySchemes", "*", ..]) => !usage.has_scheme(&place.steps()[2]),
+        (Added, ["paths", "*"]) => true,
+        (Added, ["paths", "*", method]) if METHODS.contains(method) => true,
+        (Added, ["paths", "*", _, "requestBody"]) => is_optional(difference.new),
+        (Added, ["paths", "*", "parameters", "*"] | ["paths", "*", _, "parameters", "*"]) => {
+            is_optional(difference.new) && !overrides_another(old, difference)
+        }
+        (
+            Added,
+            ["paths", "*", _, "responses", "*", "headers", "*"]
+            | ["components", "responses", "*", "headers", "*"],
+        ) => !usage.is_unclear(place),
+        (Added, [.., "properties", "*"]) => is_new_property(old, usage, difference),
+        // The response promises more.
+        (Added, [.., "required", "*"]) => usage.is_only(Side::Response, place),
+        _ => usage.is_only(Side::Request, place) && asks_for_less(difference),
+    }
+}
+
+const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+/// Whether a parameter or a request body may be left out. What it refers to is not looked at.
+fn is_optional(value: Option<&Value>) -> bool {
+    value.is_some_and(|value| value["required"] != true && value.get("$ref").is_none())
+}
+
+/// A parameter of an operation overrides the one of the path that has the same name.
+fn overrides_another(old: &Value, parameter: &Difference<'_>) -> bool {
+    let path = &old["paths"][&parameter.place.steps()[1]];
+    let name = parameter.new.map(|parameter| &parameter["name"]);
+    let mut shared = path["parameters"].as_array().into_iter().flatten();
+    shared.any(|other| other.get("$ref").is_some() || other.get("name") == name)
+}
+
+/// Objects are open: a consumer knows that there may be more members than the document names, and
+/// sends no other. Whether a property is required is a difference of its own.
+fn is_new_property(old: &Value, usage: &Usage, property: &Difference<'_>) -> bool {
+    let place = &property.place;
+    let Some(schema) = place.parent().and_then(|place| place.parent()?.find(old)) else {
+        return false;
     };
-    let told: Vec<_> = changes.iter().flat_map(|change| &change.changes).collect();
-    let only = |direction| {
-        changes.iter().flat_map(|change| &change.paths).all(|path| path.comparison == direction)
-    };
-    let is_addition = match (difference.kind, &difference.place.kinds()[..]) {
-        // A response promises more, or a request asks for less.
-        (Kind::Added, [.., "required", "*"]) => only(ChangeComparison::Output),
-        (Kind::Removed, [.., "required", "*"]) => only(ChangeComparison::Input),
-        // Forward-incompatible is also what is dropped, such as a status: that is no addition.
-        _ => told.iter().all(|change| {
-            change.class == ChangeClass::ForwardIncompatible
-                && matches!(change.details, ChangeDetails::Added | ChangeDetails::LessStrict)
-        }),
-    };
-    let class = if is_addition { Class::Additive } else { Class::Breaking };
-    let messages: Vec<&str> = told.iter().map(|change| &change.message[..]).collect();
-    (class, format!("{what} (drift: {})", messages.join("; ")))
+    // A closed object said that it has no other member, or which schema each other one has.
+    let is_open = schema.get("additionalProperties").is_none_or(|more| *more == true);
+    // Before, it was required and could be anything. A request may send what is now refused; a
+    // response only promises more.
+    let mut required = schema["required"].as_array().into_iter().flatten();
+    let was_free = required.any(|required| required == name(property));
+    is_open && !usage.is_unclear(place) && (!was_free || usage.is_only(Side::Response, place))
+}
+
+/// Whether every request that was accepted still is: a limit is lifted or loosened.
+#[expect(clippy::match_same_arms, reason = "a rule has its own reason, whatever follows from it")]
+fn asks_for_less(difference: &Difference<'_>) -> bool {
+    let Difference { ref place, old, new } = *difference;
+    let is = |value: Option<&Value>, constant: bool| value.is_some_and(|it| *it == constant);
+    match &place.kinds()[..] {
+        [.., "required", "*"] => new.is_none(),
+        [.., "enum", "*"] => old.is_none(),
+        [.., "enum" | "multipleOf" | "pattern"] => new.is_none(),
+        // `required` is that of a parameter or a body, not of a schema.
+        [.., "required" | "exclusiveMaximum" | "exclusiveMinimum" | "uniqueItems"] => {
+            is(old, true) && (new.is_none() || is(new, false))
+        }
+        [.., "maximum" | "maxItems" | "maxLength" | "maxProperties"] => {
+            old.is_some_and(|old| new.is_none_or(|new| is_larger(new, old)))
+        }
+        [.., "minimum" | "minItems" | "minLength" | "minProperties"] => {
+            old.is_some_and(|old| new.is_none_or(|new| is_larger(old, new)))
+        }
+        [.., "additionalProperties"] => is(old, false) || new.is_none() || is(new, true),
+        _ => false,
+    }
+}
+
+/// Surely larger: two numbers that are the same as 64-bit floats are not.
+fn is_larger(one: &Value, other: &Value) -> bool {
+    one.as_f64().zip(other.as_f64()).is_some_and(|(one, other)| one > other)
+}
+
+fn name<'a>(difference: &'a Difference<'_>) -> &'a str {
+    difference.place.steps().last().map_or("", |name| name)
 }

@@ -10,14 +10,15 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::place::Place;
+use super::place::{Place, members};
 
 /// One difference, as small as it can be told.
-pub struct Difference {
+pub struct Difference<'a> {
     pub place: Place,
-    pub kind: Kind,
-    /// The older document with this difference and no other.
-    pub alone: Value,
+    /// The older value; none where it was added.
+    pub old: Option<&'a Value>,
+    /// The newer value; none where it was removed.
+    pub new: Option<&'a Value>,
 }
 
 #[derive(Clone, Copy)]
@@ -25,6 +26,16 @@ pub enum Kind {
     Added,
     Changed,
     Removed,
+}
+
+impl Difference<'_> {
+    pub fn kind(&self) -> Kind {
+        match (self.old, self.new) {
+            (None, _) => Kind::Added,
+            (_, None) => Kind::Removed,
+            _ => Kind::Changed,
+        }
+    }
 }
 
 impl fmt::Display for Kind {
@@ -37,77 +48,37 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The members of an object, or the items of a list by their names.
-type Members = IndexMap<String, Value>;
-
 /// Every difference between two documents.
-pub fn differences(old: &Value, new: &Value) -> Vec<Difference> {
-    within(&Place::root(), Some(old), Some(new))
-        .into_iter()
-        .map(|(place, kind, alone)| {
-            let alone = alone.expect("a document is not removed from itself");
-            Difference { place, kind, alone }
-        })
-        .collect()
-}
-
-/// Each difference with the old value as it would be with that one alone; no value, where the
-/// difference is its removal.
-fn within(
-    place: &Place,
-    old: Option<&Value>,
-    new: Option<&Value>,
-) -> Vec<(Place, Kind, Option<Value>)> {
-    match (old, new) {
-        _ if old == new => Vec::new(),
-        (Some(Value::Object(old)), Some(Value::Object(new))) if !place.is_whole() => {
-            let members = |of: &serde_json::Map<String, Value>| of.clone().into_iter().collect();
-            among(place, &members(old), &members(new), |alone| alone.into_iter().collect())
-        }
-        (Some(Value::Array(old)), Some(Value::Array(new))) if !place.is_whole() => {
-            among(place, &named(old), &named(new), |alone| alone.into_values().collect())
-        }
-        _ => {
-            let kind = match (old, new) {
-                (None, _) => Kind::Added,
-                (_, None) => Kind::Removed,
-                _ => Kind::Changed,
-            };
-            vec![(place.clone(), kind, new.cloned())]
-        }
-    }
-}
-
-fn among(
-    place: &Place,
-    old: &Members,
-    new: &Members,
-    whole: impl Fn(Members) -> Value,
-) -> Vec<(Place, Kind, Option<Value>)> {
-    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+pub fn differences<'a>(old: &'a Value, new: &'a Value) -> Vec<Difference<'a>> {
     let mut found = Vec::new();
-    for name in names {
-        for (place, kind, member) in within(&place.step(name), old.get(name), new.get(name)) {
-            let mut alone = old.clone();
-            match member {
-                Some(member) => alone.insert(name.clone(), member),
-                None => alone.shift_remove(name),
-            };
-            found.push((place, kind, Some(whole(alone))));
-        }
-    }
+    look(Place::root(), Some(old), Some(new), &mut found);
     found
 }
 
-/// The items of a list by their names, where each has one of its own, else by their positions.
-fn named(items: &[Value]) -> Members {
-    let name = |item: &Value| item.as_str().or(item["name"].as_str()).map(str::to_owned);
-    items
-        .iter()
-        .map(|item| Some((name(item)?, item.clone())))
-        .collect::<Option<Members>>()
-        .filter(|members| members.len() == items.len())
-        .unwrap_or_else(|| {
-            (0..).map(|position: usize| position.to_string()).zip(items.iter().cloned()).collect()
-        })
+fn look<'a>(
+    place: Place,
+    old: Option<&'a Value>,
+    new: Option<&'a Value>,
+    found: &mut Vec<Difference<'a>>,
+) {
+    if old == new {
+        return;
+    }
+    let has_parts = match (old, new) {
+        (Some(Value::Object(_)), Some(Value::Object(_)))
+        | (Some(Value::Array(_)), Some(Value::Array(_))) => true,
+        (None, Some(Value::Object(_) | Value::Array(_)))
+        | (Some(Value::Object(_) | Value::Array(_)), None) => place.is_collection(),
+        _ => false,
+    };
+    if !has_parts || place.is_whole() {
+        found.push(Difference { place, old, new });
+        return;
+    }
+    let [old, new]: [IndexMap<_, _>; 2] =
+        [old, new].map(|value| value.map(members).unwrap_or_default());
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    for name in names {
+        look(place.step(name), old.get(name).copied(), new.get(name).copied(), found);
+    }
 }

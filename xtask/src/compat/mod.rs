@@ -2,30 +2,38 @@
 //! `info.version` says so.
 //!
 //! ```text
-//! older       which document the present one is compared with
-//!   → difference  everything in which the two differ, one by one
-//!     → class       what each difference alone means: breaking, additive or words only
+//! older         which document the present one is compared with
+//!   → document    whether the two can be compared
+//!   → difference  everything in which they differ, one by one
+//!     → usage       what requests and responses reach
+//!     → class       what each difference means: breaking, additive or words only
+//!   → version     which version that needs
 //! ```
 //!
 //! A difference that nobody can judge is breaking: nothing here may pass because it was not seen.
 
 mod class;
 mod difference;
+mod document;
+pub mod mutations;
 mod older;
 mod place;
+mod usage;
+mod version;
 
 use std::fmt;
 use std::fs;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use semver::Version;
-use serde_json::Value;
 
 pub use class::Class;
+pub use document::Document;
 pub use older::{Older, older};
 pub use place::Place;
 
 use crate::run::root;
+use usage::Usage;
 
 /// The published document, relative to the root of the repository.
 pub const DOCUMENT: &str = "openapi/plant-store.json";
@@ -39,10 +47,10 @@ pub fn run(against: Option<&str>) -> Result<()> {
     };
     let text = fs::read_to_string(root().join(DOCUMENT))
         .with_context(|| format!("cannot read {DOCUMENT}"))?;
-    let old = parse(&older.text).with_context(|| format!("in the document of {}", older.name))?;
-    let new = parse(&text).with_context(|| format!("in {DOCUMENT}"))?;
-    let report = compare(&old, &new)?;
-    println!("{DOCUMENT} {}, since {} of {}:\n{report}", report.new, report.old, older.name);
+    let old = Document::parse(&older.name, &older.text)?;
+    let new = Document::parse("this checkout", &text)?;
+    let report = compare(&old, &new);
+    println!("{DOCUMENT} {}, since {} of {}:\n{report}", new.version, old.version, old.name);
     report.verdict()
 }
 
@@ -67,17 +75,20 @@ pub struct Change {
 }
 
 /// Compares two documents by meaning.
-pub fn compare(old: &Value, new: &Value) -> Result<Report> {
-    let changes = difference::differences(old, new)
+#[must_use]
+pub fn compare(old: &Document, new: &Document) -> Report {
+    let usage = Usage::of(&old.json);
+    let changes = difference::differences(&old.json, &new.json)
         .into_iter()
         // The version is what the changes are held against.
         .filter(|difference| difference.place.kinds() != ["info", "version"])
-        .map(|difference| {
-            let (class, what) = class::classify(old, &difference);
-            Change { place: difference.place, what, class }
+        .map(|difference| Change {
+            class: class::classify(&old.json, &usage, &difference),
+            what: difference.kind().to_string(),
+            place: difference.place,
         })
         .collect();
-    Ok(Report { changes, old: version(old)?, new: version(new)? })
+    Report { changes, old: old.version.clone(), new: new.version.clone() }
 }
 
 impl Report {
@@ -88,50 +99,30 @@ impl Report {
     }
 
     /// The least version that the newer document may have.
-    #[must_use]
-    pub fn least_version(&self) -> Version {
-        let Version { major, minor, patch, .. } = self.old;
-        match self.class() {
-            Some(Class::Breaking) => Version::new(major + 1, 0, 0),
-            Some(Class::Additive) => Version::new(major, minor + 1, 0),
-            Some(Class::Words) => Version::new(major, minor, patch + 1),
-            None => self.old.clone(),
-        }
+    pub fn least_version(&self) -> Result<Version> {
+        version::least(&self.old, self.class())
     }
 
     /// Fails where the newer document has a smaller version than its changes need.
     pub fn verdict(&self) -> Result<()> {
-        let least = self.least_version();
-        ensure!(
-            self.new >= least,
-            "info.version is {}, was {}, and must be {least} or larger: \
-             set VERSION in server/src/http/document.rs, then `cargo xtask generate`",
-            self.new,
-            self.old,
-        );
-        Ok(())
+        version::verdict(&self.old, &self.new, self.class())
     }
 }
 
+/// The changes, and in the last line what they need.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.changes.is_empty() {
-            return write!(f, "nothing changed");
+        for Change { place, what, class } in &self.changes {
+            writeln!(f, "{class:10}  {place}  {what}")?;
         }
-        let lines: Vec<String> = self
-            .changes
-            .iter()
-            .map(|Change { place, what, class }| format!("{class:10}  {place}  {what}"))
-            .collect();
-        write!(f, "{}", lines.join("\n"))
+        let Some(class) = self.class() else { return write!(f, "nothing changed") };
+        match self.least_version() {
+            Ok(_) if !self.old.pre.is_empty() => {
+                write!(f, "{class}; a pre-release promised nothing")
+            }
+            Ok(least) if class > Class::Words => write!(f, "{class}; needs {least} or larger"),
+            Ok(_) => write!(f, "{class}; needs no new version"),
+            Err(error) => write!(f, "{class}; {error}"),
+        }
     }
-}
-
-fn parse(text: &str) -> Result<Value> {
-    serde_json::from_str(text).context("not JSON")
-}
-
-fn version(document: &Value) -> Result<Version> {
-    let text = document["info"]["version"].as_str().context("a document without info.version")?;
-    text.parse().with_context(|| format!("info.version is {text}, which is no semantic version"))
 }

@@ -2,13 +2,17 @@
 
 use std::fmt;
 
-/// Members that speak to people and bind nobody.
+use indexmap::IndexMap;
+use serde_json::Value;
+
+/// Members that speak to people and bind nobody. The licence is that of the text.
 const WORDS: &[&str] = &[
     "contact",
     "description",
     "example",
     "examples",
     "externalDocs",
+    "license",
     "summary",
     "termsOfService",
     "title",
@@ -40,7 +44,7 @@ const NAMES: &[&str] = &[
 ];
 
 /// The steps from the root of a document to a value.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(Vec<String>);
 
 impl Place {
@@ -54,19 +58,31 @@ impl Place {
         Self(self.0.iter().cloned().chain([step.to_owned()]).collect())
     }
 
+    /// A step back; none from the root.
+    pub(super) fn parent(&self) -> Option<Self> {
+        self.0.split_last().map(|(_, steps)| Self(steps.to_owned()))
+    }
+
+    /// The steps, as the document has them.
+    pub(super) fn steps(&self) -> &[String] {
+        &self.0
+    }
+
     /// The steps with `*` for whatever is not a keyword of OpenAPI. A property may be called
-    /// `description`, and its loss is no matter of words.
+    /// `description`, and its loss is not a matter of words.
     pub(super) fn kinds(&self) -> Vec<&str> {
-        let (mut named, mut data) = (false, false);
-        self.0
-            .iter()
-            .map(|step| {
-                let kind = if named || data { "*" } else { step };
-                named = NAMES.contains(&kind);
-                data = data || kind == "enum" || is_data(kind);
-                kind
-            })
-            .collect()
+        let mut kinds: Vec<&str> = Vec::new();
+        let mut data = false;
+        for step in &self.0 {
+            let is_name = data || kinds.last().is_some_and(|kind| NAMES.contains(kind));
+            // No path and no status starts so.
+            let is_extension = step.starts_with("x-")
+                && matches!(kinds[..], ["paths"] | ["paths", "*", _, "responses"]);
+            let kind = if is_name && !is_extension { "*" } else { step };
+            data = data || kind == "enum" || is_data(kind);
+            kinds.push(kind);
+        }
+        kinds
     }
 
     /// Whether the value only speaks to people.
@@ -74,15 +90,67 @@ impl Place {
         self.kinds().iter().any(|kind| WORDS.contains(kind))
     }
 
+    /// Whether the value is, or is in, an extension of OpenAPI.
+    pub(super) fn is_extension(&self) -> bool {
+        self.kinds().iter().any(|kind| kind.starts_with("x-"))
+    }
+
     /// Whether the value counts as one, whatever it is made of.
     pub(super) fn is_whole(&self) -> bool {
         self.is_words() || self.kinds().iter().any(|kind| is_data(kind))
+    }
+
+    /// Whether a value that is absent here means the same as an empty one.
+    pub(super) fn is_collection(&self) -> bool {
+        matches!(
+            self.kinds()[..],
+            ["components"]
+                | ["components", _]
+                | [.., "headers" | "parameters" | "properties" | "required" | "tags"]
+        )
+    }
+
+    /// Whether the next steps are names, not keywords.
+    pub(super) fn has_names(&self) -> bool {
+        self.kinds().last().is_some_and(|kind| NAMES.contains(kind))
+    }
+
+    /// The value at this place of a document.
+    pub(super) fn find<'a>(&self, document: &'a Value) -> Option<&'a Value> {
+        self.0.iter().try_fold(document, |value, step| members(value).get(step).copied())
     }
 }
 
 /// Whether what is inside such a member is a value, not more of OpenAPI.
 fn is_data(kind: &str) -> bool {
     matches!(kind, "default" | "security") || kind.starts_with("x-")
+}
+
+/// Whether such a member only speaks to people.
+pub(super) fn is_word(kind: &str) -> bool {
+    WORDS.contains(&kind)
+}
+
+/// What is one step further: the members of an object; the items of a list by their names, where
+/// each has one of its own, else by their positions.
+pub(super) fn members(value: &Value) -> IndexMap<String, &Value> {
+    match value {
+        Value::Object(members) => {
+            members.iter().map(|(name, member)| (name.clone(), member)).collect()
+        }
+        Value::Array(items) => {
+            let name = |item: &Value| item.as_str().or(item["name"].as_str()).map(str::to_owned);
+            items
+                .iter()
+                .map(|item| Some((name(item)?, item)))
+                .collect::<Option<IndexMap<_, _>>>()
+                .filter(|named| named.len() == items.len())
+                .unwrap_or_else(|| {
+                    (0..items.len()).map(|position| position.to_string()).zip(items).collect()
+                })
+        }
+        _ => IndexMap::new(),
+    }
 }
 
 /// As a JSON pointer, in which an item of a list goes by its name where it has one.

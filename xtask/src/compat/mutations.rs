@@ -1,0 +1,97 @@
+//! Small ways to break or to bend the contract, and what each judge is expected to say about them.
+//!
+//! The end-to-end tests hold our own judges to this table, and `cargo xtask conformance` holds the
+//! drift check beside a judge of other people.
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::{Document, Report, compare};
+
+/// In each row: whether the facts have it (`caught`) or the specification has no word about it
+/// (`holds`); the class that the drift check gives it (`nothing`: no change by meaning; `refused`:
+/// not a document that it can compare); the edits. Where they have two sides, with `=>` between,
+/// the left one makes the older document out of the published one, and the right one the newer
+/// document out of the older.
+const TABLE: &str = include_str!("mutations.txt");
+
+/// A row of the table.
+pub struct Mutation {
+    /// What the facts are to say about the newer document.
+    pub facts: &'static str,
+    /// What the drift check is to say about the change.
+    pub class: &'static str,
+    /// The edits, as they are written.
+    pub edits: &'static str,
+}
+
+/// Every row of the table.
+pub fn mutations() -> impl Iterator<Item = Mutation> {
+    TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(|row| {
+        let columns: Vec<&str> = row.splitn(3, '|').map(str::trim).collect();
+        let [facts, class, edits] = columns.try_into().expect("a row has three columns");
+        Mutation { facts, class, edits }
+    })
+}
+
+impl Mutation {
+    /// The older document and the newer one.
+    #[must_use]
+    pub fn documents(&self, published: &Value) -> [Value; 2] {
+        let (before, after) = self.edits.split_once(" => ").unwrap_or(("", self.edits));
+        let old = edited(before, published);
+        let new = edited(after, &old);
+        [old, new]
+    }
+
+    /// What the drift check says about it; an error, where it cannot compare the two.
+    pub fn report(&self, published: &Value) -> Result<Report> {
+        let [old, new] = self.documents(published);
+        Ok(compare(&Document::new("the older", old)?, &Document::new("the newer", new)?))
+    }
+}
+
+fn edited(edits: &str, document: &Value) -> Value {
+    let mut document = document.clone();
+    edits.split(" & ").filter(|edit| !edit.is_empty()).for_each(|edit| apply(edit, &mut document));
+    document
+}
+
+/// `remove PLACE`, `rename PLACE NAME` or `set PLACE JSON`, which puts an item into a list before
+/// that position. A place is a JSON pointer; `post` stands for the operation, a type's name for
+/// its schema.
+///
+/// # Panics
+///
+/// Where the document has no such place.
+pub fn apply(edit: &str, document: &mut Value) {
+    let (verb, rest) = edit.split_once(' ').expect("an edit has a place");
+    let (place, operand) = rest.split_once(' ').unwrap_or((rest, ""));
+    let place = match place.split('/').next() {
+        Some("") => place.to_owned(),
+        Some("post") => format!("/paths/~1plants/{place}"),
+        _ => format!("/components/schemas/{place}"),
+    };
+    let (parent, member) = place.rsplit_once('/').expect("a place is a pointer");
+    let member = member.replace("~1", "/");
+    match document.pointer_mut(parent).expect(edit) {
+        Value::Object(members) => match verb {
+            "remove" => drop(members.remove(&member).expect(edit)),
+            "rename" => {
+                let value = members.remove(&member).expect(edit);
+                members.insert(operand.to_owned(), value);
+            }
+            "set" => drop(members.insert(member, serde_json::from_str(operand).expect(edit))),
+            _ => panic!("{edit}"),
+        },
+        Value::Array(items) => {
+            let position: usize = member.parse().expect(edit);
+            match verb {
+                "remove" => drop(items.remove(position)),
+                "set" => items.insert(position, serde_json::from_str(operand).expect(edit)),
+                _ => panic!("{edit}"),
+            }
+        }
+        _ => panic!("{edit}"),
+    }
+}

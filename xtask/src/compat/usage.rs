@@ -1,0 +1,137 @@
+//! What a document uses, and where: which of its parts requests and responses reach, through
+//! every `$ref`, and which security schemes and tags its operations have.
+//!
+//! What cannot be followed to its end makes all of it unclear: no part may seem to be used by
+//! requests alone because nobody could look.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::place::{Place, is_word, members};
+
+/// Where a part of a document is met.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// In what a consumer sends.
+    Request,
+    /// In what a consumer receives.
+    Response,
+    /// Where one cannot tell what a change of it means: in a callback, and in a composition,
+    /// whose parts limit each other.
+    Unclear,
+}
+
+/// What a document uses.
+#[derive(Default)]
+pub struct Usage {
+    /// No side: on the way to an operation.
+    sides: BTreeMap<Place, BTreeSet<Option<Side>>>,
+    schemes: BTreeSet<String>,
+    tags: BTreeSet<String>,
+    is_incomplete: bool,
+}
+
+impl Usage {
+    /// Follows a document, in which no `$ref` leads back to itself, from its operations.
+    pub fn of(document: &Value) -> Self {
+        let mut usage = Self::default();
+        for part in ["paths", "security"] {
+            usage.follow(document, &Place::root().step(part), &document[part], None);
+        }
+        usage
+    }
+
+    /// Whether a place, or what it would be in, is met on this side and nowhere else.
+    pub fn is_only(&self, side: Side, place: &Place) -> bool {
+        !self.is_incomplete && self.sides(place) == BTreeSet::from([Some(side)])
+    }
+
+    /// Whether one cannot tell what a change at a place means.
+    pub fn is_unclear(&self, place: &Place) -> bool {
+        self.is_incomplete || self.sides(place).contains(&Some(Side::Unclear))
+    }
+
+    pub fn has_scheme(&self, name: &str) -> bool {
+        self.schemes.contains(name)
+    }
+
+    pub fn has_tag(&self, name: &str) -> bool {
+        self.tags.contains(name)
+    }
+
+    fn sides(&self, place: &Place) -> BTreeSet<Option<Side>> {
+        let mut place = Some(place.clone());
+        while let Some(here) = place {
+            if let Some(sides) = self.sides.get(&here) {
+                return sides.clone();
+            }
+            place = here.parent();
+        }
+        BTreeSet::new()
+    }
+
+    fn follow(&mut self, document: &Value, place: &Place, value: &Value, side: Option<Side>) {
+        let kinds = place.kinds();
+        let kind = kinds.last().copied().unwrap_or_default();
+        let side = match kind {
+            _ if side.is_some() && !place.has_names() && is_composition(value) => {
+                Some(Side::Unclear)
+            }
+            _ if side.is_some() => side,
+            "requestBody" | "parameters" => Some(Side::Request),
+            "responses" => Some(Side::Response),
+            "callbacks" => Some(Side::Unclear),
+            _ => None,
+        };
+        if !self.sides.entry(place.clone()).or_default().insert(side) {
+            return;
+        }
+        match kind {
+            "security" => {
+                self.schemes.extend(items(value).flat_map(|one| members(one).into_keys()));
+            }
+            "tags" => self.tags.extend(items(value).filter_map(Value::as_str).map(str::to_owned)),
+            // It names schemas in its own way.
+            "discriminator" => self.is_incomplete = true,
+            _ => {}
+        }
+        if place.is_whole() {
+            return;
+        }
+        if let Some(reference) = value["$ref"].as_str() {
+            match target(document, reference) {
+                Some((place, value)) => self.follow(document, &place, value, side),
+                None => self.is_incomplete = true,
+            }
+        }
+        for (step, member) in members(value) {
+            self.follow(document, &place.step(&step), member, side);
+        }
+    }
+}
+
+/// Whether a schema has parts that limit each other. An `allOf` of one part, beside which nothing
+/// limits, is no more than that part: this is how OpenAPI 3.0 gives a reference a description.
+fn is_composition(schema: &Value) -> bool {
+    let is_one_part = schema["allOf"].as_array().is_some_and(|parts| parts.len() == 1)
+        && members(schema)
+            .keys()
+            .all(|key| matches!(&key[..], "allOf" | "nullable" | "deprecated") || is_word(key));
+    let composes = |key: &&str| schema.get(key).is_some();
+    ["allOf", "anyOf", "oneOf", "not"].iter().any(composes) && !is_one_part
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
+}
+
+/// Where a `$ref` leads in its own document.
+fn target<'a>(document: &'a Value, reference: &str) -> Option<(Place, &'a Value)> {
+    let steps = reference.strip_prefix('#')?.split('/').skip(1);
+    let place = steps
+        .map(|step| step.replace("~1", "/").replace("~0", "~"))
+        .fold(Place::root(), |place, step| place.step(&step));
+    let value = place.find(document)?;
+    Some((place, value))
+}

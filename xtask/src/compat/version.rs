@@ -1,0 +1,46 @@
+//! Which version a change needs, by Semantic Versioning 2.0.0.
+
+use std::cmp::Ordering;
+
+use anyhow::{Context, Result, ensure};
+use semver::{Prerelease, Version};
+
+use super::class::Class;
+
+/// The least version after a change, of which this is the heaviest class.
+///
+/// A pre-release promises nothing (section 9), and so no change after it needs more than its own
+/// version.
+pub fn least(old: &Version, class: Option<Class>) -> Result<Version> {
+    let Version { major, minor, patch, .. } = *old;
+    let next = |number: u64| {
+        number.checked_add(1).with_context(|| format!("there is no next version after {old}"))
+    };
+    Ok(match class {
+        _ if !old.pre.is_empty() => old.clone(),
+        Some(Class::Breaking) => Version::new(next(major)?, 0, 0),
+        Some(Class::Additive) => Version::new(major, next(minor)?, 0),
+        Some(Class::Words) | None => Version::new(major, minor, patch),
+    })
+}
+
+/// Fails where the newer version is smaller than the least one, or than the older one.
+///
+/// A newer pre-release counts as the release that it leads to: 2.0.0-rc.1 may break what 1.0.0
+/// promised. But it comes before that release (section 11). Build metadata does not count
+/// (section 10).
+pub fn verdict(old: &Version, new: &Version, class: Option<Class>) -> Result<()> {
+    const MEND: &str =
+        "set VERSION in server/src/http/document.rs, then run `cargo xtask generate`";
+    let least = least(old, class)?;
+    let release = Version { pre: Prerelease::EMPTY, ..new.clone() };
+    ensure!(
+        new.cmp_precedence(old) != Ordering::Less,
+        "info.version falls from {old} to {new}, and must be {least} or larger: {MEND}"
+    );
+    ensure!(
+        release.cmp_precedence(&least) != Ordering::Less,
+        "info.version is {new}, was {old}, and must be {least} or larger: {MEND}"
+    );
+    Ok(())
+}
