@@ -1,14 +1,17 @@
 //! The drift check: which version a change needs, and which documents it compares.
 
+mod history;
+mod repository;
+
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use xtask::compat::mutations::apply;
-use xtask::compat::{Class, DOCUMENT, Document, Report, compare, older, run};
+use xtask::compat::{Class, DOCUMENT, Document, Report, compare, run};
 
 use crate::contract::{document, text};
 
@@ -192,51 +195,6 @@ fn the_command_holds_the_document_against_a_file() {
     assert!(run(Some("no-such-revision")).is_err());
 }
 
-#[test]
-fn the_older_document_is_that_of_the_merge_base_or_of_the_last_commit() {
-    let folder = TempDir::new().expect("a folder");
-    let root = folder.path();
-    let older_document = || older(root, None).expect("a whole history");
-    let found = || older_document().map(|older| older.text);
-    assert_eq!(found(), None, "no repository");
-
-    git(root, "init --quiet --initial-branch main");
-    assert_eq!(found(), None, "no commit");
-
-    commit(root, "README.md", "words");
-    assert_eq!(found(), None, "no document");
-
-    commit(root, DOCUMENT, "first");
-    commit(root, "README.md", "more words");
-    fs::write(root.join(DOCUMENT), "not committed").expect("the folder takes files");
-    assert_eq!(found().as_deref(), Some("first"), "the last commit that touched it");
-    let name = older_document().expect("a document").name;
-    assert_eq!(name, git(root, "rev-parse HEAD~1").trim_end());
-
-    git(root, "update-ref refs/remotes/origin/main HEAD");
-    commit(root, DOCUMENT, "second");
-    assert_eq!(found().as_deref(), Some("first"), "the merge base");
-    let named = older(root, Some("HEAD")).expect("a revision").expect("a document");
-    assert_eq!(named.text, "second");
-}
-
-/// Where the history is cut off, the last commit seems to have brought every file.
-#[test]
-fn a_history_that_is_cut_off_is_no_verdict() {
-    let folder = TempDir::new().expect("a folder");
-    let [whole, shallow] = ["whole", "shallow"].map(|name| folder.path().join(name));
-    fs::create_dir(&whole).expect("the folder takes folders");
-    git(&whole, "init --quiet --initial-branch main");
-    commit(&whole, DOCUMENT, "first");
-    commit(&whole, DOCUMENT, "second");
-
-    let (from, to) = (whole.display(), shallow.display());
-    git(folder.path(), &format!("clone --quiet --depth 1 file://{from} {to}"));
-    git(&shallow, "remote remove origin");
-    let failure = older(&shallow, None).err().expect("no older document").to_string();
-    assert!(failure.contains("git fetch --unshallow"), "{failure}");
-}
-
 /// Two checkouts may share a target folder, and so one binary.
 #[test]
 fn a_chore_judges_the_checkout_that_it_runs_in() {
@@ -276,25 +234,4 @@ fn xtask() -> Command {
     let mut command = Command::new(binary);
     command.env_remove("CARGO_MANIFEST_DIR");
     command
-}
-
-fn commit(root: &Path, file: &str, text: &str) {
-    let path = root.join(file);
-    fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder");
-    fs::write(path, text).expect("the folder takes files");
-    git(root, "add .");
-    git(root, "-c user.name=Test -c user.email=test@localhost commit --quiet --message change");
-}
-
-/// Git with these words, which hold no space, and with nobody's own settings.
-fn git(root: &Path, words: &str) -> String {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(root)
-        .args(words.split(' '))
-        .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_SYSTEM", "/dev/null")])
-        .output()
-        .expect("git is installed");
-    assert!(output.status.success(), "git {words}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).expect("git prints text")
 }

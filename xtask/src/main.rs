@@ -26,8 +26,8 @@ enum Chore {
     },
     /// Compare the document with an older one: fail where a change needs a larger version
     Compat {
-        /// A revision or a file [default: the merge base with origin/main, or the last commit
-        /// that touched the document]
+        /// A revision or a file [default: the merge base with origin/main; where that has the
+        /// same document, the last commit with another one]
         #[arg(long, value_name = "REV|FILE")]
         against: Option<String>,
     },

@@ -15,6 +15,7 @@
 mod class;
 mod difference;
 mod document;
+mod git;
 pub mod mutations;
 mod older;
 mod place;
@@ -29,7 +30,7 @@ use semver::Version;
 
 pub use class::Class;
 pub use document::Document;
-pub use older::{Older, older};
+pub use older::older;
 pub use place::Place;
 
 use crate::run::root;
@@ -41,14 +42,13 @@ pub const DOCUMENT: &str = "openapi/plant-store.json";
 /// Compares the document with an older one, prints every change, and fails where they need a
 /// larger version than the document has.
 pub fn run(against: Option<&str>) -> Result<()> {
-    let Some(older) = older(root(), against)? else {
-        println!("the history holds no older document: there is nothing to compare with");
-        return Ok(());
-    };
     let text = fs::read_to_string(root().join(DOCUMENT))
         .with_context(|| format!("cannot read {DOCUMENT}"))?;
-    let old = Document::parse(&older.name, &older.text)?;
     let new = Document::parse("this checkout", &text)?;
+    let Some(old) = older(root(), against, &new)? else {
+        println!("{DOCUMENT} {}: no commit has an older document", new.version);
+        return Ok(());
+    };
     let report = compare(&old, &new);
     println!("{DOCUMENT} {}, since {} of {}:\n{report}", new.version, old.version, old.name);
     report.verdict()

@@ -1,65 +1,97 @@
 //! The older document that the present one is held against: out of a file or out of the history.
+//!
+//! By default it is what consumers had before: the document of the merge base with `origin/main`.
+//! Where that says the same as the present one, as after a push to main, it is the last one along
+//! the first parent that says something else. Pre-releases promise nothing (Semantic Versioning,
+//! section 9), and are passed over where there is a release before them.
+//!
+//! Where git cannot tell, this fails: a check that had nothing to compare with must not look like
+//! one that passed.
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 
-use super::DOCUMENT;
+use super::difference::differences;
+use super::git::Git;
+use super::{DOCUMENT, Document};
 
-/// An older document.
-pub struct Older {
-    /// Where it comes from, for people.
-    pub name: String,
-    /// Its text.
-    pub text: String,
-}
+const NAME_ONE: &str = "name a document to compare with: `cargo xtask compat --against REV|FILE`";
 
-/// The document of a file or a revision; without one, that of the merge base with `origin/main`,
-/// else that of the last commit that touched it. None where the history has none.
-pub fn older(root: &Path, against: Option<&str>) -> Result<Option<Older>> {
+const MAIN: &str = "refs/remotes/origin/main";
+
+/// The document of a file or a revision, or the default one. None where git says that no commit
+/// has an older document.
+pub fn older(root: &Path, against: Option<&str>, present: &Document) -> Result<Option<Document>> {
+    let git = Git(root);
     match against {
+        Some("") => bail!("--against is empty: give it a revision or a file"),
         Some(file) if Path::new(file).is_file() => {
             let text = fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
-            Ok(Some(Older { name: file.into(), text }))
+            Document::parse(&format!("the file {file}"), &text).map(Some)
         }
-        Some(revision) => at(root, revision)?
-            .with_context(|| format!("{revision} is no file, and no revision that has {DOCUMENT}"))
-            .map(Some),
-        None => match default_revision(root)? {
-            Some(revision) => at(root, &revision),
-            None => Ok(None),
-        },
+        Some(revision) => {
+            let commit = git
+                .commit(revision)?
+                .with_context(|| format!("--against: {revision} is no file and no revision"))?;
+            at(&git, &commit, revision).map(Some)
+        }
+        None => by_default(&git, present),
     }
 }
 
-fn default_revision(root: &Path) -> Result<Option<String>> {
-    if let Some(base) = git(root, &["merge-base", "HEAD", "origin/main"])? {
-        return Ok(Some(base));
+/// The document of a commit that must have one.
+fn at(git: &Git<'_>, commit: &str, role: &str) -> Result<Document> {
+    let name = format!("{role} ({})", git.short(commit)?);
+    git.document(commit, &name)?.with_context(|| format!("{name} has no {DOCUMENT}: {NAME_ONE}"))
+}
+
+fn by_default(git: &Git<'_>, present: &Document) -> Result<Option<Document>> {
+    if git.ask(&["rev-parse", "--verify", "--quiet", "HEAD"])?.is_none() {
+        let commits = git.told(&["rev-list", "--all", "--max-count=1"])?;
+        ensure!(commits.is_empty(), "the branch has no commit yet, but others have: {NAME_ONE}");
+        return Ok(None);
     }
-    // At the edge of a shallow clone every file looks new, and nothing would ever have changed.
+    let base = merge_base(git)?;
+    let at_base = base.iter().map(|base| at(git, base, "the merge base with origin/main"));
+    let commits = git.commits_of_the_document(base.as_deref().unwrap_or("HEAD"))?;
+    let before = commits.iter().filter_map(|commit| {
+        let name = format!("the last commit with another document ({commit})");
+        // None where the commit removed it.
+        git.document(commit, &name).transpose()
+    });
+
+    let mut pre_release = None;
+    for older in at_base.chain(before) {
+        let older = older?;
+        // By meaning: the order of members is no other document.
+        if differences(&older.json, &present.json).is_empty() {
+            continue;
+        }
+        if older.version.pre.is_empty() {
+            return Ok(Some(older));
+        }
+        pre_release = pre_release.or(Some(older));
+    }
     ensure!(
-        git(root, &["rev-parse", "--is-shallow-repository"])?.as_deref() != Some("true"),
-        "the history is cut off before an older document: `git fetch --unshallow` brings it"
+        !git.is_shallow()?,
+        "the history is cut off before an older release of {DOCUMENT}: \
+         `git fetch --unshallow` brings it"
     );
-    git(root, &["log", "-1", "--format=%H", "--", DOCUMENT])
+    Ok(pre_release)
 }
 
-fn at(root: &Path, revision: &str) -> Result<Option<Older>> {
-    let text = git(root, &["show", &format!("{revision}:{DOCUMENT}")])?;
-    Ok(text.map(|text| Older { name: revision.into(), text }))
-}
-
-/// What git prints; none where it fails or has nothing to say.
-fn git(root: &Path, arguments: &[&str]) -> Result<Option<String>> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(root)
-        .args(arguments)
-        .output()
-        .context("cannot start git")?;
-    let text = String::from_utf8(output.stdout).context("git printed no text")?;
-    let text = text.trim_end();
-    Ok((output.status.success() && !text.is_empty()).then(|| text.to_owned()))
+/// None where there is no `origin/main`, or where it has another history.
+fn merge_base(git: &Git<'_>) -> Result<Option<String>> {
+    if git.ask(&["rev-parse", "--verify", "--quiet", MAIN])?.is_none() {
+        return Ok(None);
+    }
+    let base = git.ask(&["merge-base", "HEAD", MAIN])?;
+    ensure!(
+        base.is_some() || !git.is_shallow()?,
+        "the history is cut off before the merge base with origin/main: \
+         `git fetch --unshallow` brings it"
+    );
+    Ok(base)
 }
