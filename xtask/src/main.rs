@@ -31,13 +31,13 @@ enum Chore {
         #[arg(long, value_name = "REV|FILE")]
         against: Option<String>,
     },
-    /// Check everything that needs only Rust: format, lints, generated files, docs, tests
+    /// Check everything that needs only Rust and git: format, contract, lints, docs, tests
     Test,
     /// Run the tests of crashes, faults and floods, and the fuzzing, at full length
     Soak,
     /// Check document and service with other people's tools: linters, Schemathesis, clients
     Conformance,
-    /// Everything that CI checks: `test`, `compat`, `conformance`
+    /// Everything that CI checks: `test`, then `conformance` where its tools can be had
     Ci,
     /// Measure the service beside other servers and on large stores, and print tables
     Bench {
@@ -71,7 +71,6 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Conformance => conformance::run(),
         Chore::Ci => {
             test()?;
-            compat::run(None)?;
             // A machine with Rust and a C compiler alone still checks what it can.
             match conformance::missing() {
                 Some(missing) => println!("conformance: skipped, because {missing}"),
@@ -83,12 +82,14 @@ fn run(chore: Chore) -> Result<()> {
     }
 }
 
+/// The quick checks first, so that a change of the contract fails with the one line that names it.
 fn test() -> Result<()> {
     let sh = shell()?;
     cmd!(sh, "cargo fmt --all --check").run()?;
     cmd!(sh, "cargo fmt --check --manifest-path {AXUM_SQLX_SERVER}").run()?;
-    cmd!(sh, "cargo clippy --workspace --all-targets --quiet -- --deny warnings").run()?;
     generate::check()?;
+    compat::run(None)?;
+    cmd!(sh, "cargo clippy --workspace --all-targets --quiet -- --deny warnings").run()?;
     cmd!(sh, "cargo doc --workspace --no-deps --quiet")
         .env("RUSTDOCFLAGS", "--deny warnings")
         .run()?;
