@@ -35,7 +35,8 @@ enum Chore {
     Test,
     /// Run the tests of crashes, faults and floods, and the fuzzing, at full length
     Soak,
-    /// Check document and service with other people's tools: linters, Schemathesis, clients
+    /// Check document and service with other people's tools: linters, oasdiff, Schemathesis,
+    /// clients
     Conformance,
     /// Everything that CI checks: `test`, then `conformance` where its tools can be had
     Ci,

@@ -1,5 +1,6 @@
 //! Other people's tools on the published document and the running service: linters read the
-//! document, Schemathesis fuzzes the service against it, foreign clients are made from it.
+//! document, oasdiff judges its changes beside the drift check, Schemathesis fuzzes the service
+//! against it, foreign clients are made from it.
 //!
 //! What the tools are given lies in `tests/conformance`. They are installed, and run on a copy of
 //! it, in `target/conformance`: nothing here writes anywhere else, and nothing speaks to another
@@ -8,6 +9,7 @@
 mod clients;
 mod fuzz;
 mod linters;
+mod oasdiff;
 mod service;
 mod tools;
 
@@ -24,6 +26,7 @@ pub fn run() -> Result<()> {
     }
     part("tools", tools::install)?;
     part("linters", linters::run)?;
+    part("oasdiff", oasdiff::run)?;
     part("clients", clients::run)?;
     part("fuzz", fuzz::run)
 }

