@@ -3,7 +3,10 @@
 use nix::sys::signal::Signal;
 use plant_store_client::types::{self, NewPlant};
 use plant_store_client::{Client, Error, ResponseValue, client_with_token, may_repeat, refusal};
+use plant_store_server::http::error_code::ErrorCode;
 use plant_store_tests::Server;
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
 
 use crate::database;
 
@@ -48,6 +51,16 @@ async fn client_says_503_500_and_lost_connections_may_be_repeated() {
     server.signal(Signal::SIGKILL);
     server.wait();
     assert_eq!(error_and_may_repeat(create(&client, "Ficus", None).await), (None, true));
+}
+
+/// The client cannot ask the service's own table, which says what may pass.
+#[test]
+fn client_repeats_exactly_the_errors_that_may_pass() {
+    for code in ErrorCode::ALL {
+        let body = types::Error { error: code.number().into(), message: String::new() };
+        let response = ResponseValue::new(body, StatusCode::BAD_REQUEST, HeaderMap::new());
+        assert_eq!(may_repeat(&Error::ErrorResponse(response)), code.may_pass(), "{code:?}");
+    }
 }
 
 #[test]

@@ -71,7 +71,13 @@ fn describe_error_codes(document: &mut Value) {
     };
     let row = |code: &ErrorCode| format!("{}: {}", code.number(), code.meaning());
     let rows: Vec<_> = ErrorCode::ALL.iter().map(row).collect();
-    *description = format!("{description} {}.", rows.join("; "));
+    let passing = ErrorCode::ALL.iter().filter(|code| code.may_pass());
+    let passing: Vec<_> = passing.map(|code| code.number().to_string()).collect();
+    *description = format!(
+        "{description} {}. After {} the same plant may be sent again, as it is.",
+        rows.join("; "),
+        passing.join(", "),
+    );
 }
 
 fn finish(document: &mut OpenAPI) {

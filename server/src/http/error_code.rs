@@ -21,19 +21,18 @@ pub enum ErrorCode {
 }
 
 impl ErrorCode {
-    /// The table: each value, and when a client meets it. The words are published.
-    const fn row(self) -> (u16, &'static str) {
+    /// The table: each value, when a client meets it, and whether the same request may succeed
+    /// later. The words are published.
+    const fn row(self) -> (u16, &'static str, bool) {
         match self {
-            Self::BadRequest => (400, "the body is not a NewPlant"),
-            Self::Unauthorized => (401, "no valid bearer token"),
-            Self::RequestTimeout => (408, "the body did not arrive in time"),
-            Self::Conflict => (409, "the id belongs to a different plant"),
-            Self::ContentTooLarge => (413, "the body is too large"),
-            Self::UnsupportedMediaType => (415, "the body is not plain application/json"),
-            Self::InternalServerError => (500, "a fault of the service"),
-            Self::ServiceUnavailable => {
-                (503, "the service cannot take the plant now, send it again as it is")
-            }
+            Self::BadRequest => (400, "the body is not a NewPlant", false),
+            Self::Unauthorized => (401, "no valid bearer token", false),
+            Self::RequestTimeout => (408, "the body did not arrive in time", true),
+            Self::Conflict => (409, "the id belongs to a different plant", false),
+            Self::ContentTooLarge => (413, "the body is too large", false),
+            Self::UnsupportedMediaType => (415, "the body is not plain application/json", false),
+            Self::InternalServerError => (500, "a fault of the service", true),
+            Self::ServiceUnavailable => (503, "the service cannot take the plant now", true),
         }
     }
 
@@ -50,5 +49,11 @@ impl ErrorCode {
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         self.row().1
+    }
+
+    /// Whether the same request may succeed later.
+    #[must_use]
+    pub const fn may_pass(self) -> bool {
+        self.row().2
     }
 }
