@@ -104,7 +104,7 @@ fn soak() -> Result<()> {
     cmd!(
         sh,
         "cargo test --release --package plant-store-tests --test e2e --
-            hard_to_kill fuzzing --test-threads 1 --nocapture"
+            hard_to_kill operators fuzzing --test-threads 1 --nocapture"
     )
     .env("PLANT_STORE_SOAK", "1")
     .run()?;

@@ -9,9 +9,14 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result};
 
-/// Builds the binary `plant-store` and returns where it is.
+/// Builds the binary `plant-store` and returns where it is. The checkout is that of the package
+/// which cargo runs, else that of the current folder.
 pub fn build(release: bool) -> Result<PathBuf> {
     let build = escargot::CargoBuild::new().package("plant-store-server").bin("plant-store");
+    let build = match std::env::var_os("CARGO_MANIFEST_DIR") {
+        Some(package) => build.manifest_path(PathBuf::from(package).join("Cargo.toml")),
+        None => build,
+    };
     let build = if release { build.release() } else { build };
     Ok(build.run().context("cannot build plant-store")?.path().to_owned())
 }

@@ -1,10 +1,11 @@
-//! The linters: none has anything to say about the document, not even a hint.
+//! The linters: none has anything to say about the document, not even a hint; nor about the
+//! alerts.
 
 use anyhow::Result;
 use xshell::cmd;
 
 use super::tools::shell;
-use crate::run::quietly;
+use crate::run::{has, quietly, root};
 
 pub fn run() -> Result<()> {
     let sh = shell()?;
@@ -19,6 +20,13 @@ pub fn run() -> Result<()> {
     ] {
         println!("{linter}");
         quietly(linter)?;
+    }
+    let promtool = cmd!(sh, "promtool check rules").arg(root().join("server/alerts.yaml"));
+    println!("{promtool}");
+    if has("promtool") {
+        quietly(promtool)?;
+    } else {
+        println!("skipped, because promtool (of Prometheus) is missing");
     }
     Ok(())
 }
