@@ -4,7 +4,7 @@
 //! import each other:
 //!
 //! ```text
-//! command → http → store → token → types → log → metrics
+//! command → http → store → token → types → log → operations → descriptors
 //! ```
 //!
 //! A request's journey, room by room:
@@ -28,13 +28,15 @@
 //! - [`store`] keeps plants and token digests. It knows nothing of HTTP and sees no token.
 //! - [`token`] is a token, its name, and what a store keeps of it.
 //! - [`types`] are the three schemas of the contract, and nothing else.
-//! - [`log`] writes what happened, [`metrics`] serves what was counted. Each room logs and counts
-//!   for itself; these two know nothing of the others.
+//! - [`log`] writes what happened, [`operations`] serves what was counted, and whether the service
+//!   is ready. Each room logs and counts for itself; these two know nothing of the others.
+//! - [`descriptors`] bounds the file descriptors, and with them the connections.
 
 pub mod command;
+pub mod descriptors;
 pub mod http;
 pub mod log;
-pub mod metrics;
+pub mod operations;
 pub mod store;
 pub mod token;
 pub mod types;

@@ -191,6 +191,11 @@ impl Connection {
         !more
     }
 
+    /// Reads whatever the server sends, until it closes the connection.
+    pub fn wait_until_closed(&mut self) {
+        while self.read_more() {}
+    }
+
     /// Reads more bytes. Returns whether any came before the end of the connection.
     fn read_more(&mut self) -> bool {
         let mut buffer = [0; 16 * 1024];

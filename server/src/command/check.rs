@@ -71,7 +71,7 @@ fn look(url: &StoreUrl) -> Result<Report> {
     }
     bar.finish_and_clear();
     let tokens = engine.tokens()?.len() as u64;
-    let Sizes { store: store_bytes, log: log_bytes } = engine.sizes()?;
+    let Sizes { store: store_bytes, log: log_bytes, .. } = engine.sizes()?;
     let contents = Some(Amounts { plants, tokens, store_bytes, log_bytes });
     Ok(Report { sound: faults.is_empty(), faults, contents })
 }

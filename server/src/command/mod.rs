@@ -3,6 +3,7 @@
 mod check;
 mod copy;
 mod export;
+mod openapi;
 mod progress;
 mod serve;
 mod store_args;
@@ -21,12 +22,13 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Serve(serve::Args),
+    Serve(Box<serve::Args>),
     #[command(subcommand)]
     Token(token::Command),
     Export(export::Args),
     Copy(copy::Args),
     Check(check::Args),
+    Openapi(openapi::Args),
 }
 
 impl Cli {
@@ -42,6 +44,7 @@ impl Cli {
             Command::Export(args) => export::run(&args),
             Command::Copy(args) => copy::run(&args),
             Command::Check(args) => check::run(&args),
+            Command::Openapi(args) => openapi::run(&args),
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
+use metrics::{Gauge, Unit, describe_gauge, gauge};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::http::new_plant;
@@ -15,16 +16,20 @@ use crate::types::NewPlant;
 /// would be one for all other clients.
 const LARGE: usize = 32 * 1024;
 
+const BYTES: &str = "plant_store_bodies_bytes";
+
 /// The limits of bodies, and what of them is in use.
 pub struct Bodies {
     /// The largest body, in bytes.
     pub size: usize,
     /// How long a whole body may take to arrive, from when it is first asked for.
     pub time: Duration,
-    /// The bytes that all bodies together may still take.
+    /// The bytes that all bodies together may take, and those that are free.
+    all: usize,
     room: Arc<Semaphore>,
     /// The large bodies that may still be parsed at the same time.
     parsers: Arc<Semaphore>,
+    in_use: Gauge,
 }
 
 /// The bytes that a body takes of the limit for all of them, as long as it lives.
@@ -34,13 +39,27 @@ impl Bodies {
     /// No body may be larger than `size`, and all of them together not larger than `all`.
     #[must_use]
     pub fn new(size: usize, time: Duration, all: usize) -> Self {
+        describe_gauge!(
+            BYTES,
+            Unit::Bytes,
+            "What bodies take of --max-bodies, as of the last second."
+        );
+        let all = all.min(Semaphore::MAX_PERMITS);
         let cores = available_parallelism().map_or(1, NonZeroUsize::get);
         Self {
             size,
             time,
-            room: Arc::new(Semaphore::new(all.min(Semaphore::MAX_PERMITS))),
+            all,
+            room: Arc::new(Semaphore::new(all)),
+            in_use: gauge!(BYTES),
             parsers: Arc::new(Semaphore::new(1.max(cores / 2))),
         }
+    }
+
+    /// Counts what is in use.
+    #[expect(clippy::cast_precision_loss, reason = "no memory has 2^53 bytes")]
+    pub fn report(&self) {
+        self.in_use.set((self.all - self.room.available_permits()) as f64);
     }
 
     /// Room for a body of that many bytes.

@@ -3,21 +3,24 @@
 //! Credentials first; only then a byte of the body; only then the store. Nothing here knows the
 //! wire format of a refusal, or which engine keeps the plants.
 
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use dropshot::{
-    BuildError, ConfigDropshot, HandlerTaskMode, HttpServer, RequestContext, ServerBuilder,
+    BuildError, ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, RequestContext,
+    ServerBuilder,
 };
-use slog::{Logger, info};
-use tokio_util::task::TaskTracker;
+use slog::{Logger, info, warn};
+use tokio::time::MissedTickBehavior;
 
 use crate::http::accepted_tokens::AcceptedTokens;
 use crate::http::access::{Access, Misrouted};
 use crate::http::answer::Answer;
 use crate::http::api::{PlantStoreApi, plant_store_api_mod};
 use crate::http::bodies::{Bodies, Room};
+use crate::http::connections::Connections;
 use crate::http::credentials;
 use crate::http::door;
 use crate::http::metrics::RequestMetrics;
@@ -32,19 +35,19 @@ pub struct Service {
     accepted: AcceptedTokens,
     plants: GroupCommit,
     bodies: Bodies,
-    /// The requests that are not answered yet.
-    in_flight: TaskTracker,
+    connections: Arc<Connections>,
     /// Where the access records go.
     log: Logger,
     metrics: RequestMetrics,
 }
 
-/// Puts the service behind Dropshot, on that address. `log` is for Dropshot's own records.
+/// Puts the service behind Dropshot, on that address, over TLS where that is configured. `log` is for Dropshot's own records.
 ///
 /// A request runs in its connection's own task and is dropped with it, which saves a task for each
 /// request. It is safe, because a queued create is committed whether or not a client waits.
 pub fn listen(
     address: SocketAddr,
+    tls: Option<ConfigTls>,
     service: Service,
     log: &Logger,
 ) -> Result<HttpServer<Service>, BuildError> {
@@ -55,8 +58,11 @@ pub fn listen(
         default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
         ..ConfigDropshot::default()
     };
-    ServerBuilder::new(api, service, log.clone()).config(config).start()
+    ServerBuilder::new(api, service, log.clone()).config(config).tls(tls).start()
 }
+
+/// How often the connections are looked at, unless the time-out is short.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// The API trait's implementation. Dropshot needs only its type.
 enum PlantStore {}
@@ -70,7 +76,7 @@ impl PlantStoreApi for PlantStore {
     ) -> Result<Answer, Error> {
         let started = Instant::now();
         let service = rqctx.context();
-        let _in_flight = service.in_flight.token();
+        let _in_flight = service.connections.request(rqctx.request.remote_addr());
         if let Err(refusal) = door::check_route(request.head()) {
             let misrouted = Misrouted { rqctx: &rqctx, refusal: &refusal };
             info!(service.log, #STRANGER, "request completed"; misrouted);
@@ -115,14 +121,39 @@ impl Service {
     /// registers its metrics.
     #[must_use]
     pub fn new(accepted: AcceptedTokens, plants: GroupCommit, bodies: Bodies, log: Logger) -> Self {
-        let (in_flight, metrics) = (TaskTracker::new(), RequestMetrics::register());
-        Self { accepted, plants, bodies, in_flight, log, metrics }
+        let (connections, metrics) =
+            (Arc::new(Connections::register()), RequestMetrics::register());
+        Self { accepted, plants, bodies, connections, log, metrics }
     }
 
-    /// The requests that are not answered yet; once it is closed, it can be waited for.
+    /// Looks after the connections of the service's listener, of which there may be `most`.
+    /// Never ends.
+    pub async fn look_after(
+        &self,
+        listener: SocketAddr,
+        idle_timeout: Duration,
+        most: u64,
+    ) -> Infallible {
+        let mut looks = tokio::time::interval(LOOK.min(idle_timeout / 4).max(LOOK / 100));
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut were_all = false;
+        loop {
+            looks.tick().await;
+            let count = self.connections.close_idle(listener, idle_timeout).await;
+            self.bodies.report();
+            let are_all = count as u64 >= most;
+            if are_all && !were_all {
+                warn!(self.log, "there are as many connections as may be: the next ones wait";
+                    "connections" => count);
+            }
+            were_all = are_all;
+        }
+    }
+
+    /// Its connections.
     #[must_use]
-    pub fn in_flight(&self) -> TaskTracker {
-        self.in_flight.clone()
+    pub fn connections(&self) -> Arc<Connections> {
+        Arc::clone(&self.connections)
     }
 
     /// The name of the accepted token, and the plant. Without an accepted token no plant is read.

@@ -7,8 +7,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
+use std::{fmt, io};
 
+use nix::errno::Errno;
 use slog::{Drain, KV, Key, Level, Never, OwnedKVList, Record, RecordStatic, Serializer, b, o};
 
 use crate::log::strangers::STRANGER;
@@ -30,6 +31,9 @@ impl<D: Drain<Ok = (), Err = Never>> Drain for Dropshot<D> {
         let mut fields = Fields::default();
         let _ = record.kv().serialize(record, &mut fields);
         let _ = values.serialize(record, &mut fields);
+        if record.msg().to_string() == "accept error" && fields.lacks_descriptors() {
+            return Ok(());
+        }
         // Every request in a record of Dropshot's may be one without a token.
         let origin =
             RecordStatic { location: record.location(), tag: STRANGER, level: record.level() };
@@ -57,6 +61,15 @@ fn is_refusal(record: &Record<'_>) -> bool {
 /// The fields of a record, as text.
 #[derive(Default)]
 struct Fields(BTreeMap<String, String>);
+
+impl Fields {
+    /// Dropshot repeats this ten times a second. The service says itself when there are as many
+    /// connections as may be.
+    fn lacks_descriptors(&self) -> bool {
+        let lacks = io::Error::from(Errno::EMFILE).to_string();
+        self.0.get("error") == Some(&lacks)
+    }
+}
 
 impl Serializer for Fields {
     fn emit_arguments(&mut self, key: Key, value: &fmt::Arguments<'_>) -> slog::Result {

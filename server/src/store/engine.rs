@@ -111,6 +111,15 @@ pub trait Writer: Send {
     /// No plant of the batch may be answered with success then.
     fn commit(&mut self, plants: &[NewPlant]) -> Result<Vec<Outcome>, CommitError>;
 
+    /// Commits something that changes nothing: it tells whether the store takes writes again.
+    ///
+    /// # Errors
+    ///
+    /// As for a commit.
+    fn try_write(&mut self) -> Result<(), CommitError> {
+        self.commit(&[]).map(drop)
+    }
+
     /// Upkeep, such as checkpoints. Called after each answered batch, so no answer waits for it.
     ///
     /// # Errors
@@ -126,6 +135,8 @@ pub struct Sizes {
     pub store: u64,
     /// The log of what is not in the store's file yet.
     pub log: u64,
+    /// What is free on the disk for this process.
+    pub free: u64,
 }
 
 /// What became of one plant of a committed batch.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use slog::{Logger, crit, error, warn};
+use slog::{Logger, crit, error, info, warn};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
 use crate::store::engine::{CommitError, Outcome, Writer};
@@ -26,6 +26,9 @@ use crate::types::NewPlant;
 /// The most creates of one transaction: enough to make the fsync cheap for each, few enough that
 /// the first of them does not wait long.
 const BATCH: usize = 1024;
+
+/// How often a store that does not take writes is tried.
+const TRY_EVERY: Duration = Duration::from_secs(1);
 
 /// Why a create was not answered with its plant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +81,8 @@ pub type Held = Arc<dyn Send + Sync>;
 /// What the writer's thread takes from the queue.
 enum Work {
     Create(Create),
+    /// Tries whether the store takes writes again.
+    Try,
     /// Commits what is queued, takes nothing more, and ends.
     End,
 }
@@ -131,7 +136,29 @@ impl GroupCommit {
             let _ = ended.send(run(writer, receiver, &answers, &runs, &log, &counts));
         })?;
         tokio::spawn(hand_out(answered));
+        tokio::spawn(try_again(sender.downgrade(), Arc::clone(&running)));
         Ok((Self { queue: sender, running, metrics }, end))
+    }
+
+    /// Whether a create would be taken now, else why not, in words for operators.
+    pub fn readiness(&self) -> Result<(), &'static str> {
+        if self.queue.is_closed() {
+            Err("the writer has ended")
+        } else if self.running.refuses() {
+            Err("a commit hangs")
+        } else if self.running.failed() {
+            Err("the store does not take writes")
+        } else if self.queue.capacity() == 0 {
+            Err("the queue is full")
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether the writer does not hang in a commit.
+    #[must_use]
+    pub fn answers(&self) -> bool {
+        !self.running.refuses()
     }
 
     /// Has the writer commit what is queued, and end. Later creates are refused.
@@ -181,23 +208,17 @@ fn run(
         {
             batch.take(next, &mut queue);
         }
-        if batch.plants.is_empty() {
-            continue;
-        }
-        metrics.taken(batch.plants.len());
-        let started = Instant::now();
-        running.begins();
-        let committed = writer.commit(&batch.plants);
-        running.ended();
-        metrics.committed(started.elapsed());
-        let answered = match &committed {
-            Ok(outcomes) => batch.answered(outcomes, metrics),
-            Err(CommitError::Unavailable(_)) => batch.refused(&CreateError::Unavailable),
-            Err(cause) => batch.refused(&CreateError::Fault(cause.to_string().into())),
+        let done = match batch.plants.is_empty() {
+            true if running.may_pass() => try_write(&mut *writer, running, log),
+            true => continue,
+            false => {
+                let (committed, answered) = batch.commit(&mut *writer, running, metrics);
+                // Fails only when the runtime has ended, and with it every request that waited.
+                let _ = answers.send(answered);
+                committed.and_then(|()| writer.maintain())
+            }
         };
-        // Fails only when the runtime has ended, and with it every request that waited.
-        let _ = answers.send(answered);
-        match committed.and_then(|_| writer.maintain()) {
+        match done {
             Ok(()) => {}
             Err(cause @ CommitError::Unavailable(_)) => {
                 warn!(log, "the store does not take writes"; "cause" => %cause);
@@ -218,6 +239,18 @@ fn run(
     Ok(())
 }
 
+/// Only a success is said: the failure was.
+fn try_write(
+    writer: &mut dyn Writer,
+    running: &RunningCommit,
+    log: &Logger,
+) -> Result<(), CommitError> {
+    match running.run(|| writer.try_write()) {
+        Err(CommitError::Unavailable(_)) => Ok(()),
+        tried => tried.inspect(|()| info!(log, "the store takes writes again")),
+    }
+}
+
 /// The creates in the queue were never tried, so they may be sent again as they are.
 fn refuse_the_rest(mut queue: mpsc::Receiver<Work>, answers: &mpsc::UnboundedSender<Answers>) {
     queue.close();
@@ -236,8 +269,28 @@ impl Batch {
                 self.held.push(held);
                 self.waiting.push(answer);
             }
+            Work::Try => {}
             Work::End => queue.close(),
         }
+    }
+
+    /// Commits the plants, and returns what became of them.
+    fn commit(
+        &mut self,
+        writer: &mut dyn Writer,
+        running: &RunningCommit,
+        metrics: &CommitMetrics,
+    ) -> (Result<(), CommitError>, Answers) {
+        metrics.taken(self.plants.len());
+        let started = Instant::now();
+        let committed = running.run(|| writer.commit(&self.plants));
+        metrics.committed(started.elapsed());
+        let answers = match &committed {
+            Ok(outcomes) => self.answered(outcomes, metrics),
+            Err(CommitError::Unavailable(_)) => self.refused(&CreateError::Unavailable),
+            Err(cause) => self.refused(&CreateError::Fault(cause.to_string().into())),
+        };
+        (committed.map(drop), answers)
     }
 
     /// Counts before it answers, so that a scrape after an answer includes it.
@@ -268,6 +321,20 @@ async fn hand_out(mut answered: mpsc::UnboundedReceiver<Answers>) {
     while let Some(answers) = answered.recv().await {
         for (waiting, result) in answers {
             let _ = waiting.send(result);
+        }
+    }
+}
+
+/// While commits fail for a reason that may pass, has one tried every second. Where a balancer
+/// sends no creates because of that, nothing else would tell when it has passed.
+async fn try_again(queue: mpsc::WeakSender<Work>, running: Arc<RunningCommit>) {
+    let mut ticks = tokio::time::interval(TRY_EVERY);
+    loop {
+        ticks.tick().await;
+        let Some(queue) = queue.upgrade() else { return };
+        if running.may_pass() {
+            // Where the queue is full, there are creates that try it.
+            let _ = queue.try_send(Work::Try);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What is counted of creates and commits.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use metrics::{
     Counter, Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram,
@@ -16,6 +16,8 @@ const COMMIT_RUNNING: &str = "plant_store_commit_running_seconds";
 const QUEUE_DEPTH: &str = "plant_store_queue_depth";
 const STORE_BYTES: &str = "plant_store_store_bytes";
 const LOG_BYTES: &str = "plant_store_log_bytes";
+const DISK_FREE_BYTES: &str = "plant_store_disk_free_bytes";
+const LAST_CHECKPOINT: &str = "plant_store_last_checkpoint_timestamp_seconds";
 
 /// The series of creates and commits.
 #[derive(Clone)]
@@ -101,8 +103,9 @@ impl CommitMetrics {
 
 /// The series of the store's files.
 pub struct StoreMetrics {
-    store_bytes: Gauge,
-    log_bytes: Gauge,
+    store: Gauge,
+    log: Gauge,
+    disk_free: Gauge,
 }
 
 impl StoreMetrics {
@@ -115,13 +118,47 @@ impl StoreMetrics {
             "The size of the store's log. It stays below 32 MiB, unless another process reads the \
              store for long."
         );
-        Self { store_bytes: gauge!(STORE_BYTES), log_bytes: gauge!(LOG_BYTES) }
+        describe_gauge!(
+            DISK_FREE_BYTES,
+            Unit::Bytes,
+            "What is free for the service on the disk that holds the store."
+        );
+        Self {
+            store: gauge!(STORE_BYTES),
+            log: gauge!(LOG_BYTES),
+            disk_free: gauge!(DISK_FREE_BYTES),
+        }
     }
 
     /// The store has these sizes now.
     #[expect(clippy::cast_precision_loss, reason = "no store has 2^53 bytes")]
-    pub fn sizes(&self, Sizes { store, log }: Sizes) {
-        self.store_bytes.set(store as f64);
-        self.log_bytes.set(log as f64);
+    pub fn sizes(&self, Sizes { store, log, free }: Sizes) {
+        self.store.set(store as f64);
+        self.log.set(log as f64);
+        self.disk_free.set(free as f64);
+    }
+}
+
+/// The series of the checkpoints, which copy the log into the store.
+pub struct CheckpointMetrics {
+    last: Gauge,
+}
+
+impl CheckpointMetrics {
+    /// Registers the series.
+    pub fn register() -> Self {
+        describe_gauge!(
+            LAST_CHECKPOINT,
+            Unit::Seconds,
+            "When the log was last copied into the store as a whole, in seconds since 1970; 0 as \
+             long as it was not."
+        );
+        Self { last: gauge!(LAST_CHECKPOINT) }
+    }
+
+    /// The whole log has been copied just now.
+    pub fn done(&self) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.last.set(now.as_secs_f64());
     }
 }

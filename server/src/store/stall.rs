@@ -1,6 +1,7 @@
-//! A commit that does not end, because the disk does not answer.
+//! The commit that runs, and how the last one ended: whether the store takes writes.
 //!
-//! Nothing here touches the store: it must go on while every call to the store hangs.
+//! A commit may not end, because the disk does not answer. Nothing here touches the store: it must
+//! go on while every call to the store hangs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use slog::{Logger, info, warn};
 
+use crate::store::engine::CommitError;
 use crate::store::metrics::CommitMetrics;
 
 /// How often the running commit is looked at.
@@ -23,20 +25,46 @@ pub struct RunningCommit {
     began: AtomicU64,
     /// Whether new creates are refused.
     refuses: AtomicBool,
+    /// Whether the last commit failed.
+    failed: AtomicBool,
+    /// Whether that may pass by itself.
+    may_pass: AtomicBool,
 }
 
 impl RunningCommit {
     pub fn new() -> Self {
-        Self { epoch: Instant::now(), began: AtomicU64::new(0), refuses: AtomicBool::new(false) }
+        Self {
+            epoch: Instant::now(),
+            began: AtomicU64::new(0),
+            refuses: AtomicBool::default(),
+            failed: AtomicBool::default(),
+            may_pass: AtomicBool::default(),
+        }
     }
 
-    pub fn begins(&self) {
+    /// Runs a commit.
+    pub fn run<T>(
+        &self,
+        commit: impl FnOnce() -> Result<T, CommitError>,
+    ) -> Result<T, CommitError> {
         self.began.store(self.now(), Relaxed);
-    }
-
-    pub fn ended(&self) {
+        let committed = commit();
         self.began.store(0, Relaxed);
         self.refuses.store(false, Relaxed);
+        let may_pass = matches!(committed, Err(CommitError::Unavailable(_)));
+        self.may_pass.store(may_pass, Relaxed);
+        self.failed.store(committed.is_err(), Relaxed);
+        committed
+    }
+
+    /// Whether the last commit failed.
+    pub fn failed(&self) -> bool {
+        self.failed.load(Relaxed)
+    }
+
+    /// Whether the last commit failed, and the next one may not.
+    pub fn may_pass(&self) -> bool {
+        self.failed() && self.may_pass.load(Relaxed)
     }
 
     /// Whether it has run for longer than a create should wait for it.

@@ -48,8 +48,12 @@ impl InProcess {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.expect("a runtime").block_on(async {
                 let ServiceOverWriter { service, log, token, .. } = service(memory, bodies);
-                let server =
-                    listen("127.0.0.1:0".parse().expect("an address"), service, &log.dropshot);
+                let server = listen(
+                    "127.0.0.1:0".parse().expect("an address"),
+                    None,
+                    service,
+                    &log.dropshot,
+                );
                 let server = server.expect("a free port");
                 started
                     .send((server.local_addr(), token.reveal().to_owned()))

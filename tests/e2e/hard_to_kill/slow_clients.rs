@@ -101,7 +101,8 @@ fn thousands_of_slow_clients_do_not_stop_honest_ones() {
     allow_many_files().expect("the soft limit can be raised");
     let connections = amount(600, 2001);
     let deadline = format!("{}s", DEADLINE.as_secs());
-    let starting = Server::starting().with(&["--body-timeout", &deadline]);
+    let flags = ["--body-timeout", &deadline, "--max-connections", "3000"];
+    let starting = Server::starting().with(&flags);
     let server = starting.with_open_files("-Sn 256").start();
     let time =
         Duration::from_millis(u64::try_from(amount(300, 3000)).expect("a time in milliseconds"));

@@ -28,6 +28,10 @@ impl Writer for Scripted {
         self.results.recv().expect("a result")
     }
 
+    fn try_write(&mut self) -> Result<(), CommitError> {
+        Err(CommitError::Unavailable("still".into()))
+    }
+
     fn maintain(&mut self) -> Result<(), CommitError> {
         self.upkeep.take().map_or(Ok(()), Err)
     }

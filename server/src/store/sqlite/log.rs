@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+use crate::descriptors;
 use crate::store::engine::{Cause, CommitError};
 use crate::store::sqlite::connection::{LOG_BOUND, connect};
 use crate::store::sqlite::place::Place;
@@ -77,17 +78,19 @@ pub fn shorten(place: &Place) -> Result<(), CommitError> {
     if place.sizes().map_err(unavailable)?.log <= LOG_BOUND.into() {
         return Ok(());
     }
-    let connection = connect(place.store()).map_err(CommitError::Unavailable)?;
-    connection.busy_timeout(Duration::ZERO)?;
-    let mut copied = -1;
-    loop {
-        let now = Checkpoint::Passive.run(&connection)?.copied;
-        if now <= copied {
-            break;
+    descriptors::beyond_limit(|| {
+        let connection = connect(place.store()).map_err(CommitError::Unavailable)?;
+        connection.busy_timeout(Duration::ZERO)?;
+        let mut copied = -1;
+        loop {
+            let now = Checkpoint::Passive.run(&connection)?.copied;
+            if now <= copied {
+                break;
+            }
+            copied = now;
         }
-        copied = now;
-    }
-    Checkpoint::Truncate.run(&connection).map(drop).map_err(CommitError::from)
+        Checkpoint::Truncate.run(&connection).map(drop).map_err(CommitError::from)
+    })
 }
 
 /// Makes durable what the log holds, before anything is answered or written after it.

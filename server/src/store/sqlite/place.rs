@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use nix::sys::resource::{Resource, getrlimit};
+use nix::sys::statvfs::statvfs;
 
 use crate::store::engine::{CommitError, Sizes};
 
@@ -80,13 +81,15 @@ impl Place {
     pub fn is_at_size_limit(&self) -> bool {
         let Ok((limit, _)) = getrlimit(Resource::RLIMIT_FSIZE) else { return false };
         let is_at_limit = |bytes: u64| bytes.saturating_add(PAGE) > limit;
-        self.sizes().is_ok_and(|Sizes { store, log }| is_at_limit(store) || is_at_limit(log))
+        self.sizes().is_ok_and(|Sizes { store, log, .. }| is_at_limit(store) || is_at_limit(log))
     }
 
-    /// How large the files are.
+    /// How large the files are, and how much larger they may become.
     pub fn sizes(&self) -> io::Result<Sizes> {
         let length = |file: &OpenFile| fs::metadata(&file.path).map(|file| file.len());
-        Ok(Sizes { store: length(&self.store)?, log: length(&self.log)? })
+        let disk = statvfs(&self.store.path)?;
+        let free = disk.blocks_available() as u64 * disk.fragment_size() as u64;
+        Ok(Sizes { store: length(&self.store)?, log: length(&self.log)?, free })
     }
 
     /// The store's file.

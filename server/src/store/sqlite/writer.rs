@@ -10,6 +10,7 @@ use rusqlite::hooks::Wal;
 use rusqlite::{CachedStatement, Connection, Transaction, params};
 
 use crate::store::engine::{Cause, CommitError, Outcome, StoreError, Writer};
+use crate::store::metrics::CheckpointMetrics;
 use crate::store::sqlite::connection::{BUSY_TIMEOUT, connect};
 use crate::store::sqlite::error::failed;
 use crate::store::sqlite::file;
@@ -17,6 +18,7 @@ use crate::store::sqlite::lock::ServerLock;
 use crate::store::sqlite::log::{self, Checkpoint};
 use crate::store::sqlite::mark::Mark;
 use crate::store::sqlite::place::Place;
+use crate::store::sqlite::tokens;
 use crate::types::NewPlant;
 
 /// Pages of the log after which it is copied into the store's file: SQLite's own default, 4 MiB
@@ -45,6 +47,7 @@ pub struct SqliteWriter {
     marked: Option<[u8; 8]>,
     /// Whether the next transaction starts the log over.
     starts_over: bool,
+    metrics: CheckpointMetrics,
     /// Held as long as the connection, see [`ServerLock`].
     _lock: Option<Arc<ServerLock>>,
 }
@@ -80,6 +83,7 @@ impl SqliteWriter {
             checkpointed: 0,
             marked,
             starts_over: false,
+            metrics: CheckpointMetrics::register(),
             _lock: lock,
         })
     }
@@ -87,14 +91,11 @@ impl SqliteWriter {
 
 impl Writer for SqliteWriter {
     fn commit(&mut self, plants: &[NewPlant]) -> Result<Vec<Outcome>, CommitError> {
-        self.try_commit(plants).map_err(|error| match error {
-            // SQLite does not tell a limit on file size from a broken disk; it passes like a full
-            // disk.
-            CommitError::Fault(cause) if self.place.is_at_size_limit() => {
-                CommitError::Unavailable(cause)
-            }
-            other => other,
-        })
+        self.transact(|transaction| put_all(transaction, plants))
+    }
+
+    fn try_write(&mut self) -> Result<(), CommitError> {
+        self.transact(|transaction| tokens::touch(transaction))
     }
 
     fn maintain(&mut self) -> Result<(), CommitError> {
@@ -113,13 +114,33 @@ impl Writer for SqliteWriter {
             let checkpointed = Checkpoint::Restart.run(&self.connection);
             self.connection.busy_timeout(BUSY_TIMEOUT)?;
             self.starts_over = checkpointed?.complete;
+            if self.starts_over {
+                self.metrics.done();
+            }
         }
         Ok(())
     }
 }
 
 impl SqliteWriter {
-    fn try_commit(&mut self, plants: &[NewPlant]) -> Result<Vec<Outcome>, CommitError> {
+    fn transact<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, CommitError> {
+        self.try_transact(work).map_err(|error| match error {
+            // SQLite does not tell a limit on file size from a broken disk; it passes like a full
+            // disk.
+            CommitError::Fault(cause) if self.place.is_at_size_limit() => {
+                CommitError::Unavailable(cause)
+            }
+            other => other,
+        })
+    }
+
+    fn try_transact<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, CommitError> {
         let transaction = self.connection.transaction()?;
         // Asked with the write lock: now only this transaction can start the log over.
         let salts = || log::salts(&self.log).map_err(|error| CommitError::Fault(error.into()));
@@ -127,14 +148,14 @@ impl SqliteWriter {
         if is_unmarked {
             Mark::write(&transaction)?;
         }
-        let outcomes = put_all(&transaction, plants)?;
+        let done = work(&transaction)?;
         transaction.commit()?;
         if is_unmarked {
             self.marked = salts()?;
             self.starts_over = false;
         }
         self.place.check()?;
-        Ok(outcomes)
+        Ok(done)
     }
 }
 

@@ -31,7 +31,7 @@ async fn main() -> Result<()> {
     let url = "sqlite:plant-store.db".parse()?;
     let ServiceOverWriter { service, log, token, end } =
         ServiceOverWriter::start(Box::new(KeepsNothing), 1024, bodies, &url, LogLevel::Info)?;
-    let server = listen("127.0.0.1:0".parse()?, service, &log.dropshot)?;
+    let server = listen("127.0.0.1:0".parse()?, None, service, &log.dropshot)?;
     println!("listening on http://{}", server.local_addr());
     println!("Bearer {}'", token.reveal());
     Ok(end.await??)

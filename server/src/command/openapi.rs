@@ -1,0 +1,20 @@
+//! `plant-store openapi`: prints the document of the API that this binary serves.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+
+use crate::http::document::document_text;
+
+/// Print the OpenAPI document of this release
+///
+/// It is the published one byte for byte, so that a deployed service can be compared with it.
+#[derive(clap::Args, Debug)]
+pub struct Args {}
+
+/// Prints the document.
+pub fn run(Args {}: &Args) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(document_text().as_bytes())?;
+    Ok(stdout.flush()?)
+}

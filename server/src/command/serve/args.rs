@@ -1,0 +1,178 @@
+//! The flags of `plant-store serve`, each with its environment variable and its default.
+
+use std::net::SocketAddr;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use bytesize::ByteSize;
+use humantime::parse_duration as duration;
+
+use crate::command::serve::first_token::FirstToken;
+use crate::command::store_args::StoreArgs;
+use crate::http::bodies::Bodies;
+use crate::http::tls::TlsFiles;
+use crate::log::{LogFormat, LogLevel};
+use crate::store;
+
+/// Serve the API until SIGTERM or SIGINT
+///
+/// A store that does not exist is created, and a first token is issued and printed.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Address to listen on; port 0 takes any free one
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        env = "PLANT_STORE_LISTEN",
+        default_value = "127.0.0.1:8080",
+        value_parser = address
+    )]
+    pub listen: SocketAddr,
+
+    #[command(flatten)]
+    pub store: StoreArgs,
+
+    /// Where the first token of a new store goes: `print` it, issue `none`, or write it to this
+    /// FILE, which only its owner may read
+    #[arg(
+        long,
+        value_name = "print|none|FILE",
+        env = "PLANT_STORE_FIRST_TOKEN",
+        default_value = "print"
+    )]
+    pub first_token: FirstToken,
+
+    /// PEM file with the certificate chain: with it and --tls-key the API is served over TLS
+    #[arg(long, value_name = "FILE", env = "PLANT_STORE_TLS_CERT", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// PEM file with the private key of the certificate
+    #[arg(long, value_name = "FILE", env = "PLANT_STORE_TLS_KEY", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+
+    /// How many threads speak HTTP [default: chosen from the processor's cores]
+    #[arg(long, value_name = "THREADS", env = "PLANT_STORE_HTTP_THREADS")]
+    pub http_threads: Option<NonZeroUsize>,
+
+    /// How many connections may be open; the next ones wait
+    #[arg(
+        long,
+        value_name = "CONNECTIONS",
+        env = "PLANT_STORE_MAX_CONNECTIONS",
+        default_value = "800"
+    )]
+    pub max_connections: NonZeroU32,
+
+    /// How long a connection may be open without a request in flight
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "PLANT_STORE_IDLE_TIMEOUT",
+        default_value = "30s",
+        value_parser = duration
+    )]
+    pub idle_timeout: Duration,
+
+    /// Start only on a store that is there already
+    #[arg(long, env = "PLANT_STORE_NO_CREATE")]
+    pub no_create: bool,
+
+    /// Address to serve /metrics, /live and /ready on, to whoever reaches it: bind it to loopback
+    /// or to a private network [default: none]
+    #[arg(long, value_name = "ADDRESS", env = "PLANT_STORE_METRICS", value_parser = address)]
+    pub metrics: Option<SocketAddr>,
+
+    /// Largest request body
+    #[arg(long, value_name = "SIZE", env = "PLANT_STORE_MAX_BODY", default_value = "1MiB")]
+    pub max_body: ByteSize,
+
+    /// All request bodies together, from their first byte until their plants are committed; what
+    /// does not fit is refused with 503
+    #[arg(long, value_name = "SIZE", env = "PLANT_STORE_MAX_BODIES", default_value = "64MiB")]
+    pub max_bodies: ByteSize,
+
+    /// How long a request body may take to arrive
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "PLANT_STORE_BODY_TIMEOUT",
+        default_value = "10s",
+        value_parser = duration
+    )]
+    pub body_timeout: Duration,
+
+    /// How many creates may wait to be committed; the next ones are refused with 503
+    #[arg(long, value_name = "CREATES", env = "PLANT_STORE_QUEUE", default_value = "1024")]
+    pub queue: NonZeroUsize,
+
+    /// How long a commit may run before new creates are refused with 503
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "PLANT_STORE_COMMIT_TIMEOUT",
+        default_value = "10s",
+        value_parser = duration
+    )]
+    pub commit_timeout: Duration,
+
+    /// How long requests in flight may take once the server is told to stop
+    #[arg(
+        long,
+        value_name = "DURATION",
+        env = "PLANT_STORE_SHUTDOWN_TIMEOUT",
+        default_value = "10s",
+        value_parser = duration
+    )]
+    pub shutdown_timeout: Duration,
+
+    /// The least important records that the log holds
+    #[arg(long, value_name = "LEVEL", env = "PLANT_STORE_LOG_LEVEL", default_value = "info")]
+    pub log_level: LogLevel,
+
+    /// How many records a second the log holds of requests without an accepted token
+    #[arg(long, value_name = "RECORDS", env = "PLANT_STORE_LOG_STRANGERS", default_value = "100")]
+    pub log_strangers: u32,
+
+    /// How the log is written [default: text on a terminal, json elsewhere]
+    #[arg(long, value_name = "FORMAT", env = "PLANT_STORE_LOG_FORMAT")]
+    pub log_format: Option<LogFormat>,
+}
+
+impl Args {
+    /// Refuses limits that do not fit together.
+    pub fn check(&self) -> Result<()> {
+        let url = &self.store.url;
+        let largest = store::largest_plant(url);
+        ensure!(
+            self.max_body.as_u64() <= largest,
+            "--max-body is {}, and {url} holds no plant of more than {largest} bytes",
+            self.max_body,
+        );
+        ensure!(
+            self.max_body <= self.max_bodies,
+            "--max-body is {}, and --max-bodies is only {}",
+            self.max_body,
+            self.max_bodies,
+        );
+        Ok(())
+    }
+
+    /// The limits of bodies.
+    pub fn bodies(&self) -> Bodies {
+        let [size, all] = [self.max_body, self.max_bodies]
+            .map(|size| usize::try_from(size.as_u64()).unwrap_or(usize::MAX));
+        Bodies::new(size, self.body_timeout, all)
+    }
+
+    /// The files of TLS, where the API is served over it.
+    pub fn tls(&self) -> Option<TlsFiles> {
+        let (cert, key) = (self.tls_cert.clone()?, self.tls_key.clone()?);
+        Some(TlsFiles { cert, key })
+    }
+}
+
+fn address(text: &str) -> Result<SocketAddr, &'static str> {
+    text.parse().map_err(|_| "expected IP:PORT, such as 127.0.0.1:8080")
+}

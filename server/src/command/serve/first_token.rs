@@ -1,0 +1,93 @@
+//! The first token of a new store: where it goes.
+
+use std::convert::Infallible;
+use std::fs::File;
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use anyhow::{Context, Result};
+
+use crate::store::Engine;
+use crate::token::{StoredToken, Token, TokenName};
+
+/// Where the first token goes.
+#[derive(Clone, Debug)]
+pub enum FirstToken {
+    /// To standard output, in a command that uses it.
+    Print,
+    /// There is none.
+    None,
+    /// Into a file that is not there yet.
+    File(PathBuf),
+}
+
+impl FromStr for FirstToken {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(match text {
+            "print" => Self::Print,
+            "none" => Self::None,
+            file => Self::File(file.into()),
+        })
+    }
+}
+
+impl FirstToken {
+    /// Issues it for a new store. Returns the header that carries it, as a word of a shell.
+    ///
+    /// # Errors
+    ///
+    /// The store has no token then.
+    pub fn issue(&self, engine: &dyn Engine) -> Result<Option<String>> {
+        let (token, stored) = StoredToken::issue(TokenName::first(), None);
+        let header = match self {
+            Self::None => return Ok(None),
+            Self::Print => format!("'Authorization: Bearer {}'", token.reveal()),
+            Self::File(file) => {
+                write(file, &token).with_context(|| {
+                    format!(
+                        "cannot write the first token to {}; the new store has none yet, and \
+                         `plant-store token create` makes one",
+                        file.display()
+                    )
+                })?;
+                format!("\"Authorization: Bearer $(cat '{}')\"", file.display())
+            }
+        };
+        engine.add_token(&stored)?;
+        Ok(Some(header))
+    }
+}
+
+/// Whoever may read the folder's names may not read the token.
+fn write(file: &Path, token: &Token) -> io::Result<()> {
+    let mut file = File::options().write(true).create_new(true).mode(0o600).open(file)?;
+    writeln!(file, "{}", token.reveal())?;
+    file.sync_all()
+}
+
+/// Says where the service listens. For a new store it also prints, once, a command that uses the
+/// first token.
+pub fn announce(scheme: &str, address: SocketAddr, header: Option<&str>) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    writeln!(stdout, "plant-store listening on {scheme}://{address}")?;
+    if let Some(header) = header {
+        let mut reachable = address;
+        match address.ip() {
+            ip if !ip.is_unspecified() => {}
+            ip if ip.is_ipv4() => reachable.set_ip(Ipv4Addr::LOCALHOST.into()),
+            _ => reachable.set_ip(Ipv6Addr::LOCALHOST.into()),
+        }
+        writeln!(
+            stdout,
+            "curl {scheme}://{reachable}/plants -H {header} \
+             -H 'Content-Type: application/json' \
+             -d '{{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}}'",
+        )?;
+    }
+    stdout.flush()
+}

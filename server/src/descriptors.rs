@@ -1,0 +1,69 @@
+//! File descriptors: how many of them clients may take.
+//!
+//! The kernel bounds the connections: a process whose descriptors are all in use accepts no more
+//! (getrlimit(2), `RLIMIT_NOFILE`), and the next connections wait in the listener's queue. The soft
+//! limit is set so that clients get as many as they may have. What else needs a descriptor then
+//! gets it [beyond the limit](beyond_limit).
+
+use std::io;
+use std::os::fd::RawFd;
+use std::sync::{Mutex, PoisonError};
+
+use nix::errno::Errno;
+use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
+use nix::sys::socket::{SockaddrStorage, getsockname};
+
+/// How many descriptors there are beyond the limit: enough for the connections of operators, and for
+/// a few files.
+const BEYOND: rlim_t = 128;
+
+/// The highest descriptor that may be open before [`limit_clients`] is called.
+const AT_START: RawFd = 1024;
+
+/// Nothing, as long as clients are not limited.
+static LIMIT: Mutex<Option<Limit>> = Mutex::new(None);
+
+struct Limit {
+    soft: rlim_t,
+    hard: rlim_t,
+    /// How many calls of [`beyond_limit`] run.
+    beyond: usize,
+}
+
+/// From now on at most so many descriptors more can be opened. Returns how many: fewer, where the
+/// hard limit does not allow them.
+pub fn limit_clients(descriptors: u64) -> io::Result<u64> {
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    let is_open = |fd: &RawFd| getsockname::<SockaddrStorage>(*fd) != Err(Errno::EBADF);
+    let open = (0..AT_START).filter(is_open).count() as rlim_t;
+    let soft = open.saturating_add(descriptors).min(hard.saturating_sub(BEYOND));
+    setrlimit(Resource::RLIMIT_NOFILE, soft, hard)?;
+    *LIMIT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Limit { soft, hard, beyond: 0 });
+    Ok(soft.saturating_sub(open))
+}
+
+/// Calls `open`, which may open a few descriptors although clients have all of theirs.
+pub fn beyond_limit<T>(open: impl FnOnce() -> T) -> T {
+    count(1);
+    let opened = open();
+    count(-1);
+    opened
+}
+
+/// Every descriptor is lower than this.
+#[must_use]
+pub fn end() -> RawFd {
+    let limit = LIMIT.lock().unwrap_or_else(PoisonError::into_inner);
+    let end = limit.as_ref().map_or(0, |limit| limit.soft + BEYOND);
+    end.try_into().unwrap_or(RawFd::MAX)
+}
+
+fn count(more: isize) {
+    let mut limit = LIMIT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(Limit { soft, hard, beyond }) = limit.as_mut() {
+        *beyond = beyond.saturating_add_signed(more);
+        let room = if *beyond > 0 { BEYOND } else { 0 };
+        // The limit never goes above the hard one, so this cannot fail.
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, *soft + room, *hard);
+    }
+}

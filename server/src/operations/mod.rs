@@ -1,0 +1,144 @@
+//! What operators and their machines ask, on a listener of its own, never on the API's:
+//! `/metrics`, `/live` and `/ready`.
+//!
+//! It has a thread of its own, so a scrape does not wait for requests, and requests do not wait
+//! while the samples of a busy second are sorted. Dropshot would serve it as well, but for one
+//! thing: when clients have all the file descriptors that they may have, this listener still has to
+//! get one, and that takes a call around accept(2).
+//!
+//! Whoever reaches the address may ask. Nothing of a plant or a token is said here.
+
+mod exporter;
+
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::io;
+use std::net::{self, SocketAddr};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use http::header::{ALLOW, CONTENT_TYPE};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::time::timeout;
+
+use crate::descriptors::beyond_limit;
+use crate::operations::exporter::Exporter;
+
+/// How many connections are served at a time; the next ones wait.
+const CONNECTIONS: usize = 64;
+
+/// How long a connection may last, from its first byte to its last.
+const TIME: Duration = Duration::from_secs(5);
+
+/// How long to wait after an accept that failed.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Prometheus' text format, which has to say its version
+/// (<https://prometheus.io/docs/instrumenting/exposition_formats/>). The other answers are text, too.
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Says whether a create would be taken now, else why not.
+pub type Readiness = Box<dyn Fn() -> Result<(), &'static str> + Send + Sync>;
+
+/// The listener for operators.
+pub struct Operations {
+    /// Where it listens, with the port that port 0 became.
+    pub address: SocketAddr,
+    asked: Arc<Asked>,
+}
+
+/// What the answers come from.
+struct Asked {
+    exporter: Exporter,
+    /// Not there as long as the service starts.
+    readiness: OnceLock<Readiness>,
+}
+
+impl Operations {
+    /// Serves until the process ends; counts what is registered from now on.
+    ///
+    /// # Errors
+    ///
+    /// The address cannot be listened on, the operating system gives no thread, or there is such a
+    /// listener already.
+    pub fn serve(address: SocketAddr) -> io::Result<Self> {
+        let listener = net::TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let asked = Asked { exporter: Exporter::install()?, readiness: OnceLock::new() };
+        let asked = Arc::new(asked);
+        let answers = Arc::clone(&asked);
+        thread::Builder::new()
+            .name("operations".into())
+            .spawn(move || runtime.block_on(run(listener, answers)))?;
+        Ok(Self { address, asked })
+    }
+
+    /// From now on `/ready` says what this says.
+    pub fn is_ready_by(&self, readiness: Readiness) {
+        let _ = self.asked.readiness.set(readiness);
+    }
+}
+
+async fn run(listener: net::TcpListener, asked: Arc<Asked>) -> io::Result<()> {
+    let listener = TcpListener::from_std(listener)?;
+    let upkeep = Arc::clone(&asked);
+    tokio::spawn(async move { upkeep.exporter.keep_up().await });
+    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let place = Arc::clone(&connections).acquire_owned().await;
+        let accept = poll_fn(|context| beyond_limit(|| listener.poll_accept(context)));
+        let Ok((stream, _)) = accept.await else {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        let asked = Arc::clone(&asked);
+        tokio::spawn(async move {
+            let answer = service_fn(|request| {
+                let answer = asked.answer(&request);
+                async { Ok::<_, Infallible>(answer) }
+            });
+            let mut server = http1::Builder::new();
+            server.timer(TokioTimer::new()).keep_alive(false);
+            // A client that is too slow, or broken, has its connection closed.
+            let _ = timeout(TIME, server.serve_connection(TokioIo::new(stream), answer)).await;
+            drop(place);
+        });
+    }
+}
+
+impl Asked {
+    fn answer<B>(&self, request: &Request<B>) -> Response<String> {
+        let is_read = [Method::GET, Method::HEAD].contains(request.method());
+        let (status, text) = match request.uri().path() {
+            "/metrics" | "/live" | "/ready" if !is_read => {
+                (StatusCode::METHOD_NOT_ALLOWED, "GET or HEAD\n".into())
+            }
+            "/metrics" => (StatusCode::OK, self.exporter.render()),
+            "/live" => (StatusCode::OK, "live\n".into()),
+            "/ready" => match self.readiness() {
+                Ok(()) => (StatusCode::OK, "ready\n".into()),
+                Err(reason) => (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")),
+            },
+            _ => (StatusCode::NOT_FOUND, "there are /metrics, /live and /ready\n".into()),
+        };
+        let mut answer = Response::new(text);
+        *answer.status_mut() = status;
+        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(TEXT));
+        if status == StatusCode::METHOD_NOT_ALLOWED {
+            answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        }
+        answer
+    }
+
+    fn readiness(&self) -> Result<(), &'static str> {
+        self.readiness.get().map_or(Err("the service starts"), |readiness| readiness())
+    }
+}

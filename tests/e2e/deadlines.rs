@@ -1,0 +1,41 @@
+//! The deadline of a connection on which nothing is asked, from its first byte on.
+
+use std::thread;
+use std::time::Duration;
+
+use plant_store_tests::{Server, head, plant};
+
+/// The connection preface of HTTP/2, with the client's empty SETTINGS (RFC 9113, section 3.4).
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+
+/// A HEADERS frame that announces 100 bytes (section 6.2), and one of them.
+const HALF_HEADERS: &[u8] = b"\0\0\x64\x01\x04\0\0\0\x01\x82";
+
+#[test]
+fn connection_without_a_request_in_flight_is_closed_in_both_protocols() {
+    let server = Server::starting().with(&["--idle-timeout", "300ms"]).start();
+    let half_headers = [PREFACE, HALF_HEADERS].concat();
+    for start in [b"".as_slice(), b"P", b"PRI * HTTP/2.0", PREFACE, &half_headers, b"GET / HTT"] {
+        let mut connection = server.connect();
+        connection.send(start);
+        connection.wait_until_closed();
+    }
+    let mut answered = server.connect();
+    answered.exchange(&server.post(&plant(1, "Ficus", None))).plant();
+    assert!(answered.is_closed());
+}
+
+/// Only the body's own deadline ends it.
+#[test]
+fn connection_with_a_request_in_flight_is_not_closed() {
+    let server = Server::starting().with(&["--idle-timeout", "100ms"]).start();
+    let body = plant(1, "Ficus", None);
+    let headers = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
+    let mut connection = server.connect();
+    connection.send(head(&(server.bearer() + &headers)).as_bytes());
+    for byte in body.bytes() {
+        thread::sleep(Duration::from_millis(10));
+        connection.send(&[byte]);
+    }
+    connection.receive().plant();
+}

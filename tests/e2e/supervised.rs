@@ -1,0 +1,128 @@
+//! What a supervisor gives and asks: the first token's file, signals, sd_notify, the document.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixDatagram;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use nix::sys::signal::Signal;
+use plant_store_launcher::Launched;
+use plant_store_tests::{EVENT_TIMEOUT, Server, bearer, binary, failure, plant, run};
+use tempfile::TempDir;
+use xtask::run::root;
+
+use crate::database;
+
+#[test]
+fn openapi_prints_the_published_document_byte_for_byte() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let printed = run(folder.path(), &["openapi"]);
+    assert!(printed.status.success());
+    let published = fs::read(root().join("openapi/plant-store.json")).expect("the document");
+    assert!(printed.stdout == published);
+}
+
+/// How many tokens the store in that folder has.
+fn tokens(folder: &TempDir) -> usize {
+    let list = run(folder.path(), &["token", "list"]);
+    assert!(list.status.success());
+    // The first line names the columns.
+    String::from_utf8_lossy(&list.stdout).lines().count() - 1
+}
+
+#[test]
+fn first_token_goes_to_a_file_for_its_owner_alone() {
+    let starting = Server::starting();
+    let file = starting.folder().join("token");
+    let server = starting.with(&["--first-token", "token"]).start();
+    let text = fs::read_to_string(&file).expect("the file is there");
+    let mode = fs::metadata(&file).expect("the file is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let printed = server.first_request.as_deref().expect("a command");
+    assert!(printed.contains("Bearer $(cat 'token')"), "{printed}");
+    let create = |token: &str| server.create_with(&bearer(token), &plant(1, "Ficus", None));
+    create(text.trim_end()).plant();
+    assert!(!server.log().contains(text.trim_end()));
+}
+
+#[test]
+fn first_token_file_that_is_there_is_kept_and_the_store_gets_no_token() {
+    let folder = TempDir::new().expect("a temporary folder");
+    fs::write(folder.path().join("token"), "mine").expect("a file");
+    let mut command = Command::new(binary());
+    command.args(["serve", "--listen", "127.0.0.1:0", "--first-token", "token"]);
+    let (status, said) = failure(command.current_dir(&folder));
+    assert_eq!(status, Some(1));
+    assert!(said.contains("cannot write the first token to token"), "{said}");
+    assert!(said.contains("`plant-store token create` makes one"), "{said}");
+    assert_eq!(fs::read(folder.path().join("token")).expect("a file"), b"mine");
+    assert_eq!(tokens(&folder), 0);
+}
+
+#[test]
+fn first_token_none_prints_and_issues_none() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let mut command = Command::new(binary());
+    command.args(["serve", "--listen", "127.0.0.1:0", "--first-token", "none"]);
+    let command = command.current_dir(&folder).stderr(Stdio::null());
+    let mut launched = Launched::start(command).expect("it serves");
+    assert_eq!(tokens(&folder), 0);
+    launched.process.kill().expect("the process is there");
+    assert_eq!(launched.rest().expect("text"), "");
+}
+
+#[test]
+fn sighup_does_not_end_the_process() {
+    let mut server = Server::start();
+    server.signal(Signal::SIGHUP);
+    server.wait_for_log("SIGHUP: there is nothing to read");
+    server.create(&plant(1, "Ficus", None)).plant();
+    server.signal(Signal::SIGTERM);
+    assert!(server.wait().success());
+}
+
+/// A server under a supervisor that listens on a socket and wants to hear every 300 ms.
+fn supervised(flags: &[&str]) -> (Server, UnixDatagram) {
+    let starting = Server::starting();
+    let path = starting.folder().join("notify");
+    let socket = UnixDatagram::bind(&path).expect("a socket");
+    socket.set_read_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
+    let starting = starting.with(flags).command(|command| {
+        command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "300000");
+    });
+    (starting.start(), socket)
+}
+
+fn told(socket: &UnixDatagram) -> String {
+    let mut buffer = [0; 256];
+    let length = socket.recv(&mut buffer).expect("the supervisor is told");
+    String::from_utf8_lossy(&buffer[..length]).trim_end().to_owned()
+}
+
+#[test]
+fn supervisor_is_told_ready_alive_and_stopping() {
+    let (mut server, socket) = supervised(&[]);
+    assert_eq!(told(&socket), "READY=1");
+    for _ in 0..3 {
+        assert_eq!(told(&socket), "WATCHDOG=1");
+    }
+    server.signal(Signal::SIGTERM);
+    while told(&socket) != "STOPPING=1" {}
+    assert!(server.wait().success());
+}
+
+#[test]
+fn watchdog_is_not_fed_while_a_commit_hangs() {
+    let (server, socket) = supervised(&["--commit-timeout", "1s"]);
+    let lock = database::locked(&server);
+    let mut waiting = server.connect();
+    waiting.send(&server.post(&plant(1, "Ficus", None)));
+    socket.set_read_timeout(Some(Duration::from_secs(1))).expect("a time-out can be set");
+    let mut buffer = [0; 256];
+    server.wait_until("silence", || socket.recv(&mut buffer).is_err());
+    drop(lock);
+    // 200, or 503 where the commit has waited for too long.
+    let _ = waiting.receive();
+    server.wait_until("the next word", || socket.recv(&mut buffer).is_ok());
+}
