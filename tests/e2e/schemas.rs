@@ -21,7 +21,7 @@ fn kept(version: u32) -> PathBuf {
 }
 
 /// The newest version that is kept.
-fn newest() -> u32 {
+pub fn newest() -> u32 {
     let mut newest = 1;
     while kept(newest + 1).exists() {
         newest += 1;

@@ -13,6 +13,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::database::{LOG, STORE};
+use crate::schemas::newest;
 
 const COMMANDS: [&str; 5] =
     ["serve --listen 127.0.0.1:0", "export", "token list", "token create x", "token revoke x"];
@@ -105,8 +106,9 @@ fn missing_folder_or_store_is_refused_and_not_created() {
 /// A plant store that this release cannot serve.
 #[test]
 fn newer_schema_or_other_journal_is_refused_and_unchanged() {
+    let newer = format!("has schema version 999, and this release knows {}", newest());
     for (statement, expected) in [
-        ("PRAGMA user_version = 9", "has schema version 9, and this release knows 2"),
+        ("PRAGMA user_version = 999", newer.as_str()),
         ("PRAGMA journal_mode = delete", "with journal_mode=wal"),
     ] {
         let stopped = Server::start().stopped_by(Signal::SIGTERM);

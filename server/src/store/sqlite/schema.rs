@@ -88,7 +88,7 @@ mod tests {
     fn store() -> (Connection, Vec<&'static str>) {
         let connection = fresh().expect("a new store");
         connection.execute("INSERT INTO plants (id, name) VALUES (1, 'Ficus')", []).expect("room");
-        let steps = [STEPS, &["ALTER TABLE plants ADD COLUMN height INTEGER"]].concat();
+        let steps = [STEPS, &["ALTER TABLE plants ADD COLUMN later INTEGER"]].concat();
         (connection, steps)
     }
 
@@ -102,7 +102,7 @@ mod tests {
             assert_eq!(version(&connection), Ok(Some(VERSION + 1)));
         }
         let plant: (String, Option<i64>) = connection
-            .query_row("SELECT name, height FROM plants", [], |row| Ok((row.get(0)?, row.get(1)?)))
+            .query_row("SELECT name, later FROM plants", [], |row| Ok((row.get(0)?, row.get(1)?)))
             .expect("the plant");
         assert_eq!(plant, ("Ficus".into(), None));
     }
@@ -116,7 +116,7 @@ mod tests {
         drop(transaction);
         assert_eq!(version(&connection), Ok(Some(VERSION)));
         connection.query_row("SELECT name FROM plants", [], |_| Ok(())).expect("the plant");
-        connection.query_row("SELECT height FROM plants", [], |_| Ok(())).expect_err("no step");
+        connection.query_row("SELECT later FROM plants", [], |_| Ok(())).expect_err("no step");
     }
 
     #[test]
