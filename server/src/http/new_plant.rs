@@ -124,7 +124,7 @@ impl TryFrom<Members<'_>> for NewPlant {
             value.ok_or(NotANewPlant::Missing { member, expected })
         };
         Ok(Self {
-            id: integer(required("id", members.id, INTEGER)?)?,
+            id: integer("id", required("id", members.id, INTEGER)?)?,
             name: string("name", required("name", members.name, STRING)?)?,
             tag: members.tag.map(|value| string("tag", value)).transpose()?,
         })
@@ -136,8 +136,8 @@ const STRING: &str = "a string";
 
 /// OpenAPI 3.0 takes JSON Schema's integer: a number without fraction and exponent. So `-0` is an
 /// integer and `1.0` is not. The parser's own numbers cannot tell them apart, so the text is read.
-fn integer(value: &RawValue) -> Result<i64, NotANewPlant> {
-    let mismatch = |found| NotANewPlant::Mismatch { member: "id", found, expected: INTEGER };
+fn integer(member: &'static str, value: &RawValue) -> Result<i64, NotANewPlant> {
+    let mismatch = |found| NotANewPlant::Mismatch { member, found, expected: INTEGER };
     let text = value.get();
     match kind(value) {
         Kind::Number => text.parse().map_err(|_| {

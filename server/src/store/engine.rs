@@ -30,8 +30,8 @@ pub type Pages<'a> = Box<dyn Iterator<Item = Result<Vec<NewPlant>, StoreError>> 
 /// - **Durable.** What [`Writer::commit`] reports as created or repeated survives a power cut.
 /// - **Exactly once.** A plant is there or not: never in part, never twice.
 /// - **First write wins.** An id always belongs to the first plant committed under it.
-/// - **Byte-exact.** Names and tags come back as they came, the empty string and U+0000 included,
-///   and an absent tag is not an empty one.
+/// - **Byte-exact.** Every member comes back as it came, the empty string and U+0000 included, and
+///   an absent member is not an empty one.
 ///
 /// All calls block the thread. One process serves a store; any number may have it open beside.
 pub trait Engine: Contents + Send + Sync {

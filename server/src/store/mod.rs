@@ -58,7 +58,7 @@ pub fn begin(url: &StoreUrl) -> Result<Box<dyn NewStore>, StoreError> {
     }
 }
 
-/// The largest plant that the store's engine holds, in bytes of name and tag.
+/// The largest plant that the store's engine holds, in bytes of its texts.
 #[must_use]
 pub fn largest_plant(url: &StoreUrl) -> u64 {
     match url {

@@ -19,6 +19,7 @@ mod mark;
 mod new_file;
 mod pages;
 mod place;
+mod row;
 mod schema;
 mod tokens;
 mod writer;
@@ -43,7 +44,7 @@ use crate::token::{StoredToken, TokenName};
 
 const OPEN: &str = "open the store";
 
-/// The largest plant that a row holds, in bytes of name and tag, with room for the rest of the row
+/// The largest plant that a row holds, in bytes of its texts, with room for the rest of the row
 /// (<https://sqlite.org/limits.html#max_length>).
 pub const LARGEST_PLANT: u64 = 999_999_000;
 

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 use tempfile::NamedTempFile;
 
 use crate::store::engine::{Cause, Contents, NewStore, Pages, StoreError};
@@ -13,6 +13,7 @@ use crate::store::sqlite::file::folder_of;
 use crate::store::sqlite::lock::ServerLock;
 use crate::store::sqlite::pages::{SqlitePages, count};
 use crate::store::sqlite::place::left_beside;
+use crate::store::sqlite::row;
 use crate::store::sqlite::schema;
 use crate::store::sqlite::tokens;
 use crate::token::StoredToken;
@@ -106,11 +107,10 @@ impl Contents for NewFile {
 impl NewStore for NewFile {
     fn add(&mut self, plants: &[NewPlant]) -> Result<(), StoreError> {
         let insert = || -> rusqlite::Result<()> {
-            let mut insert = self
-                .connection
-                .prepare_cached("INSERT INTO plants (id, name, tag) VALUES (?1, ?2, ?3)")?;
-            for NewPlant { id, name, tag } in plants {
-                insert.execute(params![id, name, tag])?;
+            let mut insert = row::insert(&self.connection)?;
+            for plant in plants {
+                // Fails where the id is taken.
+                insert.insert(row::values(plant))?;
             }
             Ok(())
         };

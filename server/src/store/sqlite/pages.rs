@@ -2,16 +2,17 @@
 
 use std::borrow::Borrow;
 
-use rusqlite::{Connection, params};
+use rusqlite::Connection;
 
 use crate::store::engine::StoreError;
 use crate::store::sqlite::error::failed;
+use crate::store::sqlite::row;
 use crate::types::NewPlant;
 
 /// How many plants a page has at most.
 const PLANTS: usize = 1000;
 
-/// How many bytes of names and tags end a page.
+/// How many bytes of texts end a page.
 const BYTES: usize = 1024 * 1024;
 
 /// Reads each page in a transaction of its own, so the log may start over between two of them.
@@ -28,14 +29,13 @@ impl<C: Borrow<Connection>> SqlitePages<C> {
 
     fn read(&self, from: i64) -> rusqlite::Result<Vec<NewPlant>> {
         let connection: &Connection = self.connection.borrow();
-        let mut statement = connection
-            .prepare_cached("SELECT id, name, tag FROM plants WHERE id >= ?1 ORDER BY id")?;
-        let mut rows = statement.query(params![from])?;
+        let mut statement = row::from_id(connection)?;
+        let mut rows = statement.query([from])?;
         let mut page = Vec::new();
         let mut bytes = 0;
         while let Some(row) = rows.next()? {
-            let plant = NewPlant { id: row.get(0)?, name: row.get(1)?, tag: row.get(2)? };
-            bytes += plant.name.len() + plant.tag.as_ref().map_or(0, String::len);
+            let plant = row::plant(row)?;
+            bytes += row::size(&plant);
             page.push(plant);
             if page.len() == PLANTS || bytes >= BYTES {
                 break;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use std::time::Duration;
 
 use rusqlite::hooks::Wal;
-use rusqlite::{CachedStatement, Connection, Transaction, params};
+use rusqlite::{CachedStatement, Connection, Transaction};
 
 use crate::store::engine::{Cause, CommitError, Outcome, StoreError, Writer};
 use crate::store::metrics::CheckpointMetrics;
@@ -18,6 +18,7 @@ use crate::store::sqlite::lock::ServerLock;
 use crate::store::sqlite::log::{self, Checkpoint};
 use crate::store::sqlite::mark::Mark;
 use crate::store::sqlite::place::Place;
+use crate::store::sqlite::row;
 use crate::store::sqlite::tokens;
 use crate::types::NewPlant;
 
@@ -160,23 +161,19 @@ impl SqliteWriter {
 }
 
 fn put_all(transaction: &Transaction<'_>, plants: &[NewPlant]) -> rusqlite::Result<Vec<Outcome>> {
-    let mut insert = transaction.prepare_cached(
-        "INSERT INTO plants (id, name, tag) VALUES (?1, ?2, ?3) ON CONFLICT (id) DO NOTHING",
-    )?;
-    let mut same =
-        transaction.prepare_cached("SELECT name = ?2 AND tag IS ?3 FROM plants WHERE id = ?1")?;
+    let (mut insert, mut same) = (row::insert(transaction)?, row::same(transaction)?);
     plants.iter().map(|plant| put(&mut insert, &mut same, plant)).collect()
 }
 
 fn put(
     insert: &mut CachedStatement<'_>,
     same: &mut CachedStatement<'_>,
-    NewPlant { id, name, tag }: &NewPlant,
+    plant: &NewPlant,
 ) -> rusqlite::Result<Outcome> {
-    if insert.execute(params![id, name, tag])? == 1 {
+    if insert.execute(row::values(plant))? == 1 {
         return Ok(Outcome::Created);
     }
-    let same: bool = same.query_row(params![id, name, tag], |row| row.get(0))?;
+    let same: bool = same.query_row(row::values(plant), |row| row.get(0))?;
     Ok(if same { Outcome::Repeated } else { Outcome::Conflict })
 }
 
