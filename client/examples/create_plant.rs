@@ -13,11 +13,9 @@ async fn main() -> Result<()> {
     let base_url = base_url.as_deref().unwrap_or("http://127.0.0.1:8080");
     let token = std::env::var("PLANT_STORE_TOKEN").context("set PLANT_STORE_TOKEN")?;
     let mut words = std::env::args().skip(1);
-    let plant = NewPlant {
-        id: words.next().context("usage: create_plant ID NAME [TAG]")?.parse()?,
-        name: words.next().context("usage: create_plant ID NAME [TAG]")?,
-        tag: words.next(),
-    };
+    let id: i64 = words.next().context("usage: create_plant ID NAME [TAG]")?.parse()?;
+    let name = words.next().context("usage: create_plant ID NAME [TAG]")?;
+    let plant = NewPlant::builder().id(id).name(name).tag(words.next());
 
     let client = client_with_token(base_url, &token)?;
     match client.create_plant().body(plant).send().await {

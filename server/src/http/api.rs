@@ -30,8 +30,8 @@ pub trait PlantStoreApi {
     /// Creates a new plant in the store.
     ///
     /// The answer is sent once the plant is durable. The operation is safe to repeat: the same
-    /// `id` with the same `name` and `tag` answers 200 again, the same `id` with anything else
-    /// is refused with `error` 409 and leaves the first plant as it is.
+    /// plant again answers 200 again, anything else under the same `id` is refused with `error` 409
+    /// and leaves the first plant as it is.
     #[endpoint {
         method = POST,
         path = "/plants",
