@@ -1,10 +1,16 @@
-//! Every member that NewPlant declares is stored, compared, exported and answered. The document
-//! says which members there are, so a new one is tested without a change here.
+//! Every member that NewPlant declares is read strictly, stored, compared, exported, copied and
+//! answered. The document says which members there are, so a new one is tested without a change
+//! here.
+
+use std::collections::BTreeSet;
 
 use plant_store_tests::{Response, Server};
 use serde_json::{Map, Value, json};
 
 use crate::contract::document;
+
+/// The store of a server, as a URL.
+const STORE: &str = "sqlite:plant-store.db";
 
 type Object = Map<String, Value>;
 
@@ -28,8 +34,47 @@ fn value(member: &str, schema: &Value, second: bool) -> Value {
     }
 }
 
-fn export(server: &Server) -> Vec<Value> {
-    let lines = server.command(&["export"]);
+fn is_required(member: &str) -> bool {
+    let required = &document()["components"]["schemas"]["NewPlant"]["required"];
+    required.as_array().is_some_and(|names| names.contains(&json!(member)))
+}
+
+/// A plant with the declared members that are wanted.
+fn plant(id: i64, wanted: impl Fn(&str) -> bool) -> Object {
+    let members = members("NewPlant").into_iter().filter(|(member, _)| wanted(member));
+    let mut plant: Object = members
+        .map(|(member, schema)| {
+            let value = value(&member, &schema, false);
+            (member, value)
+        })
+        .collect();
+    plant.insert("id".to_owned(), json!(id));
+    plant
+}
+
+/// Plants with the id of this one, each with another value of one member, with one more or one
+/// less. The name of that member is with each.
+fn others(plant: &Object) -> Vec<(String, Object)> {
+    let mut others = Vec::new();
+    for (member, schema) in members("NewPlant").into_iter().filter(|(member, _)| member != "id") {
+        let values = [false, true].map(|second| Some(value(&member, &schema, second)));
+        for value in values.into_iter().chain([None]) {
+            let mut other = plant.clone();
+            match value {
+                Some(value) => other.insert(member.clone(), value),
+                None if is_required(&member) => continue,
+                None => other.remove(&member),
+            };
+            if other != *plant {
+                others.push((member.clone(), other));
+            }
+        }
+    }
+    others
+}
+
+fn export(server: &Server, store: &str) -> Vec<Value> {
+    let lines = server.command(&["export", "--store", store]);
     lines.lines().map(|line| serde_json::from_str(line).expect("a plant on each line")).collect()
 }
 
@@ -37,64 +82,76 @@ fn create(server: &Server, plant: &Object) -> Response {
     server.create(&Value::from(plant.clone()).to_string())
 }
 
-/// The plant is created, answered with its members of `Plant`, and exported as it was sent. Each of
-/// `others`, which have its id, is refused with 409.
-fn assert_kept(server: &Server, plant: &Object, others: impl Iterator<Item = (String, Object)>) {
-    let mut answer = plant.clone();
-    answer.retain(|member, _| members("Plant").contains_key(member));
-    for _ in 0..2 {
-        let response = create(server, plant);
-        assert_eq!(response.status, 200, "{plant:?}: {response:?}");
-        assert_eq!(response.json(), Value::from(answer.clone()), "members of the answer");
-    }
-    for (member, other) in others {
-        let response = create(server, &other);
-        assert_eq!(response.status, 400, "`{member}` is not compared: {other:?} after {plant:?}");
-        assert_eq!(response.refusal().0, 409, "`{member}`: {response:?}");
-    }
-    let exported = export(server).into_iter().find(|line| line["id"] == plant["id"]);
-    let exported = exported.expect("the plant is exported");
-    for (member, value) in plant {
-        assert_eq!(exported.get(member), Some(value), "`{member}` is not exported as it was sent");
-    }
-    assert_eq!(exported, Value::from(plant.clone()), "members of the export");
-}
-
+/// Each is created, answered with its members of `Plant`, and exported as it was sent. Any other
+/// plant of its id is refused with 409.
 #[test]
 fn every_declared_member_is_stored_compared_exported_and_answered() {
     let server = Server::start();
-    let schema = &document()["components"]["schemas"]["NewPlant"];
-    let is_required = |member: &str| {
-        schema["required"].as_array().is_some_and(|names| names.contains(&json!(member)))
-    };
-    let plant = |id: i64, keep: &dyn Fn(&str) -> bool| -> Object {
-        let members = members("NewPlant").into_iter().filter(|(member, _)| keep(member));
-        let values = members.map(|(member, schema)| {
-            let value = if member == "id" { json!(id) } else { value(&member, &schema, false) };
-            (member, value)
-        });
-        values.collect()
-    };
-    let with = |plant: &Object, member: &str, value: Value| {
-        let mut other = plant.clone();
-        other.insert(member.to_owned(), value);
-        (member.to_owned(), other)
-    };
-    let others = || members("NewPlant").into_iter().filter(|(member, _)| member != "id");
+    for plant in [plant(1, |_| true), plant(2, is_required)] {
+        let mut answer = plant.clone();
+        answer.retain(|member, _| members("Plant").contains_key(member));
+        for _ in 0..2 {
+            let response = create(&server, &plant);
+            assert_eq!(response.status, 200, "{plant:?}: {response:?}");
+            assert_eq!(response.json(), Value::from(answer.clone()), "members of the answer");
+        }
+        for (member, other) in others(&plant) {
+            let response = create(&server, &other);
+            assert_eq!(response.status, 400, "`{member}` is not compared: {other:?}, {plant:?}");
+            assert_eq!(response.refusal().0, 409, "`{member}`: {response:?}");
+        }
+        let exported = export(&server, STORE).into_iter().find(|line| line["id"] == plant["id"]);
+        assert_eq!(exported, Some(Value::from(plant)), "the export (left)");
+    }
+}
 
-    let full = plant(1, &|_| true);
-    let changed =
-        others().map(|(member, schema)| with(&full, &member, value(&member, &schema, true)));
-    let without = others().filter(|(member, _)| !is_required(member)).map(|(member, _)| {
-        let mut other = full.clone();
-        other.remove(&member);
-        (member, other)
-    });
-    assert_kept(&server, &full, changed.chain(without));
+#[test]
+fn every_declared_member_is_copied_and_counts_in_the_checksum() {
+    let full = plant(1, |_| true);
+    let mut checksums = BTreeSet::new();
+    for (member, plant) in [(String::new(), full.clone())].into_iter().chain(others(&full)) {
+        let server = Server::start();
+        assert_eq!(create(&server, &plant).status, 200, "{plant:?}");
+        server.command(&["token", "revoke", "first"]);
+        let printed = server.command(&["copy", "--from", STORE, "--to", "sqlite:copy.db"]);
+        assert_eq!(export(&server, "sqlite:copy.db"), [Value::from(plant)], "the copy (left)");
+        let checksum = printed.trim_end().rsplit(' ').next().expect("a checksum").to_owned();
+        assert!(checksums.insert(checksum), "`{member}` does not count: {printed}");
+    }
+}
 
-    let minimal = plant(2, &is_required);
-    let added = others().filter(|(member, _)| !is_required(member));
-    let added =
-        added.map(|(member, schema)| with(&minimal, &member, value(&member, &schema, false)));
-    assert_kept(&server, &minimal, added);
+/// Also null, which is no value of an optional member.
+#[test]
+fn declared_member_of_another_type_or_given_twice_is_400() {
+    let server = Server::start();
+    let plant = plant(1, |_| true);
+    let refuse = |member: &str, body: &str| {
+        let response = server.create(body);
+        assert_eq!(response.status, 400, "`{member}`: {body}");
+        let (error, message) = response.refusal();
+        assert_eq!(error, 400, "`{member}`: {body}: {message}");
+        assert!(message.contains(&format!("`{member}`")), "{body}: {message}");
+    };
+    for (member, schema) in members("NewPlant") {
+        for (kind, value) in [
+            ("string", json!("1")),
+            ("integer", json!(1)),
+            ("number", json!(1.0)),
+            ("boolean", json!(true)),
+            ("array", json!([])),
+            ("object", json!({})),
+            ("null", Value::Null),
+        ] {
+            // Every integer is a number.
+            if schema["type"] == kind || (schema["type"] == "number" && kind == "integer") {
+                continue;
+            }
+            let mut other = plant.clone();
+            other.insert(member.clone(), value);
+            refuse(&member, &Value::from(other).to_string());
+        }
+        let once = Value::from(plant.clone()).to_string();
+        let members = once.strip_suffix('}').expect("an object");
+        refuse(&member, &format!("{members},{member:?}:{}}}", plant[&member]));
+    }
 }

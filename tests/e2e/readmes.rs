@@ -8,6 +8,7 @@ use plant_store_tests::{Server, run};
 use tempfile::TempDir;
 use xtask::run::root;
 
+use crate::contract::document;
 use crate::metrics::{metrics_address, scrape, series};
 
 fn text(file: &str) -> String {
@@ -16,7 +17,8 @@ fn text(file: &str) -> String {
 
 /// The first two cells of each row of the table whose first header is this.
 fn table(text: &str, header: &str) -> Vec<(String, String)> {
-    let rows = text.lines().skip_while(|line| !line.starts_with(&format!("| {header} |"))).skip(2);
+    let header = format!("| {header}").trim_end().to_owned() + " |";
+    let rows = text.lines().skip_while(|line| !line.starts_with(&header)).skip(2);
     let cells = rows.take_while(|line| line.starts_with('|')).map(|line| {
         let mut cells = line.split('|').skip(1).map(|cell| cell.trim().to_owned());
         (cells.next().unwrap_or_default(), cells.next().unwrap_or_default())
@@ -31,6 +33,25 @@ fn readme_lists_every_error_code_with_its_meaning() {
         .map(|code| (code.number().to_string(), code.meaning().to_owned()))
         .collect::<Vec<_>>();
     assert_eq!(table(&text("README.md"), "`error`"), expected);
+}
+
+/// The first table says it in short.
+#[test]
+fn readme_names_every_member_of_the_contract_with_its_type() {
+    let table = table(&text("README.md"), "");
+    let schemas = &document()["components"]["schemas"];
+    for (row, name) in [("body, a NewPlant", "NewPlant"), ("200", "Plant"), ("400", "Error")] {
+        let (_, cell) = table.iter().find(|(first, _)| first == row).expect("a row");
+        let named: BTreeSet<_> = cell.split('`').skip(1).step_by(2).collect();
+        let properties = schemas[name]["properties"].as_object().expect("an object");
+        assert_eq!(named, properties.keys().map(String::as_str).collect(), "{name}");
+        for (member, schema) in properties.iter().filter(|_| name != "Plant") {
+            let format = schema["format"].as_str().map(|format| format!(", {format}"));
+            let kind = schema["type"].as_str().expect("a type");
+            let expected = format!("`{member}` ({kind}{}", format.unwrap_or_default());
+            assert!(cell.contains(&expected), "{expected}: {cell}");
+        }
+    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ pub fn new_plant(body: &[u8]) -> Option<NewPlant> {
         }
         names.insert(member).then_some(())?;
     }
-    Some(NewPlant { tag, ..NewPlant::new(id?, name?) })
+    Some(NewPlant { id: id?, name: name?, tag })
 }
 
 /// RFC 8259 by recursive descent: each method reads its production from the beginning of the rest.

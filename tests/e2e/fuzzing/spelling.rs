@@ -20,7 +20,7 @@ pub fn spelled_plant() -> impl Strategy<Value = (NewPlant, Vec<u8>)> {
                 // With a digit in front, the name is unique and not one of `NAMES`.
                 members.push((format!("{place}{}", &name[1..name.len() - 1]), value));
             }
-            let plant = NewPlant { tag: tag.map(|(tag, _)| tag), ..NewPlant::new(id, name.0) };
+            let plant = NewPlant { id, name: name.0, tag: tag.map(|(tag, _)| tag) };
             (plant, object(members, &space, &order))
         },
     )
@@ -33,8 +33,8 @@ pub fn near_plant() -> impl Strategy<Value = Vec<u8>> {
     let right = (any::<i64>(), string()).prop_map(|(id, (_, name))| {
         vec![("id".to_owned(), id.to_string()), ("name".to_owned(), name)]
     });
-    let name =
-        select(vec!["id", "name", "tag", "tag", "ID", "", "x", "x", r"nam\u0065", r"\ud800"]);
+    let others = ["tag", "ID", "", "x", "x", r"nam\u0065", r"\ud800"];
+    let name = select([&NAMES[..], &others].concat());
     let value = prop_oneof![string().prop_map(|(_, spelled)| spelled), value()];
     let more = vec((name.prop_map(str::to_owned), value), 0..4);
     (prop_oneof![4 => right, 1 => Just(Vec::new())], more, space(), any::<Selector>())
