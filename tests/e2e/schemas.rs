@@ -10,6 +10,7 @@ use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
+use crate::contract::document;
 use crate::database::{self, STORE};
 
 /// The token of every kept store.
@@ -100,6 +101,13 @@ fn store_of_every_version_is_served_with_its_plants_and_its_token() {
         let (folder, store) = store(&fs::read_to_string(kept(version)).expect("text"));
         let expected = plants(&store);
         assert!(!expected.is_empty(), "version {version} is kept with plants");
+        if version == newest() {
+            let members = document()["components"]["schemas"]["NewPlant"]["properties"].clone();
+            for member in members.as_object().expect("an object").keys() {
+                let is_kept = expected.iter().any(|plant| plant.get(member).is_some());
+                assert!(is_kept, "version {version} is kept without a plant that has `{member}`");
+            }
+        }
         drop(store);
 
         let server = Starting::on(folder, TOKEN).start();
