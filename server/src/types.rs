@@ -52,6 +52,13 @@ impl NewPlant {
         Self { id, name: name.into(), tag: None }
     }
 
+    /// How many bytes its texts take.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        let Self { id: _, name, tag } = self;
+        name.len() + tag.as_ref().map_or(0, String::len)
+    }
+
     fn example() -> Self {
         Self { tag: Some("indoor".into()), ..Self::new(1, "Monstera deliciosa") }
     }

@@ -14,7 +14,7 @@ use crate::contract::document;
 use crate::database::{self, STORE};
 
 /// The token of every kept store.
-const TOKEN: &str = "pst_0123456789ABCDEFGHIJabcdefghij0038H4se";
+pub const TOKEN: &str = "pst_0123456789ABCDEFGHIJabcdefghij0038H4se";
 
 /// The SQL that makes a store of that version.
 fn kept(version: u32) -> PathBuf {
@@ -37,6 +37,11 @@ fn store(statements: &str) -> (TempDir, Connection) {
     store.execute_batch(statements).expect("the statements work");
     store.query_row("PRAGMA journal_mode = wal", [], |_| Ok(())).expect("a write-ahead log");
     (folder, store)
+}
+
+/// A folder with the store of that version.
+pub fn folder_with(version: u32) -> TempDir {
+    store(&fs::read_to_string(kept(version)).expect("a kept store")).0
 }
 
 /// The tables, columns and indexes of a store, a line each.

@@ -7,7 +7,7 @@ use plant_store_server::http::accepted_tokens::AcceptedTokens;
 use plant_store_server::http::bodies::Bodies;
 use plant_store_server::http::service::Service;
 use plant_store_server::log::{Log, LogFormat, LogLevel};
-use plant_store_server::store::{self, GroupCommit, StoreUrl, Writer, WriterEnd};
+use plant_store_server::store::{self, GroupCommit, Start, StoreUrl, Writer, WriterEnd};
 use plant_store_server::token::{StoredToken, Token, TokenName};
 
 /// Longer than any writer of a test takes.
@@ -38,7 +38,7 @@ impl ServiceOverWriter {
         url: &StoreUrl,
         level: LogLevel,
     ) -> Result<Self> {
-        let (engine, _) = store::serve(url, true)?;
+        let (engine, _) = store::serve(url, Start { create: true, without_log: false })?;
         let (token, stored) = StoredToken::issue(TokenName::first(), None);
         engine.add_token(&stored)?;
         let accepted = AcceptedTokens::load(&*engine)?;

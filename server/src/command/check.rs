@@ -1,5 +1,7 @@
 //! `plant-store check`: whether a store is sound, and what is in it.
 
+use std::io::{self, Write};
+
 use anyhow::{Result, ensure};
 use bytesize::ByteSize;
 use serde::Serialize;
@@ -46,14 +48,18 @@ pub fn run(args: &Args) -> Result<()> {
         Ok(report) => report,
         Err(fault) => Report { faults: vec![format!("{fault:#}")], ..Report::default() },
     };
+    let mut stdout = io::stdout();
     if args.json {
-        println!("{}", serde_json::to_string_pretty(&report)?);
+        writeln!(stdout, "{}", serde_json::to_string_pretty(&report)?)?;
     } else if report.sound
         && let Some(amounts) = &report.contents
     {
         let Amounts { plants, tokens, store_bytes, log_bytes } = amounts;
         let (store, log) = (ByteSize(*store_bytes), ByteSize(*log_bytes));
-        println!("{url} is sound; plants: {plants}, tokens: {tokens}, file: {store}, log: {log}");
+        writeln!(
+            stdout,
+            "{url} is sound; plants: {plants}, tokens: {tokens}, file: {store}, log: {log}"
+        )?;
     }
     ensure!(report.sound, "{url} is not sound: {}", report.faults.join("; "));
     Ok(())

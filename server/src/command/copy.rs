@@ -1,14 +1,16 @@
 //! `plant-store copy`: backup, restore, and a move to another place.
 
+use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use anyhow::{Result, ensure};
 use indicatif::ProgressBar;
-use signal_hook::consts::TERM_SIGNALS;
+use signal_hook::consts::{SIGHUP, TERM_SIGNALS};
 
 use crate::command::progress;
 use crate::store::{self, Contents, StoreUrl, Tally};
+use crate::token::StoredToken;
 use crate::types::NewPlant;
 
 /// Copy every plant and every token to a new store, also while a server runs on the old one
@@ -31,7 +33,7 @@ pub fn run(args: &Args) -> Result<()> {
     let Args { from, to } = args;
     // Without a handler a signal would end the process at once and leave the unfinished copy.
     let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in TERM_SIGNALS {
+    for signal in TERM_SIGNALS.iter().chain(&[SIGHUP]) {
         signal_hook::flag::register(*signal, Arc::clone(&interrupted))?;
     }
     let source = store::open(from)?;
@@ -39,30 +41,31 @@ pub fn run(args: &Args) -> Result<()> {
     let bar = progress::of_plants(&*source)?;
 
     bar.set_message("copying ");
-    for token in source.tokens()? {
-        copy.add_token(&token)?;
+    let tokens = source.tokens()?;
+    for token in &tokens {
+        copy.add_token(token)?;
     }
-    let sent = walk(&*source, &bar, &interrupted, |page| Ok(copy.add(page)?))?;
+    let sent = walk(&*source, &tokens, &bar, &interrupted, |page| Ok(copy.add(page)?))?;
     bar.set_message("checking ");
     bar.set_position(0);
-    let found = walk(&*copy, &bar, &interrupted, |_| Ok(()))?;
+    let found = walk(&*copy, &copy.tokens()?, &bar, &interrupted, |_| Ok(()))?;
     bar.finish_and_clear();
 
-    println!("{from}: {sent}");
-    println!("{to}: {found}");
-    ensure!(sent == found, "the two differ; nothing is at {to}");
+    ensure!(sent == found, "{from} has {sent}, and the copy {found}; nothing is at {to}");
     ensure!(copy.publish()?, "something else is at {to} by now; it is left as it is");
+    writeln!(io::stdout(), "{from}: {sent}\n{to}: {found}")?;
     Ok(())
 }
 
 /// Visits every page of plants, and counts all that is there.
 fn walk(
     contents: &dyn Contents,
+    tokens: &[StoredToken],
     bar: &ProgressBar,
     interrupted: &AtomicBool,
     mut visit: impl FnMut(&[NewPlant]) -> Result<()>,
 ) -> Result<Tally> {
-    let mut tally = Tally::of(&contents.tokens()?);
+    let mut tally = Tally::of(tokens);
     for page in contents.plants()? {
         ensure!(!interrupted.load(Relaxed), "interrupted; the copy is gone");
         let page = page?;

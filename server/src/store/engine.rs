@@ -99,6 +99,15 @@ pub trait NewStore: Contents {
     fn publish(self: Box<Self>) -> Result<bool, StoreError>;
 }
 
+/// How a server starts on a store.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    /// Whether a store is created where there is none.
+    pub create: bool,
+    /// Whether a store is served that lacks its log.
+    pub without_log: bool,
+}
+
 /// Commits plants. There is one for each open store, driven by [`GroupCommit`].
 ///
 /// [`GroupCommit`]: crate::store::GroupCommit
@@ -118,6 +127,15 @@ pub trait Writer: Send {
     /// As for a commit.
     fn try_write(&mut self) -> Result<(), CommitError> {
         self.commit(&[]).map(drop)
+    }
+
+    /// Called once, after the last commit: the store is complete without this process then.
+    ///
+    /// # Errors
+    ///
+    /// As for a commit. What was committed before stays durable.
+    fn finish(&mut self) -> Result<(), CommitError> {
+        Ok(())
     }
 
     /// Upkeep, such as checkpoints. Called after each answered batch, so no answer waits for it.
@@ -193,9 +211,16 @@ pub enum StoreError {
     LeftBehind { url: StoreUrl, files: String },
     #[error(
         "{log} is not the log of {url}, but of another store or of another copy of this one. \
-         Put that one back beside the log, or move the log away: it holds that one's last plants"
+         If the store was put there on purpose, such as a backup, move the log away: it holds the \
+         last plants of the other one. If not, put the other one back"
     )]
     ForeignLog { url: StoreUrl, log: String },
+    #[error(
+        "{url} was not stopped, and its log {log} is missing: put it back beside the store. \
+         If it is lost, or another program has copied it into the store, \
+         `plant-store serve --without-log` starts without it"
+    )]
+    LogLost { url: StoreUrl, log: String },
     #[error("{url} is served by {server} already; stop that one first, or choose another store")]
     Served { url: StoreUrl, server: String },
     #[error("{0} is not a plant store")]

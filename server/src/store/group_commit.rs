@@ -27,6 +27,9 @@ use crate::types::NewPlant;
 /// the first of them does not wait long.
 const BATCH: usize = 1024;
 
+/// The bytes of texts that end a batch: its pages are copied from the log in one go.
+const BATCH_BYTES: usize = 8 * 1024 * 1024;
+
 /// How often a store that does not take writes is tried.
 const TRY_EVERY: Duration = Duration::from_secs(1);
 
@@ -104,6 +107,7 @@ struct Batch {
     plants: Vec<NewPlant>,
     waiting: Vec<oneshot::Sender<CreateResult>>,
     held: Vec<Held>,
+    bytes: usize,
 }
 
 impl GroupCommit {
@@ -128,8 +132,8 @@ impl GroupCommit {
         let (sender, receiver) = mpsc::channel(queue.min(Semaphore::MAX_PERMITS));
         let (answers, answered) = mpsc::unbounded_channel();
         let (ended, end) = oneshot::channel();
-        let running = Arc::new(RunningCommit::new());
-        tokio::spawn(Arc::clone(&running).watch(commit_timeout, metrics.clone(), log.clone()));
+        let running = Arc::new(RunningCommit::new(commit_timeout));
+        tokio::spawn(Arc::clone(&running).watch(metrics.clone(), log.clone()));
         let (counts, runs) = (metrics.clone(), Arc::clone(&running));
         thread::Builder::new().name("writer".into()).spawn(move || {
             // The receiver may be gone: then the process is about to end anyway.
@@ -204,6 +208,7 @@ fn run(
         // core. After the yield it has read them, and they share the fsync.
         thread::yield_now();
         while batch.plants.len() < BATCH
+            && batch.bytes < BATCH_BYTES
             && let Ok(next) = queue.try_recv()
         {
             batch.take(next, &mut queue);
@@ -215,19 +220,12 @@ fn run(
                 let (committed, answered) = batch.commit(&mut *writer, running, metrics);
                 // Fails only when the runtime has ended, and with it every request that waited.
                 let _ = answers.send(answered);
-                committed.and_then(|()| writer.maintain())
+                committed.and_then(|()| running.watched(|| writer.maintain()))
             }
         };
-        match done {
-            Ok(()) => {}
-            Err(cause @ CommitError::Unavailable(_)) => {
-                warn!(log, "the store does not take writes"; "cause" => %cause);
-            }
-            Err(cause @ CommitError::Fault(_)) => {
-                error!(log, "the store failed"; "cause" => %cause);
-            }
-            Err(cause) => {
-                crit!(log, "the store is lost: stopping"; "cause" => %cause);
+        if let Err(cause) = done {
+            report(&cause, log);
+            if cause.is_final() {
                 // Closing the connection would copy the log into the store's file. It is unknown
                 // which pages of the log are on the disk, or whose file is in its place now.
                 std::mem::forget(writer);
@@ -236,7 +234,26 @@ fn run(
             }
         }
     }
+    if let Err(cause) = running.watched(|| writer.finish()) {
+        report(&cause, log);
+        if cause.is_final() {
+            std::mem::forget(writer);
+            return Err(StoreLost::from(&cause));
+        }
+    }
     Ok(())
+}
+
+fn report(cause: &CommitError, log: &Logger) {
+    match cause {
+        CommitError::Unavailable(_) => {
+            warn!(log, "the store does not take writes"; "cause" => %cause);
+        }
+        CommitError::Fault(_) => error!(log, "the store failed"; "cause" => %cause),
+        CommitError::SyncFailed(_) | CommitError::Gone(_) => {
+            crit!(log, "the store is lost: stopping"; "cause" => %cause);
+        }
+    }
 }
 
 /// Only a success is said: the failure was.
@@ -265,6 +282,7 @@ impl Batch {
     fn take(&mut self, work: Work, queue: &mut mpsc::Receiver<Work>) {
         match work {
             Work::Create(Create { plant, held, answer }) => {
+                self.bytes += plant.size();
                 self.plants.push(plant);
                 self.held.push(held);
                 self.waiting.push(answer);
@@ -290,6 +308,8 @@ impl Batch {
             Err(CommitError::Unavailable(_)) => self.refused(&CreateError::Unavailable),
             Err(cause) => self.refused(&CreateError::Fault(cause.to_string().into())),
         };
+        self.held.clear();
+        self.bytes = 0;
         (committed.map(drop), answers)
     }
 
@@ -304,14 +324,11 @@ impl Batch {
             };
             (waiting, result)
         };
-        let answers = creates.zip(outcomes).map(answer).collect();
-        self.held.clear();
-        answers
+        creates.zip(outcomes).map(answer).collect()
     }
 
     fn refused(&mut self, error: &CreateError) -> Answers {
         self.plants.clear();
-        self.held.clear();
         self.waiting.drain(..).map(|waiting| (waiting, Err(error.clone()))).collect()
     }
 }

@@ -17,7 +17,8 @@ mod url;
 use std::sync::Arc;
 
 pub use engine::{
-    Cause, CommitError, Contents, Engine, NewStore, Outcome, Pages, Sizes, StoreError, Writer,
+    Cause, CommitError, Contents, Engine, NewStore, Outcome, Pages, Sizes, Start, StoreError,
+    Writer,
 };
 pub use group_commit::{CreateError, GroupCommit, Held, StoreLost, WriterEnd};
 pub use tally::Tally;
@@ -25,16 +26,16 @@ pub use tend::tend;
 pub use url::{InvalidStoreUrl, StoreUrl};
 
 /// Opens the store to be served, by this process alone. A store of an earlier release is brought up
-/// to date, or left as it was. Where there is no store and `create` says so, an empty one is
+/// to date, or left as it was. Where there is no store and `start` says so, an empty one is
 /// created, whole or not at all. Returns also whether this call created it.
 ///
 /// # Errors
 ///
 /// There is no store then, the store as it was, or a whole new one whose name is not durable yet.
-pub fn serve(url: &StoreUrl, create: bool) -> Result<(Arc<dyn Engine>, bool), StoreError> {
+pub fn serve(url: &StoreUrl, start: Start) -> Result<(Arc<dyn Engine>, bool), StoreError> {
     match url {
         StoreUrl::Sqlite(path) => {
-            let (engine, created) = sqlite::serve(path, create)?;
+            let (engine, created) = sqlite::serve(path, start)?;
             Ok((Arc::new(engine), created))
         }
     }

@@ -15,16 +15,17 @@ use crate::store::metrics::CommitMetrics;
 /// How often the running commit is looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// After how long a commit is reported for the first time; then after twice as long, and so on.
-const FIRST_REPORT: Duration = Duration::from_secs(5);
+/// After how long a commit is reported for the first time; then after twice as long, and so on. It
+/// may wait for another process's write lock for nearly as long.
+const FIRST_REPORT: Duration = Duration::from_secs(6);
 
 /// The running commit, as the writer's thread, the requests and the watch see it.
 pub struct RunningCommit {
     epoch: Instant,
     /// When it began, in milliseconds after the epoch; 0 while none runs.
     began: AtomicU64,
-    /// Whether new creates are refused.
-    refuses: AtomicBool,
+    /// How long it may run before new creates are refused.
+    limit: Duration,
     /// Whether the last commit failed.
     failed: AtomicBool,
     /// Whether that may pass by itself.
@@ -32,11 +33,11 @@ pub struct RunningCommit {
 }
 
 impl RunningCommit {
-    pub fn new() -> Self {
+    pub fn new(limit: Duration) -> Self {
         Self {
             epoch: Instant::now(),
             began: AtomicU64::new(0),
-            refuses: AtomicBool::default(),
+            limit,
             failed: AtomicBool::default(),
             may_pass: AtomicBool::default(),
         }
@@ -47,14 +48,19 @@ impl RunningCommit {
         &self,
         commit: impl FnOnce() -> Result<T, CommitError>,
     ) -> Result<T, CommitError> {
-        self.began.store(self.now(), Relaxed);
-        let committed = commit();
-        self.began.store(0, Relaxed);
-        self.refuses.store(false, Relaxed);
+        let committed = self.watched(commit);
         let may_pass = matches!(committed, Err(CommitError::Unavailable(_)));
         self.may_pass.store(may_pass, Relaxed);
         self.failed.store(committed.is_err(), Relaxed);
         committed
+    }
+
+    /// Runs what commits wait for.
+    pub fn watched<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.began.store(self.now(), Relaxed);
+        let done = work();
+        self.began.store(0, Relaxed);
+        done
     }
 
     /// Whether the last commit failed.
@@ -69,28 +75,32 @@ impl RunningCommit {
 
     /// Whether it has run for longer than a create should wait for it.
     pub fn refuses(&self) -> bool {
-        self.refuses.load(Relaxed)
+        self.time().is_some_and(|time| time >= self.limit)
     }
 
-    /// Reports it while it hangs, and refuses new creates after `limit`. Never ends.
-    pub async fn watch(self: Arc<Self>, limit: Duration, metrics: CommitMetrics, log: Logger) {
+    /// Reports it while it hangs. Never ends.
+    pub async fn watch(self: Arc<Self>, metrics: CommitMetrics, log: Logger) {
         let mut looks = tokio::time::interval(LOOK);
         let mut next_report = FIRST_REPORT;
         loop {
             looks.tick().await;
-            let running = match self.began.load(Relaxed) {
-                0 => Duration::ZERO,
-                began => Duration::from_millis(self.now().saturating_sub(began)),
-            };
-            metrics.running(running);
-            self.refuses.store(running >= limit, Relaxed);
-            if running >= next_report {
-                warn!(log, "a commit hangs: the disk does not answer"; "seconds" => running.as_secs());
+            let time = self.time().unwrap_or_default();
+            metrics.running(time);
+            if time >= next_report {
+                warn!(log, "a commit hangs: the disk does not answer"; "seconds" => time.as_secs());
                 next_report *= 2;
-            } else if running < FIRST_REPORT && next_report > FIRST_REPORT {
+            } else if time < FIRST_REPORT && next_report > FIRST_REPORT {
                 info!(log, "the disk answers again");
                 next_report = FIRST_REPORT;
             }
+        }
+    }
+
+    /// How long it has been running, if one runs.
+    fn time(&self) -> Option<Duration> {
+        match self.began.load(Relaxed) {
+            0 => None,
+            began => Some(Duration::from_millis(self.now().saturating_sub(began))),
         }
     }
 

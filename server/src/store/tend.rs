@@ -47,8 +47,8 @@ pub async fn tend(engine: Arc<dyn Engine>, log: Logger) -> StoreLost {
 
 fn report_long_log(Sizes { log: bytes, .. }: Sizes, from: &mut u64, log: &Logger) {
     if bytes >= *from {
-        warn!(log, "the store's log cannot start over, because another process reads the store: \
-                    `fuser -v` with the path of its -wal file names the process";
+        warn!(log, "the store's log cannot start over: another process reads the store \
+                    (`fuser -v` with the path of its -wal file names it), or the disk is too slow";
             "log_bytes" => bytes);
         *from = bytes.saturating_mul(2);
     } else if bytes < LONG_LOG {

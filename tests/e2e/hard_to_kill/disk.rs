@@ -76,8 +76,8 @@ pub fn hang(server: &Server, file: &str) {
 }
 
 /// The syncs return.
-pub fn stop_hanging(server: &Server, file: &str) {
-    fs::remove_file(state(server.folder(), "sync-hangs", file)).expect("the sync hung until now");
+pub fn stop_hanging(folder: &Path, file: &str) {
+    fs::remove_file(state(folder, "sync-hangs", file)).expect("the sync hung until now");
 }
 
 /// A power cut: every write since the last successful sync is lost.

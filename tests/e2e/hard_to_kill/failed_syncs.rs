@@ -67,6 +67,31 @@ fn failed_fsync_of_a_checkpoint_exits_1() {
     assert!(server.export().into_keys().eq(answered));
 }
 
+/// The kernel has the mark of the log in the file, and the disk may not: the next process must not
+/// mark the log a second time.
+#[test]
+fn power_cut_after_a_failed_checkpoint_and_a_restart_loses_nothing() {
+    let server = disk::start();
+    disk::fail(&server, "sync", STORE);
+    let long = "x".repeat(64 * 1024);
+    let mut connection = server.connect();
+    let mut answered: Vec<_> = (0..1000)
+        .take_while(|id| {
+            connection.try_send(&server.post(&plant(*id, &long, None)))
+                && connection.try_receive().is_some_and(|answer| answer.status == 200)
+        })
+        .collect();
+    let (_, stopped) = server.ended();
+    disk::stop_failing(stopped.folder(), "sync", STORE);
+    let server = disk::start_again(stopped);
+    server.create(&plant(1000, "Ficus", None)).plant();
+    answered.push(1000);
+    let stopped = server.stopped_by(Signal::SIGKILL);
+    disk::cut_power(&stopped);
+    let server = disk::start_again(stopped);
+    assert!(answered.iter().all(|id| server.export().contains_key(id)));
+}
+
 /// Without that fsync a power cut could remove the store's name from the folder. SQLite does not
 /// report its failure.
 #[test]

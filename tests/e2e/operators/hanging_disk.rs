@@ -3,7 +3,7 @@
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, plant};
 
-use crate::database::LOG;
+use crate::database::{LOG, STORE};
 use crate::hard_to_kill::disk;
 use crate::metrics::{metrics_address, scrape, series};
 
@@ -39,7 +39,7 @@ fn hanging_commit_is_reported_and_refuses_new_creates_until_the_disk_answers() {
     late.pop();
     server.wait_for_log("a commit hangs: the disk does not answer");
 
-    disk::stop_hanging(&server, LOG);
+    disk::stop_hanging(server.folder(), LOG);
     waiting.receive().plant();
     for mut connection in late {
         connection.receive().plant();
@@ -61,4 +61,38 @@ fn stop_does_not_wait_for_a_hanging_commit() {
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait().code(), Some(0));
     assert!(server.log().contains("stopped with requests unfinished"), "{}", server.log());
+}
+
+/// A checkpoint writes as much as all the commits before it, and commits wait for it.
+#[test]
+fn hanging_checkpoint_refuses_new_creates_and_does_not_hold_the_stop() {
+    let flags = ["--commit-timeout", "1s", "--shutdown-timeout", "500ms"];
+    let mut server = disk::start_with(&flags);
+    disk::hang(&server, STORE);
+    let long = "f".repeat(100_000);
+    let (mut ids, mut waiting) = (0.., Vec::new());
+    // Some plants fill the log; the next ones wait for its checkpoint, and then they are refused.
+    server.wait_until("a refusal", || {
+        let mut connection = server.connect();
+        let id = ids.next().expect("there are many ids");
+        connection.send(&server.post(&plant(id, &long, None)));
+        let answer = connection.try_receive_now();
+        waiting.push(connection);
+        answer.is_some_and(|answer| answer.status == 400 && answer.refusal().0 == 503)
+    });
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.wait().code(), Some(0));
+}
+
+/// The last connection copies the log into the file when it closes.
+#[test]
+fn stop_does_not_wait_for_a_disk_that_does_not_take_the_log() {
+    let mut server = disk::start_with(&["--shutdown-timeout", "500ms"]);
+    server.create(&plant(1, "Ficus", None)).plant();
+    disk::hang(&server, STORE);
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.wait().code(), Some(0));
+    let (_, stopped) = server.ended();
+    disk::stop_hanging(stopped.folder(), STORE);
+    assert!(disk::start_again(stopped).export().contains_key(&1));
 }

@@ -32,7 +32,7 @@ fn assert_refused(folder: &Path, expected: &[&str]) {
         for expected in expected {
             assert!(said.contains(expected), "{words}: {said}");
         }
-        // The index is made anew by whoever reads the log; it holds nothing else.
+        // Each process that reads the log may write its index, which holds nothing else.
         let mut after = files(folder);
         let mut before = before.clone();
         for files in [&mut before, &mut after] {
@@ -54,12 +54,13 @@ fn log_without_its_store_is_refused_until_the_store_is_back() {
         let store = fs::read(folder.join(STORE)).expect("the store");
         remove(folder, STORE);
         assert_refused(folder, &["there is no store at sqlite:plant-store.db", LOG]);
-        let copied = Command::new(binary())
-            .args(["copy", "--from", "sqlite:x.db", "--to", "sqlite:plant-store.db"])
-            .current_dir(folder)
-            .output()
-            .expect("the binary starts");
-        assert_eq!(copied.status.code(), Some(1));
+        let other = Server::start().stopped_by(Signal::SIGTERM);
+        let from = format!("sqlite:{}", other.folder().join(STORE).display());
+        let mut copy = Command::new(binary());
+        copy.args(["copy", "--to", "sqlite:plant-store.db", "--from", &from]).current_dir(folder);
+        let (status, said) = failure(&mut copy);
+        assert_eq!(status, Some(1));
+        assert!(said.contains("there is no store at sqlite:plant-store.db"), "{said}");
 
         fs::write(folder.join(STORE), store).expect("the store is put back");
         assert!(stopped.start().export().into_keys().eq(0..plants));
@@ -142,4 +143,97 @@ fn rollback_journal_beside_a_store_is_refused() {
     let stopped = crashed(3);
     fs::write(stopped.folder().join("plant-store.db-journal"), "x").expect("a file");
     assert_refused(stopped.folder(), &["plant-store.db-journal is not the log of"]);
+}
+
+/// What a nightly `cp` without the removal of old files leaves: all files of a running server, and
+/// a later file of a stopped one.
+#[test]
+fn older_log_beside_the_file_of_a_stopped_store_is_refused() {
+    for plants in AMOUNTS {
+        let server = Server::start();
+        create(&server, 0..plants);
+        let older = fs::read(server.folder().join(LOG)).expect("the log");
+        create(&server, plants..2 * plants);
+        let stopped = server.stopped_by(Signal::SIGTERM);
+        fs::write(stopped.folder().join(LOG), older).expect("the older log is put back");
+        assert_refused(stopped.folder(), &["plant-store.db-wal"]);
+        remove(stopped.folder(), LOG);
+        assert!(stopped.start().export().into_keys().eq(0..2 * plants));
+    }
+}
+
+/// Whether the log is gone, or the file is moved without it: its last plants are not in the file.
+#[test]
+fn store_that_was_not_stopped_is_refused_without_its_log() {
+    for plants in AMOUNTS {
+        let stopped = crashed(plants);
+        let folder = stopped.folder();
+        let log = fs::read(folder.join(LOG)).expect("the log");
+        remove(folder, LOG);
+        remove(folder, INDEX);
+        assert_refused(folder, &["was not stopped, and its log", LOG, "--without-log"]);
+
+        let bare = fs::read(folder.join(STORE)).expect("the store");
+        fs::write(folder.join(LOG), log).expect("the log is put back");
+        let server = stopped.start();
+        assert!(server.export().into_keys().eq(0..plants));
+
+        let stopped = server.stopped_by(Signal::SIGTERM);
+        fs::write(stopped.folder().join(STORE), bare).expect("the file of the crash");
+        let server = stopped.with(&["--without-log"]).start();
+        assert!(server.export().len() < usize::try_from(plants).expect("not negative"));
+    }
+}
+
+/// A hard link has no log beside it: what is there belongs to the other name.
+#[test]
+fn hard_link_of_a_served_store_is_refused() {
+    let server = Server::start();
+    create(&server, 0..3);
+    let link = server.folder().join("link.db");
+    fs::hard_link(server.folder().join(STORE), &link).expect("a link");
+    for words in ["export", "check", "token create x"] {
+        let mut command = Command::new(binary());
+        command.args(words.split(' ')).args(["--store", "sqlite:link.db"]);
+        let (status, said) = failure(command.current_dir(server.folder()));
+        assert_eq!(status, Some(1), "{words}");
+        assert!(said.contains("/link.db-wal is missing"), "{said}");
+    }
+    fs::remove_file(&link).expect("the link is there");
+    assert!(server.export().into_keys().eq(0..3));
+}
+
+/// After a crash the log may be empty, because all of it was in the file. A command that reads the
+/// store then must not take it away: the file says that there is one.
+#[test]
+fn empty_log_of_a_crash_stays_until_the_server_starts() {
+    let stopped = Server::start().stopped_by(Signal::SIGKILL);
+    let folder = stopped.folder().to_owned();
+    fs::write(folder.join(LOG), "").expect("the log is cut");
+    remove(&folder, INDEX);
+    for words in ["export", "token create ci", "check"] {
+        let words: Vec<_> = words.split(' ').collect();
+        assert!(plant_store_tests::run(&folder, &words).status.success(), "{words:?}");
+        assert!(folder.join(LOG).exists(), "{words:?}");
+    }
+    let server = stopped.start();
+    create(&server, 0..3);
+    assert_eq!(server.command(&["token", "list"]).lines().count(), 3);
+}
+
+/// A store of the first version whose upgrade was not copied into the file yet.
+#[test]
+fn log_of_an_upgrade_belongs_to_its_file_and_to_no_other() {
+    let old = crate::schemas::folder_with(1);
+    let bare = fs::read(old.path().join(STORE)).expect("the store");
+    let server = Starting::on(old, crate::schemas::TOKEN).start();
+    create(&server, 10..13);
+    let stopped = server.stopped_by(Signal::SIGKILL);
+    let folder = stopped.folder();
+    let crashed = fs::read(folder.join(STORE)).expect("the store");
+    fs::write(folder.join(STORE), bare).expect("the file of the first version");
+    // The upgrade is in the file by then, and its log has started over.
+    assert_refused(folder, &["plant-store.db-wal is not the log of"]);
+    fs::write(folder.join(STORE), crashed).expect("the file of the crash");
+    assert!(stopped.start().export().contains_key(&12));
 }

@@ -120,3 +120,17 @@ fn store_that_was_put_in_the_place_is_left_as_it_is() {
         assert!(bytes(server.folder()) == bytes(other.folder()), "{file}");
     }
 }
+
+/// The file is the same one for the operating system, and not what it was.
+#[test]
+fn server_ends_when_its_file_is_emptied_or_written_over() {
+    let other = Server::start().stopped_by(Signal::SIGTERM);
+    let foreign = fs::read(other.folder().join(STORE)).expect("the store");
+    for (bytes, expected) in [(Vec::new(), "was emptied"), (foreign, "was written over")] {
+        let mut server = Server::start();
+        server.create(&plant(1, "Ficus", None)).plant();
+        fs::write(server.folder().join(STORE), &bytes).expect("the file is written over");
+        assert_ends(&mut server, expected, expected);
+        assert!(fs::read(server.folder().join(STORE)).expect("the file is there") == bytes);
+    }
+}

@@ -16,7 +16,8 @@ CREATE TABLE tokens (
 CREATE TABLE log_mark (
     store BLOB NOT NULL,
     base BLOB NOT NULL,
-    current BLOB NOT NULL
+    current BLOB NOT NULL,
+    open INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE token_changes (
     made INTEGER NOT NULL,
@@ -30,5 +31,5 @@ INSERT INTO plants (id, name, tag) VALUES
 -- pst_0123456789ABCDEFGHIJabcdefghij0038H4se
 INSERT INTO tokens (name, digest, first_characters, created_at, expires_at) VALUES
     ('first', x'98e60b2623c0e7db1d278992be9022f726c4a89486328a711a202e985fe8163a', 'pst_0123', 1763640000, NULL);
-INSERT INTO log_mark (store, base, current) VALUES (x'00', x'01', x'02');
+INSERT INTO log_mark (store, base, current, open) VALUES (x'00', x'01', x'02', 0);
 INSERT INTO token_changes (made, confirmed) VALUES (3, 2);

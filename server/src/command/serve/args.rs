@@ -14,7 +14,7 @@ use crate::command::store_args::StoreArgs;
 use crate::http::bodies::Bodies;
 use crate::http::tls::TlsFiles;
 use crate::log::{LogFormat, LogLevel};
-use crate::store;
+use crate::store::{self, Start};
 
 /// Serve the API until SIGTERM or SIGINT
 ///
@@ -74,6 +74,10 @@ pub struct Args {
         value_parser = duration
     )]
     pub idle_timeout: Duration,
+
+    /// Start on a store that was not stopped and whose log is lost; what the log held is gone
+    #[arg(long, env = "PLANT_STORE_WITHOUT_LOG")]
+    pub without_log: bool,
 
     /// Start only on a store that is there already
     #[arg(long, env = "PLANT_STORE_NO_CREATE")]
@@ -164,6 +168,11 @@ impl Args {
         let [size, all] = [self.max_body, self.max_bodies]
             .map(|size| usize::try_from(size.as_u64()).unwrap_or(usize::MAX));
         Bodies::new(size, self.body_timeout, all)
+    }
+
+    /// How to start on the store.
+    pub fn start(&self) -> Start {
+        Start { create: !self.no_create, without_log: self.without_log }
     }
 
     /// The files of TLS, where the API is served over it.

@@ -11,6 +11,7 @@ mod supervisor;
 
 use std::convert::Infallible;
 use std::io::{self, IsTerminal};
+use std::mem::ManuallyDrop;
 use std::net::TcpListener;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -24,6 +25,7 @@ use sd_notify::NotifyState;
 use slog::{error, info, warn};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::command::serve::first_token::announce;
@@ -95,7 +97,7 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
     let tls = args.tls();
     let tls_config = tls.as_ref().map(|files| load(files, log)).transpose()?;
 
-    let (engine, created) = store::serve(url, !args.no_create)?;
+    let (engine, created) = store::serve(url, args.start())?;
     let first_token = match created {
         true => args.first_token.issue(&*engine)?,
         false => None,
@@ -108,7 +110,8 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
         log.logger.clone(),
     )
     .context("cannot start the writer")?;
-    tokio::spawn(accepted.clone().keep_fresh(Arc::clone(&engine), log.logger.clone()));
+    let fresh = accepted.clone().keep_fresh(Arc::clone(&engine), log.logger.clone());
+    let fresh = tokio::spawn(fresh);
     let service = Service::new(accepted, plants.clone(), args.bodies(), log.logger.clone());
     let connections = service.connections();
     let server =
@@ -140,10 +143,9 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
     };
     info!(log.logger, "stopping");
     supervisor::tell(NotifyState::Stopping);
-    if lost.is_some() {
-        // Its connection would copy the log into the store's file when it closes.
-        std::mem::forget(Arc::clone(&engine));
-    }
+    // Its connection copies the log into the store's file when it closes. Where the store is lost
+    // that must not happen, and where the disk does not answer nobody waits for it.
+    let engine = ManuallyDrop::new(engine);
     let closing = tokio::spawn(server.close());
     let stopping = async {
         connections.are_answered().await;
@@ -153,6 +155,9 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
         if lost.is_none() {
             plants.end().await;
             let _ = writer_end.await;
+            fresh.abort();
+            let _ = fresh.await;
+            let _ = spawn_blocking(|| drop(ManuallyDrop::into_inner(engine))).await;
         }
     };
     tokio::select! {

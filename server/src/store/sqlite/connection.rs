@@ -17,11 +17,15 @@ pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// (<https://sqlite.org/pragma.html#pragma_journal_size_limit>).
 pub const LOG_BOUND: u32 = 32 * 1024 * 1024;
 
-/// Opens the file, which must be there, or fails where a commit would not be durable.
+/// Opens the file, which must be there, or fails where a commit would not be durable. The log stays
+/// as it is when the connection closes, see [`copy_log_at_close`].
 pub fn connect(path: &Path) -> Result<Connection, Cause> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // SQLite reads a name that begins with `file:` as a URI; with `./` in front it is a path.
     let mut connection = Connection::open_with_flags(Path::new(".").join(path), flags)?;
+    // Where this fails, a log that was there before is left as it is: it may be a foreign one.
+    let was_there = log_of(path).metadata().is_ok_and(|log| log.len() > 0);
+    copy_log_at_close(&connection, !was_there)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
     connection.pragma_update(None, "synchronous", "FULL")?;
@@ -36,10 +40,7 @@ pub fn connect(path: &Path) -> Result<Connection, Cause> {
         )
         .into());
     }
-    // A log that a crash left may never have been synced. Only the server may copy it, after the
-    // writer has written and synced it again.
-    let is_empty = log_of(path).metadata().is_ok_and(|log| log.len() == 0);
-    copy_log_at_close(&connection, is_empty)?;
+    copy_log_at_close(&connection, false)?;
     Ok(connection)
 }
 

@@ -10,10 +10,10 @@ use nix::unistd::{AccessFlags, access};
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::store::engine::{Cause, StoreError};
+use crate::store::engine::StoreError;
 use crate::store::sqlite::error::{failed, names, url};
 use crate::store::sqlite::mark::Mark;
-use crate::store::sqlite::place::{journal_of, left_beside};
+use crate::store::sqlite::place::{journal_of, left_beside, log_of};
 use crate::store::sqlite::schema;
 
 const OPEN: &str = "open the store";
@@ -44,6 +44,8 @@ fn check_access(path: &Path) -> Result<(), StoreError> {
     let folder = folder_of(path);
     let fault = if metadata.is_dir() {
         format!("{} is a folder; name a file in it", path.display())
+    } else if !metadata.is_file() {
+        format!("{} is not a regular file", path.display())
     } else if access(path, AccessFlags::R_OK | AccessFlags::W_OK).is_err() {
         format!("permission to read and write {} is denied", path.display())
     } else if access(folder, AccessFlags::W_OK | AccessFlags::X_OK).is_err() {
@@ -77,9 +79,24 @@ pub fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> 
     }
 }
 
-/// The mark in the file itself, without its log; none, where it cannot be read without the log.
-pub fn mark(path: &Path) -> Result<Option<Mark>, Cause> {
-    Ok(Mark::read(&alone(path)?).unwrap_or_default())
+/// The mark in the file itself, without its log; none, where the file has no table for it.
+///
+/// # Errors
+///
+/// Also where the file cannot be read without its log.
+pub fn mark(path: &Path) -> rusqlite::Result<Option<Mark>> {
+    Mark::read(&alone(path)?)
+}
+
+/// Refuses a store that was not stopped and has no log: its last plants were there.
+pub fn check_log_is_there(path: &Path) -> Result<(), StoreError> {
+    let log = log_of(path);
+    let is_missing = || !log.exists();
+    // Asked twice, because a server may stop or start meanwhile.
+    if is_missing() && matches!(mark(path), Ok(Some(Mark { open: true, .. }))) && is_missing() {
+        return Err(StoreError::LogLost { url: url(path), log: log.display().to_string() });
+    }
+    Ok(())
 }
 
 /// The file without its log: `immutable` reads the file and nothing else

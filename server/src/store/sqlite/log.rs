@@ -8,15 +8,21 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::descriptors;
 use crate::store::engine::{Cause, CommitError};
 use crate::store::sqlite::connection::{LOG_BOUND, connect};
+use crate::store::sqlite::mark::Mark;
 use crate::store::sqlite::place::Place;
 
 /// The header of the log, and of each frame in it
 /// (<https://sqlite.org/fileformat2.html#the_write_ahead_log>).
 const HEADER: u64 = 32;
 const FRAME_HEADER: u64 = 24;
+
+/// More pages than this are not copied between two commits. They are there after a reader has held
+/// the log for long, and [`Engine::tend`] copies them beside the commits.
+///
+/// [`Engine::tend`]: crate::store::Engine::tend
+pub const TOO_MANY_PAGES: i64 = 4000;
 
 /// How far a checkpoint goes (<https://sqlite.org/pragma.html#pragma_wal_checkpoint>).
 #[derive(Clone, Copy)]
@@ -61,12 +67,43 @@ impl Checkpoint {
 /// The two salts in the log's header, which change each time that the log starts over; none, where
 /// the log is empty.
 pub fn salts(log: &File) -> io::Result<Option<[u8; 8]>> {
-    let mut salts = [0; 8];
-    match log.read_exact_at(&mut salts, 16) {
-        Ok(()) => Ok(Some(salts)),
+    read(log, 16)
+}
+
+/// Some bytes of the log; none, where it is not that long.
+fn read<const BYTES: usize>(log: &File, offset: u64) -> io::Result<Option<[u8; BYTES]>> {
+    let mut bytes = [0; BYTES];
+    match log.read_exact_at(&mut bytes, offset) {
+        Ok(()) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// Marks the log, unless it has a mark.
+pub fn ensure_marked(connection: &mut Connection, log: &File) -> Result<(), Cause> {
+    // With the write lock, nobody else marks it meanwhile.
+    let transaction = connection.transaction()?;
+    if !is_marked(log, Mark::page(&transaction)?)? {
+        Mark::write(&transaction)?;
+        transaction.commit()?;
+    }
+    Ok(())
+}
+
+/// Whether a frame of the log has that page. Those after its end have other salts.
+fn is_marked(log: &File, mark: u32) -> io::Result<bool> {
+    let (Some(page_size), Some(salts)) = (read(log, 8)?, salts(log)?) else { return Ok(false) };
+    let mut offset = HEADER;
+    while let Some(frame) = read::<16>(log, offset)?
+        && frame[8..] == salts
+    {
+        if frame[..4] == mark.to_be_bytes() {
+            return Ok(true);
+        }
+        offset += FRAME_HEADER + u64::from(u32::from_be_bytes(page_size));
+    }
+    Ok(false)
 }
 
 /// Cuts the log's file where it is longer than it should be, beside a running writer.
@@ -78,19 +115,18 @@ pub fn shorten(place: &Place) -> Result<(), CommitError> {
     if place.sizes().map_err(unavailable)?.log <= LOG_BOUND.into() {
         return Ok(());
     }
-    descriptors::beyond_limit(|| {
-        let connection = connect(place.store()).map_err(CommitError::Unavailable)?;
-        connection.busy_timeout(Duration::ZERO)?;
-        let mut copied = -1;
-        loop {
-            let now = Checkpoint::Passive.run(&connection)?.copied;
-            if now <= copied {
-                break;
-            }
-            copied = now;
+    let connection = connect(place.store()).map_err(CommitError::Unavailable)?;
+    connection.busy_timeout(Duration::ZERO)?;
+    let mut copied = -1;
+    loop {
+        let now = Checkpoint::Passive.run(&connection)?;
+        // The writer, or the last checkpoint, copies the rest.
+        if now.copied <= copied || now.pages - now.copied <= TOO_MANY_PAGES {
+            break;
         }
-        Checkpoint::Truncate.run(&connection).map(drop).map_err(CommitError::from)
-    })
+        copied = now.copied;
+    }
+    Checkpoint::Truncate.run(&connection).map(drop).map_err(CommitError::from)
 }
 
 /// Makes durable what the log holds, before anything is answered or written after it.

@@ -1,51 +1,78 @@
-//! The mark that tells whether a write-ahead log belongs to the file beside which it lies.
+//! The mark that tells whether a write-ahead log belongs to the file beside which it lies, and
+//! whether there has to be a log at all.
 //!
 //! SQLite's own header of a log has nothing of the file, so a log that was left beside another
 //! file, or beside an older copy of its own, is adopted, and the store is corrupt
 //! (<https://sqlite.org/howtocorrupt.html#_unlinking_or_renaming_a_database_file_while_in_use>).
+//! Where the log is missing, SQLite reads the file alone, without the last plants.
 //!
-//! So each log of a server carries a mark, in the row of the table `log_mark`: a random `current`,
-//! and `base`, which was the `current` before. Only a log writes the row, and each log once. So a
-//! file belongs to a log when its own row, without the log, has the log's `base`, or its `current`
-//! where the row was copied already. The row also has a random id of the store.
+//! So the table `log_mark` has one row. The first transaction of each log sets `base` to what
+//! `current` is in the file, and `current` to a random value. A file belongs to a log when its own
+//! row, without the log, has the log's `base` as `current`; or when the two rows are the same,
+//! because the log's was copied already. `store` is a random id of the store. `open` is set in the
+//! file as long as a server may have its log beside it.
 //!
-//! A log without a mark is taken as it is: one of a command that changed a token while no server
-//! ran, or one of which a crash left less than its first transaction.
+//! A second mark in one log would refuse a sound store: the file may still have the `current` of
+//! the first one's `base`.
 
-use rusqlite::{Connection, OptionalExtension, Transaction};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction};
+
+use crate::store::sqlite::schema;
 
 /// The row of `log_mark`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Mark {
     store: Vec<u8>,
+    /// Empty in a store that was just brought up from a version without marks.
     base: Vec<u8>,
     current: Vec<u8>,
+    /// Whether a server may have a log beside the file.
+    pub open: bool,
 }
 
 impl Mark {
     /// The mark that the connection sees; none where there is no table for it.
     pub fn read(connection: &Connection) -> rusqlite::Result<Option<Self>> {
-        let is_there = connection.table_exists(None, "log_mark")?;
-        let mark = || {
-            let row = "SELECT store, base, current FROM log_mark";
-            connection.query_row(row, [], |row| {
-                Ok(Self { store: row.get(0)?, base: row.get(1)?, current: row.get(2)? })
-            })
+        if !connection.table_exists(None, "log_mark")? {
+            return Ok(None);
+        }
+        let mark = |row: &Row<'_>| {
+            let (store, base) = (row.get(0)?, row.get(1)?);
+            Ok(Self { store, base, current: row.get(2)?, open: row.get(3)? })
         };
-        Ok(if is_there { mark().optional()? } else { None })
+        let row = "SELECT store, base, current, open FROM log_mark";
+        connection.query_row(row, [], mark).optional()
     }
 
-    /// Marks the log to which the transaction is written.
+    /// Marks the log to which the transaction is written. It must not have a mark yet.
+    ///
+    /// It writes the first page too, so that the log says itself where its tables are, whatever
+    /// file it is put beside.
     pub fn write(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
-        transaction
-            .prepare_cached("UPDATE log_mark SET base = current, current = randomblob(16)")?
-            .execute([])
-            .map(drop)
+        transaction.execute("UPDATE log_mark SET base = current, current = randomblob(16)", [])?;
+        transaction.pragma_update(None, "user_version", schema::VERSION)
     }
 
-    /// Whether a log with this mark belongs to a file with that one.
-    pub fn belongs_to(&self, file: &Self) -> bool {
-        let is_marked = self != file;
-        !is_marked || (self.store == file.store && self.base == file.current)
+    /// Says whether a server may have a log beside the file.
+    pub fn set_open(transaction: &Transaction<'_>, open: bool) -> rusqlite::Result<()> {
+        transaction.execute("UPDATE log_mark SET open = ?1", [open]).map(drop)
+    }
+
+    /// The page that holds the row.
+    pub fn page(connection: &Connection) -> rusqlite::Result<u32> {
+        let row = "SELECT rootpage FROM sqlite_schema WHERE name = 'log_mark'";
+        connection.query_row(row, [], |row| row.get(0))
+    }
+
+    /// Whether a log with this mark belongs to a file with that one; none, where the file has no
+    /// table for it yet.
+    pub fn belongs_to(&self, file: Option<&Self>) -> bool {
+        match file {
+            None => self.base.is_empty(),
+            Some(file) => {
+                self.store == file.store
+                    && (self.current == file.current || self.base == file.current)
+            }
+        }
     }
 }

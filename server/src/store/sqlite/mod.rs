@@ -24,17 +24,20 @@ mod schema;
 mod tokens;
 mod writer;
 
+use std::fs::File;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
 
+use crate::descriptors;
 use crate::store::engine::{
-    Cause, CommitError, Contents, Engine, NewStore, Pages, Sizes, StoreError, Writer,
+    CommitError, Contents, Engine, NewStore, Pages, Sizes, Start, StoreError, Writer,
 };
 use crate::store::sqlite::connection::{connect, copy_log_at_close};
 use crate::store::sqlite::error::{failed, url};
-use crate::store::sqlite::lock::ServerLock;
+use crate::store::sqlite::lock::LockFile;
 use crate::store::sqlite::mark::Mark;
 use crate::store::sqlite::new_file::NewFile;
 use crate::store::sqlite::pages::SqlitePages;
@@ -43,6 +46,7 @@ use crate::store::sqlite::writer::SqliteWriter;
 use crate::token::{StoredToken, TokenName};
 
 const OPEN: &str = "open the store";
+const LOCK: &str = "lock the store";
 
 /// The largest plant that a row holds, in bytes of its texts, with room for the rest of the row
 /// (<https://sqlite.org/limits.html#max_length>).
@@ -53,8 +57,10 @@ pub struct Sqlite {
     place: Place,
     /// For the tokens. It also keeps the log in place while no other connection is open.
     connection: Mutex<Connection>,
-    /// In a server. Dropped after the connection.
-    lock: Option<Arc<ServerLock>>,
+    /// Dropped after the connection.
+    lock: Arc<LockFile>,
+    /// Whether the log holds nothing that may not be synced yet.
+    log_is_synced: AtomicBool,
 }
 
 /// See [`crate::store::begin`].
@@ -63,8 +69,8 @@ pub fn begin(path: &Path) -> Result<Box<dyn NewStore>, StoreError> {
 }
 
 /// See [`crate::store::serve`].
-pub fn serve(path: &Path, create: bool) -> Result<(Sqlite, bool), StoreError> {
-    let new = match create.then(|| NewFile::begin(path)) {
+pub fn serve(path: &Path, start: Start) -> Result<(Sqlite, bool), StoreError> {
+    let new = match start.create.then(|| NewFile::begin(path)) {
         Some(Ok(new)) => new.publish_locked()?,
         None | Some(Err(StoreError::Exists(_))) => None,
         Some(Err(error)) => return Err(error),
@@ -73,12 +79,11 @@ pub fn serve(path: &Path, create: bool) -> Result<(Sqlite, bool), StoreError> {
     file::recognise(path)?;
     let lock = match new {
         Some(lock) => lock,
-        None => ServerLock::take(path).map_err(failed("lock the store"))?.ok_or_else(|| {
-            let server = lock::holder(path)
-                .map_or("another process".to_owned(), |process| format!("process {process}"));
-            StoreError::Served { url: url(path), server }
-        })?,
+        None => take_lock(path)?,
     };
+    if !start.without_log {
+        file::check_log_is_there(path)?;
+    }
     let mut connection = connect(path).map_err(failed(OPEN))?;
     check_mark(&connection, path)?;
     if file::version(&connection, path)? < schema::VERSION {
@@ -90,28 +95,43 @@ pub fn serve(path: &Path, create: bool) -> Result<(Sqlite, bool), StoreError> {
             })
             .map_err(failed("bring the store up to date"))?;
     }
-    Ok((Sqlite::of(connection, path, Some(Arc::new(lock)))?, created))
+    Ok((Sqlite::new(connection, path, lock)?, created))
 }
 
-/// Refuses a log that belongs to another file. While a server runs this is not asked: it has been,
-/// and the two change meanwhile.
-fn check_mark(connection: &Connection, path: &Path) -> Result<(), StoreError> {
-    let marks = || Ok::<_, Cause>((Mark::read(connection)?, file::mark(path)?));
-    match marks().map_err(failed(OPEN))? {
-        (Some(log), Some(file)) if !log.belongs_to(&file) => {
-            let log = place::log_of(path).display().to_string();
-            Err(StoreError::ForeignLog { url: url(path), log })
-        }
-        _ => Ok(()),
+fn take_lock(path: &Path) -> Result<LockFile, StoreError> {
+    let lock = LockFile::open(path).map_err(failed(LOCK))?;
+    if lock.take().map_err(failed(LOCK))? {
+        return Ok(lock);
     }
+    let server = lock.server().map_err(failed(LOCK))?;
+    let server = server.map_or("another process".to_owned(), |id| format!("process {id}"));
+    Err(StoreError::Served { url: url(path), server })
+}
+
+/// Refuses a log that belongs to another file. Before a server runs this says it for certain.
+fn check_mark(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    if is_foreign(connection, path).map_err(failed(OPEN))? {
+        let log = place::log_of(path).display().to_string();
+        return Err(StoreError::ForeignLog { url: url(path), log });
+    }
+    Ok(())
+}
+
+/// Whether the log belongs to another file. A file that cannot be read without its log says nothing.
+fn is_foreign(connection: &Connection, path: &Path) -> rusqlite::Result<bool> {
+    let Ok(file) = file::mark(path) else { return Ok(false) };
+    Ok(Mark::read(connection)?.is_some_and(|log| !log.belongs_to(file.as_ref())))
 }
 
 impl Sqlite {
     /// Opens the store in that file, which has the schema of this release.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         file::recognise(path)?;
+        let lock = LockFile::open(path).map_err(failed(OPEN))?;
+        file::check_log_is_there(path)?;
         let connection = connect(path).map_err(failed(OPEN))?;
-        if lock::holder(path).is_none() {
+        // A server has asked already, and the file and the log change while it runs.
+        if lock.server().map_err(failed(OPEN))?.is_none() {
             check_mark(&connection, path)?;
         }
         // Read on this connection, which sees the log too: the file alone may be older.
@@ -120,21 +140,67 @@ impl Sqlite {
             let needed = schema::VERSION;
             return Err(StoreError::OlderSchema { url: url(path), found, needed });
         }
-        Self::of(connection, path, None)
+        Self::new(connection, path, lock)
     }
 
-    fn of(
-        connection: Connection,
-        path: &Path,
-        lock: Option<Arc<ServerLock>>,
-    ) -> Result<Self, StoreError> {
+    fn new(connection: Connection, path: &Path, lock: LockFile) -> Result<Self, StoreError> {
         let place = Place::of(path).map_err(failed(OPEN))?;
-        Ok(Self { place, connection: Mutex::new(connection), lock })
+        if lock.id().map_err(failed(OPEN))? != place.id() {
+            return Err(failed(OPEN)("another file was put in its place meanwhile"));
+        }
+        // A log that a crash left may never have been synced.
+        let log_is_synced = place.sizes().map_err(failed(OPEN))?.log == 0;
+        Ok(Self {
+            place,
+            connection: Mutex::new(connection),
+            lock: Arc::new(lock),
+            log_is_synced: log_is_synced.into(),
+        })
+    }
+
+    /// Changes the tokens, and marks the log if that started it over. Without a mark a log is taken
+    /// as it is, so an error there is none here.
+    fn change_tokens<T>(
+        &self,
+        change: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut connection = self.connection();
+        let changed = change(&mut connection)?;
+        let _ = descriptors::beyond_limit(|| {
+            log::ensure_marked(&mut connection, &File::open(self.place.log())?)
+        });
+        Ok(changed)
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
         // A panic while the lock is held leaves the connection usable.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sqlite {
+    /// Fails where something was copied over the file, which is still the one that is open.
+    fn check_file(&self) -> Result<(), CommitError> {
+        let path = self.place.store();
+        let is_foreign = || is_foreign(&self.connection(), path);
+        // The log may start over between the two looks, so it is asked again.
+        if is_foreign()? && is_foreign()? && is_foreign()? {
+            let cause = format!("{} was written over by another program", path.display());
+            return Err(CommitError::Gone(cause.into()));
+        }
+        Ok(())
+    }
+}
+
+/// Copies the log into the file and removes it, if this connection is the last one and the file is
+/// the whole store then. A log that a server left is the next server's.
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        let connection = self.connection();
+        let is_closed = matches!(Mark::read(&connection), Ok(Some(Mark { open: false, .. })));
+        let copies = is_closed && self.log_is_synced.load(Relaxed);
+        // An error leaves the log where it is.
+        let _ = copy_log_at_close(&connection, copies);
     }
 }
 
@@ -144,7 +210,10 @@ impl Contents for Sqlite {
     }
 
     fn plants(&self) -> Result<Pages<'_>, StoreError> {
-        let connection = connect(self.place.store()).map_err(failed("read the plants"))?;
+        const READ: &str = "read the plants";
+        let connection = connect(self.place.store()).map_err(failed(READ))?;
+        // The files that this connection has open must be those of the other one.
+        self.place.check_all().map_err(failed(READ))?;
         Ok(Box::new(SqlitePages::new(connection)))
     }
 
@@ -155,16 +224,18 @@ impl Contents for Sqlite {
 
 impl Engine for Sqlite {
     fn writer(&self) -> Result<Box<dyn Writer>, StoreError> {
-        let writer = SqliteWriter::open(self.place.store(), self.lock.clone())?;
-        // The log has just been synced again. In a server this connection is the last to close, so
-        // it is the one that copies the log.
-        copy_log_at_close(&self.connection(), true).map_err(failed(OPEN))?;
+        let writer = SqliteWriter::open(&self.place, Arc::clone(&self.lock))?;
+        // It has just been synced again.
+        self.log_is_synced.store(true, Relaxed);
         Ok(Box::new(writer))
     }
 
     fn tend(&self) -> Result<Sizes, CommitError> {
-        self.place.check_all()?;
-        log::shorten(&self.place)?;
+        descriptors::beyond_limit(|| {
+            self.place.check_all()?;
+            self.check_file()?;
+            log::shorten(&self.place)
+        })?;
         self.place.sizes().map_err(|error| CommitError::Unavailable(error.into()))
     }
 
@@ -181,19 +252,21 @@ impl Engine for Sqlite {
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
-        tokens::add(&mut self.connection(), token)
+        self.change_tokens(|connection| tokens::add(connection, token))
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
-        tokens::revoke(&mut self.connection(), name)
+        self.change_tokens(|connection| tokens::revoke(connection, name))
     }
 
     fn confirm_tokens(&self, changes: u32) -> Result<(), StoreError> {
-        tokens::confirm(&self.connection(), changes).map_err(failed("confirm the tokens"))
+        self.change_tokens(|connection| {
+            tokens::confirm(connection, changes).map_err(failed("confirm the tokens"))
+        })
     }
 
     fn are_tokens_in_force(&self) -> Result<bool, StoreError> {
-        let is_served = lock::holder(self.place.store()).is_some();
+        let is_served = self.lock.server().map_err(failed("look for the server"))?.is_some();
         let confirmed = || tokens::are_confirmed(&self.connection());
         Ok(!is_served || confirmed().map_err(failed("read the tokens"))?)
     }

@@ -10,7 +10,7 @@ use tempfile::NamedTempFile;
 use crate::store::engine::{Cause, Contents, NewStore, Pages, StoreError};
 use crate::store::sqlite::error::{failed, names, url};
 use crate::store::sqlite::file::folder_of;
-use crate::store::sqlite::lock::ServerLock;
+use crate::store::sqlite::lock::{self, LockFile};
 use crate::store::sqlite::pages::{SqlitePages, count};
 use crate::store::sqlite::place::left_beside;
 use crate::store::sqlite::row;
@@ -65,24 +65,24 @@ impl NewFile {
 
     /// Publishes the store for a server, which has it to itself from the beginning; none, where
     /// something else is in the place by now.
-    pub fn publish_locked(self) -> Result<Option<ServerLock>, StoreError> {
+    pub fn publish_locked(self) -> Result<Option<LockFile>, StoreError> {
         self.finish().map_err(failed(CREATE))
     }
 
-    fn finish(self) -> Result<Option<ServerLock>, Cause> {
+    fn finish(self) -> Result<Option<LockFile>, Cause> {
         let Self { path, connection, file } = self;
         connection.execute_batch("COMMIT")?;
         connection.pragma_update(None, "journal_mode", "wal")?;
         connection.close().map_err(|(_, error)| error)?;
         // This descriptor was opened before the first write, so it reports every write that failed.
         file.as_file().sync_all()?;
-        file.as_file().lock()?;
+        lock::take(file.as_file())?;
         match file.persist_noclobber(&path) {
             // The name is durable once the folder is synced. Where that fails, the store stays:
             // another process may use it by now, and a writer syncs the folder before it answers.
             Ok(file) => {
                 File::open(folder_of(&path))?.sync_all()?;
-                Ok(Some(ServerLock::held_by(file)))
+                Ok(Some(LockFile::new(file)))
             }
             Err(lost) if lost.error.kind() == ErrorKind::AlreadyExists => Ok(None),
             Err(error) => Err(error.error.into()),

@@ -35,7 +35,7 @@ impl<C: Borrow<Connection>> SqlitePages<C> {
         let mut bytes = 0;
         while let Some(row) = rows.next()? {
             let plant = row::plant(row)?;
-            bytes += row::size(&plant);
+            bytes += plant.size();
             page.push(plant);
             if page.len() == PLANTS || bytes >= BYTES {
                 break;

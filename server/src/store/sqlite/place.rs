@@ -66,15 +66,19 @@ impl Place {
 
     /// Fails where the store or its log is not in its place; for every commit.
     pub fn check(&self) -> Result<(), CommitError> {
-        self.store.check()?;
-        self.log.check()
+        if self.store.check()? == 0 {
+            return Err(CommitError::Gone(
+                format!("{} was emptied", self.store.path.display()).into(),
+            ));
+        }
+        self.log.check().map(drop)
     }
 
     /// As [`Self::check`], and the log's index: another process would use a new one, and write to
     /// the log without regard to this one.
     pub fn check_all(&self) -> Result<(), CommitError> {
         self.check()?;
-        self.index.check()
+        self.index.check().map(drop)
     }
 
     /// Whether one of the files is as large as this process may make a file (getrlimit(2)).
@@ -90,6 +94,11 @@ impl Place {
         let disk = statvfs(&self.store.path)?;
         let free = disk.blocks_available() as u64 * disk.fragment_size() as u64;
         Ok(Sizes { store: length(&self.store)?, log: length(&self.log)?, free })
+    }
+
+    /// The device and the inode of the store's file.
+    pub fn id(&self) -> (u64, u64) {
+        self.store.id
     }
 
     /// The store's file.
@@ -109,17 +118,18 @@ impl OpenFile {
         Ok(Self { path, id: (file.dev(), file.ino()) })
     }
 
-    fn check(&self) -> Result<(), CommitError> {
+    /// Returns how long the file is.
+    fn check(&self) -> Result<u64, CommitError> {
         let path = self.path.display();
         match fs::metadata(&self.path) {
-            Ok(file) if (file.dev(), file.ino()) == self.id => Ok(()),
+            Ok(file) if (file.dev(), file.ino()) == self.id => Ok(file.len()),
             Ok(_) => Err(CommitError::Gone(format!("another file is at {path}").into())),
             Err(error)
                 if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
             {
                 Err(CommitError::Gone(format!("{path} was removed or renamed").into()))
             }
-            Err(error) => Err(CommitError::Unavailable(format!("{path}: {error}").into())),
+            Err(error) => Err(CommitError::Fault(format!("{path}: {error}").into())),
         }
     }
 }

@@ -33,9 +33,3 @@ pub fn values(plant: &NewPlant) -> impl Params {
 pub fn plant(row: &Row<'_>) -> rusqlite::Result<NewPlant> {
     Ok(NewPlant { id: row.get(0)?, name: row.get(1)?, tag: row.get(2)? })
 }
-
-/// How many bytes the texts of a plant take.
-pub fn size(plant: &NewPlant) -> usize {
-    let NewPlant { id: _, name, tag } = plant;
-    name.len() + tag.as_ref().map_or(0, String::len)
-}

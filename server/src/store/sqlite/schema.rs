@@ -33,10 +33,11 @@ const STEPS: &[&str] = &[
     CREATE TABLE log_mark (
         store BLOB NOT NULL,
         base BLOB NOT NULL,
-        current BLOB NOT NULL
+        current BLOB NOT NULL,
+        open INTEGER NOT NULL
     ) STRICT;
-    INSERT INTO log_mark (store, base, current)
-        VALUES (randomblob(16), randomblob(16), randomblob(16));
+    INSERT INTO log_mark (store, base, current, open)
+        VALUES (randomblob(16), x'', randomblob(16), 0);
     CREATE TABLE token_changes (
         made INTEGER NOT NULL,
         confirmed INTEGER NOT NULL

@@ -1,7 +1,7 @@
 //! The one connection that writes plants.
 
 use std::fs::File;
-use std::path::Path;
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use std::time::Duration;
@@ -14,8 +14,8 @@ use crate::store::metrics::CheckpointMetrics;
 use crate::store::sqlite::connection::{BUSY_TIMEOUT, connect};
 use crate::store::sqlite::error::failed;
 use crate::store::sqlite::file;
-use crate::store::sqlite::lock::ServerLock;
-use crate::store::sqlite::log::{self, Checkpoint};
+use crate::store::sqlite::lock::LockFile;
+use crate::store::sqlite::log::{self, Checkpoint, TOO_MANY_PAGES};
 use crate::store::sqlite::mark::Mark;
 use crate::store::sqlite::place::Place;
 use crate::store::sqlite::row;
@@ -26,12 +26,6 @@ use crate::types::NewPlant;
 /// (<https://sqlite.org/c3ref/wal_autocheckpoint.html>). With more pages a create costs the same,
 /// on 10 million plants too, and the slowest creates take longer.
 const CHECKPOINT_PAGES: i32 = 1000;
-
-/// More pages than this are not copied between two commits. They are there after a reader has held
-/// the log for long, and [`Engine::tend`] copies them beside the commits.
-///
-/// [`Engine::tend`]: crate::store::Engine::tend
-const TOO_MANY_PAGES: i64 = 4000;
 
 const OPEN: &str = "open the store for writing";
 
@@ -44,32 +38,31 @@ pub struct SqliteWriter {
     /// Its length at the last checkpoint. While a reader keeps the log from starting over, the next
     /// checkpoint comes after [`CHECKPOINT_PAGES`] more.
     checkpointed: i32,
-    /// The salts of the log that carries a mark.
+    /// The salts of the log, which has a mark.
     marked: Option<[u8; 8]>,
     /// Whether the next transaction starts the log over.
     starts_over: bool,
     metrics: CheckpointMetrics,
-    /// Held as long as the connection, see [`ServerLock`].
-    _lock: Option<Arc<ServerLock>>,
+    /// Held as long as the connection, see [`LockFile`].
+    _lock: Arc<LockFile>,
 }
 
 impl SqliteWriter {
-    pub fn open(path: &Path, lock: Option<Arc<ServerLock>>) -> Result<Self, StoreError> {
+    /// The writer of the store in that place.
+    pub fn open(store: &Place, lock: Arc<LockFile>) -> Result<Self, StoreError> {
+        let path = store.store();
         let mut connection = connect(path).map_err(failed(OPEN))?;
+        // The files that this connection has open must be those that were looked at.
         let place = Place::of(path).map_err(failed(OPEN))?;
+        store.check_all().map_err(failed(OPEN))?;
         log::renew(&mut connection, &place).map_err(failed("renew the store's log"))?;
-        Self::over(connection, place, lock).map_err(failed(OPEN))
+        let mut writer = Self::new(connection, place, lock).map_err(failed(OPEN))?;
+        writer.begin().map_err(failed(OPEN))?;
+        Ok(writer)
     }
 
-    fn over(
-        mut connection: Connection,
-        place: Place,
-        lock: Option<Arc<ServerLock>>,
-    ) -> Result<Self, Cause> {
+    fn new(mut connection: Connection, place: Place, lock: Arc<LockFile>) -> Result<Self, Cause> {
         let log = File::open(place.log())?;
-        // A log that a crash left may have its mark already; it must not get a second one.
-        let is_marked = Mark::read(&connection)? != file::mark(place.store())?;
-        let marked = if is_marked { log::salts(&log)? } else { None };
         let log_pages = Arc::new(AtomicI32::new(0));
         let counter = Arc::clone(&log_pages);
         connection.wal_hook(Some(move |_: &mut Wal, pages| {
@@ -82,7 +75,7 @@ impl SqliteWriter {
             log,
             log_pages,
             checkpointed: 0,
-            marked,
+            marked: None,
             starts_over: false,
             metrics: CheckpointMetrics::register(),
             _lock: lock,
@@ -99,6 +92,12 @@ impl Writer for SqliteWriter {
         self.transact(|transaction| tokens::touch(transaction))
     }
 
+    /// The mark of a store that was stopped is in no log, so none can belong to it.
+    fn finish(&mut self) -> Result<(), CommitError> {
+        self.starts_over = self.checkpoint()?;
+        self.transact(|transaction| Mark::set_open(transaction, false))
+    }
+
     fn maintain(&mut self) -> Result<(), CommitError> {
         let pages = self.log_pages.load(Relaxed);
         if pages < self.checkpointed {
@@ -110,14 +109,7 @@ impl Writer for SqliteWriter {
         self.checkpointed = pages;
         let found = Checkpoint::Noop.run(&self.connection)?;
         if found.pages - found.copied <= TOO_MANY_PAGES {
-            // It does not wait for a reader that is in the way.
-            self.connection.busy_timeout(Duration::ZERO)?;
-            let checkpointed = Checkpoint::Restart.run(&self.connection);
-            self.connection.busy_timeout(BUSY_TIMEOUT)?;
-            self.starts_over = checkpointed?.complete;
-            if self.starts_over {
-                self.metrics.done();
-            }
+            self.starts_over = self.checkpoint()?;
         }
         Ok(())
     }
@@ -144,20 +136,56 @@ impl SqliteWriter {
     ) -> Result<T, CommitError> {
         let transaction = self.connection.transaction()?;
         // Asked with the write lock: now only this transaction can start the log over.
-        let salts = || log::salts(&self.log).map_err(|error| CommitError::Fault(error.into()));
-        let is_unmarked = self.starts_over || self.marked.is_none() || salts()? != self.marked;
-        if is_unmarked {
+        let is_last = log::salts(&self.log).map_err(fault)? == self.marked;
+        let marks = self.starts_over && is_last;
+        if marks {
             Mark::write(&transaction)?;
         }
         let done = work(&transaction)?;
         transaction.commit()?;
-        if is_unmarked {
-            self.marked = salts()?;
-            self.starts_over = false;
+        // From here on the plants are in the log. They are answered when it is known that the next
+        // start takes it.
+        self.starts_over = false;
+        let salts = log::salts(&self.log).map_err(fault)?;
+        if salts != self.marked {
+            if !marks {
+                log::ensure_marked(&mut self.connection, &self.log).map_err(CommitError::Fault)?;
+            }
+            self.marked = salts;
         }
         self.place.check()?;
         Ok(done)
     }
+
+    /// Makes sure, before the first plant, that the log has a mark and that the file says that
+    /// there is a log.
+    fn begin(&mut self) -> Result<(), CommitError> {
+        log::ensure_marked(&mut self.connection, &self.log).map_err(CommitError::Fault)?;
+        self.marked = log::salts(&self.log).map_err(fault)?;
+        let says_so = matches!(file::mark(self.place.store()), Ok(Some(Mark { open: true, .. })));
+        if !says_so {
+            self.transact(|transaction| Mark::set_open(transaction, true))?;
+            self.starts_over = self.checkpoint()?;
+        }
+        Ok(())
+    }
+
+    /// Copies the log into the file, unless a reader is in the way: then it waits for nobody.
+    /// Returns whether it copied all, so that the next transaction starts the log over.
+    fn checkpoint(&mut self) -> Result<bool, CommitError> {
+        self.connection.busy_timeout(Duration::ZERO)?;
+        let checkpointed = Checkpoint::Restart.run(&self.connection);
+        self.connection.busy_timeout(BUSY_TIMEOUT)?;
+        let is_complete = checkpointed?.complete;
+        if is_complete {
+            self.metrics.done();
+        }
+        Ok(is_complete)
+    }
+}
+
+fn fault(error: io::Error) -> CommitError {
+    CommitError::Fault(error.into())
 }
 
 fn put_all(transaction: &Transaction<'_>, plants: &[NewPlant]) -> rusqlite::Result<Vec<Outcome>> {

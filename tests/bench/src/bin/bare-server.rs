@@ -15,7 +15,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use plant_store_server::store::{self, GroupCommit, StoreUrl};
+use plant_store_server::store::{self, GroupCommit, Start, StoreUrl};
 use plant_store_server::types::{NewPlant, Plant};
 use serde::Deserialize;
 
@@ -40,7 +40,8 @@ fn main() {
 
 async fn serve() {
     let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
-    let (engine, _) = store::serve(&url, true).expect("a new store");
+    let (engine, _) =
+        store::serve(&url, Start { create: true, without_log: false }).expect("a new store");
     let writer = engine.writer().expect("the store takes writes");
     let log = slog::Logger::root(slog::Discard, slog::o!());
     let (plants, _end) = GroupCommit::start(writer, 1024, COMMIT_TIMEOUT, log).expect("a thread");

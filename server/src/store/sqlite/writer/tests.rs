@@ -4,15 +4,17 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::store::engine::NewStore;
-use crate::store::sqlite::begin;
+use crate::store::sqlite::{Sqlite, begin};
 
 /// A page in the log, with its header (<https://sqlite.org/fileformat2.html#the_write_ahead_log>).
 const FRAME: u64 = 4096 + 24;
 
 struct Store {
-    folder: TempDir,
     writer: SqliteWriter,
     next: i64,
+    /// Keeps the log in place.
+    _engine: Sqlite,
+    folder: TempDir,
 }
 
 impl Store {
@@ -20,8 +22,9 @@ impl Store {
         let folder = TempDir::new().expect("a temporary folder");
         let path = folder.path().join("plants.db");
         begin(&path).and_then(NewStore::publish).expect("a store");
-        let writer = SqliteWriter::open(&path, None).expect("a writer");
-        Self { folder, writer, next: 0 }
+        let engine = Sqlite::open(&path).expect("the store");
+        let writer = SqliteWriter::open(&engine.place, Arc::clone(&engine.lock)).expect("a writer");
+        Self { writer, next: 0, _engine: engine, folder }
     }
 
     /// Commits a plant of some twenty pages; returns how long the log is then, in pages.
