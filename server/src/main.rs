@@ -8,7 +8,13 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use mimalloc::MiMalloc;
 use plant_store_server::command::Cli;
+
+// It takes less CPU time for each create than glibc's, and gives memory back after a burst of large
+// bodies: 59 MB instead of 1.2 GB, 15 seconds after a thousand of 1 MiB.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {

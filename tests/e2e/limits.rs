@@ -122,9 +122,9 @@ fn bodies_past_their_common_limit_are_503_and_get_room_again() {
 /// A body that does not say its length takes room as it comes.
 #[test]
 fn chunks_past_the_common_limit_are_503() {
-    let flags = ["--max-body", "100kB", "--max-bodies", "100kB"];
+    let flags = ["--max-body", "100kB", "--max-bodies", "120kB"];
     let server = Server::starting().with(&flags).start();
-    let body = plant_with(1, 60_000);
+    let body = plant_with(1, 70_000);
     let _reading = in_flight(&server, &body);
     let mut chunked = server.connect();
     let chunk = head(&(server.bearer() + CHUNKED)) + &format!("{:x}\r\n{body}\r\n", body.len());

@@ -18,6 +18,9 @@ const LARGE: usize = 32 * 1024;
 
 const BYTES: &str = "plant_store_bodies_bytes";
 
+/// The part of all bodies that large ones leave to the others.
+const KEPT: usize = 8;
+
 /// The limits of bodies, and what of them is in use.
 pub struct Bodies {
     /// The largest body, in bytes.
@@ -33,7 +36,11 @@ pub struct Bodies {
 }
 
 /// The bytes that a body takes of the limit for all of them, as long as it lives.
-pub struct Room(OwnedSemaphorePermit);
+pub struct Room {
+    permit: OwnedSemaphorePermit,
+    /// The bytes that it leaves to others, if it is large.
+    kept: usize,
+}
 
 impl Bodies {
     /// No body may be larger than `size`, and all of them together not larger than `all`.
@@ -68,7 +75,9 @@ impl Bodies {
     ///
     /// All bodies together would have more bytes than they may have.
     pub fn room(&self, bytes: usize) -> Result<Room, Refusal> {
-        permits(&self.room, bytes).map(Room)
+        let kept = kept(self.all);
+        let permit = permits(&self.room, bytes, if bytes < LARGE { 0 } else { kept })?;
+        Ok(Room { permit, kept })
     }
 
     /// Parses a body, the larger ones on a thread of their own. What is being parsed keeps its
@@ -98,15 +107,30 @@ impl Room {
     ///
     /// All bodies together would have more bytes than they may have.
     pub fn cover(&mut self, bytes: usize) -> Result<(), Refusal> {
-        let more = bytes.saturating_sub(self.0.num_permits());
+        let more = bytes.saturating_sub(self.permit.num_permits());
         if more > 0 {
-            self.0.merge(permits(self.0.semaphore(), more)?);
+            let kept = if bytes < LARGE { 0 } else { self.kept };
+            self.permit.merge(permits(self.permit.semaphore(), more, kept)?);
         }
         Ok(())
     }
 }
 
-fn permits(room: &Arc<Semaphore>, bytes: usize) -> Result<OwnedSemaphorePermit, Refusal> {
+/// What large bodies leave of that many bytes to the others, so that a few clients with large bodies
+/// do not have all plants refused.
+#[must_use]
+pub const fn kept(all: usize) -> usize {
+    all / KEPT
+}
+
+fn permits(
+    room: &Arc<Semaphore>,
+    bytes: usize,
+    kept: usize,
+) -> Result<OwnedSemaphorePermit, Refusal> {
+    if room.available_permits() < bytes.saturating_add(kept) {
+        return Err(Refusal::Overload);
+    }
     let bytes = u32::try_from(bytes).map_err(|_| Refusal::Overload)?;
     Arc::clone(room).try_acquire_many_owned(bytes).map_err(|_| Refusal::Overload)
 }

@@ -5,12 +5,12 @@
 //! half way would each stay for ever. But their sockets are descriptors of this process, and the
 //! kernel tells the addresses of both ends of each.
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use foldhash::HashMap;
 use metrics::{Gauge, describe_gauge, gauge};
 use nix::sys::socket::{Shutdown, SockaddrStorage, getpeername, getsockname, shutdown};
 use tokio_util::task::TaskTracker;

@@ -101,9 +101,9 @@ impl PlantRequest {
         }
         // All that is declared, so that of two bodies one gets room for the whole.
         let mut room = bodies.room(declared)?;
-        // The buffer grows with what arrives, because a client can declare a length and send
-        // nothing. It holds a copy: many small chunks would each keep a network buffer alive.
-        let mut bytes = Vec::new();
+        // Memory that nothing was written to yet takes none. It holds a copy: many small chunks
+        // would each keep a network buffer alive.
+        let mut bytes = Vec::with_capacity(declared);
         while let Some(frame) = self.body.frame().await {
             let frame = frame.map_err(|_| Refusal::BrokenBody)?;
             let Ok(data) = frame.into_data() else { continue };

@@ -11,3 +11,4 @@ mod full_disks;
 pub mod load;
 mod read_only;
 mod slow_clients;
+mod strangers;

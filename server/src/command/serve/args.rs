@@ -11,7 +11,7 @@ use humantime::parse_duration as duration;
 
 use crate::command::serve::first_token::FirstToken;
 use crate::command::store_args::StoreArgs;
-use crate::http::bodies::Bodies;
+use crate::http::bodies::{Bodies, kept};
 use crate::http::tls::TlsFiles;
 use crate::log::{LogFormat, LogLevel};
 use crate::store::{self, Start};
@@ -154,9 +154,11 @@ impl Args {
             "--max-body is {}, and {url} holds no plant of more than {largest} bytes",
             self.max_body,
         );
+        let [body, all] = [self.max_body, self.max_bodies].map(bytes);
         ensure!(
-            self.max_body <= self.max_bodies,
-            "--max-body is {}, and --max-bodies is only {}",
+            body <= all - kept(all),
+            "--max-body is {}, and --max-bodies is only {}, of which it keeps an eighth for small \
+             bodies",
             self.max_body,
             self.max_bodies,
         );
@@ -165,8 +167,7 @@ impl Args {
 
     /// The limits of bodies.
     pub fn bodies(&self) -> Bodies {
-        let [size, all] = [self.max_body, self.max_bodies]
-            .map(|size| usize::try_from(size.as_u64()).unwrap_or(usize::MAX));
+        let [size, all] = [self.max_body, self.max_bodies].map(bytes);
         Bodies::new(size, self.body_timeout, all)
     }
 
@@ -180,6 +181,10 @@ impl Args {
         let (cert, key) = (self.tls_cert.clone()?, self.tls_key.clone()?);
         Some(TlsFiles { cert, key })
     }
+}
+
+fn bytes(size: ByteSize) -> usize {
+    usize::try_from(size.as_u64()).unwrap_or(usize::MAX)
 }
 
 fn address(text: &str) -> Result<SocketAddr, &'static str> {

@@ -39,7 +39,8 @@ use crate::store::{self, GroupCommit};
 
 pub use crate::command::serve::args::Args;
 
-/// The most threads that speak HTTP unless a flag asks for more: one writer serves no more of them.
+/// The most threads that speak HTTP unless a flag asks for more: one writer serves about four, see the
+/// operator's README.
 const MOST_THREADS: usize = 4;
 
 /// How long a stop waits for connections to close after the last request is answered.

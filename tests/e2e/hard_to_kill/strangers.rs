@@ -1,0 +1,154 @@
+//! Clients that do their worst, with and without a token, beside honest ones, which are connected
+//! and create plants without a refusal. Every answer is one
+//! that the contract declares, no plant that was answered with 200 is lost, and the memory stays
+//! where the operator's README says.
+
+use std::fmt::Write as _;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use plant_store_tests::process::{allow_many_files, memory_mib};
+use plant_store_tests::{Connection, Server, amount, plant};
+
+/// What a container has that runs the service with its default limits.
+const CONTAINER_MIB: f64 = 512.0;
+
+const HONEST: usize = 8;
+
+/// A flood: many times at once, until it returns or the time is up.
+type Flood = fn(&Server, &AtomicBool);
+
+fn time() -> Duration {
+    Duration::from_millis(amount(500, 5000) as u64)
+}
+
+/// Honest clients create plants, one after the other, until the time is up. Returns how many.
+fn honest(server: &Server, clients: &mut [Connection], next: &AtomicI64) -> usize {
+    let ends = Instant::now() + time();
+    let create = |connection: &mut Connection| {
+        let mut created = 0;
+        while Instant::now() < ends {
+            let id = next.fetch_add(1, Relaxed);
+            connection.exchange(&server.post(&plant(id, "Ficus", None))).plant();
+            created += 1;
+        }
+        created
+    };
+    thread::scope(|scope| {
+        let creating: Vec<_> =
+            clients.iter_mut().map(|client| scope.spawn(move || create(client))).collect();
+        creating.into_iter().map(|client| client.join().expect("an honest client")).sum()
+    })
+}
+
+/// The flood runs in so many threads while honest clients create plants.
+fn beside(flags: &[&str], threads: usize, flood: Flood) -> Server {
+    allow_many_files().expect("the soft limit can be raised");
+    let server = Server::starting().with(flags).start();
+    let (next, stop) = (AtomicI64::new(1), AtomicBool::new(false));
+    let mut clients: Vec<_> = (0..HONEST).map(|_| server.connect()).collect();
+    let alone = honest(&server, &mut clients, &next);
+    let created = thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                while !stop.load(Relaxed) {
+                    flood(&server, &stop);
+                }
+            });
+        }
+        let created = honest(&server, &mut clients, &next);
+        stop.store(true, Relaxed);
+        created
+    });
+    let peak = memory_mib(server.pid(), "VmHWM").expect("the process is there");
+    println!("{alone} creates alone, {created} beside the flood, peak {peak:.0} MiB");
+    assert!(peak < CONTAINER_MIB, "{peak} MiB");
+    let stored = server.export();
+    let honest = 1..next.into_inner();
+    assert!(honest.into_iter().all(|id| stored.contains_key(&id)), "a plant is lost");
+    server
+}
+
+/// A connection that may not come about, because as many as may be are open.
+fn connect(server: &Server) -> Option<TcpStream> {
+    let stream = TcpStream::connect_timeout(&server.address, Duration::from_millis(200)).ok()?;
+    stream.set_write_timeout(Some(Duration::from_millis(200))).expect("a time-out can be set");
+    Some(stream)
+}
+
+#[test]
+fn requests_for_other_paths_at_full_speed_do_not_fill_the_log() {
+    let server = beside(&[], 4, |server, stop| {
+        const AT_ONCE: usize = 50;
+        let request = format!("GET /{} HTTP/1.1\r\nHost: plants\r\n\r\n", "x".repeat(1000));
+        let mut connection = server.connect();
+        while !stop.load(Relaxed) {
+            connection.send(request.repeat(AT_ONCE).as_bytes());
+            for _ in 0..AT_ONCE {
+                assert_eq!(connection.receive().status, 404);
+            }
+        }
+    });
+    let log = server.log();
+    let strangers = log.lines().filter(|line| line.contains("\"status\":404")).count();
+    // 100 a second, and the seconds of a slow machine.
+    assert!(strangers < 100 * 60, "{strangers} records");
+}
+
+/// More of them than connections may be open; each sends a head of which the end never comes.
+#[test]
+fn endless_heads_by_the_thousand_stay_in_the_memory_of_the_readme() {
+    beside(&["--idle-timeout", "2s"], 2, |server, stop| {
+        let mut heads: Vec<_> = (0..amount(500, 1000)).filter_map(|_| connect(server)).collect();
+        let piece = format!("X: {}\r\n", "x".repeat(16_000));
+        for head in &mut heads {
+            let _ = head.write_all(b"POST /plants HTTP/1.1\r\nHost: plants\r\n");
+        }
+        for _ in 0..24 {
+            for head in &mut heads {
+                if stop.load(Relaxed) {
+                    return;
+                }
+                let _ = head.write_all(piece.as_bytes());
+            }
+        }
+    });
+}
+
+/// Each is refused with 503 or created; its room is given back.
+#[test]
+fn large_bodies_by_the_thousand_stay_in_the_memory_of_the_readme() {
+    beside(&[], amount(40, 200), |server, _| {
+        let Some(mut stream) = connect(server) else { return };
+        let body = plant(-1, &"f".repeat(1_000_000), None);
+        // The refusal may come before the end of the body.
+        let _ = stream.write_all(&server.post(&body));
+        let mut answer = [0; 12];
+        if stream.read_exact(&mut answer).is_ok() {
+            assert!([b" 200", b" 400"].contains(&&[answer[8], answer[9], answer[10], answer[11]]));
+        }
+    });
+}
+
+/// A body of a hundred thousand members, with a token: it is parsed beside the others.
+#[test]
+fn bodies_of_very_many_members_are_answered() {
+    beside(&[], 8, |server, stop| {
+        let mut body = r#"{"id":-1,"name":"Ficus""#.to_owned();
+        for member in 0..100_000 {
+            write!(body, ",\"{member:x}\":0").expect("a string takes all");
+        }
+        let request = server.post(&(body + "}"));
+        let mut connection: Connection = server.connect();
+        while !stop.load(Relaxed) {
+            let answer = connection.exchange(&request);
+            if answer.status != 200 {
+                assert_eq!(answer.refusal().0, 503);
+                connection = server.connect();
+            }
+        }
+    });
+}
