@@ -17,8 +17,8 @@ use nix::sys::socket::{SockaddrStorage, getsockname};
 /// a few files.
 const BEYOND: rlim_t = 128;
 
-/// The highest descriptor that may be open before [`limit_clients`] is called.
-const AT_START: RawFd = 1024;
+/// Every descriptor is lower than this before [`limit_clients`] is called.
+pub const AT_START: RawFd = 1024;
 
 /// Nothing, as long as clients are not limited.
 static LIMIT: Mutex<Option<Limit>> = Mutex::new(None);

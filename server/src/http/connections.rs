@@ -120,7 +120,9 @@ fn sockets(listener: SocketAddr) -> HashMap<SocketAddr, RawFd> {
     (0..descriptors::end()).filter_map(client).collect()
 }
 
-fn address(socket: &SockaddrStorage) -> Option<SocketAddr> {
+/// The address of a socket of TCP.
+#[must_use]
+pub fn address(socket: &SockaddrStorage) -> Option<SocketAddr> {
     let v4 = socket.as_sockaddr_in().map(|it| SocketAddr::V4((*it).into()));
     v4.or_else(|| socket.as_sockaddr_in6().map(|it| SocketAddr::V6((*it).into())))
 }

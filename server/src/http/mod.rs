@@ -13,6 +13,7 @@ pub mod credentials;
 pub mod document;
 mod door;
 pub mod error_code;
+pub mod listener;
 mod metrics;
 pub mod new_plant;
 mod refusal;

@@ -31,6 +31,7 @@ use tokio::time::timeout;
 use crate::command::serve::first_token::announce;
 use crate::descriptors;
 use crate::http::accepted_tokens::AcceptedTokens;
+use crate::http::listener::send_at_once;
 use crate::http::service::{Service, listen};
 use crate::http::tls::{TlsError, TlsFiles};
 use crate::log::{Log, LogFormat};
@@ -118,6 +119,10 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
     let server =
         listen(args.listen, tls_config, service, &log.dropshot).with_context(cannot_listen)?;
     let address = server.local_addr();
+    if let Err(error) = send_at_once(address) {
+        warn!(log.logger, "the first answer on a connection may take 40 ms more";
+            "cause" => %error);
+    }
     let most = limit_connections(args, log);
 
     if let Some(operations) = operations {
