@@ -326,7 +326,9 @@ fn strangers_get_so_many_records_a_second_and_a_count_of_the_others() {
     server.signal(Signal::SIGTERM);
     server.wait();
     let log = server.log();
-    let written = log.lines().filter(|line| line.contains("\"error\":401") || line.contains("404"));
+    let written = log
+        .lines()
+        .filter(|line| line.contains("\"error\":401") || line.contains("\"status\":404"));
     let written = written.count() as u64;
     assert!(written < REQUESTS / 2, "{written}");
     assert!(written + counted(&server) <= REQUESTS + more);
