@@ -83,7 +83,7 @@ fn example_creates_a_plant_and_tells_409_apart() {
         example
             .command()
             .args(words)
-            .env("PLANT_STORE_URL", format!("http://{}", server.address))
+            .env("PLANT_STORE_URL", &server.url)
             .env("PLANT_STORE_TOKEN", &server.token)
             .output()
             .expect("the example starts")

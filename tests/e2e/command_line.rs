@@ -39,6 +39,8 @@ fn wrong_command_line_is_status_2_and_one_line() {
         ("serve --body-timeout 10", "invalid value '10' for '--body-timeout"),
         ("serve --queue 0", "invalid value '0' for '--queue"),
         ("serve --shutdown-timeout soon", "invalid value 'soon' for '--shutdown-timeout"),
+        ("serve --tls-cert plants.pem", "--tls-key <FILE>"),
+        ("serve --tls-key plants.key", "--tls-cert <FILE>"),
         ("serve --log-level loud", "invalid value 'loud' for '--log-level"),
         ("serve --log-format xml", "invalid value 'xml' for '--log-format"),
         ("serve --queue 1 --queue 2", "'--queue <CREATES>' cannot be used multiple times"),

@@ -20,7 +20,7 @@ fn printed_curl_command_creates_a_first_plant() {
         panic!("curl was given {arguments}");
     };
 
-    assert_eq!(url, format!("http://{}/plants", server.address));
+    assert_eq!(url, format!("{}/plants", server.url));
     assert_eq!(content_type, "Content-Type: application/json");
     let created = server.create_with(&format!("{authorization}\r\n"), body);
     assert_eq!(created.plant(), json!({ "name": "Monstera deliciosa", "tag": "indoor" }));

@@ -107,7 +107,7 @@ async fn http_2_with_prior_knowledge_works() {
             .default_headers(HeaderMap::from_iter([(AUTHORIZATION, value)]))
             .build()
             .expect("an HTTP client");
-        Client::new_with_client(&format!("http://{}", server.address), http)
+        Client::new_with_client(&server.url, http)
     };
     let ficus = NewPlant::builder().id(1).name("Ficus");
     let client = client_with(&server.token);

@@ -30,4 +30,5 @@ mod schemas;
 mod signals;
 mod stores;
 mod supervised;
+mod tls;
 mod tokens;

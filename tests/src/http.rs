@@ -191,9 +191,10 @@ impl Connection {
         !more
     }
 
-    /// Reads whatever the server sends, until it closes the connection.
-    pub fn wait_until_closed(&mut self) {
+    /// Reads whatever the server sends, until it closes the connection. Returns it.
+    pub fn wait_until_closed(&mut self) -> Vec<u8> {
         while self.read_more() {}
+        std::mem::take(&mut self.received)
     }
 
     /// Reads more bytes. Returns whether any came before the end of the connection.

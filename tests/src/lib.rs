@@ -8,8 +8,10 @@ mod binary;
 mod facts;
 mod http;
 pub mod process;
+mod relay;
 mod server;
 mod service_over_writer;
+pub mod tls;
 
 use std::time::{Duration, Instant};
 

@@ -14,6 +14,7 @@ use plant_store_launcher::{Launched, token};
 use tempfile::TempDir;
 
 use crate::http::{Connection, Response};
+use crate::relay::{Files, Relay};
 use crate::{bearer, binary, post, run, wait_until};
 
 /// A server to be started.
@@ -22,6 +23,8 @@ pub struct Starting {
     folder: TempDir,
     /// A token that an existing store accepts.
     token: Option<String>,
+    /// Where the tests run over TLS.
+    files: Option<Files>,
 }
 
 impl Starting {
@@ -35,7 +38,11 @@ impl Starting {
         let mut command = Command::new(binary());
         // A variable, because the test may give the flag, and only once.
         command.arg("serve").env("PLANT_STORE_LISTEN", "127.0.0.1:0").current_dir(folder.path());
-        Self { command, folder, token }
+        let files = Files::if_asked();
+        if let Some(files) = &files {
+            files.tell(&mut command);
+        }
+        Self { command, folder, token, files }
     }
 
     /// Adds arguments of `plant-store serve`.
@@ -97,8 +104,13 @@ impl Starting {
             let printed = launched.first_request().expect("standard output is text");
             (token(&printed).expect("a new store prints a token").to_owned(), Some(printed))
         };
-        let (address, folder) = (launched.address, self.folder);
-        Server { launched, address, token, first_request, folder, printed: String::new() }
+        let relay = self.files.map(|files| files.relay_to(launched.address));
+        let (address, url) = match &relay {
+            Some(relay) => (relay.address, format!("http://{}", relay.address)),
+            None => (launched.address, launched.url.clone()),
+        };
+        let (folder, printed) = (self.folder, String::new());
+        Server { launched, _relay: relay, address, url, token, first_request, folder, printed }
     }
 }
 
@@ -107,8 +119,11 @@ const LOG: &str = "log";
 /// A serving process on a store of its own, in a folder of its own. Dropping it kills it.
 pub struct Server {
     launched: Launched,
-    /// Where it listens.
+    _relay: Option<Relay>,
+    /// Where it listens, or its relay.
     pub address: SocketAddr,
+    /// The same, with the scheme.
+    pub url: String,
     /// An accepted token.
     pub token: String,
     /// The command that a new store prints.
@@ -238,7 +253,7 @@ impl Server {
     /// The generated client, with that token.
     #[must_use]
     pub fn client_with(&self, token: &str) -> Client {
-        client_with_token(&format!("http://{}", self.address), token).expect("a client")
+        client_with_token(&self.url, token).expect("a client")
     }
 
     /// Runs another command on the same store, which must succeed. Returns its standard output.

@@ -27,6 +27,8 @@ pub struct Launched {
     pub process: Child,
     /// Where it listens.
     pub address: SocketAddr,
+    /// The same, with the scheme: `http`, or `https` where it speaks TLS.
+    pub url: String,
     /// Kept open: a process that prints into a closed pipe gets EPIPE.
     stdout: BufReader<ChildStdout>,
 }
@@ -36,14 +38,14 @@ impl Launched {
     ///
     /// # Errors
     ///
-    /// The process does not start, or its first line is not `… listening on http://ADDRESS`. In the
-    /// second case it is killed.
+    /// The process does not start, or its first line is not `… listening on SCHEME://ADDRESS`. In
+    /// the second case it is killed.
     pub fn start(command: &mut Command) -> Result<Self> {
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut process = command.spawn().context("cannot start the server")?;
         let mut stdout = BufReader::new(process.stdout.take().expect("standard output is piped"));
-        match read_address(&mut stdout) {
-            Ok(address) => Ok(Self { process, address, stdout }),
+        match read_url(&mut stdout) {
+            Ok((url, address)) => Ok(Self { process, address, url, stdout }),
             Err(error) => {
                 let _ = process.kill();
                 let _ = process.wait();
@@ -78,10 +80,12 @@ pub fn token(first_request: &str) -> Result<&str> {
     rest.split('\'').next().context("no token was printed")
 }
 
-fn read_address(stdout: &mut impl BufRead) -> Result<SocketAddr> {
+fn read_url(stdout: &mut impl BufRead) -> Result<(String, SocketAddr)> {
     let line = read_line(stdout)?;
-    let (_, address) = line.split_once("listening on http://").context("no address was printed")?;
-    address.parse().context("the printed address is malformed")
+    let (_, url) = line.split_once("listening on ").context("no address was printed")?;
+    let address = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let address = address.and_then(|address| address.parse().ok());
+    Ok((url.to_owned(), address.context("the printed address is malformed")?))
 }
 
 fn read_line(stdout: &mut impl BufRead) -> Result<String> {

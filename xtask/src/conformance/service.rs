@@ -34,7 +34,6 @@ impl Service {
 
     /// What a tool is told of the service.
     pub fn environment(&self) -> [(&'static str, String); 2] {
-        let url = format!("http://{}", self.launched.address);
-        [("PLANT_STORE_URL", url), ("PLANT_STORE_TOKEN", self.token.clone())]
+        [("PLANT_STORE_URL", self.launched.url.clone()), ("PLANT_STORE_TOKEN", self.token.clone())]
     }
 }

@@ -1,0 +1,236 @@
+//! TLS: the protocols, the files and their renewal, and clients that do not keep to it.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+
+use nix::sys::signal::Signal;
+use plant_store_client::{Client, types::NewPlant};
+use plant_store_tests::tls::{Authority, CERT, KEY, TLS};
+use plant_store_tests::{Connection, EVENT_TIMEOUT, Server, binary, failure, plant};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use reqwest::tls::{Certificate, TlsInfo};
+use reqwest::{ClientBuilder, Response, Version};
+use tempfile::TempDir;
+
+/// A server that speaks TLS, with these flags more, and who issued its certificate.
+fn serving(flags: &[&str]) -> (Server, Authority) {
+    let authority = Authority::new();
+    let starting = Server::starting();
+    authority.issue(starting.folder());
+    (starting.with(&TLS).with(flags).start(), authority)
+}
+
+/// An HTTP client that trusts the authority alone, and has the server's accepted token.
+fn client(server: &Server, authority: &Authority) -> ClientBuilder {
+    let header =
+        |name: HeaderName, value: &str| (name, HeaderValue::try_from(value).expect("text"));
+    let token = format!("Bearer {}", server.token);
+    let headers = [header(AUTHORIZATION, &token), header(CONTENT_TYPE, "application/json")];
+    let authority = Certificate::from_der(authority.der()).expect("a certificate");
+    reqwest::Client::builder()
+        .tls_certs_only([authority])
+        .tls_info(true)
+        .timeout(EVENT_TIMEOUT)
+        .default_headers(HeaderMap::from_iter(headers))
+}
+
+/// Creates the plant 1.
+async fn create(server: &Server, client: &reqwest::Client) -> Response {
+    let request = client.post(format!("{}/plants", server.url)).body(plant(1, "Ficus", None));
+    let answer = request.send().await.expect("an answer");
+    assert_eq!(answer.status(), 200);
+    answer
+}
+
+/// The certificate that the server has shown on the connection of that answer.
+fn shown(answer: &Response) -> &[u8] {
+    let info = answer.extensions().get::<TlsInfo>().expect("it came over TLS");
+    info.peer_certificate().expect("a server shows its certificate")
+}
+
+/// The certificate that a new connection is shown.
+async fn shown_now(server: &Server, authority: &Authority) -> Vec<u8> {
+    let client = client(server, authority).build().expect("a client");
+    shown(&create(server, &client).await).to_owned()
+}
+
+#[tokio::test]
+async fn printed_address_is_https_and_the_generated_client_creates_there() {
+    let (server, authority) = serving(&[]);
+    assert_eq!(server.url, format!("https://{}", server.address));
+    let printed = server.first_request.as_deref().expect("a new store prints a command");
+    assert!(printed.starts_with(&format!("curl {}/plants ", server.url)), "{printed}");
+    let http = client(&server, &authority).build().expect("a client");
+    let ficus = NewPlant::builder().id(1).name("Ficus");
+    let client = Client::new_with_client(&server.url, http);
+    let created = client.create_plant().body(ficus).send().await.expect("a plant");
+    assert_eq!(created.name, "Ficus");
+    assert_eq!(server.export()[&1].name, "Ficus");
+}
+
+#[tokio::test]
+async fn client_that_trusts_another_authority_sends_nothing() {
+    let (server, _) = serving(&[]);
+    let client = client(&server, &Authority::new()).build().expect("a client");
+    let request = client.post(format!("{}/plants", server.url)).body(plant(1, "Ficus", None));
+    assert!(request.send().await.expect_err("no answer").is_connect());
+    assert!(server.export().is_empty());
+}
+
+#[tokio::test]
+async fn alpn_chooses_http_2_or_http_1_1() {
+    let (server, authority) = serving(&[]);
+    let both = client(&server, &authority).build().expect("a client");
+    assert_eq!(create(&server, &both).await.version(), Version::HTTP_2);
+    let one = client(&server, &authority).http1_only().build().expect("a client");
+    assert_eq!(create(&server, &one).await.version(), Version::HTTP_11);
+}
+
+#[tokio::test]
+async fn sighup_shows_the_new_certificate_to_new_connections_and_open_ones_go_on() {
+    let (server, authority) = serving(&[]);
+    let open = client(&server, &authority).build().expect("a client");
+    let old = shown(&create(&server, &open).await).to_owned();
+
+    let new = authority.issue(server.folder());
+    server.signal(Signal::SIGHUP);
+    server.wait_for_log("SIGHUP: new connections use the files of TLS as they are now");
+    assert_eq!(shown_now(&server, &authority).await, new.as_ref());
+    assert_eq!(shown(&create(&server, &open).await), old, "on the connection that was open");
+    assert_ne!(old, new.as_ref());
+}
+
+type Spoil = fn(&Path);
+
+/// How files of TLS can be wrong, and what the server says of them.
+const WRONG: [(Spoil, &str); 6] = [
+    (|folder| remove(&folder.join(CERT)), "cannot read plants.pem: No such file"),
+    (|folder| remove(&folder.join(KEY)), "cannot read plants.key: No such file"),
+    (|folder| write(&folder.join(CERT), "plants"), "plants.pem holds no certificate in PEM"),
+    (|folder| write(&folder.join(KEY), "plants"), "plants.key holds no private key in PEM"),
+    (|folder| swap(&folder.join(CERT), &folder.join(KEY)), "plants.pem holds no certificate"),
+    (with_the_key_of_another, "plants.pem and plants.key cannot be used together: "),
+];
+
+fn remove(file: &Path) {
+    fs::remove_file(file).expect("the file is there");
+}
+
+fn write(file: &Path, text: &str) {
+    fs::write(file, text).expect("the folder takes files");
+}
+
+fn swap(one: &Path, other: &Path) {
+    let [text, others] = [one, other].map(|file| fs::read_to_string(file).expect("text"));
+    write(one, &others);
+    write(other, &text);
+}
+
+fn with_the_key_of_another(folder: &Path) {
+    let certificate = fs::read_to_string(folder.join(CERT)).expect("text");
+    Authority::new().issue(folder);
+    write(&folder.join(CERT), &certificate);
+}
+
+#[tokio::test]
+async fn wrong_files_at_sighup_keep_the_last_ones_and_the_log_says_why() {
+    let (server, authority) = serving(&[]);
+    let mut last = shown_now(&server, &authority).await;
+    for (spoil, said) in WRONG {
+        authority.issue(server.folder());
+        spoil(server.folder());
+        let refusals = server.log().matches("the last files of TLS stay").count();
+        server.signal(Signal::SIGHUP);
+        server.wait_until(said, || {
+            server.log().matches("the last files of TLS stay").count() > refusals
+        });
+        let log = server.log();
+        let record = log.lines().rfind(|line| line.contains("the last files")).expect("a record");
+        assert!(record.contains(said) && record.contains(r#""level":"error""#), "{record}");
+        assert_eq!(shown_now(&server, &authority).await, last, "{said}");
+    }
+    last = authority.issue(server.folder()).to_vec();
+    server.signal(Signal::SIGHUP);
+    server.wait_for_log("SIGHUP: new connections use the files of TLS as they are now");
+    assert_eq!(shown_now(&server, &authority).await, last);
+}
+
+#[test]
+fn wrong_files_at_the_start_are_status_1_and_leave_no_store() {
+    for (spoil, expected) in WRONG {
+        let folder = TempDir::new().expect("a temporary folder");
+        Authority::new().issue(folder.path());
+        spoil(folder.path());
+        let mut command = Command::new(binary());
+        command.args(["serve", "--listen", "127.0.0.1:0"]).args(TLS).current_dir(&folder);
+        let (status, said) = failure(&mut command);
+        assert_eq!(status, Some(1), "{said}");
+        assert!(said.starts_with(&format!("plant-store: {expected}")), "{said}");
+        let left = fs::read_dir(&folder).expect("the folder is there");
+        let left = left.map(|entry| entry.expect("an entry").file_name());
+        assert!(left.into_iter().all(|name| name == CERT || name == KEY), "{expected}");
+    }
+}
+
+#[test]
+fn key_that_everybody_may_read_is_a_warning() {
+    const WARNING: &str = "everybody on this machine may read the private key: chmod o-r";
+    let (server, _authority) = serving(&[]);
+    assert!(!server.log().contains(WARNING), "{}", server.log());
+    let key = server.folder().join(KEY);
+    fs::set_permissions(&key, Permissions::from_mode(0o644)).expect("the file is ours");
+    server.signal(Signal::SIGHUP);
+    server.wait_for_log(WARNING);
+    let log = server.log();
+    let record = log.lines().find(|line| line.contains(WARNING)).expect("a record");
+    assert!(record.contains(r#""level":"warning""#) && record.contains(KEY), "{record}");
+}
+
+#[tokio::test]
+async fn plain_http_on_the_port_of_tls_is_closed_and_the_server_goes_on() {
+    let (server, authority) = serving(&[]);
+    let client = client(&server, &authority).build().expect("a client");
+    create(&server, &client).await;
+    let mut plain = server.connect();
+    plain.send(&server.post(&plant(2, "Fern", None)));
+    assert!(!plain.wait_until_closed().starts_with(b"HTTP"), "no answer of HTTP");
+    create(&server, &client).await;
+    shown_now(&server, &authority).await;
+    assert_eq!(server.export().len(), 1);
+}
+
+/// Connections that begin a handshake and do not go on.
+fn stopped_handshakes(server: &Server, authority: &Authority) -> Vec<Connection> {
+    let hello = authority.client_hello();
+    let starts = [&b""[..], &hello[..1], &hello[..hello.len() / 2], &hello];
+    let connections = starts.iter().cycle().take(40).map(|start| {
+        let mut connection = server.connect();
+        connection.send(start);
+        connection
+    });
+    connections.collect()
+}
+
+#[tokio::test]
+async fn handshakes_that_stop_half_way_delay_no_client_and_no_stop() {
+    let flags = ["--idle-timeout", "1h", "--shutdown-timeout", "1h"];
+    let (mut server, authority) = serving(&flags);
+    let stopped = stopped_handshakes(&server, &authority);
+    for _ in 0..20 {
+        shown_now(&server, &authority).await;
+    }
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.wait().code(), Some(0));
+    drop(stopped);
+}
+
+#[tokio::test]
+async fn handshake_that_stops_half_way_is_closed_after_the_idle_timeout() {
+    let (server, authority) = serving(&["--idle-timeout", "300ms"]);
+    for mut connection in stopped_handshakes(&server, &authority) {
+        connection.wait_until_closed();
+    }
+    shown_now(&server, &authority).await;
+}

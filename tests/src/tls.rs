@@ -1,0 +1,86 @@
+//! An authority that only the tests trust, and the files of TLS that it issues.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::Arc;
+
+use rcgen::{CertificateParams, CertifiedIssuer, DistinguishedName, DnType, IsCa, KeyPair};
+use tokio_rustls::rustls::crypto::aws_lc_rs;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore};
+
+/// The file of a certificate, in the folder that [`Authority::issue`] is given.
+pub const CERT: &str = "plants.pem";
+
+/// The file of its private key.
+pub const KEY: &str = "plants.key";
+
+/// The flags of a server that runs in that folder.
+pub const TLS: [&str; 4] = ["--tls-cert", CERT, "--tls-key", KEY];
+
+/// An authority. Each has a key of its own.
+pub struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    /// A new one.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "no two are equal")]
+    pub fn new() -> Self {
+        let mut params = CertificateParams::default();
+        params.distinguished_name = DistinguishedName::new();
+        params.distinguished_name.push(DnType::CommonName, "Plants CA");
+        params.is_ca = IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().expect("a key");
+        Self(CertifiedIssuer::self_signed(params, key).expect("a certificate"))
+    }
+
+    /// Issues a certificate for 127.0.0.1, and writes [`CERT`] and [`KEY`] into that folder. Only
+    /// the owner may read the key.
+    #[expect(clippy::must_use_candidate, reason = "the files are there too")]
+    pub fn issue(&self, folder: &Path) -> CertificateDer<'static> {
+        let params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("a name");
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.signed_by(&key, &self.0).expect("a certificate");
+        fs::write(folder.join(CERT), certificate.pem()).expect("the folder takes files");
+        let mut options = File::options();
+        let file = options.write(true).create(true).truncate(true).mode(0o600);
+        let mut file = file.open(folder.join(KEY)).expect("the folder takes files");
+        file.write_all(key.serialize_pem().as_bytes()).expect("the folder takes files");
+        certificate.into()
+    }
+
+    /// Its own certificate.
+    #[must_use]
+    pub fn der(&self) -> &CertificateDer<'static> {
+        self.0.der()
+    }
+
+    /// A client that trusts this authority alone, and offers no ALPN.
+    #[must_use]
+    pub fn client(&self) -> Arc<ClientConfig> {
+        let mut roots = RootCertStore::empty();
+        roots.add(self.der().clone()).expect("a certificate");
+        let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .expect("the provider has suites for them")
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        Arc::new(config)
+    }
+
+    /// The first message of a handshake (RFC 8446, section 4.1.2).
+    #[must_use]
+    pub fn client_hello(&self) -> Vec<u8> {
+        let mut client = ClientConnection::new(self.client(), server_name()).expect("a client");
+        let mut hello = Vec::new();
+        client.write_tls(&mut hello).expect("a vector takes all bytes");
+        hello
+    }
+}
+
+/// The name in each certificate.
+pub(crate) fn server_name() -> ServerName<'static> {
+    "127.0.0.1".try_into().expect("an address is a name")
+}
