@@ -108,6 +108,8 @@ struct Batch {
     waiting: Vec<oneshot::Sender<CreateResult>>,
     held: Vec<Held>,
     bytes: usize,
+    /// Whether no more creates are taken after these.
+    is_last: bool,
 }
 
 impl GroupCommit {
@@ -234,7 +236,10 @@ fn run(
             }
         }
     }
-    if let Err(cause) = running.watched(|| writer.finish()) {
+    // Without an order to end, the store may be lost: its file is not to be touched then.
+    if batch.is_last
+        && let Err(cause) = running.watched(|| writer.finish())
+    {
         report(&cause, log);
         if cause.is_final() {
             std::mem::forget(writer);
@@ -288,7 +293,10 @@ impl Batch {
                 self.waiting.push(answer);
             }
             Work::Try => {}
-            Work::End => queue.close(),
+            Work::End => {
+                self.is_last = true;
+                queue.close();
+            }
         }
     }
 

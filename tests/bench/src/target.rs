@@ -91,6 +91,8 @@ impl Target {
         let log = File::options().create(true).append(true).open(folder.join("log"))?;
         let mut command = Command::new(&self.binary);
         command.args(self.arguments).current_dir(folder).stderr(log);
+        // The default is lower than what the load opens.
+        command.env("PLANT_STORE_MAX_CONNECTIONS", "2000");
         // A child inherits the core. Its runtime counts the cores when it starts.
         run_on(SERVER_CORE)?;
         let started = Instant::now();

@@ -61,7 +61,7 @@ pub struct Args {
         long,
         value_name = "CONNECTIONS",
         env = "PLANT_STORE_MAX_CONNECTIONS",
-        default_value = "800"
+        default_value = "500"
     )]
     pub max_connections: NonZeroU32,
 
