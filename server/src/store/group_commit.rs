@@ -13,39 +13,19 @@
 
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use slog::{Logger, crit, error, info, warn};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 
-use crate::store::engine::{CommitError, Outcome, Writer};
+use crate::store::batch::{Answers, Batch, Create, CreateError, Held, Work};
+use crate::store::engine::{CommitError, Writer};
 use crate::store::metrics::CommitMetrics;
 use crate::store::stall::RunningCommit;
 use crate::types::NewPlant;
 
-/// The most creates of one transaction: enough to make the fsync cheap for each, few enough that
-/// the first of them does not wait long.
-const BATCH: usize = 1024;
-
-/// The bytes of texts that end a batch: its pages are copied from the log in one go.
-const BATCH_BYTES: usize = 8 * 1024 * 1024;
-
 /// How often a store that does not take writes is tried.
 const TRY_EVERY: Duration = Duration::from_secs(1);
-
-/// Why a create was not answered with its plant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CreateError {
-    /// The id belongs to a different plant.
-    Conflict,
-    /// As many creates wait as the queue has room for.
-    QueueFull,
-    /// The store does not take writes at the moment.
-    Unavailable,
-    /// The store failed, for that reason. The plant may be in it or not; the same create again
-    /// tells.
-    Fault(Arc<str>),
-}
 
 /// The store cannot be trusted any more: the process has to end, and says this at its end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -74,42 +54,6 @@ pub struct GroupCommit {
     queue: mpsc::Sender<Work>,
     running: Arc<RunningCommit>,
     metrics: CommitMetrics,
-}
-
-type CreateResult = Result<NewPlant, CreateError>;
-
-/// Kept as long as a plant waits here, and dropped with it: what the plant takes of a limit.
-pub type Held = Arc<dyn Send + Sync>;
-
-/// What the writer's thread takes from the queue.
-enum Work {
-    Create(Create),
-    /// Tries whether the store takes writes again.
-    Try,
-    /// Commits what is queued, takes nothing more, and ends.
-    End,
-}
-
-/// A queued create.
-struct Create {
-    plant: NewPlant,
-    held: Held,
-    answer: oneshot::Sender<CreateResult>,
-}
-
-/// What became of creates, each with the request that waits for it.
-type Answers = Vec<(oneshot::Sender<CreateResult>, CreateResult)>;
-
-/// Creates that are committed together: the plants, and in the same order the senders of their
-/// answers.
-#[derive(Default)]
-struct Batch {
-    plants: Vec<NewPlant>,
-    waiting: Vec<oneshot::Sender<CreateResult>>,
-    held: Vec<Held>,
-    bytes: usize,
-    /// Whether no more creates are taken after these.
-    is_last: bool,
 }
 
 impl GroupCommit {
@@ -209,14 +153,14 @@ fn run(
         // The wake-up may have interrupted the thread that is reading the next creates on this
         // core. After the yield it has read them, and they share the fsync.
         thread::yield_now();
-        while batch.plants.len() < BATCH
-            && batch.bytes < BATCH_BYTES
+        while !batch.is_full()
             && let Ok(next) = queue.try_recv()
         {
             batch.take(next, &mut queue);
         }
-        let done = match batch.plants.is_empty() {
-            true if running.may_pass() => try_write(&mut *writer, running, log),
+        let failed = running.failed();
+        let done = match batch.is_empty() {
+            true if running.may_pass() => running.run(|| writer.try_write()),
             true => continue,
             false => {
                 let (committed, answered) = batch.commit(&mut *writer, running, metrics);
@@ -225,8 +169,14 @@ fn run(
                 committed.and_then(|()| running.watched(|| writer.maintain()))
             }
         };
+        if failed && !running.failed() {
+            info!(log, "the store takes writes again");
+        }
         if let Err(cause) = done {
-            report(&cause, log);
+            // A reason that lasts is said once.
+            if !failed || !running.may_pass() {
+                report(&cause, log);
+            }
             if cause.is_final() {
                 // Closing the connection would copy the log into the store's file. It is unknown
                 // which pages of the log are on the disk, or whose file is in its place now.
@@ -261,18 +211,6 @@ fn report(cause: &CommitError, log: &Logger) {
     }
 }
 
-/// Only a success is said: the failure was.
-fn try_write(
-    writer: &mut dyn Writer,
-    running: &RunningCommit,
-    log: &Logger,
-) -> Result<(), CommitError> {
-    match running.run(|| writer.try_write()) {
-        Err(CommitError::Unavailable(_)) => Ok(()),
-        tried => tried.inspect(|()| info!(log, "the store takes writes again")),
-    }
-}
-
 /// The creates in the queue were never tried, so they may be sent again as they are.
 fn refuse_the_rest(mut queue: mpsc::Receiver<Work>, answers: &mpsc::UnboundedSender<Answers>) {
     queue.close();
@@ -281,64 +219,6 @@ fn refuse_the_rest(mut queue: mpsc::Receiver<Work>, answers: &mpsc::UnboundedSen
         rest.take(work, &mut queue);
     }
     let _ = answers.send(rest.refused(&CreateError::Unavailable));
-}
-
-impl Batch {
-    fn take(&mut self, work: Work, queue: &mut mpsc::Receiver<Work>) {
-        match work {
-            Work::Create(Create { plant, held, answer }) => {
-                self.bytes += plant.size();
-                self.plants.push(plant);
-                self.held.push(held);
-                self.waiting.push(answer);
-            }
-            Work::Try => {}
-            Work::End => {
-                self.is_last = true;
-                queue.close();
-            }
-        }
-    }
-
-    /// Commits the plants, and returns what became of them.
-    fn commit(
-        &mut self,
-        writer: &mut dyn Writer,
-        running: &RunningCommit,
-        metrics: &CommitMetrics,
-    ) -> (Result<(), CommitError>, Answers) {
-        metrics.taken(self.plants.len());
-        let started = Instant::now();
-        let committed = running.run(|| writer.commit(&self.plants));
-        metrics.committed(started.elapsed());
-        let answers = match &committed {
-            Ok(outcomes) => self.answered(outcomes, metrics),
-            Err(CommitError::Unavailable(_)) => self.refused(&CreateError::Unavailable),
-            Err(cause) => self.refused(&CreateError::Fault(cause.to_string().into())),
-        };
-        self.held.clear();
-        self.bytes = 0;
-        (committed.map(drop), answers)
-    }
-
-    /// Counts before it answers, so that a scrape after an answer includes it.
-    fn answered(&mut self, outcomes: &[Outcome], metrics: &CommitMetrics) -> Answers {
-        let creates = self.waiting.drain(..).zip(self.plants.drain(..));
-        let answer = |((waiting, plant), outcome): ((_, _), &Outcome)| {
-            metrics.came_out(*outcome);
-            let result = match outcome {
-                Outcome::Created | Outcome::Repeated => Ok(plant),
-                Outcome::Conflict => Err(CreateError::Conflict),
-            };
-            (waiting, result)
-        };
-        creates.zip(outcomes).map(answer).collect()
-    }
-
-    fn refused(&mut self, error: &CreateError) -> Answers {
-        self.plants.clear();
-        self.waiting.drain(..).map(|waiting| (waiting, Err(error.clone()))).collect()
-    }
 }
 
 /// A request whose client has left has dropped its receiver; its answer is dropped too.

@@ -5,6 +5,7 @@
 //! which one. [`GroupCommit`] puts the creates of all requests through the engine's one [`Writer`].
 //! Nothing here knows about HTTP, and nothing here ever sees a token, only digests.
 
+mod batch;
 mod engine;
 mod group_commit;
 mod metrics;
@@ -16,11 +17,12 @@ mod url;
 
 use std::sync::Arc;
 
+pub use batch::{CreateError, Held};
 pub use engine::{
     Cause, CommitError, Contents, Engine, NewStore, Outcome, Pages, Sizes, Start, StoreError,
     Writer,
 };
-pub use group_commit::{CreateError, GroupCommit, Held, StoreLost, WriterEnd};
+pub use group_commit::{GroupCommit, StoreLost, WriterEnd};
 pub use tally::Tally;
 pub use tend::tend;
 pub use url::{InvalidStoreUrl, StoreUrl};

@@ -17,7 +17,7 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// After how long a commit is reported for the first time; then after twice as long, and so on. It
 /// may wait for another process's write lock for nearly as long.
-const FIRST_REPORT: Duration = Duration::from_secs(6);
+const FIRST_REPORT: Duration = Duration::from_secs(5);
 
 /// The running commit, as the writer's thread, the requests and the watch see it.
 pub struct RunningCommit {

@@ -8,7 +8,8 @@ use slog::{Discard, o};
 use tokio::runtime::{Builder, Runtime};
 
 use super::*;
-use crate::store::engine::Outcome::{Conflict, Created, Repeated};
+use crate::store::batch::{BATCH, CreateResult};
+use crate::store::engine::Outcome::{self, Conflict, Created, Repeated};
 
 const COMMIT_TIMEOUT: Duration = Duration::from_mins(1);
 

@@ -10,7 +10,7 @@ use crate::store::engine::Cause;
 use crate::store::sqlite::place::log_of;
 
 /// How long a statement waits for another process that holds the lock.
-pub const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub const BUSY_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Above this many bytes the log's file is cut when the log starts over. A start after a crash reads
 /// and rewrites the log, which takes some 2 ms for each MiB
