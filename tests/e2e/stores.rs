@@ -87,7 +87,7 @@ fn missing_folder_or_store_is_refused_and_not_created() {
     fs::create_dir(folder.path().join("folder")).expect("a folder");
     std::os::unix::fs::symlink("nowhere", folder.path().join("link")).expect("a link");
     assert_left_alone(folder.path(), "sqlite:folder", "folder is a folder; name a file in it");
-    assert_left_alone(folder.path(), "sqlite:link", "there is no plant store at sqlite:link");
+    assert_left_alone(folder.path(), "sqlite:link", "link is a link to a file that is not there");
     let before = contents(folder.path());
     for words in COMMANDS {
         let mut command = Command::new(binary());
@@ -96,7 +96,7 @@ fn missing_folder_or_store_is_refused_and_not_created() {
         assert_eq!(status, Some(1));
         let expected = match words.starts_with("serve") {
             true => "cannot create the store: there is no folder no",
-            false => "there is no plant store at sqlite:no/plants.db; `plant-store serve` creates",
+            false => "there is no plant store at sqlite:no/plants.db; `plant-store serve`, without",
         };
         assert!(said.contains(expected), "{words}: {said}");
         assert!(contents(folder.path()) == before, "{words}");

@@ -1,9 +1,9 @@
 //! What a supervisor gives and asks: the first token's file, signals, sd_notify, the document.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
@@ -65,11 +65,14 @@ fn first_token_none_prints_and_issues_none() {
     let folder = TempDir::new().expect("a temporary folder");
     let mut command = Command::new(binary());
     command.args(["serve", "--listen", "127.0.0.1:0", "--first-token", "none"]);
-    let command = command.current_dir(&folder).stderr(Stdio::null());
-    let mut launched = Launched::start(command).expect("it serves");
+    let log = folder.path().join("log");
+    command.current_dir(&folder).stderr(File::create(&log).expect("a file"));
+    let mut launched = Launched::start(&mut command).expect("it serves");
     assert_eq!(tokens(&folder), 0);
     launched.process.kill().expect("the process is there");
     assert_eq!(launched.rest().expect("text"), "");
+    let log = fs::read_to_string(log).expect("the log");
+    assert!(log.contains("the store has no token: `plant-store token create NAME`"), "{log}");
 }
 
 #[test]

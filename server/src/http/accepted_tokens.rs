@@ -39,6 +39,12 @@ impl AcceptedTokens {
         Ok(Self(Arc::new(RwLock::new(by_digest(engine.tokens()?)))))
     }
 
+    /// Whether there is no token at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+    }
+
     /// The name of the token, if it is accepted at this moment.
     #[must_use]
     pub fn name_of(&self, token: &Token) -> Option<Arc<str>> {

@@ -200,7 +200,9 @@ impl CommitError {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum StoreError {
-    #[error("there is no plant store at {0}; `plant-store serve` creates one")]
+    #[error(
+        "there is no plant store at {0}; `plant-store serve`, without --no-create, creates one"
+    )]
     Missing(StoreUrl),
     #[error("there is something at {0} already; it is left as it is")]
     Exists(StoreUrl),

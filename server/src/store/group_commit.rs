@@ -38,7 +38,7 @@ impl From<&CommitError> for StoreLost {
             CommitError::SyncFailed(_) => {
                 "a sync of the store failed; a restart reads what is on the disk".into()
             }
-            other => format!("{other}; creates since then were not answered with 200"),
+            other => format!("{other}; put the store's file back beside its log, then start again"),
         })
     }
 }

@@ -1,7 +1,8 @@
 //! Files that are removed, renamed or replaced under the running server: no create is answered with
 //! 200 from then on, and the process ends.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::thread;
 
@@ -129,7 +130,10 @@ fn server_ends_when_its_file_is_emptied_or_written_over() {
     for (bytes, expected) in [(Vec::new(), "was emptied"), (foreign, "was written over")] {
         let mut server = Server::start();
         server.create(&plant(1, "Ficus", None)).plant();
-        fs::write(server.folder().join(STORE), &bytes).expect("the file is written over");
+        // Not emptied first.
+        let file = File::options().write(true).open(server.folder().join(STORE)).expect("the file");
+        file.write_all_at(&bytes, 0).expect("the file is written over");
+        file.set_len(bytes.len() as u64).expect("the file is cut");
         assert_ends(&mut server, expected, expected);
         assert!(fs::read(server.folder().join(STORE)).expect("the file is there") == bytes);
     }

@@ -105,6 +105,9 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
         false => None,
     };
     let accepted = AcceptedTokens::load(&*engine)?;
+    if accepted.is_empty() {
+        warn!(log.logger, "the store has no token: `plant-store token create NAME` makes one");
+    }
     let (plants, mut writer_end) = GroupCommit::start(
         engine.writer()?,
         args.queue.get(),

@@ -33,6 +33,10 @@ pub fn recognise(path: &Path) -> Result<(), StoreError> {
 fn check_access(path: &Path) -> Result<(), StoreError> {
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
+            if path.is_symlink() {
+                let nowhere = format!("{} is a link to a file that is not there", path.display());
+                return Err(failed(OPEN)(nowhere));
+            }
             let left = left_beside(path);
             return Err(match left.is_empty() {
                 true => StoreError::Missing(url(path)),
