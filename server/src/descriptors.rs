@@ -13,8 +13,8 @@ use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use nix::sys::socket::{SockaddrStorage, getsockname};
 
-/// How many descriptors there are beyond the limit: enough for the connections of operators, and for
-/// a few files.
+/// How many descriptors there are beyond the limit: enough for the connections of operators, and
+/// for a few files. A hard limit that is low is shared: clients get at least half of it.
 const BEYOND: rlim_t = 128;
 
 /// Every descriptor is lower than this before [`limit_clients`] is called.
@@ -26,8 +26,10 @@ static LIMIT: Mutex<Option<Limit>> = Mutex::new(None);
 struct Limit {
     soft: rlim_t,
     hard: rlim_t,
+    /// How many descriptors there are beyond the soft limit.
+    beyond: rlim_t,
     /// How many calls of [`beyond_limit`] run.
-    beyond: usize,
+    calls: usize,
 }
 
 /// From now on at most so many descriptors more can be opened. Returns how many: fewer, where the
@@ -36,10 +38,13 @@ pub fn limit_clients(descriptors: u64) -> io::Result<u64> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     let is_open = |fd: &RawFd| getsockname::<SockaddrStorage>(*fd) != Err(Errno::EBADF);
     let open = (0..AT_START).filter(is_open).count() as rlim_t;
-    let soft = open.saturating_add(descriptors).min(hard.saturating_sub(BEYOND));
-    setrlimit(Resource::RLIMIT_NOFILE, soft, hard)?;
-    *LIMIT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Limit { soft, hard, beyond: 0 });
-    Ok(soft.saturating_sub(open))
+    let free = hard.saturating_sub(open);
+    let beyond = BEYOND.min(free / 2);
+    let clients = descriptors.min(free - beyond);
+    let limit = Limit { soft: open + clients, hard, beyond, calls: 0 };
+    setrlimit(Resource::RLIMIT_NOFILE, limit.soft, hard)?;
+    *LIMIT.lock().unwrap_or_else(PoisonError::into_inner) = Some(limit);
+    Ok(clients)
 }
 
 /// Calls `open`, which may open a few descriptors although clients have all of theirs.
@@ -54,15 +59,15 @@ pub fn beyond_limit<T>(open: impl FnOnce() -> T) -> T {
 #[must_use]
 pub fn end() -> RawFd {
     let limit = LIMIT.lock().unwrap_or_else(PoisonError::into_inner);
-    let end = limit.as_ref().map_or(0, |limit| limit.soft + BEYOND);
+    let end = limit.as_ref().map_or(0, |limit| limit.soft + limit.beyond);
     end.try_into().unwrap_or(RawFd::MAX)
 }
 
 fn count(more: isize) {
     let mut limit = LIMIT.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(Limit { soft, hard, beyond }) = limit.as_mut() {
-        *beyond = beyond.saturating_add_signed(more);
-        let room = if *beyond > 0 { BEYOND } else { 0 };
+    if let Some(Limit { soft, hard, beyond, calls }) = limit.as_mut() {
+        *calls = calls.saturating_add_signed(more);
+        let room = if *calls > 0 { *beyond } else { 0 };
         // The limit never goes above the hard one, so this cannot fail.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, *soft + room, *hard);
     }

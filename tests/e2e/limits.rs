@@ -119,6 +119,20 @@ fn bodies_past_their_common_limit_are_503_and_get_room_again() {
     assert!(server.export().contains_key(&3), "its client has left");
 }
 
+/// Of 150 kB, large bodies leave 18,750 bytes. While one has 100 kB, another one of 45 kB would fit
+/// otherwise.
+#[test]
+fn large_bodies_leave_an_eighth_of_the_common_limit_to_small_ones() {
+    let flags = ["--max-body", "100kB", "--max-bodies", "150kB"];
+    let server = Server::starting().with(&flags).start();
+    let body = plant_with(1, 100_000);
+    let mut read = in_flight(&server, &body);
+    assert_eq!(server.create(&plant_with(2, 45_000)).refusal().0, 503);
+    server.create(&plant_with(3, 30_000)).plant();
+    read.exchange(body.as_bytes()).plant();
+    server.create(&plant_with(2, 45_000)).plant();
+}
+
 /// A body that does not say its length takes room as it comes.
 #[test]
 fn chunks_past_the_common_limit_are_503() {

@@ -6,14 +6,19 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::FileExt;
 
 use plant_store_server::http::error_code::ErrorCode;
-use plant_store_tests::{Connection, Server, plant, post, run};
+use plant_store_tests::{Connection, Response, Server, plant, post, run};
 
 use crate::database;
 
+/// What the listener for operators answers.
+pub fn get(address: SocketAddr, target: &str) -> Response {
+    Connection::open(address)
+        .exchange(format!("GET {target} HTTP/1.1\r\nHost: plants\r\n\r\n").as_bytes())
+}
+
 /// A scrape, as text.
 pub fn scrape(address: SocketAddr) -> String {
-    let request = b"GET /metrics HTTP/1.1\r\nHost: plants\r\n\r\n";
-    let response = Connection::open(address).exchange(request);
+    let response = get(address, "/metrics");
     assert_eq!(response.status, 200);
     assert_eq!(response.header("content-type"), Some("text/plain; version=0.0.4; charset=utf-8"));
     String::from_utf8(response.body).expect("a scrape is text")

@@ -4,16 +4,11 @@ use std::net::SocketAddr;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Connection, Response, Server, plant};
+use plant_store_tests::{Connection, Server, plant};
 
 use crate::database;
-use crate::metrics::{metrics_address, scrape, series};
+use crate::metrics::{get, metrics_address, scrape, series};
 use crate::signals::in_flight;
-
-fn get(address: SocketAddr, target: &str) -> Response {
-    Connection::open(address)
-        .exchange(format!("GET {target} HTTP/1.1\r\nHost: plants\r\n\r\n").as_bytes())
-}
 
 /// The status of `/ready`, and its text.
 fn ready(address: SocketAddr) -> (u16, String) {

@@ -76,7 +76,7 @@ impl Bodies {
     /// All bodies together would have more bytes than they may have.
     pub fn room(&self, bytes: usize) -> Result<Room, Refusal> {
         let kept = kept(self.all);
-        let permit = permits(&self.room, bytes, if bytes < LARGE { 0 } else { kept })?;
+        let permit = permits(&self.room, bytes, bytes, kept)?;
         Ok(Room { permit, kept })
     }
 
@@ -109,28 +109,30 @@ impl Room {
     pub fn cover(&mut self, bytes: usize) -> Result<(), Refusal> {
         let more = bytes.saturating_sub(self.permit.num_permits());
         if more > 0 {
-            let kept = if bytes < LARGE { 0 } else { self.kept };
-            self.permit.merge(permits(self.permit.semaphore(), more, kept)?);
+            self.permit.merge(permits(self.permit.semaphore(), more, bytes, self.kept)?);
         }
         Ok(())
     }
 }
 
-/// What large bodies leave of that many bytes to the others, so that a few clients with large bodies
-/// do not have all plants refused.
+/// What large bodies leave of that many bytes to the others, so that a few clients with large
+/// bodies do not have all plants refused.
 #[must_use]
 pub const fn kept(all: usize) -> usize {
     all / KEPT
 }
 
+/// So many bytes more for a body of `bytes` in all, which leaves `kept` to others if it is large.
 fn permits(
     room: &Arc<Semaphore>,
+    more: usize,
     bytes: usize,
     kept: usize,
 ) -> Result<OwnedSemaphorePermit, Refusal> {
-    if room.available_permits() < bytes.saturating_add(kept) {
+    let kept = if bytes < LARGE { 0 } else { kept };
+    if room.available_permits() < more.saturating_add(kept) {
         return Err(Refusal::Overload);
     }
-    let bytes = u32::try_from(bytes).map_err(|_| Refusal::Overload)?;
-    Arc::clone(room).try_acquire_many_owned(bytes).map_err(|_| Refusal::Overload)
+    let more = u32::try_from(more).map_err(|_| Refusal::Overload)?;
+    Arc::clone(room).try_acquire_many_owned(more).map_err(|_| Refusal::Overload)
 }

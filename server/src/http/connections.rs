@@ -109,20 +109,21 @@ impl Drop for InFlight<'_> {
 
 /// The sockets of the connections to a listener, by their clients' addresses.
 fn sockets(listener: SocketAddr) -> HashMap<SocketAddr, RawFd> {
-    let is_of_listener = |fd: RawFd| {
-        let local = getsockname::<SockaddrStorage>(fd).ok();
-        local.and_then(|local| address(&local)).is_some_and(|it| it.port() == listener.port())
-    };
+    let is_of_listener = |fd: RawFd| own_address(fd).is_some_and(|it| it.port() == listener.port());
     let client = |fd: RawFd| {
-        let client = address(&getpeername::<SockaddrStorage>(fd).ok()?)?;
+        let client = address(getpeername(fd).ok()?)?;
         is_of_listener(fd).then_some((client, fd))
     };
     (0..descriptors::end()).filter_map(client).collect()
 }
 
-/// The address of a socket of TCP.
+/// The address of this end of a socket of TCP.
 #[must_use]
-pub fn address(socket: &SockaddrStorage) -> Option<SocketAddr> {
+pub fn own_address(socket: RawFd) -> Option<SocketAddr> {
+    address(getsockname(socket).ok()?)
+}
+
+fn address(socket: SockaddrStorage) -> Option<SocketAddr> {
     let v4 = socket.as_sockaddr_in().map(|it| SocketAddr::V4((*it).into()));
     v4.or_else(|| socket.as_sockaddr_in6().map(|it| SocketAddr::V6((*it).into())))
 }

@@ -1,8 +1,8 @@
 //! An option of the API's listener, which the connections that it accepts inherit (tcp(7)).
 //!
-//! Dropshot keeps its listener to itself, and an option is set by a handle that owns its descriptor.
-//! So the number of the listener's descriptor is sent in a message (unix(7), `SCM_RIGHTS`): the
-//! kernel gives the receiver a second descriptor of the same socket.
+//! Dropshot keeps its listener to itself, and an option is set by a handle that owns its
+//! descriptor. So the number of the listener's descriptor is sent in a message (unix(7),
+//! `SCM_RIGHTS`): the kernel gives the receiver a second descriptor of the same socket.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -10,23 +10,21 @@ use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::net::UnixDatagram;
 
-use nix::sys::socket::{ControlMessage, MsgFlags, SockaddrStorage, getsockname, sendmsg};
+use nix::sys::socket::{ControlMessage, MsgFlags, sendmsg};
 use rustix::cmsg_space;
 use rustix::net::sockopt::set_tcp_nodelay;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
 use crate::descriptors::AT_START;
-use crate::http::connections::address;
+use crate::http::connections::own_address;
 
 /// Its connections send each packet at once. Without `TCP_NODELAY` the second of two small packets
-/// waits until the client acknowledges the first (RFC 9293, section 3.7.4), and a client may take 40
-/// ms for that: so long took the first answer after the SETTINGS of HTTP/2 or the tickets of TLS.
+/// waits until the client acknowledges the first (RFC 9293, section 3.7.4), and a client may take
+/// 40 ms for that. The first answer after the SETTINGS of HTTP/2, or after the tickets of TLS, took
+/// that long.
 pub fn send_at_once(listener: SocketAddr) -> io::Result<()> {
-    let is_listener = |fd: &RawFd| {
-        let local = getsockname::<SockaddrStorage>(*fd).ok();
-        local.and_then(|local| address(&local)) == Some(listener)
-    };
     // No connection has a lower one.
+    let is_listener = |fd: &RawFd| own_address(*fd) == Some(listener);
     let listener = (0..AT_START).find(is_listener).ok_or(io::ErrorKind::NotFound)?;
     let (sender, receiver) = UnixDatagram::pair()?;
     let rights = [ControlMessage::ScmRights(&[listener])];

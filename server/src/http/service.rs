@@ -30,6 +30,9 @@ use crate::log::STRANGER;
 use crate::store::{CreateError, GroupCommit};
 use crate::types::{Error, NewPlant, Plant};
 
+/// How often the connections are looked at, unless the time-out is short.
+const LOOK: Duration = Duration::from_secs(1);
+
 /// What the operation needs between requests.
 pub struct Service {
     accepted: AcceptedTokens,
@@ -41,7 +44,8 @@ pub struct Service {
     metrics: RequestMetrics,
 }
 
-/// Puts the service behind Dropshot, on that address, over TLS where that is configured. `log` is for Dropshot's own records.
+/// Puts the service behind Dropshot, on that address, over TLS where that is configured. `log` is
+/// for Dropshot's own records.
 ///
 /// A request runs in its connection's own task and is dropped with it, which saves a task for each
 /// request. It is safe, because a queued create is committed whether or not a client waits.
@@ -60,9 +64,6 @@ pub fn listen(
     };
     ServerBuilder::new(api, service, log.clone()).config(config).tls(tls).start()
 }
-
-/// How often the connections are looked at, unless the time-out is short.
-const LOOK: Duration = Duration::from_secs(1);
 
 /// The API trait's implementation. Dropshot needs only its type.
 enum PlantStore {}

@@ -31,7 +31,11 @@ pub enum TlsError {
     Unreadable { file: PathBuf, cause: io::Error },
     #[error("{} holds no {what} in PEM", .file.display())]
     Malformed { file: PathBuf, what: &'static str },
-    #[error("{} and {} cannot be used together: {cause}", .files.cert.display(), .files.key.display())]
+    #[error(
+        "{} and {} cannot be used together: {cause}",
+        .files.cert.display(),
+        .files.key.display()
+    )]
     Unusable { files: TlsFiles, cause: rustls::Error },
 }
 

@@ -40,7 +40,8 @@ const TIME: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Prometheus' text format, which has to say its version
-/// (<https://prometheus.io/docs/instrumenting/exposition_formats/>). The other answers are text, too.
+/// (<https://prometheus.io/docs/instrumenting/exposition_formats/>). The other answers are text,
+/// too.
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Says whether a create would be taken now, else why not.

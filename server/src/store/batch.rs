@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::store::engine::{CommitError, Outcome, Writer};
 use crate::store::metrics::CommitMetrics;
-use crate::store::stall::RunningCommit;
+use crate::store::running_commit::RunningCommit;
 use crate::types::NewPlant;
 
 /// The most creates of one transaction: enough to make the fsync cheap for each, few enough that

@@ -21,7 +21,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use crate::store::batch::{Answers, Batch, Create, CreateError, Held, Work};
 use crate::store::engine::{CommitError, Writer};
 use crate::store::metrics::CommitMetrics;
-use crate::store::stall::RunningCommit;
+use crate::store::running_commit::RunningCommit;
 use crate::types::NewPlant;
 
 /// How often a store that does not take writes is tried.

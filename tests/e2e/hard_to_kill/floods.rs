@@ -10,6 +10,7 @@ use plant_store_tests::process::memory_mib;
 use plant_store_tests::{Server, amount, head, plant};
 
 use crate::database;
+use crate::metrics::{metrics_address, scrape, series};
 
 /// The ids that were answered with 200, and those that were answered with 503.
 #[derive(Default)]
@@ -112,6 +113,19 @@ fn endless_body_is_413_after_the_limit() {
     println!("peak {peak:.0} MiB");
     assert!(peak < 256.0, "{peak} MiB");
     server.create(&plant(1, "Ficus", None)).plant();
+}
+
+/// Clients get half of what a low limit leaves, and operators the rest.
+#[test]
+fn low_hard_limit_on_open_files_leaves_connections_to_clients_and_operators() {
+    let starting = Server::starting().with(&["--metrics", "127.0.0.1:0"]);
+    let server = starting.with_open_files("-n 64").start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    let _crowd: Vec<_> = (0..64).map(|_| server.connect()).collect();
+    server.wait_for_log("there are as many connections as may be");
+    let scrape = scrape(metrics_address(&server));
+    let connections = series(&scrape)["plant_store_connections"].parse::<usize>();
+    assert!(connections.expect("a number") >= 10, "clients get their half");
 }
 
 /// A connection waits to be accepted until another one ends. Meanwhile, the open connections are

@@ -25,6 +25,9 @@ fn full_disk_under_the_log_is_503_until_there_is_room() {
     server.wait_for_log("the store does not take writes");
     disk::stop_failing(server.folder(), "write", LOG);
     server.create(&plant(2, "Fern", None)).plant();
+    server.wait_for_log("the store takes writes again");
+    let said = server.log().matches(r#""msg":"the store does not take writes""#).count();
+    assert_eq!(said, 1, "what lasts is said once, not for each create");
     let server = disk::start_again(server.stopped_by(Signal::SIGKILL));
     assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 2]);
 }

@@ -6,6 +6,7 @@ use std::process::Command;
 
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, Starting, binary, failure};
+use rusqlite::Connection;
 
 use super::{create, files};
 use crate::database::{LOG, STORE};
@@ -242,4 +243,24 @@ fn log_of_an_upgrade_belongs_to_its_file_and_to_no_other() {
     assert_refused(folder, &["plant-store.db-wal is not the log of"]);
     fs::write(folder.join(STORE), crashed).expect("the file of the crash");
     assert!(stopped.start().export().contains_key(&12));
+}
+
+/// A store that grew before its upgrade has its mark on another page than a copy of it. The log
+/// says itself where its mark is.
+#[test]
+fn log_of_an_upgraded_store_beside_a_copy_of_it_is_refused() {
+    let old = crate::schemas::folder_with(1);
+    let store = Connection::open(old.path().join(STORE)).expect("the store");
+    let many =
+        "WITH RECURSIVE ids (id) AS (VALUES (1000) UNION ALL SELECT id + 1 FROM ids LIMIT 3000)
+        INSERT INTO plants (id, name) SELECT id, 'Ficus ' || id FROM ids";
+    store.execute_batch(many).expect("room");
+    drop(store);
+    let server = Starting::on(old, crate::schemas::TOKEN).start();
+    server.command(&["copy", "--from", "sqlite:plant-store.db", "--to", "sqlite:copy.db"]);
+    create(&server, 5000..5003);
+    let stopped = server.stopped_by(Signal::SIGKILL);
+    let folder = stopped.folder();
+    fs::rename(folder.join("copy.db"), folder.join(STORE)).expect("the copy takes its place");
+    assert_refused(folder, &["plant-store.db-wal is not the log of"]);
 }

@@ -3,11 +3,10 @@
 use std::net::SocketAddr;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
-use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use bytesize::ByteSize;
-use humantime::parse_duration as duration;
+use humantime::Duration;
 
 use crate::command::serve::first_token::FirstToken;
 use crate::command::store_args::StoreArgs;
@@ -66,13 +65,7 @@ pub struct Args {
     pub max_connections: NonZeroU32,
 
     /// How long a connection may be open without a request in flight
-    #[arg(
-        long,
-        value_name = "DURATION",
-        env = "PLANT_STORE_IDLE_TIMEOUT",
-        default_value = "30s",
-        value_parser = duration
-    )]
+    #[arg(long, value_name = "DURATION", env = "PLANT_STORE_IDLE_TIMEOUT", default_value = "30s")]
     pub idle_timeout: Duration,
 
     /// Start on a store that was not stopped and whose log is lost; what the log held is gone
@@ -98,13 +91,7 @@ pub struct Args {
     pub max_bodies: ByteSize,
 
     /// How long a request body may take to arrive
-    #[arg(
-        long,
-        value_name = "DURATION",
-        env = "PLANT_STORE_BODY_TIMEOUT",
-        default_value = "10s",
-        value_parser = duration
-    )]
+    #[arg(long, value_name = "DURATION", env = "PLANT_STORE_BODY_TIMEOUT", default_value = "10s")]
     pub body_timeout: Duration,
 
     /// How many creates may wait to be committed; the next ones are refused with 503
@@ -116,8 +103,7 @@ pub struct Args {
         long,
         value_name = "DURATION",
         env = "PLANT_STORE_COMMIT_TIMEOUT",
-        default_value = "10s",
-        value_parser = duration
+        default_value = "10s"
     )]
     pub commit_timeout: Duration,
 
@@ -126,8 +112,7 @@ pub struct Args {
         long,
         value_name = "DURATION",
         env = "PLANT_STORE_SHUTDOWN_TIMEOUT",
-        default_value = "10s",
-        value_parser = duration
+        default_value = "10s"
     )]
     pub shutdown_timeout: Duration,
 
@@ -168,7 +153,7 @@ impl Args {
     /// The limits of bodies.
     pub fn bodies(&self) -> Bodies {
         let [size, all] = [self.max_body, self.max_bodies].map(bytes);
-        Bodies::new(size, self.body_timeout, all)
+        Bodies::new(size, self.body_timeout.into(), all)
     }
 
     /// How to start on the store.

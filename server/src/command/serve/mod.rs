@@ -40,8 +40,8 @@ use crate::store::{self, GroupCommit};
 
 pub use crate::command::serve::args::Args;
 
-/// The most threads that speak HTTP unless a flag asks for more: one writer serves about four, see the
-/// operator's README.
+/// The most threads that speak HTTP unless a flag asks for more: one writer serves about four, see
+/// the operator's README.
 const MOST_THREADS: usize = 4;
 
 /// How long a stop waits for connections to close after the last request is answered.
@@ -111,7 +111,7 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
     let (plants, mut writer_end) = GroupCommit::start(
         engine.writer()?,
         args.queue.get(),
-        args.commit_timeout,
+        args.commit_timeout.into(),
         log.logger.clone(),
     )
     .context("cannot start the writer")?;
@@ -139,6 +139,7 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
     info!(log.logger, "listening"; "address" => %address, "store" => %url);
     supervisor::tell(NotifyState::Ready);
 
+    let service = server.app_private();
     let lost = tokio::select! {
         () = stop.next() => None,
         end = &mut writer_end => match end {
@@ -146,7 +147,7 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
             _ => Some(anyhow!("the writer died")),
         },
         lost = store::tend(Arc::clone(&engine), log.logger.clone()) => Some(lost.into()),
-        never = server.app_private().look_after(address, args.idle_timeout, most) => match never {},
+        never = service.look_after(address, *args.idle_timeout, most) => match never {},
         never = reload(&server, tls.as_ref(), &mut hangup, log) => match never {},
         never = supervisor::feed_watchdog(|| plants.answers()) => match never {},
     };
@@ -170,7 +171,7 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
         }
     };
     tokio::select! {
-        stopped = timeout(args.shutdown_timeout, stopping) => match stopped {
+        stopped = timeout(args.shutdown_timeout.into(), stopping) => match stopped {
             Ok(()) => info!(log.logger, "stopped"),
             Err(_) => warn!(log.logger, "stopped with requests unfinished"),
         },

@@ -122,6 +122,25 @@ fn batch_takes_1024_creates_at_most() {
 }
 
 #[test]
+fn batch_takes_8_mib_of_texts_and_the_plant_that_exceeds_them() {
+    let store = store(4, None);
+    let first = store.begun(0);
+    let large = |id| store.create(NewPlant::new(id, "f".repeat(3 * 1024 * 1024)));
+    let mut waiting: Vec<Answer<'_>> = (1..=4).map(|id| Box::pin(large(id)) as _).collect();
+    for create in &mut waiting {
+        assert!(create.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+    }
+    for (result, next) in [(vec![Created], vec![1, 2, 3]), (vec![Created; 3], vec![4])] {
+        store.commit(Ok(result));
+        assert_eq!(store.begun.recv(), Ok(next));
+    }
+    store.commit(Ok(vec![Created]));
+    for create in waiting.into_iter().chain([first]) {
+        assert!(store.wait(create).is_ok());
+    }
+}
+
+#[test]
 fn queued_create_is_committed_when_its_client_has_left() {
     let store = store(1, None);
     let first = store.begun(1);

@@ -12,8 +12,8 @@ use crate::store::sqlite::place::log_of;
 /// How long a statement waits for another process that holds the lock.
 pub const BUSY_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Above this many bytes the log's file is cut when the log starts over. A start after a crash reads
-/// and rewrites the log, which takes some 2 ms for each MiB
+/// Above this many bytes the log's file is cut when the log starts over. A start after a crash
+/// reads and rewrites the log, which takes some 2 ms for each MiB
 /// (<https://sqlite.org/pragma.html#pragma_journal_size_limit>).
 pub const LOG_BOUND: u32 = 32 * 1024 * 1024;
 

@@ -1,11 +1,11 @@
 //! One server a store: a lock on the store's file that ends with its process.
 //!
-//! It is an open file description lock (fcntl(2)), of bytes that SQLite never locks. Whoever has the
-//! file open can ask for it, also in another PID namespace, and takes nothing by asking. It covers as
-//! many bytes as the server's process id, so the answer names the process.
+//! It is an open file description lock (fcntl(2)), of bytes that SQLite never locks. Every process
+//! that has the file open can ask for it, also in another PID namespace, and locks nothing by
+//! asking. It covers as many bytes as the server's process id, so the answer names the process.
 //!
-//! The file that holds the lock must stay open as long as any connection of this process: closing it
-//! drops SQLite's own locks
+//! The file that holds the lock must stay open as long as any connection of this process: closing
+//! it drops SQLite's own locks
 //! (<https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
 
 use std::fs::File;

@@ -39,8 +39,8 @@ pub enum Checkpoint {
 
 /// What a checkpoint found and did.
 pub struct Checkpointed {
-    /// Whether it did all that it was asked to. A reader, or another process's checkpoint, may be in
-    /// its way; that says nothing about writes.
+    /// Whether it did all that it was asked to. A reader, or another process's checkpoint, may be
+    /// in its way; that says nothing about writes.
     pub complete: bool,
     /// The length of the log, in pages.
     pub pages: i64,

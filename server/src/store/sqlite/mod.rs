@@ -117,7 +117,8 @@ fn check_mark(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether the log belongs to another file. A file that cannot be read without its log says nothing.
+/// Whether the log belongs to another file. A file that cannot be read without its log says
+/// nothing.
 fn is_foreign(connection: &Connection, path: &Path) -> rusqlite::Result<bool> {
     let Ok(file) = file::mark(path) else { return Ok(false) };
     Ok(Mark::read(connection)?.is_some_and(|log| !log.belongs_to(file.as_ref())))
@@ -176,9 +177,7 @@ impl Sqlite {
         // A panic while the lock is held leaves the connection usable.
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl Sqlite {
     /// Fails where something was copied over the file, which is still the one that is open.
     fn check_file(&self) -> Result<(), CommitError> {
         let path = self.place.store();

@@ -1,4 +1,5 @@
-//! A plant as a row of the table `plants`: the one place, beside the schema, that names its columns.
+//! A plant as a row of the table `plants`: the one place, beside the schema, that names its
+//! columns.
 //!
 //! The patterns name every member, so the compiler finds the places that a new one needs.
 
