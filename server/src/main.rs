@@ -2,6 +2,7 @@
 //! in one line on standard error. Exit status: 0 for success, 1 for a failure, 2 for a wrong
 //! command line.
 
+use std::borrow::Cow;
 use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -50,11 +51,19 @@ fn one_line(error: &clap::Error) -> String {
     let said = ["\n\nUsage:", "\n\nFor more"]
         .iter()
         .fold(text.as_str(), |said, rest| said.split(rest).next().unwrap_or_default());
-    let words: Vec<_> = said.split_whitespace().collect();
+    let words: Vec<_> = said.split_whitespace().map(without_password).collect();
     let said = words.join(" ").trim_start_matches("error: ").to_owned();
     match variable(error) {
         Some(variable) => format!("in {variable}: {said}"),
         None => said,
+    }
+}
+
+/// A wrong value is repeated, and that of `--store` may be a URL with a password in it.
+fn without_password(word: &str) -> Cow<'_, str> {
+    match word.split_once("://") {
+        Some((scheme, rest)) if rest.contains(['@', '?']) => format!("{scheme}://…'").into(),
+        _ => word.into(),
     }
 }
 

@@ -84,7 +84,7 @@ fn metrics_count_every_outcome_and_every_refusal() {
         let is_a_count = name.ends_with("_total") || name.contains("_total{");
         assert!(value == "0" || !is_a_count, "{name} {value}");
     }
-    assert_eq!(before.matches("# HELP plant_store_").count(), 14, "{before}");
+    assert_eq!(before.matches("# HELP plant_store_").count(), 15, "{before}");
 
     let token = server.bearer();
     let refused = |error, times, request: &[u8]| {

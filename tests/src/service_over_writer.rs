@@ -7,7 +7,9 @@ use plant_store_server::http::accepted_tokens::AcceptedTokens;
 use plant_store_server::http::bodies::Bodies;
 use plant_store_server::http::service::Service;
 use plant_store_server::log::{Log, LogFormat, LogLevel};
-use plant_store_server::store::{self, GroupCommit, Start, StoreUrl, Writer, WriterEnd};
+use plant_store_server::store::{
+    self, CreateLimits, GroupCommit, Start, StoreUrl, Writer, WriterEnd,
+};
 use plant_store_server::token::{StoredToken, Token, TokenName};
 
 /// Longer than any writer of a test takes.
@@ -38,12 +40,15 @@ impl ServiceOverWriter {
         url: &StoreUrl,
         level: LogLevel,
     ) -> Result<Self> {
-        let (engine, _) = store::serve(url, Start { create: true, without_log: false })?;
+        let engine = store::serve(url, Start { create: true, ..Start::default() })?;
         let (token, stored) = StoredToken::issue(TokenName::first(), None);
         engine.add_token(&stored)?;
-        let accepted = AcceptedTokens::load(&*engine)?;
+        let accepted = AcceptedTokens::default();
+        accepted.load(&*engine)?;
         let log = Log::start(LogFormat::Json, level, 100)?;
-        let (plants, end) = GroupCommit::start(writer, queue, COMMIT_TIMEOUT, log.logger.clone())?;
+        let limits =
+            CreateLimits { queue, store_timeout: COMMIT_TIMEOUT, commit_timeout: COMMIT_TIMEOUT };
+        let (plants, end) = GroupCommit::start(writer, limits, log.logger.clone())?;
         let service = Service::new(accepted, plants, bodies, log.logger.clone());
         Ok(Self { service, log, token, end })
     }

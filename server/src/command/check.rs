@@ -37,8 +37,10 @@ struct Report {
 struct Amounts {
     plants: u64,
     tokens: u64,
-    store_bytes: u64,
-    log_bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    store_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    log_bytes: Option<u64>,
 }
 
 /// Prints the report.
@@ -55,11 +57,13 @@ pub fn run(args: &Args) -> Result<()> {
         && let Some(amounts) = &report.contents
     {
         let Amounts { plants, tokens, store_bytes, log_bytes } = amounts;
-        let (store, log) = (ByteSize(*store_bytes), ByteSize(*log_bytes));
-        writeln!(
-            stdout,
-            "{url} is sound; plants: {plants}, tokens: {tokens}, file: {store}, log: {log}"
-        )?;
+        write!(stdout, "{url} is sound; plants: {plants}, tokens: {tokens}")?;
+        for (what, bytes) in [("size", store_bytes), ("log", log_bytes)] {
+            if let Some(bytes) = bytes {
+                write!(stdout, ", {what}: {}", ByteSize(*bytes))?;
+            }
+        }
+        writeln!(stdout)?;
     }
     ensure!(report.sound, "{url} is not sound: {}", report.faults.join("; "));
     Ok(())

@@ -12,6 +12,8 @@ pub struct StoreArgs {
         long = "store",
         value_name = "URL",
         env = "PLANT_STORE_STORE",
+        // It may hold a password.
+        hide_env_values = true,
         default_value = "sqlite:plant-store.db"
     )]
     pub url: StoreUrl,

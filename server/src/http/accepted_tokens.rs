@@ -7,6 +7,7 @@
 //! Only digests are here. Nothing in this module may keep a token.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -23,8 +24,19 @@ const ASK_EVERY: Duration = Duration::from_millis(100);
 const RELOAD_EVERY: Duration = Duration::from_secs(1);
 
 /// The accepted tokens, shared between the requests and the reloading task.
-#[derive(Clone)]
-pub struct AcceptedTokens(Arc<RwLock<HashMap<TokenDigest, Accepted>>>);
+///
+/// By default they are not known: before they are loaded, no token is accepted and none refused.
+#[derive(Clone, Default)]
+pub struct AcceptedTokens(Arc<RwLock<Option<HashMap<TokenDigest, Accepted>>>>);
+
+/// Why a token has no name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotAccepted {
+    /// It is not among those of the store, or it has expired.
+    Refused,
+    /// The store could not be asked yet.
+    NotKnown,
+}
 
 /// What is known of an accepted token.
 struct Accepted {
@@ -34,31 +46,36 @@ struct Accepted {
 }
 
 impl AcceptedTokens {
-    /// The tokens that the store holds now.
-    pub fn load(engine: &dyn Engine) -> Result<Self, StoreError> {
-        Ok(Self(Arc::new(RwLock::new(by_digest(engine.tokens()?)))))
+    /// Loads the tokens that the store holds now, and returns how many there are.
+    pub fn load(&self, engine: &dyn Engine) -> Result<usize, StoreError> {
+        let tokens = by_digest(engine.tokens()?);
+        let count = tokens.len();
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(tokens);
+        Ok(count)
     }
 
-    /// Whether there is no token at all.
+    /// Whether they are known.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).is_empty()
+    pub fn are_known(&self) -> bool {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).is_some()
     }
 
     /// The name of the token, if it is accepted at this moment.
-    #[must_use]
-    pub fn name_of(&self, token: &Token) -> Option<Arc<str>> {
+    pub fn name_of(&self, token: &Token) -> Result<Arc<str>, NotAccepted> {
         let accepted = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let found = accepted.get(&token.digest())?;
-        let expired = found.expires_at.is_some_and(|expiry| expiry <= Utc::now());
-        (!expired).then(|| Arc::clone(&found.name))
+        let accepted = accepted.as_ref().ok_or(NotAccepted::NotKnown)?;
+        let found = accepted.get(&token.digest()).ok_or(NotAccepted::Refused)?;
+        match found.expires_at {
+            Some(expiry) if expiry <= Utc::now() => Err(NotAccepted::Refused),
+            _ => Ok(Arc::clone(&found.name)),
+        }
     }
 
-    /// Reloads the set when it has changed, for as long as the returned future is polled.
+    /// Reloads the set when it has changed. Never ends.
     ///
     /// While the store cannot be read, the last known set stays, and the log says so: a fault of
     /// the disk must not become a 401.
-    pub async fn keep_fresh(self, engine: Arc<dyn Engine>, log: Logger) {
+    pub async fn keep_fresh(self, engine: Arc<dyn Engine>, log: Logger) -> Infallible {
         let mut ticks = tokio::time::interval(ASK_EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut known = None;
@@ -90,8 +107,7 @@ impl AcceptedTokens {
             return Ok(known);
         }
         let since = Instant::now();
-        let tokens = by_digest(engine.tokens()?);
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = tokens;
+        self.load(engine)?;
         engine.confirm_tokens(changes)?;
         Ok(Known { changes, since })
     }

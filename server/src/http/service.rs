@@ -15,7 +15,7 @@ use dropshot::{
 use slog::{Logger, info, warn};
 use tokio::time::MissedTickBehavior;
 
-use crate::http::accepted_tokens::AcceptedTokens;
+use crate::http::accepted_tokens::{AcceptedTokens, NotAccepted};
 use crate::http::access::{Access, Misrouted};
 use crate::http::answer::Answer;
 use crate::http::api::{PlantStoreApi, plant_store_api_mod};
@@ -178,7 +178,10 @@ impl Service {
             return Err(Refusal::TransferCoding);
         }
         let token = credentials::bearer_token(&head.headers)?;
-        self.accepted.name_of(&token).ok_or(Refusal::TokenNotAccepted)
+        self.accepted.name_of(&token).map_err(|why| match why {
+            NotAccepted::Refused => Refusal::TokenNotAccepted,
+            NotAccepted::NotKnown => Refusal::StoreUnavailable,
+        })
     }
 
     /// A queued create is committed whether or not the client waits for the answer, so this future

@@ -3,7 +3,7 @@
 //! Nothing is answered with success before [`Writer::commit`] returned it.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -50,6 +50,8 @@ pub enum Work {
 /// A queued create.
 pub struct Create {
     pub plant: NewPlant,
+    /// When it came.
+    pub since: Instant,
     pub held: Held,
     pub answer: oneshot::Sender<CreateResult>,
 }
@@ -65,6 +67,8 @@ pub struct Batch {
     waiting: Vec<oneshot::Sender<CreateResult>>,
     held: Vec<Held>,
     bytes: usize,
+    /// When the first of them came.
+    since: Option<Instant>,
     /// Whether no more creates are taken after these.
     pub is_last: bool,
 }
@@ -81,7 +85,8 @@ impl Batch {
 
     pub fn take(&mut self, work: Work, queue: &mut mpsc::Receiver<Work>) {
         match work {
-            Work::Create(Create { plant, held, answer }) => {
+            Work::Create(Create { plant, since, held, answer }) => {
+                self.since.get_or_insert(since);
                 self.bytes += plant.size();
                 self.plants.push(plant);
                 self.held.push(held);
@@ -95,16 +100,19 @@ impl Batch {
         }
     }
 
-    /// Commits the plants, and returns what became of them.
+    /// Commits the plants, and returns what became of them. The first of them was to be answered
+    /// after `patience` at the latest, and that is the limit for all.
     pub fn commit(
         &mut self,
         writer: &mut dyn Writer,
+        patience: Duration,
         running: &RunningCommit,
         metrics: &CommitMetrics,
     ) -> (Result<(), CommitError>, Answers) {
         metrics.taken(self.plants.len());
         let started = Instant::now();
-        let committed = running.run(|| writer.commit(&self.plants));
+        let until = self.since.take().unwrap_or(started) + patience;
+        let committed = running.run(|| writer.commit(&self.plants, until));
         metrics.committed(started.elapsed());
         let answers = match &committed {
             Ok(outcomes) => self.answered(outcomes, metrics),

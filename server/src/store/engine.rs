@@ -2,6 +2,8 @@
 //!
 //! Nothing here knows an engine.
 
+use std::time::Instant;
+
 use crate::store::url::StoreUrl;
 use crate::token::{StoredToken, TokenName};
 use crate::types::NewPlant;
@@ -19,8 +21,8 @@ pub trait Contents {
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError>;
 }
 
-/// Plants, a page at a time. The store is not held between two pages, so a reader may be as slow as
-/// it likes.
+/// Plants, a page at a time. A file is not held between two pages, so a reader may be as slow as it
+/// likes; a database keeps a snapshot for it.
 pub type Pages<'a> = Box<dyn Iterator<Item = Result<Vec<NewPlant>, StoreError>> + 'a>;
 
 /// A store of plants, and of the digests of the tokens that may create them.
@@ -33,8 +35,18 @@ pub type Pages<'a> = Box<dyn Iterator<Item = Result<Vec<NewPlant>, StoreError>> 
 /// - **Byte-exact.** Every member comes back as it came, the empty string and U+0000 included, and
 ///   an absent member is not an empty one.
 ///
-/// All calls block the thread. One process serves a store; any number may have it open beside.
+/// All calls block the thread, which must not be one that drives a runtime. Any number of processes
+/// may have a store open beside those that serve it: one for a file, any number for a database.
 pub trait Engine: Contents + Send + Sync {
+    /// Makes sure that there is a store, of the present schema. Called before anything else, until
+    /// it succeeds; the store may be created by this server or by another one. Returns whether this
+    /// one created it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unreachable`], where it may succeed later.
+    fn set_up(&self) -> Result<bool, StoreError>;
+
     /// The writer, which is the only way to add plants.
     ///
     /// # Errors
@@ -74,11 +86,12 @@ pub trait Engine: Contents + Send + Sync {
     /// [`StoreError::NoSuchToken`], or [`StoreError::Failed`].
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError>;
 
-    /// A server says that it has read the tokens after so many changes.
+    /// A server says that it has read the tokens after so many changes. Called at least once a
+    /// second.
     fn confirm_tokens(&self, changes: u32) -> Result<(), StoreError>;
 
-    /// Whether a server on this store has confirmed every change of the tokens; also true where no
-    /// server runs on it.
+    /// Whether every server on this store has confirmed every change of the tokens; also true where
+    /// no server runs on it.
     fn are_tokens_in_force(&self) -> Result<bool, StoreError>;
 }
 
@@ -100,12 +113,14 @@ pub trait NewStore: Contents {
 }
 
 /// How a server starts on a store.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Start {
     /// Whether a store is created where there is none.
     pub create: bool,
     /// Whether a store is served that lacks its log.
     pub without_log: bool,
+    /// Whether a store is served whose database does not sync.
+    pub without_fsync: bool,
 }
 
 /// Commits plants. There is one for each open store, driven by [`GroupCommit`].
@@ -115,10 +130,13 @@ pub trait Writer: Send {
     /// Commits the plants in one transaction and returns an outcome for each, in their order.
     /// The outcomes are the same as if the plants were committed one by one.
     ///
+    /// An engine that can be interrupted returns before `until`, and repeats until then what may
+    /// succeed. A file cannot be.
+    ///
     /// # Errors
     ///
     /// No plant of the batch may be answered with success then.
-    fn commit(&mut self, plants: &[NewPlant]) -> Result<Vec<Outcome>, CommitError>;
+    fn commit(&mut self, plants: &[NewPlant], until: Instant) -> Result<Vec<Outcome>, CommitError>;
 
     /// Commits something that changes nothing: it tells whether the store takes writes again.
     ///
@@ -126,7 +144,7 @@ pub trait Writer: Send {
     ///
     /// As for a commit.
     fn try_write(&mut self) -> Result<(), CommitError> {
-        self.commit(&[]).map(drop)
+        self.commit(&[], Instant::now()).map(drop)
     }
 
     /// Called once, after the last commit: the store is complete without this process then.
@@ -146,15 +164,15 @@ pub trait Writer: Send {
     fn maintain(&mut self) -> Result<(), CommitError>;
 }
 
-/// What a store takes on the disk, in bytes.
+/// What a store takes on the disk, in bytes, as far as the engine can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
-    /// The plants and tokens.
-    pub store: u64,
+    /// The plants; in a file, also the tokens.
+    pub store: Option<u64>,
     /// The log of what is not in the store's file yet.
-    pub log: u64,
+    pub log: Option<u64>,
     /// What is free on the disk for this process.
-    pub free: u64,
+    pub free: Option<u64>,
 }
 
 /// What became of one plant of a committed batch.
@@ -171,7 +189,9 @@ pub enum Outcome {
 /// Why a batch was not committed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
-    /// Nothing was written, and the reason may pass: a full disk, a lock held too long.
+    /// The reason may pass: a full disk, a lock held too long, a database that restarts. Nothing was
+    /// written, or it is unknown what was: where the answer to a commit was lost. The same plants
+    /// may be committed again in either case.
     #[error("the store does not take writes: {0}")]
     Unavailable(Cause),
     /// The engine failed in a way that does not pass by itself.
@@ -223,6 +243,8 @@ pub enum StoreError {
          `plant-store serve --without-log` starts without it"
     )]
     LogLost { url: StoreUrl, log: String },
+    #[error("cannot reach {url}: {cause}")]
+    Unreachable { url: StoreUrl, cause: Cause },
     #[error("{url} is served by {server} already; stop that one first, or choose another store")]
     Served { url: StoreUrl, server: String },
     #[error("{0} is not a plant store")]

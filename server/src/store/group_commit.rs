@@ -13,7 +13,7 @@
 
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use slog::{Logger, crit, error, info, warn};
 use tokio::sync::{Semaphore, mpsc, oneshot};
@@ -48,6 +48,17 @@ impl From<&CommitError> for StoreLost {
 /// it failed. The last answers may still be on their way to the requests.
 pub type WriterEnd = oneshot::Receiver<Result<(), StoreLost>>;
 
+/// The limits of a create's way through the store.
+#[derive(Clone, Copy, Debug)]
+pub struct CreateLimits {
+    /// How many creates may wait.
+    pub queue: usize,
+    /// How long a create may take, where the engine can be interrupted.
+    pub store_timeout: Duration,
+    /// After how long new creates are refused because of a commit that hangs.
+    pub commit_timeout: Duration,
+}
+
 /// The way into the store, shared by all requests.
 #[derive(Clone)]
 pub struct GroupCommit {
@@ -57,9 +68,8 @@ pub struct GroupCommit {
 }
 
 impl GroupCommit {
-    /// Starts the writer's thread, with a queue for that many waiting creates, the task that hands
-    /// out its answers, and the one that watches for a commit that hangs: after `commit_timeout`
-    /// new creates are refused. Registers the metrics.
+    /// Starts the writer's thread, the task that hands out its answers, and the one that watches for
+    /// a commit that hangs. Registers the metrics.
     ///
     /// # Errors
     ///
@@ -70,11 +80,11 @@ impl GroupCommit {
     /// Outside of a tokio runtime.
     pub fn start(
         writer: Box<dyn Writer>,
-        queue: usize,
-        commit_timeout: Duration,
+        limits: CreateLimits,
         log: Logger,
     ) -> std::io::Result<(Self, WriterEnd)> {
         let metrics = CommitMetrics::register();
+        let CreateLimits { queue, store_timeout, commit_timeout } = limits;
         let (sender, receiver) = mpsc::channel(queue.min(Semaphore::MAX_PERMITS));
         let (answers, answered) = mpsc::unbounded_channel();
         let (ended, end) = oneshot::channel();
@@ -83,7 +93,8 @@ impl GroupCommit {
         let (counts, runs) = (metrics.clone(), Arc::clone(&running));
         thread::Builder::new().name("writer".into()).spawn(move || {
             // The receiver may be gone: then the process is about to end anyway.
-            let _ = ended.send(run(writer, receiver, &answers, &runs, &log, &counts));
+            let ended_by = run(writer, receiver, &answers, store_timeout, &runs, &log, &counts);
+            let _ = ended.send(ended_by);
         })?;
         tokio::spawn(hand_out(answered));
         tokio::spawn(try_again(sender.downgrade(), Arc::clone(&running)));
@@ -111,6 +122,13 @@ impl GroupCommit {
         !self.running.refuses()
     }
 
+    /// Has the writer find out whether the store takes writes. Where nobody creates a plant, nothing
+    /// else would.
+    pub fn try_write(&self) {
+        // Where the queue is full, there are creates that try it.
+        let _ = self.queue.try_send(Work::Try);
+    }
+
     /// Has the writer commit what is queued, and end. Later creates are refused.
     pub async fn end(&self) {
         // An error says that the writer has ended already.
@@ -131,7 +149,8 @@ impl GroupCommit {
         let (answer, answered) = oneshot::channel();
         // Counted before the writer can take it.
         self.metrics.queued();
-        place.send(Work::Create(Create { plant, held: Arc::clone(&held), answer }));
+        let since = Instant::now();
+        place.send(Work::Create(Create { plant, since, held: Arc::clone(&held), answer }));
         // There is no answer only if the writer's thread died.
         let answer = answered.await;
         drop(held);
@@ -143,6 +162,7 @@ fn run(
     mut writer: Box<dyn Writer>,
     mut queue: mpsc::Receiver<Work>,
     answers: &mpsc::UnboundedSender<Answers>,
+    store_timeout: Duration,
     running: &RunningCommit,
     log: &Logger,
     metrics: &CommitMetrics,
@@ -160,10 +180,11 @@ fn run(
         }
         let failed = running.failed();
         let done = match batch.is_empty() {
-            true if running.may_pass() => running.run(|| writer.try_write()),
-            true => continue,
+            true if batch.is_last => continue,
+            true => running.run(|| writer.try_write()),
             false => {
-                let (committed, answered) = batch.commit(&mut *writer, running, metrics);
+                let (committed, answered) =
+                    batch.commit(&mut *writer, store_timeout, running, metrics);
                 // Fails only when the runtime has ended, and with it every request that waited.
                 let _ = answers.send(answered);
                 committed.and_then(|()| running.watched(|| writer.maintain()))

@@ -13,10 +13,14 @@ const CREATES: &str = "plant_store_creates_total";
 const BATCH_SIZE: &str = "plant_store_commit_batch_size";
 const COMMIT_DURATION: &str = "plant_store_commit_duration_seconds";
 const COMMIT_RUNNING: &str = "plant_store_commit_running_seconds";
+const BATCHES_IN_FLIGHT: &str = "plant_store_batches_in_flight";
 const QUEUE_DEPTH: &str = "plant_store_queue_depth";
 const STORE_BYTES: &str = "plant_store_store_bytes";
 const LOG_BYTES: &str = "plant_store_log_bytes";
 const DISK_FREE_BYTES: &str = "plant_store_disk_free_bytes";
+const DATABASE_CONNECTIONS: &str = "plant_store_database_connections";
+const DATABASE_RETRIES: &str = "plant_store_database_retries_total";
+const DATABASE_ROUND_TRIP: &str = "plant_store_database_round_trip_seconds";
 const LAST_CHECKPOINT: &str = "plant_store_last_checkpoint_timestamp_seconds";
 
 /// The series of creates and commits.
@@ -28,6 +32,7 @@ pub struct CommitMetrics {
     batch_size: Histogram,
     commit_duration: Histogram,
     commit_running: Gauge,
+    in_flight: Gauge,
     queue_depth: Gauge,
 }
 
@@ -52,6 +57,11 @@ impl CommitMetrics {
              disk does not answer."
         );
         describe_gauge!(
+            BATCHES_IN_FLIGHT,
+            Unit::Count,
+            "Batches that are being committed now: 0 or 1."
+        );
+        describe_gauge!(
             QUEUE_DEPTH,
             Unit::Count,
             "Creates that wait for a commit; those of the running one do not count."
@@ -64,6 +74,7 @@ impl CommitMetrics {
             batch_size: histogram!(BATCH_SIZE),
             commit_duration: histogram!(COMMIT_DURATION),
             commit_running: gauge!(COMMIT_RUNNING),
+            in_flight: gauge!(BATCHES_IN_FLIGHT),
             queue_depth: gauge!(QUEUE_DEPTH),
         }
     }
@@ -78,11 +89,13 @@ impl CommitMetrics {
         let creates = u32::try_from(creates).unwrap_or(u32::MAX);
         self.queue_depth.decrement(creates);
         self.batch_size.record(creates);
+        self.in_flight.set(1);
     }
 
     /// A commit has ended, with success or without.
     pub fn committed(&self, took: Duration) {
         self.commit_duration.record(took);
+        self.in_flight.set(0);
     }
 
     /// The running commit has been running for so long; zero, where none runs.
@@ -133,9 +146,63 @@ impl StoreMetrics {
     /// The store has these sizes now.
     #[expect(clippy::cast_precision_loss, reason = "no store has 2^53 bytes")]
     pub fn sizes(&self, Sizes { store, log, free }: Sizes) {
-        self.store.set(store as f64);
-        self.log.set(log as f64);
-        self.disk_free.set(free as f64);
+        for (gauge, bytes) in [(&self.store, store), (&self.log, log), (&self.disk_free, free)] {
+            if let Some(bytes) = bytes {
+                gauge.set(bytes as f64);
+            }
+        }
+    }
+}
+
+/// The series of the connections to a database.
+#[derive(Clone)]
+pub struct DatabaseMetrics {
+    connections: Gauge,
+    round_trip: Histogram,
+}
+
+impl DatabaseMetrics {
+    /// Registers the series.
+    pub fn register() -> Self {
+        describe_gauge!(
+            DATABASE_CONNECTIONS,
+            Unit::Count,
+            "Open connections to the database: one writes plants, one does everything else."
+        );
+        describe_counter!(
+            DATABASE_RETRIES,
+            "What was sent to the database again, by its cause: connection, read_only, timeout, \
+             serialization, deadlock, warning or other."
+        );
+        describe_histogram!(
+            DATABASE_ROUND_TRIP,
+            Unit::Seconds,
+            "An empty statement, once a second: the way to the database and back."
+        );
+        Self {
+            connections: gauge!(DATABASE_CONNECTIONS),
+            round_trip: histogram!(DATABASE_ROUND_TRIP),
+        }
+    }
+
+    /// A connection was opened.
+    pub fn connected(&self) {
+        self.connections.increment(1);
+    }
+
+    /// A connection was closed, by whichever side.
+    pub fn disconnected(&self) {
+        self.connections.decrement(1);
+    }
+
+    /// Something is sent again, because of that.
+    pub fn retried(cause: &'static str) {
+        counter!(DATABASE_RETRIES, "cause" => cause).increment(1);
+    }
+
+    /// An empty statement took so long.
+    pub fn round_trip(&self, time: Duration) {
+        self.round_trip.record(time);
     }
 }
 

@@ -9,6 +9,7 @@ mod batch;
 mod engine;
 mod group_commit;
 mod metrics;
+mod postgres;
 mod running_commit;
 mod sqlite;
 mod tally;
@@ -22,25 +23,24 @@ pub use engine::{
     Cause, CommitError, Contents, Engine, NewStore, Outcome, Pages, Sizes, Start, StoreError,
     Writer,
 };
-pub use group_commit::{GroupCommit, StoreLost, WriterEnd};
+pub use group_commit::{CreateLimits, GroupCommit, StoreLost, WriterEnd};
 pub use tally::Tally;
 pub use tend::tend;
 pub use url::{InvalidStoreUrl, StoreUrl};
 
-/// Opens the store to be served, by this process alone. A store of an earlier release is brought up
-/// to date, or left as it was. Where there is no store and `start` says so, an empty one is
-/// created, whole or not at all. Returns also whether this call created it.
+/// Opens the store to be served. A file is served by this process alone; a database need not be
+/// there yet. A store of an earlier release is brought up to date, or left as it was. Where there
+/// is no store and `start` says so, an empty one is created, whole or not at all; at the latest by
+/// [`Engine::set_up`].
 ///
 /// # Errors
 ///
 /// There is no store then, the store as it was, or a whole new one whose name is not durable yet.
-pub fn serve(url: &StoreUrl, start: Start) -> Result<(Arc<dyn Engine>, bool), StoreError> {
-    match url {
-        StoreUrl::Sqlite(path) => {
-            let (engine, created) = sqlite::serve(path, start)?;
-            Ok((Arc::new(engine), created))
-        }
-    }
+pub fn serve(url: &StoreUrl, start: Start) -> Result<Arc<dyn Engine>, StoreError> {
+    Ok(match url {
+        StoreUrl::Sqlite(path) => Arc::new(sqlite::serve(path, start)?),
+        StoreUrl::Postgres(url) => Arc::new(postgres::serve(url, start)?),
+    })
 }
 
 /// Opens the store that is there, also while a server runs on it.
@@ -51,6 +51,7 @@ pub fn serve(url: &StoreUrl, start: Start) -> Result<(Arc<dyn Engine>, bool), St
 pub fn open(url: &StoreUrl) -> Result<Arc<dyn Engine>, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => Ok(Arc::new(sqlite::Sqlite::open(path)?)),
+        StoreUrl::Postgres(url) => Ok(Arc::new(postgres::Postgres::open(url)?)),
     }
 }
 
@@ -58,6 +59,7 @@ pub fn open(url: &StoreUrl) -> Result<Arc<dyn Engine>, StoreError> {
 pub fn begin(url: &StoreUrl) -> Result<Box<dyn NewStore>, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => sqlite::begin(path),
+        StoreUrl::Postgres(url) => postgres::begin(url),
     }
 }
 
@@ -66,5 +68,6 @@ pub fn begin(url: &StoreUrl) -> Result<Box<dyn NewStore>, StoreError> {
 pub fn largest_plant(url: &StoreUrl) -> u64 {
     match url {
         StoreUrl::Sqlite(_) => sqlite::LARGEST_PLANT,
+        StoreUrl::Postgres(_) => postgres::LARGEST_PLANT,
     }
 }

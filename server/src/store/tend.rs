@@ -6,7 +6,7 @@ use std::time::Duration;
 use slog::{Logger, crit, warn};
 
 use crate::store::engine::{CommitError, Engine, Sizes};
-use crate::store::group_commit::StoreLost;
+use crate::store::group_commit::{GroupCommit, StoreLost};
 use crate::store::metrics::StoreMetrics;
 
 const EVERY: Duration = Duration::from_secs(1);
@@ -14,8 +14,8 @@ const EVERY: Duration = Duration::from_secs(1);
 /// From this size on the log is reported, and each time that it has doubled since.
 const LONG_LOG: u64 = 256 * 1024 * 1024;
 
-/// Tends the store until it is lost.
-pub async fn tend(engine: Arc<dyn Engine>, log: Logger) -> StoreLost {
+/// Tends the store until it is lost. Where it cannot be tended, the way into it is tried too.
+pub async fn tend(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -> StoreLost {
     let metrics = StoreMetrics::register();
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -35,17 +35,20 @@ pub async fn tend(engine: Arc<dyn Engine>, log: Logger) -> StoreLost {
                 crit!(log, "the store is lost: stopping"; "cause" => %cause);
                 return StoreLost::from(&cause);
             }
-            // Said once, not every second.
-            Err(cause) if cause.to_string() != last_cause => {
-                warn!(log, "the store cannot be tended"; "cause" => %cause);
-                last_cause = cause.to_string();
+            Err(cause) => {
+                // Said once, not every second.
+                if cause.to_string() != last_cause {
+                    warn!(log, "the store cannot be tended"; "cause" => %cause);
+                    last_cause = cause.to_string();
+                }
+                plants.try_write();
             }
-            Err(_) => {}
         }
     }
 }
 
 fn report_long_log(Sizes { log: bytes, .. }: Sizes, from: &mut u64, log: &Logger) {
+    let bytes = bytes.unwrap_or_default();
     if bytes >= *from {
         warn!(log, "the store's log cannot start over: another process reads the store \
                     (`fuser -v` with the path of its -wal file names it), or the disk is too slow";

@@ -4,19 +4,23 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::store::postgres::url::{InvalidPostgresUrl, PostgresUrl};
+
 /// Where a store is, and by which engine it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreUrl {
-    /// `sqlite:PATH`: a file, taken literally, without parameters; `PATH` is relative to the working directory unless
-    /// it begins with `/`.
+    /// `sqlite:PATH`: a file, taken literally, without parameters; `PATH` is relative to the working
+    /// directory unless it begins with `/`.
     Sqlite(PathBuf),
+    /// `postgres://…` or `postgresql://…`: a database.
+    Postgres(Box<PostgresUrl>),
 }
 
 /// The text does not name a durable store.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidStoreUrl {
     /// No engine of that name.
-    #[error("expected `sqlite:PATH`")]
+    #[error("expected `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`")]
     UnknownEngine,
     /// Elsewhere a `?` begins parameters, such as `mode=ro`. Here it would be part of a name.
     #[error("a plant store takes no parameters, and no `?` in its path; expected `sqlite:PATH`")]
@@ -24,6 +28,9 @@ pub enum InvalidStoreUrl {
     /// SQLite would take this for a database in memory or for a temporary one.
     #[error("a plant store is a file that outlives the process; expected `sqlite:PATH`")]
     NotAFile,
+    /// What is wrong with the URL of a database.
+    #[error(transparent)]
+    Postgres(#[from] InvalidPostgresUrl),
 }
 
 impl FromStr for StoreUrl {
@@ -34,6 +41,9 @@ impl FromStr for StoreUrl {
             Some(("sqlite", "" | ":memory:")) => Err(InvalidStoreUrl::NotAFile),
             Some(("sqlite", path)) if path.contains('?') => Err(InvalidStoreUrl::Parameters),
             Some(("sqlite", path)) => Ok(Self::Sqlite(path.into())),
+            Some(("postgres" | "postgresql", place)) if place.starts_with("//") => {
+                Ok(Self::Postgres(Box::new(text.parse()?)))
+            }
             _ => Err(InvalidStoreUrl::UnknownEngine),
         }
     }
@@ -43,6 +53,7 @@ impl fmt::Display for StoreUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
+            Self::Postgres(url) => url.fmt(f),
         }
     }
 }

@@ -7,6 +7,7 @@ use std::panic;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use plant_store_server::http::bodies::Bodies;
 use plant_store_server::http::service::listen;
@@ -112,7 +113,7 @@ fn service(memory: Memory, bodies: Bodies) -> ServiceOverWriter {
 struct Memory(Arc<Mutex<Plants>>);
 
 impl Writer for Memory {
-    fn commit(&mut self, plants: &[NewPlant]) -> Result<Vec<Outcome>, CommitError> {
+    fn commit(&mut self, plants: &[NewPlant], _: Instant) -> Result<Vec<Outcome>, CommitError> {
         let mut stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let outcomes = plants.iter().map(|plant| match stored.entry(plant.id) {
             Entry::Vacant(free) => {

@@ -24,7 +24,7 @@ fn sound_store_is_status_0_beside_a_running_server_and_at_rest() {
     create(&server, 0..2000);
     let (status, printed, said) = check(server.folder(), &[]);
     assert_eq!((status, said.as_str()), (Some(0), ""));
-    assert!(printed.starts_with("sqlite:plant-store.db is sound; plants: 2000, tokens: 1, file: "));
+    assert!(printed.starts_with("sqlite:plant-store.db is sound; plants: 2000, tokens: 1, size: "));
     assert_eq!(printed.lines().count(), 1, "{printed}");
     server.create(&plant(2000, "Fern", None)).plant();
 

@@ -13,7 +13,7 @@ use crate::command::store_args::StoreArgs;
 use crate::http::bodies::{Bodies, kept};
 use crate::http::tls::TlsFiles;
 use crate::log::{LogFormat, LogLevel};
-use crate::store::{self, Start};
+use crate::store::{self, CreateLimits, Start};
 
 /// Serve the API until SIGTERM or SIGINT
 ///
@@ -72,6 +72,10 @@ pub struct Args {
     #[arg(long, env = "PLANT_STORE_WITHOUT_LOG")]
     pub without_log: bool,
 
+    /// Start on a database that has fsync or full_page_writes off; it may lose plants at a power cut
+    #[arg(long, env = "PLANT_STORE_WITHOUT_FSYNC")]
+    pub without_fsync: bool,
+
     /// Start only on a store that is there already
     #[arg(long, env = "PLANT_STORE_NO_CREATE")]
     pub no_create: bool,
@@ -97,6 +101,11 @@ pub struct Args {
     /// How many creates may wait to be committed; the next ones are refused with 503
     #[arg(long, value_name = "CREATES", env = "PLANT_STORE_QUEUE", default_value = "1024")]
     pub queue: NonZeroUsize,
+
+    /// How long a create may take until it is refused with 503, where the store is a database: a
+    /// file cannot be interrupted
+    #[arg(long, value_name = "DURATION", env = "PLANT_STORE_STORE_TIMEOUT", default_value = "5s")]
+    pub store_timeout: Duration,
 
     /// How long a commit may run before new creates are refused with 503
     #[arg(
@@ -158,7 +167,20 @@ impl Args {
 
     /// How to start on the store.
     pub fn start(&self) -> Start {
-        Start { create: !self.no_create, without_log: self.without_log }
+        Start {
+            create: !self.no_create,
+            without_log: self.without_log,
+            without_fsync: self.without_fsync,
+        }
+    }
+
+    /// The limits of a create's way through the store.
+    pub fn limits(&self) -> CreateLimits {
+        CreateLimits {
+            queue: self.queue.get(),
+            store_timeout: self.store_timeout.into(),
+            commit_timeout: self.commit_timeout.into(),
+        }
     }
 
     /// The files of TLS, where the API is served over it.

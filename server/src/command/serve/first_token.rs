@@ -70,24 +70,25 @@ fn write(file: &Path, token: &Token) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Says where the service listens. For a new store it also prints, once, a command that uses the
-/// first token.
-pub fn announce(scheme: &str, address: SocketAddr, header: Option<&str>) -> io::Result<()> {
+/// Says where the service listens.
+pub fn announce(scheme: &str, address: SocketAddr) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "plant-store listening on {scheme}://{address}")?;
-    if let Some(header) = header {
-        let mut reachable = address;
-        match address.ip() {
-            ip if !ip.is_unspecified() => {}
-            ip if ip.is_ipv4() => reachable.set_ip(Ipv4Addr::LOCALHOST.into()),
-            _ => reachable.set_ip(Ipv6Addr::LOCALHOST.into()),
-        }
-        writeln!(
-            stdout,
-            "curl {scheme}://{reachable}/plants -H {header} \
-             -H 'Content-Type: application/json' \
-             -d '{{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}}'",
-        )?;
+    stdout.flush()
+}
+
+/// Prints, once, a command that uses the first token of a new store.
+pub fn show(scheme: &str, mut address: SocketAddr, header: &str) -> io::Result<()> {
+    match address.ip() {
+        ip if !ip.is_unspecified() => {}
+        ip if ip.is_ipv4() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        _ => address.set_ip(Ipv6Addr::LOCALHOST.into()),
     }
+    let mut stdout = io::stdout().lock();
+    writeln!(
+        stdout,
+        "curl {scheme}://{address}/plants -H {header} -H 'Content-Type: application/json' \
+         -d '{{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}}'",
+    )?;
     stdout.flush()
 }

@@ -6,6 +6,7 @@
 //! where `--metrics` asks for it.
 
 mod args;
+mod beginning;
 mod first_token;
 mod supervisor;
 
@@ -28,7 +29,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::command::serve::first_token::announce;
+use crate::command::serve::beginning::Beginning;
+use crate::command::serve::first_token::{announce, show};
 use crate::descriptors;
 use crate::http::accepted_tokens::AcceptedTokens;
 use crate::http::listener::send_at_once;
@@ -99,25 +101,20 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
     let tls = args.tls();
     let tls_config = tls.as_ref().map(|files| load(files, log)).transpose()?;
 
-    let (engine, created) = store::serve(url, args.start())?;
-    let first_token = match created {
-        true => args.first_token.issue(&*engine)?,
-        false => None,
-    };
-    let accepted = AcceptedTokens::load(&*engine)?;
-    if accepted.is_empty() {
-        warn!(log.logger, "the store has no token: `plant-store token create NAME` makes one");
-    }
-    let (plants, mut writer_end) = GroupCommit::start(
-        engine.writer()?,
-        args.queue.get(),
-        args.commit_timeout.into(),
+    let engine = store::serve(url, args.start())?;
+    let accepted = AcceptedTokens::default();
+    let beginning = Beginning::new(
+        Arc::clone(&engine),
+        accepted.clone(),
+        args.first_token.clone(),
         log.logger.clone(),
-    )
-    .context("cannot start the writer")?;
-    let fresh = accepted.clone().keep_fresh(Arc::clone(&engine), log.logger.clone());
-    let fresh = tokio::spawn(fresh);
-    let service = Service::new(accepted, plants.clone(), args.bodies(), log.logger.clone());
+    );
+    let beginning = beginning.attempt().await?;
+    let (plants, mut writer_end) =
+        GroupCommit::start(engine.writer()?, args.limits(), log.logger.clone())
+            .context("cannot start the writer")?;
+    let known = accepted.clone();
+    let service = Service::new(accepted.clone(), plants.clone(), args.bodies(), log.logger.clone());
     let connections = service.connections();
     let server =
         listen(args.listen, tls_config, service, &log.dropshot).with_context(cannot_listen)?;
@@ -132,11 +129,21 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
         let (plants, connections) = (plants.clone(), Arc::clone(&connections));
         operations.is_ready_by(Box::new(move || match connections.are_ending() {
             true => Err("the service stops"),
+            false if !known.are_known() => Err("the store has not been reached yet"),
             false => plants.readiness(),
         }));
     }
-    announce(if tls.is_some() { "https" } else { "http" }, address, first_token.as_deref())?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    announce(scheme, address)?;
     info!(log.logger, "listening"; "address" => %address, "store" => %url);
+    let completed = beginning.complete(move |header| show(scheme, address, header));
+    let keep_fresh = accepted.keep_fresh(Arc::clone(&engine), log.logger.clone());
+    let mut fresh = tokio::spawn(async {
+        match completed.await {
+            Ok(()) => match keep_fresh.await {},
+            Err(error) => error,
+        }
+    });
     supervisor::tell(NotifyState::Ready);
 
     let service = server.app_private();
@@ -146,7 +153,8 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
             Ok(Err(lost)) => Some(lost.into()),
             _ => Some(anyhow!("the writer died")),
         },
-        lost = store::tend(Arc::clone(&engine), log.logger.clone()) => Some(lost.into()),
+        Ok(error) = &mut fresh => Some(error),
+        lost = store::tend(Arc::clone(&engine), &plants, log.logger.clone()) => Some(lost.into()),
         never = service.look_after(address, *args.idle_timeout, most) => match never {},
         never = reload(&server, tls.as_ref(), &mut hangup, log) => match never {},
         never = supervisor::feed_watchdog(|| plants.answers()) => match never {},
@@ -163,10 +171,9 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
         // that have more to say, or do not read, are not waited for.
         let _ = timeout(LAST_ANSWERS, closing).await;
         if lost.is_none() {
+            fresh.abort();
             plants.end().await;
             let _ = writer_end.await;
-            fresh.abort();
-            let _ = fresh.await;
             let _ = spawn_blocking(|| drop(ManuallyDrop::into_inner(engine))).await;
         }
     };

@@ -24,7 +24,7 @@ struct Scripted {
 }
 
 impl Writer for Scripted {
-    fn commit(&mut self, plants: &[NewPlant]) -> Committed {
+    fn commit(&mut self, plants: &[NewPlant], _: Instant) -> Committed {
         self.begun.send(plants.iter().map(|plant| plant.id).collect()).expect("the test receives");
         self.results.recv().expect("a result")
     }
@@ -53,7 +53,9 @@ fn store(queue: usize, upkeep: Option<CommitError>) -> Store {
     let log = Logger::root(Discard, o!());
     let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
     let entered = runtime.enter();
-    let (plants, end) = GroupCommit::start(writer, queue, COMMIT_TIMEOUT, log).expect("a thread");
+    let limits =
+        CreateLimits { queue, store_timeout: COMMIT_TIMEOUT, commit_timeout: COMMIT_TIMEOUT };
+    let (plants, end) = GroupCommit::start(writer, limits, log).expect("a thread");
     drop(entered);
     Store { runtime, plants, end, begun: begun_end, results: results_end }
 }

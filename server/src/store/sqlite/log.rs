@@ -112,7 +112,7 @@ fn is_marked(log: &File, mark: u32) -> io::Result<bool> {
 /// finds little left to copy, and starts the log over itself.
 pub fn shorten(place: &Place) -> Result<(), CommitError> {
     let unavailable = |error: io::Error| CommitError::Unavailable(error.into());
-    if place.sizes().map_err(unavailable)?.log <= LOG_BOUND.into() {
+    if place.log_length().map_err(unavailable)? <= LOG_BOUND.into() {
         return Ok(());
     }
     let connection = connect(place.store()).map_err(CommitError::Unavailable)?;

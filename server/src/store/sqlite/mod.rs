@@ -52,6 +52,9 @@ const LOCK: &str = "lock the store";
 /// (<https://sqlite.org/limits.html#max_length>).
 pub const LARGEST_PLANT: u64 = 999_999_000;
 
+/// The version of the schema.
+pub const SCHEMA_VERSION: u32 = schema::VERSION;
+
 /// A plant store in a file, its log and the log's index beside it (`-wal`, `-shm`).
 pub struct Sqlite {
     place: Place,
@@ -61,6 +64,8 @@ pub struct Sqlite {
     lock: Arc<LockFile>,
     /// Whether the log holds nothing that may not be synced yet.
     log_is_synced: AtomicBool,
+    /// Whether this process has created the store.
+    has_created: bool,
 }
 
 /// See [`crate::store::begin`].
@@ -69,13 +74,13 @@ pub fn begin(path: &Path) -> Result<Box<dyn NewStore>, StoreError> {
 }
 
 /// See [`crate::store::serve`].
-pub fn serve(path: &Path, start: Start) -> Result<(Sqlite, bool), StoreError> {
+pub fn serve(path: &Path, start: Start) -> Result<Sqlite, StoreError> {
     let new = match start.create.then(|| NewFile::begin(path)) {
         Some(Ok(new)) => new.publish_locked()?,
         None | Some(Err(StoreError::Exists(_))) => None,
         Some(Err(error)) => return Err(error),
     };
-    let created = new.is_some();
+    let has_created = new.is_some();
     file::recognise(path)?;
     let lock = match new {
         Some(lock) => lock,
@@ -95,7 +100,7 @@ pub fn serve(path: &Path, start: Start) -> Result<(Sqlite, bool), StoreError> {
             })
             .map_err(failed("bring the store up to date"))?;
     }
-    Ok((Sqlite::new(connection, path, lock)?, created))
+    Sqlite::new(connection, path, lock, has_created)
 }
 
 fn take_lock(path: &Path) -> Result<LockFile, StoreError> {
@@ -141,21 +146,27 @@ impl Sqlite {
             let needed = schema::VERSION;
             return Err(StoreError::OlderSchema { url: url(path), found, needed });
         }
-        Self::new(connection, path, lock)
+        Self::new(connection, path, lock, false)
     }
 
-    fn new(connection: Connection, path: &Path, lock: LockFile) -> Result<Self, StoreError> {
+    fn new(
+        connection: Connection,
+        path: &Path,
+        lock: LockFile,
+        has_created: bool,
+    ) -> Result<Self, StoreError> {
         let place = Place::of(path).map_err(failed(OPEN))?;
         if lock.id().map_err(failed(OPEN))? != place.id() {
             return Err(failed(OPEN)("another file was put in its place meanwhile"));
         }
         // A log that a crash left may never have been synced.
-        let log_is_synced = place.sizes().map_err(failed(OPEN))?.log == 0;
+        let log_is_synced = place.log_length().map_err(failed(OPEN))? == 0;
         Ok(Self {
             place,
             connection: Mutex::new(connection),
             lock: Arc::new(lock),
             log_is_synced: log_is_synced.into(),
+            has_created,
         })
     }
 
@@ -222,6 +233,11 @@ impl Contents for Sqlite {
 }
 
 impl Engine for Sqlite {
+    /// [`serve`] has done it.
+    fn set_up(&self) -> Result<bool, StoreError> {
+        Ok(self.has_created)
+    }
+
     fn writer(&self) -> Result<Box<dyn Writer>, StoreError> {
         let writer = SqliteWriter::open(&self.place, Arc::clone(&self.lock))?;
         // It has just been synced again.

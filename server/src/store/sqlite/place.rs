@@ -85,15 +85,20 @@ impl Place {
     pub fn is_at_size_limit(&self) -> bool {
         let Ok((limit, _)) = getrlimit(Resource::RLIMIT_FSIZE) else { return false };
         let is_at_limit = |bytes: u64| bytes.saturating_add(PAGE) > limit;
-        self.sizes().is_ok_and(|Sizes { store, log, .. }| is_at_limit(store) || is_at_limit(log))
+        [&self.store, &self.log].iter().any(|file| file.length().is_ok_and(is_at_limit))
     }
 
     /// How large the files are, and how much larger they may become.
     pub fn sizes(&self) -> io::Result<Sizes> {
-        let length = |file: &OpenFile| fs::metadata(&file.path).map(|file| file.len());
         let disk = statvfs(&self.store.path)?;
         let free = disk.blocks_available() as u64 * disk.fragment_size() as u64;
-        Ok(Sizes { store: length(&self.store)?, log: length(&self.log)?, free })
+        let (store, log) = (self.store.length()?, self.log.length()?);
+        Ok(Sizes { store: Some(store), log: Some(log), free: Some(free) })
+    }
+
+    /// How large the log is.
+    pub fn log_length(&self) -> io::Result<u64> {
+        self.log.length()
     }
 
     /// The device and the inode of the store's file.
@@ -113,6 +118,10 @@ impl Place {
 }
 
 impl OpenFile {
+    fn length(&self) -> io::Result<u64> {
+        Ok(fs::metadata(&self.path)?.len())
+    }
+
     fn at(path: PathBuf) -> io::Result<Self> {
         let file = fs::metadata(&path)?;
         Ok(Self { path, id: (file.dev(), file.ino()) })

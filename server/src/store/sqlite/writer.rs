@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::hooks::Wal;
 use rusqlite::{CachedStatement, Connection, Transaction};
@@ -84,7 +84,7 @@ impl SqliteWriter {
 }
 
 impl Writer for SqliteWriter {
-    fn commit(&mut self, plants: &[NewPlant]) -> Result<Vec<Outcome>, CommitError> {
+    fn commit(&mut self, plants: &[NewPlant], _: Instant) -> Result<Vec<Outcome>, CommitError> {
         self.transact(|transaction| put_all(transaction, plants))
     }
 

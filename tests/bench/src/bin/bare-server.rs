@@ -15,7 +15,7 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use plant_store_server::store::{self, GroupCommit, Start, StoreUrl};
+use plant_store_server::store::{self, CreateLimits, GroupCommit, Start, StoreUrl};
 use plant_store_server::types::{NewPlant, Plant};
 use serde::Deserialize;
 
@@ -27,8 +27,12 @@ struct Sent {
     tag: Option<String>,
 }
 
-/// As the service's default.
-const COMMIT_TIMEOUT: Duration = Duration::from_secs(10);
+/// As the service's defaults.
+const LIMITS: CreateLimits = CreateLimits {
+    queue: 1024,
+    store_timeout: Duration::from_secs(5),
+    commit_timeout: Duration::from_secs(10),
+};
 
 fn main() {
     let mut runtime = match std::env::args().nth(1).as_deref() {
@@ -40,11 +44,11 @@ fn main() {
 
 async fn serve() {
     let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
-    let (engine, _) =
-        store::serve(&url, Start { create: true, without_log: false }).expect("a new store");
+    let engine =
+        store::serve(&url, Start { create: true, ..Start::default() }).expect("a new store");
     let writer = engine.writer().expect("the store takes writes");
     let log = slog::Logger::root(slog::Discard, slog::o!());
-    let (plants, _end) = GroupCommit::start(writer, 1024, COMMIT_TIMEOUT, log).expect("a thread");
+    let (plants, _end) = GroupCommit::start(writer, LIMITS, log).expect("a thread");
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     println!("listening on http://{}", listener.local_addr().expect("an address"));
     loop {

@@ -3,7 +3,7 @@
 //! Everything is the real service except the writer, which reports every plant as created and keeps
 //! none.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use plant_store_server::http::bodies::Bodies;
@@ -16,7 +16,7 @@ use plant_store_tests::ServiceOverWriter;
 struct KeepsNothing;
 
 impl Writer for KeepsNothing {
-    fn commit(&mut self, plants: &[NewPlant]) -> Result<Vec<Outcome>, CommitError> {
+    fn commit(&mut self, plants: &[NewPlant], _: Instant) -> Result<Vec<Outcome>, CommitError> {
         Ok(vec![Outcome::Created; plants.len()])
     }
 

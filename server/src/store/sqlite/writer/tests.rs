@@ -1,4 +1,5 @@
 use std::fs;
+use std::time::Instant;
 
 use tempfile::TempDir;
 
@@ -31,7 +32,10 @@ impl Store {
     fn commit(&mut self) -> i32 {
         let plant = NewPlant::new(self.next, "Ficus ".repeat(12_000));
         self.next += 1;
-        assert_eq!(self.writer.commit(&[plant]).expect("a commit"), [Outcome::Created]);
+        assert_eq!(
+            self.writer.commit(&[plant], Instant::now()).expect("a commit"),
+            [Outcome::Created]
+        );
         let pages = self.writer.log_pages.load(Relaxed);
         self.writer.maintain().expect("a sound store");
         pages

@@ -1,0 +1,44 @@
+//! Whether a store is sound, and how large it is.
+
+use tokio_postgres::error::SqlState;
+
+use crate::store::engine::Sizes;
+use crate::store::postgres::error::PostgresError;
+use crate::store::postgres::row;
+use crate::store::postgres::schema;
+use crate::store::postgres::session::Session;
+
+/// What is wrong with the database's settings and with the tables; nothing, where the store is
+/// sound. Whether its files are, the database's own tools say
+/// (<https://www.postgresql.org/docs/current/amcheck.html>).
+pub async fn faults(session: &Session) -> Result<Vec<String>, PostgresError> {
+    let mut faults = Vec::new();
+    match session.check_durability().await {
+        Err(PostgresError::NotFit(fault)) => faults.push(fault),
+        checked => checked?,
+    }
+    let columns = schema::columns(session).await?;
+    if columns.iter().map(|column| column.each_ref().map(String::as_str)).ne(schema::COLUMNS) {
+        faults.push("the tables are not those of this release".to_owned());
+    }
+    // Fails where `id` is not the key any more.
+    let insert = format!("EXPLAIN {}", row::insert(1).replace("$1, $2, $3", "1, '', NULL"));
+    match session.client.query_typed(&insert, &[]).await {
+        Err(error) if error.code() == Some(&SqlState::INVALID_COLUMN_REFERENCE) => {
+            faults.push("plants.id is not a key".to_owned());
+        }
+        explained => drop(explained?),
+    }
+    Ok(faults)
+}
+
+/// What the plants take in the database, on this node where it has several. An engine without the
+/// function does not say.
+pub async fn sizes(session: &Session) -> Result<Sizes, PostgresError> {
+    let found = session.row("SELECT pg_total_relation_size('plants')").await;
+    let store = match found {
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => None,
+        found => Some(found?.try_get::<_, i64>(0)?.unsigned_abs()),
+    };
+    Ok(Sizes { store, log: None, free: None })
+}

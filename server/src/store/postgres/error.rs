@@ -1,0 +1,163 @@
+//! PostgreSQL's errors: what they mean for a create, and for an operator.
+//!
+//! No text of an error may hold the password or a plant.
+
+use std::error::Error;
+
+use tokio_postgres::error::{DbError, Severity, SqlState};
+
+use crate::store::engine::{Cause, CommitError, StoreError};
+use crate::store::url::StoreUrl;
+
+/// Why the database did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum PostgresError {
+    /// An error of the driver, or one that the database sent.
+    #[error("{}", said(.0))]
+    Driver(#[from] tokio_postgres::Error),
+    /// The statement may still have been carried out.
+    #[error("the database did not answer in time")]
+    Timeout,
+    /// The service has cancelled the statement.
+    #[error("the database did not answer in time: {0}")]
+    Cancelled(Box<Self>),
+    /// A commit that succeeded on this machine, and may not be on its standby. Or another warning:
+    /// what it means for a plant is not known.
+    #[error("the database warned: {0}")]
+    Warned(String),
+    /// This connection must not be used: what it takes may be lost, or goes to a schema of another
+    /// release.
+    #[error("{0}")]
+    NotFit(String),
+    /// The password, or a certificate.
+    #[error("{0}")]
+    Credentials(Cause),
+    /// Somebody else wrote the row.
+    #[error("a plant of the store is not UTF-8")]
+    NotText,
+    /// A plant whose id was taken is not there.
+    #[error("a plant was removed from the store")]
+    Removed,
+}
+
+/// What the driver says, or the database: its message and SQLSTATE, without the detail, which may
+/// hold values of a row.
+fn said(error: &tokio_postgres::Error) -> String {
+    if let Some(error) = error.as_db_error() {
+        return format!("{} (SQLSTATE {})", error.message(), error.code().code());
+    }
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+impl PostgresError {
+    /// What the database says, if it is the database's error.
+    fn sent(&self) -> Option<&DbError> {
+        match self {
+            Self::Driver(error) => error.as_db_error(),
+            Self::Cancelled(error) => error.sent(),
+            _ => None,
+        }
+    }
+
+    /// What a statement ends with that was cancelled for its time.
+    pub fn cancelled(self) -> Self {
+        Self::Cancelled(Box::new(self))
+    }
+
+    /// The SQLSTATE (<https://www.postgresql.org/docs/current/errcodes-appendix.html>).
+    pub fn code(&self) -> Option<&SqlState> {
+        self.sent().map(DbError::code)
+    }
+
+    /// What the metrics call it.
+    pub fn kind(&self) -> &'static str {
+        match (self, self.code()) {
+            (Self::Timeout | Self::Cancelled(_), _) => "timeout",
+            (Self::Warned(_), _) => "warning",
+            (_, Some(&SqlState::T_R_SERIALIZATION_FAILURE)) => "serialization",
+            (_, Some(&SqlState::T_R_DEADLOCK_DETECTED)) => "deadlock",
+            (_, Some(&SqlState::READ_ONLY_SQL_TRANSACTION)) => "read_only",
+            (_, Some(code)) if !is_end_of_connection(code) => "other",
+            _ => "connection",
+        }
+    }
+
+    /// Whether the connection can be used for the next statement: an error ended one statement, and
+    /// nothing says that another server is the one that takes writes now.
+    pub fn leaves_connection(&self) -> bool {
+        self.sent().is_some_and(|error| {
+            error.parsed_severity() == Some(Severity::Error)
+                && *error.code() != SqlState::READ_ONLY_SQL_TRANSACTION
+        })
+    }
+
+    /// Whether the same statements may succeed later, without a repair of the database. It is
+    /// unknown whether they were carried out.
+    pub fn may_pass(&self) -> bool {
+        match (self, self.code()) {
+            (Self::NotText | Self::Removed, _) => false,
+            // A class is the first two characters. 08: connection, 25: transaction state (such as
+            // read-only), 26: a statement that a pooler has forgotten, 28 and 3D: another database
+            // is there for a while, 40: rollback, 53: resources, 55: a lock, 57: intervention, 58:
+            // the system below.
+            (_, Some(code)) => {
+                let classes = ["08", "25", "26", "28", "3D", "40", "53", "55", "57", "58"];
+                classes.iter().any(|class| code.code().starts_with(class))
+            }
+            (_, None) => true,
+        }
+    }
+
+    /// Whether the database cannot be reached, or has to be waited for; it is not refused.
+    pub fn is_unreachable(&self) -> bool {
+        match self.code() {
+            Some(code) => {
+                let classes = ["08", "25", "53", "57"];
+                classes.iter().any(|class| code.code().starts_with(class))
+            }
+            None => match self {
+                Self::Timeout => true,
+                Self::Driver(error) => is_of_the_network(error),
+                _ => false,
+            },
+        }
+    }
+}
+
+impl PostgresError {
+    /// As an error of the store, while this was tried.
+    pub fn of_store(self, url: &StoreUrl, doing: &'static str) -> StoreError {
+        match self.is_unreachable() {
+            true => StoreError::Unreachable { url: url.clone(), cause: self.into() },
+            false => failed(doing)(self),
+        }
+    }
+}
+
+fn is_end_of_connection(code: &SqlState) -> bool {
+    ["08", "57"].iter().any(|class| code.code().starts_with(class))
+}
+
+/// A connection was not made, or has ended; not: a password or a certificate was refused.
+fn is_of_the_network(error: &tokio_postgres::Error) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<std::io::Error>());
+    error.is_closed()
+        || cause.is_some_and(|cause| cause.get_ref().is_none_or(|of| !of.is::<rustls::Error>()))
+}
+
+impl From<PostgresError> for CommitError {
+    fn from(error: PostgresError) -> Self {
+        match error.may_pass() {
+            true => Self::Unavailable(error.into()),
+            false => Self::Fault(error.into()),
+        }
+    }
+}
+
+/// Turns an error into a [`StoreError::Failed`] that says what was tried.
+pub fn failed<E: Into<Cause>>(doing: &'static str) -> impl Fn(E) -> StoreError {
+    move |cause| StoreError::Failed { doing, cause: cause.into() }
+}

@@ -1,0 +1,188 @@
+//! A session that is there when it is needed, for threads that may block.
+//!
+//! Nothing here is called on a thread of another runtime: it would panic there.
+
+use std::io;
+use std::pin::pin;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rand::RngExt;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::{timeout, timeout_at};
+
+use crate::descriptors::beyond_limit;
+use crate::store::metrics::DatabaseMetrics;
+use crate::store::postgres::connector::Connector;
+use crate::store::postgres::error::PostgresError;
+use crate::store::postgres::session::Session;
+
+/// How long a call other than a commit may take.
+pub const LIMIT: Duration = Duration::from_secs(5);
+
+/// How long one attempt to connect may take. The driver's own time-out is only that of TCP, and a
+/// listener may accept and stay silent.
+const CONNECT_LIMIT: Duration = Duration::from_secs(2);
+
+/// The pauses before a repeat: the first one, and the longest one. A restart of the database takes
+/// some hundred milliseconds.
+const FIRST_PAUSE: Duration = Duration::from_millis(25);
+const LONGEST_PAUSE: Duration = Duration::from_millis(200);
+
+/// What is left at the end of a limit to cancel a statement: a quarter of it, at most this.
+const CANCEL: Duration = Duration::from_millis(500);
+
+/// When a call that begins now has to end.
+pub fn until() -> Instant {
+    Instant::now() + LIMIT
+}
+
+/// At most one session, and the runtime that it runs on: only while a call waits for it.
+pub struct Link {
+    connector: Connector,
+    session: Option<Session>,
+    runtime: Option<Runtime>,
+    metrics: DatabaseMetrics,
+}
+
+impl Link {
+    /// Connects at the first call.
+    pub fn new(connector: Connector) -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let metrics = DatabaseMetrics::register();
+        Ok(Self { connector, session: None, runtime: Some(runtime), metrics })
+    }
+
+    /// Does the work on the session, again and again as long as what stops it may pass. So the work
+    /// must be such that it may be done twice.
+    ///
+    /// # Errors
+    ///
+    /// The last one. It is unknown whether the work was done.
+    pub fn retry<T>(
+        &mut self,
+        until: Instant,
+        mut work: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
+    ) -> Result<T, PostgresError> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let error = match self.run(until, &mut work) {
+                Ok(done) => return Ok(done),
+                Err(error) => error,
+            };
+            // Servers that were stopped by the same fault do not come back at the same time.
+            let pause_now = pause.mul_f64(rand::rng().random_range(0.5..1.5));
+            if !error.may_pass() || Instant::now() + pause_now >= until {
+                return Err(error);
+            }
+            DatabaseMetrics::retried(error.kind());
+            thread::sleep(pause_now);
+            pause = LONGEST_PAUSE.min(pause * 2);
+        }
+    }
+
+    /// Does the work once, on the session.
+    ///
+    /// # Errors
+    ///
+    /// It is unknown whether the work was done.
+    pub fn run<T>(
+        &mut self,
+        until: Instant,
+        work: impl AsyncFnOnce(&Session) -> Result<T, PostgresError>,
+    ) -> Result<T, PostgresError> {
+        let session = match self.session.take() {
+            Some(session) if !session.client.is_closed() => session,
+            other => {
+                if let Some(closed) = other {
+                    self.close(closed);
+                }
+                self.connect(until, async |connector| connector.connect().await)?
+            }
+        };
+        let done = self.block_on(async {
+            session.take_warning();
+            let done = within(&session, until, work(&session)).await;
+            match session.take_warning() {
+                Some(warning) if done.is_ok() => Err(PostgresError::Warned(warning)),
+                _ => done,
+            }
+        });
+        let stays = match &done {
+            Ok(_) => true,
+            Err(error) => error.leaves_connection() && self.roll_back(&session, until),
+        };
+        match stays {
+            true => self.session = Some(session),
+            false => self.close(session),
+        }
+        done
+    }
+
+    /// Ends the transaction that an error may have left open. Where there is none, the database
+    /// warns, and nobody asks for that warning.
+    fn roll_back(&self, session: &Session, until: Instant) -> bool {
+        let rolled_back = session.client.batch_execute("ROLLBACK");
+        let ended = self.block_on(async { timeout_at(until.into(), rolled_back).await });
+        matches!(ended, Ok(Ok(())))
+    }
+
+    /// A session of the caller's own, on this link's runtime.
+    pub fn connect(
+        &self,
+        until: Instant,
+        connect: impl AsyncFnOnce(&Connector) -> Result<Session, PostgresError>,
+    ) -> Result<Session, PostgresError> {
+        let limit = CONNECT_LIMIT.min(until.saturating_duration_since(Instant::now()));
+        let connected = beyond_limit(|| {
+            self.block_on(async { timeout(limit, connect(&self.connector)).await })
+        });
+        let session = connected.unwrap_or(Err(PostgresError::Timeout))?;
+        self.metrics.connected();
+        Ok(session)
+    }
+
+    /// How it connects.
+    pub fn connector(&self) -> &Connector {
+        &self.connector
+    }
+
+    /// Closes a session of [`Link::connect`].
+    pub fn close(&self, session: Session) {
+        drop(session);
+        self.metrics.disconnected();
+    }
+
+    /// Drives the sessions while it waits.
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.runtime.as_ref().expect("it is there until the link is dropped").block_on(future)
+    }
+}
+
+/// Waits for no task: the link may be dropped on a thread of another runtime.
+impl Drop for Link {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+/// Awaits the work. Shortly before the limit has the server cancel it: a statement that is only
+/// left alone would go on there, and hold its locks.
+async fn within<T>(
+    session: &Session,
+    until: Instant,
+    work: impl Future<Output = Result<T, PostgresError>>,
+) -> Result<T, PostgresError> {
+    let mut work = pin!(work);
+    let left = until.saturating_duration_since(Instant::now());
+    if let Ok(done) = timeout(left.saturating_sub(CANCEL.min(left / 4)), &mut work).await {
+        return done;
+    }
+    let cancelled = async {
+        session.cancel().await;
+        work.await.map_err(PostgresError::cancelled)
+    };
+    timeout_at(until.into(), cancelled).await.unwrap_or(Err(PostgresError::Timeout))
+}

@@ -1,0 +1,289 @@
+//! PostgreSQL, and what speaks its protocol: for more servers than one.
+//!
+//! A commit is durable as the database's own settings say, and they must say enough: see
+//! `session.rs`. Servers share nothing but the database, so any number of them may run on it.
+//!
+//! Calls block, on a runtime of each link's own. None of them may be made on a thread of another
+//! runtime.
+
+mod check;
+mod connector;
+mod error;
+mod link;
+mod new_database;
+mod pages;
+mod password;
+mod row;
+mod schema;
+mod session;
+mod tls;
+mod tokens;
+pub mod url;
+mod writer;
+
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use crate::store::engine::{
+    CommitError, Contents, Engine, NewStore, Pages, Sizes, Start, StoreError, Writer,
+};
+use crate::store::metrics::DatabaseMetrics;
+use crate::store::postgres::connector::Connector;
+use crate::store::postgres::error::PostgresError;
+use crate::store::postgres::link::{LIMIT, Link, until};
+use crate::store::postgres::new_database::NewDatabase;
+use crate::store::postgres::pages::{Open, PostgresPages};
+use crate::store::postgres::session::Session;
+use crate::store::postgres::tokens::Changed;
+use crate::store::postgres::url::PostgresUrl;
+use crate::store::postgres::writer::PostgresWriter;
+use crate::store::url::StoreUrl;
+use crate::token::{StoredToken, TokenName};
+
+/// The largest plant, in bytes of its texts: a batch and its largest plant fit into the gigabyte of
+/// one message (<https://www.postgresql.org/docs/current/limits.html>).
+pub const LARGEST_PLANT: u64 = 999_999_000;
+
+/// A plant store in a database.
+pub struct Postgres {
+    url: PostgresUrl,
+    connector: Connector,
+    /// For everything but the plants.
+    link: Mutex<Link>,
+    start: Start,
+    /// This server, among those on the database.
+    server: i64,
+    /// Whether the database syncs, as of the last second.
+    is_durable: Arc<AtomicBool>,
+    /// Whether this server has created the store.
+    has_created: AtomicBool,
+    metrics: DatabaseMetrics,
+}
+
+/// See [`crate::store::begin`].
+pub fn begin(url: &PostgresUrl) -> Result<Box<dyn NewStore>, StoreError> {
+    Ok(Box::new(NewDatabase::begin(url, link(url, Start::default(), false)?)?))
+}
+
+/// See [`crate::store::serve`]. Does not connect yet.
+pub fn serve(url: &PostgresUrl, start: Start) -> Result<Postgres, StoreError> {
+    Postgres::new(url, start, true)
+}
+
+fn link(url: &PostgresUrl, start: Start, to_serve: bool) -> Result<Link, StoreError> {
+    let tls = tls::connector(url).map_err(error::failed("read the certificates to trust"))?;
+    let without_fsync = start.without_fsync;
+    let connector = Connector { url: url.clone(), tls, to_serve, without_fsync };
+    Link::new(connector).map_err(error::failed("open the store"))
+}
+
+impl Postgres {
+    /// Opens the store in that database, which has the schema of this release.
+    pub fn open(url: &PostgresUrl) -> Result<Self, StoreError> {
+        let store = Self::new(url, Start::default(), false)?;
+        let found = store.ask("open the store", async |session| schema::version(session).await)?;
+        let (url, needed) = (store.url(), schema::VERSION);
+        match found {
+            None => Err(StoreError::Missing(url)),
+            Some(found) if found < needed => Err(StoreError::OlderSchema { url, found, needed }),
+            Some(found) if found > needed => {
+                Err(StoreError::NewerSchema { url, found, known: needed })
+            }
+            Some(_) => Ok(store),
+        }
+    }
+
+    fn new(url: &PostgresUrl, start: Start, to_serve: bool) -> Result<Self, StoreError> {
+        let link = link(url, start, to_serve)?;
+        Ok(Self {
+            url: url.clone(),
+            connector: link.connector().clone(),
+            link: Mutex::new(link),
+            start,
+            server: rand::random(),
+            is_durable: Arc::new(AtomicBool::new(true)),
+            has_created: AtomicBool::new(false),
+            metrics: DatabaseMetrics::register(),
+        })
+    }
+
+    fn url(&self) -> StoreUrl {
+        StoreUrl::Postgres(Box::new(self.url.clone()))
+    }
+
+    fn link(&self) -> MutexGuard<'_, Link> {
+        // After a panic the link has no session, and connects.
+        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A link of the caller's own.
+    fn new_link(&self) -> io::Result<Link> {
+        Link::new(self.connector.clone())
+    }
+
+    fn error(&self, doing: &'static str) -> impl Fn(PostgresError) -> StoreError {
+        let url = self.url();
+        move |error| error.of_store(&url, doing)
+    }
+
+    /// Reads something; again, where a connection was lost meanwhile.
+    fn ask<T>(
+        &self,
+        doing: &'static str,
+        read: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
+    ) -> Result<T, StoreError> {
+        self.link().retry(until(), read).map_err(self.error(doing))
+    }
+
+    /// Changes something, once.
+    fn change<T>(
+        &self,
+        doing: &'static str,
+        change: impl AsyncFnOnce(&Session) -> Result<T, PostgresError>,
+    ) -> Result<T, StoreError> {
+        self.link().run(until(), change).map_err(self.error(doing))
+    }
+
+    /// Creates the store, or brings it up to date.
+    async fn prepare(&self, session: &Session) -> Result<(), Unprepared> {
+        if !self.start.without_fsync {
+            session.check_durability().await?;
+        }
+        let url = || self.url();
+        match schema::version(session).await? {
+            Some(schema::VERSION) => return Ok(()),
+            Some(found) if found > schema::VERSION => {
+                let known = schema::VERSION;
+                return Err(StoreError::NewerSchema { url: url(), found, known }.into());
+            }
+            Some(_) => {}
+            None if !self.start.create => return Err(StoreError::Missing(url()).into()),
+            None => {
+                if schema::has_table(session, "plants").await?
+                    && !schema::has_table(session, "plant_store_schema").await?
+                {
+                    return Err(StoreError::NotAPlantStore(url()).into());
+                }
+            }
+        }
+        if schema::bring_up_to_date(session).await? {
+            self.has_created.store(true, Relaxed);
+        }
+        Ok(())
+    }
+}
+
+/// Why the store could not be prepared.
+enum Unprepared {
+    Store(StoreError),
+    Postgres(PostgresError),
+}
+
+impl From<StoreError> for Unprepared {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+impl From<PostgresError> for Unprepared {
+    fn from(error: PostgresError) -> Self {
+        Self::Postgres(error)
+    }
+}
+
+impl Contents for Postgres {
+    fn count(&self) -> Result<u64, StoreError> {
+        const COUNT: &str = "count the plants";
+        let link = self.new_link().map_err(error::failed(COUNT))?;
+        Open::connect(link).and_then(|open| pages::count(&open)).map_err(self.error(COUNT))
+    }
+
+    fn plants(&self) -> Result<Pages<'_>, StoreError> {
+        const READ: &str = "read the plants";
+        let link = self.new_link().map_err(error::failed(READ))?;
+        let pages = PostgresPages::open(link).map_err(self.error(READ))?;
+        Ok(Box::new(pages.map(|page| page.map_err(self.error(READ)))))
+    }
+
+    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
+        self.ask("read the tokens", async |session| tokens::all(session).await)
+    }
+}
+
+impl Engine for Postgres {
+    fn set_up(&self) -> Result<bool, StoreError> {
+        const SET_UP: &str = "set up the store";
+        let link = self.link();
+        let connect = async |connector: &Connector| connector.connect_to_any().await;
+        let session = link.connect(until(), connect).map_err(self.error(SET_UP))?;
+        let prepared = async { tokio::time::timeout(LIMIT, self.prepare(&session)).await };
+        let prepared = link.block_on(prepared);
+        link.close(session);
+        match prepared.unwrap_or(Err(PostgresError::Timeout.into())) {
+            Ok(()) => Ok(self.has_created.load(Relaxed)),
+            Err(Unprepared::Store(error)) => Err(error),
+            Err(Unprepared::Postgres(error)) => Err(self.error(SET_UP)(error)),
+        }
+    }
+
+    fn writer(&self) -> Result<Box<dyn Writer>, StoreError> {
+        let link = self.new_link().map_err(error::failed("open the store for writing"))?;
+        Ok(Box::new(PostgresWriter::new(link, self.server, Arc::clone(&self.is_durable))))
+    }
+
+    /// Asks for the settings that a reload can change, on a session that need not see the same
+    /// server as the writer's: after a failover both are connected again.
+    fn tend(&self) -> Result<Sizes, CommitError> {
+        let mut link = self.link();
+        let started = Instant::now();
+        link.retry(until(), async |session| session.ping().await)?;
+        self.metrics.round_trip(started.elapsed());
+        if !self.start.without_fsync {
+            let checked = link.run(until(), async |session| session.check_durability().await);
+            let is_off = matches!(checked, Err(PostgresError::NotFit(_)));
+            self.is_durable.store(!is_off, Relaxed);
+            checked?;
+        }
+        Ok(link.run(until(), async |session| check::sizes(session).await)?)
+    }
+
+    fn check(&self) -> Result<Vec<String>, StoreError> {
+        self.ask("check the store", async |session| check::faults(session).await)
+    }
+
+    fn sizes(&self) -> Result<Sizes, StoreError> {
+        self.ask("measure the store", async |session| check::sizes(session).await)
+    }
+
+    fn token_changes(&self) -> Result<u32, StoreError> {
+        self.ask("read the tokens", async |session| tokens::changes(session).await)
+    }
+
+    fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
+        let add = async |session: &Session| tokens::add(session, token).await;
+        match self.change("store the token", add)? {
+            Changed::Done => Ok(()),
+            Changed::Not => Err(StoreError::TokenNameTaken(token.name.clone())),
+        }
+    }
+
+    fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
+        let revoke = async |session: &Session| tokens::revoke(session, name).await;
+        match self.change("revoke the token", revoke)? {
+            Changed::Done => Ok(()),
+            Changed::Not => Err(StoreError::NoSuchToken(name.clone())),
+        }
+    }
+
+    fn confirm_tokens(&self, changes: u32) -> Result<(), StoreError> {
+        let confirm =
+            async |session: &Session| tokens::confirm(session, self.server, changes).await;
+        self.ask("confirm the tokens", confirm)
+    }
+
+    fn are_tokens_in_force(&self) -> Result<bool, StoreError> {
+        self.ask("read the tokens", async |session| tokens::are_confirmed(session).await)
+    }
+}

@@ -1,0 +1,148 @@
+//! The schema, as the steps that lead to it: the same versions as those of a store in SQLite.
+//!
+//! Each statement is committed alone, may run twice, and may run in several servers at once: a
+//! distributed engine does not change several tables in one transaction. A step that was released
+//! must never be changed.
+
+use tokio_postgres::error::SqlState;
+
+use crate::store::postgres::error::PostgresError;
+use crate::store::postgres::session::Session;
+use crate::store::sqlite;
+
+/// The first step makes version 1, the second version 2, and so on.
+const STEPS: &[&[&str]] = &[
+    // A table of an engine that spreads `plants` by `id` keeps its key. `digest` is the SHA-256 of
+    // a token; times are Unix seconds.
+    &[
+        "CREATE TABLE IF NOT EXISTS plants (
+            id bigint PRIMARY KEY,
+            name bytea NOT NULL,
+            tag bytea
+        )",
+        "CREATE TABLE IF NOT EXISTS tokens (
+            name text PRIMARY KEY,
+            digest bytea NOT NULL UNIQUE,
+            first_characters text NOT NULL,
+            created_at bigint NOT NULL,
+            expires_at bigint
+        )",
+    ],
+    // One row: how often the tokens have changed. And a row for each server: up to which change it
+    // has read the tokens, and when it last said so.
+    &[
+        "CREATE TABLE IF NOT EXISTS token_changes (
+            id bigint PRIMARY KEY,
+            made bigint NOT NULL
+        )",
+        "INSERT INTO token_changes (id, made) VALUES (1, 0) ON CONFLICT (id) DO NOTHING",
+        "CREATE TABLE IF NOT EXISTS servers (
+            id bigint PRIMARY KEY,
+            confirmed bigint NOT NULL,
+            seen_at timestamptz NOT NULL
+        )",
+    ],
+];
+
+/// The table that tells a plant store from any other database: it holds the versions that the
+/// store has had.
+const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS plant_store_schema (version bigint PRIMARY KEY)";
+
+/// The version that this release reads and writes.
+pub const VERSION: u32 = sqlite::SCHEMA_VERSION;
+
+// A store may move between the engines.
+const _: () = assert!(STEPS.len() == VERSION as usize, "a step of one engine is one of the other");
+
+/// The version of the store; none, where there is no store, or one whose creation has not ended.
+pub async fn version(session: &Session) -> Result<Option<u32>, PostgresError> {
+    let found = session.row("SELECT max(version) FROM plant_store_schema").await;
+    match found {
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
+        Err(error) => Err(error),
+        Ok(row) => {
+            let version: Option<i64> = row.try_get(0)?;
+            Ok(version.map(|version| u32::try_from(version).unwrap_or(u32::MAX)))
+        }
+    }
+}
+
+/// Whether there is a table of that name.
+pub async fn has_table(session: &Session, name: &str) -> Result<bool, PostgresError> {
+    match session.client.query_typed(&format!("SELECT 1 FROM {name} LIMIT 0"), &[]).await {
+        Ok(_) => Ok(true),
+        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Takes the steps that the store lacks. Returns whether this call created the store: where several
+/// servers do it together, one of them did.
+pub async fn bring_up_to_date(session: &Session) -> Result<bool, PostgresError> {
+    change(session, VERSIONS).await?;
+    let found = version(session).await?.unwrap_or(0);
+    let mut created = false;
+    for (step, version) in STEPS.iter().zip(1..).skip(found as usize) {
+        for statement in *step {
+            change(session, statement).await?;
+        }
+        let taken = format!(
+            "INSERT INTO plant_store_schema (version) VALUES ({version}) \
+             ON CONFLICT (version) DO NOTHING"
+        );
+        let is_first = session.client.execute_typed(&taken, &[]).await? == 1;
+        created |= version == 1 && is_first;
+    }
+    Ok(created)
+}
+
+/// Two servers that create the same table at once: `IF NOT EXISTS` does not cover that, and one of
+/// them finds the other's row in the catalogue.
+async fn change(session: &Session, statement: &str) -> Result<(), PostgresError> {
+    match session.client.execute_typed(statement, &[]).await {
+        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
+            session.client.execute_typed(statement, &[]).await?;
+        }
+        done => drop(done?),
+    }
+    Ok(())
+}
+
+/// What is wrong with a store of another version.
+pub fn unfit(found: Option<u32>) -> String {
+    match found {
+        None => "there is no plant store in the database".to_owned(),
+        Some(found) => format!("the store has schema version {found}, and needs {VERSION}"),
+    }
+}
+
+/// What [`columns`] returns for a sound store.
+pub const COLUMNS: [[&str; 4]; 14] = [
+    ["plant_store_schema", "version", "bigint", "NO"],
+    ["plants", "id", "bigint", "NO"],
+    ["plants", "name", "bytea", "NO"],
+    ["plants", "tag", "bytea", "YES"],
+    ["servers", "id", "bigint", "NO"],
+    ["servers", "confirmed", "bigint", "NO"],
+    ["servers", "seen_at", "timestamp with time zone", "NO"],
+    ["token_changes", "id", "bigint", "NO"],
+    ["token_changes", "made", "bigint", "NO"],
+    ["tokens", "name", "text", "NO"],
+    ["tokens", "digest", "bytea", "NO"],
+    ["tokens", "first_characters", "text", "NO"],
+    ["tokens", "created_at", "bigint", "NO"],
+    ["tokens", "expires_at", "bigint", "YES"],
+];
+
+/// The columns of the tables: the table, the column, its type, and whether it may be NULL.
+pub async fn columns(session: &Session) -> Result<Vec<[String; 4]>, PostgresError> {
+    let query = "SELECT table_name::text, column_name::text, data_type::text, is_nullable::text \
+                 FROM information_schema.columns \
+                 WHERE table_schema = ANY (current_schemas(false)) AND table_name IN \
+                 ('plants', 'tokens', 'token_changes', 'servers', 'plant_store_schema') \
+                 ORDER BY table_name::text COLLATE \"C\", ordinal_position";
+    let rows = session.client.query_typed(query, &[]).await?;
+    rows.iter()
+        .map(|row| Ok([row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(3)?]))
+        .collect()
+}

@@ -1,0 +1,113 @@
+//! One connection to the database, the statements that are prepared on it, and the warnings that
+//! came on it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::stream::poll_fn;
+use tokio::sync::OnceCell;
+use tokio::task::AbortHandle;
+use tokio_postgres::error::Severity;
+use tokio_postgres::{AsyncMessage, Client, Config, Row, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::store::batch::BATCH;
+use crate::store::postgres::error::PostgresError;
+use crate::store::postgres::row;
+
+/// How long the request to cancel a statement may take.
+const CANCEL_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The sizes of the statements that add plants: 1, 2, 4 and so on, up to a whole batch.
+const SIZES: usize = BATCH.ilog2() as usize + 1;
+
+/// What the server would lose at a power cut. An engine that does not have a setting, such as
+/// CockroachDB, has a log of its own.
+const DURABILITY: &str =
+    "SELECT current_setting('fsync', true), current_setting('full_page_writes', true)";
+
+/// An open connection. Dropping it closes it.
+pub struct Session {
+    pub client: Client,
+    tls: MakeRustlsConnect,
+    /// The last warning. One that is sent during a statement is here before the statement's result.
+    warning: Arc<Mutex<Option<String>>>,
+    /// The statement that adds 2^n plants is the nth.
+    inserts: [OnceCell<Statement>; SIZES],
+    connection: AbortHandle,
+}
+
+impl Session {
+    /// Connects. Bound to the runtime that it is called on.
+    pub async fn open(config: &Config, tls: MakeRustlsConnect) -> Result<Self, PostgresError> {
+        let (client, mut connection) = config.connect(tls.clone()).await?;
+        let warning = Arc::new(Mutex::new(None));
+        let heard = Arc::clone(&warning);
+        let mut messages = poll_fn(move |context| connection.poll_message(context));
+        let task = tokio::spawn(async move {
+            while let Some(Ok(message)) = messages.next().await {
+                if let AsyncMessage::Notice(notice) = message
+                    && notice.parsed_severity() == Some(Severity::Warning)
+                {
+                    let text = format!("{} (SQLSTATE {})", notice.message(), notice.code().code());
+                    *heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+                }
+            }
+        });
+        let connection = task.abort_handle();
+        Ok(Self { client, tls, warning, inserts: Default::default(), connection })
+    }
+
+    /// The warning that came since the last call.
+    pub fn take_warning(&self) -> Option<String> {
+        self.warning.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The statement that adds 2^`exponent` plants.
+    pub async fn insert(&self, exponent: usize) -> Result<&Statement, PostgresError> {
+        let prepare = async || {
+            let plants = 1 << exponent;
+            let types = vec![row::TYPES; plants].concat();
+            self.client.prepare_typed(&row::insert(plants), &types).await
+        };
+        Ok(self.inserts[exponent].get_or_try_init(prepare).await?)
+    }
+
+    /// Fails where the database does not sync what it commits.
+    pub async fn check_durability(&self) -> Result<(), PostgresError> {
+        let row = self.row(DURABILITY).await?;
+        for (column, name) in ["fsync", "full_page_writes"].into_iter().enumerate() {
+            if row.try_get::<_, Option<&str>>(column)? == Some("off") {
+                return Err(PostgresError::NotFit(format!(
+                    "the database has {name}=off, so it may lose plants at a power cut: set it to \
+                     on, or start with --without-fsync"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// An empty statement.
+    pub async fn ping(&self) -> Result<(), PostgresError> {
+        Ok(self.client.batch_execute("").await?)
+    }
+
+    /// The one row of a query without parameters.
+    pub async fn row(&self, query: &str) -> Result<Row, PostgresError> {
+        Ok(self.client.query_typed_one(query, &[]).await?)
+    }
+
+    /// Has the server cancel the statement that runs. It may have ended meanwhile.
+    pub async fn cancel(&self) {
+        let cancel = self.client.cancel_token();
+        // Where this fails, the connection is closed after it.
+        let _ = tokio::time::timeout(CANCEL_TIMEOUT, cancel.cancel_query(self.tls.clone())).await;
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.connection.abort();
+    }
+}

@@ -1,0 +1,162 @@
+//! The tables of token digests, of their changes, and of the servers that have read them.
+
+use chrono::{DateTime, Utc};
+use tokio_postgres::Row;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{ToSql, Type};
+
+use crate::store::postgres::error::PostgresError;
+use crate::store::postgres::session::Session;
+use crate::token::{StoredToken, TokenDigest, TokenName};
+
+/// After this time without a word of it, a server counts as gone: it was killed, or is cut off.
+const GONE_AFTER: &str = "interval '3 seconds'";
+
+const COLUMNS: &str = "name, digest, first_characters, created_at, expires_at";
+
+/// What became of a change of the tokens.
+pub enum Changed {
+    Done,
+    /// The name is taken, or there is no such token: nothing was changed.
+    Not,
+}
+
+/// Every token, in the order of the names. The order is made here: that of the database depends on
+/// its locale.
+pub async fn all(session: &Session) -> Result<Vec<StoredToken>, PostgresError> {
+    let query = format!("SELECT {COLUMNS} FROM tokens");
+    let rows = session.client.query_typed(&query, &[]).await?;
+    let mut tokens = rows.iter().map(token).collect::<Result<Vec<_>, _>>()?;
+    tokens.sort_by(|one, other| one.name.as_str().cmp(other.name.as_str()));
+    Ok(tokens)
+}
+
+/// Adds a token whose name is new.
+pub async fn insert(session: &Session, token: &StoredToken) -> Result<(), PostgresError> {
+    let expires_at = token.expires_at.map(|expiry| expiry.timestamp());
+    let values: [(&(dyn ToSql + Sync), Type); 5] = [
+        (&token.name.as_str(), Type::TEXT),
+        (&token.digest.0.as_slice(), Type::BYTEA),
+        (&token.first_characters, Type::TEXT),
+        (&token.created_at.timestamp(), Type::INT8),
+        (&expires_at, Type::INT8),
+    ];
+    let insert = format!("INSERT INTO tokens ({COLUMNS}) VALUES ($1, $2, $3, $4, $5)");
+    session.client.execute_typed(&insert, &values).await?;
+    Ok(())
+}
+
+pub async fn add(session: &Session, token: &StoredToken) -> Result<Changed, PostgresError> {
+    let add = async || {
+        let expired = "DELETE FROM tokens WHERE name = $1 AND expires_at <= $2";
+        let (name, now) = (token.name.as_str(), Utc::now().timestamp());
+        let values: [(&(dyn ToSql + Sync), Type); 2] = [(&name, Type::TEXT), (&now, Type::INT8)];
+        session.client.execute_typed(expired, &values).await?;
+        insert(session, token).await
+    };
+    match change(session, add).await {
+        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(Changed::Not),
+        done => done.map(|()| Changed::Done),
+    }
+}
+
+pub async fn revoke(session: &Session, name: &TokenName) -> Result<Changed, PostgresError> {
+    let mut revoked = 0;
+    change(session, async || {
+        let values: [(&(dyn ToSql + Sync), Type); 1] = [(&name.as_str(), Type::TEXT)];
+        let revoke = "DELETE FROM tokens WHERE name = $1";
+        revoked = session.client.execute_typed(revoke, &values).await?;
+        Ok(())
+    })
+    .await?;
+    Ok(if revoked > 0 { Changed::Done } else { Changed::Not })
+}
+
+/// Changes the tokens in a transaction, and counts the change.
+async fn change(
+    session: &Session,
+    change: impl AsyncFnOnce() -> Result<(), PostgresError>,
+) -> Result<(), PostgresError> {
+    session.client.batch_execute("BEGIN").await?;
+    let changed = async {
+        change().await?;
+        let count = "UPDATE token_changes SET made = made + 1 WHERE id = 1";
+        session.client.execute_typed(count, &[]).await?;
+        Ok(())
+    };
+    match changed.await {
+        Ok(()) => Ok(session.client.batch_execute("COMMIT").await?),
+        Err(error) => {
+            session.client.batch_execute("ROLLBACK").await?;
+            Err(error)
+        }
+    }
+}
+
+/// How often the tokens have changed.
+pub async fn changes(session: &Session) -> Result<u32, PostgresError> {
+    let row = session.row("SELECT made FROM token_changes WHERE id = 1").await?;
+    Ok(u32::try_from(row.try_get::<_, i64>(0)?).unwrap_or(u32::MAX))
+}
+
+/// A server says that it has read the tokens after so many changes, and that it is there. Servers
+/// that have been gone for long are forgotten.
+///
+/// Nothing depends on its outliving a crash, so it waits for no sync.
+pub async fn confirm(session: &Session, server: i64, changes: u32) -> Result<(), PostgresError> {
+    session
+        .client
+        .batch_execute(&format!(
+            "BEGIN;
+            SET LOCAL synchronous_commit = off;
+            INSERT INTO servers (id, confirmed, seen_at) VALUES ({server}, {changes}, now())
+                ON CONFLICT (id) DO UPDATE
+                SET confirmed = excluded.confirmed, seen_at = excluded.seen_at;
+            DELETE FROM servers WHERE seen_at < now() - interval '1 minute';
+            COMMIT"
+        ))
+        .await?;
+    Ok(())
+}
+
+/// A server says that it stops.
+pub async fn leave(session: &Session, server: i64) -> Result<(), PostgresError> {
+    let leave = format!("DELETE FROM servers WHERE id = {server}");
+    session.client.execute_typed(&leave, &[]).await?;
+    Ok(())
+}
+
+/// Whether every server that is there has read the tokens after the last change.
+pub async fn are_confirmed(session: &Session) -> Result<bool, PostgresError> {
+    let query = format!(
+        "SELECT NOT EXISTS (SELECT 1 FROM servers WHERE seen_at > now() - {GONE_AFTER} \
+         AND confirmed < (SELECT made FROM token_changes WHERE id = 1))"
+    );
+    Ok(session.row(&query).await?.try_get(0)?)
+}
+
+/// Writes what is there already.
+pub async fn touch(session: &Session) -> Result<(), PostgresError> {
+    let touch = "UPDATE token_changes SET made = made WHERE id = 1";
+    session.client.execute_typed(touch, &[]).await?;
+    Ok(())
+}
+
+fn token(row: &Row) -> Result<StoredToken, PostgresError> {
+    let name: &str = row.try_get(0)?;
+    let digest: &[u8] = row.try_get(1)?;
+    let not_ours = || PostgresError::NotFit("a token of the store is not one".to_owned());
+    Ok(StoredToken {
+        name: name.parse().map_err(|_| not_ours())?,
+        digest: TokenDigest(digest.try_into().map_err(|_| not_ours())?),
+        first_characters: row.try_get(2)?,
+        created_at: time(row.try_get(3)?),
+        expires_at: row.try_get::<_, Option<i64>>(4)?.map(time),
+    })
+}
+
+/// A time past the calendar was not written by this service. It becomes the earliest time, so that
+/// such a token has expired.
+fn time(seconds: i64) -> DateTime<Utc> {
+    DateTime::from_timestamp(seconds, 0).unwrap_or(DateTime::<Utc>::MIN_UTC)
+}

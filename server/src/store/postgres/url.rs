@@ -1,0 +1,270 @@
+//! `postgres://…`: which database, and how it is reached.
+//!
+//! The password must never be shown: not by `Display`, not by `Debug`, and not in an error.
+
+use std::fmt;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use percent_encoding::percent_decode_str;
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
+
+/// A host that does not answer is left for the next one after this time.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// A connection whose packets are swallowed ends after about this time, also while it waits for an
+/// answer (tcp(7), `TCP_USER_TIMEOUT` and keep-alive).
+const SILENCE: Duration = Duration::from_secs(10);
+const PROBE_EVERY: Duration = Duration::from_secs(3);
+
+/// A database, as libpq's URIs name it
+/// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS>).
+///
+/// Off this machine the connection is encrypted and the server's certificate is verified, unless
+/// the URL says `sslmode=disable`. On this machine it is plain, unless the URL asks for TLS.
+#[derive(Clone, PartialEq, Eq)]
+pub struct PostgresUrl {
+    /// What the driver reads of the URL.
+    config: Config,
+    /// `sslrootcert`: a PEM file with the authorities that are trusted instead of the system's.
+    roots: Option<PathBuf>,
+    /// `passfile`, see `pgpass.rs`.
+    passfile: Option<PathBuf>,
+}
+
+/// The text names no database, or one that must not be reached that way.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidPostgresUrl {
+    /// What the driver says of it, which never repeats the password.
+    #[error("{0}; expected `postgres://USER@HOST:PORT/DATABASE`")]
+    Driver(String),
+    /// A host and a database have no defaults here.
+    #[error("it must name a host and a database: `postgres://USER@HOST:PORT/DATABASE`")]
+    NoHostOrDatabase,
+    /// The driver ends the password at the first `@`.
+    #[error("a `@`, `/`, `?` or `#` in a user name or password is written as %40, %2F, %3F or %23")]
+    Unescaped,
+    /// libpq falls back to plain text with these, or verifies nothing.
+    #[error(
+        "sslmode={0} may send in plain text: say `require`, which verifies the server's \
+         certificate, or `disable`"
+    )]
+    OpportunisticTls(String),
+    /// No mode of libpq.
+    #[error("sslmode is one of disable, require, verify-ca and verify-full")]
+    UnknownSslMode,
+}
+
+impl FromStr for PostgresUrl {
+    type Err = InvalidPostgresUrl;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPostgresUrl> {
+        let (place, parameters) = text.split_once('?').unwrap_or((text, ""));
+        let (mut mode, mut roots, mut passfile) = (None, None, None);
+        // The driver knows neither these files nor all of the modes.
+        let mut rest = Vec::new();
+        for parameter in parameters.split('&').filter(|parameter| !parameter.is_empty()) {
+            let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+            let value = || percent_decode_str(value).decode_utf8_lossy().into_owned();
+            match name {
+                "sslmode" => mode = Some(value()),
+                "sslrootcert" => roots = Some(value()).filter(|file| file != "system"),
+                "passfile" => passfile = Some(value().into()),
+                _ => rest.push(parameter),
+            }
+        }
+        let text = format!("{place}?{}", rest.join("&"));
+        let config = text.parse::<Config>();
+        let mut config = config.map_err(|error| InvalidPostgresUrl::Driver(said(&error)))?;
+        check_place(&config)?;
+        config.ssl_mode(match mode.as_deref() {
+            None if is_local(&config) => SslMode::Disable,
+            Some("disable") => SslMode::Disable,
+            // What is weaker in libpq verifies here as well.
+            None | Some("require" | "verify-ca" | "verify-full") => SslMode::Require,
+            Some(mode @ ("allow" | "prefer")) => {
+                return Err(InvalidPostgresUrl::OpportunisticTls(mode.to_owned()));
+            }
+            Some(_) => return Err(InvalidPostgresUrl::UnknownSslMode),
+        });
+        set_defaults(&mut config, parameters);
+        Ok(Self { config, roots: roots.map(PathBuf::from), passfile })
+    }
+}
+
+impl PostgresUrl {
+    /// What the driver needs, without a password that is not in the URL.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The authorities to trust, where they are not the system's.
+    pub fn roots(&self) -> Option<&PathBuf> {
+        self.roots.as_ref()
+    }
+
+    /// The passfile that the URL names.
+    pub fn passfile(&self) -> Option<&PathBuf> {
+        self.passfile.as_ref()
+    }
+
+    /// The hosts, each with its port.
+    pub fn places(&self) -> impl Iterator<Item = (String, u16)> {
+        let ports = self.config.get_ports();
+        self.config.get_hosts().iter().enumerate().map(move |(at, host)| {
+            let host = match host {
+                Host::Tcp(name) => name.clone(),
+                Host::Unix(folder) => folder.display().to_string(),
+            };
+            (host, ports.get(at).or(ports.first()).copied().unwrap_or(5432))
+        })
+    }
+}
+
+/// Without a password.
+impl fmt::Display for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("postgres://")?;
+        if let Some(user) = self.config.get_user() {
+            write!(f, "{user}@")?;
+        }
+        for (at, (host, port)) in self.places().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            match host.contains(':') {
+                true => write!(f, "{comma}[{host}]:{port}")?,
+                false => write!(f, "{comma}{}:{port}", host.replace('/', "%2F"))?,
+            }
+        }
+        write!(f, "/{}", self.config.get_dbname().unwrap_or_default())
+    }
+}
+
+impl fmt::Debug for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PostgresUrl({self})")
+    }
+}
+
+/// The driver's error and its cause, which names the parameter.
+fn said(error: &tokio_postgres::Error) -> String {
+    let cause = std::error::Error::source(error);
+    cause.map_or_else(|| error.to_string(), |cause| format!("{error}: {cause}"))
+}
+
+fn check_place(config: &Config) -> Result<(), InvalidPostgresUrl> {
+    if config.get_hosts().is_empty() || config.get_dbname().is_none() {
+        return Err(InvalidPostgresUrl::NoHostOrDatabase);
+    }
+    let is_escaped = |host: &Host| !matches!(host, Host::Tcp(name) if name.contains('@'));
+    let database = config.get_dbname().unwrap_or_default();
+    if config.get_hosts().iter().all(is_escaped) && !database.contains(['@', '/']) {
+        Ok(())
+    } else {
+        Err(InvalidPostgresUrl::Unescaped)
+    }
+}
+
+/// Whether nothing leaves this machine.
+fn is_local(config: &Config) -> bool {
+    let is_loopback = |name: &String| match name.parse::<IpAddr>() {
+        Ok(address) => address.is_loopback(),
+        Err(_) => name == "localhost",
+    };
+    let is_here = |host: &Host| match host {
+        Host::Tcp(name) => is_loopback(name),
+        Host::Unix(_) => true,
+    };
+    config.get_hosts().iter().all(is_here) && config.get_hostaddrs().iter().all(IpAddr::is_loopback)
+}
+
+/// What the URL does not say, so that no call waits for minutes.
+fn set_defaults(config: &mut Config, parameters: &str) {
+    let says = |name: &str| parameters.contains(name);
+    if !says("connect_timeout=") {
+        config.connect_timeout(CONNECT_TIMEOUT);
+    }
+    if !says("tcp_user_timeout=") {
+        config.tcp_user_timeout(SILENCE);
+    }
+    if !says("keepalives") {
+        config.keepalives_idle(PROBE_EVERY).keepalives_interval(PROBE_EVERY).keepalives_retries(3);
+    }
+    if !says("application_name=") {
+        config.application_name("plant-store");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio_postgres::config::SslMode::{Disable, Require};
+
+    use super::*;
+
+    fn parsed(text: &str) -> PostgresUrl {
+        text.parse().unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn password_is_in_no_output() {
+        for text in [
+            "postgres://ada:secret@db.example:5433/plants",
+            "postgresql://ada@db.example:5433/plants?password=secret",
+        ] {
+            let url = parsed(text);
+            assert_eq!(url.to_string(), "postgres://ada@db.example:5433/plants");
+            assert!(!format!("{url:?} {:?}", url.config()).contains("secret"));
+            assert_eq!(url.config().get_password(), Some(&b"secret"[..]));
+        }
+        for wrong in [
+            "postgres://ada:sec@secret@db.example/plants",
+            "postgres://ada:secret@db.example/plants?port=secret",
+            "postgres://ada:secret@db.example/plants?secret",
+        ] {
+            let error = wrong.parse::<PostgresUrl>().expect_err(wrong).to_string();
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn several_hosts_keep_their_ports_and_order() {
+        let url = parsed("postgres://ada@a:1,[::1]:2,c/plants?target_session_attrs=read-write");
+        assert_eq!(url.to_string(), "postgres://ada@a:1,[::1]:2,c:5432/plants");
+    }
+
+    #[test]
+    fn tls_is_required_off_this_machine_and_never_opportunistic() {
+        for (text, mode) in [
+            ("postgres://127.0.0.1/plants", Disable),
+            ("postgres://localhost,[::1]/plants", Disable),
+            ("postgres:///plants?host=%2Frun%2Fpostgresql", Disable),
+            ("postgres://localhost/plants?sslmode=require", Require),
+            ("postgres://db.example/plants", Require),
+            ("postgres://localhost,db.example/plants", Require),
+            ("postgres://localhost/plants?hostaddr=192.0.2.1", Require),
+            ("postgres://db.example/plants?sslmode=verify-full&sslrootcert=ca.pem", Require),
+            ("postgres://db.example/plants?sslmode=disable", Disable),
+        ] {
+            assert_eq!(parsed(text).config().get_ssl_mode(), mode, "{text}");
+        }
+        for mode in ["allow", "prefer"] {
+            let error = format!("postgres://db.example/plants?sslmode={mode}");
+            let error = error.parse::<PostgresUrl>().expect_err(mode);
+            assert_eq!(error, InvalidPostgresUrl::OpportunisticTls(mode.to_owned()));
+        }
+        let unknown = "postgres://db.example/plants?sslmode=on".parse::<PostgresUrl>();
+        assert_eq!(unknown, Err(InvalidPostgresUrl::UnknownSslMode));
+        let url = parsed("postgres://db.example/plants?sslrootcert=%2Fetc%2Fca.pem");
+        assert_eq!(url.roots(), Some(&PathBuf::from("/etc/ca.pem")));
+    }
+
+    #[test]
+    fn host_and_database_have_no_default() {
+        for text in ["postgres://", "postgres://db.example", "postgres:///plants"] {
+            let error = text.parse::<PostgresUrl>().expect_err(text);
+            assert_eq!(error, InvalidPostgresUrl::NoHostOrDatabase, "{text}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The one session that writes plants.
+//!
+//! A batch is one transaction, and takes one round trip: its statements are sent without waiting
+//! for the answers of those before. Where ids were taken, a second round trip reads their plants.
+//! A plant never changes, and the transaction has waited for the rows that it met, so this read
+//! needs no transaction.
+//!
+//! A commit whose answer was lost is repeated: it tells what is there.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use futures::TryStreamExt;
+use futures::future::try_join_all;
+use futures::join;
+
+use crate::store::engine::{CommitError, Outcome, Writer};
+use crate::store::postgres::error::PostgresError;
+use crate::store::postgres::link::Link;
+use crate::store::postgres::row;
+use crate::store::postgres::session::Session;
+use crate::store::postgres::tokens;
+use crate::types::NewPlant;
+
+/// How long a store that did not take writes is tried.
+const TRY_LIMIT: Duration = Duration::from_secs(1);
+
+pub struct PostgresWriter {
+    link: Link,
+    /// This server, which says at its end that it goes.
+    server: i64,
+    /// Whether the database syncs.
+    is_durable: Arc<AtomicBool>,
+}
+
+impl PostgresWriter {
+    pub fn new(link: Link, server: i64, is_durable: Arc<AtomicBool>) -> Self {
+        Self { link, server, is_durable }
+    }
+
+    fn check(&self) -> Result<(), CommitError> {
+        match self.is_durable.load(Relaxed) {
+            true => Ok(()),
+            false => Err(CommitError::Unavailable("the database does not sync".into())),
+        }
+    }
+}
+
+impl Writer for PostgresWriter {
+    fn commit(&mut self, plants: &[NewPlant], until: Instant) -> Result<Vec<Outcome>, CommitError> {
+        self.check()?;
+        let batch = Batch::of(plants);
+        Ok(self.link.retry(until, async |session| batch.put(session).await)?)
+    }
+
+    fn try_write(&mut self) -> Result<(), CommitError> {
+        self.check()?;
+        let until = Instant::now() + TRY_LIMIT;
+        Ok(self.link.run(until, async |session| tokens::touch(session).await)?)
+    }
+
+    /// Everything is in the database already.
+    fn finish(&mut self) -> Result<(), CommitError> {
+        let until = Instant::now() + TRY_LIMIT;
+        // A server that could not say it counts as gone after three seconds.
+        let _ = self.link.run(until, async |session| tokens::leave(session, self.server).await);
+        Ok(())
+    }
+
+    fn maintain(&mut self) -> Result<(), CommitError> {
+        Ok(())
+    }
+}
+
+/// Plants to be committed together.
+struct Batch<'a> {
+    plants: &'a [NewPlant],
+    /// The first plant of each id, in the order of the ids: transactions that meet the same ids
+    /// meet them in the same order, so none waits for one that waits for it. And a statement may
+    /// meet an id only once.
+    firsts: Vec<&'a NewPlant>,
+}
+
+impl<'a> Batch<'a> {
+    fn of(plants: &'a [NewPlant]) -> Self {
+        let mut firsts: Vec<_> = plants.iter().collect();
+        // Stable, so the first plant of an id stays the first.
+        firsts.sort_by_key(|plant| plant.id);
+        firsts.dedup_by_key(|plant| plant.id);
+        Self { plants, firsts }
+    }
+
+    /// Commits the plants, and says what became of each.
+    async fn put(&self, session: &Session) -> Result<Vec<Outcome>, PostgresError> {
+        let created = self.insert(session).await?;
+        // What a cancelled wait for a standby ends with: the plants are there, perhaps only here.
+        if let Some(warning) = session.take_warning() {
+            return Err(PostgresError::Warned(warning));
+        }
+        if created.len() == self.plants.len() {
+            return Ok(vec![Outcome::Created; created.len()]);
+        }
+        let mut taken = self.firsts.iter().map(|plant| plant.id).collect::<Vec<_>>();
+        taken.retain(|id| created.binary_search(id).is_err());
+        let found = read(session, &taken).await?;
+        self.compare(&created, &found)
+    }
+
+    /// Adds the plants whose ids are free, and returns those ids in their order.
+    async fn insert(&self, session: &Session) -> Result<Vec<i64>, PostgresError> {
+        let mut inserts = Vec::new();
+        let mut rest = self.firsts.as_slice();
+        // From the largest power of two that fits to the smallest.
+        while !rest.is_empty() {
+            let exponent = rest.len().ilog2() as usize;
+            let (plants, others) = rest.split_at(1 << exponent);
+            inserts.push((session.insert(exponent).await?, plants));
+            rest = others;
+        }
+        let insert = async |(statement, plants): (_, &[&NewPlant])| {
+            let values: Vec<_> = plants.iter().flat_map(|plant| row::values(plant)).collect();
+            let rows = session.client.query_raw(statement, values).await?;
+            let ids = rows.and_then(async |row| row.try_get::<_, i64>(0));
+            Ok::<Vec<_>, PostgresError>(ids.try_collect().await?)
+        };
+        let client = &session.client;
+        let mut ids = if let [_] = inserts.as_slice() {
+            // One statement is a transaction.
+            insert(inserts.remove(0)).await?
+        } else {
+            // Polled in this order, so sent in this order. Where one fails, those after it fail
+            // too, and the server rolls back at the end.
+            let (begun, inserted, committed) = join!(
+                client.batch_execute("BEGIN"),
+                try_join_all(inserts.into_iter().map(insert)),
+                client.batch_execute("COMMIT"),
+            );
+            begun?;
+            let inserted = inserted?;
+            committed?;
+            inserted.concat()
+        };
+        ids.sort_unstable();
+        Ok(ids)
+    }
+
+    /// What became of the plants, in their order, where `found` has the plants of the other ids.
+    fn compare(
+        &self,
+        created: &[i64],
+        found: &HashMap<i64, NewPlant>,
+    ) -> Result<Vec<Outcome>, PostgresError> {
+        let outcome = |plant: &NewPlant| {
+            let at = self.firsts.binary_search_by_key(&plant.id, |first| first.id);
+            let first = self.firsts[at.expect("each id is among the first ones")];
+            let is_created = created.binary_search(&plant.id).is_ok();
+            if is_created && std::ptr::eq(first, plant) {
+                return Ok(Outcome::Created);
+            }
+            let kept = if is_created { Some(first) } else { found.get(&plant.id) };
+            let is_same = kept.ok_or(PostgresError::Removed)? == plant;
+            Ok(if is_same { Outcome::Repeated } else { Outcome::Conflict })
+        };
+        self.plants.iter().map(outcome).collect()
+    }
+}
+
+/// The plants of these ids.
+async fn read(session: &Session, ids: &[i64]) -> Result<HashMap<i64, NewPlant>, PostgresError> {
+    let mut plants = HashMap::new();
+    if ids.is_empty() {
+        return Ok(plants);
+    }
+    let query = [(&ids as _, tokio_postgres::types::Type::INT8_ARRAY)];
+    for row in session.client.query_typed(row::BY_ID, &query).await? {
+        let plant = row::plant(&row)?;
+        plants.insert(plant.id, plant);
+    }
+    Ok(plants)
+}
