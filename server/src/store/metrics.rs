@@ -54,7 +54,7 @@ impl CommitMetrics {
             COMMIT_RUNNING,
             Unit::Seconds,
             "How long the running commit has been running, as of the last second: large where the \
-             disk does not answer."
+             store does not answer."
         );
         describe_gauge!(
             BATCHES_IN_FLIGHT,
@@ -154,6 +154,10 @@ impl StoreMetrics {
     }
 }
 
+/// Why something is sent to a database again.
+const RETRY_CAUSES: [&str; 7] =
+    ["connection", "read_only", "timeout", "serialization", "deadlock", "warning", "other"];
+
 /// The series of the connections to a database.
 #[derive(Clone)]
 pub struct DatabaseMetrics {
@@ -179,6 +183,9 @@ impl DatabaseMetrics {
             Unit::Seconds,
             "An empty statement, once a second: the way to the database and back."
         );
+        for cause in RETRY_CAUSES {
+            counter!(DATABASE_RETRIES, "cause" => cause).increment(0);
+        }
         Self {
             connections: gauge!(DATABASE_CONNECTIONS),
             round_trip: histogram!(DATABASE_ROUND_TRIP),
@@ -195,7 +202,7 @@ impl DatabaseMetrics {
         self.connections.decrement(1);
     }
 
-    /// Something is sent again, because of that.
+    /// Something is sent again, because of that: one of [`RETRY_CAUSES`].
     pub fn retried(cause: &'static str) {
         counter!(DATABASE_RETRIES, "cause" => cause).increment(1);
     }

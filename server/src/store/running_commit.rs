@@ -1,7 +1,7 @@
 //! The commit that runs, and how the last one ended: whether the store takes writes.
 //!
-//! A commit may not end, because the disk does not answer. Nothing here touches the store: it must
-//! go on while every call to the store hangs.
+//! A commit may not end, because the disk or the database does not answer. Nothing here touches the
+//! store: it must go on while every call to the store hangs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -87,10 +87,10 @@ impl RunningCommit {
             let time = self.time().unwrap_or_default();
             metrics.running(time);
             if time >= next_report {
-                warn!(log, "a commit hangs: the disk does not answer"; "seconds" => time.as_secs());
+                warn!(log, "a commit hangs: the store does not answer"; "seconds" => time.as_secs());
                 next_report *= 2;
             } else if time < FIRST_REPORT && next_report > FIRST_REPORT {
-                info!(log, "the disk answers again");
+                info!(log, "the store answers again");
                 next_report = FIRST_REPORT;
             }
         }

@@ -37,7 +37,7 @@ fn hanging_commit_is_reported_and_refuses_new_creates_until_the_disk_answers() {
         })
     });
     late.pop();
-    server.wait_for_log("a commit hangs: the disk does not answer");
+    server.wait_for_log("a commit hangs: the store does not answer");
 
     disk::stop_hanging(server.folder(), LOG);
     waiting.receive().plant();
@@ -45,7 +45,7 @@ fn hanging_commit_is_reported_and_refuses_new_creates_until_the_disk_answers() {
         connection.receive().plant();
     }
     server.create(&plant(4, "Fern", None)).plant();
-    server.wait_for_log("the disk answers again");
+    server.wait_for_log("the store answers again");
     server.wait_until("no hanging commit in the metrics", || seconds(&server) < 0.1);
 }
 

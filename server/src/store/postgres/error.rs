@@ -4,7 +4,7 @@
 
 use std::error::Error;
 
-use tokio_postgres::error::{DbError, Severity, SqlState};
+use tokio_postgres::error::{DbError, SqlState};
 
 use crate::store::engine::{Cause, CommitError, StoreError};
 use crate::store::url::StoreUrl;
@@ -80,18 +80,18 @@ impl PostgresError {
             (_, Some(&SqlState::T_R_SERIALIZATION_FAILURE)) => "serialization",
             (_, Some(&SqlState::T_R_DEADLOCK_DETECTED)) => "deadlock",
             (_, Some(&SqlState::READ_ONLY_SQL_TRANSACTION)) => "read_only",
-            (_, Some(code)) if !is_end_of_connection(code) => "other",
+            (_, Some(code)) if !is_of(code, &["08", "57"]) => "other",
             _ => "connection",
         }
     }
 
-    /// Whether the connection can be used for the next statement: an error ended one statement, and
-    /// nothing says that another server is the one that takes writes now.
+    /// Whether the same connection can be used for the next statement. A new one finds the server
+    /// that takes writes, and prepares its statements for the tables as they are.
     pub fn leaves_connection(&self) -> bool {
-        self.sent().is_some_and(|error| {
-            error.parsed_severity() == Some(Severity::Error)
-                && *error.code() != SqlState::READ_ONLY_SQL_TRANSACTION
-        })
+        match self.code() {
+            Some(code) => *code == SqlState::QUERY_CANCELED || is_of(code, &["40", "55"]),
+            None => matches!(self, Self::Warned(_)),
+        }
     }
 
     /// Whether the same statements may succeed later, without a repair of the database. It is
@@ -99,13 +99,12 @@ impl PostgresError {
     pub fn may_pass(&self) -> bool {
         match (self, self.code()) {
             (Self::NotText | Self::Removed, _) => false,
-            // A class is the first two characters. 08: connection, 25: transaction state (such as
-            // read-only), 26: a statement that a pooler has forgotten, 28 and 3D: another database
-            // is there for a while, 40: rollback, 53: resources, 55: a lock, 57: intervention, 58:
-            // the system below.
+            // 08: connection, 0A: a statement that was prepared before a table changed, 25:
+            // transaction state (such as read-only), 26: a statement that a pooler has forgotten, 28
+            // and 3D: another database is there for a while, 40: rollback, 53: resources, 55: a
+            // lock, 57: intervention, 58: the system below.
             (_, Some(code)) => {
-                let classes = ["08", "25", "26", "28", "3D", "40", "53", "55", "57", "58"];
-                classes.iter().any(|class| code.code().starts_with(class))
+                is_of(code, &["08", "0A", "25", "26", "28", "3D", "40", "53", "55", "57", "58"])
             }
             (_, None) => true,
         }
@@ -114,10 +113,7 @@ impl PostgresError {
     /// Whether the database cannot be reached, or has to be waited for; it is not refused.
     pub fn is_unreachable(&self) -> bool {
         match self.code() {
-            Some(code) => {
-                let classes = ["08", "25", "53", "57"];
-                classes.iter().any(|class| code.code().starts_with(class))
-            }
+            Some(code) => is_of(code, &["08", "25", "53", "57"]),
             None => match self {
                 Self::Timeout => true,
                 Self::Driver(error) => is_of_the_network(error),
@@ -137,8 +133,9 @@ impl PostgresError {
     }
 }
 
-fn is_end_of_connection(code: &SqlState) -> bool {
-    ["08", "57"].iter().any(|class| code.code().starts_with(class))
+/// Whether it is of one of these classes, which are the first two characters.
+fn is_of(code: &SqlState, classes: &[&str]) -> bool {
+    classes.iter().any(|class| code.code().starts_with(class))
 }
 
 /// A connection was not made, or has ended; not: a password or a certificate was refused.

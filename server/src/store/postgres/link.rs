@@ -17,8 +17,9 @@ use crate::store::postgres::connector::Connector;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::session::Session;
 
-/// How long a call other than a commit may take.
+/// How long a call other than a commit may take: a change, and something that is only read.
 pub const LIMIT: Duration = Duration::from_secs(5);
+const READ_LIMIT: Duration = Duration::from_secs(2);
 
 /// How long one attempt to connect may take. The driver's own time-out is only that of TCP, and a
 /// listener may accept and stay silent.
@@ -35,6 +36,12 @@ const CANCEL: Duration = Duration::from_millis(500);
 /// When a call that begins now has to end.
 pub fn until() -> Instant {
     Instant::now() + LIMIT
+}
+
+/// When a call that begins now, and only reads, has to end. A server that waits longer learns late
+/// that its database is gone.
+pub fn until_read() -> Instant {
+    Instant::now() + READ_LIMIT
 }
 
 /// At most one session, and the runtime that it runs on: only while a call waits for it.
@@ -91,6 +98,9 @@ impl Link {
         until: Instant,
         work: impl AsyncFnOnce(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, PostgresError> {
+        if Instant::now() >= until {
+            return Err(PostgresError::Timeout);
+        }
         let session = match self.session.take() {
             Some(session) if !session.client.is_closed() => session,
             other => {

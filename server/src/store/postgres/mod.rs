@@ -32,7 +32,7 @@ use crate::store::engine::{
 use crate::store::metrics::DatabaseMetrics;
 use crate::store::postgres::connector::Connector;
 use crate::store::postgres::error::PostgresError;
-use crate::store::postgres::link::{LIMIT, Link, until};
+use crate::store::postgres::link::{LIMIT, Link, until, until_read};
 use crate::store::postgres::new_database::NewDatabase;
 use crate::store::postgres::pages::{Open, PostgresPages};
 use crate::store::postgres::session::Session;
@@ -134,7 +134,7 @@ impl Postgres {
         doing: &'static str,
         read: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
-        self.link().retry(until(), read).map_err(self.error(doing))
+        self.link().retry(until_read(), read).map_err(self.error(doing))
     }
 
     /// Changes something, once.
@@ -237,16 +237,17 @@ impl Engine for Postgres {
     /// server as the writer's: after a failover both are connected again.
     fn tend(&self) -> Result<Sizes, CommitError> {
         let mut link = self.link();
+        let until = until_read();
         let started = Instant::now();
-        link.retry(until(), async |session| session.ping().await)?;
+        link.retry(until, async |session| session.ping().await)?;
         self.metrics.round_trip(started.elapsed());
         if !self.start.without_fsync {
-            let checked = link.run(until(), async |session| session.check_durability().await);
+            let checked = link.run(until, async |session| session.check_durability().await);
             let is_off = matches!(checked, Err(PostgresError::NotFit(_)));
             self.is_durable.store(!is_off, Relaxed);
             checked?;
         }
-        Ok(link.run(until(), async |session| check::sizes(session).await)?)
+        Ok(link.run(until, async |session| check::sizes(session).await)?)
     }
 
     fn check(&self) -> Result<Vec<String>, StoreError> {

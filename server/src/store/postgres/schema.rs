@@ -96,11 +96,13 @@ pub async fn bring_up_to_date(session: &Session) -> Result<bool, PostgresError> 
     Ok(created)
 }
 
-/// Two servers that create the same table at once: `IF NOT EXISTS` does not cover that, and one of
-/// them finds the other's row in the catalogue.
+/// Does it again where another server did the same at the same time: `IF NOT EXISTS` does not cover
+/// that, and one of the two finds the other's row in the catalogue.
 async fn change(session: &Session, statement: &str) -> Result<(), PostgresError> {
+    const RACES: [SqlState; 3] =
+        [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT];
     match session.client.execute_typed(statement, &[]).await {
-        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
+        Err(error) if error.code().is_some_and(|code| RACES.contains(code)) => {
             session.client.execute_typed(statement, &[]).await?;
         }
         done => drop(done?),
