@@ -22,6 +22,7 @@ mod metrics;
 mod mutations;
 mod operations;
 mod operators;
+mod postgres;
 mod properties;
 mod races;
 mod readmes;

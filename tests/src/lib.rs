@@ -2,7 +2,8 @@
 //! its own, and HTTP/1.1 sent byte by byte.
 //!
 //! Nothing here waits for a time to pass. Tests wait for events, at most [`EVENT_TIMEOUT`] long, so
-//! that a test fails instead of hanging. Where an event cannot be waited for, a loop polls for it.
+//! that a test fails instead of hanging. Where an event cannot be waited for, a loop polls for it:
+//! [`wait_until`].
 
 mod binary;
 mod facts;
@@ -13,28 +14,13 @@ mod server;
 mod service_over_writer;
 pub mod tls;
 
-use std::time::{Duration, Instant};
-
 pub use binary::{binary, failure, run};
 pub use facts::facts;
 pub use http::{Connection, Response, bearer, head, post};
+pub use plant_store_launcher::events::{EVENT_TIMEOUT, wait_until};
+pub use plant_store_launcher::postgres;
 pub use server::{Server, Starting};
 pub use service_over_writer::ServiceOverWriter;
-
-/// How long a test waits for an event before it fails: longer than a slow machine needs.
-pub const EVENT_TIMEOUT: Duration = Duration::from_mins(1);
-
-/// The pause between two polls, so that polling does not slow the server down.
-const PAUSE: Duration = Duration::from_millis(5);
-
-/// Polls until `holds` does. `failure` makes the message of a test that waits too long.
-fn wait_until(mut holds: impl FnMut() -> bool, failure: impl Fn() -> String) {
-    let started = Instant::now();
-    while !holds() {
-        assert!(started.elapsed() < EVENT_TIMEOUT, "{}", failure());
-        std::thread::sleep(PAUSE);
-    }
-}
 
 /// How much of something a test does: little in `cargo xtask test`, much in `cargo xtask soak`.
 #[must_use]

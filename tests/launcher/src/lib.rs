@@ -1,6 +1,8 @@
-//! Builds the real binary, starts servers, and reads the first lines that they print.
-//!
-//! No other code reads those lines.
+//! Builds the real binary, starts servers, and reads the first lines that they print. No other code
+//! reads those lines. And starts what the servers may need: a PostgreSQL.
+
+pub mod events;
+pub mod postgres;
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;

@@ -1,0 +1,63 @@
+//! The databases of a running server.
+
+use super::Session;
+
+/// A server, by its URL without a database: `postgres://postgres@127.0.0.1:5432`.
+#[derive(Clone, Debug)]
+pub struct Databases {
+    server: String,
+}
+
+impl Databases {
+    /// Those of the server with that URL.
+    #[must_use]
+    pub fn of(server: impl Into<String>) -> Self {
+        Self { server: server.into() }
+    }
+
+    /// The URL of the server.
+    #[must_use]
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
+    /// The URL of a database, whether or not it is there.
+    #[must_use]
+    pub fn url(&self, database: &str) -> String {
+        format!("{}/{database}", self.server)
+    }
+
+    /// A session with a database.
+    #[must_use]
+    pub fn session(&self, database: &str) -> Session {
+        Session::open(&self.url(database))
+    }
+
+    /// Creates an empty database, and returns its URL.
+    #[expect(clippy::must_use_candidate, reason = "the database is there too")]
+    pub fn create(&self, database: &str) -> String {
+        self.session("postgres").execute(&format!("CREATE DATABASE \"{database}\""));
+        self.url(database)
+    }
+
+    /// Removes a database, and ends the sessions that it has. Says nothing where that fails: it is
+    /// called at the end of a test, and the whole server is removed after it.
+    pub fn remove(&self, database: &str) {
+        if let Ok(session) = Session::try_open(&self.url("postgres")) {
+            let _ = session.try_rows(&format!("DROP DATABASE \"{database}\" WITH (FORCE)"));
+        }
+    }
+
+    /// The process ids of the backends that serve clients of a database.
+    #[must_use]
+    pub fn backends(&self, database: &str) -> Vec<i32> {
+        let query = format!(
+            "SELECT pid FROM pg_stat_activity
+             WHERE datname = '{database}' AND backend_type = 'client backend'"
+        );
+        let rows = self.session("postgres").rows(&query);
+        let pid = |row: Vec<_>| row.into_iter().next().flatten();
+        let pids = rows.into_iter().filter_map(pid).map(|pid| pid.parse());
+        pids.collect::<Result<_, _>>().expect("a process id is a number")
+    }
+}

@@ -1,0 +1,36 @@
+//! Where the programs of PostgreSQL are.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// What to do on a machine without PostgreSQL.
+pub const TO_INSTALL: &str = "install Debian's `postgresql`, or put `initdb` on the PATH";
+
+/// Debian has a folder of each version here, and puts none of them on the PATH.
+const VERSIONS: &str = "/usr/lib/postgresql";
+
+/// The folder of `initdb` and of the server: on the PATH, else that of the newest version of
+/// Debian's packages.
+#[must_use]
+pub fn programs() -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).chain(versions()).find(|folder| has_server(folder))
+}
+
+/// The newest first.
+fn versions() -> Vec<PathBuf> {
+    let entries = fs::read_dir(VERSIONS).into_iter().flatten().flatten();
+    let mut versions: Vec<(u32, PathBuf)> = entries
+        .filter_map(|entry| {
+            let version = entry.file_name().to_str()?.parse().ok()?;
+            Some((version, entry.path().join("bin")))
+        })
+        .collect();
+    versions.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
+    versions.into_iter().map(|(_, folder)| folder).collect()
+}
+
+fn has_server(folder: &Path) -> bool {
+    ["initdb", "postgres"].iter().all(|program| folder.join(program).is_file())
+}

@@ -1,0 +1,117 @@
+//! The shell that owns the folder and the server of a cluster, and removes both at its end.
+//!
+//! It takes its orders from a pipe. The pipe ends when the process that holds the other end ends,
+//! also by SIGKILL. So nothing is left of a test that failed, hung or was killed.
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use nix::unistd::{Uid, User};
+
+use super::installation::{TO_INSTALL, programs};
+
+/// Each order is a line of shell. `$server` is the process id of the running server.
+///
+/// A server that was killed leaves its System V segment, whose id stands in line 7 of
+/// `postmaster.pid`.
+const SCRIPT: &str = r#"
+folder=$(mktemp -d "$TMPDIR/plant-store-postgres.XXXXXX") && cd "$folder" || exit
+exec 2>>log
+server=
+echo "$folder"
+while read -r order; do eval "$order"; done
+if [ -n "$server" ]; then
+    kill -QUIT "$server"
+    kill -CONT "$server"
+    wait "$server"
+fi
+if [ -f data/postmaster.pid ]; then
+    ipcrm -m "$(awk 'NR == 7 { print $2 }' data/postmaster.pid)"
+fi
+cd / && rm -rf "$folder"
+"#;
+
+/// A running shell. Dropping it stops the server, and waits until the folder is gone.
+pub struct Keeper {
+    shell: Child,
+    orders: Option<ChildStdin>,
+    answers: BufReader<ChildStdout>,
+    /// Holds the cluster in `data`, and what its programs say in `log`.
+    pub folder: PathBuf,
+}
+
+impl Keeper {
+    /// A shell in a new folder. `initdb` and the server refuse to run as root: under root, all of
+    /// it runs as the user `postgres`, else `nobody`.
+    pub fn start() -> Self {
+        let Some(programs) = programs() else { panic!("there is no PostgreSQL: {TO_INSTALL}") };
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::iter::once(programs).chain(std::env::split_paths(&path));
+        let mut command = Command::new("sh");
+        command.args(["-c", SCRIPT]).current_dir("/").env_clear();
+        command.env("PATH", std::env::join_paths(path).expect("they were joined before"));
+        command.env("TMPDIR", std::env::temp_dir());
+        if Uid::effective().is_root() {
+            let user = ["postgres", "nobody"].map(|name| User::from_name(name).ok().flatten());
+            let user = user.into_iter().flatten().next().expect("there is an unprivileged user");
+            command.uid(user.uid.as_raw()).gid(user.gid.as_raw());
+        }
+        // In a group of its own: Ctrl-C ends the tests, and the end of the tests ends the server.
+        command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut shell = command.spawn().expect("there is a shell");
+        let orders = shell.stdin.take();
+        let answers = BufReader::new(shell.stdout.take().expect("it is piped"));
+        let mut keeper = Self { shell, orders, answers, folder: PathBuf::new() };
+        keeper.folder = keeper.answer().into();
+        keeper
+    }
+
+    /// Runs a program to its end, which must succeed.
+    pub fn run(&mut self, command: &str) {
+        let status = self.ask(&format!("{command} >>log 2>&1 </dev/null; echo $?"));
+        assert_eq!(status, "0", "`{command}` failed:\n{}", self.log());
+    }
+
+    /// Starts the server in the background, and returns its process id.
+    pub fn start_server(&mut self, command: &str) -> String {
+        self.ask(&format!("{command} >>log 2>&1 </dev/null & server=$!; echo $server"))
+    }
+
+    /// Waits for the end of the server, and returns its exit status as the shell has it.
+    pub fn wait_for_server(&mut self) -> String {
+        self.ask("wait $server; echo $?; server=")
+    }
+
+    /// What the programs and the server have said.
+    pub fn log(&self) -> String {
+        log(&self.folder)
+    }
+
+    fn ask(&mut self, order: &str) -> String {
+        let orders = self.orders.as_mut().expect("it is open until the drop");
+        writeln!(orders, "{order}").expect("the shell runs");
+        self.answer()
+    }
+
+    fn answer(&mut self) -> String {
+        let mut answer = String::new();
+        self.answers.read_line(&mut answer).expect("the answer is text");
+        let folder = std::env::temp_dir();
+        assert!(!answer.is_empty(), "the user of PostgreSQL cannot write to {}", folder.display());
+        answer.trim_end().to_owned()
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        drop(self.orders.take());
+        let _ = self.shell.wait();
+    }
+}
+
+pub fn log(folder: &Path) -> String {
+    let log = std::fs::read(folder.join("log")).unwrap_or_default();
+    String::from_utf8_lossy(&log).into_owned()
+}

@@ -1,0 +1,30 @@
+//! A real PostgreSQL that is thrown away: for tests and for the benchmark.
+//!
+//! Whatever happens to the process that started it, no server and no folder is left: see
+//! `keeper.rs`.
+
+mod cluster;
+mod databases;
+mod installation;
+mod keeper;
+mod line;
+mod link;
+mod port;
+mod process;
+mod session;
+mod standby;
+
+use std::sync::LazyLock;
+
+use tokio::runtime::{Builder, Runtime};
+
+pub use cluster::{Cluster, Mode};
+pub use databases::Databases;
+pub use installation::{TO_INSTALL, programs};
+pub use link::{Cut, Link};
+pub use session::Session;
+
+/// One thread for all sessions and links of the process.
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+    Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread")
+});

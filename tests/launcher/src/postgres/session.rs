@@ -1,0 +1,91 @@
+//! SQL by the tests themselves, in a session of their own.
+
+use std::sync::Arc;
+use std::sync::mpsc;
+
+use tokio_postgres::{Client, Error, NoTls, SimpleQueryMessage};
+
+use super::RUNTIME;
+use crate::events::EVENT_TIMEOUT;
+
+/// A session with a database. It may be used inside of a tokio runtime, too. Dropping it ends it,
+/// and with it its transaction and its locks.
+pub struct Session(Arc<Client>);
+
+impl Session {
+    /// A session with the database of that URL.
+    ///
+    /// # Panics
+    ///
+    /// The database cannot be reached.
+    #[must_use]
+    pub fn open(url: &str) -> Self {
+        Self::try_open(url).unwrap_or_else(|error| panic!("{}", cause(&error)))
+    }
+
+    /// The same, where the database may be down.
+    pub fn try_open(url: &str) -> Result<Self, Error> {
+        let url = url.to_owned();
+        let client = wait_for(async move {
+            let (client, connection) = tokio_postgres::connect(&url, NoTls).await?;
+            tokio::spawn(connection);
+            Ok::<_, Error>(client)
+        })?;
+        Ok(Self(Arc::new(client)))
+    }
+
+    /// Runs statements, which must succeed.
+    ///
+    /// # Panics
+    ///
+    /// With what the database says.
+    pub fn execute(&self, statements: &str) {
+        let _ = self.rows(statements);
+    }
+
+    /// The rows of the last statement, as text. An absent value is NULL.
+    ///
+    /// # Panics
+    ///
+    /// With what the database says.
+    #[must_use]
+    pub fn rows(&self, statements: &str) -> Vec<Vec<Option<String>>> {
+        self.try_rows(statements).unwrap_or_else(|error| panic!("{statements}: {}", cause(&error)))
+    }
+
+    /// The same, where the statements may fail.
+    pub fn try_rows(&self, statements: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
+        let (client, statements) = (Arc::clone(&self.0), statements.to_owned());
+        let messages = wait_for(async move { client.simple_query(&statements).await })?;
+        let rows = messages.iter().filter_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        Ok(rows
+            .map(|row| (0..row.len()).map(|column| row.get(column).map(str::to_owned)).collect())
+            .collect())
+    }
+
+    /// The one value of a query, as text.
+    ///
+    /// # Panics
+    ///
+    /// With what the database says, or where there is no value.
+    #[must_use]
+    pub fn value(&self, query: &str) -> String {
+        let mut values = self.rows(query).into_iter().flatten();
+        values.next().flatten().unwrap_or_else(|| panic!("{query}: no value"))
+    }
+}
+
+/// What the database says: `Error` itself says only "db error".
+fn cause(error: &Error) -> String {
+    error.as_db_error().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// Runs it on the runtime of the sessions. To block on it would panic inside of another runtime.
+fn wait_for<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
+    let (sender, receiver) = mpsc::channel();
+    RUNTIME.spawn(async move { sender.send(future.await) });
+    receiver.recv_timeout(EVENT_TIMEOUT).expect("the database answers in time")
+}

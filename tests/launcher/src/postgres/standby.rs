@@ -1,0 +1,53 @@
+//! A synchronous standby: a commit of its primary waits until the standby has it.
+
+use super::Cluster;
+use super::cluster::lock;
+use super::keeper::Keeper;
+use crate::events::wait_until;
+
+impl Cluster {
+    /// Starts a standby of this primary, and waits until each commit waits for it. The name is that
+    /// of its replication slot, too: lower-case letters, digits and underscores.
+    ///
+    /// # Panics
+    ///
+    /// A server fails. The message has the log.
+    #[must_use]
+    pub fn standby(&self, name: &str) -> Self {
+        let mut keeper = Keeper::start();
+        keeper.run(&format!(
+            "pg_basebackup -D data -R -X stream -C -S {name} --checkpoint=fast --no-sync \
+             -d 'host=127.0.0.1 port={} user=postgres application_name={name}'",
+            self.port()
+        ));
+        // Else a standby that is promoted could wait for a standby of its own.
+        keeper.run("sed -i /^synchronous_standby_names/d data/postgresql.auto.conf");
+        let standby = Self::over(keeper);
+        standby.start_again();
+        self.set("synchronous_standby_names", &format!("FIRST 1 ({name})"));
+        self.wait_for_standby(name);
+        standby
+    }
+
+    /// Waits until each commit waits for the standby of that name, and gets its answer from it.
+    pub fn wait_for_standby(&self, name: &str) {
+        let session = self.session("postgres");
+        let query = format!(
+            "SELECT count(*) FROM pg_stat_replication
+             WHERE application_name = '{name}' AND state = 'streaming' AND sync_state = 'sync'"
+        );
+        let is_there = || session.value(&query) == "1";
+        wait_until(is_there, || format!("{name} does not follow:\n{}", self.log()));
+    }
+
+    /// Makes this standby a primary, and waits until it takes writes.
+    ///
+    /// # Panics
+    ///
+    /// It is no standby.
+    pub fn promote(&self) {
+        let session = self.session("postgres");
+        assert_eq!(session.value("SELECT pg_promote()"), "t", "{}", lock(&self.keeper).log());
+        assert_eq!(session.value("SELECT pg_is_in_recovery()"), "f");
+    }
+}
