@@ -108,9 +108,9 @@ fn expired_token_is_401() {
     let token = server.command(&["token", "create", "brief", "--expires-in", "1h"]);
     let token = token.trim_end();
     assert!(is_accepted(&server, token), "it is in force when the command returns");
-    database::open(&server)
-        .execute("UPDATE tokens SET expires_at = unixepoch() WHERE name = 'brief'", [])
-        .expect("the store takes the change");
+    let now = chrono::Utc::now().timestamp();
+    let expires = format!("UPDATE tokens SET expires_at = {now} WHERE name = 'brief'");
+    database::execute(&server, &expires);
     server.wait_until("the expired token is refused", || !is_accepted(&server, token));
     let answer = server.create_with(&bearer(token), &plant(1, "Ficus", None));
     assert!(challenge(&answer).ends_with(r#"error="invalid_token""#));

@@ -2,10 +2,10 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Stdio};
 
 use nix::pty::{Winsize, openpty};
-use plant_store_tests::{Server, binary, plant};
+use plant_store_tests::{Engine, Server, binary_in, plant};
 use serde_json::Value;
 
 use crate::database;
@@ -15,21 +15,20 @@ const PLANTS: i64 = 5000;
 
 fn server_with_many_plants() -> Server {
     let server = Server::start();
-    database::open(&server)
-        .execute(
-            "WITH RECURSIVE ids (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ?1)
-             INSERT INTO plants (id, name) SELECT id, printf('%0100d', id) FROM ids",
-            [PLANTS],
-        )
-        .expect("the store takes plants");
+    let name = match Engine::of_this_run() {
+        Engine::Sqlite => "printf('%0100d', id)",
+        Engine::Postgres => "lpad(id::text, 100, '0')::bytea",
+    };
+    let ids = format!("SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < {PLANTS}");
+    let plants = format!("INSERT INTO plants (id, name) SELECT id, {name} FROM ids");
+    database::execute(&server, &format!("WITH RECURSIVE ids (id) AS ({ids}) {plants}"));
     server
 }
 
 /// Starts an export and reads its first line. The export then waits, because the pipe is full.
 pub fn started(server: &Server) -> (Child, BufReader<ChildStdout>, String) {
-    let mut export = Command::new(binary())
+    let mut export = binary_in(server.folder())
         .arg("export")
-        .current_dir(server.folder())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
@@ -96,13 +95,8 @@ fn export_into_a_closed_pipe_is_no_error() {
 fn export_to_a_full_device_is_status_1() {
     let server = server_with_many_plants();
     let full = File::options().write(true).open("/dev/full").expect("Linux has it");
-    let mut export = Command::new(binary());
-    let output = export
-        .arg("export")
-        .current_dir(server.folder())
-        .stdout(full)
-        .output()
-        .expect("the binary starts");
+    let mut export = binary_in(server.folder());
+    let output = export.arg("export").stdout(full).output().expect("the binary starts");
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(said.starts_with("plant-store: ") && said.contains("No space left"), "{said}");
@@ -115,9 +109,8 @@ fn export_shows_progress_on_a_terminal() {
     let terminal = openpty(Some(&size), None).expect("a pseudo-terminal");
     // This statement also drops the command, and with it our copy of the slave side. While a copy
     // is open, the read below does not end.
-    Command::new(binary())
+    binary_in(server.folder())
         .arg("export")
-        .current_dir(server.folder())
         .stdout(Stdio::null())
         .stderr(terminal.slave)
         .status()

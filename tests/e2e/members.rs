@@ -9,9 +9,6 @@ use serde_json::{Map, Value, json};
 
 use crate::contract::document;
 
-/// The store of a server, as a URL.
-const STORE: &str = "sqlite:plant-store.db";
-
 type Object = Map<String, Value>;
 
 /// The declared members of a schema, with the schema of each.
@@ -100,7 +97,8 @@ fn every_declared_member_is_stored_compared_exported_and_answered() {
             assert_eq!(response.status, 400, "`{member}` is not compared: {other:?}, {plant:?}");
             assert_eq!(response.refusal().0, 409, "`{member}`: {response:?}");
         }
-        let exported = export(&server, STORE).into_iter().find(|line| line["id"] == plant["id"]);
+        let exported =
+            export(&server, server.store()).into_iter().find(|line| line["id"] == plant["id"]);
         assert_eq!(exported, Some(Value::from(plant)), "the export (left)");
     }
 }
@@ -113,7 +111,7 @@ fn every_declared_member_is_copied_and_counts_in_the_checksum() {
         let server = Server::start();
         assert_eq!(create(&server, &plant).status, 200, "{plant:?}");
         server.command(&["token", "revoke", "first"]);
-        let printed = server.command(&["copy", "--from", STORE, "--to", "sqlite:copy.db"]);
+        let printed = server.command(&["copy", "--from", server.store(), "--to", "sqlite:copy.db"]);
         assert_eq!(export(&server, "sqlite:copy.db"), [Value::from(plant)], "the copy (left)");
         let checksum = printed.trim_end().rsplit(' ').next().expect("a checksum").to_owned();
         assert!(checksums.insert(checksum), "`{member}` does not count: {printed}");

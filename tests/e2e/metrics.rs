@@ -1,9 +1,8 @@
 //! `--metrics`: what a scrape says after known requests, and where it is served.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::net::{SocketAddr, TcpListener};
-use std::os::unix::fs::FileExt;
 
 use plant_store_server::http::error_code::ErrorCode;
 use plant_store_tests::{Connection, Response, Server, plant, post, run};
@@ -175,7 +174,7 @@ fn metrics_do_not_count_requests_whose_client_left() {
     wait_until("plant_store_queue_depth", "1");
     drop(leaves);
     server.wait_for_log("client disconnected");
-    lock.execute_batch("ROLLBACK").expect("the lock is ours");
+    drop(lock);
 
     let _ = stays.receive();
     wait_until("plant_store_commit_batch_size_sum", "2");
@@ -187,12 +186,7 @@ fn metrics_do_not_count_requests_whose_client_left() {
 #[test]
 fn metrics_count_500s_of_a_broken_store() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
-    // Every page but the first is overwritten. The first has SQLite's header of the file.
-    let store = server.folder().join(database::STORE);
-    let pages = fs::read(&store).expect("the store is a file").len();
-    let file = File::options().write(true).open(&store).expect("the store is a file");
-    file.write_all_at(&vec![0xFF; pages - 4096], 4096).expect("the file can be written");
-
+    database::drop_plants_table(&server);
     let answer = server.create(&plant(1, "Monstera deliciosa", None));
     assert_eq!(answer.refusal().0, 500);
     let scrape = scrape(metrics_address(&server));

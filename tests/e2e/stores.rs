@@ -120,18 +120,6 @@ fn newer_schema_or_other_journal_is_refused_and_unchanged() {
     }
 }
 
-#[test]
-fn no_create_starts_on_a_store_that_is_there_and_on_nothing_else() {
-    let folder = TempDir::new().expect("a temporary folder");
-    let words = ["serve", "--listen", "127.0.0.1:0", "--no-create"];
-    let (status, said) = failure(Command::new(binary()).args(words).current_dir(&folder));
-    assert_eq!(status, Some(1));
-    assert!(said.contains("there is no plant store at sqlite:plant-store.db"), "{said}");
-    assert!(contents(folder.path()).is_empty());
-    let server = Server::start().stopped_by(Signal::SIGTERM).with(&["--no-create"]).start();
-    server.create(&plant(1, "Ficus", None)).plant();
-}
-
 /// Most of these names have a special meaning to a shell, in a URI or to SQLite.
 #[test]
 fn store_path_is_taken_literally() {

@@ -1,22 +1,21 @@
-//! What a supervisor gives and asks: the first token's file, signals, sd_notify, the document.
+//! What a supervisor gives and asks: the first token's file, `--no-create`, signals,
+//! sd_notify, the document.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
-use std::process::Command;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use plant_store_launcher::Launched;
-use plant_store_tests::{EVENT_TIMEOUT, Server, bearer, binary, failure, plant, run};
-use tempfile::TempDir;
+use plant_store_tests::{EVENT_TIMEOUT, Folder, Server, bearer, failure, plant, run};
 use xtask::run::root;
 
 use crate::database;
 
 #[test]
 fn openapi_prints_the_published_document_byte_for_byte() {
-    let folder = TempDir::new().expect("a temporary folder");
+    let folder = Folder::new();
     let printed = run(folder.path(), &["openapi"]);
     assert!(printed.status.success());
     let published = fs::read(root().join("openapi/plant-store.json")).expect("the document");
@@ -24,7 +23,7 @@ fn openapi_prints_the_published_document_byte_for_byte() {
 }
 
 /// How many tokens the store in that folder has.
-fn tokens(folder: &TempDir) -> usize {
+fn tokens(folder: &Folder) -> usize {
     let list = run(folder.path(), &["token", "list"]);
     assert!(list.status.success());
     // The first line names the columns.
@@ -48,11 +47,10 @@ fn first_token_goes_to_a_file_for_its_owner_alone() {
 
 #[test]
 fn first_token_file_that_is_there_is_kept_and_the_store_gets_no_token() {
-    let folder = TempDir::new().expect("a temporary folder");
+    let folder = Folder::new();
     fs::write(folder.path().join("token"), "mine").expect("a file");
-    let mut command = Command::new(binary());
-    command.args(["serve", "--listen", "127.0.0.1:0", "--first-token", "token"]);
-    let (status, said) = failure(command.current_dir(&folder));
+    let words = ["serve", "--listen", "127.0.0.1:0", "--first-token", "token"];
+    let (status, said) = failure(folder.command().args(words));
     assert_eq!(status, Some(1));
     assert!(said.contains("cannot write the first token to token"), "{said}");
     assert!(said.contains("`plant-store token create` makes one"), "{said}");
@@ -62,17 +60,32 @@ fn first_token_file_that_is_there_is_kept_and_the_store_gets_no_token() {
 
 #[test]
 fn first_token_none_prints_and_issues_none() {
-    let folder = TempDir::new().expect("a temporary folder");
-    let mut command = Command::new(binary());
+    let folder = Folder::new();
+    let mut command = folder.command();
     command.args(["serve", "--listen", "127.0.0.1:0", "--first-token", "none"]);
     let log = folder.path().join("log");
-    command.current_dir(&folder).stderr(File::create(&log).expect("a file"));
+    command.stderr(File::create(&log).expect("a file"));
     let mut launched = Launched::start(&mut command).expect("it serves");
     assert_eq!(tokens(&folder), 0);
     launched.process.kill().expect("the process is there");
     assert_eq!(launched.rest().expect("text"), "");
     let log = fs::read_to_string(log).expect("the log");
     assert!(log.contains("the store has no token: `plant-store token create NAME`"), "{log}");
+}
+
+#[test]
+fn no_create_starts_on_a_store_that_is_there_and_on_nothing_else() {
+    let folder = Folder::new();
+    let words = ["serve", "--listen", "127.0.0.1:0", "--no-create"];
+    for _ in 0..2 {
+        let (status, said) = failure(folder.command().args(words));
+        assert_eq!(status, Some(1));
+        assert!(said.contains(&format!("there is no plant store at {}", folder.store())), "{said}");
+        assert_eq!(fs::read_dir(folder.path()).expect("the folder is there").count(), 0);
+    }
+    let server = Server::starting_in(folder).start();
+    let server = server.stopped_by(Signal::SIGTERM).with(&["--no-create"]).start();
+    server.create(&plant(1, "Ficus", None)).plant();
 }
 
 #[test]

@@ -1,17 +1,15 @@
 //! `plant-store token`: issue, list and revoke.
 
 use std::fs;
-use std::process::Command;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, bearer, binary, failure, plant, run};
+use plant_store_tests::{Server, bearer, binary_in, failure, plant, run};
 use serde_json::Value;
 
 use crate::database;
 
 fn refused(server: &Server, words: &[&str]) -> String {
-    let mut command = Command::new(binary());
-    let (status, said) = failure(command.args(words).current_dir(server.folder()));
+    let (status, said) = failure(binary_in(server.folder()).args(words));
     assert_eq!(status, Some(1), "{words:?}");
     said
 }
@@ -33,6 +31,9 @@ fn token_create_prints_the_token_alone_and_stores_no_token() {
         let bytes = fs::read(&path).expect("a file");
         assert!(!bytes.windows(secret.len()).any(|window| window == secret), "{}", path.display());
     }
+    let kept = database::tokens(&server);
+    let holds = |bytes: &[u8]| kept.windows(bytes.len()).any(|window| window == bytes);
+    assert!(holds(&token.as_bytes()[..8]) && !holds(secret));
 }
 
 #[test]
@@ -63,11 +64,8 @@ fn token_list_shows_name_first_characters_and_times() {
     assert_eq!(first["first_characters"], server.token[..8]);
     let members = |token: &Value| token.as_object().expect("an object").len();
     assert_eq!((members(ci_listed), members(first)), (5, 4), "the first never expires: {json}");
-    let seconds: i64 = database::open(&server)
-        .query_row("SELECT expires_at - created_at FROM tokens WHERE name = 'ci'", [], |row| {
-            row.get(0)
-        })
-        .expect("the token is stored");
+    let lifetime = "SELECT expires_at - created_at FROM tokens WHERE name = 'ci'";
+    let seconds = database::number(&server, lifetime);
     // Both times are kept in seconds, and an expiry is never early.
     let days = 90 * 24 * 60 * 60;
     assert!((days..=days + 1).contains(&seconds), "{seconds}");
@@ -100,9 +98,8 @@ fn expiry_is_never_early() {
     for _ in 0..10 {
         let issued = chrono::Utc::now();
         server.command(&["token", "create", "brief", "--expires-in", "900ms"]);
-        let expiry: i64 = database::open(&server)
-            .query_row("SELECT expires_at FROM tokens WHERE name = 'brief'", [], |row| row.get(0))
-            .expect("the token is stored");
+        let expiry =
+            database::number(&server, "SELECT expires_at FROM tokens WHERE name = 'brief'");
         let good_for = chrono::DateTime::from_timestamp(expiry, 0).expect("a time") - issued;
         assert!(good_for >= chrono::TimeDelta::milliseconds(900), "{good_for}");
         server.command(&["token", "revoke", "brief"]);
@@ -113,9 +110,9 @@ fn expiry_is_never_early() {
 fn name_of_an_expired_token_may_be_used_again_and_the_list_marks_it() {
     let server = Server::start();
     server.command(&["token", "create", "ci", "--expires-in", "1h"]);
-    database::open(&server)
-        .execute("UPDATE tokens SET expires_at = unixepoch() - 60 WHERE name = 'ci'", [])
-        .expect("the store takes the change");
+    let minute_ago = chrono::Utc::now().timestamp() - 60;
+    let expired = format!("UPDATE tokens SET expires_at = {minute_ago} WHERE name = 'ci'");
+    database::execute(&server, &expired);
     assert!(server.command(&["token", "list"]).contains(" (expired)"));
     let json = server.command(&["token", "list", "--json"]);
     let listed: Vec<Value> = serde_json::from_str(&json).expect("a JSON array");

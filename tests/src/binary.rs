@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use crate::binary_in;
+
 /// The binary `plant-store`, built in this profile on the first call.
 #[must_use]
 pub fn binary() -> &'static Path {
@@ -15,14 +17,9 @@ pub fn binary() -> &'static Path {
     })
 }
 
-/// Runs the binary with these arguments in that folder, and waits for its end.
+/// Runs the binary with these arguments in that folder, on its store, and waits for its end.
 pub fn run<I: AsRef<OsStr>>(folder: &Path, arguments: &[I]) -> Output {
-    Command::new(binary())
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the binary starts")
+    binary_in(folder).args(arguments).stdin(Stdio::null()).output().expect("the binary starts")
 }
 
 /// Runs the binary with arguments that it must refuse. Returns its exit status, and the one line

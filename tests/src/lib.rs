@@ -7,6 +7,7 @@
 
 mod binary;
 mod facts;
+mod folder;
 mod http;
 pub mod process;
 mod relay;
@@ -16,6 +17,7 @@ pub mod tls;
 
 pub use binary::{binary, failure, run};
 pub use facts::facts;
+pub use folder::{Engine, Folder, binary_in, databases, store_of};
 pub use http::{Connection, Response, bearer, head, post};
 pub use plant_store_launcher::events::{EVENT_TIMEOUT, wait_until};
 pub use plant_store_launcher::postgres;

@@ -5,22 +5,21 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use plant_store_client::{Client, client_with_token, types::NewPlant};
 use plant_store_launcher::{Launched, token};
-use tempfile::TempDir;
 
 use crate::http::{Connection, Response};
 use crate::relay::{Files, Relay};
-use crate::{bearer, binary, post, run, wait_until};
+use crate::{Folder, bearer, post, wait_until};
 
 /// A server to be started.
 pub struct Starting {
     command: Command,
-    folder: TempDir,
+    folder: Folder,
     /// A token that an existing store accepts.
     token: Option<String>,
     /// Where the tests run over TLS.
@@ -30,14 +29,14 @@ pub struct Starting {
 impl Starting {
     /// A server to be started on the store in that folder, with a token that the store accepts.
     #[must_use]
-    pub fn on(folder: TempDir, token: &str) -> Self {
-        Self::new(folder, Some(token.to_owned()))
+    pub fn on(folder: impl Into<Folder>, token: &str) -> Self {
+        Self::new(folder.into(), Some(token.to_owned()))
     }
 
-    fn new(folder: TempDir, token: Option<String>) -> Self {
-        let mut command = Command::new(binary());
+    fn new(folder: Folder, token: Option<String>) -> Self {
+        let mut command = folder.command();
         // A variable, because the test may give the flag, and only once.
-        command.arg("serve").env("PLANT_STORE_LISTEN", "127.0.0.1:0").current_dir(folder.path());
+        command.arg("serve").env("PLANT_STORE_LISTEN", "127.0.0.1:0");
         let files = Files::if_asked();
         if let Some(files) = &files {
             files.tell(&mut command);
@@ -128,7 +127,7 @@ pub struct Server {
     pub token: String,
     /// The command that a new store prints.
     pub first_request: Option<String>,
-    folder: TempDir,
+    folder: Folder,
     printed: String,
 }
 
@@ -142,13 +141,25 @@ impl Server {
     /// A server on a new store, not started yet.
     #[must_use]
     pub fn starting() -> Starting {
-        Starting::new(TempDir::new().expect("a temporary folder"), None)
+        Self::starting_in(Folder::new())
+    }
+
+    /// A server on the new store of that folder, not started yet.
+    #[must_use]
+    pub fn starting_in(folder: Folder) -> Starting {
+        Starting::new(folder, None)
     }
 
     /// The folder that holds the store and the log.
     #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
+    }
+
+    /// The URL of the store, as `--store` takes it in that folder.
+    #[must_use]
+    pub fn store(&self) -> &str {
+        self.folder.store()
     }
 
     /// The process's id.
@@ -194,8 +205,8 @@ impl Server {
     #[must_use]
     pub fn ended(mut self) -> (ExitStatus, Starting) {
         let status = self.wait();
-        let folder = std::mem::replace(&mut self.folder, TempDir::new().expect("a folder"));
-        (status, Starting::new(folder, Some(self.token.clone())))
+        let Self { folder, token, .. } = self;
+        (status, Starting::new(folder, Some(token)))
     }
 
     /// What the process, and those before it in the same folder, wrote to standard error so far.
@@ -259,7 +270,8 @@ impl Server {
     /// Runs another command on the same store, which must succeed. Returns its standard output.
     #[expect(clippy::must_use_candidate, reason = "some commands are run for their effect")]
     pub fn command(&self, arguments: &[&str]) -> String {
-        let output = run(self.folder(), arguments);
+        let output = self.folder.command().args(arguments).stdin(Stdio::null()).output();
+        let output = output.expect("the binary starts");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("standard output is text")
     }

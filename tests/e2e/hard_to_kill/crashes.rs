@@ -2,11 +2,11 @@
 //! holds every plant that was answered with 200, byte for byte, and none that was not sent.
 
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, Starting, amount, binary};
+use plant_store_tests::{Server, Starting, amount, binary_in};
 
 use super::load::Load;
 use crate::database::LOG;
@@ -18,9 +18,8 @@ const MAX_START: u64 = 20_000;
 
 /// Starts a server on the store and kills it at a random moment of its start.
 fn kill_while_starting(stopped: &Starting) {
-    let mut process = Command::new(binary())
+    let mut process = binary_in(stopped.folder())
         .args(["serve", "--listen", "127.0.0.1:0"])
-        .current_dir(stopped.folder())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()

@@ -63,7 +63,7 @@ fn overflowing_queue_is_503_and_recovers() {
             let lock = database::locked(&server);
             let refused = count(&answered.refused) + amount(100, 1000);
             server.wait_until("creates are refused", || count(&answered.refused) >= refused);
-            lock.execute_batch("ROLLBACK").expect("the lock is ours");
+            drop(lock);
             let created = count(&answered.created) + 100;
             server.wait_until("the creates that waited are answered", || {
                 count(&answered.created) >= created

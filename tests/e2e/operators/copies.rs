@@ -10,7 +10,9 @@ use std::time::Duration;
 use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use plant_store_tests::{Server, Starting, amount, binary, failure, plant, run};
+use plant_store_tests::{
+    Server, Starting, amount, binary, binary_in, failure, plant, run, store_of,
+};
 use tempfile::TempDir;
 
 use super::{create, files};
@@ -20,16 +22,15 @@ use crate::hard_to_kill::load::{Load, Sent};
 /// The server is killed after a random number of answers, at most this many.
 const MAX_ANSWERS: usize = 200;
 
+/// Copies the store of that folder into a file.
 fn copy(folder: &Path, to: &Path) -> Output {
-    let to = format!("sqlite:{}", to.display());
-    run(folder, &["copy", "--from", "sqlite:plant-store.db", "--to", &to])
+    run(folder, &["copy", "--from", &store_of(folder), "--to", &format!("sqlite:{}", to.display())])
 }
 
 /// The copy, begun in the background.
 fn begin(folder: &Path, to: &str) -> Child {
-    Command::new(binary())
-        .args(["copy", "--from", "sqlite:plant-store.db", "--to", to])
-        .current_dir(folder)
+    binary_in(folder)
+        .args(["copy", "--from", &store_of(folder), "--to", to])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
@@ -41,7 +42,7 @@ fn tallies(output: &Output) -> [String; 2] {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8(output.stdout.clone()).expect("text");
     let [from, to] = printed.lines().collect::<Vec<_>>()[..] else { panic!("{printed}") };
-    [from, to].map(|line| line.split_once(".db: ").expect("a store and its tally").1.to_owned())
+    [from, to].map(|line| line[line.find("plants: ").expect("a store and its tally")..].to_owned())
 }
 
 #[test]
@@ -116,8 +117,9 @@ fn copy_that_finds_no_room_leaves_nothing() {
     create(&server, 0..500);
     let folder = TempDir::new().expect("a temporary folder");
     let script = format!(
-        "ulimit -f 200 && trap '' XFSZ && exec '{}' copy --from sqlite:plant-store.db --to sqlite:{}",
+        "ulimit -f 200 && trap '' XFSZ && exec '{}' copy --from '{}' --to sqlite:{}",
         binary().display(),
+        server.store(),
         folder.path().join(STORE).display()
     );
     let mut command = Command::new("sh");
@@ -172,7 +174,7 @@ fn copy_that_is_stopped_at_any_moment_leaves_the_source_and_no_copy() {
         }
         // A killed process leaves the empty log that it opened.
         let after = files(stopped.folder());
-        assert!(after[STORE] == before[STORE]);
+        assert!(after.get(STORE) == before.get(STORE));
         assert!(after.get(LOG).is_none_or(Vec::is_empty));
     }
 }
@@ -207,9 +209,8 @@ fn copy_shows_progress_on_a_terminal() {
     create(&server, 0..2000);
     let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
     let terminal = openpty(Some(&size), None).expect("a pseudo-terminal");
-    let status = Command::new(binary())
-        .args(["copy", "--from", "sqlite:plant-store.db", "--to", "sqlite:copy.db"])
-        .current_dir(server.folder())
+    let status = binary_in(server.folder())
+        .args(["copy", "--from", server.store(), "--to", "sqlite:copy.db"])
         .stdout(Stdio::null())
         .stderr(terminal.slave)
         .status()

@@ -1,0 +1,157 @@
+//! Temporary folders, each with a store of its own, on the engine of this run.
+//!
+//! The tests run once on SQLite and once on PostgreSQL: with `PLANT_STORE_TESTS_STORE=postgres` in
+//! the environment. A store in SQLite is a file in its folder. A store in PostgreSQL is a database
+//! with the name of its folder, so that every process that runs there finds it.
+
+use std::env;
+use std::path::Path;
+use std::process::Command;
+use std::sync::LazyLock;
+
+use plant_store_launcher::postgres::{Cluster, Databases};
+use tempfile::TempDir;
+
+use crate::binary;
+
+/// What each database is named after: its folder, whose name begins with this.
+const PREFIX: &str = "plants_";
+
+/// Where plants are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// A file in the server's folder.
+    Sqlite,
+    /// A database of [`databases`].
+    Postgres,
+}
+
+impl Engine {
+    /// The one that this run of the tests is about.
+    ///
+    /// # Panics
+    ///
+    /// `PLANT_STORE_TESTS_STORE` is there and is not `postgres`.
+    #[must_use]
+    pub fn of_this_run() -> Self {
+        match env::var("PLANT_STORE_TESTS_STORE").as_deref() {
+            Err(env::VarError::NotPresent) => Self::Sqlite,
+            Ok("postgres") => Self::Postgres,
+            other => panic!("PLANT_STORE_TESTS_STORE: `postgres` is the only value, not {other:?}"),
+        }
+    }
+}
+
+/// The databases of the PostgreSQL that the tests share: that of `PLANT_STORE_TESTS_POSTGRES`, else
+/// one of this process.
+#[must_use]
+pub fn databases() -> &'static Databases {
+    static DATABASES: LazyLock<Databases> = LazyLock::new(|| {
+        if let Ok(server) = env::var("PLANT_STORE_TESTS_POSTGRES") {
+            return Databases::of(server);
+        }
+        let cluster = Cluster::start();
+        let databases = cluster.databases().clone();
+        // It is removed when this process ends.
+        std::mem::forget(cluster);
+        databases
+    });
+    &DATABASES
+}
+
+/// A temporary folder and its store. Dropping it removes both.
+pub struct Folder {
+    /// None where the store is the default one: a file in the folder.
+    url: Option<String>,
+    _database: Option<Database>,
+    place: TempDir,
+}
+
+impl Folder {
+    /// An empty folder, and the place of a store on the engine of this run.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "no two are equal")]
+    pub fn new() -> Self {
+        let place = TempDir::with_prefix(PREFIX).expect("a temporary folder");
+        let database = database_of(place.path()).map(Database::create);
+        let url = database.as_ref().map(|database| databases().url(&database.0));
+        Self { url, _database: database, place }
+    }
+
+    /// An empty folder for a server on the store of that URL, which stays.
+    #[must_use]
+    pub fn over(url: &str) -> Self {
+        let place = TempDir::new().expect("a temporary folder");
+        Self { url: Some(url.to_owned()), _database: None, place }
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        self.place.path()
+    }
+
+    /// The URL of the store, as `--store` takes it in this folder.
+    #[must_use]
+    pub fn store(&self) -> &str {
+        self.url.as_deref().unwrap_or(DEFAULT)
+    }
+
+    /// The binary, to be run in this folder, on its store.
+    #[must_use]
+    pub fn command(&self) -> Command {
+        let mut command = binary_in(self.path());
+        command.envs(self.url.as_ref().map(|url| (STORE, url)));
+        command
+    }
+}
+
+/// The store is a file in this folder, on either engine.
+impl From<TempDir> for Folder {
+    fn from(place: TempDir) -> Self {
+        Self { url: None, _database: None, place }
+    }
+}
+
+/// The URL of the store that belongs to that folder: see [`Folder::new`].
+#[must_use]
+pub fn store_of(folder: &Path) -> String {
+    database_of(folder).map_or_else(|| DEFAULT.into(), |database| databases().url(database))
+}
+
+/// The binary, to be run in that folder, on the store that belongs to it: see [`Folder::new`].
+#[must_use]
+pub fn binary_in(folder: &Path) -> Command {
+    let mut command = Command::new(binary());
+    command.current_dir(folder);
+    command.envs(database_of(folder).map(|database| (STORE, databases().url(database))));
+    command
+}
+
+/// The default of `--store`.
+const DEFAULT: &str = "sqlite:plant-store.db";
+
+/// The variable that names the store. A flag overrides it, so tests may give one.
+const STORE: &str = "PLANT_STORE_STORE";
+
+/// The database that belongs to a folder. None on SQLite, and for a folder that has none.
+fn database_of(folder: &Path) -> Option<&str> {
+    let name = folder.file_name()?.to_str()?;
+    (name.starts_with(PREFIX) && Engine::of_this_run() == Engine::Postgres).then_some(name)
+}
+
+/// A database that is removed with its folder.
+struct Database(String);
+
+impl Database {
+    fn create(name: &str) -> Self {
+        databases().create(name);
+        Self(name.to_owned())
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        databases().remove(&self.0);
+    }
+}
