@@ -10,4 +10,5 @@
 pub mod compat;
 pub mod conformance;
 pub mod generate;
+pub mod postgres;
 pub mod run;

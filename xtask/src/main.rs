@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use xshell::cmd;
 
 use xtask::run::{find_root, shell};
-use xtask::{compat, conformance, generate};
+use xtask::{compat, conformance, generate, postgres};
 
 /// The chores of this repository
 #[derive(Parser)]
@@ -31,7 +31,8 @@ enum Chore {
         #[arg(long, value_name = "REV|FILE")]
         against: Option<String>,
     },
-    /// Check everything that needs only Rust and git: format, contract, lints, docs, tests
+    /// Check everything that needs only Rust, git and a PostgreSQL that it installs where it may:
+    /// format, contract, lints, docs, tests
     Test,
     /// Run the tests of crashes, faults and floods, and the fuzzing, at full length
     Soak,
@@ -74,6 +75,38 @@ const WIRE: [&str; 13] = [
 /// end come in one read, and through the relay they do.
 const NOT_OVER_TLS: [&str; 4] =
     ["fuzzing::", "hard_to_kill::", "operators::", "no_token_plant_or_query_reaches_a_log"];
+
+/// What is left out where the store is in PostgreSQL.
+const NOT_ON_POSTGRES: [&str; 23] = [
+    // No server runs, or none on a store.
+    "command_line::",
+    "compat::",
+    "contract::",
+    "mutations::",
+    "readmes::",
+    "rooms::",
+    "fuzzing::in_process::",
+    // PostgreSQL's own tests: they have servers of their own.
+    "postgres::",
+    // The file of a store in SQLite and its log: which files are stores, what is left of them, what
+    // a damaged page, a disk that fails or a power cut does to them.
+    "stores::",
+    "schemas::",
+    "damaged_page_is_500_and_the_service_goes_on",
+    "operators::check::",
+    "operators::hanging_disk::",
+    "operators::long_logs::",
+    "operators::stale_logs::",
+    "operators::swapped_files::",
+    "copy_of_a_damaged_store_leaves_nothing",
+    "hard_to_kill::checkpoints::",
+    "hard_to_kill::damage::",
+    "hard_to_kill::failed_syncs::",
+    "hard_to_kill::full_disks::",
+    "hard_to_kill::read_only::",
+    // The metrics of that disk.
+    "metrics_tell_the_release_the_disk_and_the_bodies",
+];
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -118,13 +151,24 @@ fn test() -> Result<()> {
     cmd!(sh, "cargo doc --workspace --no-deps --quiet")
         .env("RUSTDOCFLAGS", "--deny warnings")
         .run()?;
-    cmd!(sh, "cargo test --workspace --quiet").run()?;
-    let skipped = NOT_OVER_TLS.iter().flat_map(|test| ["--skip", test]);
+    let postgres = postgres::start()?;
+    let skipped = skip(if postgres.is_some() { &[] } else { &["postgres::"] });
+    if let Some(cluster) = &postgres {
+        sh.set_var("PLANT_STORE_TESTS_POSTGRES", cluster.databases().server());
+    }
+    cmd!(sh, "cargo test --workspace --quiet -- {skipped...}").run()?;
     // All packages again: with other ones cargo would build the dependencies with other features.
-    cmd!(sh, "cargo test --workspace --test e2e --quiet -- {WIRE...} {skipped...}")
-        .env("PLANT_STORE_TESTS_TLS", "1")
-        .run()?;
+    let e2e = || cmd!(sh, "cargo test --workspace --test e2e --quiet --");
+    e2e().args(WIRE).args(skip(&NOT_OVER_TLS)).env("PLANT_STORE_TESTS_TLS", "1").run()?;
+    if postgres.is_some() {
+        e2e().args(skip(&NOT_ON_POSTGRES)).env("PLANT_STORE_TESTS_STORE", "postgres").run()?;
+    }
     Ok(())
+}
+
+/// The arguments of a test binary that leave out the tests whose names contain one of these.
+fn skip<'a>(tests: &[&'a str]) -> Vec<&'a str> {
+    tests.iter().flat_map(|test| ["--skip", test]).collect()
 }
 
 /// One test after the other, so that none takes the processor from another one's load.
