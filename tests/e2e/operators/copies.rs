@@ -106,7 +106,8 @@ fn copy_to_a_place_that_is_taken_is_refused_and_changes_nothing() {
         assert!(said.contains(expected), "{name}: {said}");
         assert!(files(folder.path()) == before, "{name}");
     }
-    let output = copy(server.folder(), &server.folder().join(STORE));
+    let onto_itself = ["copy", "--from", server.store(), "--to", server.store()];
+    let output = run(server.folder(), &onto_itself);
     assert!(String::from_utf8_lossy(&output.stderr).contains("there is something at"));
 }
 
