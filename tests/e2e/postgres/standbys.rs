@@ -1,0 +1,127 @@
+//! A plant is answered with 200 when it is on the synchronous standby, in each way in which its row
+//! may already be on the primary.
+
+use std::net::SocketAddr;
+use std::thread::{self, ScopedJoinHandle};
+
+use plant_store_tests::postgres::{Cluster, Mode};
+use plant_store_tests::{Connection, Folder, Response, Server, plant, wait_until};
+
+/// A primary with its standby, and a server that finds whichever takes writes.
+struct Pair {
+    primary: Cluster,
+    standby: Cluster,
+    server: Server,
+}
+
+impl Pair {
+    fn start(store_timeout: &str) -> Self {
+        let primary = Cluster::start();
+        primary.databases().create("plants");
+        let standby = primary.standby("s1");
+        let [one, other] = [&primary, &standby].map(Cluster::port);
+        let url = format!("postgres://postgres@127.0.0.1:{one},127.0.0.1:{other}/plants");
+        let flags = ["--store-timeout", store_timeout];
+        let server = Server::starting_in(Folder::over(&url)).with(&flags).start();
+        Self { primary, standby, server }
+    }
+
+    /// Waits until the service's commit waits for the standby.
+    fn wait_for_waiting_commit(&self) {
+        let session = self.primary.session("postgres");
+        wait_until(|| session.value(WAITING) == "1", || "no commit waits".into());
+    }
+
+    /// Creates the plant on a thread of its own.
+    fn create<'a>(
+        &self,
+        scope: &'a thread::Scope<'a, '_>,
+        plant: &str,
+    ) -> ScopedJoinHandle<'a, Response> {
+        let (address, request): (SocketAddr, _) = (self.server.address, self.server.post(plant));
+        scope.spawn(move || Connection::open(address).exchange(&request))
+    }
+
+    fn is_on_primary(&self, id: i64) -> bool {
+        is_there(&self.primary, id)
+    }
+}
+
+/// How many commits wait for a standby.
+const WAITING: &str = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'
+    AND application_name = 'plant-store'";
+
+fn is_there(cluster: &Cluster, id: i64) -> bool {
+    let count = format!("SELECT count(*) FROM plants WHERE id = {id}");
+    cluster.session("plants").value(&count) == "1"
+}
+
+#[test]
+fn create_and_repeat_are_503_while_the_standby_is_away_and_200_when_it_is_back() {
+    let pair = Pair::start("1s");
+    let server = &pair.server;
+    let [ficus, fern] = [plant(1, "Ficus", None), plant(2, "Fern", None)];
+    server.create(&ficus).plant();
+    pair.standby.stop(Mode::Fast);
+    assert_eq!(server.create(&fern).refusal().0, 503);
+    // The wait was cancelled, and with it the row became visible.
+    assert!(pair.is_on_primary(2));
+    for repeated in [&fern, &ficus] {
+        assert_eq!(server.create(repeated).refusal().0, 503);
+    }
+    let other = plant(2, "Ivy", None);
+    assert_eq!(server.create(&other).refusal().0, 503, "a conflict rests on the same row");
+    pair.standby.start_again();
+    pair.primary.wait_for_standby("s1");
+    server.create(&fern).plant();
+    assert_eq!(server.create(&other).refusal().0, 409);
+    assert!(is_there(&pair.standby, 2));
+}
+
+#[test]
+fn row_that_a_restart_of_the_primary_made_visible_is_not_answered_and_a_failover_loses_nothing() {
+    let pair = Pair::start("50s");
+    pair.standby.stop(Mode::Fast);
+    thread::scope(|scope| {
+        let created = pair.create(scope, &plant(1, "Ficus", None));
+        pair.wait_for_waiting_commit();
+        pair.primary.stop(Mode::Immediate);
+        pair.primary.start_again();
+        // The row is there, and the service sends the plant again.
+        pair.wait_for_waiting_commit();
+        assert!(pair.is_on_primary(1));
+        // A batch that also adds a plant waits too.
+        let added = pair.create(scope, &plant(2, "Fern", None));
+        assert!(!created.is_finished() && !added.is_finished());
+
+        pair.primary.kill();
+        pair.standby.start_again();
+        assert!(!is_there(&pair.standby, 1), "the standby never had it");
+        pair.standby.promote();
+        for answer in [created, added] {
+            answer.join().expect("an answer").plant();
+        }
+    });
+    assert!(is_there(&pair.standby, 1) && is_there(&pair.standby, 2));
+}
+
+#[test]
+fn commit_whose_wait_was_cancelled_or_terminated_is_not_answered_before_the_standby_has_it() {
+    let pair = Pair::start("50s");
+    let session = pair.primary.session("postgres");
+    for (id, end) in [(1, "pg_cancel_backend"), (2, "pg_terminate_backend")] {
+        pair.standby.stop(Mode::Fast);
+        thread::scope(|scope| {
+            let created = pair.create(scope, &plant(id, "Ficus", None));
+            pair.wait_for_waiting_commit();
+            let _ = session.rows(&WAITING.replace("count(*)", &format!("{end}(pid)")));
+            wait_until(|| pair.is_on_primary(id), || format!("{end} does not end the wait"));
+            // The service has sent it again.
+            pair.wait_for_waiting_commit();
+            assert!(!created.is_finished());
+            pair.standby.start_again();
+            created.join().expect("an answer").plant();
+        });
+        assert!(is_there(&pair.standby, id));
+    }
+}
