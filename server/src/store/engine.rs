@@ -171,8 +171,6 @@ pub struct Sizes {
     pub store: Option<u64>,
     /// The log of what is not in the store's file yet.
     pub log: Option<u64>,
-    /// What is free on the disk for this process.
-    pub free: Option<u64>,
 }
 
 /// What became of one plant of a committed batch.

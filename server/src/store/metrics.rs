@@ -114,17 +114,35 @@ impl CommitMetrics {
     }
 }
 
-/// The series of the store's files.
+/// The series of the store's size.
 pub struct StoreMetrics {
     store: Gauge,
-    log: Gauge,
-    disk_free: Gauge,
 }
 
 impl StoreMetrics {
     /// Registers the series.
     pub fn register() -> Self {
         describe_gauge!(STORE_BYTES, Unit::Bytes, "The size of the store, without its log.");
+        Self { store: gauge!(STORE_BYTES) }
+    }
+
+    /// The store has these sizes now.
+    pub fn sizes(&self, Sizes { store, .. }: Sizes) {
+        if let Some(bytes) = store {
+            self.store.set(float(bytes));
+        }
+    }
+}
+
+/// The series of a store that is a file.
+pub struct FileMetrics {
+    log: Gauge,
+    disk_free: Gauge,
+}
+
+impl FileMetrics {
+    /// Registers the series.
+    pub fn register() -> Self {
         describe_gauge!(
             LOG_BYTES,
             Unit::Bytes,
@@ -136,22 +154,19 @@ impl StoreMetrics {
             Unit::Bytes,
             "What is free for the service on the disk that holds the store."
         );
-        Self {
-            store: gauge!(STORE_BYTES),
-            log: gauge!(LOG_BYTES),
-            disk_free: gauge!(DISK_FREE_BYTES),
-        }
+        Self { log: gauge!(LOG_BYTES), disk_free: gauge!(DISK_FREE_BYTES) }
     }
 
-    /// The store has these sizes now.
-    #[expect(clippy::cast_precision_loss, reason = "no store has 2^53 bytes")]
-    pub fn sizes(&self, Sizes { store, log, free }: Sizes) {
-        for (gauge, bytes) in [(&self.store, store), (&self.log, log), (&self.disk_free, free)] {
-            if let Some(bytes) = bytes {
-                gauge.set(bytes as f64);
-            }
-        }
+    /// How long the log is, and what is free on the disk.
+    pub fn bytes(&self, log: u64, free: u64) {
+        self.log.set(float(log));
+        self.disk_free.set(float(free));
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no store has 2^53 bytes")]
+fn float(bytes: u64) -> f64 {
+    bytes as f64
 }
 
 /// Why something is sent to a database again.

@@ -135,13 +135,6 @@ pub async fn are_confirmed(session: &Session) -> Result<bool, PostgresError> {
     Ok(session.row(&query).await?.try_get(0)?)
 }
 
-/// Writes what is there already.
-pub async fn touch(session: &Session) -> Result<(), PostgresError> {
-    let touch = "UPDATE token_changes SET made = made WHERE id = 1";
-    session.client.execute_typed(touch, &[]).await?;
-    Ok(())
-}
-
 fn token(row: &Row) -> Result<StoredToken, PostgresError> {
     let name: &str = row.try_get(0)?;
     let digest: &[u8] = row.try_get(1)?;

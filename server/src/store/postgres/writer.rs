@@ -58,7 +58,7 @@ impl Writer for PostgresWriter {
     fn try_write(&mut self) -> Result<(), CommitError> {
         self.check()?;
         let until = Instant::now() + TRY_LIMIT;
-        Ok(self.link.run(until, async |session| tokens::touch(session).await)?)
+        Ok(self.link.run(until, async |session| try_write(session).await)?)
     }
 
     /// Everything is in the database already.
@@ -165,6 +165,13 @@ impl<'a> Batch<'a> {
         };
         self.plants.iter().map(outcome).collect()
     }
+}
+
+/// Takes the lock that a create takes, and commits what changes nothing.
+async fn try_write(session: &Session) -> Result<(), PostgresError> {
+    let plants = "UPDATE plants SET name = name WHERE false";
+    let tokens = "UPDATE token_changes SET made = made WHERE id = 1";
+    Ok(session.client.batch_execute(&format!("{plants}; {tokens}")).await?)
 }
 
 /// The plants of these ids.

@@ -25,6 +25,7 @@ mod tokens;
 mod writer;
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -35,6 +36,7 @@ use crate::descriptors;
 use crate::store::engine::{
     CommitError, Contents, Engine, NewStore, Pages, Sizes, Start, StoreError, Writer,
 };
+use crate::store::metrics::FileMetrics;
 use crate::store::sqlite::connection::{connect, copy_log_at_close};
 use crate::store::sqlite::error::{failed, url};
 use crate::store::sqlite::lock::LockFile;
@@ -66,6 +68,7 @@ pub struct Sqlite {
     log_is_synced: AtomicBool,
     /// Whether this process has created the store.
     has_created: bool,
+    metrics: FileMetrics,
 }
 
 /// See [`crate::store::begin`].
@@ -167,6 +170,7 @@ impl Sqlite {
             lock: Arc::new(lock),
             log_is_synced: log_is_synced.into(),
             has_created,
+            metrics: FileMetrics::register(),
         })
     }
 
@@ -251,7 +255,11 @@ impl Engine for Sqlite {
             self.check_file()?;
             log::shorten(&self.place)
         })?;
-        self.place.sizes().map_err(|error| CommitError::Unavailable(error.into()))
+        let unavailable = |error: io::Error| CommitError::Unavailable(error.into());
+        let sizes = self.place.sizes().map_err(unavailable)?;
+        let free = self.place.free().map_err(unavailable)?;
+        self.metrics.bytes(sizes.log.unwrap_or_default(), free);
+        Ok(sizes)
     }
 
     fn check(&self) -> Result<Vec<String>, StoreError> {

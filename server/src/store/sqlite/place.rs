@@ -88,12 +88,16 @@ impl Place {
         [&self.store, &self.log].iter().any(|file| file.length().is_ok_and(is_at_limit))
     }
 
-    /// How large the files are, and how much larger they may become.
+    /// How large the files are.
     pub fn sizes(&self) -> io::Result<Sizes> {
-        let disk = statvfs(&self.store.path)?;
-        let free = disk.blocks_available() as u64 * disk.fragment_size() as u64;
         let (store, log) = (self.store.length()?, self.log.length()?);
-        Ok(Sizes { store: Some(store), log: Some(log), free: Some(free) })
+        Ok(Sizes { store: Some(store), log: Some(log) })
+    }
+
+    /// How many bytes are free for this process on the disk.
+    pub fn free(&self) -> io::Result<u64> {
+        let disk = statvfs(&self.store.path)?;
+        Ok(disk.blocks_available() as u64 * disk.fragment_size() as u64)
     }
 
     /// How large the log is.
