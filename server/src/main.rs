@@ -2,8 +2,8 @@
 //! in one line on standard error. Exit status: 0 for success, 1 for a failure, 2 for a wrong
 //! command line.
 
-use std::borrow::Cow;
 use std::env;
+use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -47,24 +47,36 @@ fn is_mistake(error: &clap::Error) -> bool {
 
 /// What clap says before the usage, on one line.
 fn one_line(error: &clap::Error) -> String {
-    let text = error.to_string();
-    let said = ["\n\nUsage:", "\n\nFor more"]
-        .iter()
-        .fold(text.as_str(), |said, rest| said.split(rest).next().unwrap_or_default());
-    let words: Vec<_> = said.split_whitespace().map(without_password).collect();
-    let said = words.join(" ").trim_start_matches("error: ").to_owned();
+    let said = match without_secret(error) {
+        Some(said) => said,
+        None => before_usage(error),
+    };
     match variable(error) {
         Some(variable) => format!("in {variable}: {said}"),
         None => said,
     }
 }
 
-/// A wrong value is repeated, and that of `--store` may be a URL with a password in it.
-fn without_password(word: &str) -> Cow<'_, str> {
-    match word.split_once("://") {
-        Some((scheme, rest)) if rest.contains(['@', '?']) => format!("{scheme}://…'").into(),
-        _ => word.into(),
+/// What is said instead where clap would repeat what may be a password: the URL of a store, or the
+/// rest of one.
+fn without_secret(error: &clap::Error) -> Option<String> {
+    let ContextValue::String(argument) = error.get(ContextKind::InvalidArg)? else { return None };
+    let is_store = ["--store ", "--from ", "--to "].iter().any(|flag| argument.starts_with(flag));
+    if is_store && let Some(cause) = error.source() {
+        return Some(format!("invalid value for '{argument}': {cause}"));
     }
+    let is_url = |word: String| word.contains("postgres");
+    (error.kind() == ErrorKind::UnknownArgument && env::args().any(is_url))
+        .then(|| "unexpected argument; the URL of a store stands behind its flag, quoted".into())
+}
+
+fn before_usage(error: &clap::Error) -> String {
+    let text = error.to_string();
+    let said = ["\n\nUsage:", "\n\nFor more"]
+        .iter()
+        .fold(text.as_str(), |said, rest| said.split(rest).next().unwrap_or_default());
+    let words: Vec<_> = said.split_whitespace().collect();
+    words.join(" ").trim_start_matches("error: ").to_owned()
 }
 
 /// The environment variable that holds the wrong value, unless a flag does.

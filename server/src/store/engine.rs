@@ -143,8 +143,8 @@ pub trait Writer: Send {
     /// # Errors
     ///
     /// As for a commit.
-    fn try_write(&mut self) -> Result<(), CommitError> {
-        self.commit(&[], Instant::now()).map(drop)
+    fn try_write(&mut self, until: Instant) -> Result<(), CommitError> {
+        self.commit(&[], until).map(drop)
     }
 
     /// Called once, after the last commit: the store is complete without this process then.
@@ -241,7 +241,7 @@ pub enum StoreError {
          `plant-store serve --without-log` starts without it"
     )]
     LogLost { url: StoreUrl, log: String },
-    #[error("cannot reach {url}: {cause}")]
+    #[error("cannot use {url} now: {cause}")]
     Unreachable { url: StoreUrl, cause: Cause },
     #[error("{url} is served by {server} already; stop that one first, or choose another store")]
     Served { url: StoreUrl, server: String },

@@ -178,10 +178,14 @@ fn run(
         {
             batch.take(next, &mut queue);
         }
-        let failed = running.failed();
+        let (failed, is_try) = (running.failed(), batch.is_empty());
         let done = match batch.is_empty() {
             true if batch.is_last => continue,
-            true => running.run(|| writer.try_write()),
+            true => {
+                // Creates wait behind it.
+                let until = Instant::now() + TRY_EVERY.min(store_timeout);
+                running.run(|| writer.try_write(until))
+            }
             false => {
                 let (committed, answered) =
                     batch.commit(&mut *writer, store_timeout, running, metrics);
@@ -195,7 +199,7 @@ fn run(
         }
         if let Err(cause) = done {
             // A reason that lasts is said once.
-            if !failed || !running.may_pass() {
+            if !failed || !(is_try || running.may_pass()) {
                 report(&cause, log);
             }
             if cause.is_final() {
@@ -251,14 +255,14 @@ async fn hand_out(mut answered: mpsc::UnboundedReceiver<Answers>) {
     }
 }
 
-/// While commits fail for a reason that may pass, has one tried every second. Where a balancer
-/// sends no creates because of that, nothing else would tell when it has passed.
+/// While commits fail, has one tried every second. Where a balancer sends no creates because of
+/// that, nothing else would tell when the reason has passed, or was mended.
 async fn try_again(queue: mpsc::WeakSender<Work>, running: Arc<RunningCommit>) {
     let mut ticks = tokio::time::interval(TRY_EVERY);
     loop {
         ticks.tick().await;
         let Some(queue) = queue.upgrade() else { return };
-        if running.may_pass() {
+        if running.failed() {
             // Where the queue is full, there are creates that try it.
             let _ = queue.try_send(Work::Try);
         }

@@ -148,6 +148,7 @@ impl Args {
             "--max-body is {}, and {url} holds no plant of more than {largest} bytes",
             self.max_body,
         );
+        ensure!(!self.store_timeout.is_zero(), "--store-timeout 0s would refuse every create");
         let [body, all] = [self.max_body, self.max_bodies].map(bytes);
         ensure!(
             body <= all - kept(all),

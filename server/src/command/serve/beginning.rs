@@ -14,6 +14,7 @@ use tokio::time::sleep;
 use crate::command::serve::first_token::FirstToken;
 use crate::http::accepted_tokens::AcceptedTokens;
 use crate::store::{Engine, StoreError};
+use crate::token::StoredToken;
 
 /// How often a store that could not be reached is tried.
 const TRY_EVERY: Duration = Duration::from_secs(1);
@@ -24,15 +25,18 @@ pub struct Beginning {
     accepted: AcceptedTokens,
     first_token: FirstToken,
     step: Step,
+    /// Why the store could not be used at the last attempt.
+    cause: String,
     log: Logger,
 }
 
-#[derive(Clone)]
 enum Step {
     /// The store may not be there.
     SetUp,
-    /// The store is there. This is the header that carries its first token, where this server has
-    /// created it.
+    /// This server has created the store, which may not have its first token yet. With the header
+    /// that carries that token.
+    Add(StoredToken, String),
+    /// The store is there, and this is that header, if there is one.
     Load(Option<String>),
     /// The accepted tokens are known too.
     Done(Option<String>),
@@ -46,7 +50,7 @@ impl Beginning {
         first_token: FirstToken,
         log: Logger,
     ) -> Self {
-        Self { engine, accepted, first_token, step: Step::SetUp, log }
+        Self { engine, accepted, first_token, step: Step::SetUp, cause: String::new(), log }
     }
 
     /// Tries it once. The store may not be reached; then nothing is lost.
@@ -55,13 +59,16 @@ impl Beginning {
     ///
     /// What does not pass by itself.
     pub async fn attempt(mut self) -> Result<Self> {
-        let (this, tried) = spawn_blocking(|| {
+        let (mut this, tried) = spawn_blocking(|| {
             let tried = self.go_on();
             (self, tried)
         })
         .await?;
         match tried.as_ref().err().and_then(|error| error.downcast_ref()) {
-            Some(StoreError::Unreachable { .. }) => Ok(this),
+            Some(StoreError::Unreachable { cause, .. }) => {
+                this.cause = cause.to_string();
+                Ok(this)
+            }
             _ => tried.map(|()| this),
         }
     }
@@ -69,12 +76,15 @@ impl Beginning {
     /// Tries it until it is done, and shows the header that carries the first token, if there is
     /// one.
     pub async fn complete(mut self, show: impl FnOnce(&str) -> io::Result<()>) -> Result<()> {
-        if !matches!(self.step, Step::Done(_)) {
-            warn!(self.log, "creates are refused with 503 until the store can be reached");
-        }
+        let mut said = String::new();
         loop {
             if let Step::Done(header) = self.step {
                 return Ok(header.map_or(Ok(()), |header| show(&header))?);
+            }
+            if self.cause != said {
+                warn!(self.log, "creates are refused with 503 until the store can be used";
+                    "cause" => &self.cause);
+                said.clone_from(&self.cause);
             }
             sleep(TRY_EVERY).await;
             self = self.attempt().await?;
@@ -83,9 +93,12 @@ impl Beginning {
 
     fn go_on(&mut self) -> Result<()> {
         if let Step::SetUp = self.step {
-            let has_created = self.engine.set_up()?;
-            let header = if has_created { self.first_token.issue(&*self.engine)? } else { None };
-            self.step = Step::Load(header);
+            let first = if self.engine.set_up()? { self.first_token.make()? } else { None };
+            self.step = first.map_or(Step::Load(None), |(token, header)| Step::Add(token, header));
+        }
+        if let Step::Add(token, header) = &self.step {
+            self.engine.add_token(token)?;
+            self.step = Step::Load(Some(header.clone()));
         }
         if let Step::Load(header) = &self.step {
             if self.accepted.load(&*self.engine)? == 0 {

@@ -10,7 +10,6 @@ use std::str::FromStr;
 
 use anyhow::{Context, Result};
 
-use crate::store::Engine;
 use crate::token::{StoredToken, Token, TokenName};
 
 /// Where the first token goes.
@@ -37,12 +36,13 @@ impl FromStr for FirstToken {
 }
 
 impl FirstToken {
-    /// Issues it for a new store. Returns the header that carries it, as a word of a shell.
+    /// Makes it: what the store has to keep, and the header that carries the token, as a word of a
+    /// shell.
     ///
     /// # Errors
     ///
-    /// The store has no token then.
-    pub fn issue(&self, engine: &dyn Engine) -> Result<Option<String>> {
+    /// The file cannot be written.
+    pub fn make(&self) -> Result<Option<(StoredToken, String)>> {
         let (token, stored) = StoredToken::issue(TokenName::first(), None);
         let header = match self {
             Self::None => return Ok(None),
@@ -58,8 +58,7 @@ impl FirstToken {
                 format!("\"Authorization: Bearer $(cat '{}')\"", file.display())
             }
         };
-        engine.add_token(&stored)?;
-        Ok(Some(header))
+        Ok(Some((stored, header)))
     }
 }
 

@@ -11,6 +11,7 @@ mod first_token;
 mod supervisor;
 
 use std::convert::Infallible;
+use std::future::pending;
 use std::io::{self, IsTerminal};
 use std::mem::ManuallyDrop;
 use std::net::TcpListener;
@@ -26,6 +27,7 @@ use sd_notify::NotifyState;
 use slog::{error, info, warn};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -138,12 +140,23 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
     info!(log.logger, "listening"; "address" => %address, "store" => %url);
     let completed = beginning.complete(move |header| show(scheme, address, header));
     let keep_fresh = accepted.keep_fresh(Arc::clone(&engine), log.logger.clone());
+    let (begins, begun) = oneshot::channel();
     let mut fresh = tokio::spawn(async {
         match completed.await {
-            Ok(()) => match keep_fresh.await {},
+            Ok(()) => {
+                // Nobody waits for it where the service stops already.
+                let _ = begins.send(());
+                match keep_fresh.await {}
+            }
             Err(error) => error,
         }
     });
+    let tended = async {
+        match begun.await {
+            Ok(()) => store::tend(Arc::clone(&engine), &plants, log.logger.clone()).await,
+            Err(_) => pending().await,
+        }
+    };
     supervisor::tell(NotifyState::Ready);
 
     let service = server.app_private();
@@ -154,7 +167,7 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
             _ => Some(anyhow!("the writer died")),
         },
         Ok(error) = &mut fresh => Some(error),
-        lost = store::tend(Arc::clone(&engine), &plants, log.logger.clone()) => Some(lost.into()),
+        lost = tended => Some(lost.into()),
         never = service.look_after(address, *args.idle_timeout, most) => match never {},
         never = reload(&server, tls.as_ref(), &mut hangup, log) => match never {},
         never = supervisor::feed_watchdog(|| plants.answers()) => match never {},

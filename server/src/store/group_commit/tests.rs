@@ -29,7 +29,7 @@ impl Writer for Scripted {
         self.results.recv().expect("a result")
     }
 
-    fn try_write(&mut self) -> Result<(), CommitError> {
+    fn try_write(&mut self, _: Instant) -> Result<(), CommitError> {
         Err(CommitError::Unavailable("still".into()))
     }
 

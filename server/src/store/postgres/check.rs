@@ -14,7 +14,7 @@ use crate::store::postgres::session::Session;
 pub async fn faults(session: &Session) -> Result<Vec<String>, PostgresError> {
     let mut faults = Vec::new();
     match session.check_durability().await {
-        Err(PostgresError::NotFit(fault)) => faults.push(fault),
+        Err(fault @ PostgresError::NotDurable(_)) => faults.push(fault.to_string()),
         checked => checked?,
     }
     let columns = schema::columns(session).await?;

@@ -1,5 +1,11 @@
 //! How a session is made on which a commit is durable.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::time::Duration;
+
+use tokio::time::timeout;
+use tokio_postgres::Config;
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -7,35 +13,71 @@ use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::password;
 use crate::store::postgres::schema;
 use crate::store::postgres::session::Session;
-use crate::store::postgres::url::PostgresUrl;
+use crate::store::postgres::url::{PostgresUrl, host_of};
+
+/// How long one host may take. The driver's own time-out is only that of TCP, and a listener may
+/// accept and stay silent.
+const HOST_LIMIT: Duration = Duration::from_secs(2);
+
+/// A connection of a server whose packets are swallowed ends after about this time, at both ends.
+/// It is not for `export`: there a reader may be slow (tcp(7), `TCP_USER_TIMEOUT`).
+const SILENCE: Duration = Duration::from_secs(10);
 
 /// Makes `synchronous_commit` at least `on`, and warnings visible. Set in the session, both outlast
 /// a reload of the server's settings; a session that has only inherited them would follow it
 /// (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SYNCHRONOUS-COMMIT>).
 /// `statement_timeout` does not end the wait for a standby; the service limits it itself.
-const SETTINGS: &str = "SELECT \
-     set_config('synchronous_commit', CASE current_setting('synchronous_commit') \
-         WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false), \
-     set_config('client_min_messages', 'warning', false), \
-     set_config('statement_timeout', '0', false)";
+const SETTINGS: &str = "\
+    ('synchronous_commit', CASE current_setting('synchronous_commit') \
+        WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END), \
+    ('client_min_messages', 'warning'), ('statement_timeout', '0'), \
+    ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')";
+
+/// Has the database end a transaction whose service is gone, and release its locks.
+const SETTINGS_OF_A_SERVER: &str = "\
+    ('idle_in_transaction_session_timeout', '5000'), ('client_connection_check_interval', '5000'), \
+    ('tcp_user_timeout', '10000')";
+
+/// What a session is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Any host does, also a standby.
+    Read,
+    /// The host takes writes.
+    Write,
+    /// The host takes writes, and has the schema of this release.
+    Serve {
+        /// Whether the database may be one that does not sync.
+        without_fsync: bool,
+    },
+}
 
 /// How a database is connected to.
 #[derive(Clone)]
 pub struct Connector {
-    pub url: PostgresUrl,
-    pub tls: MakeRustlsConnect,
-    /// For a server: the database takes writes, has the schema of this release, and syncs.
-    pub to_serve: bool,
-    /// Whether a server may serve from a database that does not sync.
-    pub without_fsync: bool,
+    url: PostgresUrl,
+    tls: MakeRustlsConnect,
+    purpose: Purpose,
+    /// The host that was connected to last.
+    last: Arc<AtomicUsize>,
 }
 
 impl Connector {
+    /// To that database, for that purpose.
+    pub fn new(url: PostgresUrl, tls: MakeRustlsConnect, purpose: Purpose) -> Self {
+        Self { url, tls, purpose, last: Arc::default() }
+    }
+
+    /// For another purpose.
+    pub fn with_purpose(&self, purpose: Purpose) -> Self {
+        Self { purpose, ..self.clone() }
+    }
+
     /// A new session. Bound to the runtime that it is made on.
     pub async fn connect(&self) -> Result<Session, PostgresError> {
         let session = self.connect_to_any().await?;
-        if self.to_serve {
-            if !self.without_fsync {
+        if let Purpose::Serve { without_fsync } = self.purpose {
+            if !without_fsync {
                 session.check_durability().await?;
             }
             match schema::version(&session).await? {
@@ -46,17 +88,48 @@ impl Connector {
         Ok(session)
     }
 
-    /// A session with a database of which nothing is known yet.
+    /// A session with a database of which nothing is known yet: on the host that was connected to
+    /// last, else on the next one that takes it.
     pub async fn connect_to_any(&self) -> Result<Session, PostgresError> {
-        let mut config = self.url.config().clone();
-        if let Some(password) = password::of(&self.url).map_err(PostgresError::Credentials)? {
-            config.password(password);
+        let hosts = self.url.hosts();
+        let last = self.last.load(Relaxed);
+        let mut errors = Vec::new();
+        for at in (last..hosts.len()).chain(0..last) {
+            let (host, port) = host_of(&hosts[at]);
+            match timeout(HOST_LIMIT, self.connect_to(&hosts[at])).await {
+                Ok(Ok(session)) => {
+                    self.last.store(at, Relaxed);
+                    return Ok(session);
+                }
+                Ok(Err(error)) => errors.push((format!("{host}:{port}"), error)),
+                Err(_) => errors.push((format!("{host}:{port}"), PostgresError::Timeout)),
+            }
         }
-        if self.to_serve {
-            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        Err(PostgresError::Hosts(errors))
+    }
+
+    async fn connect_to(&self, host: &Config) -> Result<Session, PostgresError> {
+        let mut host = host.clone();
+        if let Some(password) =
+            password::of(&self.url, &host).map_err(PostgresError::Credentials)?
+        {
+            host.password(password);
         }
-        let session = Session::open(&config, self.tls.clone()).await?;
-        session.client.query_typed(SETTINGS, &[]).await?;
+        if self.purpose != Purpose::Read {
+            host.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
+        let mut settings = SETTINGS.to_owned();
+        if let Purpose::Serve { .. } = self.purpose {
+            host.tcp_user_timeout(SILENCE);
+            settings = format!("{settings}, {SETTINGS_OF_A_SERVER}");
+        }
+        let session = Session::open(&host, self.tls.clone()).await?;
+        // Those that the engine has.
+        let set = format!(
+            "SELECT set_config(name, value, false) FROM pg_settings \
+             JOIN (VALUES {settings}) AS wanted (wanted_name, value) ON name = wanted_name"
+        );
+        session.client.query_typed(&set, &[]).await?;
         session.take_warning();
         Ok(session)
     }

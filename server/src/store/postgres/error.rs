@@ -25,10 +25,18 @@ pub enum PostgresError {
     /// what it means for a plant is not known.
     #[error("the database warned: {0}")]
     Warned(String),
-    /// This connection must not be used: what it takes may be lost, or goes to a schema of another
-    /// release.
+    /// The database does not sync what it commits.
+    #[error(
+        "the database has {0}=off, so it may lose plants at a power cut: set it to on, or serve \
+         with --without-fsync"
+    )]
+    NotDurable(&'static str),
+    /// What is in the database is not a store of this release.
     #[error("{0}")]
     NotFit(String),
+    /// No host took the connection; each with its reason.
+    #[error("{}", .0.iter().map(|(host, error)| format!("{host}: {error}")).collect::<Vec<_>>().join("; "))]
+    Hosts(Vec<(String, Self)>),
     /// The password, or a certificate.
     #[error("{0}")]
     Credentials(Cause),
@@ -58,6 +66,7 @@ impl PostgresError {
         match self {
             Self::Driver(error) => error.as_db_error(),
             Self::Cancelled(error) => error.sent(),
+            Self::Hosts(errors) => errors.iter().find_map(|(_, error)| error.sent()),
             _ => None,
         }
     }
@@ -81,7 +90,8 @@ impl PostgresError {
             (_, Some(&SqlState::T_R_DEADLOCK_DETECTED)) => "deadlock",
             (_, Some(&SqlState::READ_ONLY_SQL_TRANSACTION)) => "read_only",
             (_, Some(code)) if !is_of(code, &["08", "57"]) => "other",
-            _ => "connection",
+            (Self::Driver(_) | Self::Hosts(_), _) => "connection",
+            _ => "other",
         }
     }
 
@@ -98,7 +108,7 @@ impl PostgresError {
     /// unknown whether they were carried out.
     pub fn may_pass(&self) -> bool {
         match (self, self.code()) {
-            (Self::NotText | Self::Removed, _) => false,
+            (Self::NotText, _) => false,
             // 08: connection, 0A: a statement that was prepared before a table changed, 25:
             // transaction state (such as read-only), 26: a statement that a pooler has forgotten, 28
             // and 3D: another database is there for a while, 40: rollback, 53: resources, 55: a
@@ -110,13 +120,23 @@ impl PostgresError {
         }
     }
 
+    /// Whether it may pass within a second. What an operator has to change may not.
+    pub fn may_pass_soon(&self) -> bool {
+        match self {
+            Self::NotDurable(_) | Self::NotFit(_) | Self::Credentials(_) => false,
+            Self::Hosts(errors) => errors.iter().any(|(_, error)| error.may_pass_soon()),
+            _ => self.may_pass() && !self.code().is_some_and(|code| is_of(code, &["28", "3D"])),
+        }
+    }
+
     /// Whether the database cannot be reached, or has to be waited for; it is not refused.
     pub fn is_unreachable(&self) -> bool {
-        match self.code() {
-            Some(code) => is_of(code, &["08", "25", "53", "57"]),
-            None => match self {
-                Self::Timeout => true,
-                Self::Driver(error) => is_of_the_network(error),
+        match self {
+            Self::Hosts(errors) => errors.iter().all(|(_, error)| error.is_unreachable()),
+            Self::Timeout | Self::Warned(_) => true,
+            _ => match (self.code(), self) {
+                (Some(code), _) => is_of(code, &["08", "40", "53", "55", "57"]),
+                (None, Self::Driver(error)) => is_of_the_network(error),
                 _ => false,
             },
         }

@@ -17,13 +17,11 @@ use crate::store::postgres::connector::Connector;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::session::Session;
 
-/// How long a call other than a commit may take: a change, and something that is only read.
-pub const LIMIT: Duration = Duration::from_secs(5);
-const READ_LIMIT: Duration = Duration::from_secs(2);
+/// How long a call other than a commit may take.
+const LIMIT: Duration = Duration::from_secs(5);
 
-/// How long one attempt to connect may take. The driver's own time-out is only that of TCP, and a
-/// listener may accept and stay silent.
-const CONNECT_LIMIT: Duration = Duration::from_secs(2);
+/// How long a call may take that only reads.
+const READ_LIMIT: Duration = Duration::from_secs(2);
 
 /// The pauses before a repeat: the first one, and the longest one. A restart of the database takes
 /// some hundred milliseconds.
@@ -79,7 +77,7 @@ impl Link {
             };
             // Servers that were stopped by the same fault do not come back at the same time.
             let pause_now = pause.mul_f64(rand::rng().random_range(0.5..1.5));
-            if !error.may_pass() || Instant::now() + pause_now >= until {
+            if !error.may_pass_soon() || Instant::now() + pause_now >= until {
                 return Err(error);
             }
             DatabaseMetrics::retried(error.kind());
@@ -110,14 +108,13 @@ impl Link {
                 self.connect(until, async |connector| connector.connect().await)?
             }
         };
-        let done = self.block_on(async {
-            session.take_warning();
-            let done = within(&session, until, work(&session)).await;
-            match session.take_warning() {
-                Some(warning) if done.is_ok() => Err(PostgresError::Warned(warning)),
-                _ => done,
-            }
-        });
+        session.take_warning();
+        let mut done = self.within(&session, until, work(&session));
+        if let Some(warning) = session.take_warning()
+            && done.is_ok()
+        {
+            done = Err(PostgresError::Warned(warning));
+        }
         let stays = match &done {
             Ok(_) => true,
             Err(error) => error.leaves_connection() && self.roll_back(&session, until),
@@ -143,23 +140,43 @@ impl Link {
         until: Instant,
         connect: impl AsyncFnOnce(&Connector) -> Result<Session, PostgresError>,
     ) -> Result<Session, PostgresError> {
-        let limit = CONNECT_LIMIT.min(until.saturating_duration_since(Instant::now()));
         let connected = beyond_limit(|| {
-            self.block_on(async { timeout(limit, connect(&self.connector)).await })
+            self.block_on(async { timeout_at(until.into(), connect(&self.connector)).await })
         });
         let session = connected.unwrap_or(Err(PostgresError::Timeout))?;
         self.metrics.connected();
         Ok(session)
     }
 
-    /// How it connects.
-    pub fn connector(&self) -> &Connector {
-        &self.connector
+    /// Waits for work on a session. Shortly before the limit has the server cancel it: a statement
+    /// that is only left alone would go on there, and hold its locks.
+    pub fn within<T>(
+        &self,
+        session: &Session,
+        until: Instant,
+        work: impl Future<Output = Result<T, PostgresError>>,
+    ) -> Result<T, PostgresError> {
+        let mut work = pin!(work);
+        let left = until.saturating_duration_since(Instant::now());
+        let limit = left.saturating_sub(CANCEL.min(left / 4));
+        if let Ok(done) = self.block_on(async { timeout(limit, &mut work).await }) {
+            return done;
+        }
+        beyond_limit(|| self.block_on(session.cancel()));
+        let done = self.block_on(async { timeout_at(until.into(), work).await });
+        done.map_or(Err(PostgresError::Timeout), |done| done.map_err(PostgresError::cancelled))
+    }
+
+    /// Closes the session. The next call connects.
+    pub fn disconnect(&mut self) {
+        if let Some(session) = self.session.take() {
+            self.close(session);
+        }
     }
 
     /// Closes a session of [`Link::connect`].
     pub fn close(&self, session: Session) {
-        drop(session);
+        self.block_on(session.close());
         self.metrics.disconnected();
     }
 
@@ -176,23 +193,4 @@ impl Drop for Link {
             runtime.shutdown_background();
         }
     }
-}
-
-/// Awaits the work. Shortly before the limit has the server cancel it: a statement that is only
-/// left alone would go on there, and hold its locks.
-async fn within<T>(
-    session: &Session,
-    until: Instant,
-    work: impl Future<Output = Result<T, PostgresError>>,
-) -> Result<T, PostgresError> {
-    let mut work = pin!(work);
-    let left = until.saturating_duration_since(Instant::now());
-    if let Ok(done) = timeout(left.saturating_sub(CANCEL.min(left / 4)), &mut work).await {
-        return done;
-    }
-    let cancelled = async {
-        session.cancel().await;
-        work.await.map_err(PostgresError::cancelled)
-    };
-    timeout_at(until.into(), cancelled).await.unwrap_or(Err(PostgresError::Timeout))
 }

@@ -1,7 +1,7 @@
 //! PostgreSQL, and what speaks its protocol: for more servers than one.
 //!
 //! A commit is durable as the database's own settings say, and they must say enough: see
-//! `session.rs`. Servers share nothing but the database, so any number of them may run on it.
+//! `connector.rs`. Servers share nothing but the database, so any number of them may run on it.
 //!
 //! Calls block, on a runtime of each link's own. None of them may be made on a thread of another
 //! runtime.
@@ -30,9 +30,9 @@ use crate::store::engine::{
     CommitError, Contents, Engine, NewStore, Pages, Sizes, Start, StoreError, Writer,
 };
 use crate::store::metrics::DatabaseMetrics;
-use crate::store::postgres::connector::Connector;
+use crate::store::postgres::connector::{Connector, Purpose};
 use crate::store::postgres::error::PostgresError;
-use crate::store::postgres::link::{LIMIT, Link, until, until_read};
+use crate::store::postgres::link::{Link, until, until_read};
 use crate::store::postgres::new_database::NewDatabase;
 use crate::store::postgres::pages::{Open, PostgresPages};
 use crate::store::postgres::session::Session;
@@ -50,6 +50,7 @@ pub const LARGEST_PLANT: u64 = 999_999_000;
 pub struct Postgres {
     url: PostgresUrl,
     connector: Connector,
+    purpose: Purpose,
     /// For everything but the plants.
     link: Mutex<Link>,
     start: Start,
@@ -64,25 +65,25 @@ pub struct Postgres {
 
 /// See [`crate::store::begin`].
 pub fn begin(url: &PostgresUrl) -> Result<Box<dyn NewStore>, StoreError> {
-    Ok(Box::new(NewDatabase::begin(url, link(url, Start::default(), false)?)?))
+    let link =
+        Link::new(connector(url, Purpose::Write)?).map_err(error::failed("open the store"))?;
+    Ok(Box::new(NewDatabase::begin(url, link)?))
 }
 
 /// See [`crate::store::serve`]. Does not connect yet.
 pub fn serve(url: &PostgresUrl, start: Start) -> Result<Postgres, StoreError> {
-    Postgres::new(url, start, true)
+    Postgres::new(url, start, Purpose::Serve { without_fsync: start.without_fsync })
 }
 
-fn link(url: &PostgresUrl, start: Start, to_serve: bool) -> Result<Link, StoreError> {
+fn connector(url: &PostgresUrl, purpose: Purpose) -> Result<Connector, StoreError> {
     let tls = tls::connector(url).map_err(error::failed("read the certificates to trust"))?;
-    let without_fsync = start.without_fsync;
-    let connector = Connector { url: url.clone(), tls, to_serve, without_fsync };
-    Link::new(connector).map_err(error::failed("open the store"))
+    Ok(Connector::new(url.clone(), tls, purpose))
 }
 
 impl Postgres {
     /// Opens the store in that database, which has the schema of this release.
     pub fn open(url: &PostgresUrl) -> Result<Self, StoreError> {
-        let store = Self::new(url, Start::default(), false)?;
+        let store = Self::new(url, Start::default(), Purpose::Read)?;
         let found = store.ask("open the store", async |session| schema::version(session).await)?;
         let (url, needed) = (store.url(), schema::VERSION);
         match found {
@@ -95,11 +96,13 @@ impl Postgres {
         }
     }
 
-    fn new(url: &PostgresUrl, start: Start, to_serve: bool) -> Result<Self, StoreError> {
-        let link = link(url, start, to_serve)?;
+    fn new(url: &PostgresUrl, start: Start, purpose: Purpose) -> Result<Self, StoreError> {
+        let connector = connector(url, purpose)?;
+        let link = Link::new(connector.clone()).map_err(error::failed("open the store"))?;
         Ok(Self {
             url: url.clone(),
-            connector: link.connector().clone(),
+            connector,
+            purpose,
             link: Mutex::new(link),
             start,
             server: rand::random(),
@@ -143,53 +146,41 @@ impl Postgres {
         doing: &'static str,
         change: impl AsyncFnOnce(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
-        self.link().run(until(), change).map_err(self.error(doing))
+        if let Purpose::Serve { .. } = self.purpose {
+            return self.link().run(until(), change).map_err(self.error(doing));
+        }
+        // A command may have read from a standby so far.
+        let link = Link::new(self.connector.with_purpose(Purpose::Write));
+        link.map_err(error::failed(doing))?.run(until(), change).map_err(self.error(doing))
     }
 
     /// Creates the store, or brings it up to date.
-    async fn prepare(&self, session: &Session) -> Result<(), Unprepared> {
+    async fn prepare(&self, session: &Session) -> Result<Result<(), StoreError>, PostgresError> {
         if !self.start.without_fsync {
             session.check_durability().await?;
         }
         let url = || self.url();
         match schema::version(session).await? {
-            Some(schema::VERSION) => return Ok(()),
+            Some(schema::VERSION) => return Ok(Ok(())),
             Some(found) if found > schema::VERSION => {
                 let known = schema::VERSION;
-                return Err(StoreError::NewerSchema { url: url(), found, known }.into());
+                return Ok(Err(StoreError::NewerSchema { url: url(), found, known }));
             }
             Some(_) => {}
-            None if !self.start.create => return Err(StoreError::Missing(url()).into()),
+            None if !self.start.create => return Ok(Err(StoreError::Missing(url()))),
             None => {
                 if schema::has_table(session, "plants").await?
                     && !schema::has_table(session, "plant_store_schema").await?
                 {
-                    return Err(StoreError::NotAPlantStore(url()).into());
+                    return Ok(Err(StoreError::NotAPlantStore(url())));
                 }
             }
         }
-        if schema::bring_up_to_date(session).await? {
-            self.has_created.store(true, Relaxed);
+        let mut done = schema::bring_up_to_date(session, &self.has_created).await;
+        if done.as_ref().is_err_and(schema::is_a_race) {
+            done = schema::bring_up_to_date(session, &self.has_created).await;
         }
-        Ok(())
-    }
-}
-
-/// Why the store could not be prepared.
-enum Unprepared {
-    Store(StoreError),
-    Postgres(PostgresError),
-}
-
-impl From<StoreError> for Unprepared {
-    fn from(error: StoreError) -> Self {
-        Self::Store(error)
-    }
-}
-
-impl From<PostgresError> for Unprepared {
-    fn from(error: PostgresError) -> Self {
-        Self::Postgres(error)
+        done.map(Ok)
     }
 }
 
@@ -218,14 +209,10 @@ impl Engine for Postgres {
         let link = self.link();
         let connect = async |connector: &Connector| connector.connect_to_any().await;
         let session = link.connect(until(), connect).map_err(self.error(SET_UP))?;
-        let prepared = async { tokio::time::timeout(LIMIT, self.prepare(&session)).await };
-        let prepared = link.block_on(prepared);
+        let prepared = link.within(&session, until(), self.prepare(&session));
         link.close(session);
-        match prepared.unwrap_or(Err(PostgresError::Timeout.into())) {
-            Ok(()) => Ok(self.has_created.load(Relaxed)),
-            Err(Unprepared::Store(error)) => Err(error),
-            Err(Unprepared::Postgres(error)) => Err(self.error(SET_UP)(error)),
-        }
+        prepared.map_err(self.error(SET_UP))??;
+        Ok(self.has_created.load(Relaxed))
     }
 
     fn writer(&self) -> Result<Box<dyn Writer>, StoreError> {
@@ -237,17 +224,22 @@ impl Engine for Postgres {
     /// server as the writer's: after a failover both are connected again.
     fn tend(&self) -> Result<Sizes, CommitError> {
         let mut link = self.link();
-        let until = until_read();
-        let started = Instant::now();
-        link.retry(until, async |session| session.ping().await)?;
-        self.metrics.round_trip(started.elapsed());
-        if !self.start.without_fsync {
-            let checked = link.run(until, async |session| session.check_durability().await);
-            let is_off = matches!(checked, Err(PostgresError::NotFit(_)));
-            self.is_durable.store(!is_off, Relaxed);
-            checked?;
+        let asked = link.retry(until_read(), async |session| {
+            let started = Instant::now();
+            match self.start.without_fsync {
+                true => session.ping().await?,
+                false => session.check_durability().await?,
+            }
+            self.metrics.round_trip(started.elapsed());
+            check::sizes(session).await
+        });
+        match asked {
+            Ok(_) => self.is_durable.store(true, Relaxed),
+            Err(PostgresError::NotDurable(_)) => self.is_durable.store(false, Relaxed),
+            // Not known.
+            Err(_) => {}
         }
-        Ok(link.run(until, async |session| check::sizes(session).await)?)
+        Ok(asked?)
     }
 
     fn check(&self) -> Result<Vec<String>, StoreError> {

@@ -3,6 +3,7 @@
 //! The tables may be there already, empty: an operator of a distributed engine spreads them first.
 
 use std::pin::pin;
+use std::sync::atomic::AtomicBool;
 
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 
@@ -20,6 +21,7 @@ use crate::token::StoredToken;
 use crate::types::NewPlant;
 
 const CREATE: &str = "create the store";
+const PUBLISH: &str = "make sure that the new store, which is there, is durable";
 
 /// The transaction ends when this is dropped, unless it was published: nothing is left then.
 pub struct NewDatabase {
@@ -42,16 +44,24 @@ impl NewDatabase {
         let failed = |error: PostgresError| error.of_store(&url, CREATE);
         let open = Open::connect(link).map_err(failed)?;
         let begun = open.run(async |session| {
-            let place = place(session).await?;
+            session.check_durability().await?;
+            let found = place(session).await?;
             session.client.batch_execute("BEGIN").await?;
-            if let Place::Free = place {
-                schema::bring_up_to_date(session).await?;
+            if let Place::Free = found {
+                schema::bring_up_to_date(session, &AtomicBool::default()).await?;
+            } else {
+                // Whoever has used it meanwhile is seen now, and nobody will before the end.
+                session.client.batch_execute("LOCK TABLE plants IN EXCLUSIVE MODE").await?;
+                return place(session).await;
             }
-            Ok(place)
+            Ok(found)
         });
-        match begun.map_err(failed)? {
-            Place::Taken => Err(StoreError::Exists(url)),
-            Place::Free | Place::Empty => Ok(Self { url, open }),
+        match begun {
+            Ok(Place::Free | Place::Empty) => Ok(Self { url, open }),
+            Ok(Place::Taken) => Err(StoreError::Exists(url)),
+            // Another copy has made its store while this one waited for it.
+            Err(error) if schema::is_a_race(&error) => Err(StoreError::Exists(url)),
+            Err(error) => Err(failed(error)),
         }
     }
 
@@ -74,8 +84,10 @@ async fn place(session: &Session) -> Result<Place, PostgresError> {
         return Ok(Place::Taken);
     }
     let is_used = "SELECT EXISTS (SELECT 1 FROM plants) OR EXISTS (SELECT 1 FROM tokens) \
-                   OR EXISTS (SELECT 1 FROM servers)";
-    let is_used: bool = session.row(is_used).await?.try_get(0)?;
+ \
+                   OR EXISTS";
+    let is_used = format!("{is_used} ({})", tokens::SERVERS);
+    let is_used: bool = session.row(&is_used).await?.try_get(0)?;
     Ok(if is_used { Place::Taken } else { Place::Empty })
 }
 
@@ -116,7 +128,7 @@ impl NewStore for NewDatabase {
     }
 
     fn publish(self: Box<Self>) -> Result<bool, StoreError> {
-        self.run(CREATE, async |session| {
+        self.run(PUBLISH, async |session| {
             session.take_warning();
             session.client.batch_execute("COMMIT").await?;
             match session.take_warning() {

@@ -9,20 +9,23 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use nix::unistd::{User, geteuid};
+use tokio_postgres::Config;
 
 use crate::store::engine::Cause;
-use crate::store::postgres::url::PostgresUrl;
+use crate::store::postgres::url::{PostgresUrl, host_of};
 
-/// The password that the URL does not have, if there is one.
+/// The password for that host that the URL does not have, if there is one.
 ///
 /// # Errors
 ///
 /// There is a passfile that cannot be read, or that others may read.
-pub fn of(url: &PostgresUrl) -> Result<Option<String>, Cause> {
-    if url.config().get_password().is_some() {
+pub fn of(url: &PostgresUrl, host: &Config) -> Result<Option<String>, Cause> {
+    if host.get_password().is_some() {
         return Ok(None);
     }
-    if let Ok(password) = env::var("PGPASSWORD") {
+    if let Ok(password) = env::var("PGPASSWORD")
+        && !password.is_empty()
+    {
         return Ok(Some(password));
     }
     let named = url.passfile().cloned().or_else(|| env::var_os("PGPASSFILE").map(PathBuf::from));
@@ -34,14 +37,11 @@ pub fn of(url: &PostgresUrl) -> Result<Option<String>, Cause> {
         },
     };
     let text = read(&file).map_err(|cause| format!("cannot read {}: {cause}", file.display()))?;
-    let config = url.config();
-    let database = config.get_dbname().unwrap_or_default();
-    let user = config.get_user().map_or_else(whoami, str::to_owned);
-    let found = url.places().find_map(|(host, port)| {
-        let wanted = [host.as_str(), &port.to_string(), database, &user];
-        text.lines().find_map(|line| password_of(line, wanted))
-    });
-    Ok(found)
+    let database = host.get_dbname().unwrap_or_default();
+    let user = host.get_user().map_or_else(whoami, str::to_owned);
+    let (host, port) = host_of(host);
+    let wanted = [host.as_str(), &port.to_string(), database, &user];
+    Ok(text.lines().find_map(|line| password_of(line, wanted)))
 }
 
 /// The driver's own default for the user.

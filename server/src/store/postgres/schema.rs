@@ -4,6 +4,8 @@
 //! distributed engine does not change several tables in one transaction. A step that was released
 //! must never be changed.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use tokio_postgres::error::SqlState;
 
 use crate::store::postgres::error::PostgresError;
@@ -76,38 +78,40 @@ pub async fn has_table(session: &Session, name: &str) -> Result<bool, PostgresEr
     }
 }
 
-/// Takes the steps that the store lacks. Returns whether this call created the store: where several
-/// servers do it together, one of them did.
-pub async fn bring_up_to_date(session: &Session) -> Result<bool, PostgresError> {
-    change(session, VERSIONS).await?;
+/// Takes the steps that the store lacks. Sets `has_created` where this call created the store: where
+/// several servers do it together, one of them did.
+///
+/// # Errors
+///
+/// Where another one does the same at the same time: [`is_a_race`]. Do it again then.
+pub async fn bring_up_to_date(
+    session: &Session,
+    has_created: &AtomicBool,
+) -> Result<(), PostgresError> {
+    session.client.execute_typed(VERSIONS, &[]).await?;
     let found = version(session).await?.unwrap_or(0);
-    let mut created = false;
     for (step, version) in STEPS.iter().zip(1..).skip(found as usize) {
         for statement in *step {
-            change(session, statement).await?;
+            session.client.execute_typed(statement, &[]).await?;
         }
         let taken = format!(
             "INSERT INTO plant_store_schema (version) VALUES ({version}) \
              ON CONFLICT (version) DO NOTHING"
         );
         let is_first = session.client.execute_typed(&taken, &[]).await? == 1;
-        created |= version == 1 && is_first;
-    }
-    Ok(created)
-}
-
-/// Does it again where another server did the same at the same time: `IF NOT EXISTS` does not cover
-/// that, and one of the two finds the other's row in the catalogue.
-async fn change(session: &Session, statement: &str) -> Result<(), PostgresError> {
-    const RACES: [SqlState; 3] =
-        [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT];
-    match session.client.execute_typed(statement, &[]).await {
-        Err(error) if error.code().is_some_and(|code| RACES.contains(code)) => {
-            session.client.execute_typed(statement, &[]).await?;
+        if version == 1 && is_first {
+            has_created.store(true, Relaxed);
         }
-        done => drop(done?),
     }
     Ok(())
+}
+
+/// Whether another one created the same table at the same time. `IF NOT EXISTS` does not cover that:
+/// one of the two finds the other's row in the catalogue.
+pub fn is_a_race(error: &PostgresError) -> bool {
+    const RACES: [SqlState; 3] =
+        [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT];
+    error.code().is_some_and(|code| RACES.contains(code))
 }
 
 /// What is wrong with a store of another version.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::StreamExt;
 use futures::stream::poll_fn;
 use tokio::sync::OnceCell;
-use tokio::task::AbortHandle;
+use tokio::task::JoinHandle;
 use tokio_postgres::error::Severity;
 use tokio_postgres::{AsyncMessage, Client, Config, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -17,7 +17,10 @@ use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::row;
 
 /// How long the request to cancel a statement may take.
-const CANCEL_TIMEOUT: Duration = Duration::from_millis(500);
+const CANCEL_TIMEOUT: Duration = Duration::from_millis(250);
+
+/// How long the last message may take.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// The sizes of the statements that add plants: 1, 2, 4 and so on, up to a whole batch.
 const SIZES: usize = BATCH.ilog2() as usize + 1;
@@ -35,8 +38,11 @@ pub struct Session {
     warning: Arc<Mutex<Option<String>>>,
     /// The statement that adds 2^n plants is the nth.
     inserts: [OnceCell<Statement>; SIZES],
-    connection: AbortHandle,
+    connection: Connection,
 }
+
+/// The task that moves the bytes. It ends when it is dropped.
+struct Connection(JoinHandle<()>);
 
 impl Session {
     /// Connects. Bound to the runtime that it is called on.
@@ -55,7 +61,7 @@ impl Session {
                 }
             }
         });
-        let connection = task.abort_handle();
+        let connection = Connection(task);
         Ok(Self { client, tls, warning, inserts: Default::default(), connection })
     }
 
@@ -79,10 +85,7 @@ impl Session {
         let row = self.row(DURABILITY).await?;
         for (column, name) in ["fsync", "full_page_writes"].into_iter().enumerate() {
             if row.try_get::<_, Option<&str>>(column)? == Some("off") {
-                return Err(PostgresError::NotFit(format!(
-                    "the database has {name}=off, so it may lose plants at a power cut: set it to \
-                     on, or start with --without-fsync"
-                )));
+                return Err(PostgresError::NotDurable(name));
             }
         }
         Ok(())
@@ -98,6 +101,14 @@ impl Session {
         Ok(self.client.query_typed_one(query, &[]).await?)
     }
 
+    /// Says to the server that the session ends. Without it the server's log has an error.
+    pub async fn close(self) {
+        let Self { client, mut connection, .. } = self;
+        drop(client);
+        // Where the server does not take it, the connection is closed all the same.
+        let _ = tokio::time::timeout(CLOSE_TIMEOUT, &mut connection.0).await;
+    }
+
     /// Has the server cancel the statement that runs. It may have ended meanwhile.
     pub async fn cancel(&self) {
         let cancel = self.client.cancel_token();
@@ -106,8 +117,8 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for Connection {
     fn drop(&mut self) {
-        self.connection.abort();
+        self.0.abort();
     }
 }

@@ -6,7 +6,6 @@ use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
-use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::store::engine::Cause;
@@ -18,20 +17,21 @@ use crate::store::postgres::url::PostgresUrl;
 ///
 /// There is no authority to trust.
 pub fn connector(url: &PostgresUrl) -> Result<MakeRustlsConnect, Cause> {
-    let roots = match (url.config().get_ssl_mode(), url.roots()) {
-        (SslMode::Disable, _) => RootCertStore::empty(),
-        (_, Some(file)) => {
+    let roots = match url.roots() {
+        _ if !url.has_tls() => RootCertStore::empty(),
+        Some(file) => {
             let named = |cause: &dyn std::fmt::Display| format!("{}: {cause}", file.display());
             let mut roots = RootCertStore::empty();
             for root in CertificateDer::pem_file_iter(file).map_err(|cause| named(&cause))? {
-                roots.add(root.map_err(|cause| named(&cause))?)?;
+                let root = root.map_err(|cause| named(&cause))?;
+                roots.add(root).map_err(|cause| named(&cause))?;
             }
             if roots.is_empty() {
                 return Err(named(&"there is no certificate in it").into());
             }
             roots
         }
-        (_, None) => {
+        None => {
             let mut roots = RootCertStore::empty();
             roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
             if roots.is_empty() {

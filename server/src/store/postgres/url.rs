@@ -13,12 +13,33 @@ use tokio_postgres::Config;
 use tokio_postgres::config::{Host, SslMode};
 
 /// A host that does not answer is left for the next one after this time.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// A connection whose packets are swallowed ends after about this time, also while it waits for an
-/// answer (tcp(7), `TCP_USER_TIMEOUT` and keep-alive).
-const SILENCE: Duration = Duration::from_secs(10);
+/// How often a silent connection is probed; after three probes without an answer it ends (tcp(7)).
 const PROBE_EVERY: Duration = Duration::from_secs(3);
+
+/// The parameters that a URL may have: those of the driver, and three of libpq's.
+const PARAMETERS: [&str; 19] = [
+    "application_name",
+    "channel_binding",
+    "connect_timeout",
+    "dbname",
+    "host",
+    "hostaddr",
+    "keepalives",
+    "keepalives_idle",
+    "keepalives_interval",
+    "keepalives_retries",
+    "options",
+    "passfile",
+    "password",
+    "port",
+    "sslmode",
+    "sslnegotiation",
+    "sslrootcert",
+    "target_session_attrs",
+    "user",
+];
 
 /// A database, as libpq's URIs name it
 /// (<https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING-URIS>).
@@ -27,11 +48,12 @@ const PROBE_EVERY: Duration = Duration::from_secs(3);
 /// the URL says `sslmode=disable`. On this machine it is plain, unless the URL asks for TLS.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PostgresUrl {
-    /// What the driver reads of the URL.
-    config: Config,
+    /// What the driver reads of the URL, for each host. The driver would try them all within one
+    /// time-out, and a host that is silent would take it up.
+    hosts: Vec<Config>,
     /// `sslrootcert`: a PEM file with the authorities that are trusted instead of the system's.
     roots: Option<PathBuf>,
-    /// `passfile`, see `pgpass.rs`.
+    /// `passfile`, see `password.rs`.
     passfile: Option<PathBuf>,
 }
 
@@ -47,6 +69,9 @@ pub enum InvalidPostgresUrl {
     /// The driver ends the password at the first `@`.
     #[error("a `@`, `/`, `?` or `#` in a user name or password is written as %40, %2F, %3F or %23")]
     Unescaped,
+    /// What is not known is not repeated: it may be the rest of a password with a `&`.
+    #[error("it has a parameter that is not one of {}", PARAMETERS.join(", "))]
+    UnknownParameter,
     /// libpq falls back to plain text with these, or verifies nothing.
     #[error(
         "sslmode={0} may send in plain text: say `require`, which verifies the server's \
@@ -71,17 +96,20 @@ impl FromStr for PostgresUrl {
             let value = || percent_decode_str(value).decode_utf8_lossy().into_owned();
             match name {
                 "sslmode" => mode = Some(value()),
-                "sslrootcert" => roots = Some(value()).filter(|file| file != "system"),
+                "sslrootcert" => roots = Some(value()),
                 "passfile" => passfile = Some(value().into()),
-                _ => rest.push(parameter),
+                name if PARAMETERS.contains(&name) => rest.push(parameter),
+                _ => return Err(InvalidPostgresUrl::UnknownParameter),
             }
         }
-        let text = format!("{place}?{}", rest.join("&"));
-        let config = text.parse::<Config>();
-        let mut config = config.map_err(|error| InvalidPostgresUrl::Driver(said(&error)))?;
-        check_place(&config)?;
-        config.ssl_mode(match mode.as_deref() {
-            None if is_local(&config) => SslMode::Disable,
+        let config = |place: String| {
+            let config = format!("{place}?{}", rest.join("&")).parse::<Config>();
+            config.map_err(|error| InvalidPostgresUrl::Driver(said(&error)))
+        };
+        let mut hosts = one_by_one(place).into_iter().map(config).collect::<Result<Vec<_>, _>>()?;
+        hosts.iter().try_for_each(check_place)?;
+        let mode = match mode.as_deref() {
+            None if roots.is_none() && hosts.iter().all(is_local) => SslMode::Disable,
             Some("disable") => SslMode::Disable,
             // What is weaker in libpq verifies here as well.
             None | Some("require" | "verify-ca" | "verify-full") => SslMode::Require,
@@ -89,16 +117,24 @@ impl FromStr for PostgresUrl {
                 return Err(InvalidPostgresUrl::OpportunisticTls(mode.to_owned()));
             }
             Some(_) => return Err(InvalidPostgresUrl::UnknownSslMode),
-        });
-        set_defaults(&mut config, parameters);
-        Ok(Self { config, roots: roots.map(PathBuf::from), passfile })
+        };
+        for host in &mut hosts {
+            set_defaults(host.ssl_mode(mode), parameters);
+        }
+        let roots = roots.filter(|file| file != "system").map(PathBuf::from);
+        Ok(Self { hosts, roots, passfile })
     }
 }
 
 impl PostgresUrl {
-    /// What the driver needs, without a password that is not in the URL.
-    pub fn config(&self) -> &Config {
-        &self.config
+    /// What the driver needs for each host, without a password that is not in the URL.
+    pub fn hosts(&self) -> &[Config] {
+        &self.hosts
+    }
+
+    /// Whether connections are encrypted.
+    pub fn has_tls(&self) -> bool {
+        self.hosts.iter().any(|host| host.get_ssl_mode() == SslMode::Require)
     }
 
     /// The authorities to trust, where they are not the system's.
@@ -110,35 +146,45 @@ impl PostgresUrl {
     pub fn passfile(&self) -> Option<&PathBuf> {
         self.passfile.as_ref()
     }
+}
 
-    /// The hosts, each with its port.
-    pub fn places(&self) -> impl Iterator<Item = (String, u16)> {
-        let ports = self.config.get_ports();
-        self.config.get_hosts().iter().enumerate().map(move |(at, host)| {
-            let host = match host {
-                Host::Tcp(name) => name.clone(),
-                Host::Unix(folder) => folder.display().to_string(),
-            };
-            (host, ports.get(at).or(ports.first()).copied().unwrap_or(5432))
-        })
-    }
+/// The host that a configuration names first, and its port.
+pub fn host_of(config: &Config) -> (String, u16) {
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(name)) => name.clone(),
+        Some(Host::Unix(folder)) => folder.display().to_string(),
+        None => String::new(),
+    };
+    (host, config.get_ports().first().copied().unwrap_or(5432))
+}
+
+/// The URL once for each of its hosts.
+fn one_by_one(place: &str) -> Vec<String> {
+    let (scheme, rest) = place.split_once("://").unwrap_or((place, ""));
+    // As the driver reads it: the user ends at the first `@`.
+    let (user, rest) = rest.split_once('@').map_or(("", rest), |(user, rest)| (user, rest));
+    let at = if user.is_empty() { "" } else { "@" };
+    let (hosts, database) = rest.split_once('/').unwrap_or((rest, ""));
+    let one = |host| format!("{scheme}://{user}{at}{host}/{database}");
+    hosts.split(',').map(one).collect()
 }
 
 /// Without a password.
 impl fmt::Display for PostgresUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("postgres://")?;
-        if let Some(user) = self.config.get_user() {
+        let first = self.hosts.first();
+        if let Some(user) = first.and_then(Config::get_user) {
             write!(f, "{user}@")?;
         }
-        for (at, (host, port)) in self.places().enumerate() {
+        for (at, (host, port)) in self.hosts.iter().map(host_of).enumerate() {
             let comma = if at == 0 { "" } else { "," };
             match host.contains(':') {
                 true => write!(f, "{comma}[{host}]:{port}")?,
                 false => write!(f, "{comma}{}:{port}", host.replace('/', "%2F"))?,
             }
         }
-        write!(f, "/{}", self.config.get_dbname().unwrap_or_default())
+        write!(f, "/{}", first.and_then(Config::get_dbname).unwrap_or_default())
     }
 }
 
@@ -186,9 +232,6 @@ fn set_defaults(config: &mut Config, parameters: &str) {
     if !says("connect_timeout=") {
         config.connect_timeout(CONNECT_TIMEOUT);
     }
-    if !says("tcp_user_timeout=") {
-        config.tcp_user_timeout(SILENCE);
-    }
     if !says("keepalives") {
         config.keepalives_idle(PROBE_EVERY).keepalives_interval(PROBE_EVERY).keepalives_retries(3);
     }
@@ -215,13 +258,15 @@ mod tests {
         ] {
             let url = parsed(text);
             assert_eq!(url.to_string(), "postgres://ada@db.example:5433/plants");
-            assert!(!format!("{url:?} {:?}", url.config()).contains("secret"));
-            assert_eq!(url.config().get_password(), Some(&b"secret"[..]));
+            assert!(!format!("{url:?} {:?}", url.hosts()).contains("secret"));
+            assert_eq!(url.hosts()[0].get_password(), Some(&b"secret"[..]));
         }
         for wrong in [
             "postgres://ada:sec@secret@db.example/plants",
             "postgres://ada:secret@db.example/plants?port=secret",
             "postgres://ada:secret@db.example/plants?secret",
+            "postgres://ada@db.example/plants?password=first&secret=2",
+            "postgres://ada:secret/plants",
         ] {
             let error = wrong.parse::<PostgresUrl>().expect_err(wrong).to_string();
             assert!(!error.contains("secret"), "{error}");
@@ -241,13 +286,14 @@ mod tests {
             ("postgres://localhost,[::1]/plants", Disable),
             ("postgres:///plants?host=%2Frun%2Fpostgresql", Disable),
             ("postgres://localhost/plants?sslmode=require", Require),
+            ("postgres://localhost/plants?sslrootcert=ca.pem", Require),
             ("postgres://db.example/plants", Require),
             ("postgres://localhost,db.example/plants", Require),
             ("postgres://localhost/plants?hostaddr=192.0.2.1", Require),
             ("postgres://db.example/plants?sslmode=verify-full&sslrootcert=ca.pem", Require),
             ("postgres://db.example/plants?sslmode=disable", Disable),
         ] {
-            assert_eq!(parsed(text).config().get_ssl_mode(), mode, "{text}");
+            assert_eq!(parsed(text).hosts()[0].get_ssl_mode(), mode, "{text}");
         }
         for mode in ["allow", "prefer"] {
             let error = format!("postgres://db.example/plants?sslmode={mode}");

@@ -24,8 +24,8 @@ use crate::store::postgres::session::Session;
 use crate::store::postgres::tokens;
 use crate::types::NewPlant;
 
-/// How long a store that did not take writes is tried.
-const TRY_LIMIT: Duration = Duration::from_secs(1);
+/// How long the last words to the database may take.
+const LAST_WORDS: Duration = Duration::from_millis(500);
 
 pub struct PostgresWriter {
     link: Link,
@@ -55,17 +55,17 @@ impl Writer for PostgresWriter {
         Ok(self.link.retry(until, async |session| batch.put(session).await)?)
     }
 
-    fn try_write(&mut self) -> Result<(), CommitError> {
+    fn try_write(&mut self, until: Instant) -> Result<(), CommitError> {
         self.check()?;
-        let until = Instant::now() + TRY_LIMIT;
         Ok(self.link.run(until, async |session| try_write(session).await)?)
     }
 
     /// Everything is in the database already.
     fn finish(&mut self) -> Result<(), CommitError> {
-        let until = Instant::now() + TRY_LIMIT;
-        // A server that could not say it counts as gone after three seconds.
+        let until = Instant::now() + LAST_WORDS;
+        // A server that could not say it counts as gone soon.
         let _ = self.link.run(until, async |session| tokens::leave(session, self.server).await);
+        self.link.disconnect();
         Ok(())
     }
 
@@ -95,10 +95,6 @@ impl<'a> Batch<'a> {
     /// Commits the plants, and says what became of each.
     async fn put(&self, session: &Session) -> Result<Vec<Outcome>, PostgresError> {
         let created = self.insert(session).await?;
-        // What a cancelled wait for a standby ends with: the plants are there, perhaps only here.
-        if let Some(warning) = session.take_warning() {
-            return Err(PostgresError::Warned(warning));
-        }
         if created.len() == self.plants.len() {
             return Ok(vec![Outcome::Created; created.len()]);
         }
@@ -150,7 +146,7 @@ impl<'a> Batch<'a> {
     fn compare(
         &self,
         created: &[i64],
-        found: &HashMap<i64, NewPlant>,
+        found: &HashMap<i64, Option<NewPlant>>,
     ) -> Result<Vec<Outcome>, PostgresError> {
         let outcome = |plant: &NewPlant| {
             let at = self.firsts.binary_search_by_key(&plant.id, |first| first.id);
@@ -159,31 +155,42 @@ impl<'a> Batch<'a> {
             if is_created && std::ptr::eq(first, plant) {
                 return Ok(Outcome::Created);
             }
-            let kept = if is_created { Some(first) } else { found.get(&plant.id) };
-            let is_same = kept.ok_or(PostgresError::Removed)? == plant;
+            let is_same = match found.get(&plant.id) {
+                _ if is_created => first == plant,
+                Some(kept) => kept.as_ref() == Some(plant),
+                None => return Err(PostgresError::Removed),
+            };
             Ok(if is_same { Outcome::Repeated } else { Outcome::Conflict })
         };
         self.plants.iter().map(outcome).collect()
     }
 }
 
-/// Takes the lock that a create takes, and commits what changes nothing.
+/// Takes the locks and the rights that a create takes, and commits what changes nothing.
 async fn try_write(session: &Session) -> Result<(), PostgresError> {
-    let plants = "UPDATE plants SET name = name WHERE false";
+    let plants = "INSERT INTO plants (id, name) SELECT id, name FROM plants WHERE false \
+                  ON CONFLICT (id) DO UPDATE SET name = plants.name WHERE false";
     let tokens = "UPDATE token_changes SET made = made WHERE id = 1";
     Ok(session.client.batch_execute(&format!("{plants}; {tokens}")).await?)
 }
 
-/// The plants of these ids.
-async fn read(session: &Session, ids: &[i64]) -> Result<HashMap<i64, NewPlant>, PostgresError> {
+/// The plants of these ids. None for a row that this service cannot have written: no plant is the
+/// same as that one.
+async fn read(
+    session: &Session,
+    ids: &[i64],
+) -> Result<HashMap<i64, Option<NewPlant>>, PostgresError> {
     let mut plants = HashMap::new();
     if ids.is_empty() {
         return Ok(plants);
     }
     let query = [(&ids as _, tokio_postgres::types::Type::INT8_ARRAY)];
     for row in session.client.query_typed(row::BY_ID, &query).await? {
-        let plant = row::plant(&row)?;
-        plants.insert(plant.id, plant);
+        let plant = match row::plant(&row) {
+            Err(PostgresError::NotText) => None,
+            plant => Some(plant?),
+        };
+        plants.insert(row.try_get(0)?, plant);
     }
     Ok(plants)
 }
