@@ -5,7 +5,7 @@
 //! ```
 
 use anyhow::{Context, Result, bail};
-use plant_store_client::{client_with_token, may_repeat, refusal, types::NewPlant};
+use plant_store_client::{client_with_token, explained, may_repeat, refusal, types::NewPlant};
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -22,9 +22,8 @@ async fn main() -> Result<()> {
         Ok(created) => println!("created {:?}", *created),
         Err(error) => match refusal(&error) {
             Some(refusal) if refusal.error == 409 => println!("taken: {}", refusal.message),
-            _ if may_repeat(&error) => bail!("try again in a moment: {error}"),
-            Some(refusal) => bail!("refused with {}: {}", refusal.error, refusal.message),
-            None => bail!("no answer of the contract: {error}"),
+            _ if may_repeat(&error) => bail!("try again in a moment: {}", explained(&error)),
+            _ => bail!("{}", explained(&error)),
         },
     }
     Ok(())

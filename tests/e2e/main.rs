@@ -26,6 +26,7 @@ mod postgres;
 mod properties;
 mod races;
 mod readmes;
+mod retries;
 mod rooms;
 mod schemas;
 mod signals;

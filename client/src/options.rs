@@ -1,0 +1,140 @@
+//! How a client reaches the service: the base URL, TLS, the time-outs, the token.
+
+use std::error::Error as StdError;
+use std::time::Duration;
+
+use reqwest::Url;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::redirect::Policy;
+
+use crate::Client;
+
+/// Why a client cannot be made. No variant shows the token.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidClient {
+    /// The base URL is none, or has a scheme that this client does not speak.
+    #[error("the base URL {url:?} cannot be used: {reason}")]
+    Url {
+        /// The base URL.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// What should be the certificate of an authority holds none in PEM.
+    #[error("the certificate of the authority is not one in PEM")]
+    Authority,
+    /// The token holds characters that a header value cannot hold.
+    #[error("the token holds characters that no header takes")]
+    Token,
+    /// The provider of the token has failed.
+    #[error("no token can be had: {0}")]
+    Provider(#[source] Box<dyn StdError + Send + Sync>),
+    /// The HTTP client cannot start.
+    #[error("the HTTP client cannot start: {}", with_causes(.0))]
+    Http(#[source] reqwest::Error),
+}
+
+/// How a client reaches the service.
+#[derive(Clone, Debug)]
+pub struct ClientOptions {
+    base_url: String,
+    #[cfg(feature = "rustls")]
+    authorities: Vec<reqwest::Certificate>,
+    connect_timeout: Duration,
+    timeout: Duration,
+}
+
+impl ClientOptions {
+    /// The defaults, for the service at this URL: `https://plants.example.org`. A connection has 5
+    /// seconds to open, and a request 30 seconds to complete: by default the service waits for a
+    /// body for 10 seconds. For `https`, the authorities are those that the system trusts.
+    #[must_use]
+    pub fn new(base_url: &str) -> Self {
+        Self {
+            base_url: base_url.to_owned(),
+            #[cfg(feature = "rustls")]
+            authorities: Vec::new(),
+            connect_timeout: Duration::from_secs(5),
+            timeout: Duration::from_secs(30),
+        }
+    }
+
+    /// How long a connection may take to open, TLS included.
+    #[must_use]
+    pub fn connect_timeout(self, connect_timeout: Duration) -> Self {
+        Self { connect_timeout, ..self }
+    }
+
+    /// How long a request may take, from its first byte to the last byte of its answer.
+    #[must_use]
+    pub fn timeout(self, timeout: Duration) -> Self {
+        Self { timeout, ..self }
+    }
+
+    /// Trusts these certificates, in PEM, and no others: the authority of a private network.
+    #[cfg(feature = "rustls")]
+    pub fn authority(self, pem: &[u8]) -> Result<Self, InvalidClient> {
+        match reqwest::Certificate::from_pem_bundle(pem) {
+            Ok(authorities) if !authorities.is_empty() => Ok(Self { authorities, ..self }),
+            _ => Err(InvalidClient::Authority),
+        }
+    }
+
+    /// A client that sends this bearer token with every request. The token is marked sensitive, so
+    /// no `Debug` output shows it. A redirect is not followed: the contract has none.
+    pub fn client(&self, token: &str) -> Result<Client, InvalidClient> {
+        let url = self.url()?;
+        let mut authorization =
+            HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| InvalidClient::Token)?;
+        authorization.set_sensitive(true);
+        let http = reqwest::Client::builder()
+            .connect_timeout(self.connect_timeout)
+            .timeout(self.timeout)
+            .redirect(Policy::none())
+            .default_headers(HeaderMap::from_iter([(AUTHORIZATION, authorization)]));
+        // Without TLS the system's authorities are not read. A machine may have none.
+        #[cfg(feature = "rustls")]
+        let http = if url.scheme() == "http" || !self.authorities.is_empty() {
+            http.tls_certs_only(self.authorities.clone())
+        } else {
+            http
+        };
+        let http = http.build().map_err(InvalidClient::Http)?;
+        Ok(Client::new_with_client(url.as_str().trim_end_matches('/'), http))
+    }
+
+    fn url(&self) -> Result<Url, InvalidClient> {
+        let invalid =
+            |reason: &str| InvalidClient::Url { url: self.base_url.clone(), reason: reason.into() };
+        let url = Url::parse(&self.base_url).map_err(|error| invalid(&error.to_string()))?;
+        if url.query().is_some() || url.fragment().is_some() {
+            return Err(invalid("a base URL has no query and no fragment"));
+        }
+        match url.scheme() {
+            "http" => Ok(url),
+            "https" if cfg!(feature = "rustls") => Ok(url),
+            "https" => Err(invalid("https needs the feature `rustls`")),
+            _ => Err(invalid("its scheme is neither http nor https")),
+        }
+    }
+}
+
+/// A client with this token and the defaults of [`ClientOptions`].
+///
+/// `base_url` is where the service is: `http://127.0.0.1:8080`.
+pub fn client_with_token(base_url: &str, token: &str) -> Result<Client, InvalidClient> {
+    ClientOptions::new(base_url).client(token)
+}
+
+/// An error and what caused it, in one line.
+pub(crate) fn with_causes(error: &(dyn StdError + 'static)) -> String {
+    let texts: Vec<_> = chain(error).map(ToString::to_string).collect();
+    texts.join(": ")
+}
+
+/// An error, its cause, the cause of that, and so on.
+pub(crate) fn chain<'a>(
+    error: &'a (dyn StdError + 'static),
+) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+    std::iter::successors(Some(error), |error| (*error).source())
+}

@@ -1,0 +1,252 @@
+//! The client that repeats what may pass, against the real binary.
+
+use std::cell::RefCell;
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use plant_store_client::types::{self, NewPlant};
+use plant_store_client::{
+    Client, ClientOptions, Error, ExponentialBuilder, InvalidClient, ResponseValue, RetryingClient,
+    explained, refusal,
+};
+use plant_store_tests::Server;
+use plant_store_tests::tls::{Authority, TLS};
+use tokio::task::JoinSet;
+
+use crate::database;
+
+const FICUS: &str = "Ficus";
+
+/// Pauses so short that no test is slow, and as many of them as a slow machine needs.
+fn policy() -> ExponentialBuilder {
+    ExponentialBuilder::new()
+        .with_min_delay(Duration::from_millis(5))
+        .with_max_delay(Duration::from_millis(20))
+        .with_max_times(500)
+        .with_jitter()
+}
+
+fn ficus(id: i64) -> NewPlant {
+    NewPlant { id, name: FICUS.into(), tag: None }
+}
+
+async fn client(options: ClientOptions, token: &str) -> RetryingClient {
+    let token = token.to_owned();
+    let provider = move || {
+        let token = token.clone();
+        async move { Ok(token) }
+    };
+    RetryingClient::new(options, provider).await.expect("a client").with_policy(policy())
+}
+
+/// Creates a plant, and counts how often it is sent.
+async fn sent(client: &RetryingClient) -> (usize, Result<types::Plant, Error<types::Error>>) {
+    let attempts = AtomicUsize::new(0);
+    let send = |client: Client| {
+        attempts.fetch_add(1, Ordering::Relaxed);
+        async move { client.create_plant().body(ficus(1)).send().await }
+    };
+    let created = client.repeat(send).await.map(ResponseValue::into_inner);
+    (attempts.load(Ordering::Relaxed), created)
+}
+
+/// A listener that closes the first connection, passes the second on to the server and cuts it off
+/// before the answer, and passes on those that follow.
+fn unreliable(server: SocketAddr) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("it is bound");
+    thread::spawn(move || {
+        for (number, client) in listener.incoming().enumerate() {
+            let client = client.expect("a connection");
+            if number > 0 {
+                let server = TcpStream::connect(server).expect("the server listens");
+                pass(client.try_clone().expect("a handle"), server.try_clone().expect("a handle"));
+                if number > 1 {
+                    pass(server, client);
+                } else {
+                    let _ = (&server).read(&mut [0]).expect("the first byte of an answer");
+                    client.shutdown(Shutdown::Both).expect("the client is connected");
+                }
+            }
+        }
+    });
+    address
+}
+
+fn pass(mut from: TcpStream, mut to: TcpStream) {
+    thread::spawn(move || {
+        let mut bytes = [0; 4096];
+        while let Ok(read @ 1..) = from.read(&mut bytes) {
+            if to.write_all(&bytes[..read]).is_err() {
+                break;
+            }
+        }
+        let _ = from.shutdown(Shutdown::Both);
+    });
+}
+
+#[tokio::test]
+async fn create_is_repeated_when_the_connection_is_lost_before_and_after_the_commit() {
+    let server = Server::start();
+    let url = format!("http://{}", unreliable(server.address));
+    let client = client(ClientOptions::new(&url), &server.token).await;
+    let (attempts, created) = sent(&client).await;
+    assert_eq!((attempts, created.expect("a plant").name.as_str()), (3, FICUS));
+    assert_eq!(server.export().len(), 1);
+}
+
+#[tokio::test]
+async fn create_is_repeated_after_503_and_waits_as_long_as_retry_after_says() {
+    let server = Server::start();
+    let client = client(ClientOptions::new(&server.url), &server.token).await;
+    let lock = RefCell::new(Some(database::locked(&server)));
+    let send = |client: Client| {
+        let lock = &lock;
+        async move {
+            let result = client.create_plant().body(ficus(1)).send().await;
+            lock.take();
+            result
+        }
+    };
+    let started = Instant::now();
+    assert_eq!(client.repeat(send).await.expect("a plant").name, FICUS);
+    assert!(started.elapsed() > Duration::from_secs(1), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn refusal_409_is_not_repeated() {
+    let server = Server::start();
+    server.create(r#"{"id":1,"name":"Fern"}"#).plant();
+    let client = client(ClientOptions::new(&server.url), &server.token).await;
+    let (attempts, refused) = sent(&client).await;
+    let refused = refused.expect_err("no plant");
+    assert_eq!((attempts, refusal(&refused).map(|refusal| refusal.error)), (1, Some(409)));
+}
+
+#[tokio::test]
+async fn repeats_end_with_the_policy_and_the_last_error() {
+    let port = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = port.local_addr().expect("it is bound");
+    drop(port);
+    let client = client(ClientOptions::new(&format!("http://{address}")), "pst_").await;
+    let client = client.with_policy(policy().with_max_times(3));
+    let (attempts, lost) = sent(&client).await;
+    let said = explained(&lost.expect_err("no answer"));
+    assert_eq!(attempts, 4);
+    assert!(said.contains("Connection refused"), "{said}");
+}
+
+#[tokio::test]
+async fn time_out_is_repeated() {
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}", silent.local_addr().expect("it is bound"));
+    let options = ClientOptions::new(&url).timeout(Duration::from_millis(50));
+    let client = client(options, "pst_").await.with_policy(policy().with_max_times(1));
+    let (attempts, lost) = sent(&client).await;
+    let said = explained(&lost.expect_err("no answer"));
+    assert_eq!(attempts, 2);
+    assert!(said.contains("timed out"), "{said}");
+}
+
+/// The certificate of an authority, in PEM.
+fn pem(authority: &Authority) -> Vec<u8> {
+    let mut base64 = Command::new("base64")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("coreutils are there");
+    base64.stdin.take().expect("a pipe").write_all(authority.der()).expect("it reads");
+    let text = base64.wait_with_output().expect("it ends").stdout;
+    [b"-----BEGIN CERTIFICATE-----\n", text.as_slice(), b"-----END CERTIFICATE-----\n"].concat()
+}
+
+fn serving_tls(authority: &Authority) -> Server {
+    let starting = Server::starting();
+    authority.issue(starting.folder());
+    starting.with(&TLS).start()
+}
+
+#[tokio::test]
+async fn client_given_the_authority_creates_over_tls() {
+    let authority = Authority::new();
+    let server = serving_tls(&authority);
+    let options = ClientOptions::new(&server.url).authority(&pem(&authority)).expect("PEM");
+    let created = sent(&client(options, &server.token).await).await;
+    assert_eq!(created.1.expect("a plant").name, FICUS);
+}
+
+#[tokio::test]
+async fn certificate_that_is_not_trusted_is_not_repeated_and_the_cause_is_shown() {
+    let server = serving_tls(&Authority::new());
+    let other = ClientOptions::new(&server.url).authority(&pem(&Authority::new())).expect("PEM");
+    let client = client(other, &server.token).await;
+    let (attempts, failed) = sent(&client).await;
+    let said = explained(&failed.expect_err("no answer"));
+    assert_eq!(attempts, 1, "{said}");
+    assert!(said.contains("certificate"), "{said}");
+}
+
+#[tokio::test]
+async fn https_to_a_server_without_tls_is_not_repeated() {
+    let server = Server::start();
+    let url = format!("https://{}", server.address);
+    let options = ClientOptions::new(&url).authority(&pem(&Authority::new())).expect("PEM");
+    let (attempts, failed) = sent(&client(options, &server.token).await).await;
+    assert!(failed.is_err());
+    assert_eq!(attempts, 1);
+}
+
+#[test]
+fn base_url_that_cannot_be_used_is_said_at_once() {
+    for url in ["", "plants", "127.0.0.1:8080", "ftp://plants", "http://", "http://plants?x=1"] {
+        match ClientOptions::new(url).client("pst_") {
+            Err(InvalidClient::Url { url: said, .. }) => assert_eq!(said, url),
+            other => panic!("{url:?}: {other:?}"),
+        }
+    }
+    let not_pem = ClientOptions::new("https://plants").authority(b"plants");
+    assert!(matches!(not_pem, Err(InvalidClient::Authority)));
+}
+
+#[tokio::test]
+async fn refused_token_is_renewed_once_for_all_requests_and_they_are_sent_again() {
+    let server = Server::start();
+    let old = server.command(&["token", "create", "old"]).trim().to_owned();
+    let tokens = Arc::new([old, server.token.clone()]);
+    let asked = Arc::new(AtomicUsize::new(0));
+    let provider = {
+        let (tokens, asked) = (tokens.clone(), asked.clone());
+        move || {
+            let token = tokens[asked.fetch_add(1, Ordering::Relaxed)].clone();
+            async move { Ok(token) }
+        }
+    };
+    let client = RetryingClient::new(ClientOptions::new(&server.url), provider).await;
+    let client = client.expect("a client");
+    client.create_plant(&ficus(0)).await.expect("the old token is accepted");
+    server.command(&["token", "revoke", "old"]);
+    let client = Arc::new(client);
+    let mut requests = JoinSet::new();
+    for id in 1..=8 {
+        let client = client.clone();
+        requests.spawn(async move { client.create_plant(&ficus(id)).await });
+    }
+    let created = requests.join_all().await;
+    assert!(created.iter().all(Result::is_ok), "{created:?}");
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test]
+async fn refused_token_that_the_provider_gives_again_is_an_error() {
+    let server = Server::start();
+    let unknown = "pst_0123456789ABCDEFGHIJabcdefghij0038H4se";
+    let client = client(ClientOptions::new(&server.url), unknown).await;
+    let (attempts, refused) = sent(&client).await;
+    let refused = refused.expect_err("no plant");
+    assert_eq!((attempts, refusal(&refused).map(|refusal| refusal.error)), (1, Some(401)));
+}
