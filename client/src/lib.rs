@@ -13,6 +13,18 @@
 #[rustfmt::skip]
 mod generated;
 
+/// Typed mocks of the service for the tests of its consumers, as extensions of
+/// [`httpmock`](https://docs.rs/httpmock).
+#[cfg(feature = "mock")]
+#[allow(
+    missing_docs,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    clippy::wildcard_imports,
+    reason = "generated: the generator decides how it reads"
+)]
+#[rustfmt::skip]
+pub mod mock;
 mod options;
 mod retry;
 

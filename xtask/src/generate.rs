@@ -1,4 +1,5 @@
-//! The generated files: the published document from the code, the client from the document.
+//! The generated files: the published document from the code; the client, its mocks and its commands
+//! from the document.
 
 use std::fs;
 use std::path::PathBuf;
@@ -73,8 +74,21 @@ fn absolute(file: &Generated) -> PathBuf {
 }
 
 /// The files, as the code has them now.
-pub fn generated() -> Result<[Generated; 2]> {
-    Ok([published(), Generated { path: "client/src/generated.rs", text: client()? }])
+pub fn generated() -> Result<Vec<Generated>> {
+    let document = document();
+    let generated = [
+        ("client/src/generated.rs", generator().generate_tokens(&document)),
+        ("client/src/mock.rs", generator().httpmock(&document, "crate")),
+        // In that module are the client and what the generated commands ask for beside it.
+        ("client/src/bin/plants/generated.rs", generator().cli(&document, "crate::contract")),
+    ];
+    let mut files = vec![published()];
+    for (path, tokens) in generated {
+        let tokens = tokens.with_context(|| format!("progenitor cannot make {path}"))?;
+        let file = syn::parse2(tokens).context("progenitor wrote no Rust")?;
+        files.push(Generated { path, text: format!("{HEADER}{}", prettyplease::unparse(&file)) });
+    }
+    Ok(files)
 }
 
 /// The published document, as the code has it now.
@@ -83,12 +97,8 @@ pub fn published() -> Generated {
     Generated { path: DOCUMENT, text: document_text() }
 }
 
-fn client() -> Result<String> {
+fn generator() -> Generator {
     let mut settings = GenerationSettings::new();
     settings.with_interface(InterfaceStyle::Builder);
-    let tokens = Generator::new(&settings)
-        .generate_tokens(&document())
-        .context("progenitor cannot make a client of the document")?;
-    let file = syn::parse2(tokens).context("progenitor wrote no Rust")?;
-    Ok(format!("{HEADER}{}", prettyplease::unparse(&file)))
+    Generator::new(&settings)
 }

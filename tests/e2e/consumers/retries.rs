@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -18,6 +17,7 @@ use plant_store_tests::Server;
 use plant_store_tests::tls::{Authority, TLS};
 use tokio::task::JoinSet;
 
+use super::pem;
 use crate::database;
 
 const FICUS: &str = "Ficus";
@@ -151,18 +151,6 @@ async fn time_out_is_repeated() {
     let said = explained(&lost.expect_err("no answer"));
     assert_eq!(attempts, 2);
     assert!(said.contains("timed out"), "{said}");
-}
-
-/// The certificate of an authority, in PEM.
-fn pem(authority: &Authority) -> Vec<u8> {
-    let mut base64 = Command::new("base64")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("coreutils are there");
-    base64.stdin.take().expect("a pipe").write_all(authority.der()).expect("it reads");
-    let text = base64.wait_with_output().expect("it ends").stdout;
-    [b"-----BEGIN CERTIFICATE-----\n", text.as_slice(), b"-----END CERTIFICATE-----\n"].concat()
 }
 
 fn serving_tls(authority: &Authority) -> Server {

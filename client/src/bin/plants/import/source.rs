@@ -1,0 +1,160 @@
+//! The records of a file. A thread of its own reads them, because standard input can make it wait.
+//!
+//! What is in memory at once does not depend on the size of the file: here at most twice as many
+//! records as are under way, each of at most 1 MiB.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+use std::{thread, vec};
+
+use anyhow::{Context, Result};
+use csv::StringRecord;
+use plant_store_client::types;
+use serde::Deserialize;
+use tokio::sync::mpsc::{Receiver, Sender, channel};
+
+/// The longest record, in bytes. It is the longest body that the service takes by default.
+const LONGEST: usize = 1024 * 1024;
+
+/// A line of the file, or a record of several lines in CSV.
+pub struct Record {
+    /// The number of its first line, from 1 on.
+    pub line: u64,
+    /// How many bytes of the file it takes.
+    pub bytes: u64,
+    /// The plant's id, if it has one: no two with one id are under way at once.
+    pub id: Option<i64>,
+    /// The body of the request, or why there is none.
+    pub plant: Result<Vec<u8>, types::Error>,
+}
+
+/// The records, in the order of the file.
+pub struct Records {
+    receiver: Receiver<io::Result<Record>>,
+    /// Taken from the thread all at once: to wake it for each would take longer than to read.
+    taken: vec::IntoIter<io::Result<Record>>,
+    at_once: usize,
+}
+
+impl Records {
+    /// The next record, or none at the end of the file.
+    pub async fn next(&mut self) -> Result<Option<Record>> {
+        if self.taken.len() == 0 {
+            let mut records = Vec::with_capacity(self.at_once);
+            self.receiver.recv_many(&mut records, self.at_once).await;
+            self.taken = records.into_iter();
+        }
+        self.taken.next().transpose().context("cannot read on")
+    }
+}
+
+/// Begins to read a file, and gives its size where that is known.
+pub fn open(path: &Path, at_once: usize) -> Result<(Records, Option<u64>)> {
+    let (sender, receiver) = channel(at_once);
+    let records = Records { receiver, taken: Vec::new().into_iter(), at_once };
+    if path == Path::new("-") {
+        thread::spawn(move || send(lines(io::stdin().lock(), &sender), &sender));
+        return Ok((records, None));
+    }
+    let open = || File::open(path).and_then(|file| Ok((file.metadata()?, file)));
+    let (metadata, file) = open().with_context(|| format!("cannot read {}", path.display()))?;
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
+        thread::spawn(move || send(rows(file, &sender), &sender));
+    } else {
+        let file = BufReader::with_capacity(64 * 1024, file);
+        thread::spawn(move || send(lines(file, &sender), &sender));
+    }
+    Ok((records, metadata.is_file().then_some(metadata.len())))
+}
+
+/// Passes on why the reading ended, if not by the end of the file.
+fn send(ended: io::Result<()>, sender: &Sender<io::Result<Record>>) {
+    if let Err(error) = ended {
+        // The import may have ended before.
+        let _ = sender.blocking_send(Err(error));
+    }
+}
+
+/// JSON lines. Empty ones are passed over.
+fn lines(mut input: impl BufRead, sender: &Sender<io::Result<Record>>) -> io::Result<()> {
+    for line in 1.. {
+        let mut text = Vec::new();
+        let limit = u64::try_from(LONGEST + 1).expect("a small number");
+        let mut bytes = input.by_ref().take(limit).read_until(b'\n', &mut text)?;
+        if bytes == 0 {
+            break;
+        }
+        let too_long = text.len() > LONGEST && !text.ends_with(b"\n");
+        if too_long {
+            bytes += input.skip_until(b'\n')?;
+        } else if text.trim_ascii().is_empty() {
+            continue;
+        }
+        let plant = match too_long {
+            true => Err(refusal(413, "the line is longer than 1 MiB")),
+            false => Ok(text),
+        };
+        let record =
+            Record { line, bytes: bytes as u64, id: plant.as_deref().ok().and_then(id), plant };
+        if sender.blocking_send(Ok(record)).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn id(json: &[u8]) -> Option<i64> {
+    #[derive(Deserialize)]
+    struct Plant {
+        id: i64,
+    }
+    serde_json::from_slice(json).ok().map(|Plant { id }| id)
+}
+
+/// CSV (RFC 4180) with a header. An empty field is an absent member, where that may be absent.
+fn rows(file: impl Read, sender: &Sender<io::Result<Record>>) -> io::Result<()> {
+    let mut reader = csv::Reader::from_reader(Bounded { input: file, left: LONGEST });
+    let header = reader.headers()?.clone();
+    let mut row = StringRecord::new();
+    loop {
+        let (line, start) = (reader.position().line(), reader.position().byte());
+        reader.get_mut().left = LONGEST;
+        let plant = match reader.read_record(&mut row) {
+            Ok(false) => return Ok(()),
+            Ok(true) => row.deserialize(Some(&header)),
+            Err(error) if error.is_io_error() => return Err(error.into()),
+            Err(error) => Err(error),
+        };
+        let bytes = reader.position().byte() - start;
+        let plant = plant.map_err(|error| refusal(400, &error.to_string()));
+        let id = plant.as_ref().ok().map(|plant: &types::NewPlant| plant.id);
+        let plant = plant.map(|plant| serde_json::to_vec(&plant).expect("a plant can be JSON"));
+        if sender.blocking_send(Ok(Record { line, bytes, id, plant })).is_err() {
+            return Ok(());
+        }
+    }
+}
+
+/// A file of which only so much is read as was allowed: without it, a quote that is not closed would
+/// have the rest of the file read into memory.
+struct Bounded<R> {
+    input: R,
+    left: usize,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Err(io::Error::other("a record is longer than 1 MiB: is a quote not closed?"));
+        }
+        let length = buffer.len().min(self.left);
+        let read = self.input.read(&mut buffer[..length])?;
+        self.left -= read;
+        Ok(read)
+    }
+}
+
+fn refusal(error: i32, message: &str) -> types::Error {
+    types::Error { error, message: message.to_owned() }
+}

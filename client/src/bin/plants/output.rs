@@ -1,0 +1,75 @@
+//! What a command prints: a line for people on a terminal, JSON elsewhere.
+
+use std::fmt::Debug;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+use plant_store_client::{Error, ResponseValue, explained, types};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::generated::CliConfig;
+
+/// Prints what the service answers.
+pub struct Output;
+
+impl CliConfig for Output {
+    fn success_item<T: Serialize + Debug>(&self, value: &ResponseValue<T>) {
+        print(&**value);
+    }
+
+    fn success_no_item(&self, _: &ResponseValue<()>) {}
+
+    /// The caller gets it too, and prints it.
+    fn error<T: Serialize + Debug>(&self, _: &Error<T>) {}
+
+    fn list_start<T: Serialize + Debug>(&self) {}
+
+    fn list_item<T: Serialize + Debug>(&self, value: &T) {
+        print(value);
+    }
+
+    fn list_end_success<T: Serialize + Debug>(&self) {}
+
+    fn list_end_error<T: Serialize + Debug>(&self, _: &Error<T>) {}
+}
+
+/// Prints a value to standard output.
+pub fn print(value: &impl Serialize) {
+    let value = serde_json::to_value(value).expect("what came as JSON can be JSON");
+    let text = match io::stdout().is_terminal() {
+        true => for_people(&value),
+        false => value.to_string(),
+    };
+    // A reader that has closed the pipe wants no more.
+    let _ = writeln!(io::stdout(), "{text}");
+}
+
+/// `name "Ficus", tag "indoor"`. Debug escapes what a terminal would obey.
+fn for_people(value: &Value) -> String {
+    let Some(members) = value.as_object() else { return value.to_string() };
+    let members = members.iter().map(|(name, value)| match value.as_str() {
+        Some(text) => format!("{name} {text:?}"),
+        None => format!("{name} {value}"),
+    });
+    members.collect::<Vec<_>>().join(", ")
+}
+
+/// Prints to standard error why a command has failed, and gives its exit status.
+pub fn failed(error: &anyhow::Error) -> ExitCode {
+    match error.downcast_ref::<Error<types::Error>>() {
+        Some(Error::ErrorResponse(refusal)) if !io::stderr().is_terminal() => {
+            let refusal = serde_json::to_string(&**refusal).expect("it came as JSON");
+            eprintln!("{refusal}");
+            ExitCode::from(1)
+        }
+        Some(error) => {
+            eprintln!("plants: {}", explained(error));
+            ExitCode::from(1)
+        }
+        None => {
+            eprintln!("plants: {error:#}");
+            ExitCode::from(2)
+        }
+    }
+}

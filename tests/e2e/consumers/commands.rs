@@ -1,0 +1,151 @@
+//! The commands of `plants` that are generated from the document.
+
+use std::fs::{self, File, Permissions};
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use nix::pty::openpty;
+use plant_store_tests::Server;
+use plant_store_tests::tls::{Authority, TLS};
+use serde_json::{Value, json};
+
+use super::{pem, plants, run, write};
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text:?}"))
+}
+
+#[test]
+fn create_plant_prints_the_plant_and_is_0_and_a_refusal_is_1_on_standard_error() {
+    let server = Server::start();
+    let monstera =
+        ["create-plant", "--id", "-7", "--name", "Monstera", "--tag", "tropical"].as_slice();
+    for _ in 0..2 {
+        let (status, printed, said) = run(&mut plants(&server, monstera));
+        assert_eq!((status, said.as_str()), (Some(0), ""));
+        assert_eq!(json(&printed), json!({"name": "Monstera", "tag": "tropical"}));
+    }
+    let fern = &["create-plant", "--id", "-7", "--name", "Fern"];
+    let (status, printed, said) = run(&mut plants(&server, fern));
+    assert_eq!((status, printed.as_str()), (Some(1), ""));
+    assert_eq!(json(&said)["error"], 409);
+    assert!(json(&said)["message"].as_str().expect("text").contains("plant -7"), "{said}");
+    let mut stranger = plants(&server, monstera);
+    let (status, _, said) = run(stranger.env("PLANTS_TOKEN", "pst_"));
+    assert_eq!((status, json(&said)["error"].as_i64()), (Some(1), Some(401)));
+    assert_eq!(server.export()[&-7].tag.as_deref(), Some("tropical"));
+}
+
+#[test]
+fn json_body_is_read_from_a_file_and_excludes_the_flags_of_its_members() {
+    let server = Server::start();
+    write(&server, "ficus.json", r#"{"id": 9, "name": "Ficus"}"#);
+    let ficus = ["create-plant", "--json-body", "ficus.json"];
+    assert_eq!(run(&mut plants(&server, &ficus)).0, Some(0));
+    assert_eq!(server.export()[&9].name, "Ficus");
+    let both = [&ficus[..], &["--id", "10"]].concat();
+    assert_eq!(run(&mut plants(&server, &both)).0, Some(2));
+    assert_eq!(server.export().len(), 1);
+}
+
+#[test]
+fn command_with_which_nothing_is_sent_is_2_and_says_why() {
+    let server = Server::start();
+    write(&server, "list.json", "[]");
+    write(&server, "open", &server.token);
+    let may_read = Permissions::from_mode(0o640);
+    fs::set_permissions(server.folder().join("open"), may_read).expect("a mode");
+    let create = ["create-plant", "--id", "1", "--name", "Fern"].as_slice();
+    for (arguments, expected) in [
+        (["create-plant", "--id", "1"].as_slice(), "--name"),
+        (&["create-plant", "--id", "one", "--name", "Fern"], "one"),
+        (&["water-plant"], "water-plant"),
+        (&["create-plant", "--json-body", "none.json"], "none.json"),
+        (&["create-plant", "--json-body", "list.json"], "list.json"),
+        (&[create, &["--token-file", "open"]].concat(), "others may read the token"),
+        (&[create, &["--token-file", "none"]].concat(), "none"),
+        (&[create, &["--ca-file", "open"]].concat(), "open"),
+        (&[create, &["--url", "ftp://plants"]].concat(), "neither http nor https"),
+        (&["import", "none.jsonl"], "none.jsonl"),
+    ] {
+        let (status, printed, said) = run(&mut plants(&server, arguments));
+        assert_eq!((status, printed.as_str()), (Some(2), ""), "{arguments:?}: {said}");
+        assert!(said.contains(expected) && !said.contains(&server.token), "{arguments:?}: {said}");
+    }
+    let mut without_token = plants(&server, create);
+    let (status, _, said) = run(without_token.env_remove("PLANTS_TOKEN"));
+    assert_eq!(status, Some(2));
+    assert!(said.contains("--token-file"), "{said}");
+    assert!(server.export().is_empty());
+}
+
+#[test]
+fn service_that_is_not_there_is_1_and_the_cause_is_shown() {
+    let server = Server::start();
+    let create = ["create-plant", "--id", "1", "--name", "Fern", "--url", "http://127.0.0.1:1"];
+    let (status, _, said) = run(&mut plants(&server, &create));
+    assert_eq!(status, Some(1));
+    assert!(said.starts_with("plants: ") && said.contains("Connection refused"), "{said}");
+}
+
+#[test]
+fn private_authority_and_a_token_file_of_the_owner_alone_are_used() {
+    let authority = Authority::new();
+    let starting = Server::starting();
+    authority.issue(starting.folder());
+    let server = starting.with(&TLS).start();
+    write(&server, "ca.pem", pem(&authority));
+    write(&server, "token", format!("{}\n", server.token));
+    let only_owner = Permissions::from_mode(0o600);
+    fs::set_permissions(server.folder().join("token"), only_owner).expect("a mode");
+    let create = ["create-plant", "--id", "1", "--name", "Fern", "--token-file", "token"];
+    let mut trusting = plants(&server, &[&create[..], &["--ca-file", "ca.pem"]].concat());
+    let (status, _, said) = run(trusting.env("PLANTS_TOKEN", "pst_"));
+    assert_eq!((status, said.as_str()), (Some(0), ""));
+    write(&server, "ca.pem", pem(&Authority::new()));
+    let mut others = plants(&server, &[&create[..], &["--ca-file", "ca.pem"]].concat());
+    let (status, _, said) = run(&mut others);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("certificate"), "{said}");
+}
+
+/// What a command writes to a terminal.
+pub fn on_a_terminal(command: impl FnOnce(File, File) -> Command) -> String {
+    let terminal = openpty(None, None).expect("a pseudo-terminal");
+    let slave = File::from(terminal.slave);
+    let other = slave.try_clone().expect("a handle");
+    // The command has our copies of the slave side, and is dropped here. While a copy is open, the
+    // read below does not end.
+    command(slave, other).status().expect("the program starts");
+    let mut shown = Vec::new();
+    // When no slave side is open any more, the read ends with EIO.
+    let _ = File::from(terminal.master).read_to_end(&mut shown);
+    String::from_utf8(shown).expect("text")
+}
+
+#[test]
+fn terminal_gets_a_line_for_people_in_which_nothing_controls_it() {
+    let server = Server::start();
+    let create = |name: &str, id: &str| {
+        let arguments = ["create-plant", "--id", id, "--name", name];
+        on_a_terminal(|stdout, stderr| {
+            let mut command = plants(&server, &arguments);
+            command.stdout(stdout).stderr(stderr);
+            command
+        })
+    };
+    assert_eq!(create("Fern\u{1b}[2J\u{9b}", "1"), "name \"Fern\\u{1b}[2J\\u{9b}\"\r\n");
+    let refused = create("Ficus", "1");
+    assert!(refused.starts_with("plants: refused with 409: plant 1 "), "{refused:?}");
+}
+
+#[test]
+fn completions_know_the_operations_of_the_contract() {
+    let server = Server::start();
+    for shell in ["bash", "zsh", "fish"] {
+        let (status, printed, _) = run(&mut plants(&server, &["completions", shell]));
+        assert_eq!(status, Some(0));
+        assert!(printed.contains("create-plant") && printed.contains("import"), "{shell}");
+    }
+}

@@ -1,0 +1,262 @@
+//! `plants import`: every outcome, and interruptions.
+
+use std::fs;
+use std::io::Write;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::thread;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use plant_store_tests::process::memory_mib;
+use plant_store_tests::{Server, amount, plant};
+use serde_json::{Value, json};
+
+use super::commands::on_a_terminal;
+use super::{plants, run, write};
+use crate::database;
+
+/// As many lines of plants, with ids from 0 on.
+fn lines(plants: usize) -> String {
+    let line = |id| plant(i64::try_from(id).expect("a small number"), "Monstera", Some("tropical"));
+    (0..plants).map(|id| line(id) + "\n").collect()
+}
+
+/// The numbers of plants that were created or were there, refused, given up.
+fn counts(printed: &str) -> [u64; 3] {
+    let counts: Value = serde_json::from_str(printed).expect("JSON");
+    ["created_or_already_there", "refused", "given_up"]
+        .map(|count| counts[count].as_u64().expect("a number"))
+}
+
+/// Line and `error` of each line in the file of what was not created.
+fn rejected(server: &Server, name: &str) -> Vec<(u64, Option<i64>)> {
+    let text = fs::read_to_string(server.folder().join(name)).expect("it is there");
+    let lines = text.lines().map(|line| {
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        assert!(line["message"].is_string(), "{line}");
+        (line["line"].as_u64().expect("a number"), line["error"].as_i64())
+    });
+    let mut lines: Vec<_> = lines.collect();
+    lines.sort_unstable();
+    lines
+}
+
+fn stored(server: &Server) -> usize {
+    let count = database::open(server)
+        .query_row("SELECT count(*) FROM plants", [], |row| row.get::<_, i64>(0))
+        .expect("a count");
+    usize::try_from(count).expect("not negative")
+}
+
+#[test]
+fn import_reads_what_export_writes_and_may_be_run_again() {
+    let from = Server::start();
+    for body in [
+        r#"{"id":-9223372036854775808,"name":""}"#,
+        r#"{"id":2,"name":"\u0000\"\u00e9","tag":""}"#,
+        r#"{"id":9223372036854775807,"name":"Fern","tag":"indoor"}"#,
+    ] {
+        from.create(body).plant();
+    }
+    let exported = from.command(&["export"]);
+    let to = Server::start();
+    write(&to, "plants.jsonl", &exported);
+    for _ in 0..2 {
+        let (status, printed, said) = run(&mut plants(&to, &["import", "plants.jsonl"]));
+        assert_eq!((status, counts(&printed), said.as_str()), (Some(0), [3, 0, 0], ""));
+    }
+    assert_eq!(to.command(&["export"]), exported);
+    assert!(!to.folder().join("plants.jsonl.rejected.jsonl").exists());
+}
+
+#[test]
+fn line_that_is_no_plant_is_refused_by_the_service_and_does_not_stop_the_rest() {
+    let server = Server::start();
+    let too_long = plant(10, &"x".repeat(1024 * 1024), None);
+    let text = [
+        r#"{"id":1,"name":"Fern"}"#,
+        "Fern",
+        r#"[3,"Fern"]"#,
+        r#"{"id":4,"name":"Fern","tag":null}"#,
+        "",
+        r#"{"id":6,"name":"Fern"}  "#,
+        r#"{"id":1,"name":"Ficus"}"#,
+        r#"{"id":8,"name":"Fern","x":1,"x":2}"#,
+        "\u{fffd}",
+        &too_long,
+        r#"{"id":11,"name":"Fern","x":-0}"#,
+        r#"{"id":12,"name":"no line break at the end"}"#,
+    ];
+    let text = text.join("\n").replace('\u{fffd}', "\u{1}");
+    write(&server, "plants.jsonl", text);
+    let (status, printed, said) = run(&mut plants(&server, &["import", "plants.jsonl"]));
+    assert_eq!((status, counts(&printed)), (Some(1), [4, 7, 0]), "{said}");
+    assert!(said.contains("plants.jsonl.rejected.jsonl"), "{said}");
+    let mut expected = [2, 3, 4, 7, 8, 9, 10].map(|line| (line, Some(400)));
+    (expected[3].1, expected[6].1) = (Some(409), Some(413));
+    assert_eq!(rejected(&server, "plants.jsonl.rejected.jsonl"), expected);
+    assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 6, 11, 12]);
+
+    write(&server, "plants.jsonl", r#"{"id":1,"name":"Fern"}"#);
+    assert_eq!(run(&mut plants(&server, &["import", "plants.jsonl"])).0, Some(0));
+    let rejected = server.folder().join("plants.jsonl.rejected.jsonl");
+    assert!(!rejected.exists(), "it was about the import before");
+}
+
+#[test]
+fn csv_has_a_header_and_an_empty_field_is_an_absent_member() {
+    let server = Server::start();
+    let text = "name,id,tag\nFern,1,\n\"Ficus \"\"lyrata\"\",\nthe second\",2,indoor\nFern,three,\n\
+                Fern,4\nMonstera,5,tropical\n";
+    write(&server, "plants.csv", text);
+    let (status, printed, said) = run(&mut plants(&server, &["import", "plants.csv"]));
+    assert_eq!((status, counts(&printed)), (Some(1), [3, 2, 0]), "{said}");
+    let refused = [(5, Some(400)), (6, Some(400))];
+    assert_eq!(rejected(&server, "plants.csv.rejected.jsonl"), refused);
+    let stored = json!([
+        {"id": 1, "name": "Fern"},
+        {"id": 2, "name": "Ficus \"lyrata\",\nthe second", "tag": "indoor"},
+        {"id": 5, "name": "Monstera", "tag": "tropical"},
+    ]);
+    let export = serde_json::to_value(server.export().into_values().collect::<Vec<_>>());
+    assert_eq!(export.expect("JSON"), stored);
+}
+
+#[test]
+fn csv_with_a_quote_that_is_not_closed_ends_the_import_and_says_so() {
+    let server = Server::start();
+    let text = format!("id,name\n1,Fern\n2,\"Ficus\n{}", "3,Fern\n".repeat(300_000));
+    write(&server, "plants.csv", text);
+    let (status, _, said) = run(&mut plants(&server, &["import", "plants.csv"]));
+    assert_eq!(status, Some(1));
+    assert!(said.contains("a quote not closed"), "{said}");
+    assert_eq!(server.export().len(), 1);
+}
+
+/// An import of standard input that gets as many lines, and then neither more nor the end.
+fn waiting(server: &Server, text: String) -> (Child, thread::JoinHandle<ChildStdin>) {
+    let mut command = plants(server, &["import", "-"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut import = command.spawn().expect("the program starts");
+    let mut stdin = import.stdin.take().expect("a pipe");
+    let writer = thread::spawn(move || {
+        // The import may be killed before it has read everything.
+        let _ = stdin.write_all(text.as_bytes());
+        stdin
+    });
+    (import, writer)
+}
+
+fn pid(process: &Child) -> Pid {
+    Pid::from_raw(i32::try_from(process.id()).expect("a process id is an i32"))
+}
+
+/// At each signal many creates are under way, and more lines are waiting. Every tenth id has a second
+/// line that differs: the first is stored, in each run.
+#[test]
+fn import_killed_or_interrupted_several_times_and_run_again_ends_with_the_same_store() {
+    let size = amount(2000, 100_000);
+    let exported = lines(size);
+    let text: Vec<_> = exported
+        .lines()
+        .enumerate()
+        .flat_map(|(number, line)| {
+            let second = line.replace("Monstera", "another");
+            [line.to_owned()].into_iter().chain((number % 10 == 0).then_some(second))
+        })
+        .collect();
+    let server = Server::start();
+    let signals = [Signal::SIGKILL, Signal::SIGINT].repeat(amount(2, 10));
+    for (round, signal) in signals.iter().enumerate() {
+        let part = text.len() / (signals.len() + 1);
+        let (mut import, writer) = waiting(&server, text[..part * (round + 2)].join("\n"));
+        let half_way = size * (round + 1) / (signals.len() + 1);
+        server.wait_until("half of the plants", || stored(&server) > half_way);
+        kill(pid(&import), *signal).expect("the import goes on");
+        let status = import.wait().expect("the import ends");
+        drop(writer.join());
+        match signal {
+            Signal::SIGINT => assert_eq!(status.code(), Some(130)),
+            _ => assert_eq!(status.signal(), Some(Signal::SIGKILL as i32)),
+        }
+    }
+    write(&server, "plants.jsonl", text.join("\n"));
+    let (status, printed, _) = run(&mut plants(&server, &["import", "plants.jsonl"]));
+    let [created, refused] = [size, size / 10].map(|count| u64::try_from(count).expect("small"));
+    assert_eq!((status, counts(&printed)), (Some(1), [created, refused, 0]));
+    assert_eq!(server.command(&["export"]), exported);
+}
+
+#[test]
+fn service_killed_and_started_again_half_way_costs_the_import_nothing() {
+    let (first, second) = (lines(1000), lines(3000));
+    let server = Server::start();
+    let listen = server.address.to_string();
+    let mut import = plants(&server, &["import", "-"]);
+    let import = import.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut import = import.spawn().expect("the program starts");
+    let mut stdin = import.stdin.take().expect("a pipe");
+    stdin.write_all(first.as_bytes()).expect("it reads");
+    server.wait_until("half of the plants", || stored(&server) > 500);
+    let starting = server.stopped_by(Signal::SIGKILL);
+    let rest = thread::spawn(move || stdin.write_all(second.as_bytes()).expect("it reads"));
+    let server = starting.with(&["--listen", &listen]).start();
+    rest.join().expect("it was read");
+    let output = import.wait_with_output().expect("the import ends");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert_eq!(counts(&String::from_utf8_lossy(&output.stdout)), [4000, 0, 0]);
+    assert_eq!(server.export().len(), 3000);
+}
+
+#[test]
+fn refused_token_ends_the_import_at_once() {
+    let server = Server::start();
+    write(&server, "plants.jsonl", lines(1000));
+    let mut import = plants(&server, &["import", "plants.jsonl"]);
+    let (status, printed, said) = run(import.env("PLANTS_TOKEN", "pst_"));
+    assert_eq!((status, counts(&printed)), (Some(1), [0, 0, 0]));
+    assert!(said.contains("refused with 401") && said.contains("run the same"), "{said}");
+}
+
+#[test]
+fn fault_of_the_service_that_lasts_gives_plants_up_and_ends_the_import() {
+    let server = Server::start();
+    database::drop_plants_table(&server);
+    write(&server, "plants.jsonl", lines(3));
+    let arguments = ["import", "plants.jsonl", "--in-flight", "2", "--retries", "1"];
+    let (status, printed, said) = run(&mut plants(&server, &arguments));
+    assert_eq!((status, counts(&printed)), (Some(1), [0, 0, 2]));
+    assert!(said.contains("creates nothing any longer"), "{said}");
+    let refused = [(1, Some(500)), (2, Some(500))];
+    assert_eq!(rejected(&server, "plants.jsonl.rejected.jsonl"), refused);
+}
+
+/// A line of 200 MB, and as many lines as are in no memory of this size.
+#[test]
+fn memory_of_an_import_is_bounded() {
+    let server = Server::start();
+    let text = format!("{}\n{}", "x".repeat(200_000_000), lines(1000));
+    let (mut import, writer) = waiting(&server, text);
+    server.wait_until("the plants", || stored(&server) == 1000);
+    let peak = memory_mib(pid(&import), "VmHWM").expect("the import goes on");
+    drop(writer.join());
+    assert!(import.wait().expect("the import ends").code() == Some(1));
+    assert!(peak < 64.0, "{peak} MiB");
+}
+
+#[test]
+fn import_shows_a_bar_with_rate_and_time_left_on_a_terminal() {
+    let server = Server::start();
+    write(&server, "plants.jsonl", lines(2000));
+    let shown = on_a_terminal(|stdout, stderr| {
+        let mut import: Command = plants(&server, &["import", "plants.jsonl"]);
+        import.stdout(stdout).stderr(stderr);
+        import
+    });
+    assert!(shown.contains(" plants, ") && shown.contains("/s, "), "{shown:?}");
+    assert!(shown.contains(" left"), "{shown:?}");
+    let summary = "created_or_already_there 2000, given_up 0, refused 0";
+    assert!(shown.contains(summary), "{shown:?}");
+}

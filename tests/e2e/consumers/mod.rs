@@ -1,0 +1,51 @@
+//! What the consumers of the service use: the client that repeats, and the program `plants`.
+
+mod commands;
+mod import;
+mod retries;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output, Stdio};
+use std::sync::OnceLock;
+
+use plant_store_tests::Server;
+
+/// The program `plants` for that server, with its accepted token, in the server's folder.
+fn plants(server: &Server, arguments: &[&str]) -> Command {
+    static PLANTS: OnceLock<PathBuf> = OnceLock::new();
+    let program = PLANTS.get_or_init(|| {
+        let build = escargot::CargoBuild::new().package("plant-store-client").bin("plants");
+        let build = if cfg!(debug_assertions) { build } else { build.release() };
+        build.features("cli").run().expect("the program builds").path().to_owned()
+    });
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(server.folder()).stdin(Stdio::null());
+    command.env("PLANTS_URL", &server.url).env("PLANTS_TOKEN", &server.token);
+    command
+}
+
+/// Runs it to its end: its exit status, its standard output, its standard error.
+fn run(command: &mut Command) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = command.output().expect("the program starts");
+    let text = |bytes| String::from_utf8(bytes).expect("text");
+    (status.code(), text(stdout), text(stderr))
+}
+
+/// Writes a file into the server's folder.
+fn write(server: &Server, name: &str, text: impl AsRef<[u8]>) {
+    fs::write(server.folder().join(name), text).expect("the folder takes files");
+}
+
+/// The certificate of an authority, in PEM.
+fn pem(authority: &plant_store_tests::tls::Authority) -> Vec<u8> {
+    use std::io::Write;
+    let mut base64 = Command::new("base64")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("coreutils are there");
+    base64.stdin.take().expect("a pipe").write_all(authority.der()).expect("it reads");
+    let text = base64.wait_with_output().expect("it ends").stdout;
+    [b"-----BEGIN CERTIFICATE-----\n", text.as_slice(), b"-----END CERTIFICATE-----\n"].concat()
+}
