@@ -27,6 +27,11 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// Where the service is, without a slash at the end.
+    pub fn base_url(&self) -> &str {
+        self.url.trim_end_matches('/')
+    }
+
     /// A client that sends each request once.
     pub fn client(&self) -> Result<Client> {
         Ok(self.options()?.client(&self.token()?)?)

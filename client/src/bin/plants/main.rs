@@ -61,7 +61,7 @@ async fn run(matches: &ArgMatches) -> Result<ExitCode> {
     let connection = Connection::from_arg_matches(matches)?;
     if name == IMPORT {
         let arguments = import::Arguments::from_arg_matches(arguments)?;
-        return import::run(&arguments, connection.retrying_client().await?).await;
+        return import::run(&arguments, &connection).await;
     }
     let operation = CliCommand::iter().find(|operation| command_name(*operation) == name);
     let operation = operation.expect("clap knows no other commands");

@@ -19,11 +19,12 @@ use plant_store_client::{
     Client, ClientInfo, Error, ResponseValue, RetryingClient, explained, may_repeat, refusal,
     retry_policy, types,
 };
-use reqwest::StatusCode;
 use reqwest::header::CONTENT_TYPE;
+use reqwest::{StatusCode, Url};
 use serde::Serialize;
 use tokio::sync::{Mutex, Notify};
 
+use crate::connection::Connection;
 use crate::output::print;
 use progress::Progress;
 use rejected::Rejected;
@@ -50,12 +51,14 @@ pub struct Arguments {
 }
 
 /// Runs the import. An error means that nothing was sent.
-pub async fn run(arguments: &Arguments, client: RetryingClient) -> Result<ExitCode> {
+pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitCode> {
+    let client = connection.retrying_client().await?;
     let in_flight = usize::from(arguments.in_flight);
     let (records, size) = source::open(&arguments.file, in_flight)?;
     let policy = retry_policy().with_max_times(arguments.retries.into());
     let import = Import {
         client: client.with_policy(policy),
+        url: format!("{}/plants", connection.base_url()).parse()?,
         in_flight,
         records: Mutex::new(records),
         ids: RefCell::default(),
@@ -94,6 +97,8 @@ struct Counts {
 
 struct Import {
     client: RetryingClient,
+    /// Where plants are created, parsed once.
+    url: Url,
     in_flight: usize,
     records: Mutex<Records>,
     /// The ids under way, and how a worker that waits for one of them learns of its end.
@@ -141,7 +146,7 @@ impl Import {
             Ok(body) => body,
             Err(refused) => return self.refused(*line, refused),
         };
-        let send = |client: Client| send(client, body.clone());
+        let send = |client: Client| send(client, self.url.clone(), body.clone());
         let Err(error) = self.client.repeat(send).await else {
             self.given_up_in_a_row.set(0);
             self.counts.borrow_mut().created_or_already_there += 1;
@@ -177,9 +182,9 @@ impl Import {
 /// the service alone decides.
 async fn send(
     client: Client,
+    url: Url,
     body: Vec<u8>,
 ) -> Result<ResponseValue<types::Plant>, Error<types::Error>> {
-    let url = format!("{}/plants", client.baseurl());
     let request = client.client().post(url).header(CONTENT_TYPE, "application/json");
     let response = request.body(body).send().await?;
     match response.status() {

@@ -1,0 +1,90 @@
+//! How a consumer of the plant store tests its own code, without a plant store: the mocks are typed
+//! by the contract, so what they answer is what the service may answer.
+//!
+//! In the consumer's `Cargo.toml`:
+//!
+//! ```toml
+//! [dev-dependencies]
+//! httpmock = "0.9"
+//! plant-store-client = { version = "1.0", features = ["mock"] }
+//! ```
+
+use std::net::TcpListener;
+
+use httpmock::MockServer;
+use plant_store_client::mock::MockServerExt;
+use plant_store_client::types::{Error, NewPlant, Plant};
+use plant_store_client::{Client, client_with_token, may_repeat, refusal};
+
+/// The consumer's own code: a greenhouse that labels what it plants.
+#[derive(Debug, PartialEq)]
+enum Label {
+    Planted(String),
+    /// Somebody else has the id.
+    Taken,
+    /// The plant is sent again later.
+    Later,
+    /// A person has to look at it.
+    Broken(String),
+}
+
+async fn plant(client: &Client, plant: NewPlant) -> Label {
+    match client.create_plant().body(plant).send().await {
+        Ok(plant) => Label::Planted(plant.into_inner().name),
+        Err(error) if may_repeat(&error) => Label::Later,
+        Err(error) => match refusal(&error) {
+            Some(refusal) if refusal.error == 409 => Label::Taken,
+            _ => Label::Broken(plant_store_client::explained(&error)),
+        },
+    }
+}
+
+fn ficus() -> NewPlant {
+    NewPlant { id: 2, name: "Ficus".to_owned(), tag: None }
+}
+
+fn client(server: &MockServer) -> Client {
+    client_with_token(&server.base_url(), "pst_of_the_test").expect("a client")
+}
+
+#[tokio::test]
+async fn plant_that_is_created_is_labelled() {
+    let server = MockServer::start();
+    // The mock answers this plant alone; to any other request the server answers 404.
+    let create = server.create_plant(|when, then| {
+        when.body(&ficus()).into_inner().header("authorization", "Bearer pst_of_the_test");
+        then.ok(&Plant { name: "Ficus".to_owned(), tag: None });
+    });
+    assert_eq!(plant(&client(&server), ficus()).await, Label::Planted("Ficus".to_owned()));
+    create.assert();
+    let fern = NewPlant { name: "Fern".to_owned(), ..ficus() };
+    assert!(matches!(plant(&client(&server), fern).await, Label::Broken(_)));
+}
+
+#[tokio::test]
+async fn each_error_that_matters_has_its_label() {
+    for (error, label) in [
+        (400, Label::Broken("refused with 400: why".to_owned())),
+        (401, Label::Broken("refused with 401: why".to_owned())),
+        (408, Label::Later),
+        (409, Label::Taken),
+        (500, Label::Later),
+        (503, Label::Later),
+    ] {
+        let server = MockServer::start();
+        let create = server.create_plant(|_, then| {
+            then.bad_request(&Error { error, message: "why".to_owned() });
+        });
+        assert_eq!(plant(&client(&server), ficus()).await, label, "{error}");
+        create.assert();
+    }
+}
+
+#[tokio::test]
+async fn plant_is_sent_later_when_no_server_is_there() {
+    let port = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}", port.local_addr().expect("it is bound"));
+    drop(port);
+    let client = client_with_token(&url, "pst_of_the_test").expect("a client");
+    assert_eq!(plant(&client, ficus()).await, Label::Later);
+}
