@@ -31,4 +31,4 @@ mod retry;
 pub use backon::ExponentialBuilder;
 pub use generated::{Client, ClientInfo, Error, ResponseValue, builder, types};
 pub use options::{ClientOptions, InvalidClient, client_with_token};
-pub use retry::{Provided, RetryingClient, explained, may_repeat, refusal, retry_policy};
+pub use retry::{Answer, Provided, RetryingClient, explained, may_repeat, refusal, retry_policy};

@@ -37,46 +37,27 @@ pub enum InvalidClient {
 /// How a client reaches the service.
 #[derive(Clone, Debug)]
 pub struct ClientOptions {
-    base_url: String,
-    #[cfg(feature = "rustls")]
-    authorities: Vec<reqwest::Certificate>,
-    connect_timeout: Duration,
-    timeout: Duration,
+    /// Where the service is: `https://plants.example.org`.
+    pub base_url: String,
+    /// For `https`: the certificates of the authorities to trust, and no others, in PEM. By default
+    /// those that the system trusts.
+    pub authorities: Option<Vec<u8>>,
+    /// How long a connection may take to open, TLS included. By default 5 seconds.
+    pub connect_timeout: Duration,
+    /// How long a request may take, from its first byte to the last byte of its answer. By default
+    /// 30 seconds: by default the service waits for a body for 10 seconds.
+    pub timeout: Duration,
 }
 
 impl ClientOptions {
-    /// The defaults, for the service at this URL: `https://plants.example.org`. A connection has 5
-    /// seconds to open, and a request 30 seconds to complete: by default the service waits for a
-    /// body for 10 seconds. For `https`, the authorities are those that the system trusts.
+    /// The defaults, for the service at this URL.
     #[must_use]
     pub fn new(base_url: &str) -> Self {
         Self {
             base_url: base_url.to_owned(),
-            #[cfg(feature = "rustls")]
-            authorities: Vec::new(),
+            authorities: None,
             connect_timeout: Duration::from_secs(5),
             timeout: Duration::from_secs(30),
-        }
-    }
-
-    /// How long a connection may take to open, TLS included.
-    #[must_use]
-    pub fn connect_timeout(self, connect_timeout: Duration) -> Self {
-        Self { connect_timeout, ..self }
-    }
-
-    /// How long a request may take, from its first byte to the last byte of its answer.
-    #[must_use]
-    pub fn timeout(self, timeout: Duration) -> Self {
-        Self { timeout, ..self }
-    }
-
-    /// Trusts these certificates, in PEM, and no others: the authority of a private network.
-    #[cfg(feature = "rustls")]
-    pub fn authority(self, pem: &[u8]) -> Result<Self, InvalidClient> {
-        match reqwest::Certificate::from_pem_bundle(pem) {
-            Ok(authorities) if !authorities.is_empty() => Ok(Self { authorities, ..self }),
-            _ => Err(InvalidClient::Authority),
         }
     }
 
@@ -94,29 +75,36 @@ impl ClientOptions {
             .default_headers(HeaderMap::from_iter([(AUTHORIZATION, authorization)]));
         // Without TLS the system's authorities are not read. A machine may have none.
         #[cfg(feature = "rustls")]
-        let http = if url.scheme() == "http" || !self.authorities.is_empty() {
-            http.tls_certs_only(self.authorities.clone())
-        } else {
-            http
+        let http = match &self.authorities {
+            Some(pem) => http.tls_certs_only(certificates(pem).ok_or(InvalidClient::Authority)?),
+            None if url.scheme() == "http" => http.tls_certs_only([]),
+            None => http,
         };
         let http = http.build().map_err(InvalidClient::Http)?;
         Ok(Client::new_with_client(url.as_str().trim_end_matches('/'), http))
     }
 
     fn url(&self) -> Result<Url, InvalidClient> {
-        let invalid =
-            |reason: &str| InvalidClient::Url { url: self.base_url.clone(), reason: reason.into() };
-        let url = Url::parse(&self.base_url).map_err(|error| invalid(&error.to_string()))?;
-        if url.query().is_some() || url.fragment().is_some() {
-            return Err(invalid("a base URL has no query and no fragment"));
-        }
-        match url.scheme() {
-            "http" => Ok(url),
-            "https" if cfg!(feature = "rustls") => Ok(url),
-            "https" => Err(invalid("https needs the feature `rustls`")),
-            _ => Err(invalid("its scheme is neither http nor https")),
-        }
+        let url = Url::parse(&self.base_url).map_err(|error| error.to_string());
+        let url = url.and_then(|url| match url.scheme() {
+            _ if url.query().is_some() || url.fragment().is_some() => {
+                Err("a base URL has no query and no fragment".to_owned())
+            }
+            "https" if !cfg!(feature = "rustls") => {
+                Err("https needs the feature rustls".to_owned())
+            }
+            "http" | "https" => Ok(url),
+            _ => Err("its scheme is neither http nor https".to_owned()),
+        });
+        url.map_err(|reason| InvalidClient::Url { url: self.base_url.clone(), reason })
     }
+}
+
+/// At least one certificate.
+#[cfg(feature = "rustls")]
+fn certificates(pem: &[u8]) -> Option<Vec<reqwest::Certificate>> {
+    let certificates = reqwest::Certificate::from_pem_bundle(pem).ok();
+    certificates.filter(|certificates| !certificates.is_empty())
 }
 
 /// A client with this token and the defaults of [`ClientOptions`].

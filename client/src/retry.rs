@@ -95,6 +95,9 @@ pub fn retry_policy() -> ExponentialBuilder {
         .with_jitter()
 }
 
+/// What an operation answers.
+pub type Answer<T> = Result<ResponseValue<T>, Error<types::Error>>;
+
 /// A token, or why there is none.
 pub type Provided = Result<String, Box<dyn StdError + Send + Sync>>;
 
@@ -138,10 +141,7 @@ impl RetryingClient {
     }
 
     /// Creates a plant, and repeats it by the policy. Returns the last error where that ends.
-    pub async fn create_plant(
-        &self,
-        plant: &types::NewPlant,
-    ) -> Result<ResponseValue<types::Plant>, Error<types::Error>> {
+    pub async fn create_plant(&self, plant: &types::NewPlant) -> Answer<types::Plant> {
         let send =
             |client: Client| async move { client.create_plant().body(plant.clone()).send().await };
         self.repeat(send).await
@@ -149,40 +149,28 @@ impl RetryingClient {
 
     /// Repeats an operation by the policy. It must be safe to repeat, as a create is. A pause is at
     /// least as long as a `Retry-After` of up to a minute says.
-    pub async fn repeat<T, F, Fut>(
-        &self,
-        operation: F,
-    ) -> Result<ResponseValue<T>, Error<types::Error>>
+    pub async fn repeat<T, F, Fut>(&self, operation: F) -> Answer<T>
     where
         F: Fn(Client) -> Fut,
-        Fut: Future<Output = Result<ResponseValue<T>, Error<types::Error>>>,
+        Fut: Future<Output = Answer<T>>,
     {
-        (|| self.attempt(&operation))
+        let attempt = || async {
+            let Authorized { client, token } = self.current.lock().await.clone();
+            match operation(client).await {
+                Err(error) if refusal(&error).is_some_and(|refusal| refusal.error == 401) => {
+                    match self.with_another_token(&token).await {
+                        Some(client) => operation(client).await,
+                        None => Err(error),
+                    }
+                }
+                answer => answer,
+            }
+        };
+        attempt
             .retry(self.policy)
             .when(may_repeat)
             .adjust(|error, pause| Some(pause? + retry_after(error).min(LONGEST_RETRY_AFTER)))
             .await
-    }
-
-    async fn attempt<T, F, Fut>(
-        &self,
-        operation: &F,
-    ) -> Result<ResponseValue<T>, Error<types::Error>>
-    where
-        F: Fn(Client) -> Fut,
-        Fut: Future<Output = Result<ResponseValue<T>, Error<types::Error>>>,
-    {
-        let Authorized { client, token } = self.current.lock().await.clone();
-        let result = operation(client).await;
-        match result {
-            Err(Error::ErrorResponse(ref refusal)) if refusal.error == 401 => {
-                match self.with_another_token(&token).await {
-                    Some(client) => operation(client).await,
-                    None => result,
-                }
-            }
-            result => result,
-        }
     }
 
     /// A client with another token than the refused one, if the provider has another.

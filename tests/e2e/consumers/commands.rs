@@ -63,9 +63,10 @@ fn command_with_which_nothing_is_sent_is_2_and_says_why() {
         (&["water-plant"], "water-plant"),
         (&["create-plant", "--json-body", "none.json"], "none.json"),
         (&["create-plant", "--json-body", "list.json"], "list.json"),
-        (&[create, &["--token-file", "open"]].concat(), "others may read the token"),
+        (&[create, &["--token-file", "open"]].concat(), "others may read it"),
         (&[create, &["--token-file", "none"]].concat(), "none"),
-        (&[create, &["--ca-file", "open"]].concat(), "open"),
+        (&[create, &["--ca-file", "none"]].concat(), "none"),
+        (&[create, &["--ca-file", "list.json"]].concat(), "PEM"),
         (&[create, &["--url", "ftp://plants"]].concat(), "neither http nor https"),
         (&["import", "none.jsonl"], "none.jsonl"),
     ] {

@@ -255,8 +255,8 @@ fn import_shows_a_bar_with_rate_and_time_left_on_a_terminal() {
         import.stdout(stdout).stderr(stderr);
         import
     });
-    assert!(shown.contains(" plants, ") && shown.contains("/s, "), "{shown:?}");
-    assert!(shown.contains(" left"), "{shown:?}");
+    assert!(shown.contains("/2,000 plants, ") && shown.contains("/s, "), "{shown:?}");
+    assert!(shown.contains("s left"), "{shown:?}");
     let summary = "created_or_already_there 2000, given_up 0, refused 0";
     assert!(shown.contains(summary), "{shown:?}");
 }

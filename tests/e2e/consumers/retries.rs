@@ -145,12 +145,16 @@ async fn repeats_end_with_the_policy_and_the_last_error() {
 async fn time_out_is_repeated() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}", silent.local_addr().expect("it is bound"));
-    let options = ClientOptions::new(&url).timeout(Duration::from_millis(50));
+    let options = ClientOptions { timeout: Duration::from_millis(50), ..ClientOptions::new(&url) };
     let client = client(options, "pst_").await.with_policy(policy().with_max_times(1));
     let (attempts, lost) = sent(&client).await;
     let said = explained(&lost.expect_err("no answer"));
     assert_eq!(attempts, 2);
     assert!(said.contains("timed out"), "{said}");
+}
+
+fn trusting(url: &str, authority: &Authority) -> ClientOptions {
+    ClientOptions { authorities: Some(pem(authority)), ..ClientOptions::new(url) }
 }
 
 fn serving_tls(authority: &Authority) -> Server {
@@ -163,7 +167,7 @@ fn serving_tls(authority: &Authority) -> Server {
 async fn client_given_the_authority_creates_over_tls() {
     let authority = Authority::new();
     let server = serving_tls(&authority);
-    let options = ClientOptions::new(&server.url).authority(&pem(&authority)).expect("PEM");
+    let options = trusting(&server.url, &authority);
     let created = sent(&client(options, &server.token).await).await;
     assert_eq!(created.1.expect("a plant").name, FICUS);
 }
@@ -171,8 +175,7 @@ async fn client_given_the_authority_creates_over_tls() {
 #[tokio::test]
 async fn certificate_that_is_not_trusted_is_not_repeated_and_the_cause_is_shown() {
     let server = serving_tls(&Authority::new());
-    let other = ClientOptions::new(&server.url).authority(&pem(&Authority::new())).expect("PEM");
-    let client = client(other, &server.token).await;
+    let client = client(trusting(&server.url, &Authority::new()), &server.token).await;
     let (attempts, failed) = sent(&client).await;
     let said = explained(&failed.expect_err("no answer"));
     assert_eq!(attempts, 1, "{said}");
@@ -183,7 +186,7 @@ async fn certificate_that_is_not_trusted_is_not_repeated_and_the_cause_is_shown(
 async fn https_to_a_server_without_tls_is_not_repeated() {
     let server = Server::start();
     let url = format!("https://{}", server.address);
-    let options = ClientOptions::new(&url).authority(&pem(&Authority::new())).expect("PEM");
+    let options = trusting(&url, &Authority::new());
     let (attempts, failed) = sent(&client(options, &server.token).await).await;
     assert!(failed.is_err());
     assert_eq!(attempts, 1);
@@ -197,8 +200,9 @@ fn base_url_that_cannot_be_used_is_said_at_once() {
             other => panic!("{url:?}: {other:?}"),
         }
     }
-    let not_pem = ClientOptions::new("https://plants").authority(b"plants");
-    assert!(matches!(not_pem, Err(InvalidClient::Authority)));
+    let authorities = Some(b"plants".to_vec());
+    let not_pem = ClientOptions { authorities, ..ClientOptions::new("https://plants") };
+    assert!(matches!(not_pem.client("pst_"), Err(InvalidClient::Authority)));
 }
 
 #[tokio::test]

@@ -1,10 +1,14 @@
 //! Where the service is, and the token: the flags that every command takes.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::Read;
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
+#[cfg(unix)]
+use anyhow::ensure;
+use anyhow::{Context, Result};
 use plant_store_client::{Client, ClientOptions, RetryingClient};
 
 /// The flags.
@@ -46,11 +50,11 @@ impl Connection {
     }
 
     fn options(&self) -> Result<ClientOptions> {
-        let options = ClientOptions::new(&self.url);
-        let Some(file) = &self.ca_file else { return Ok(options) };
-        let context = || format!("cannot use {}", file.display());
-        let pem = fs::read(file).with_context(context)?;
-        options.authority(&pem).with_context(context)
+        let read = |file: &PathBuf| {
+            fs::read(file).with_context(|| format!("cannot read {}", file.display()))
+        };
+        let authorities = self.ca_file.as_ref().map(read).transpose()?;
+        Ok(ClientOptions { authorities, ..ClientOptions::new(&self.url) })
     }
 
     fn token(&self) -> Result<String> {
@@ -63,19 +67,12 @@ impl Connection {
 
 fn token_of(file: &Path) -> Result<String> {
     let mut file = File::open(file)?;
-    ensure!(!others_may_read(&file)?, "others may read the token: chmod 600");
+    #[cfg(unix)]
+    ensure!(
+        file.metadata()?.permissions().mode().trailing_zeros() >= 6,
+        "others may read it: chmod 600"
+    );
     let mut token = String::new();
     file.read_to_string(&mut token)?;
     Ok(token.trim().to_owned())
-}
-
-#[cfg(unix)]
-fn others_may_read(file: &File) -> io::Result<bool> {
-    use std::os::unix::fs::PermissionsExt;
-    Ok(file.metadata()?.permissions().mode() & 0o077 != 0)
-}
-
-#[cfg(not(unix))]
-fn others_may_read(_: &File) -> io::Result<bool> {
-    Ok(false)
 }

@@ -5,29 +5,30 @@
 //! created, in every run.
 
 mod progress;
-mod rejected;
 mod source;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::fs::{self, File};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow, ensure};
 use futures::future::try_join_all;
 use plant_store_client::{
-    Client, ClientInfo, Error, ResponseValue, RetryingClient, explained, may_repeat, refusal,
-    retry_policy, types,
+    Answer, Client, ClientInfo, Error, ResponseValue, RetryingClient, explained, may_repeat,
+    refusal, retry_policy, types,
 };
 use reqwest::header::CONTENT_TYPE;
 use reqwest::{StatusCode, Url};
 use serde::Serialize;
+use serde_json::json;
 use tokio::sync::{Mutex, Notify};
 
 use crate::connection::Connection;
 use crate::output::print;
 use progress::Progress;
-use rejected::Rejected;
 use source::{Record, Records};
 
 /// Create every plant of a file
@@ -52,12 +53,15 @@ pub struct Arguments {
 
 /// Runs the import. An error means that nothing was sent.
 pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitCode> {
-    let client = connection.retrying_client().await?;
+    let policy = retry_policy().with_max_times(arguments.retries.into());
+    let client = connection.retrying_client().await?.with_policy(policy);
     let in_flight = usize::from(arguments.in_flight);
     let (records, size) = source::open(&arguments.file, in_flight)?;
-    let policy = retry_policy().with_max_times(arguments.retries.into());
+    let name = if arguments.file == Path::new("-") { Path::new("stdin") } else { &arguments.file };
+    let path = format!("{}.rejected.jsonl", name.display());
+    let rejected = File::create(&path).with_context(|| format!("cannot write {path}"))?;
     let import = Import {
-        client: client.with_policy(policy),
+        client,
         url: format!("{}/plants", connection.base_url()).parse()?,
         in_flight,
         records: Mutex::new(records),
@@ -65,24 +69,28 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
         freed: Notify::new(),
         given_up_in_a_row: Cell::default(),
         counts: RefCell::default(),
-        rejected: RefCell::new(Rejected::beside(&arguments.file)?),
+        rejected: RefCell::new(BufWriter::new(rejected)),
         progress: Progress::new(size),
     };
     let workers = (0..in_flight).map(|_| import.work());
     let (ended, status) = tokio::select! {
-        ended = try_join_all(workers) => (ended.map(drop), ExitCode::from(1)),
-        _ = tokio::signal::ctrl_c() => (Err(anyhow!("interrupted")), ExitCode::from(130)),
+        ended = try_join_all(workers) => (ended.map(drop), 1),
+        _ = tokio::signal::ctrl_c() => (Err(anyhow!("interrupted")), 130),
     };
     import.progress.clear();
-    let ended = ended.and(import.rejected.borrow_mut().finish());
+    let ended = ended.and(import.rejected.borrow_mut().flush().context("cannot write the file"));
     let counts = import.counts.into_inner();
     print(&counts);
+    match counts.refused + counts.given_up {
+        0 => fs::remove_file(path)?,
+        _ => eprintln!("plants: what was not created is in {path}"),
+    }
     match ended {
         Ok(()) if counts.refused + counts.given_up == 0 => Ok(ExitCode::SUCCESS),
         Ok(()) => Ok(ExitCode::from(1)),
         Err(error) => {
             eprintln!("plants: {error:#}; run the same command again to create the rest");
-            Ok(status)
+            Ok(ExitCode::from(status))
         }
     }
 }
@@ -106,7 +114,7 @@ struct Import {
     freed: Notify,
     given_up_in_a_row: Cell<usize>,
     counts: RefCell<Counts>,
-    rejected: RefCell<Rejected>,
+    rejected: RefCell<BufWriter<File>>,
     progress: Progress,
 }
 
@@ -119,7 +127,7 @@ impl Import {
                 self.ids.borrow_mut().remove(&id);
                 self.freed.notify_waiters();
             }
-            self.progress.add(&record);
+            self.progress.add(record.bytes);
         }
         Ok(())
     }
@@ -128,16 +136,13 @@ impl Import {
     async fn next(&self) -> Result<Option<Record>> {
         let mut records = self.records.lock().await;
         let Some(record) = records.next().await? else { return Ok(None) };
-        if let Some(id) = record.id {
-            loop {
-                let freed = self.freed.notified();
-                if self.ids.borrow_mut().insert(id) {
-                    break;
-                }
-                freed.await;
+        loop {
+            let freed = self.freed.notified();
+            if record.id.is_none_or(|id| self.ids.borrow_mut().insert(id)) {
+                return Ok(Some(record));
             }
+            freed.await;
         }
-        Ok(Some(record))
     }
 
     /// Sends a record and counts what became of it. Fails where every other would fail too.
@@ -152,39 +157,40 @@ impl Import {
             self.counts.borrow_mut().created_or_already_there += 1;
             return Ok(());
         };
-        match refusal(&error) {
-            _ if may_repeat(&error) => self.given_up(*line, &error),
+        let (refused, why) = (refusal(&error), explained(&error));
+        match refused {
+            // A service that fails as many in a row as are under way at once fails the others too.
+            _ if may_repeat(&error) => {
+                self.counts.borrow_mut().given_up += 1;
+                self.reject(*line, refused.map(|refused| refused.error), &why)?;
+                self.given_up_in_a_row.update(|given_up| given_up + 1);
+                let last = self.given_up_in_a_row.get() == self.in_flight;
+                ensure!(!last, "the service creates nothing any longer: {why}");
+                Ok(())
+            }
             Some(refused) if refused.error != 401 => self.refused(*line, refused),
-            _ => Err(anyhow!(explained(&error))),
+            _ => Err(anyhow!(why)),
         }
     }
 
     fn refused(&self, line: u64, refused: &types::Error) -> Result<()> {
         self.given_up_in_a_row.set(0);
         self.counts.borrow_mut().refused += 1;
-        self.rejected.borrow_mut().write(line, Some(refused.error), &refused.message)
+        self.reject(line, Some(refused.error), &refused.message)
     }
 
-    /// A service that has failed as many plants in a row as are sent at once fails the others too.
-    fn given_up(&self, line: u64, error: &Error<types::Error>) -> Result<()> {
-        self.counts.borrow_mut().given_up += 1;
-        let (number, why) = (refusal(error).map(|refused| refused.error), explained(error));
-        self.rejected.borrow_mut().write(line, number, &why)?;
-        self.given_up_in_a_row.update(|given_up| given_up + 1);
-        match self.given_up_in_a_row.get() < self.in_flight {
-            true => Ok(()),
-            false => Err(anyhow!("the service creates nothing any longer: {why}")),
+    fn reject(&self, line: u64, error: Option<i32>, message: &str) -> Result<()> {
+        let mut rejected = json!({ "line": line, "message": message });
+        if let Some(error) = error {
+            rejected["error"] = error.into();
         }
+        writeln!(self.rejected.borrow_mut(), "{rejected}").context("cannot write the rejected")
     }
 }
 
 /// The operation `create_plant`, with a body as it is in the file: what is a plant and what is not,
 /// the service alone decides.
-async fn send(
-    client: Client,
-    url: Url,
-    body: Vec<u8>,
-) -> Result<ResponseValue<types::Plant>, Error<types::Error>> {
+async fn send(client: Client, url: Url, body: Vec<u8>) -> Answer<types::Plant> {
     let request = client.client().post(url).header(CONTENT_TYPE, "application/json");
     let response = request.body(body).send().await?;
     match response.status() {

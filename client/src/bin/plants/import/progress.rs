@@ -1,48 +1,42 @@
 //! The bar that a terminal shows during an import.
 
-use std::fmt::Write;
+use std::cell::Cell;
 use std::io::{self, IsTerminal};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use indicatif::{HumanCount, ProgressBar, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressStyle};
 
-use super::source::Record;
-
-/// The bar: as long as the file, where its size is known.
+/// The bar. The number of all plants is an estimate: those so far, and as many more as the rest of
+/// the file has room for.
 pub struct Progress {
     bar: ProgressBar,
-    plants: Arc<AtomicU64>,
+    /// Of the file, where that is known.
+    size: Option<u64>,
+    bytes: Cell<u64>,
 }
 
 impl Progress {
     /// `size` is that of the file in bytes.
     pub fn new(size: Option<u64>) -> Self {
-        let plants = Arc::new(AtomicU64::new(0));
-        if !io::stderr().is_terminal() {
-            return Self { bar: ProgressBar::hidden(), plants };
-        }
-        let (bar, template) = match size {
-            Some(size) => (ProgressBar::new(size), "{bar:40} {plants}, {eta} left"),
-            None => (ProgressBar::new_spinner(), "{spinner} {plants}"),
+        let template = match size {
+            Some(_) => "{bar:40} {human_pos}/{human_len} plants, {per_sec:0}, {eta} left",
+            None => "{spinner} {human_pos} plants, {per_sec:0}",
         };
-        let count = plants.clone();
-        let style = ProgressStyle::with_template(template).expect("the template is one").with_key(
-            "plants",
-            move |state: &ProgressState, text: &mut dyn Write| {
-                let count = count.load(Ordering::Relaxed);
-                let millis = u64::try_from(state.elapsed().as_millis()).unwrap_or(u64::MAX);
-                let rate = count.saturating_mul(1000) / millis.max(1);
-                let _ = write!(text, "{} plants, {}/s", HumanCount(count), HumanCount(rate));
-            },
-        );
-        Self { bar: bar.with_style(style), plants }
+        let bar = match io::stderr().is_terminal() {
+            true => ProgressBar::no_length(),
+            false => ProgressBar::hidden(),
+        };
+        let style = ProgressStyle::with_template(template).expect("the template is one");
+        Self { bar: bar.with_style(style), size, bytes: Cell::new(0) }
     }
 
-    /// A record is done, whatever its outcome.
-    pub fn add(&self, record: &Record) {
-        self.plants.fetch_add(1, Ordering::Relaxed);
-        self.bar.inc(record.bytes);
+    /// A record of so many bytes is done, whatever its outcome.
+    pub fn add(&self, bytes: u64) {
+        self.bytes.update(|so_far| so_far + bytes);
+        self.bar.inc(1);
+        if let Some(size) = self.size.filter(|_| !self.bar.is_hidden()) {
+            let (done, bytes) = (self.bar.position(), self.bytes.get().max(1));
+            self.bar.set_length(done + size.saturating_sub(bytes) / bytes.div_ceil(done));
+        }
     }
 
     /// Removes the bar from the terminal.

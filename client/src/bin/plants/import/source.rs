@@ -15,7 +15,7 @@ use serde::Deserialize;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 /// The longest record, in bytes. It is the longest body that the service takes by default.
-const LONGEST: usize = 1024 * 1024;
+const LONGEST: u64 = 1024 * 1024;
 
 /// A line of the file, or a record of several lines in CSV.
 pub struct Record {
@@ -29,6 +29,8 @@ pub struct Record {
     pub plant: Result<Vec<u8>, types::Error>,
 }
 
+type Sending = Sender<io::Result<Record>>;
+
 /// The records, in the order of the file.
 pub struct Records {
     receiver: Receiver<io::Result<Record>>,
@@ -38,6 +40,20 @@ pub struct Records {
 }
 
 impl Records {
+    fn from(
+        at_once: usize,
+        read: impl FnOnce(&Sending) -> io::Result<()> + Send + 'static,
+    ) -> Self {
+        let (sender, receiver) = channel(at_once);
+        thread::spawn(move || {
+            if let Err(error) = read(&sender) {
+                // The import may have ended before.
+                let _ = sender.blocking_send(Err(error));
+            }
+        });
+        Self { receiver, taken: Vec::new().into_iter(), at_once }
+    }
+
     /// The next record, or none at the end of the file.
     pub async fn next(&mut self) -> Result<Option<Record>> {
         if self.taken.len() == 0 {
@@ -51,55 +67,35 @@ impl Records {
 
 /// Begins to read a file, and gives its size where that is known.
 pub fn open(path: &Path, at_once: usize) -> Result<(Records, Option<u64>)> {
-    let (sender, receiver) = channel(at_once);
-    let records = Records { receiver, taken: Vec::new().into_iter(), at_once };
     if path == Path::new("-") {
-        thread::spawn(move || send(lines(io::stdin().lock(), &sender), &sender));
-        return Ok((records, None));
+        return Ok((Records::from(at_once, |sender| lines(io::stdin().lock(), sender)), None));
     }
     let open = || File::open(path).and_then(|file| Ok((file.metadata()?, file)));
     let (metadata, file) = open().with_context(|| format!("cannot read {}", path.display()))?;
-    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv")) {
-        thread::spawn(move || send(rows(file, &sender), &sender));
-    } else {
-        let file = BufReader::with_capacity(64 * 1024, file);
-        thread::spawn(move || send(lines(file, &sender), &sender));
-    }
+    let records = match path.extension().is_some_and(|name| name.eq_ignore_ascii_case("csv")) {
+        true => Records::from(at_once, |sender| rows(file, sender)),
+        false => Records::from(at_once, |sender| lines(BufReader::new(file), sender)),
+    };
     Ok((records, metadata.is_file().then_some(metadata.len())))
 }
 
-/// Passes on why the reading ended, if not by the end of the file.
-fn send(ended: io::Result<()>, sender: &Sender<io::Result<Record>>) {
-    if let Err(error) = ended {
-        // The import may have ended before.
-        let _ = sender.blocking_send(Err(error));
-    }
-}
-
 /// JSON lines. Empty ones are passed over.
-fn lines(mut input: impl BufRead, sender: &Sender<io::Result<Record>>) -> io::Result<()> {
+fn lines(mut input: impl BufRead, sender: &Sending) -> io::Result<()> {
     for line in 1.. {
         let mut text = Vec::new();
-        let limit = u64::try_from(LONGEST + 1).expect("a small number");
-        let mut bytes = input.by_ref().take(limit).read_until(b'\n', &mut text)?;
-        if bytes == 0 {
-            break;
-        }
-        let too_long = text.len() > LONGEST && !text.ends_with(b"\n");
-        if too_long {
-            bytes += input.skip_until(b'\n')?;
-        } else if text.trim_ascii().is_empty() {
-            continue;
-        }
-        let plant = match too_long {
-            true => Err(refusal(413, "the line is longer than 1 MiB")),
-            false => Ok(text),
+        let mut bytes = input.by_ref().take(LONGEST + 1).read_until(b'\n', &mut text)? as u64;
+        let too_long = bytes > LONGEST && !text.ends_with(b"\n");
+        let plant = match text.trim_ascii() {
+            _ if bytes == 0 => break,
+            _ if too_long => Err(refusal(413, "the line is longer than 1 MiB")),
+            b"" => continue,
+            _ => Ok(text),
         };
-        let record =
-            Record { line, bytes: bytes as u64, id: plant.as_deref().ok().and_then(id), plant };
-        if sender.blocking_send(Ok(record)).is_err() {
-            break;
+        if too_long {
+            bytes += input.skip_until(b'\n')? as u64;
         }
+        let id = plant.as_deref().ok().and_then(id);
+        send(sender, Record { line, bytes, id, plant })?;
     }
     Ok(())
 }
@@ -113,7 +109,7 @@ fn id(json: &[u8]) -> Option<i64> {
 }
 
 /// CSV (RFC 4180) with a header. An empty field is an absent member, where that may be absent.
-fn rows(file: impl Read, sender: &Sender<io::Result<Record>>) -> io::Result<()> {
+fn rows(file: impl Read, sender: &Sending) -> io::Result<()> {
     let mut reader = csv::Reader::from_reader(Bounded { input: file, left: LONGEST });
     let header = reader.headers()?.clone();
     let mut row = StringRecord::new();
@@ -122,25 +118,28 @@ fn rows(file: impl Read, sender: &Sender<io::Result<Record>>) -> io::Result<()> 
         reader.get_mut().left = LONGEST;
         let plant = match reader.read_record(&mut row) {
             Ok(false) => return Ok(()),
-            Ok(true) => row.deserialize(Some(&header)),
+            Ok(true) => row.deserialize::<types::NewPlant>(Some(&header)),
             Err(error) if error.is_io_error() => return Err(error.into()),
             Err(error) => Err(error),
         };
         let bytes = reader.position().byte() - start;
+        let id = plant.as_ref().ok().map(|plant| plant.id);
         let plant = plant.map_err(|error| refusal(400, &error.to_string()));
-        let id = plant.as_ref().ok().map(|plant: &types::NewPlant| plant.id);
         let plant = plant.map(|plant| serde_json::to_vec(&plant).expect("a plant can be JSON"));
-        if sender.blocking_send(Ok(Record { line, bytes, id, plant })).is_err() {
-            return Ok(());
-        }
+        send(sender, Record { line, bytes, id, plant })?;
     }
+}
+
+/// Fails where the import has ended.
+fn send(sender: &Sending, record: Record) -> io::Result<()> {
+    sender.blocking_send(Ok(record)).map_err(io::Error::other)
 }
 
 /// A file of which only so much is read as was allowed: without it, a quote that is not closed would
 /// have the rest of the file read into memory.
 struct Bounded<R> {
     input: R,
-    left: usize,
+    left: u64,
 }
 
 impl<R: Read> Read for Bounded<R> {
@@ -148,9 +147,8 @@ impl<R: Read> Read for Bounded<R> {
         if self.left == 0 {
             return Err(io::Error::other("a record is longer than 1 MiB: is a quote not closed?"));
         }
-        let length = buffer.len().min(self.left);
-        let read = self.input.read(&mut buffer[..length])?;
-        self.left -= read;
+        let read = self.input.by_ref().take(self.left).read(buffer)?;
+        self.left -= read as u64;
         Ok(read)
     }
 }
