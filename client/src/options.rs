@@ -87,8 +87,8 @@ impl ClientOptions {
     fn url(&self) -> Result<Url, InvalidClient> {
         let url = Url::parse(&self.base_url).map_err(|error| error.to_string());
         let url = url.and_then(|url| match url.scheme() {
-            _ if url.query().is_some() || url.fragment().is_some() => {
-                Err("a base URL has no query and no fragment".to_owned())
+            _ if url.query().or(url.fragment()).is_some() || !url.username().is_empty() => {
+                Err("a base URL has no user, no query and no fragment".to_owned())
             }
             "https" if !cfg!(feature = "rustls") => {
                 Err("https needs the feature rustls".to_owned())

@@ -185,7 +185,7 @@ fn import_killed_or_interrupted_several_times_and_run_again_ends_with_the_same_s
     let (status, printed, _) = run(&mut plants(&server, &["import", "plants.jsonl"]));
     let [created, refused] = [size, size / 10].map(|count| u64::try_from(count).expect("small"));
     assert_eq!((status, counts(&printed)), (Some(1), [created, refused, 0]));
-    assert_eq!(server.command(&["export"]), exported);
+    assert!(server.command(&["export"]) == exported, "the store has other plants");
 }
 
 #[test]

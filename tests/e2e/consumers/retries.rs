@@ -194,9 +194,11 @@ async fn https_to_a_server_without_tls_is_not_repeated() {
 
 #[test]
 fn base_url_that_cannot_be_used_is_said_at_once() {
-    for url in ["", "plants", "127.0.0.1:8080", "ftp://plants", "http://", "http://plants?x=1"] {
+    let with_more = ["http://plants?x=1", "http://plants#x", "http://user:word@plants"];
+    for url in ["", "plants", "127.0.0.1:8080", "ftp://plants", "http://"].iter().chain(&with_more)
+    {
         match ClientOptions::new(url).client("pst_") {
-            Err(InvalidClient::Url { url: said, .. }) => assert_eq!(said, url),
+            Err(InvalidClient::Url { url: said, .. }) => assert_eq!(said, *url),
             other => panic!("{url:?}: {other:?}"),
         }
     }
