@@ -17,7 +17,7 @@ mod generated;
 mod import;
 mod output;
 
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
@@ -59,7 +59,9 @@ async fn run(matches: &ArgMatches) -> Result<ExitCode> {
     let (name, arguments) = matches.subcommand().expect("clap demands a command");
     if name == COMPLETIONS {
         let shell = *arguments.get_one::<Shell>("shell").expect("clap demands a shell");
-        clap_complete::generate(shell, &mut command(), "plants", &mut io::stdout());
+        let mut script = Vec::new();
+        clap_complete::generate(shell, &mut command(), "plants", &mut script);
+        io::stdout().write_all(&script)?;
         return Ok(ExitCode::SUCCESS);
     }
     let connection = Connection::from_arg_matches(matches)?;
