@@ -118,10 +118,12 @@ pub fn on_a_terminal(command: impl FnOnce(File, File) -> Command) -> String {
     let other = slave.try_clone().expect("a handle");
     // The command has our copies of the slave side, and is dropped here. While a copy is open, the
     // read below does not end.
-    command(slave, other).status().expect("the program starts");
+    let mut process = command(slave, other).spawn().expect("the program starts");
     let mut shown = Vec::new();
-    // When no slave side is open any more, the read ends with EIO.
+    // When no slave side is open any more, the read ends with EIO. It begins at once, because a
+    // terminal that is not read takes only so much.
     let _ = File::from(terminal.master).read_to_end(&mut shown);
+    process.wait().expect("the program ends");
     String::from_utf8(shown).expect("text")
 }
 

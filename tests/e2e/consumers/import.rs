@@ -43,9 +43,7 @@ fn rejected(server: &Server, name: &str) -> Vec<(u64, Option<i64>)> {
 }
 
 fn stored(server: &Server) -> usize {
-    let count = database::open(server)
-        .query_row("SELECT count(*) FROM plants", [], |row| row.get::<_, i64>(0))
-        .expect("a count");
+    let count = database::number(server, "SELECT count(*) FROM plants");
     usize::try_from(count).expect("not negative")
 }
 
