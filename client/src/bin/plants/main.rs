@@ -29,10 +29,6 @@ use connection::Connection;
 use generated::CliCommand;
 use output::Output;
 
-/// A request takes some forty allocations.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 type Cli = generated::Cli<Output>;
 
 /// What the generated commands use.
