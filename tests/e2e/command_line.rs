@@ -99,9 +99,44 @@ fn wrong_environment_variable_is_status_2() {
     ] {
         let (status, said) = refused(&["serve"], Some((variable, "x")));
         assert_eq!(status, Some(2), "{variable}");
-        let expected = format!("plant-store: in {variable}: invalid value 'x' for '{flag}");
+        // The URL of a store may hold a password.
+        let value = if flag == "--store" { "" } else { "'x' " };
+        let expected = format!("plant-store: in {variable}: invalid value {value}for '{flag}");
         assert!(said.starts_with(&expected), "{variable}: {said}");
     }
+}
+
+/// Also where it is not escaped, or not quoted for the shell.
+#[test]
+fn password_of_a_store_is_in_no_message() {
+    for url in [
+        "postgres://ada:secret@db.example",
+        "postgres://ada:sec secret@db.example/plants",
+        "postgres:ada:secret@db.example/plants",
+        "postgres://ada:secret/plants",
+        "postgres://ada@db.example/plants?password=a&secret=b",
+        "postgres://ada:secret@db.example/plants?sslmode=prefer",
+    ] {
+        let flags: [&[&str]; 3] = [
+            &["serve", "--store", url],
+            &["copy", "--from", "sqlite:plants.db", "--to", url],
+            &["check", url],
+        ];
+        for arguments in flags {
+            let (status, said) = refused(arguments, None);
+            assert!(status == Some(2) && !said.contains("secret"), "{arguments:?}: {said}");
+        }
+        let (_, said) = refused(&["export"], Some(("PLANT_STORE_STORE", url)));
+        assert!(!said.contains("secret"), "{said}");
+    }
+    let (_, said) = refused(&["check", "--store", "postgres://ada:sec", "secret@db.example"], None);
+    assert!(!said.contains("secret"), "{said}");
+    let help = Command::new(binary())
+        .args(["serve", "--help"])
+        .env("PLANT_STORE_STORE", "postgres://ada:secret@db.example/plants")
+        .output()
+        .expect("the binary starts");
+    assert!(!String::from_utf8_lossy(&help.stdout).contains("secret"));
 }
 
 #[test]
