@@ -111,7 +111,6 @@ fn wrong_environment_variable_is_status_2() {
 fn password_of_a_store_is_in_no_message() {
     for url in [
         "postgres://ada:secret@db.example",
-        "postgres://ada:sec secret@db.example/plants",
         "postgres:ada:secret@db.example/plants",
         "postgres://ada:secret/plants",
         "postgres://ada@db.example/plants?password=a&secret=b",
