@@ -157,12 +157,12 @@ impl Load {
 }
 
 /// The id of the plant with that number. Consecutive numbers get ids all over the table.
-fn id(number: i64) -> i64 {
+pub fn id(number: i64) -> i64 {
     number.wrapping_mul(0x5851_f42d_4c95_7f2d)
 }
 
 /// The one plant that is sent under that id: short or long, with all kinds of characters.
-fn plant_with(id: i64) -> NewPlant {
+pub fn plant_with(id: i64) -> NewPlant {
     const NAMES: [&str; 4] = ["", "\0", "Größe 🌱 ", "\u{10ffff}\"\\\n"];
     const TAGS: [Option<&str>; 3] = [None, Some(""), Some("\u{7f}🌵\0")];
     /// The longest name is longer than a page of the store.

@@ -97,12 +97,21 @@ impl Cluster {
     ///
     /// The server runs already, or does not start.
     pub fn start_again(&self) {
+        self.start_with("");
+    }
+
+    /// The same, with these variables in its environment, as a shell takes them: `NAME=value`.
+    ///
+    /// # Panics
+    ///
+    /// The server runs already, or does not start.
+    pub fn start_with(&self, variables: &str) {
         let mut server = lock(&self.server);
         assert!(server.is_none(), "the server is down");
         // Here, and not in the data folder, so that a copy of that gets none of it. Shared memory
         // in files of the data folder is removed with it.
         let command = format!(
-            "postgres -D data -c listen_addresses=127.0.0.1 -c port={} \
+            "{variables} postgres -D data -c listen_addresses=127.0.0.1 -c port={} \
              -c unix_socket_directories= -c max_connections=200 \
              -c dynamic_shared_memory_type=mmap -c wal_retrieve_retry_interval=100ms",
             self.port

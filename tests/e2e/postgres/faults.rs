@@ -1,0 +1,85 @@
+//! The database fails under load. No acknowledged plant is lost, none is there twice or without
+//! having been sent, every answer is declared and comes by the deadline, and afterwards the service
+//! goes on by itself.
+
+use std::path::Path;
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use plant_store_tests::postgres::{Cluster, Mode};
+use plant_store_tests::{amount, wait_until};
+
+use super::load::Sent;
+use super::scene::{ANSWERS, Scene, rounds};
+
+/// How long a create may take, in seconds: the default, but more where other tests run beside it
+/// and a restart of the database takes long.
+fn timeout() -> usize {
+    amount(20, 5)
+}
+
+fn assert_few_refusals(sent: &[Sent]) {
+    let refused: usize = sent.iter().map(Sent::refused).sum();
+    let all: usize = sent.iter().map(Sent::all).sum();
+    println!("{refused} of {all} refused");
+    assert!(refused * 100 <= all, "{refused} of {all} refused");
+}
+
+fn restart(what: &str, stop: impl Fn(&Cluster)) {
+    let mut scene = Scene::start(timeout());
+    let round = |_| {
+        scene.round(what, |scene, _| {
+            stop(&scene.cluster);
+            scene.cluster.start_again();
+        })
+    };
+    assert_few_refusals(&(0..rounds()).map(round).collect::<Vec<_>>());
+}
+
+#[test]
+fn fast_restart_under_load_refuses_at_most_one_create_in_a_hundred() {
+    restart("fast restart", |cluster| cluster.stop(Mode::Fast));
+}
+
+#[test]
+fn immediate_restart_under_load_refuses_at_most_one_create_in_a_hundred() {
+    restart("immediate restart", |cluster| cluster.stop(Mode::Immediate));
+}
+
+#[test]
+fn sigkill_of_the_database_under_load_refuses_at_most_one_create_in_a_hundred() {
+    restart("SIGKILL of the database", Cluster::kill);
+}
+
+/// The server ends all other backends then, and recovers from its log.
+#[test]
+fn sigkill_of_a_backend_under_load_refuses_at_most_one_create_in_a_hundred() {
+    let mut scene = Scene::start(timeout());
+    let round = |_| {
+        scene.round("SIGKILL of a backend", |scene, _| {
+            let backend = scene.cluster.databases().backends("plants")[0];
+            kill(Pid::from_raw(backend), Signal::SIGKILL).expect("the backend is there");
+            let process = Path::new("/proc").join(backend.to_string());
+            wait_until(|| !process.exists(), || "the backend stays".into());
+        })
+    };
+    assert_few_refusals(&(0..rounds()).map(round).collect::<Vec<_>>());
+}
+
+#[test]
+fn terminated_backends_under_load_refuse_at_most_one_create_in_a_hundred() {
+    let mut scene = Scene::start(timeout());
+    let round = |_| {
+        scene.round("terminated backends", |scene, progress| {
+            for _ in 0..5 {
+                scene.cluster.session("postgres").execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                     WHERE application_name = 'plant-store'",
+                );
+                progress.wait_for_answers(ANSWERS / 10);
+            }
+        })
+    };
+    assert_few_refusals(&(0..rounds()).map(round).collect::<Vec<_>>());
+    assert!(scene.retries("connection") > 0, "the batches were repeated");
+}

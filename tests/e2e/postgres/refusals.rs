@@ -1,0 +1,142 @@
+//! The database is there, and does not take writes for a while: creates are refused with 503 by the
+//! deadline, and succeed again by themselves.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use plant_store_tests::plant;
+use plant_store_tests::postgres::{Cluster, Cut, Mode};
+use tempfile::TempDir;
+
+use super::load::{Progress, SLACK};
+use super::scene::{Scene, create_database, rounds};
+
+/// How long a create may take, in seconds.
+const TIMEOUT: usize = 2;
+
+/// How many creates are refused until the fault ends.
+const REFUSALS: usize = 30;
+
+/// Under load, creates are refused from the fault on until it ends.
+fn refuse(what: &str, begin: impl Fn(&Scene), end: impl Fn(&Scene)) {
+    refuse_on(&mut Scene::start(TIMEOUT), what, begin, end);
+}
+
+fn refuse_on(scene: &mut Scene, what: &str, begin: impl Fn(&Scene), end: impl Fn(&Scene)) {
+    for _ in 0..rounds() {
+        scene.round(what, |scene, progress: &Progress| {
+            begin(scene);
+            progress.wait_for_refusals(REFUSALS);
+            end(scene);
+        });
+    }
+}
+
+#[test]
+fn database_that_is_down_is_503_until_it_is_there() {
+    refuse("down", |scene| scene.cluster.stop(Mode::Fast), |scene| scene.cluster.start_again());
+}
+
+#[test]
+fn reset_connections_are_503_until_there_are_new_ones() {
+    refuse("RST", |scene| scene.link.cut(Cut::Reset), |scene| scene.link.go_on());
+}
+
+#[test]
+fn closed_connections_are_503_until_there_are_new_ones() {
+    refuse("FIN", |scene| scene.link.cut(Cut::Close), |scene| scene.link.go_on());
+}
+
+#[test]
+fn network_that_swallows_packets_is_503_by_the_deadline() {
+    refuse("stall", |scene| scene.link.stall(), |scene| scene.link.go_on());
+}
+
+#[test]
+fn read_only_database_is_503_until_it_takes_writes() {
+    let set = |scene: &Scene, value| scene.cluster.set("default_transaction_read_only", value);
+    refuse("read-only", |scene| set(scene, "on"), |scene| set(scene, "off"));
+}
+
+#[test]
+fn too_many_connections_are_503_until_there_is_one() {
+    let limit = |scene: &Scene, connections| {
+        let session = scene.cluster.session("postgres");
+        session.execute(&format!("ALTER ROLE plants CONNECTION LIMIT {connections}"));
+        session.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'plants'",
+        );
+    };
+    refuse("connections", |scene| limit(scene, 0), |scene| limit(scene, -1));
+}
+
+#[test]
+fn database_that_does_not_sync_is_503_until_it_does() {
+    let set = |scene: &Scene, value| scene.cluster.set("fsync", value);
+    refuse("fsync", |scene| set(scene, "off"), |scene| set(scene, "on"));
+}
+
+/// A folder with `full_disk.c` as a library, which the user of PostgreSQL may use.
+fn full_disk() -> (TempDir, PathBuf) {
+    let folder = TempDir::new().expect("a temporary folder");
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("it is ours");
+    let library = folder.path().join("full_disk.so");
+    let status = Command::new("cc")
+        .args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o"])
+        .arg(&library)
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("e2e/postgres/full_disk.c"))
+        .status()
+        .expect("there is a C compiler, as the build needs one");
+    assert!(status.success(), "the library compiles");
+    let full = folder.path().join("full");
+    (folder, full)
+}
+
+#[test]
+fn full_disk_is_503_until_there_is_room() {
+    let (folder, full) = full_disk();
+    let cluster = Cluster::start();
+    create_database(&cluster);
+    cluster.stop(Mode::Fast);
+    cluster.start_with(&format!(
+        "LD_PRELOAD={} FULL_DISK={}",
+        folder.path().join("full_disk.so").display(),
+        full.display()
+    ));
+    let mut scene = Scene::over(cluster, TIMEOUT);
+    refuse_on(
+        &mut scene,
+        "full disk",
+        |_| fs::write(&full, "").expect("a file"),
+        |_| fs::remove_file(&full).expect("the file is there"),
+    );
+    assert!(scene.cluster.log().contains("No space left on device"));
+}
+
+/// The service cancels its statement. Only left alone, it would hold its place in the queue of the
+/// lock, and the locks that it has already.
+#[test]
+fn create_that_waits_for_a_lock_is_503_by_the_deadline_and_holds_no_lock_after_it() {
+    let scene = Scene::start(TIMEOUT);
+    for id in 1..=2 {
+        scene.server.create(&plant(id, "Ficus", None)).plant();
+    }
+    let held = "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
+        WHERE application_name = 'plant-store' AND locktype IN ('relation', 'tuple', 'transactionid')
+        AND mode <> 'AccessShareLock'";
+    let session = scene.cluster.session("plants");
+    for lock in ["SELECT 1 FROM plants WHERE id = 2 FOR UPDATE", "LOCK plants IN EXCLUSIVE MODE"] {
+        session.execute(&format!("BEGIN; {lock}"));
+        let sent = Instant::now();
+        assert_eq!(scene.server.create(&plant(2, "Ficus", None)).refusal().0, 503);
+        let time = sent.elapsed();
+        assert!(time < Duration::from_secs(TIMEOUT as u64) + SLACK, "{time:?}");
+        let other = scene.cluster.session("plants");
+        scene.server.wait_until("no lock", || other.value(held) == "0");
+        session.execute("ROLLBACK");
+        scene.server.create(&plant(2, "Ficus", None)).plant();
+    }
+}

@@ -1,0 +1,80 @@
+//! The database rolls a batch back because of another session: it is repeated, and no create is
+//! refused.
+
+use plant_store_tests::postgres::{Cluster, Session};
+use plant_store_tests::{Connection, plant};
+
+use super::scene::{Scene, create_database, rounds};
+
+/// How long a create may take, in seconds. Nothing here may come near it.
+const TIMEOUT: usize = 50;
+
+/// Sends a create of the plant, and does not wait for the answer.
+fn begin(scene: &Scene, id: i64) -> Connection {
+    let mut connection = scene.server.connect();
+    connection.send(&scene.server.post(&plant(id, "Ficus", None)));
+    connection
+}
+
+fn lock(session: &Session, id: i64) {
+    session.execute(&format!("SELECT 1 FROM plants WHERE id = {id} FOR UPDATE"));
+}
+
+/// Another session locks the rows of a batch in the other order, and the batch is the victim.
+#[test]
+fn deadlock_under_load_is_repeated_and_refuses_no_create() {
+    let mut scene = Scene::start(TIMEOUT);
+    for id in 1..=3 {
+        scene.server.create(&plant(id, "Ficus", None)).plant();
+    }
+    scene.keep();
+    for _ in 0..rounds() {
+        let before = scene.retries("deadlock");
+        let sent = scene.round("deadlock", |scene, _| {
+            let [holder, other] = [(), ()].map(|()| scene.cluster.session("plants"));
+            // It looks for a deadlock so late that the service's backend is the one to find it.
+            other.execute("SET deadlock_timeout = '1min'; BEGIN");
+            holder.execute("BEGIN");
+            lock(&holder, 1);
+            lock(&other, 3);
+            let mut creates = vec![begin(scene, 1)];
+            scene.wait_for_lock();
+            // These wait in the queue, so they come into one batch.
+            creates.extend([2, 3].map(|id| begin(scene, id)));
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            holder.execute("ROLLBACK");
+            // Returns when the batch, which has this row, has given up the one of the other session.
+            lock(&other, 2);
+            other.execute("ROLLBACK");
+            creates.iter_mut().for_each(|create| drop(create.receive().plant()));
+        });
+        assert_eq!(sent.refused(), 0);
+        assert!(scene.retries("deadlock") > before, "the batch was the victim");
+    }
+}
+
+/// Where the database is set to a stricter isolation, a row that another session commits meanwhile
+/// fails the batch.
+#[test]
+fn serialization_failure_under_load_is_repeated_and_refuses_no_create() {
+    let cluster = Cluster::start();
+    create_database(&cluster);
+    let strict = "ALTER DATABASE plants SET default_transaction_isolation = 'serializable'";
+    cluster.session("postgres").execute(strict);
+    let mut scene = Scene::over(cluster, TIMEOUT);
+    for round in 1..=rounds() {
+        let id = round as i64;
+        let before = scene.retries("serialization");
+        let insert = format!("BEGIN; INSERT INTO plants (id, name) VALUES ({id}, 'Ficus')");
+        let other = scene.cluster.session("plants");
+        other.execute(&insert);
+        let mut create = begin(&scene, id);
+        scene.wait_for_lock();
+        other.execute("COMMIT");
+        create.receive().plant();
+        assert!(scene.retries("serialization") > before, "the batch failed");
+        scene.keep();
+        let sent = scene.round("serializable", |_, _| {});
+        assert_eq!(sent.refused(), 0);
+    }
+}

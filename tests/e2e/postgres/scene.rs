@@ -1,0 +1,93 @@
+//! A server on a database of its own, under load while the database fails.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use plant_store_tests::postgres::{Cluster, Link};
+use plant_store_tests::{Folder, Server, amount};
+
+use super::load::{Load, Progress, Sent};
+use crate::metrics::{metrics_address, scrape, series};
+
+/// How many answers come before a fault, and after it.
+pub const ANSWERS: usize = 500;
+
+/// How often each fault happens.
+pub fn rounds() -> usize {
+    amount(1, 20)
+}
+
+/// A server that reaches its database through a link.
+pub struct Scene {
+    pub cluster: Cluster,
+    pub link: Link,
+    pub server: Server,
+    metrics: SocketAddr,
+    timeout: Duration,
+    load: Load,
+}
+
+impl Scene {
+    /// A create may take that many seconds.
+    pub fn start(timeout: usize) -> Self {
+        let cluster = Cluster::start();
+        create_database(&cluster);
+        Self::over(cluster, timeout)
+    }
+
+    /// The same, on the database `plants` of that cluster.
+    pub fn over(cluster: Cluster, timeout: usize) -> Self {
+        let link = Link::to(&cluster);
+        let server = Server::starting_in(Folder::over(&as_owner(&link.url("plants"))))
+            .with(&["--store-timeout", &format!("{timeout}s"), "--metrics", "127.0.0.1:0"])
+            .start();
+        let metrics = metrics_address(&server);
+        let timeout = Duration::from_secs(timeout as u64);
+        Self { cluster, link, server, metrics, timeout, load: Load::default() }
+    }
+
+    /// What is in the store now must stay.
+    pub fn keep(&mut self) {
+        self.load = Load::beside_those_of(&self.server);
+    }
+
+    /// Has the fault happen under load, and checks the store after it.
+    pub fn round(&mut self, what: &str, fault: impl FnOnce(&Self, &Progress)) -> Sent {
+        let sent = self.load.run(&[&self.server], |progress| {
+            progress.wait_for_answers(ANSWERS);
+            fault(self, progress);
+            progress.wait_for_answers(ANSWERS);
+        });
+        println!("{what}: {sent}");
+        assert_eq!(sent.lost(), 0, "the server stays");
+        self.load.check(&self.server, &sent, self.timeout);
+        sent
+    }
+
+    /// How often the service has repeated something for that cause.
+    pub fn retries(&self, cause: &str) -> u64 {
+        let name = format!("plant_store_database_retries_total{{cause=\"{cause}\"}}");
+        let scrape = scrape(self.metrics);
+        series(&scrape).get(&name[..]).map_or(0, |count| count.parse().expect("a count"))
+    }
+
+    /// Waits until a statement of the service waits for a lock.
+    pub fn wait_for_lock(&self) {
+        let session = self.cluster.session("postgres");
+        let waiting = "SELECT count(*) FROM pg_stat_activity
+            WHERE wait_event_type = 'Lock' AND application_name = 'plant-store'";
+        self.server.wait_until("a lock", || session.value(waiting) != "0");
+    }
+}
+
+/// The database `plants` and its owner, who has no other rights.
+pub fn create_database(cluster: &Cluster) {
+    cluster.session("postgres").execute("CREATE ROLE plants LOGIN");
+    cluster.databases().create("plants");
+    cluster.session("postgres").execute("ALTER DATABASE plants OWNER TO plants");
+}
+
+/// The URL for that owner.
+pub fn as_owner(url: &str) -> String {
+    url.replace("//postgres@", "//plants@")
+}
