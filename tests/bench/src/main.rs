@@ -1,14 +1,19 @@
 //! The benchmark. It measures, in turn in one run: the service, bare hyper over the same store, the
 //! service without its store, and what one would write with axum and sqlx. Then it measures the
-//! service on stores of up to 10 million plants. `cargo xtask bench` builds and runs it.
+//! service on stores of up to 10 million plants, and on PostgreSQL beside pgbench.
+//! `cargo xtask bench` builds and runs it.
 //!
 //! Look at the CPU time of a create before its throughput: on a shared machine the first is
-//! steady and the second is not. The servers have one core and the load another.
+//! steady and the second is not. The servers have one core and the load another, except where
+//! there is a database, too.
 
+mod database;
 mod footprint;
 mod growth;
 mod load;
+mod pgbench;
 mod plants;
+mod postgres;
 mod sample;
 mod side_by_side;
 mod store;
@@ -45,23 +50,29 @@ enum Part {
     Growth,
     /// The service's memory, and its time to start
     Footprint,
+    /// The service on PostgreSQL beside itself on SQLite and beside pgbench, also with 1 and 5 ms to
+    /// the database
+    Postgres,
 }
 
 fn main() -> Result<()> {
     let Cli { rounds, beside, tables } = Cli::parse();
     let machine = machine()?;
-    target::run_on(target::LOAD_CORE)?;
     allow_many_files()?;
     let targets = target::all(beside)?;
     println!("{machine}\n");
     for part in Part::value_variants() {
         if tables.is_empty() || tables.contains(part) {
-            let table = match part {
-                Part::SideBySide => side_by_side::table(&targets, rounds)?,
-                Part::Growth => growth::table(&targets[0], rounds)?,
-                Part::Footprint => footprint::table(&targets[0], rounds)?,
+            target::run_on(target::LOAD_CORE)?;
+            let tables = match part {
+                Part::SideBySide => vec![side_by_side::table(&targets, rounds)?],
+                Part::Growth => vec![growth::table(&targets[0], rounds)?],
+                Part::Footprint => vec![footprint::table(&targets[0], rounds)?],
+                Part::Postgres => postgres::tables(&targets[0], rounds)?,
             };
-            println!("{table}\n");
+            for table in tables {
+                println!("{table}\n");
+            }
         }
     }
     Ok(())

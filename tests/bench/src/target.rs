@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -85,21 +86,31 @@ pub struct Running {
 }
 
 impl Target {
-    /// Starts the program in that folder, with its log in a file there.
+    /// Starts the program in that folder, on a core of its own, with its log in a file there.
     pub fn start(&self, folder: &Path) -> Result<Running> {
+        // A child inherits the core. Its runtime counts the cores when it starts.
+        run_on(SERVER_CORE)?;
+        let running = self.launch(folder, None);
+        run_on(LOAD_CORE)?;
+        running
+    }
+
+    /// The same, on the cores of this thread, with the store of that URL.
+    pub fn start_beside(&self, folder: &Path, store: &str) -> Result<Running> {
+        self.launch(folder, Some(store))
+    }
+
+    fn launch(&self, folder: &Path, store: Option<&str>) -> Result<Running> {
         let existing = folder.join(TOKEN);
         let log = File::options().create(true).append(true).open(folder.join("log"))?;
         let mut command = Command::new(&self.binary);
         command.args(self.arguments).current_dir(folder).stderr(log);
+        command.envs(store.map(|url| ("PLANT_STORE_STORE", url)));
         // The default is lower than what the load opens.
         command.env("PLANT_STORE_MAX_CONNECTIONS", "2000");
-        // A child inherits the core. Its runtime counts the cores when it starts.
-        run_on(SERVER_CORE)?;
         let started = Instant::now();
-        let launched = Launched::start(&mut command);
+        let mut launched = Launched::start(&mut command)?;
         let started_in = started.elapsed();
-        run_on(LOAD_CORE)?;
-        let mut launched = launched?;
         let token = match fs::read_to_string(&existing) {
             Ok(token) => token,
             Err(_) if !self.asks_for_token => String::new(),
@@ -126,12 +137,25 @@ impl Running {
     }
 }
 
-/// Binds this process to a core, or to the only one that the machine has.
+/// Binds this thread to a core, or to the only one that the machine has.
 pub fn run_on(core: usize) -> Result<()> {
+    let core = core.min(cores() - 1);
+    bind(core..=core)
+}
+
+/// Lets this thread run on the first two cores, as a server and its load do.
+pub fn run_on_both() -> Result<()> {
+    bind(0..=LOAD_CORE.min(cores() - 1))
+}
+
+/// Counted before the first binding: after that, one core is available.
+fn cores() -> usize {
     static CORES: OnceLock<usize> = OnceLock::new();
-    // Counted before the first binding: after that, one core is available.
-    let cores = *CORES.get_or_init(|| available_parallelism().map_or(1, NonZeroUsize::get));
+    *CORES.get_or_init(|| available_parallelism().map_or(1, NonZeroUsize::get))
+}
+
+fn bind(mut cores: RangeInclusive<usize>) -> Result<()> {
     let mut set = CpuSet::new();
-    set.set(core.min(cores - 1))?;
+    cores.try_for_each(|core| set.set(core))?;
     Ok(sched_setaffinity(Pid::from_raw(0), &set)?)
 }

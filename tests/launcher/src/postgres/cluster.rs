@@ -112,7 +112,7 @@ impl Cluster {
         // in files of the data folder is removed with it.
         let command = format!(
             "{variables} postgres -D data -c listen_addresses=127.0.0.1 -c port={} \
-             -c unix_socket_directories= -c max_connections=200 \
+             -c unix_socket_directories= -c max_connections=300 \
              -c dynamic_shared_memory_type=mmap -c wal_retrieve_retry_interval=100ms",
             self.port
         );

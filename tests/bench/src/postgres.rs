@@ -1,0 +1,245 @@
+//! The service on PostgreSQL, beside the service on SQLite and beside pgbench, which commits each
+//! plant on its own. Load, service and database share two cores.
+
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use comfy_table::Table;
+use plant_store_tests::{median, wait_until};
+
+use crate::database::{Cpu, Server};
+use crate::load::{Amount, Load};
+use crate::markdown;
+use crate::pgbench::PgBench;
+use crate::plants::Order;
+use crate::store::scratch;
+use crate::target::{Target, run_on_both};
+
+/// Milliseconds of a round trip to the database, and connections of the load.
+const PLACES: [(u64, usize); 5] = [(0, 64), (1, 64), (1, 256), (5, 64), (5, 256)];
+
+const WARM_UP: Amount = Amount { creates: usize::MAX, time: Duration::from_secs(1) };
+const MEASURED: Amount = Amount { creates: usize::MAX, time: Duration::from_secs(4) };
+
+#[derive(Clone, Copy)]
+enum Program {
+    OnSqlite,
+    OnPostgres,
+    PgBench,
+}
+
+struct Case {
+    program: Program,
+    round_trip: Duration,
+    connections: usize,
+}
+
+/// What was measured. What there is not is NaN.
+struct Sample {
+    creates_per_second: f64,
+    service_us: f64,
+    database_us: f64,
+    link_us: f64,
+}
+
+/// The figures, and what they are relative to each other. None where the machine has no pgbench.
+pub fn tables(service: &Target, rounds: usize) -> Result<Vec<Table>> {
+    let pgbench = match PgBench::find() {
+        Ok(pgbench) => pgbench,
+        Err(error) => {
+            println!("postgres: skipped, because there is {error}\n");
+            return Ok(Vec::new());
+        }
+    };
+    run_on_both()?;
+    let bench = Bench { service, pgbench, server: Server::start()? };
+    let cases = cases();
+    let mut samples: Vec<Vec<Sample>> = cases.iter().map(|_| Vec::new()).collect();
+    for round in 1..=rounds {
+        for (index, (case, samples)) in cases.iter().zip(&mut samples).enumerate() {
+            let name = case.name();
+            eprintln!("round {round} of {rounds}, {} of {}: {name}", index + 1, cases.len());
+            samples.push(bench.measure(case).context(name)?);
+        }
+    }
+    let samples: Vec<_> = samples.iter().map(|samples| Sample::median(samples)).collect();
+    Ok(vec![figures(&cases, &samples), ratios(&samples)])
+}
+
+/// SQLite is first. After it, of each place, first the service and then pgbench.
+fn cases() -> Vec<Case> {
+    let case = |program, (milliseconds, connections)| {
+        let round_trip = Duration::from_millis(milliseconds);
+        Case { program, round_trip, connections }
+    };
+    let mut cases = vec![case(Program::OnSqlite, PLACES[0])];
+    for place in PLACES {
+        cases.extend([case(Program::OnPostgres, place), case(Program::PgBench, place)]);
+    }
+    cases
+}
+
+struct Bench<'a> {
+    service: &'a Target,
+    pgbench: PgBench,
+    server: Server,
+}
+
+impl Bench<'_> {
+    fn measure(&self, case: &Case) -> Result<Sample> {
+        const DATABASE: &str = "plants";
+        let databases = self.server.cluster.databases();
+        databases.create(DATABASE);
+        // Each begins with the log at the same place: the first change of a page after it is larger.
+        databases.session(DATABASE).execute("CHECKPOINT");
+        let url = self.server.url(DATABASE, case.round_trip);
+        let sample = match case.program {
+            Program::OnSqlite => self.service("sqlite:plant-store.db", case.connections),
+            Program::OnPostgres => self.service(&url, case.connections),
+            Program::PgBench => self.pgbench(DATABASE, &url, case.connections),
+        };
+        databases.remove(DATABASE);
+        sample
+    }
+
+    fn service(&self, url: &str, connections: usize) -> Result<Sample> {
+        let folder = scratch()?;
+        let running = self.service.start_beside(folder.path(), url)?;
+        let mut load = Load::connect(&running, connections, Order::Ascending, 0)?;
+        load.create(WARM_UP)?;
+        let before = (running.cpu()?, self.server.cpu()?);
+        let run = load.create(MEASURED)?;
+        let after = (running.cpu()?, self.server.cpu()?);
+        let creates = f64::from(u32::try_from(run.latencies.len())?);
+        Ok(Sample {
+            creates_per_second: creates / run.elapsed.as_secs_f64(),
+            service_us: microseconds(after.0.saturating_sub(before.0)) / creates,
+            ..Sample::of(after.1.less(before.1), creates)
+        })
+    }
+
+    /// The CPU time of the database is the difference between a long run and one of a plant a
+    /// connection, so that it is that of creates alone, without that of connecting.
+    fn pgbench(&self, database: &str, url: &str, connections: usize) -> Result<Sample> {
+        // It makes the tables.
+        let folder = scratch()?;
+        drop(self.service.start_beside(folder.path(), url)?);
+        let start = self.cpu_without_sessions(database)?;
+        let one_each = self.pgbench.create(url, connections, 0, ["--transactions", "1"])?;
+        let before = self.cpu_without_sessions(database)?;
+        let seconds = (MEASURED.time + one_each.connected_in).as_secs_f64().ceil().to_string();
+        let run = self.pgbench.create(url, connections, 1, ["--time", &seconds])?;
+        let after = self.cpu_without_sessions(database)?;
+        let plants = self.server.cluster.session(database).value("SELECT count(*) FROM plants");
+        let sent = one_each.creates + run.creates;
+        ensure!(plants.parse() == Ok(sent), "of {sent} plants {plants} are there");
+        let cpu = after.less(before).less(before.less(start));
+        Ok(Sample {
+            creates_per_second: run.per_second,
+            ..Sample::of(cpu, run.creates - one_each.creates)
+        })
+    }
+
+    /// The CPU times, when the sessions have ended.
+    fn cpu_without_sessions(&self, database: &str) -> Result<Cpu> {
+        let databases = self.server.cluster.databases();
+        let have_ended = || databases.backends(database).is_empty();
+        wait_until(have_ended, || "pgbench has ended, and its sessions have not".into());
+        self.server.cpu()
+    }
+}
+
+impl Case {
+    fn name(&self) -> &'static str {
+        match self.program {
+            Program::OnSqlite => "the service on SQLite",
+            Program::OnPostgres => "the service on PostgreSQL",
+            Program::PgBench => "pgbench, a commit a plant",
+        }
+    }
+}
+
+impl Sample {
+    /// Of the database and the link alone.
+    fn of(cpu: Cpu, creates: f64) -> Self {
+        Self {
+            creates_per_second: f64::NAN,
+            service_us: f64::NAN,
+            database_us: microseconds(cpu.database) / creates,
+            link_us: microseconds(cpu.link) / creates,
+        }
+    }
+
+    fn median(samples: &[Self]) -> Self {
+        let of = |figure: fn(&Self) -> f64| median(samples.iter().map(figure));
+        Self {
+            creates_per_second: of(|sample| sample.creates_per_second),
+            service_us: of(|sample| sample.service_us),
+            database_us: of(|sample| sample.database_us),
+            link_us: of(|sample| sample.link_us),
+        }
+    }
+}
+
+fn microseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e6
+}
+
+fn figures(cases: &[Case], samples: &[Sample]) -> Table {
+    let mut table = markdown([
+        "round trip ms",
+        "connections",
+        "target",
+        "creates/s",
+        "service CPU µs/create",
+        "database CPU µs/create",
+        "link CPU µs/create",
+    ]);
+    for (case, sample) in cases.iter().zip(samples) {
+        let has_database = !matches!(case.program, Program::OnSqlite);
+        let has_link = has_database && !case.round_trip.is_zero();
+        let figure = |is_there, figure: f64| match is_there {
+            true => format!("{figure:.1}"),
+            false => String::new(),
+        };
+        table.add_row([
+            case.round_trip.as_millis().to_string(),
+            case.connections.to_string(),
+            case.name().to_owned(),
+            format!("{:.0}", sample.creates_per_second),
+            figure(!sample.service_us.is_nan(), sample.service_us),
+            figure(has_database, sample.database_us),
+            figure(has_link, sample.link_us),
+        ]);
+    }
+    table
+}
+
+/// What the service on PostgreSQL is relative to the others.
+fn ratios(samples: &[Sample]) -> Table {
+    let mut table = markdown(["the service on PostgreSQL", "aim", "measured"]);
+    let mut add = |what: String, aim: &str, ratio: f64| {
+        table.add_row([what, aim.to_owned(), format!("{ratio:.2} ×")]);
+    };
+    let (sqlite, places) = samples.split_first().expect("SQLite is first");
+    for ((milliseconds, connections), samples) in PLACES.into_iter().zip(places.chunks(2)) {
+        let [service, pgbench] = samples else { unreachable!("two of each place") };
+        let rate = service.creates_per_second / pgbench.creates_per_second;
+        let aim = match milliseconds {
+            0 => {
+                let of_sqlite = service.creates_per_second / sqlite.creates_per_second;
+                let cpu = service.service_us / sqlite.service_us;
+                let database = service.database_us / pgbench.database_us;
+                add("creates/s, of SQLite's".into(), "at least 0.65", of_sqlite);
+                add("CPU of the service, of SQLite's".into(), "at most 1.15", cpu);
+                add("CPU of the database, of pgbench's".into(), "at most 0.17", database);
+                "at least 1.5"
+            }
+            1 => "at least 2",
+            _ => "",
+        };
+        let place = format!("{milliseconds} ms, {connections} connections");
+        add(format!("creates/s, of pgbench's, {place}"), aim, rate);
+    }
+    table
+}
