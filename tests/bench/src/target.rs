@@ -71,7 +71,11 @@ pub fn all(other_build: Option<PathBuf>) -> Result<Vec<Target>> {
             asks_for_token: false,
         },
     ];
-    targets.extend(other_build.map(|binary| service("the other build of the service", binary)));
+    if let Some(binary) = other_build {
+        // A target runs in a folder of its own.
+        let binary = binary.canonicalize().with_context(|| format!("no {}", binary.display()))?;
+        targets.push(service("the other build of the service", binary));
+    }
     Ok(targets)
 }
 
