@@ -174,10 +174,11 @@ fn skip<'a>(tests: &[&'a str]) -> Vec<&'a str> {
 /// One test after the other, so that none takes the processor from another one's load.
 fn soak() -> Result<()> {
     let sh = shell()?;
+    let postgres = postgres::is_there()?.then_some("postgres");
     cmd!(
         sh,
         "cargo test --release --package plant-store-tests --test e2e --
-            hard_to_kill operators fuzzing --test-threads 1 --nocapture"
+            hard_to_kill operators fuzzing {postgres...} --test-threads 1 --nocapture"
     )
     .env("PLANT_STORE_SOAK", "1")
     .run()?;

@@ -8,9 +8,14 @@ use xshell::cmd;
 
 use crate::run::{has, quietly, shell};
 
-/// A server that the tests share. None where the machine has no PostgreSQL: this says so, and is an
-/// error in CI, which must test all.
+/// A server that the tests share. None where the machine has no PostgreSQL.
 pub fn start() -> Result<Option<Cluster>> {
+    Ok(is_there()?.then(Cluster::start))
+}
+
+/// Whether the machine has a PostgreSQL, which is installed where it may be. Where it has none, this
+/// says so, and is an error in CI, which must test all.
+pub fn is_there() -> Result<bool> {
     if programs().is_none()
         && may_install()
         && let Err(error) = install()
@@ -18,11 +23,11 @@ pub fn start() -> Result<Option<Cluster>> {
         eprintln!("postgres: it cannot be installed: {error:#}");
     }
     match programs() {
-        Some(_) => Ok(Some(Cluster::start())),
+        Some(_) => Ok(true),
         None if env::var_os("CI").is_some() => bail!("there is no PostgreSQL: {TO_INSTALL}"),
         None => {
             println!("postgres: its tests are skipped, because there is none: {TO_INSTALL}");
-            Ok(None)
+            Ok(false)
         }
     }
 }

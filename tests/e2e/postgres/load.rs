@@ -12,7 +12,8 @@ use plant_store_tests::{Connection, Server, plant as body, wait_until};
 
 use crate::hard_to_kill::load::{id, plant_with};
 
-const CLIENTS: usize = 12;
+/// How many creates wait for an answer at the most.
+pub const CLIENTS: usize = 12;
 
 /// How much later than its deadline an answer may come, because the machine has other work too.
 pub const SLACK: Duration = Duration::from_secs(2);
@@ -129,7 +130,9 @@ impl Load {
             let over = OnDrop(&progress.is_over);
             meanwhile(progress);
             drop(over);
-            clients.into_iter().for_each(|client| client.join().expect("the client ran"));
+            for client in clients {
+                client.join().expect("the client ran");
+            }
         });
         let mut sent = progress.sent.lock().expect("no client panicked");
         Sent { answers: std::mem::take(&mut sent) }
@@ -200,11 +203,6 @@ impl Load {
             let expected = if *kept == texts { Answer::Created } else { Answer::Conflict };
             assert_eq!(again, expected, "{id} {texts:?} once more");
         }
-    }
-
-    /// How many plants are in the store.
-    pub fn kept(&self) -> usize {
-        self.kept.len()
     }
 }
 

@@ -4,6 +4,7 @@
 use plant_store_tests::postgres::{Cluster, Session};
 use plant_store_tests::{Connection, plant};
 
+use super::load::CLIENTS;
 use super::scene::{Scene, create_database, rounds};
 
 /// How long a create may take, in seconds. Nothing here may come near it.
@@ -41,12 +42,15 @@ fn deadlock_under_load_is_repeated_and_refuses_no_create() {
             scene.wait_for_lock();
             // These wait in the queue, so they come into one batch.
             creates.extend([2, 3].map(|id| begin(scene, id)));
-            std::thread::sleep(std::time::Duration::from_millis(300));
+            let all = (CLIENTS + creates.len()) as u64;
+            scene.server.wait_until("all to wait", || scene.waiting() == all);
             holder.execute("ROLLBACK");
             // Returns when the batch, which has this row, has given up the one of the other session.
             lock(&other, 2);
             other.execute("ROLLBACK");
-            creates.iter_mut().for_each(|create| drop(create.receive().plant()));
+            for create in &mut creates {
+                create.receive().plant();
+            }
         });
         assert_eq!(sent.refused(), 0);
         assert!(scene.retries("deadlock") > before, "the batch was the victim");
@@ -63,7 +67,7 @@ fn serialization_failure_under_load_is_repeated_and_refuses_no_create() {
     cluster.session("postgres").execute(strict);
     let mut scene = Scene::over(cluster, TIMEOUT);
     for round in 1..=rounds() {
-        let id = round as i64;
+        let id = i64::try_from(round).expect("few rounds");
         let before = scene.retries("serialization");
         let insert = format!("BEGIN; INSERT INTO plants (id, name) VALUES ({id}, 'Ficus')");
         let other = scene.cluster.session("plants");

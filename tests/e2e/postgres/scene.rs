@@ -66,9 +66,21 @@ impl Scene {
 
     /// How often the service has repeated something for that cause.
     pub fn retries(&self, cause: &str) -> u64 {
-        let name = format!("plant_store_database_retries_total{{cause=\"{cause}\"}}");
+        self.metric(&format!("plant_store_database_retries_total{{cause=\"{cause}\"}}"))
+    }
+
+    /// How many creates wait in the queue or in a batch.
+    pub fn waiting(&self) -> u64 {
+        let answered = ["created", "repeated", "conflict"].map(|outcome| {
+            self.metric(&format!("plant_store_creates_total{{outcome=\"{outcome}\"}}"))
+        });
+        let taken = self.metric("plant_store_commit_batch_size_sum");
+        self.metric("plant_store_queue_depth") + taken - answered.iter().sum::<u64>()
+    }
+
+    fn metric(&self, name: &str) -> u64 {
         let scrape = scrape(self.metrics);
-        series(&scrape).get(&name[..]).map_or(0, |count| count.parse().expect("a count"))
+        series(&scrape).get(name).map_or(0, |count| count.parse().expect("a count"))
     }
 
     /// Waits until a statement of the service waits for a lock.

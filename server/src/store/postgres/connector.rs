@@ -19,8 +19,8 @@ use crate::store::postgres::url::{PostgresUrl, host_of};
 /// accept and stay silent.
 const HOST_LIMIT: Duration = Duration::from_secs(2);
 
-/// A connection of a server whose packets are swallowed ends after about this time, at both ends.
-/// It is not for `export`: there a reader may be slow (tcp(7), `TCP_USER_TIMEOUT`).
+/// A connection for writes whose packets are swallowed ends after about this time, at both ends.
+/// It is not for `export` and `copy`: there either side may be slow (tcp(7), `TCP_USER_TIMEOUT`).
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// Makes `synchronous_commit` at least `on`, and warnings visible. Set in the session, both outlast
@@ -33,8 +33,8 @@ const SETTINGS: &str = "\
     ('client_min_messages', 'warning'), ('statement_timeout', '0'), \
     ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')";
 
-/// Has the database end a transaction whose service is gone, and release its locks.
-const SETTINGS_OF_A_SERVER: &str = "\
+/// Has the database end a transaction whose process is gone or paused, and release its locks.
+const SETTINGS_OF_A_WRITER: &str = "\
     ('idle_in_transaction_session_timeout', '5000'), ('client_connection_check_interval', '5000'), \
     ('tcp_user_timeout', '10000')";
 
@@ -45,6 +45,8 @@ pub enum Purpose {
     Read,
     /// The host takes writes.
     Write,
+    /// The host takes writes, in a transaction that may be long and slow.
+    Fill,
     /// The host takes writes, and has the schema of this release.
     Serve {
         /// Whether the database may be one that does not sync.
@@ -119,9 +121,9 @@ impl Connector {
             host.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }
         let mut settings = SETTINGS.to_owned();
-        if let Purpose::Serve { .. } = self.purpose {
+        if let Purpose::Write | Purpose::Serve { .. } = self.purpose {
             host.tcp_user_timeout(SILENCE);
-            settings = format!("{settings}, {SETTINGS_OF_A_SERVER}");
+            settings = format!("{settings}, {SETTINGS_OF_A_WRITER}");
         }
         let session = Session::open(&host, self.tls.clone()).await?;
         // Those that the engine has.

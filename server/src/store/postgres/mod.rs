@@ -66,7 +66,7 @@ pub struct Postgres {
 /// See [`crate::store::begin`].
 pub fn begin(url: &PostgresUrl) -> Result<Box<dyn NewStore>, StoreError> {
     let link =
-        Link::new(connector(url, Purpose::Write)?).map_err(error::failed("open the store"))?;
+        Link::new(connector(url, Purpose::Fill)?).map_err(error::failed("open the store"))?;
     Ok(Box::new(NewDatabase::begin(url, link)?))
 }
 
@@ -176,11 +176,13 @@ impl Postgres {
                 }
             }
         }
-        let mut done = schema::bring_up_to_date(session, &self.has_created).await;
-        if done.as_ref().is_err_and(schema::is_a_race) {
-            done = schema::bring_up_to_date(session, &self.has_created).await;
+        // Of several servers each may meet the others at each table.
+        loop {
+            match schema::bring_up_to_date(session, &self.has_created).await {
+                Err(error) if schema::is_a_race(&error) => {}
+                done => return done.map(Ok),
+            }
         }
-        done.map(Ok)
     }
 }
 
