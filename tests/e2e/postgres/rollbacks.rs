@@ -44,7 +44,13 @@ fn deadlock_under_load_is_repeated_and_refuses_no_create() {
             creates.extend([2, 3].map(|id| begin(scene, id)));
             let all = (CLIENTS + creates.len()) as u64;
             scene.server.wait_until("all to wait", || scene.waiting() == all);
+            let pid = other.value("SELECT pg_backend_pid()");
+            let blocked =
+                format!("SELECT count(*) FROM pg_locks WHERE {pid} = ANY (pg_blocking_pids(pid))");
             holder.execute("ROLLBACK");
+            // The batch has row 2, and waits for row 3.
+            let waits = || scene.cluster.session("postgres").value(&blocked) != "0";
+            scene.server.wait_until("the batch to wait", waits);
             // Returns when the batch, which has this row, has given up the one of the other session.
             lock(&other, 2);
             other.execute("ROLLBACK");
