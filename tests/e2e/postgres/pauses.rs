@@ -6,10 +6,10 @@ use std::process::{Command, Stdio};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use plant_store_tests::postgres::{Cluster, Session};
+use plant_store_tests::postgres::Cluster;
 use plant_store_tests::{Connection, Folder, Server, Starting, plant, wait_until};
 
-use super::scene::{as_owner, create_database};
+use super::scene::{as_owner, create_database, wait_for_backend, wait_until_blocked_by};
 use crate::metrics::{metrics_address, scrape, series};
 
 /// Pauses the process, and lets it go on when this is dropped.
@@ -30,33 +30,20 @@ impl Drop for Paused {
     }
 }
 
-/// Waits until a backend of the service is in that state: an expression over `pg_stat_activity`.
-fn wait_for_backend(cluster: &Cluster, state: &str) {
-    let session = cluster.session("postgres");
-    let query = format!(
-        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'plant-store' AND {state}"
-    );
-    wait_until(|| session.value(&query) == "1", || format!("no backend: {state}"));
-}
-
-fn is_blocked_by(session: &Session) -> String {
-    format!("{} = ANY (pg_blocking_pids(pid))", session.value("SELECT pg_backend_pid()"))
-}
-
 #[test]
 fn server_that_is_paused_in_a_transaction_does_not_keep_its_plants_from_another_server() {
     let cluster = Cluster::start();
     create_database(&cluster);
     let url = as_owner(&cluster.url("plants"));
     let flags = [
+        "--store-timeout",
+        "50s",
         "--max-body",
         "100MB",
         "--max-bodies",
         "200MB",
         "--metrics",
         "127.0.0.1:0",
-        "--store-timeout",
-        "50s",
     ];
     let paused = Server::starting_in(Folder::over(&url)).with(&flags).start();
     let other = Starting::on(Folder::over(&url), &paused.token).start();
@@ -71,7 +58,7 @@ fn server_that_is_paused_in_a_transaction_does_not_keep_its_plants_from_another_
         connection
     };
     let mut creates = vec![begin(&plant(1, "Ficus", None))];
-    wait_for_backend(&cluster, &is_blocked_by(&first));
+    wait_until_blocked_by(&first, &cluster);
     // These wait in the queue, so they become one batch, and two statements. The second one is more
     // than the sockets hold: the end of the transaction cannot be on its way while the first waits.
     let long = "x".repeat(50_000_000);
@@ -82,7 +69,7 @@ fn server_that_is_paused_in_a_transaction_does_not_keep_its_plants_from_another_
     let queued = || series(&scrape(metrics))["plant_store_queue_depth"] == "3";
     paused.wait_until("three creates in the queue", queued);
     first.execute("ROLLBACK");
-    wait_for_backend(&cluster, &is_blocked_by(&second));
+    wait_until_blocked_by(&second, &cluster);
     let pause = Paused::pause(paused.pid());
     second.execute("ROLLBACK");
     wait_for_backend(&cluster, "state = 'idle in transaction'");
@@ -109,7 +96,7 @@ fn token_command_that_is_paused_in_a_transaction_does_not_stop_the_others() {
     let mut command: Command = Folder::over(server.store()).command();
     command.args(["token", "create", "paused"]).stdout(Stdio::null()).stderr(Stdio::null());
     let mut command = command.current_dir("/").spawn().expect("the binary starts");
-    wait_for_backend(&cluster, &is_blocked_by(&holder));
+    wait_until_blocked_by(&holder, &cluster);
     let process = Pid::from_raw(command.id().try_into().expect("a process id"));
     let pause = Paused::pause(process);
     holder.execute("ROLLBACK");

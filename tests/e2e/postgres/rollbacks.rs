@@ -5,7 +5,7 @@ use plant_store_tests::postgres::{Cluster, Session};
 use plant_store_tests::{Connection, plant};
 
 use super::load::CLIENTS;
-use super::scene::{Scene, create_database, rounds};
+use super::scene::{Scene, create_database, rounds, wait_until_blocked_by};
 
 /// How long a create may take, in seconds. Nothing here may come near it.
 const TIMEOUT: usize = 50;
@@ -39,18 +39,13 @@ fn deadlock_under_load_is_repeated_and_refuses_no_create() {
             lock(&holder, 1);
             lock(&other, 3);
             let mut creates = vec![begin(scene, 1)];
-            scene.wait_for_lock();
+            wait_until_blocked_by(&holder, &scene.cluster);
             // These wait in the queue, so they come into one batch.
             creates.extend([2, 3].map(|id| begin(scene, id)));
             let all = (CLIENTS + creates.len()) as u64;
             scene.server.wait_until("all to wait", || scene.waiting() == all);
-            let pid = other.value("SELECT pg_backend_pid()");
-            let blocked =
-                format!("SELECT count(*) FROM pg_locks WHERE {pid} = ANY (pg_blocking_pids(pid))");
             holder.execute("ROLLBACK");
-            // The batch has row 2, and waits for row 3.
-            let waits = || scene.cluster.session("postgres").value(&blocked) != "0";
-            scene.server.wait_until("the batch to wait", waits);
+            wait_until_blocked_by(&other, &scene.cluster);
             // Returns when the batch, which has this row, has given up the one of the other session.
             lock(&other, 2);
             other.execute("ROLLBACK");
@@ -72,14 +67,13 @@ fn serialization_failure_under_load_is_repeated_and_refuses_no_create() {
     let strict = "ALTER DATABASE plants SET default_transaction_isolation = 'serializable'";
     cluster.session("postgres").execute(strict);
     let mut scene = Scene::over(cluster, TIMEOUT);
-    for round in 1..=rounds() {
-        let id = i64::try_from(round).expect("few rounds");
+    for id in (1..).take(rounds()) {
         let before = scene.retries("serialization");
         let insert = format!("BEGIN; INSERT INTO plants (id, name) VALUES ({id}, 'Ficus')");
         let other = scene.cluster.session("plants");
         other.execute(&insert);
         let mut create = begin(&scene, id);
-        scene.wait_for_lock();
+        wait_until_blocked_by(&other, &scene.cluster);
         other.execute("COMMIT");
         create.receive().plant();
         assert!(scene.retries("serialization") > before, "the batch failed");

@@ -3,8 +3,8 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use plant_store_tests::postgres::{Cluster, Link};
-use plant_store_tests::{Folder, Server, amount};
+use plant_store_tests::postgres::{Cluster, Link, Session};
+use plant_store_tests::{Folder, Server, amount, wait_until};
 
 use super::load::{Load, Progress, Sent};
 use crate::metrics::{metrics_address, scrape, series};
@@ -82,14 +82,21 @@ impl Scene {
         let scrape = scrape(self.metrics);
         series(&scrape).get(name).map_or(0, |count| count.parse().expect("a count"))
     }
+}
 
-    /// Waits until a statement of the service waits for a lock.
-    pub fn wait_for_lock(&self) {
-        let session = self.cluster.session("postgres");
-        let waiting = "SELECT count(*) FROM pg_stat_activity
-            WHERE wait_event_type = 'Lock' AND application_name = 'plant-store'";
-        self.server.wait_until("a lock", || session.value(waiting) != "0");
-    }
+/// Waits until a statement of the service waits for a lock of that session.
+pub fn wait_until_blocked_by(session: &Session, cluster: &Cluster) {
+    let holder = session.value("SELECT pg_backend_pid()");
+    wait_for_backend(cluster, &format!("{holder} = ANY (pg_blocking_pids(pid))"));
+}
+
+/// Waits until one backend of the service is in a state: a condition over `pg_stat_activity`.
+pub fn wait_for_backend(cluster: &Cluster, state: &str) {
+    let session = cluster.session("postgres");
+    let query = format!(
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'plant-store' AND {state}"
+    );
+    wait_until(|| session.value(&query) == "1", || format!("no backend: {state}"));
 }
 
 /// The database `plants` and its owner, who has no other rights.
