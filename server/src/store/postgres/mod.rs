@@ -24,7 +24,7 @@ mod writer;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::store::engine::{
     CommitError, Contents, Engine, NewStore, Pages, Sizes, Start, StoreError, Writer,
@@ -41,6 +41,9 @@ use crate::store::postgres::url::PostgresUrl;
 use crate::store::postgres::writer::PostgresWriter;
 use crate::store::url::StoreUrl;
 use crate::token::{StoredToken, TokenName};
+
+/// How long the size of the store may keep the tokens waiting.
+const SIZES_LIMIT: Duration = Duration::from_millis(200);
 
 /// The largest plant, in bytes of its texts: a batch and its largest plant fit into the gigabyte of
 /// one message (<https://www.postgresql.org/docs/current/limits.html>).
@@ -233,15 +236,19 @@ impl Engine for Postgres {
                 false => session.check_durability().await?,
             }
             self.metrics.round_trip(started.elapsed());
-            check::sizes(session).await
+            Ok(())
         });
         match asked {
-            Ok(_) => self.is_durable.store(true, Relaxed),
+            Ok(()) => self.is_durable.store(true, Relaxed),
             Err(PostgresError::NotDurable(_)) => self.is_durable.store(false, Relaxed),
             // Not known.
             Err(_) => {}
         }
-        Ok(asked?)
+        asked?;
+        // Waits where the table is locked, as while it is altered. The tokens must not wait too.
+        let sizes =
+            link.run(Instant::now() + SIZES_LIMIT, async |session| check::sizes(session).await);
+        Ok(sizes.unwrap_or(Sizes { store: None, log: None }))
     }
 
     fn check(&self) -> Result<Vec<String>, StoreError> {
