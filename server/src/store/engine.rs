@@ -147,6 +147,12 @@ pub trait Writer: Send {
         self.commit(&[], until).map(drop)
     }
 
+    /// Whether [`Self::try_write`] may also follow a fault. Not where the fault may be that the file
+    /// is not the store any more: it must not be written.
+    fn may_try_after_fault(&self) -> bool {
+        false
+    }
+
     /// Called once, after the last commit: the store is complete without this process then.
     ///
     /// # Errors

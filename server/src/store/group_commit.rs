@@ -167,6 +167,7 @@ fn run(
     log: &Logger,
     metrics: &CommitMetrics,
 ) -> Result<(), StoreLost> {
+    let tries_faults = writer.may_try_after_fault();
     let mut batch = Batch::default();
     while let Some(first) = queue.blocking_recv() {
         batch.take(first, &mut queue);
@@ -181,6 +182,7 @@ fn run(
         let (failed, is_try) = (running.failed(), batch.is_empty());
         let done = match batch.is_empty() {
             true if batch.is_last => continue,
+            true if !(tries_faults || running.may_pass()) => continue,
             true => {
                 // Creates wait behind it.
                 let until = Instant::now() + TRY_EVERY.min(store_timeout);
@@ -255,8 +257,8 @@ async fn hand_out(mut answered: mpsc::UnboundedReceiver<Answers>) {
     }
 }
 
-/// While commits fail, has one tried every second. Where a balancer sends no creates because of
-/// that, nothing else would tell when the reason has passed, or was mended.
+/// While commits fail, has one tried every second, if the writer may. Where a balancer sends no
+/// creates because of that, nothing else would tell when the reason has passed, or was mended.
 async fn try_again(queue: mpsc::WeakSender<Work>, running: Arc<RunningCommit>) {
     let mut ticks = tokio::time::interval(TRY_EVERY);
     loop {

@@ -60,6 +60,10 @@ impl Writer for PostgresWriter {
         Ok(self.link.run(until, async |session| try_write(session).await)?)
     }
 
+    fn may_try_after_fault(&self) -> bool {
+        true
+    }
+
     /// Everything is in the database already.
     fn finish(&mut self) -> Result<(), CommitError> {
         let until = Instant::now() + LAST_WORDS;
