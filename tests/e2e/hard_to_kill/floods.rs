@@ -138,7 +138,7 @@ fn connections_past_the_hard_limit_on_open_files_wait_and_are_served_later() {
     let mut early = server.connect();
     early.exchange(&server.post(&plant(0, "Ficus", None))).plant();
     for id in 1..=i64::try_from(amount(2, 10)).expect("fewer than 2^63") {
-        let crowd: Vec<_> = (0..100).map(|_| server.connect()).collect();
+        let crowd: Vec<_> = (0..FILES).map(|_| server.connect()).collect();
         let mut late = server.connect();
         late.send(&server.post(&plant(id, "Ficus", None)));
         early.exchange(&server.post(&plant(-id, "Ficus", None))).plant();
