@@ -9,6 +9,8 @@
 
 pub mod compat;
 pub mod conformance;
+pub mod docs;
 pub mod generate;
+pub mod machine;
 pub mod postgres;
 pub mod run;

@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use xshell::cmd;
 
 use xtask::run::{find_root, shell};
-use xtask::{compat, conformance, generate, postgres};
+use xtask::{compat, conformance, docs, generate, postgres};
 
 /// The chores of this repository
 #[derive(Parser)]
@@ -37,8 +37,14 @@ enum Chore {
     /// Run the tests of crashes, faults and floods, and the fuzzing, at full length
     Soak,
     /// Check document and service with other people's tools: linters, oasdiff, Schemathesis,
-    /// clients
-    Conformance,
+    /// clients, a browser
+    Conformance {
+        /// Only these parts
+        #[arg(value_parser = conformance::parts())]
+        parts: Vec<String>,
+    },
+    /// Write the reference page and, beside it, the document: `target/docs`
+    Docs,
     /// Everything that CI checks: `test`, then `conformance` where its tools can be had
     Ci,
     /// Measure the service beside other servers and on large stores, and print tables
@@ -126,13 +132,14 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Compat { against } => compat::run(against.as_deref()),
         Chore::Test => test(),
         Chore::Soak => soak(),
-        Chore::Conformance => conformance::run(),
+        Chore::Conformance { parts } => conformance::run(&parts),
+        Chore::Docs => docs::run(),
         Chore::Ci => {
             test()?;
             // A machine with Rust and a C compiler alone still checks what it can.
             match conformance::missing() {
                 Some(missing) => println!("conformance: skipped, because {missing}"),
-                None => conformance::run()?,
+                None => conformance::run(&[])?,
             }
             Ok(())
         }

@@ -1,34 +1,53 @@
 //! Other people's tools on the published document and the running service: linters read the
 //! document, oasdiff judges its changes beside the drift check, Schemathesis fuzzes the service
-//! against it, foreign clients are made from it.
+//! against it, foreign clients are made from it, a browser opens its reference page, and the examples
+//! of that page run.
 //!
 //! What the tools are given lies in `tests/conformance`. They are installed, and run on a copy of
 //! it, in `target/conformance`: nothing here writes anywhere else, and nothing speaks to another
 //! machine once the tools are installed.
 
 mod clients;
+mod examples;
 mod fuzz;
 mod linters;
 mod oasdiff;
+mod page;
 mod service;
-mod tools;
+pub(crate) mod tools;
 
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-pub use tools::missing;
+pub use tools::{missing, missing_npm};
 
-/// Runs all of it.
-pub fn run() -> Result<()> {
+type Part = (&'static str, fn() -> Result<()>);
+
+/// In this order.
+const PARTS: [Part; 6] = [
+    ("linters", linters::run),
+    ("oasdiff", oasdiff::run),
+    ("clients", clients::run),
+    ("page", page::run),
+    ("examples", examples::run),
+    ("fuzz", fuzz::run),
+];
+
+/// The names of the parts.
+#[must_use]
+pub fn parts() -> [&'static str; 6] {
+    PARTS.map(|(name, _)| name)
+}
+
+/// Runs the parts with these names, or all of them where there is no name.
+pub fn run(names: &[String]) -> Result<()> {
     if let Some(missing) = missing() {
         bail!("{missing}");
     }
     part("tools", tools::install)?;
-    part("linters", linters::run)?;
-    part("oasdiff", oasdiff::run)?;
-    part("clients", clients::run)?;
-    part("fuzz", fuzz::run)
+    let wanted = |name| names.is_empty() || names.iter().any(|wanted| wanted == name);
+    PARTS.into_iter().filter(|(name, _)| wanted(*name)).try_for_each(|(name, run)| part(name, run))
 }
 
 fn part(name: &str, run: fn() -> Result<()>) -> Result<()> {

@@ -1,39 +1,79 @@
 //! The service, for the tools to call: the release binary on a store that starts empty.
 
 use std::fs::{self, File};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result};
 use plant_store_launcher::{Launched, build, token};
+use rusqlite::Connection;
+use serde_json::Value;
+use xshell::{Shell, cmd};
 
 use super::tools::folder;
+use crate::run::quietly;
 
 /// A serving process. Dropping it kills it.
 pub struct Service {
     launched: Launched,
     token: String,
+    binary: PathBuf,
+    /// Where its store and its log are.
+    folder: PathBuf,
 }
 
 impl Service {
     /// Starts the service in a folder that keeps its store and its log until the next start.
     pub fn start() -> Result<Self> {
         let binary = build(true)?;
-        let store = folder().join("store");
-        if store.exists() {
-            fs::remove_dir_all(&store).context("cannot throw the last store away")?;
+        let folder = folder().join("store");
+        if folder.exists() {
+            fs::remove_dir_all(&folder).context("cannot throw the last store away")?;
         }
-        fs::create_dir_all(&store).context("cannot make a folder for the store")?;
-        let log = File::create(store.join("log")).context("cannot make the log")?;
-        let mut command = Command::new(binary);
-        command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(&store).stderr(log);
+        fs::create_dir_all(&folder).context("cannot make a folder for the store")?;
+        let log = File::create(folder.join("log")).context("cannot make the log")?;
+        let mut command = Command::new(&binary);
+        command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(&folder).stderr(log);
         let mut launched = Launched::start(&mut command)
             .context("the service does not serve; its log is beside its store")?;
         let token = token(&launched.first_request()?)?.to_owned();
-        Ok(Self { launched, token })
+        Ok(Self { launched, token, binary, folder })
+    }
+
+    /// Where it listens.
+    pub fn url(&self) -> &str {
+        &self.launched.url
+    }
+
+    /// A token that it accepts.
+    pub fn token(&self) -> &str {
+        &self.token
     }
 
     /// What a tool is told of the service.
-    pub fn environment(&self) -> [(&'static str, String); 2] {
-        [("PLANT_STORE_URL", self.launched.url.clone()), ("PLANT_STORE_TOKEN", self.token.clone())]
+    pub fn environment(&self) -> [(&'static str, &str); 2] {
+        [("PLANT_STORE_URL", self.url()), ("PLANT_STORE_TOKEN", self.token())]
+    }
+
+    /// Every plant of the store, as `plant-store export` prints them.
+    pub fn export(&self) -> Result<String> {
+        let sh = Shell::new()?;
+        sh.change_dir(&self.folder);
+        let binary = &self.binary;
+        quietly(cmd!(sh, "{binary} export"))
+    }
+
+    /// Takes the store's one write lock. While it is kept, creates are refused with 503.
+    pub fn lock(&self) -> Result<Connection> {
+        let store = Connection::open(self.folder.join("plant-store.db"))?;
+        store.execute_batch("BEGIN IMMEDIATE").context("cannot lock the store")?;
+        Ok(store)
+    }
+
+    /// How many records the log has by now with this number in this field.
+    pub fn logged(&self, field: &str, number: u16) -> Result<usize> {
+        let log = fs::read_to_string(self.folder.join("log")).context("cannot read the log")?;
+        let records = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        Ok(records.filter(|record| record[field] == number).count())
     }
 }

@@ -19,16 +19,21 @@ pub fn folder() -> PathBuf {
 /// What the machine lacks for the tools, where it lacks something.
 #[must_use]
 pub fn missing() -> Option<&'static str> {
-    match (has("python3"), has("npm")) {
-        (false, _) => Some("python3 is missing: install Python 3.11 or newer, with `venv`"),
-        (_, false) => Some("npm is missing: install Node.js 20 or newer"),
-        _ => None,
+    match has("python3") {
+        false => Some("python3 is missing: install Python 3.11 or newer, with `venv`"),
+        true => missing_npm(),
     }
+}
+
+/// What the machine lacks for the tools of Node alone.
+#[must_use]
+pub fn missing_npm() -> Option<&'static str> {
+    (!has("npm")).then_some("npm is missing: install Node.js 20 or newer")
 }
 
 /// Fetches the tools, where they are not there yet, and lays out what they work on.
 pub fn install() -> Result<()> {
-    lay_out()?;
+    install_node()?;
     let sh = shell()?;
     once("requirements.txt", "venv", || {
         quietly(cmd!(sh, "python3 -m venv --clear venv"))?;
@@ -36,7 +41,13 @@ pub fn install() -> Result<()> {
         // come in by itself.
         quietly(cmd!(sh, "pip install --no-deps --requirement requirements.txt"))?;
         quietly(cmd!(sh, "pip check"))
-    })?;
+    })
+}
+
+/// The same, for the tools of Node alone.
+pub fn install_node() -> Result<()> {
+    lay_out()?;
+    let sh = shell()?;
     once("package-lock.json", "node_modules", || quietly(cmd!(sh, "npm ci")))
 }
 
@@ -48,7 +59,8 @@ pub fn shell() -> Result<Shell> {
     Ok(sh)
 }
 
-fn path() -> OsString {
+/// A `PATH` on which the tools come first.
+pub fn path() -> OsString {
     let tools = ["venv/bin", "node_modules/.bin"].map(|bin| folder().join(bin));
     let machine = env::var_os("PATH").unwrap_or_default();
     env::join_paths(tools.into_iter().chain(env::split_paths(&machine)))

@@ -1,0 +1,69 @@
+// npm install lossless-json p-retry
+
+import { env } from "node:process";
+import { setTimeout } from "node:timers/promises";
+import { stringify } from "lossless-json";
+import pRetry from "p-retry";
+
+interface Plant { name: string; tag?: string }
+// A bigint: a number of JavaScript is exact up to 2^53 only.
+interface NewPlant extends Plant { id: bigint }
+
+const MAY_PASS = [408, 500, 503]; // values of `error`, not HTTP statuses
+
+/** The store's answer to a create that it does not take. */
+class Refused extends Error {
+  constructor(readonly error: number, message: string, readonly retryAfter: number) {
+    super(`${error}: ${message}`);
+  }
+}
+
+/** An answer that is not of the contract: a proxy on the way gave it. */
+class Unexpected extends Error {
+  constructor(readonly status: number) {
+    super(`HTTP status ${status}`);
+  }
+}
+
+/** Whether the same plant may be accepted later. A create is safe to repeat. */
+function mayPass(failure: Error): boolean {
+  if (failure instanceof Refused) return MAY_PASS.includes(failure.error);
+  if (failure instanceof Unexpected) return failure.status >= 500;
+  return true; // no answer came
+}
+
+async function send(plant: NewPlant): Promise<Plant> {
+  const response = await fetch(`${env.PLANTS_URL}/plants`, {
+    method: "POST",
+    headers: {
+      "Authorization": `Bearer ${env.PLANTS_TOKEN}`,
+      "Content-Type": "application/json",
+    },
+    body: stringify(plant), // every digit of the id; no member that is undefined
+    signal: AbortSignal.timeout(30_000),
+  });
+  if (response.status === 400) {
+    const { error, message } = await response.json();
+    throw new Refused(error, message, Number(response.headers.get("Retry-After")));
+  }
+  if (response.status !== 200) throw new Unexpected(response.status);
+  return response.json();
+}
+
+function createPlant(plant: NewPlant): Promise<Plant> {
+  return pRetry(() => send(plant), {
+    retries: 10,
+    minTimeout: 100,
+    maxTimeout: 10_000,
+    randomize: true,
+    shouldRetry: ({ error }) => mayPass(error),
+    onFailedAttempt: async ({ error }) => {
+      if (error instanceof Refused) await setTimeout(error.retryAfter * 1_000);
+    },
+  });
+}
+
+console.log(await createPlant({ id: 9223372036854775807n, name: "Ficus lyrata" }));
+console.log(
+  await createPlant({ id: 9007199254740993n, name: "Monstera deliciosa", tag: "indoor" }),
+);

@@ -1,0 +1,131 @@
+//! The reference page: the published document, rendered by Redoc, in one file that loads nothing.
+//!
+//! What the document cannot hold is added to the copy that is rendered: the table of `error` out of
+//! the README, requests and recipes. The document beside the page is the published one.
+
+mod examples;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail, ensure};
+use serde_json::{Value, json};
+
+pub use examples::{Example, RECIPES, REQUESTS};
+
+use crate::compat::DOCUMENT;
+use crate::conformance::{self, tools};
+use crate::run::root;
+
+/// Relative to `target/conformance`.
+const RENDERER: &str = "node_modules/redoc/bundles/redoc.standalone.js";
+
+/// The licences of what the renderer is made of, beside it.
+const LICENCES: [&str; 2] =
+    ["node_modules/redoc/LICENSE", "node_modules/redoc/bundles/redoc.standalone.js.LICENSE.txt"];
+
+/// The one thing that the renderer would load: an image below the menu.
+const LOGO: &str = "https://cdn.redoc.ly/redoc/logo-mini.svg";
+
+/// Where the page and the document are written.
+#[must_use]
+pub fn folder() -> PathBuf {
+    root().join("target/docs")
+}
+
+/// Installs the renderer, where it is not there yet, and writes the page.
+pub fn run() -> Result<()> {
+    if let Some(missing) = conformance::missing_npm() {
+        bail!("{missing}");
+    }
+    tools::install_node()?;
+    write()?;
+    println!("wrote {}", folder().join("index.html").display());
+    Ok(())
+}
+
+/// Writes the page, with an installed renderer, and the document beside it.
+pub fn write() -> Result<()> {
+    let published = read(DOCUMENT)?;
+    let document: Value = serde_json::from_str(&published).context("the document is not JSON")?;
+    let page = page(&document)?;
+    fs::create_dir_all(folder()).context("cannot make target/docs")?;
+    for (name, text) in [("index.html", page), ("plant-store.json", published)] {
+        fs::write(folder().join(name), text).with_context(|| format!("cannot write {name}"))?;
+    }
+    Ok(())
+}
+
+fn page(published: &Value) -> Result<String> {
+    let info = |name: &str| published["info"][name].as_str().unwrap_or_default();
+    let page = include_str!("page.html")
+        .replace("{{title}}", &escape(&format!("{} {}", info("title"), info("version"))))
+        .replace("{{description}}", &escape(info("description")))
+        // JSON in a script: `</script>` would end it.
+        .replace("{{document}}", &extended(published)?.to_string().replace('<', "\\u003c"));
+    // At last: nothing is looked for in the renderer.
+    Ok(page.replace("{{renderer}}", &renderer()?))
+}
+
+/// A text of HTML.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;")
+}
+
+/// The renderer and its licences, as a script that loads nothing.
+fn renderer() -> Result<String> {
+    let installed = |file: &str| {
+        let path = tools::folder().join(file);
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
+    };
+    let renderer = installed(RENDERER)?;
+    ensure!(renderer.matches(LOGO).count() == 1, "{RENDERER} does not name {LOGO} once");
+    let [redoc, parts] = LICENCES.map(installed);
+    let licences = format!("{}\n{}", comment(&redoc?), parts?);
+    let text = format!("{licences}\n{}", renderer.replace(LOGO, "data:,"));
+    // As HTML reads a script: there `<\/` is `</` in every string and pattern.
+    Ok(text.replace("</script", "<\\/script"))
+}
+
+fn comment(text: &str) -> String {
+    format!("/*!\n{}\n*/", text.trim_end())
+}
+
+/// The document with what it cannot hold: sections in Markdown, and the requests.
+fn extended(published: &Value) -> Result<Value> {
+    let mut document = published.clone();
+    let description = document["info"]["description"].as_str().unwrap_or_default();
+    let overview = include_str!("overview.md").replace("{{errors}}", &errors(&read("README.md")?)?);
+    document["info"]["description"] = format!("{description}\n\n{overview}").into();
+    let operation = document.pointer_mut("/paths/~1plants/post").context("no POST /plants")?;
+    let sample = |request: &Example| {
+        Ok(json!({"lang": request.language, "label": request.title, "source": request.text()?}))
+    };
+    operation["x-codeSamples"] = REQUESTS.iter().map(sample).collect::<Result<_>>()?;
+    let tags = document["tags"].as_array_mut().context("no tags")?;
+    // A tag without operations: its section comes after theirs.
+    tags.push(json!({"name": "Recipes", "description": recipes()?, "x-traitTag": true}));
+    Ok(document)
+}
+
+fn recipes() -> Result<String> {
+    let mut text = include_str!("recipes.md").to_owned();
+    for recipe in &RECIPES {
+        let Example { title, language, .. } = recipe;
+        write!(text, "\n### {title}\n\n```{language}\n{}```\n", recipe.text()?)?;
+    }
+    Ok(text)
+}
+
+/// The table of `error` in the README. A test holds it against the code.
+fn errors(readme: &str) -> Result<String> {
+    let rows = readme.lines().skip_while(|line| !line.starts_with("| `error` |"));
+    let table: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
+    ensure!(table.len() > 2, "the README has no table of `error`");
+    Ok(table.join("\n"))
+}
+
+fn read(file: &str) -> Result<String> {
+    fs::read_to_string(root().join(file)).with_context(|| format!("cannot read {file}"))
+}
