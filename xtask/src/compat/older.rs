@@ -13,7 +13,6 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use super::difference::differences;
 use super::git::Git;
 use super::{DOCUMENT, Document};
 
@@ -65,8 +64,7 @@ fn by_default(git: &Git<'_>, present: &Document) -> Result<Option<Document>> {
     let mut pre_release = None;
     for older in at_base.chain(before) {
         let older = older?;
-        // By meaning: the order of members is no other document.
-        if differences(&older.json, &present.json).is_empty() {
+        if older.means_the_same_as(present) {
             continue;
         }
         if older.version.pre.is_empty() {

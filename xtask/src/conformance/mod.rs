@@ -1,13 +1,14 @@
 //! Other people's tools on the published document and the running service: linters read the
 //! document, oasdiff judges its changes beside the drift check, Schemathesis fuzzes the service
-//! against it, foreign clients are made from it, a browser opens its reference page, and the examples
-//! of that page run.
+//! against it, foreign clients are made from it, a browser opens its reference page, the examples of
+//! that page run, and a consumer's repository checks for drift.
 //!
 //! What the tools are given lies in `tests/conformance`. They are installed, and run on a copy of
 //! it, in `target/conformance`: nothing here writes anywhere else, and nothing speaks to another
 //! machine once the tools are installed.
 
 mod clients;
+mod drift;
 mod examples;
 mod fuzz;
 mod linters;
@@ -25,18 +26,19 @@ pub use tools::{missing, missing_npm};
 type Part = (&'static str, fn() -> Result<()>);
 
 /// In this order.
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     ("linters", linters::run),
     ("oasdiff", oasdiff::run),
     ("clients", clients::run),
     ("page", page::run),
     ("examples", examples::run),
+    ("drift", drift::run),
     ("fuzz", fuzz::run),
 ];
 
 /// The names of the parts.
 #[must_use]
-pub fn parts() -> [&'static str; 6] {
+pub fn parts() -> [&'static str; 7] {
     PARTS.map(|(name, _)| name)
 }
 

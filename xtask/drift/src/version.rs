@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use anyhow::{Context, Result, ensure};
 use semver::{Prerelease, Version};
 
-use super::class::Class;
+use crate::class::Class;
 
 /// The least version after a change, of which this is the heaviest class.
 ///

@@ -10,7 +10,7 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::place::{Place, members};
+use crate::place::{Place, members};
 
 /// One difference, as small as it can be told.
 pub struct Difference<'a> {

@@ -4,7 +4,8 @@ use anyhow::{Context, Result, bail, ensure};
 use semver::Version;
 use serde_json::Value;
 
-use super::place::{Place, members};
+use crate::difference::differences;
+use crate::place::{Place, members};
 
 /// A document, and where it comes from.
 pub struct Document {
@@ -28,6 +29,12 @@ impl Document {
     pub fn new(name: &str, json: Value) -> Result<Self> {
         let version = check(&json).with_context(|| format!("the document of {name}"))?;
         Ok(Self { name: name.to_owned(), json, version })
+    }
+
+    /// Whether no consumer can tell the two apart: the order of members counts for nothing.
+    #[must_use]
+    pub fn means_the_same_as(&self, other: &Self) -> bool {
+        differences(&self.json, &other.json).is_empty()
     }
 }
 

@@ -7,8 +7,8 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::difference::{Difference, Kind};
-use super::usage::{Side, Usage};
+use crate::difference::{Difference, Kind};
+use crate::usage::{Side, Usage};
 
 /// What a change means to a consumer; the later, the heavier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

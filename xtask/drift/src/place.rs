@@ -49,28 +49,28 @@ pub struct Place(Vec<String>);
 
 impl Place {
     /// The whole document.
-    pub(super) fn root() -> Self {
+    pub(crate) fn root() -> Self {
         Self(Vec::new())
     }
 
     /// A step further.
-    pub(super) fn step(&self, step: &str) -> Self {
+    pub(crate) fn step(&self, step: &str) -> Self {
         Self(self.0.iter().cloned().chain([step.to_owned()]).collect())
     }
 
     /// A step back; none from the root.
-    pub(super) fn parent(&self) -> Option<Self> {
+    pub(crate) fn parent(&self) -> Option<Self> {
         self.0.split_last().map(|(_, steps)| Self(steps.to_owned()))
     }
 
     /// The steps, as the document has them.
-    pub(super) fn steps(&self) -> &[String] {
+    pub(crate) fn steps(&self) -> &[String] {
         &self.0
     }
 
     /// The steps with `*` for whatever is not a keyword of OpenAPI. A property may be called
     /// `description`, and its loss is not a matter of words.
-    pub(super) fn kinds(&self) -> Vec<&str> {
+    pub(crate) fn kinds(&self) -> Vec<&str> {
         let mut kinds: Vec<&str> = Vec::new();
         let mut data = false;
         for step in &self.0 {
@@ -86,22 +86,22 @@ impl Place {
     }
 
     /// Whether the value only speaks to people.
-    pub(super) fn is_words(&self) -> bool {
+    pub(crate) fn is_words(&self) -> bool {
         self.kinds().iter().any(|kind| WORDS.contains(kind))
     }
 
     /// Whether the value is, or is in, an extension of OpenAPI.
-    pub(super) fn is_extension(&self) -> bool {
+    pub(crate) fn is_extension(&self) -> bool {
         self.kinds().iter().any(|kind| kind.starts_with("x-"))
     }
 
     /// Whether the value counts as one, whatever it is made of.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.is_words() || self.kinds().iter().any(|kind| is_data(kind))
     }
 
     /// Whether a value that is absent here means the same as an empty one.
-    pub(super) fn is_collection(&self) -> bool {
+    pub(crate) fn is_collection(&self) -> bool {
         matches!(
             self.kinds()[..],
             ["components"]
@@ -111,12 +111,12 @@ impl Place {
     }
 
     /// Whether the next steps are names, not keywords.
-    pub(super) fn has_names(&self) -> bool {
+    pub(crate) fn has_names(&self) -> bool {
         self.kinds().last().is_some_and(|kind| NAMES.contains(kind))
     }
 
     /// The value at this place of a document.
-    pub(super) fn find<'a>(&self, document: &'a Value) -> Option<&'a Value> {
+    pub(crate) fn find<'a>(&self, document: &'a Value) -> Option<&'a Value> {
         self.0.iter().try_fold(document, |value, step| members(value).get(step).copied())
     }
 }
@@ -127,13 +127,13 @@ fn is_data(kind: &str) -> bool {
 }
 
 /// Whether such a member only speaks to people.
-pub(super) fn is_word(kind: &str) -> bool {
+pub(crate) fn is_word(kind: &str) -> bool {
     WORDS.contains(&kind)
 }
 
 /// What is one step further: the members of an object; the items of a list by their names, where
 /// each has one of its own, else by their positions.
-pub(super) fn members(value: &Value) -> IndexMap<String, &Value> {
+pub(crate) fn members(value: &Value) -> IndexMap<String, &Value> {
     match value {
         Value::Object(members) => {
             members.iter().map(|(name, member)| (name.clone(), member)).collect()

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::place::{Place, is_word, members};
+use crate::place::{Place, is_word, members};
 
 /// Where a part of a document is met.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

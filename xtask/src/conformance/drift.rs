@@ -1,0 +1,86 @@
+//! The drift check of a consumer, in a repository that has nothing to do with this one: the action
+//! of `.github/actions/drift`, run as GitHub runs it, and the installed command.
+
+use anyhow::{Context, Result, ensure};
+use plant_store_launcher::build;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use xshell::{Shell, cmd};
+
+use super::tools::{folder, shell};
+use crate::compat::DOCUMENT;
+use crate::run::{quietly, root};
+
+/// The consumer's copy of the document.
+const PINNED: &str = "contract.json";
+
+/// The same with a member more.
+const WITH_COLOUR: &str = "with-colour.json";
+
+const COLOUR: &str = "#/components/schemas/Plant/properties/colour";
+
+pub fn run() -> Result<()> {
+    let consumer = TempDir::new().context("cannot make a temporary folder")?;
+    let sh = shell()?;
+    sh.change_dir(consumer.path());
+    quietly(cmd!(sh, "git init --quiet"))?;
+    lay_out(&sh)?;
+    action(&sh)?;
+    command(&sh)
+}
+
+fn lay_out(sh: &Shell) -> Result<()> {
+    sh.copy_file(root().join(DOCUMENT), PINNED)?;
+    sh.write_file("no-document.json", "{}")?;
+    let mut document: Value = serde_json::from_str(&sh.read_file(PINNED)?)?;
+    document["components"]["schemas"]["Plant"]["properties"]["colour"] = json!({"type": "string"});
+    sh.write_file(WITH_COLOUR, document.to_string())?;
+    Ok(())
+}
+
+fn action(sh: &Shell) -> Result<()> {
+    let with_colour = format!("published=file://{}", sh.current_dir().join(WITH_COLOUR).display());
+    let added = format!("additive    {COLOUR}  added");
+    let removed = format!("breaking    {COLOUR}  removed");
+    for (inputs, status, said) in [
+        (&["pinned=contract.json"][..], 0, "nothing changed"),
+        (&["pinned=contract.json", &with_colour], 0, &added),
+        (&["pinned=with-colour.json"], 1, &removed),
+        (&["pinned=no-document.json"], 2, ""),
+    ] {
+        let script = folder().join("action.py");
+        let action = root().join(".github/actions/drift");
+        let summary = sh.current_dir().join("summary");
+        sh.write_file(&summary, "")?;
+        let output = cmd!(sh, "python {script} {action} {inputs...}")
+            .env("GITHUB_STEP_SUMMARY", &summary)
+            .env("RUNNER_TEMP", sh.current_dir())
+            .ignore_status()
+            .output()?;
+        let stdout = String::from_utf8_lossy(&output.stdout);
+        ensure!(
+            output.status.code() == Some(status) && stdout.contains(said),
+            "the action with {inputs:?} ended with {}, and not with {status} and {said:?}:\n{stdout}{}",
+            output.status,
+            String::from_utf8_lossy(&output.stderr),
+        );
+        ensure!(sh.read_file(&summary)? == stdout, "the summary of the job is another one");
+    }
+    println!("the action: as documented");
+    Ok(())
+}
+
+/// The document that a service itself says it serves has not drifted.
+fn command(sh: &Shell) -> Result<()> {
+    let (source, target) = (root().join("xtask/drift"), root().join("target"));
+    quietly(cmd!(
+        sh,
+        "cargo install --quiet --locked --debug --path {source} --root tools --target-dir {target}"
+    ))?;
+    let service = build(true)?;
+    let served = quietly(cmd!(sh, "{service} openapi"))?;
+    let said = quietly(cmd!(sh, "tools/bin/plant-store-drift -").stdin(served))?;
+    ensure!(said.ends_with("nothing changed\n"), "the installed command says:\n{said}");
+    println!("the installed command: as documented");
+    Ok(())
+}
