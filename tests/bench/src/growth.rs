@@ -1,11 +1,14 @@
 //! How the cost of a create grows with the number of plants in the store.
 
+use std::path::Path;
+
 use anyhow::Result;
 use comfy_table::Table;
 
+use crate::figure::{Line, write_growth};
 use crate::markdown;
 use crate::plants::Order;
-use crate::sample::{Case, measure};
+use crate::sample::{Case, Sample, measure};
 use crate::store::Filled;
 use crate::target::Target;
 
@@ -14,7 +17,8 @@ const PLANTS: [(&str, u32); 3] =
     [("10 thousand", 10_000), ("1 million", 1_000_000), ("10 million", 10_000_000)];
 const ORDERS: [(&str, Order); 2] = [("in order", Order::Ascending), ("random", Order::Random)];
 
-pub fn table(service: &Target, rounds: usize) -> Result<Table> {
+/// Returns the table, and writes the CPU time as a figure.
+pub fn table(service: &Target, rounds: usize, figures: &Path) -> Result<Table> {
     let mut stores = Vec::new();
     for (ids, order) in ORDERS {
         for (amount, plants) in PLANTS {
@@ -27,6 +31,21 @@ pub fn table(service: &Target, rounds: usize) -> Result<Table> {
         .map(|(.., store)| Case { target: service, connections: CONNECTIONS, store: Some(store) })
         .collect();
     let samples = measure(&cases, rounds)?;
+    let line = |(name, samples): (_, &[Sample])| Line {
+        name,
+        points: PLANTS
+            .iter()
+            .zip(samples)
+            .map(|(&(_, plants), sample)| (f64::from(plants), sample.cpu_us_per_create))
+            .collect(),
+    };
+    let lines: Vec<Line> = ORDERS
+        .map(|(name, _)| name)
+        .into_iter()
+        .zip(samples.chunks(PLANTS.len()))
+        .map(line)
+        .collect();
+    write_growth(&figures.join("growth.svg"), &lines)?;
     let mut table = markdown([
         "ids",
         "plants",

@@ -8,6 +8,7 @@
 //! there is a database, too.
 
 mod database;
+mod figure;
 mod footprint;
 mod growth;
 mod load;
@@ -29,7 +30,7 @@ use clap::{Parser, ValueEnum};
 use comfy_table::{Table, presets};
 use plant_store_tests::process::allow_many_files;
 
-/// Measure the service, and print tables in Markdown
+/// Measure the service, print tables in Markdown, and write figures in SVG
 #[derive(Parser)]
 struct Cli {
     /// How often everything is measured; the tables show the medians
@@ -38,6 +39,9 @@ struct Cli {
     /// Another build of the service, to be measured beside this one
     #[arg(long, value_name = "BINARY")]
     beside: Option<PathBuf>,
+    /// The folder for the figures
+    #[arg(long, default_value = "tests/bench")]
+    figures: PathBuf,
     /// What to measure [default: everything]
     tables: Vec<Part>,
 }
@@ -56,7 +60,7 @@ enum Part {
 }
 
 fn main() -> Result<()> {
-    let Cli { rounds, beside, tables } = Cli::parse();
+    let Cli { rounds, beside, figures, tables } = Cli::parse();
     let machine = machine()?;
     allow_many_files()?;
     let targets = target::all(beside)?;
@@ -65,8 +69,8 @@ fn main() -> Result<()> {
         if tables.is_empty() || tables.contains(part) {
             target::run_on(target::LOAD_CORE)?;
             let tables = match part {
-                Part::SideBySide => vec![side_by_side::table(&targets, rounds)?],
-                Part::Growth => vec![growth::table(&targets[0], rounds)?],
+                Part::SideBySide => vec![side_by_side::table(&targets, rounds, &figures)?],
+                Part::Growth => vec![growth::table(&targets[0], rounds, &figures)?],
                 Part::Footprint => vec![footprint::table(&targets[0], rounds)?],
                 Part::Postgres => postgres::tables(&targets[0], rounds)?,
             };

@@ -1,15 +1,19 @@
 //! The service beside the other targets, with few and with many connections.
 
+use std::path::Path;
+
 use anyhow::Result;
 use comfy_table::Table;
 
+use crate::figure::{Bars, write_bars};
 use crate::markdown;
-use crate::sample::{Case, measure};
+use crate::sample::{Case, Sample, measure};
 use crate::target::Target;
 
 const CONNECTIONS: [usize; 3] = [64, 1, 1024];
 
-pub fn table(targets: &[Target], rounds: usize) -> Result<Table> {
+/// Returns the table, and writes what it says of the first number of connections as a figure.
+pub fn table(targets: &[Target], rounds: usize, figures: &Path) -> Result<Table> {
     let cases: Vec<Case> = CONNECTIONS
         .iter()
         .flat_map(|&connections| {
@@ -17,6 +21,19 @@ pub fn table(targets: &[Target], rounds: usize) -> Result<Table> {
         })
         .collect();
     let samples = measure(&cases, rounds)?;
+    let bars = |title, figure: fn(&Sample) -> f64| Bars {
+        title,
+        bars: targets.iter().map(|target| target.name).zip(samples.iter().map(figure)).collect(),
+    };
+    write_bars(
+        &figures.join("side-by-side.svg"),
+        &[
+            bars("CPU µs/create, 64 connections: less is better", |sample| {
+                sample.cpu_us_per_create
+            }),
+            bars("creates/s, 64 connections: more is better", |sample| sample.creates_per_second),
+        ],
+    )?;
     let mut table = markdown([
         "connections",
         "target",
