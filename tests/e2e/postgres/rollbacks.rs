@@ -1,6 +1,8 @@
 //! The database rolls a batch back because of another session: it is repeated, and no create is
 //! refused.
 
+use std::thread;
+
 use plant_store_tests::postgres::{Cluster, Session};
 use plant_store_tests::{Connection, plant};
 
@@ -80,5 +82,25 @@ fn serialization_failure_under_load_is_repeated_and_refuses_no_create() {
         scene.keep();
         let sent = scene.round("serializable", |_, _| {});
         assert_eq!(sent.refused(), 0);
+    }
+}
+
+/// The same for a command that changes the tokens.
+#[test]
+fn serialization_failure_of_a_token_command_is_repeated() {
+    let cluster = Cluster::start();
+    create_database(&cluster);
+    let strict = "ALTER DATABASE plants SET default_transaction_isolation = 'serializable'";
+    cluster.session("postgres").execute(strict);
+    let scene = Scene::over(cluster, TIMEOUT);
+    for command in [["token", "create", "ci"], ["token", "revoke", "ci"]] {
+        let other = scene.cluster.session("plants");
+        other.execute("BEGIN; UPDATE token_changes SET made = made + 1");
+        thread::scope(|scope| {
+            let changed = scope.spawn(|| scene.server.command(&command));
+            wait_until_blocked_by(&other, &scene.cluster);
+            other.execute("COMMIT");
+            changed.join().expect("the command succeeds");
+        });
     }
 }

@@ -95,6 +95,12 @@ impl PostgresError {
         }
     }
 
+    /// Whether the transaction was rolled back because of another one: nothing of it was done.
+    pub fn was_rolled_back(&self) -> bool {
+        let codes = [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED];
+        self.code().is_some_and(|code| codes.contains(code))
+    }
+
     /// Whether the same connection can be used for the next statement. A new one finds the server
     /// that takes writes, and prepares its statements for the tables as they are.
     pub fn leaves_connection(&self) -> bool {
