@@ -1,13 +1,14 @@
-//! Other people's tools on the published document and the running service: linters read the
-//! document, oasdiff judges its changes beside the drift check, Schemathesis fuzzes the service
-//! against it, foreign clients are made from it, a browser opens its reference page, the examples of
-//! that page run, and a consumer's repository checks for drift.
+//! Other people's tools on the published document and the running service: cargo-deny judges the
+//! dependencies, linters read the document, oasdiff judges its changes beside the drift check,
+//! Schemathesis fuzzes the service against it, foreign clients are made from it, a browser opens its
+//! reference page, the examples of that page run, and a consumer's repository checks for drift.
 //!
 //! What the tools are given lies in `tests/conformance`. They are installed, and run on a copy of
-//! it, in `target/conformance`: nothing here writes anywhere else, and nothing speaks to another
-//! machine once the tools are installed.
+//! it, in `target/conformance`: nothing here writes anywhere else, and only cargo-deny speaks to
+//! another machine once the tools are installed.
 
 mod clients;
+mod deny;
 mod drift;
 mod examples;
 mod fuzz;
@@ -26,7 +27,8 @@ pub use tools::{missing, missing_npm};
 type Part = (&'static str, fn() -> Result<()>);
 
 /// In this order.
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
+    ("deny", deny::run),
     ("linters", linters::run),
     ("oasdiff", oasdiff::run),
     ("clients", clients::run),
@@ -38,7 +40,7 @@ const PARTS: [Part; 7] = [
 
 /// The names of the parts.
 #[must_use]
-pub fn parts() -> [&'static str; 7] {
+pub fn parts() -> [&'static str; 8] {
     PARTS.map(|(name, _)| name)
 }
 

@@ -1,0 +1,34 @@
+//! cargo-deny judges the dependencies: licences, versions, sources, advisories. What it is told is in
+//! `.cargo/deny.toml`.
+
+use anyhow::Result;
+use xshell::{Shell, cmd};
+
+use super::tools::path;
+use crate::run::{quietly, shell};
+
+/// What would otherwise be a warning: an entry that nothing needs any more.
+const STALE: [&str; 3] =
+    ["unmatched-skip", "unnecessary-skip", "license-exception-not-encountered"];
+
+pub fn run() -> Result<()> {
+    let sh = shell()?;
+    sh.set_var("PATH", path());
+    check(&sh, &["bans", "licenses", "sources"])?;
+    // The database is a git repository on a code host, which not every machine reaches.
+    match quietly(cmd!(sh, "cargo deny fetch db")) {
+        Ok(_) => check(&sh, &["advisories"]),
+        Err(_) => {
+            println!("advisories: skipped, because their database cannot be fetched");
+            Ok(())
+        }
+    }
+}
+
+fn check(sh: &Shell, what: &[&str]) -> Result<()> {
+    let stale = STALE.iter().flat_map(|lint| ["--deny", lint]);
+    let check = cmd!(sh, "cargo deny --locked check").args(stale).args(what);
+    println!("{check}");
+    quietly(check)?;
+    Ok(())
+}
