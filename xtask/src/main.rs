@@ -83,12 +83,14 @@ const NOT_OVER_TLS: [&str; 4] =
     ["fuzzing::", "hard_to_kill::", "operators::", "no_token_plant_or_query_reaches_a_log"];
 
 /// What is left out where the store is in PostgreSQL.
-const NOT_ON_POSTGRES: [&str; 23] = [
+const NOT_ON_POSTGRES: [&str; 25] = [
     // No server runs, or none on a store.
     "command_line::",
     "compat::",
     "contract::",
+    "manuals::",
     "mutations::",
+    "packages::",
     "readmes::",
     "rooms::",
     "fuzzing::in_process::",

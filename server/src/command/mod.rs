@@ -1,8 +1,10 @@
 //! The command line: one file for each command, with its arguments and what it does.
 
 mod check;
+mod completions;
 mod copy;
 mod export;
+mod man;
 mod openapi;
 mod progress;
 mod serve;
@@ -10,7 +12,7 @@ mod store_args;
 mod token;
 
 use anyhow::Result;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 /// A plant store: POST /plants, durably.
 #[derive(Debug, Parser)]
@@ -29,6 +31,10 @@ enum Command {
     Copy(copy::Args),
     Check(check::Args),
     Openapi(openapi::Args),
+    #[command(hide = true)]
+    Completions(completions::Args),
+    #[command(hide = true)]
+    Man(man::Args),
 }
 
 impl Cli {
@@ -45,6 +51,8 @@ impl Cli {
             Command::Copy(args) => copy::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Openapi(args) => openapi::run(&args),
+            Command::Completions(args) => completions::run(&args, &mut Self::command()),
+            Command::Man(args) => man::run(&args, Self::command()),
         }
     }
 }

@@ -5,21 +5,25 @@ mod import;
 mod retries;
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
 use plant_store_tests::Server;
 
-/// The program `plants` for that server, with its accepted token, in the server's folder.
-fn plants(server: &Server, arguments: &[&str]) -> Command {
+/// The program `plants`, built in this profile on the first call.
+pub fn program() -> &'static Path {
     static PLANTS: OnceLock<PathBuf> = OnceLock::new();
-    let program = PLANTS.get_or_init(|| {
+    PLANTS.get_or_init(|| {
         let build = escargot::CargoBuild::new().package("plant-store-client").bin("plants");
         let build = if cfg!(debug_assertions) { build } else { build.release() };
         build.features("cli").run().expect("the program builds").path().to_owned()
-    });
-    let mut command = Command::new(program);
+    })
+}
+
+/// The same for that server, with its accepted token, in the server's folder.
+fn plants(server: &Server, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program());
     command.args(arguments).current_dir(server.folder()).stdin(Stdio::null());
     command.env("PLANTS_URL", &server.url).env("PLANTS_TOKEN", &server.token);
     command

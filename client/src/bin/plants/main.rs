@@ -17,10 +17,12 @@ mod generated;
 mod import;
 mod output;
 
+use std::fs;
 use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::builder::Arg;
 use clap::{ArgMatches, Args, Command, FromArgMatches, value_parser};
 use clap_complete::Shell;
@@ -44,6 +46,7 @@ mod contract {
 
 const IMPORT: &str = "import";
 const COMPLETIONS: &str = "completions";
+const MAN: &str = "man";
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -60,6 +63,11 @@ async fn run(matches: &ArgMatches) -> Result<ExitCode> {
         io::stdout().write_all(&script)?;
         return Ok(ExitCode::SUCCESS);
     }
+    if name == MAN {
+        let folder = arguments.get_one::<PathBuf>("folder").expect("clap demands a folder");
+        write_manual(folder).with_context(|| format!("cannot write into {}", folder.display()))?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let connection = Connection::from_arg_matches(matches)?;
     if name == IMPORT {
         let arguments = import::Arguments::from_arg_matches(arguments)?;
@@ -73,6 +81,7 @@ async fn run(matches: &ArgMatches) -> Result<ExitCode> {
 
 fn command() -> Command {
     let shell = Arg::new("shell").required(true).value_parser(value_parser!(Shell));
+    let folder = Arg::new("folder").required(true).value_parser(value_parser!(PathBuf));
     Connection::augment_args(Command::new("plants"))
         .version(env!("CARGO_PKG_VERSION"))
         .about("Calls a plant store")
@@ -81,6 +90,13 @@ fn command() -> Command {
         .subcommands(CliCommand::iter().map(operation))
         .subcommand(import::Arguments::augment_args(Command::new(IMPORT)))
         .subcommand(Command::new(COMPLETIONS).about("Print completions for a shell").arg(shell))
+        .subcommand(Command::new(MAN).about("Write the manual pages").arg(folder).hide(true))
+}
+
+/// One page for each command.
+fn write_manual(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    clap_mangen::generate_to(command(), folder)
 }
 
 fn command_name(operation: CliCommand) -> String {

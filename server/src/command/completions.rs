@@ -1,0 +1,21 @@
+//! `plant-store completions`: prints what a shell needs to complete the command line. A release holds
+//! it.
+
+use std::io::{self, Write};
+
+use anyhow::Result;
+use clap_complete::Shell;
+
+/// Print completions for a shell
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    shell: Shell,
+}
+
+/// Prints the completions of this command line.
+pub fn run(args: &Args, command: &mut clap::Command) -> Result<()> {
+    // Into memory first: clap_complete panics where it cannot write.
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, command, "plant-store", &mut script);
+    Ok(io::stdout().write_all(&script)?)
+}
