@@ -16,6 +16,7 @@ pub mod types {
         pub message: ::std::string::String,
     }
     impl Error {
+        /// A builder in which nothing is set.
         pub fn builder() -> builder::Error {
             Default::default()
         }
@@ -32,6 +33,7 @@ pub mod types {
         pub tag: ::std::option::Option<::std::string::String>,
     }
     impl NewPlant {
+        /// A builder in which nothing is set.
         pub fn builder() -> builder::NewPlant {
             Default::default()
         }
@@ -46,6 +48,7 @@ pub mod types {
         pub tag: ::std::option::Option<::std::string::String>,
     }
     impl Plant {
+        /// A builder in which nothing is set.
         pub fn builder() -> builder::Plant {
             Default::default()
         }
@@ -53,6 +56,7 @@ pub mod types {
     /// Types for composing complex structures.
     pub mod builder {
         #[derive(Clone, Debug)]
+        /// A builder of the type with this name.
         pub struct Error {
             error: ::std::result::Result<i32, ::std::string::String>,
             message: ::std::result::Result<::std::string::String, ::std::string::String>,
@@ -66,6 +70,7 @@ pub mod types {
             }
         }
         impl Error {
+            /// Sets `error`. A value that cannot be converted is an error later on.
             pub fn error<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<i32>,
@@ -78,6 +83,7 @@ pub mod types {
                     });
                 self
             }
+            /// Sets `message`. A value that cannot be converted is an error later on.
             pub fn message<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::string::String>,
@@ -111,6 +117,7 @@ pub mod types {
             }
         }
         #[derive(Clone, Debug)]
+        /// A builder of the type with this name.
         pub struct NewPlant {
             id: ::std::result::Result<i64, ::std::string::String>,
             name: ::std::result::Result<::std::string::String, ::std::string::String>,
@@ -129,6 +136,7 @@ pub mod types {
             }
         }
         impl NewPlant {
+            /// Sets `id`. A value that cannot be converted is an error later on.
             pub fn id<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<i64>,
@@ -139,6 +147,7 @@ pub mod types {
                     .map_err(|e| format!("error converting supplied value for id: {e}"));
                 self
             }
+            /// Sets `name`. A value that cannot be converted is an error later on.
             pub fn name<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::string::String>,
@@ -151,6 +160,7 @@ pub mod types {
                     });
                 self
             }
+            /// Sets `tag`. A value that cannot be converted is an error later on.
             pub fn tag<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::std::string::String>>,
@@ -186,6 +196,7 @@ pub mod types {
             }
         }
         #[derive(Clone, Debug)]
+        /// A builder of the type with this name.
         pub struct Plant {
             name: ::std::result::Result<::std::string::String, ::std::string::String>,
             tag: ::std::result::Result<
@@ -202,6 +213,7 @@ pub mod types {
             }
         }
         impl Plant {
+            /// Sets `name`. A value that cannot be converted is an error later on.
             pub fn name<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::string::String>,
@@ -214,6 +226,7 @@ pub mod types {
                     });
                 self
             }
+            /// Sets `tag`. A value that cannot be converted is an error later on.
             pub fn tag<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::std::string::String>>,
@@ -373,12 +386,14 @@ pub mod builder {
         body: Result<types::builder::NewPlant, String>,
     }
     impl<'a> CreatePlant<'a> {
+        /// Begins with nothing set.
         pub fn new(client: &'a super::Client) -> Self {
             Self {
                 client: client,
                 body: Ok(::std::default::Default::default()),
             }
         }
+        /// Sets `body`. A value that cannot be converted is an error later on.
         pub fn body<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::NewPlant>,
@@ -390,6 +405,7 @@ pub mod builder {
                 .map_err(|s| format!("conversion to `NewPlant` for body failed: {}", s));
             self
         }
+        /// Changes the body that is set so far.
         pub fn body_map<F>(mut self, f: F) -> Self
         where
             F: std::ops::FnOnce(types::builder::NewPlant) -> types::builder::NewPlant,

@@ -4,7 +4,6 @@
 //! hand.
 
 #[allow(
-    missing_docs,
     unused_imports,
     clippy::pedantic,
     clippy::unwrap_used,
@@ -17,7 +16,6 @@ mod generated;
 /// [`httpmock`](https://docs.rs/httpmock).
 #[cfg(feature = "mock")]
 #[allow(
-    missing_docs,
     clippy::pedantic,
     clippy::unwrap_used,
     clippy::wildcard_imports,

@@ -11,6 +11,7 @@ use similar::TextDiff;
 
 use crate::compat::DOCUMENT;
 use crate::run::root;
+use crate::undocumented;
 
 /// The command that mends a difference.
 const MEND: &str = "cargo xtask generate";
@@ -85,7 +86,11 @@ pub fn generated() -> Result<Vec<Generated>> {
     let mut files = vec![published()];
     for (path, tokens) in generated {
         let tokens = tokens.with_context(|| format!("progenitor cannot make {path}"))?;
-        let file = syn::parse2(tokens).context("progenitor wrote no Rust")?;
+        let mut file = syn::parse2(tokens).context("progenitor wrote no Rust")?;
+        // The last one is of a program, which has no public items.
+        if !path.contains("/bin/") {
+            undocumented::describe(&mut file);
+        }
         files.push(Generated { path, text: format!("{HEADER}{}", prettyplease::unparse(&file)) });
     }
     Ok(files)

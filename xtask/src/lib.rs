@@ -13,4 +13,6 @@ pub mod docs;
 pub mod generate;
 pub mod machine;
 pub mod postgres;
+pub mod release;
 pub mod run;
+mod undocumented;

@@ -7,7 +7,7 @@ use clap::{Parser, Subcommand};
 use xshell::cmd;
 
 use xtask::run::{find_root, shell};
-use xtask::{compat, conformance, docs, generate, postgres};
+use xtask::{compat, conformance, docs, generate, postgres, release};
 
 /// The chores of this repository
 #[derive(Parser)]
@@ -45,6 +45,11 @@ enum Chore {
     },
     /// Write the reference page and, beside it, the document: `target/docs`
     Docs,
+    /// Build the archive of a release, with both programs for a target: `target/dist`
+    Release {
+        #[arg(value_parser = release::TARGETS)]
+        target: String,
+    },
     /// Everything that CI checks: `test`, then `conformance` where its tools can be had
     Ci,
     /// Measure the service beside other servers and on large stores, and print tables
@@ -136,6 +141,7 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Soak => soak(),
         Chore::Conformance { parts } => conformance::run(&parts),
         Chore::Docs => docs::run(),
+        Chore::Release { target } => release::run(&target),
         Chore::Ci => {
             test()?;
             // A machine with Rust and a C compiler alone still checks what it can.

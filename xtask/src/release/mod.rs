@@ -1,0 +1,129 @@
+//! The archive of a release, for one target: both programs, statically linked with musl, their manual
+//! pages and completions, and the licence. Beside it is its SHA-256. Zig compiles the C of SQLite and
+//! aws-lc, and links, so that every target is built on every machine.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use plant_store_launcher::build;
+use tempfile::TempDir;
+use xshell::{Shell, cmd};
+
+use crate::compat::DOCUMENT;
+use crate::run::{has, quietly, root, shell};
+
+/// What a release is built for.
+pub const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-musl"];
+
+/// Where the archives are, relative to the root.
+const FOLDER: &str = "target/dist";
+
+/// The name of a program, its package, and the features that it needs.
+const PROGRAMS: [(&str, &str, &[&str]); 2] = [
+    ("plant-store", "plant-store-server", &[]),
+    ("plants", "plant-store-client", &["--features", "cli"]),
+];
+
+/// Builds the programs for this target, and packs them.
+pub fn run(target: &str) -> Result<()> {
+    let sh = shell()?;
+    install(&sh, target)?;
+    let name = format!("plant-store-{}-{target}", env!("CARGO_PKG_VERSION"));
+    let temporary = TempDir::new().context("cannot make a temporary folder")?;
+    let folder = temporary.path().join(&name);
+    sh.create_dir(&folder)?;
+    for (program, package, features) in PROGRAMS {
+        cmd!(
+            sh,
+            "cargo zigbuild --release --locked --target {target} --package {package}
+                --bin {program} {features...}"
+        )
+        .run()?;
+        let built = root().join("target").join(target).join("release").join(program);
+        ensure_static(&sh, &built)?;
+        sh.copy_file(built, &folder)?;
+    }
+    describe(&sh, &folder)?;
+    sh.copy_file("server/LICENSE", &folder)?;
+    try_out(&sh, &folder, target)?;
+    pack(&sh, temporary.path(), &name)
+}
+
+/// Fetches what is not there yet: the tools, and Rust's library for the target.
+fn install(sh: &Shell, target: &str) -> Result<()> {
+    let tools = root().join("target/release-tools");
+    let (pip, bin) = (tools.join("bin/pip"), tools.join("bin"));
+    quietly(cmd!(sh, "python3 -m venv {tools}"))?;
+    quietly(cmd!(sh, "{pip} install --no-deps --requirement xtask/src/release/requirements.txt"))?;
+    let machine = sh.var_os("PATH").unwrap_or_default();
+    let path = std::iter::once(bin).chain(std::env::split_paths(&machine));
+    sh.set_var("PATH", std::env::join_paths(path)?);
+    if has("rustup") {
+        quietly(cmd!(sh, "rustup target add {target}"))?;
+    }
+    Ok(())
+}
+
+/// A program that asks for a dynamic linker says so in a header.
+fn ensure_static(sh: &Shell, program: &Path) -> Result<()> {
+    let headers = quietly(cmd!(sh, "readelf --program-headers --wide {program}"))?;
+    ensure!(!headers.contains("INTERP"), "{} is not statically linked", program.display());
+    Ok(())
+}
+
+/// The manual pages and the completions. Programs for this machine write them, which are built from
+/// the same code: it may not run those for the target.
+fn describe(sh: &Shell, folder: &Path) -> Result<()> {
+    let (manual, completions) = (folder.join("man/man1"), folder.join("completions"));
+    sh.create_dir(&completions)?;
+    for (name, program) in [("plant-store", build(false)?), ("plants", plants()?)] {
+        quietly(cmd!(sh, "{program} man {manual}"))?;
+        for (shell, file) in [
+            ("bash", format!("{name}.bash")),
+            ("fish", format!("{name}.fish")),
+            ("zsh", format!("_{name}")),
+        ] {
+            let script = quietly(cmd!(sh, "{program} completions {shell}"))?;
+            sh.write_file(completions.join(file), script)?;
+        }
+    }
+    Ok(())
+}
+
+fn plants() -> Result<PathBuf> {
+    let build = escargot::CargoBuild::new().package("plant-store-client").bin("plants");
+    let build = build.manifest_path(root().join("Cargo.toml")).features("cli");
+    Ok(build.run().context("cannot build plants")?.path().to_owned())
+}
+
+/// Where this machine runs programs for the target, they must answer.
+fn try_out(sh: &Shell, folder: &Path, target: &str) -> Result<()> {
+    if !target.starts_with(std::env::consts::ARCH) {
+        println!("{target}: not tried, because this machine does not run it");
+        return Ok(());
+    }
+    let [service, client] = PROGRAMS.map(|(program, ..)| folder.join(program));
+    let served = quietly(cmd!(sh, "{service} openapi"))?;
+    ensure!(served == sh.read_file(DOCUMENT)?, "the program serves another document");
+    quietly(cmd!(sh, "{client} --version"))?;
+    Ok(())
+}
+
+/// The same commit makes the same archive of the same programs: its times are those of the commit.
+fn pack(sh: &Shell, folder: &Path, name: &str) -> Result<()> {
+    let time = quietly(cmd!(sh, "git log --max-count 1 --format=%ct"))?;
+    let time = format!("@{}", time.trim());
+    let archive = format!("{name}.tar.gz");
+    sh.create_dir(FOLDER)?;
+    let into = sh.push_dir(FOLDER);
+    quietly(cmd!(
+        sh,
+        "tar --create --file {archive} --use-compress-program 'gzip --no-name --best' --sort name
+            --mtime {time} --owner 0 --group 0 --numeric-owner --directory {folder} {name}"
+    ))?;
+    let sum = quietly(cmd!(sh, "sha256sum {archive}"))?;
+    sh.write_file(format!("{archive}.sha256"), &sum)?;
+    drop(into);
+    println!("{FOLDER}/{archive}\n{}", sum.trim_end());
+    Ok(())
+}
