@@ -39,6 +39,11 @@ fn files(package: &str) -> BTreeSet<String> {
     listed.lines().map(ToOwned::to_owned).collect()
 }
 
+/// What the name of a file ends with.
+fn kind(file: &str) -> &str {
+    file.rsplit_once('.').map_or("", |(_, kind)| kind)
+}
+
 /// Where the links of a Markdown text lead, but for those to other sites, headings and folders above.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
@@ -51,15 +56,14 @@ fn package_holds_sources_readmes_and_licence_and_what_its_readmes_link_to() {
         let files = files(package);
         let is_wanted = |file: &&String| {
             let by_cargo = file.starts_with("Cargo.") || *file == ".cargo_vcs_info.json";
-            let by_kind =
-                file.starts_with("src/") && file.ends_with(".rs") || file.ends_with(".md");
+            let by_kind = file.starts_with("src/") && kind(file) == "rs" || kind(file) == "md";
             by_cargo || by_kind || BESIDE.contains(&file.as_str())
         };
         assert!(files.iter().all(|file| is_wanted(&file)), "{package}: {files:?}");
         for file in ["LICENSE", "README.md", "src/lib.rs"] {
             assert!(files.contains(file), "{package}: {file}");
         }
-        for readme in files.iter().filter(|file| file.ends_with(".md")) {
+        for readme in files.iter().filter(|file| kind(file) == "md") {
             let folder =
                 readme.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
             for link in links(&text(package, readme)) {

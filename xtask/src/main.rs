@@ -32,7 +32,7 @@ enum Chore {
         against: Option<String>,
     },
     /// Check everything that needs only Rust, git and a PostgreSQL that it installs where it may:
-    /// format, contract, lints, docs, tests
+    /// format, contract, lints, docs, packages, tests
     Test,
     /// Run the tests of crashes, faults and floods, and the fuzzing, at full length
     Soak,
@@ -166,6 +166,13 @@ fn test() -> Result<()> {
     cmd!(sh, "cargo doc --workspace --no-deps --quiet")
         .env("RUSTDOCFLAGS", "--deny warnings")
         .run()?;
+    // Each must build from what a registry would get.
+    cmd!(
+        sh,
+        "cargo package --allow-dirty --quiet --package plant-store-server
+            --package plant-store-client"
+    )
+    .run()?;
     let postgres = postgres::start()?;
     let skipped = skip(if postgres.is_some() { &[] } else { &["postgres::"] });
     if let Some(cluster) = &postgres {
