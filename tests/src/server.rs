@@ -168,6 +168,13 @@ impl Server {
         Pid::from_raw(i32::try_from(self.launched.process.id()).expect("a process id is an i32"))
     }
 
+    /// Waits until a server that could not reach its store has created it, and prints its token.
+    pub fn wait_for_first_token(&mut self) {
+        let printed = self.launched.late_first_request().expect("standard output is text");
+        token(&printed).expect("a new store prints a token").clone_into(&mut self.token);
+        self.first_request = Some(printed);
+    }
+
     /// Sends a signal.
     pub fn signal(&self, signal: Signal) {
         kill(self.pid(), signal).expect("the process is there");

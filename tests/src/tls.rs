@@ -40,7 +40,13 @@ impl Authority {
     /// the owner may read the key.
     #[expect(clippy::must_use_candidate, reason = "the files are there too")]
     pub fn issue(&self, folder: &Path) -> CertificateDer<'static> {
-        let params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("a name");
+        self.issue_for("127.0.0.1", folder)
+    }
+
+    /// The same, for that name or address.
+    #[expect(clippy::must_use_candidate, reason = "the files are there too")]
+    pub fn issue_for(&self, name: &str, folder: &Path) -> CertificateDer<'static> {
+        let params = CertificateParams::new([name.to_owned()]).expect("a name");
         let key = KeyPair::generate().expect("a key");
         let certificate = params.signed_by(&key, &self.0).expect("a certificate");
         fs::write(folder.join(CERT), certificate.pem()).expect("the folder takes files");
@@ -49,6 +55,12 @@ impl Authority {
         let mut file = file.open(folder.join(KEY)).expect("the folder takes files");
         file.write_all(key.serialize_pem().as_bytes()).expect("the folder takes files");
         certificate.into()
+    }
+
+    /// Its own certificate, as a file has it.
+    #[must_use]
+    pub fn pem(&self) -> String {
+        self.0.pem()
     }
 
     /// Its own certificate.
@@ -80,7 +92,7 @@ impl Authority {
     }
 }
 
-/// The name in each certificate.
+/// The name in a certificate of [`Authority::issue`].
 pub(crate) fn server_name() -> ServerName<'static> {
     "127.0.0.1".try_into().expect("an address is a name")
 }

@@ -12,3 +12,4 @@ mod rollbacks;
 mod scene;
 mod servers;
 mod standbys;
+mod starts;

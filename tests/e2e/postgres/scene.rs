@@ -1,10 +1,11 @@
 //! A server on a database of its own, under load while the database fails.
 
 use std::net::SocketAddr;
+use std::process::Command;
 use std::time::Duration;
 
 use plant_store_tests::postgres::{Cluster, Link, Session};
-use plant_store_tests::{Folder, Server, amount, wait_until};
+use plant_store_tests::{Folder, Server, amount, failure, wait_until};
 
 use super::load::{Load, Progress, Sent};
 use crate::metrics::{metrics_address, scrape, series};
@@ -104,6 +105,33 @@ pub fn create_database(cluster: &Cluster) {
     cluster.session("postgres").execute("CREATE ROLE plants LOGIN");
     cluster.databases().create("plants");
     cluster.session("postgres").execute("ALTER DATABASE plants OWNER TO plants");
+}
+
+/// A cluster with that empty database, and the URL for its owner.
+pub fn with_plants() -> (Cluster, String) {
+    let cluster = Cluster::start();
+    create_database(&cluster);
+    let url = as_owner(&cluster.url("plants"));
+    (cluster, url)
+}
+
+/// How many tables there are.
+pub const TABLES: &str = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
+
+/// The line with which a command, with these variables, refuses the store of that URL.
+pub fn refusal(url: &str, command: &str, variables: &[(&str, &str)]) -> String {
+    let folder = Folder::over(url);
+    let mut process = folder.command();
+    without_password(&mut process);
+    let process = process.args(command.split(' ')).envs(variables.iter().copied());
+    let (status, said) = failure(process);
+    assert_eq!(status, Some(1), "{command}: {said}");
+    said
+}
+
+/// Takes away what the person who runs the tests may have as a password.
+pub fn without_password(command: &mut Command) {
+    command.env_remove("PGPASSWORD").env_remove("PGPASSFILE").env("HOME", "/nowhere");
 }
 
 /// The URL for that owner.

@@ -8,8 +8,13 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread;
 
 use anyhow::{Context, Result};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::events::wait_until;
 
 /// Builds the binary `plant-store` and returns where it is. The checkout is that of the package
 /// which cargo runs, else that of the current folder.
@@ -59,6 +64,22 @@ impl Launched {
     /// The second line, which a server prints only for a new store: a command that creates a plant.
     pub fn first_request(&mut self) -> Result<String> {
         read_line(&mut self.stdout)
+    }
+
+    /// The same, where the store cannot be reached yet, and is new: it is printed late.
+    pub fn late_first_request(&mut self) -> Result<String> {
+        let Self { process, stdout, .. } = self;
+        let process = Pid::from_raw(process.id().try_into()?);
+        thread::scope(|scope| {
+            let line = scope.spawn(|| read_line(stdout));
+            let failure = || {
+                // The thread reads until then.
+                let _ = kill(process, Signal::SIGKILL);
+                "the server prints no token".into()
+            };
+            wait_until(|| line.is_finished(), failure);
+            line.join().expect("it does not panic")
+        })
     }
 
     /// What the process printed after the lines that were read. Waits until it closes its output.
