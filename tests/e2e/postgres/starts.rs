@@ -11,7 +11,7 @@ use plant_store_tests::tls::{Authority, CERT, KEY};
 use plant_store_tests::{Folder, Server, Starting, bearer, plant};
 use tempfile::TempDir;
 
-use super::scene::{TABLES, refusal, with_plants, without_password};
+use super::scene::{TABLES, as_owner, refusal, with_plants, without_password};
 use crate::metrics::{get, metrics_address};
 use crate::schemas::TOKEN;
 
@@ -59,6 +59,16 @@ fn database_that_was_down_and_holds_something_else_ends_the_service_with_status_
     assert_eq!(server.wait().code(), Some(1));
     assert!(server.log().contains("is not a plant store"), "{}", server.log());
     assert_eq!(server.printed(), "");
+}
+
+#[test]
+fn missing_database_is_refused_with_what_to_do() {
+    let (cluster, _) = with_plants();
+    for command in [SERVE, "export", "token create ci"] {
+        let said = refusal(&as_owner(&cluster.url("ferns")), command, &[]);
+        assert!(said.contains("database \"ferns\" does not exist"), "{said}");
+        assert!(said.contains("createdb"), "{said}");
+    }
 }
 
 #[test]
@@ -144,6 +154,27 @@ fn password_is_taken_from_the_url_the_environment_or_a_passfile() {
     }
     assert_eq!(server.export().len(), 3);
     assert!(!server.log().contains(PASSWORD));
+}
+
+#[test]
+fn wrong_or_missing_password_is_refused_with_what_to_do_and_not_shown() {
+    let (_cluster, url) = with_password();
+    let wrong = "wr0ng";
+    let folder = TempDir::new().expect("a temporary folder");
+    let file = passfile(&folder, wrong, 0o600);
+    for (url, variables) in [
+        (&with(wrong, &url), &[][..]),
+        (&url, &[("PGPASSWORD", wrong)]),
+        (&url, &[("PGPASSFILE", &file)]),
+        (&url, &[]),
+    ] {
+        for command in [SERVE, "export"] {
+            let said = refusal(url, command, variables);
+            assert!(said.contains("password"), "{said}");
+            assert!(said.contains("PGPASSWORD") && said.contains("passfile"), "{said}");
+            assert!(!said.contains(wrong), "{said}");
+        }
+    }
 }
 
 #[test]

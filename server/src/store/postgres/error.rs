@@ -49,14 +49,23 @@ pub enum PostgresError {
 }
 
 /// What the driver says, or the database: its message and SQLSTATE, without the detail, which may
-/// hold values of a row.
+/// hold values of a row. And what an operator can do about it.
 fn said(error: &tokio_postgres::Error) -> String {
-    if let Some(error) = error.as_db_error() {
-        return format!("{} (SQLSTATE {})", error.message(), error.code().code());
-    }
-    match error.source() {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
+    let cause = error.source().map(ToString::to_string);
+    let advice = match (error.code(), cause.as_deref()) {
+        (Some(&SqlState::INVALID_CATALOG_NAME), _) => ": make it with `createdb`",
+        // The driver has no code for the second one.
+        (Some(&SqlState::INVALID_PASSWORD), _) | (None, Some("password missing")) => {
+            ": it is taken from the URL, else from PGPASSWORD, else from a passfile"
+        }
+        _ => "",
+    };
+    match (error.as_db_error(), cause) {
+        (Some(error), _) => {
+            format!("{} (SQLSTATE {}){advice}", error.message(), error.code().code())
+        }
+        (None, Some(cause)) => format!("{error}: {cause}{advice}"),
+        (None, None) => error.to_string(),
     }
 }
 
