@@ -250,16 +250,21 @@ fn certificate_is_trusted_by_sslrootcert_for_its_name_alone() {
     }
 }
 
+/// Also not tried again: an operator has to mend it.
 #[test]
 fn tls_that_is_asked_for_is_never_plain_text() {
     let (cluster, url) = with_plants();
+    cluster.set("log_connections", "on");
+    let connections = || cluster.log().matches("connection received").count();
     let folder = TempDir::new().expect("a temporary folder");
     let ours = root(&folder, "ours.pem", &Authority::new());
     for parameters in [format!("sslmode=require&sslrootcert={ours}"), format!("sslrootcert={ours}")]
     {
         for command in [SERVE, "export"] {
+            let before = connections();
             let said = refusal(&format!("{url}?{parameters}"), command, &[]);
             assert!(said.contains("server does not support TLS"), "{said}");
+            assert_eq!(connections() - before, 1, "{command}");
         }
     }
     let missing = refusal(&format!("{url}?sslrootcert=/nowhere/ca.pem"), SERVE, &[]);

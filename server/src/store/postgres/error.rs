@@ -139,7 +139,10 @@ impl PostgresError {
     pub fn may_pass_soon(&self) -> bool {
         match self {
             Self::NotDurable(_) | Self::NotFit(_) | Self::Credentials(_) => false,
-            Self::Hosts(errors) => errors.iter().any(|(_, error)| error.may_pass_soon()),
+            // Without a code it is TLS or the password, where it is not the network.
+            Self::Hosts(errors) => errors.iter().any(|(_, error)| {
+                error.may_pass_soon() && (error.code().is_some() || error.is_unreachable())
+            }),
             _ => self.may_pass() && !self.code().is_some_and(|code| is_of(code, &["28", "3D"])),
         }
     }
