@@ -91,7 +91,7 @@ fn tables_of_another_program_are_refused_and_unchanged() {
 }
 
 #[test]
-fn database_that_does_not_sync_is_refused_and_served_by_without_fsync() {
+fn database_that_does_not_sync_is_refused_and_served_with_a_warning_by_without_fsync() {
     let (cluster, url) = with_plants();
     for setting in ["fsync", "full_page_writes"] {
         cluster.set(setting, "off");
@@ -104,6 +104,12 @@ fn database_that_does_not_sync_is_refused_and_served_by_without_fsync() {
     cluster.set("fsync", "off");
     let server = serve(&url).with(&["--without-fsync"]).start();
     server.create(&plant(1, "Ficus", None)).plant();
+    let log = server.log();
+    let warning = log.lines().find(|line| line.contains("--without-fsync")).expect("a warning");
+    assert!(
+        warning.contains("\"level\":\"warning\"") && warning.contains("power cut"),
+        "{warning}"
+    );
 }
 
 /// The same, where the cluster asks the owner for the password.

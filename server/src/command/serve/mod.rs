@@ -62,6 +62,9 @@ pub fn run(args: &Args) -> Result<()> {
     });
     let log =
         Log::start(format, args.log_level, args.log_strangers).context("cannot start the log")?;
+    if args.without_fsync {
+        warn!(log.logger, "--without-fsync: the database may lose plants at a power cut");
+    }
     // Before everything else: an address that is in use must not leave a new store behind.
     let operations = match args.metrics {
         Some(address) => {
