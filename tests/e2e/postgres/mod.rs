@@ -1,6 +1,7 @@
 //! PostgreSQL alone: each test has a server of its own, which it may stop and kill.
 
 mod clusters;
+mod contents;
 mod failover;
 mod faults;
 mod hosts;
