@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::command::progress;
 use crate::command::store_args::StoreArgs;
-use crate::store::{self, Sizes, StoreUrl};
+use crate::store::{self, Engine, Sizes, StoreUrl};
 
 /// Check whether the store is sound, also while a server runs on it
 ///
@@ -71,8 +71,20 @@ pub fn run(args: &Args) -> Result<()> {
 
 fn look(url: &StoreUrl) -> Result<Report> {
     let engine = store::open(url)?;
-    let faults = engine.check()?;
-    let bar = progress::of_plants(&*engine)?;
+    let mut faults = engine.check()?;
+    let contents = match read(&*engine) {
+        Ok(amounts) => Some(amounts),
+        // What was found before says why.
+        Err(fault) => {
+            faults.push(format!("{fault:#}"));
+            None
+        }
+    };
+    Ok(Report { sound: faults.is_empty(), faults, contents })
+}
+
+fn read(engine: &dyn Engine) -> Result<Amounts> {
+    let bar = progress::of_plants(engine)?;
     let mut plants = 0;
     for page in engine.plants()? {
         let page = page?.len() as u64;
@@ -82,6 +94,5 @@ fn look(url: &StoreUrl) -> Result<Report> {
     bar.finish_and_clear();
     let tokens = engine.tokens()?.len() as u64;
     let Sizes { store: store_bytes, log: log_bytes, .. } = engine.sizes()?;
-    let contents = Some(Amounts { plants, tokens, store_bytes, log_bytes });
-    Ok(Report { sound: faults.is_empty(), faults, contents })
+    Ok(Amounts { plants, tokens, store_bytes, log_bytes })
 }

@@ -67,6 +67,11 @@ fn check_says_what_is_wrong_with_status_1() {
             "ALTER TABLE plants ALTER name SET NOT NULL",
             other_tables,
         ),
+        (
+            "ALTER TABLE plants ALTER name TYPE text USING convert_from(name, 'UTF8')",
+            "ALTER TABLE plants ALTER name TYPE bytea USING convert_to(name, 'UTF8')",
+            other_tables,
+        ),
         ("ALTER TABLE tokens ADD note text", "ALTER TABLE tokens DROP note", other_tables),
     ] {
         session.execute(fault);
