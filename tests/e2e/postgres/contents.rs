@@ -216,6 +216,8 @@ fn copy_into_a_store_that_is_served_or_holds_something_is_refused_and_changes_no
     refused("a plant");
     session.execute("DELETE FROM plants; INSERT INTO plant_store_schema (version) VALUES (999)");
     refused("a newer schema");
+    session.execute("DROP TABLE plant_store_schema");
+    refused("the table of another program");
     drop(stopped);
 }
 

@@ -46,6 +46,9 @@ impl NewDatabase {
         let begun = open.run(async |session| {
             session.check_durability().await?;
             let found = place(session).await?;
+            if let Place::Taken = found {
+                return Ok(found);
+            }
             session.client.batch_execute("BEGIN").await?;
             if let Place::Free = found {
                 schema::bring_up_to_date(session, &AtomicBool::default()).await?;
