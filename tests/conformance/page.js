@@ -47,7 +47,7 @@ async function check(device, width, colorScheme) {
     deepStrictEqual(await violations(tab, "[role=tabpanel]"), [], language);
   }
   await tab.screenshot({ path: `page-${device}-${colorScheme}.png`, fullPage: true });
-  // The reader's system may change from day to night while the page is open.
+  // The reader's system may change from light to dark while the page is open.
   const other = SCHEMES.find((scheme) => scheme !== colorScheme);
   await tab.emulateMedia({ colorScheme: other });
   await drawn(tab, other);

@@ -39,7 +39,7 @@ fn commands(help: &str) -> impl Iterator<Item = &str> {
     names.filter(|name| !name.is_empty() && *name != "help")
 }
 
-/// The flags that a help lists. A value of a flag stands behind a hyphen alone.
+/// The flags that a help lists. A line with a possible value begins with a hyphen, too.
 fn flags(help: &str) -> impl Iterator<Item = &str> {
     let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
     let words = lines.flat_map(|line| line.split(", ").filter_map(|flag| flag.split(' ').next()));

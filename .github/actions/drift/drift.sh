@@ -5,7 +5,7 @@ set -euo pipefail
 document() {
   case $1 in
     *://*)
-      curl --fail --silent --show-error --location --output "$RUNNER_TEMP/$2" "$1"
+      curl --fail --silent --show-error --location --output "$RUNNER_TEMP/$2" "$1" || exit 2
       echo "$RUNNER_TEMP/$2" ;;
     *) echo "$1" ;;
   esac
@@ -17,5 +17,14 @@ if [ -n "$PUBLISHED" ]; then
   published=$(document "$PUBLISHED" published.json)
   documents+=("$published")
 fi
-cargo run --quiet --locked --manifest-path "$GITHUB_ACTION_PATH/../../../Cargo.toml" \
-  --package plant-store-drift -- "${documents[@]}" | tee -a "$GITHUB_STEP_SUMMARY"
+# Built in the folder of the action: where it runs, the toolchain and the configuration are the
+# consumer's.
+cd "$GITHUB_ACTION_PATH/../../.."
+cargo build --quiet --locked --package plant-store-drift --target-dir target
+drift=$PWD/target/debug/plant-store-drift
+cd "$OLDPWD"
+status=0
+report=$("$drift" "${documents[@]}" 2>&1) || status=$?
+echo "$report"
+printf '```text\n%s\n```\n' "$report" >> "$GITHUB_STEP_SUMMARY"
+exit "$status"

@@ -48,7 +48,7 @@ pub fn write_bars(file: &Path, figure: &[Bars]) -> Result<()> {
     write(file, &svg)
 }
 
-/// Writes the price of a create over the plants that are there.
+/// Writes the CPU time of a create over the plants that are there.
 pub fn write_growth(file: &Path, lines: &[Line]) -> Result<()> {
     let points = || lines.iter().flat_map(|line| &line.points);
     let fewest = points().fold(f64::MAX, |fewest, (plants, _)| fewest.min(*plants));
@@ -166,7 +166,7 @@ fn write(file: &Path, svg: &str) -> Result<()> {
 mod tests {
     use super::{Bars, Line, write_bars, write_growth};
 
-    /// A figure cannot be read without its numbers, and in the dark not without its second colours.
+    /// A figure shows its numbers, and has colours for dark pages.
     #[test]
     fn figures_say_what_their_tables_say() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -10,6 +10,10 @@ interface Plant { name: string; tag?: string }
 interface NewPlant extends Plant { id: bigint }
 
 const MAY_PASS = [408, 500, 503]; // values of `error`, not HTTP statuses
+const LOST = [
+  "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT",
+  "UND_ERR_SOCKET",
+];
 
 /** The store's answer to a create that it does not take. */
 class Refused extends Error {
@@ -29,7 +33,10 @@ class Unexpected extends Error {
 function mayPass(failure: Error): boolean {
   if (failure instanceof Refused) return MAY_PASS.includes(failure.error);
   if (failure instanceof Unexpected) return failure.status >= 500;
-  return true; // no answer came
+  if (failure.name === "TimeoutError") return true;
+  // No answer came. A bad URL, or a certificate that is not trusted, has another code or none.
+  const { code } = (failure.cause ?? {}) as { code?: string };
+  return code !== undefined && LOST.includes(code);
 }
 
 async function send(plant: NewPlant): Promise<Plant> {

@@ -26,6 +26,8 @@ def may_pass(failure):
             return failure.error in MAY_PASS
         case httpx.HTTPStatusError():  # of a proxy on the way
             return failure.response.status_code >= 500
+        case httpx.ConnectError() if "[SSL" in str(failure):  # a certificate that is not trusted
+            return False
         case httpx.NetworkError() | httpx.TimeoutException() | httpx.RemoteProtocolError():
             return True
     return False

@@ -32,6 +32,8 @@ pub fn run() -> Result<()> {
 fn lay_out(sh: &Shell) -> Result<()> {
     sh.copy_file(root().join(DOCUMENT), PINNED)?;
     sh.write_file("no-document.json", "{}")?;
+    // The consumer's own choice, which is not that of the action.
+    sh.write_file("rust-toolchain.toml", "[toolchain]\nchannel = \"1.0.0\"\n")?;
     let mut document: Value = serde_json::from_str(&sh.read_file(PINNED)?)?;
     document["components"]["schemas"]["Plant"]["properties"]["colour"] = json!({"type": "string"});
     sh.write_file(WITH_COLOUR, document.to_string())?;
@@ -46,7 +48,9 @@ fn action(sh: &Shell) -> Result<()> {
         (&["pinned=contract.json"][..], 0, "nothing changed"),
         (&["pinned=contract.json", &with_colour], 0, &added),
         (&["pinned=with-colour.json"], 1, &removed),
-        (&["pinned=no-document.json"], 2, ""),
+        (&["pinned=no-document.json"], 2, "no-document.json"),
+        // What an earlier step has fetched is not compared instead.
+        (&["pinned=contract.json", "published=file:///nowhere.json"], 2, ""),
     ] {
         let script = folder().join("action.py");
         let action = root().join(".github/actions/drift");
@@ -55,6 +59,7 @@ fn action(sh: &Shell) -> Result<()> {
         let output = cmd!(sh, "python {script} {action} {inputs...}")
             .env("GITHUB_STEP_SUMMARY", &summary)
             .env("RUNNER_TEMP", sh.current_dir())
+            .env_remove("RUSTUP_TOOLCHAIN")
             .ignore_status()
             .output()?;
         let stdout = String::from_utf8_lossy(&output.stdout);
@@ -64,7 +69,9 @@ fn action(sh: &Shell) -> Result<()> {
             output.status,
             String::from_utf8_lossy(&output.stderr),
         );
-        ensure!(sh.read_file(&summary)? == stdout, "the summary of the job is another one");
+        let expected =
+            if stdout.is_empty() { String::new() } else { format!("```text\n{stdout}```\n") };
+        ensure!(sh.read_file(&summary)? == expected, "the summary of the job is another one");
     }
     println!("the action: as documented");
     Ok(())

@@ -4,8 +4,8 @@
 //! reference page, the examples of that page run, and a consumer's repository checks for drift.
 //!
 //! What the tools are given lies in `tests/conformance`. They are installed, and run on a copy of
-//! it, in `target/conformance`: nothing here writes anywhere else, and only cargo-deny speaks to
-//! another machine once the tools are installed.
+//! it, in `target/conformance`, never globally; Chromium alone comes from Debian. Only cargo-deny
+//! speaks to another machine once the tools are installed.
 
 mod clients;
 mod deny;

@@ -64,7 +64,7 @@ fn page(published: &Value) -> Result<String> {
         .replace("{{description}}", &escape(info("description")))
         // JSON in a script: `</script>` would end it.
         .replace("{{document}}", &extended(published)?.to_string().replace('<', "\\u003c"));
-    // At last: nothing is looked for in the renderer.
+    // Last, so that no placeholder is replaced inside the renderer.
     Ok(page.replace("{{renderer}}", &renderer()?))
 }
 

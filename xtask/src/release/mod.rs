@@ -1,6 +1,8 @@
 //! The archive of a release, for one target: both programs, statically linked with musl, their manual
-//! pages and completions, and the licence. Beside it is its SHA-256. Zig compiles the C of SQLite and
+//! pages and completions, the licence, and those of all that is linked. Beside it is its SHA-256. Zig compiles the C of SQLite and
 //! aws-lc, and links, so that every target is built on every machine.
+
+mod licences;
 
 use std::path::{Path, PathBuf};
 
@@ -45,6 +47,8 @@ pub fn run(target: &str) -> Result<()> {
     }
     describe(&sh, &folder)?;
     sh.copy_file("server/LICENSE", &folder)?;
+    let packages = PROGRAMS.map(|(_, package, _)| package);
+    sh.write_file(folder.join("THIRD-PARTY-LICENSES"), licences::text(&sh, &packages, target)?)?;
     try_out(&sh, &folder, target)?;
     pack(&sh, temporary.path(), &name)
 }
@@ -119,7 +123,7 @@ fn pack(sh: &Shell, folder: &Path, name: &str) -> Result<()> {
     quietly(cmd!(
         sh,
         "tar --create --file {archive} --use-compress-program 'gzip --no-name --best' --sort name
-            --mtime {time} --owner 0 --group 0 --numeric-owner --directory {folder} {name}"
+            --mtime {time} --mode u=rwX,go=rX --owner 0 --group 0 --numeric-owner --directory {folder} {name}"
     ))?;
     let sum = quietly(cmd!(sh, "sha256sum {archive}"))?;
     sh.write_file(format!("{archive}.sha256"), &sum)?;

@@ -1,0 +1,65 @@
+//! The licences of what the programs are made of: most ask for their text beside a binary.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+use xshell::{Shell, cmd};
+
+use crate::run::quietly;
+
+/// What the names of such files begin with.
+const NAMES: [&str; 4] = ["COPYING", "LICENCE", "LICENSE", "NOTICE"];
+
+/// A text with each crate that the packages have in them on this target: its licence, where its
+/// source is, and its files about the licence.
+pub fn text(sh: &Shell, packages: &[&str], target: &str) -> Result<String> {
+    let metadata = quietly(cmd!(
+        sh,
+        "cargo metadata --format-version 1 --locked --all-features --filter-platform {target}"
+    ))?;
+    let metadata: Value = serde_json::from_str(&metadata).context("cargo prints no JSON")?;
+    let linked = linked(sh, packages, target)?;
+    let mut text = String::new();
+    for package in metadata["packages"].as_array().context("no packages")? {
+        let of = |member: &str| package[member].as_str().unwrap_or_default();
+        let name = format!("{} v{}", of("name"), of("version"));
+        if linked.contains(&name) {
+            let (licence, source) = (of("license"), of("repository"));
+            writeln!(text, "{name}\n{licence}\n{source}\n")?;
+            let folder = Path::new(of("manifest_path")).parent().context("no folder")?;
+            for file in
+                files(folder).with_context(|| format!("cannot read {}", folder.display()))?
+            {
+                writeln!(text, "{file}")?;
+            }
+            writeln!(text, "{}\n", "-".repeat(80))?;
+        }
+    }
+    Ok(text)
+}
+
+/// The crates that are in the programs; not: what only builds them.
+fn linked(sh: &Shell, packages: &[&str], target: &str) -> Result<BTreeSet<String>> {
+    let packages = packages.iter().flat_map(|package| ["--package", package]);
+    let tree = cmd!(sh, "cargo tree --locked --all-features --target {target}").args(packages);
+    let tree = quietly(tree.args(["--edges", "normal,no-proc-macro", "--prefix", "none"]))?;
+    // A name, a version, and perhaps more.
+    let crates = tree.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "));
+    Ok(crates.collect())
+}
+
+/// The texts of a folder's files about its licence, in the order of their names.
+fn files(folder: &Path) -> std::io::Result<Vec<String>> {
+    let mut paths =
+        fs::read_dir(folder)?.map(|file| Ok(file?.path())).collect::<std::io::Result<Vec<_>>>()?;
+    paths.retain(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
+        path.is_file() && NAMES.iter().any(|begin| name.starts_with(begin))
+    });
+    paths.sort();
+    paths.iter().map(|path| Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())).collect()
+}
