@@ -1,5 +1,6 @@
 //! The service's memory, idle and busy, and its time to start on an existing store.
 
+use std::slice::from_ref;
 use std::time::Duration;
 
 use anyhow::Result;
@@ -20,7 +21,7 @@ pub fn table(service: &Target, rounds: usize) -> Result<Table> {
     let running = service.start(folder.path())?;
     let idle = running.memory_mib("VmRSS")?;
     let all = Amount { creates: CREATES, time: Duration::MAX };
-    Load::connect(&running, CONNECTIONS, Order::Ascending, 0)?.create(all)?;
+    Load::connect(from_ref(&running), CONNECTIONS, Order::Ascending, 0)?.create(all)?;
     let busy = running.memory_mib("VmHWM")?;
     drop(running);
     let mut starts = Vec::new();

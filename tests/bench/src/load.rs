@@ -12,7 +12,7 @@ use tokio::runtime::Runtime;
 use crate::plants::Order;
 use crate::target::Running;
 
-/// Open connections to a target.
+/// Open connections to one server, or to several on one store.
 pub struct Load {
     runtime: Runtime,
     connections: Vec<TcpStream>,
@@ -37,9 +37,10 @@ pub struct Run {
 }
 
 impl Load {
-    /// Opens connections to a store that holds the first `plants` plants already.
+    /// Opens connections to a store that holds the first `plants` plants already: to each of its
+    /// servers in turn.
     pub fn connect(
-        target: &Running,
+        servers: &[Running],
         connections: usize,
         order: Order,
         plants: u64,
@@ -47,17 +48,18 @@ impl Load {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
         let connections = runtime.block_on(async {
             let mut open = Vec::with_capacity(connections);
-            for _ in 0..connections {
-                let connection = TcpStream::connect(target.address).await?;
+            for server in servers.iter().cycle().take(connections) {
+                let connection = TcpStream::connect(server.address).await?;
                 connection.set_nodelay(true)?;
                 open.push(connection);
             }
             anyhow::Ok(open)
         })?;
+        let [server, ..] = servers else { bail!("there is no server") };
         let head = format!(
             "POST /plants HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\
              Content-Type: application/json\r\nContent-Length: ",
-            target.address, target.token
+            server.address, server.token
         );
         Ok(Self { runtime, connections, head, order, next: Cell::new(plants) })
     }

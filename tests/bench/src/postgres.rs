@@ -1,5 +1,5 @@
-//! The service on PostgreSQL, beside the service on SQLite and beside pgbench, which commits each
-//! plant on its own. Load, service and database share two cores.
+//! The service on PostgreSQL, beside the service on SQLite, two servers on one database, and pgbench,
+//! which commits each plant on its own. Load, service and database share two cores.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::markdown;
 use crate::pgbench::PgBench;
 use crate::plants::Order;
 use crate::store::scratch;
-use crate::target::{Target, run_on_both};
+use crate::target::{Running, Target, run_on_both};
 
 /// Milliseconds of a round trip to the database, and connections of the load.
 const PLACES: [(u64, usize); 5] = [(0, 64), (1, 64), (1, 256), (5, 64), (5, 256)];
@@ -25,6 +25,8 @@ const MEASURED: Amount = Amount { creates: usize::MAX, time: Duration::from_secs
 enum Program {
     OnSqlite,
     OnPostgres,
+    /// Two servers, with half of the connections each: two batches under way at once.
+    TwoOnPostgres,
     PgBench,
 }
 
@@ -66,7 +68,7 @@ pub fn tables(service: &Target, rounds: usize) -> Result<Vec<Table>> {
     Ok(vec![figures(&cases, &samples), ratios(&samples)])
 }
 
-/// SQLite is first. After it, of each place, first the service and then pgbench.
+/// SQLite is first. After it, of each place, one server, two, and pgbench.
 fn cases() -> Vec<Case> {
     let case = |program, (milliseconds, connections)| {
         let round_trip = Duration::from_millis(milliseconds);
@@ -74,7 +76,8 @@ fn cases() -> Vec<Case> {
     };
     let mut cases = vec![case(Program::OnSqlite, PLACES[0])];
     for place in PLACES {
-        cases.extend([case(Program::OnPostgres, place), case(Program::PgBench, place)]);
+        let programs = [Program::OnPostgres, Program::TwoOnPostgres, Program::PgBench];
+        cases.extend(programs.map(|program| case(program, place)));
     }
     cases
 }
@@ -94,22 +97,28 @@ impl Bench<'_> {
         databases.session(DATABASE).execute("CHECKPOINT");
         let url = self.server.url(DATABASE, case.round_trip);
         let sample = match case.program {
-            Program::OnSqlite => self.service("sqlite:plant-store.db", case.connections),
-            Program::OnPostgres => self.service(&url, case.connections),
+            Program::OnSqlite => self.service("sqlite:plant-store.db", 1, case.connections),
+            Program::OnPostgres => self.service(&url, 1, case.connections),
+            Program::TwoOnPostgres => self.service(&url, 2, case.connections),
             Program::PgBench => self.pgbench(DATABASE, &url, case.connections),
         };
         databases.remove(DATABASE);
         sample
     }
 
-    fn service(&self, url: &str, connections: usize) -> Result<Sample> {
+    fn service(&self, url: &str, servers: usize, connections: usize) -> Result<Sample> {
         let folder = scratch()?;
-        let running = self.service.start_beside(folder.path(), url)?;
+        let start = |_| self.service.start_beside(folder.path(), url);
+        let running = (0..servers).map(start).collect::<Result<Vec<_>>>()?;
+        let cpu = || {
+            let services = running.iter().map(Running::cpu).sum::<Result<Duration>>()?;
+            anyhow::Ok((services, self.server.cpu()?))
+        };
         let mut load = Load::connect(&running, connections, Order::Ascending, 0)?;
         load.create(WARM_UP)?;
-        let before = (running.cpu()?, self.server.cpu()?);
+        let before = cpu()?;
         let run = load.create(MEASURED)?;
-        let after = (running.cpu()?, self.server.cpu()?);
+        let after = cpu()?;
         let creates = f64::from(u32::try_from(run.latencies.len())?);
         Ok(Sample {
             creates_per_second: creates / run.elapsed.as_secs_f64(),
@@ -154,6 +163,7 @@ impl Case {
         match self.program {
             Program::OnSqlite => "the service on SQLite",
             Program::OnPostgres => "the service on PostgreSQL",
+            Program::TwoOnPostgres => "two servers on PostgreSQL",
             Program::PgBench => "pgbench, a commit a plant",
         }
     }
@@ -222,8 +232,8 @@ fn ratios(samples: &[Sample]) -> Table {
         table.add_row([what, aim.to_owned(), format!("{ratio:.2} ×")]);
     };
     let (sqlite, places) = samples.split_first().expect("SQLite is first");
-    for ((milliseconds, connections), samples) in PLACES.into_iter().zip(places.chunks(2)) {
-        let [service, pgbench] = samples else { unreachable!("two of each place") };
+    for ((milliseconds, connections), samples) in PLACES.into_iter().zip(places.chunks(3)) {
+        let [service, two, pgbench] = samples else { unreachable!("three of each place") };
         let rate = service.creates_per_second / pgbench.creates_per_second;
         let aim = match milliseconds {
             0 => {
@@ -240,6 +250,8 @@ fn ratios(samples: &[Sample]) -> Table {
         };
         let place = format!("{milliseconds} ms, {connections} connections");
         add(format!("creates/s, of pgbench's, {place}"), aim, rate);
+        let rate = service.creates_per_second / two.creates_per_second;
+        add(format!("creates/s, of two servers', {place}"), "", rate);
     }
     table
 }

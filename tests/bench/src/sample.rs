@@ -1,5 +1,6 @@
 //! What is measured of a target.
 
+use std::slice::from_ref;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -56,7 +57,7 @@ impl Case<'_> {
             None => (Order::Ascending, 0),
         };
         let running = self.target.start(folder.path())?;
-        let mut load = Load::connect(&running, self.connections, order, plants)?;
+        let mut load = Load::connect(from_ref(&running), self.connections, order, plants)?;
         load.create(WARM_UP)?;
         let before = running.cpu()?;
         let run = load.create(MEASURED)?;
