@@ -4,7 +4,6 @@ use tokio_postgres::error::SqlState;
 
 use crate::store::engine::Sizes;
 use crate::store::postgres::error::PostgresError;
-use crate::store::postgres::row;
 use crate::store::postgres::schema;
 use crate::store::postgres::session::Session;
 
@@ -22,8 +21,8 @@ pub async fn faults(session: &Session) -> Result<Vec<String>, PostgresError> {
         faults.push("the tables are not those of this release".to_owned());
     }
     // Fails where `id` is not the key any more.
-    let insert = format!("EXPLAIN {}", row::insert(1).replace("$1, $2, $3", "1, '', NULL"));
-    match session.client.query_typed(&insert, &[]).await {
+    let insert = "EXPLAIN INSERT INTO plants (id, name) VALUES (1, '') ON CONFLICT (id) DO NOTHING";
+    match session.client.query_typed(insert, &[]).await {
         Err(error) if error.code() == Some(&SqlState::INVALID_COLUMN_REFERENCE) => {
             faults.push("plants.id is not a key".to_owned());
         }

@@ -70,7 +70,7 @@ impl PostgresPages<Open> {
 impl<O: Borrow<Open>> PostgresPages<O> {
     /// From the transaction that is open.
     pub fn declare(open: O) -> Result<Self, PostgresError> {
-        let declare = format!("DECLARE pages NO SCROLL CURSOR FOR {}", row::IN_ORDER);
+        let declare = format!("DECLARE pages NO SCROLL CURSOR FOR {}", row::in_order());
         open.borrow().run(async |session| session.client.batch_execute(&declare).await)?;
         Ok(Self { open, rows: None, read: 0, has_ended: false })
     }

@@ -20,11 +20,15 @@ pub const TYPES: [Type; 3] = [Type::INT8, Type::BYTEA, Type::BYTEA];
 /// The columns, as a statement names them.
 pub const COLUMNS: &str = "id, name, tag";
 
-/// All plants of a page and those after it. [`plant`] reads the rows.
-pub const IN_ORDER: &str = "SELECT id, name, tag FROM plants ORDER BY id";
+/// All plants, in the order of their ids. [`plant`] reads the rows.
+pub fn in_order() -> String {
+    format!("SELECT {COLUMNS} FROM plants ORDER BY id")
+}
 
 /// The plants of these ids. [`plant`] reads the rows.
-pub const BY_ID: &str = "SELECT id, name, tag FROM plants WHERE id = ANY($1)";
+pub fn by_id() -> String {
+    format!("SELECT {COLUMNS} FROM plants WHERE id = ANY($1)")
+}
 
 /// Adds that many plants with different ids, but none whose id is taken, and returns the ids of
 /// those that were added. Its parameters are the [`values`] of each.
@@ -38,8 +42,9 @@ pub const BY_ID: &str = "SELECT id, name, tag FROM plants WHERE id = ANY($1)";
 /// (<https://www.postgresql.org/docs/current/sql-insert.html#SQL-ON-CONFLICT>).
 pub fn insert(plants: usize) -> String {
     let row = |at: usize| {
-        let first = at * TYPES.len() + 1;
-        format!("(${}, ${}, ${})", first, first + 1, first + 2)
+        let before = at * TYPES.len();
+        let parameters: Vec<_> = (1..=TYPES.len()).map(|n| format!("${}", before + n)).collect();
+        format!("({})", parameters.join(", "))
     };
     let rows: Vec<_> = (0..plants).map(row).collect();
     format!(

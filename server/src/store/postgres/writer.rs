@@ -189,7 +189,7 @@ async fn read(
         return Ok(plants);
     }
     let query = [(&ids as _, tokio_postgres::types::Type::INT8_ARRAY)];
-    for row in session.client.query_typed(row::BY_ID, &query).await? {
+    for row in session.client.query_typed(&row::by_id(), &query).await? {
         let plant = match row::plant(&row) {
             Err(PostgresError::NotText) => None,
             plant => Some(plant?),
