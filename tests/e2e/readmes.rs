@@ -55,6 +55,16 @@ fn readme_names_every_member_of_the_contract_with_its_type() {
 }
 
 #[test]
+fn view_for_people_shows_every_text_of_a_plant() {
+    let guide = text("server/POSTGRESQL.md");
+    let properties = &document()["components"]["schemas"]["NewPlant"]["properties"];
+    for (member, schema) in properties.as_object().expect("an object") {
+        let column = format!("convert_from({member}, 'UTF8') AS {member}");
+        assert!(schema["type"] != "string" || guide.contains(&column), "{column}");
+    }
+}
+
+#[test]
 fn server_readme_lists_every_flag_with_its_default() {
     let folder = TempDir::new().expect("a temporary folder");
     let help = String::from_utf8(run(folder.path(), &["serve", "--help"]).stdout).expect("text");

@@ -1,13 +1,23 @@
 //! The body reader, compared with a second one, written from RFC 8259 and the contract alone.
 
+use std::collections::BTreeSet;
+
 use plant_store_server::http::new_plant;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::spelling::{near_plant, spelled_plant};
+use super::spelling::{NAMES, near_plant, spelled_plant};
 use super::{edited, fuzz, second_reader};
+use crate::contract::document;
 use crate::properties::any_body;
+
+#[test]
+fn every_declared_member_is_spelled() {
+    let members = &document()["components"]["schemas"]["NewPlant"]["properties"];
+    let members = members.as_object().expect("an object").keys().map(String::as_str);
+    assert_eq!(BTreeSet::from(NAMES), members.collect());
+}
 
 #[test]
 fn plant_is_read_in_every_json_spelling() {

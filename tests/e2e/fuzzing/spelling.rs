@@ -26,7 +26,8 @@ pub fn spelled_plant() -> impl Strategy<Value = (NewPlant, Vec<u8>)> {
     )
 }
 
-const NAMES: [&str; 3] = ["id", "name", "tag"];
+/// The names of the members.
+pub const NAMES: [&str; 3] = ["id", "name", "tag"];
 
 /// An object that may lack members, have members of a wrong type, or repeat a member.
 pub fn near_plant() -> impl Strategy<Value = Vec<u8>> {
