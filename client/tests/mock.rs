@@ -40,7 +40,7 @@ async fn plant(client: &Client, plant: NewPlant) -> Label {
 }
 
 fn ficus() -> NewPlant {
-    NewPlant { id: 2, name: "Ficus".to_owned(), tag: None }
+    NewPlant::builder().id(2).name("Ficus").try_into().expect("a plant")
 }
 
 fn client(server: &MockServer) -> Client {
@@ -53,7 +53,7 @@ async fn plant_that_is_created_is_labelled() {
     // The mock answers this plant alone; to any other request the server answers 404.
     let create = server.create_plant(|when, then| {
         when.body(&ficus()).into_inner().header("authorization", "Bearer pst_of_the_test");
-        then.ok(&Plant { name: "Ficus".to_owned(), tag: None });
+        then.ok(&Plant::builder().name("Ficus").try_into().expect("a plant"));
     });
     assert_eq!(plant(&client(&server), ficus()).await, Label::Planted("Ficus".to_owned()));
     create.assert();

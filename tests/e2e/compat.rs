@@ -39,7 +39,7 @@ fn judged(old: &Value, new: &Value) -> Report {
 #[test]
 fn a_change_needs_the_version_of_its_class() {
     const BREAK: &str = "remove Plant/properties/tag";
-    const ADD: &str = r#"set Plant/properties/colour {"type": "string"}"#;
+    const ADD: &str = r#"set Plant/properties/made_up {"type": "string"}"#;
     const REWORD: &str = r#"set post/summary "Add a plant""#;
 
     for (edits, least, enough, too_small) in [
@@ -79,7 +79,7 @@ fn a_change_needs_the_version_of_its_class() {
 #[test]
 fn any_change_after_a_pre_release_may_keep_its_release() {
     let old = mutated(&[r#"set /info/version "1.1.0-rc.1""#]);
-    for edit in ["remove Plant/properties/tag", "set Plant/properties/colour {}"] {
+    for edit in ["remove Plant/properties/tag", "set Plant/properties/made_up {}"] {
         for (version, passes) in
             [("1.1.0-rc.1", true), ("1.1.0-rc.2", true), ("1.1.0", true), ("1.0.9", false)]
         {
@@ -195,7 +195,7 @@ fn the_command_holds_the_document_against_a_file() {
     run(Some(against)).expect("nothing changed");
 
     let mut older = contract::document();
-    apply(r#"set Plant/properties/colour {"type": "string"}"#, &mut older);
+    apply(r#"set Plant/properties/made_up {"type": "string"}"#, &mut older);
     fs::write(&file, older.to_string()).expect("the folder takes files");
     let failure = run(Some(against)).expect_err("a member is gone").to_string();
     assert!(failure.contains(".0.0 or larger: set VERSION"), "{failure}");

@@ -8,8 +8,7 @@ use plant_store_client::{client_with_token, types::NewPlant};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let client = client_with_token(&env::var("PLANTS_URL")?, &env::var("PLANTS_TOKEN")?)?;
-    let monstera =
-        NewPlant { id: 1, name: "Monstera deliciosa".to_owned(), tag: Some("indoor".to_owned()) };
+    let monstera = NewPlant::builder().id(1).name("Monstera deliciosa").tag("indoor".to_owned());
     let plant = client.create_plant().body(monstera).send().await?;
     println!("{}", plant.name);
     Ok(())

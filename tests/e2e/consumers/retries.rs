@@ -32,7 +32,7 @@ fn policy() -> ExponentialBuilder {
 }
 
 fn ficus(id: i64) -> NewPlant {
-    NewPlant { id, name: FICUS.into(), tag: None }
+    NewPlant::builder().id(id).name(FICUS).try_into().expect("a plant")
 }
 
 async fn client(options: ClientOptions, token: &str) -> RetryingClient {

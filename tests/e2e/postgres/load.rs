@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use plant_store_client::types::NewPlant;
-use plant_store_tests::{Connection, Server, plant as body, wait_until};
+use plant_store_tests::{Connection, Server, wait_until};
 
 use crate::hard_to_kill::load::{id, plant_with};
 
@@ -107,11 +107,8 @@ impl fmt::Display for Sent {
 #[derive(Default)]
 pub struct Load {
     next: AtomicI64,
-    kept: BTreeMap<i64, Texts>,
+    kept: BTreeMap<i64, String>,
 }
-
-/// The name and the tag of a plant.
-type Texts = (String, Option<String>);
 
 impl Load {
     /// Plants for a store that has some already, which must stay.
@@ -167,22 +164,22 @@ impl Load {
         assert!(late.is_empty(), "late: {late:?}; log:\n{}", server.log());
         let stored = stored(server);
         let mut possible = std::mem::take(&mut self.kept);
-        for (id, texts) in &possible {
-            assert_eq!(stored.get(id), Some(texts), "{id} was there before");
+        for (id, body) in &possible {
+            assert_eq!(stored.get(id), Some(body), "{id} was there before");
         }
         for (number, answer, _) in &sent.answers {
-            let (id, texts) = plant(*number);
+            let (id, body) = plant(*number);
             let found = stored.get(&id);
-            let is_this = found == Some(&texts);
+            let is_this = found == Some(&body);
             match answer {
-                Answer::Created => assert!(is_this, "200 for {id} {texts:?}, stored: {found:?}"),
+                Answer::Created => assert!(is_this, "200 for {body}, stored: {found:?}"),
                 Answer::Conflict => {
-                    assert!(found.is_some() && !is_this, "409 for {id} {texts:?}: {found:?}");
+                    assert!(found.is_some() && !is_this, "409 for {body}: {found:?}");
                 }
                 Answer::Refused | Answer::Lost => {}
             }
             if is_this {
-                possible.insert(id, texts);
+                possible.insert(id, body);
             }
         }
         let strangers: Vec<_> = stored.keys().filter(|id| !possible.contains_key(id)).collect();
@@ -198,33 +195,35 @@ impl Load {
                 continue;
             }
             let again = create(server, &mut connection, *number);
-            let (id, texts) = plant(*number);
-            let kept = self.kept.entry(id).or_insert_with(|| texts.clone());
-            let expected = if *kept == texts { Answer::Created } else { Answer::Conflict };
-            assert_eq!(again, expected, "{id} {texts:?} once more");
+            let (id, body) = plant(*number);
+            let kept = self.kept.entry(id).or_insert_with(|| body.clone());
+            let expected = if *kept == body { Answer::Created } else { Answer::Conflict };
+            assert_eq!(again, expected, "{body} once more");
         }
     }
 }
 
 /// The plant with that number. Each id belongs to two numbers in a row, so two clients create it at
 /// about the same time: mostly the same plant, and each fourth time another one.
-fn plant(number: i64) -> (i64, Texts) {
-    let NewPlant { id, mut name, tag } = plant_with(id(number / 2));
+fn plant(number: i64) -> (i64, String) {
+    let mut plant = plant_with(id(number / 2));
     if number % 8 == 1 {
-        name.push_str(" (another)");
+        plant.name.push_str(" (another)");
     }
-    (id, (name, tag))
+    (plant.id, json(&plant))
+}
+
+fn json(plant: &NewPlant) -> String {
+    serde_json::to_string(plant).expect("a plant is JSON")
 }
 
 /// Everything in the store.
-fn stored(server: &Server) -> BTreeMap<i64, Texts> {
-    let plants = server.export().into_values();
-    plants.map(|NewPlant { id, name, tag }| (id, (name, tag))).collect()
+fn stored(server: &Server) -> BTreeMap<i64, String> {
+    server.export().into_iter().map(|(id, plant)| (id, json(&plant))).collect()
 }
 
 fn create(server: &Server, connection: &mut Connection, number: i64) -> Answer {
-    let (id, (name, tag)) = plant(number);
-    let body = body(id, &name, tag.as_deref());
+    let (_, body) = plant(number);
     if !connection.try_send(&server.post(&body)) {
         return Answer::Lost;
     }

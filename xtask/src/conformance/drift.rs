@@ -15,9 +15,9 @@ use crate::run::{quietly, root};
 const PINNED: &str = "contract.json";
 
 /// The same with a member more.
-const WITH_COLOUR: &str = "with-colour.json";
+const WITH_MADE_UP: &str = "with-made-up.json";
 
-const COLOUR: &str = "#/components/schemas/Plant/properties/colour";
+const MADE_UP: &str = "#/components/schemas/Plant/properties/made_up";
 
 pub fn run() -> Result<()> {
     let consumer = TempDir::new().context("cannot make a temporary folder")?;
@@ -35,19 +35,20 @@ fn lay_out(sh: &Shell) -> Result<()> {
     // The consumer's own choice, which is not that of the action.
     sh.write_file("rust-toolchain.toml", "[toolchain]\nchannel = \"1.0.0\"\n")?;
     let mut document: Value = serde_json::from_str(&sh.read_file(PINNED)?)?;
-    document["components"]["schemas"]["Plant"]["properties"]["colour"] = json!({"type": "string"});
-    sh.write_file(WITH_COLOUR, document.to_string())?;
+    document["components"]["schemas"]["Plant"]["properties"]["made_up"] = json!({"type": "string"});
+    sh.write_file(WITH_MADE_UP, document.to_string())?;
     Ok(())
 }
 
 fn action(sh: &Shell) -> Result<()> {
-    let with_colour = format!("published=file://{}", sh.current_dir().join(WITH_COLOUR).display());
-    let added = format!("additive    {COLOUR}  added");
-    let removed = format!("breaking    {COLOUR}  removed");
+    let with_made_up =
+        format!("published=file://{}", sh.current_dir().join(WITH_MADE_UP).display());
+    let added = format!("additive    {MADE_UP}  added");
+    let removed = format!("breaking    {MADE_UP}  removed");
     for (inputs, status, said) in [
         (&["pinned=contract.json"][..], 0, "nothing changed"),
-        (&["pinned=contract.json", &with_colour], 0, &added),
-        (&["pinned=with-colour.json"], 1, &removed),
+        (&["pinned=contract.json", &with_made_up], 0, &added),
+        (&["pinned=with-made-up.json"], 1, &removed),
         (&["pinned=no-document.json"], 2, "no-document.json"),
         // What an earlier step has fetched is not compared instead.
         (&["pinned=contract.json", "published=file:///nowhere.json"], 2, ""),
