@@ -79,10 +79,10 @@ pub fn write_growth(file: &Path, lines: &[Line]) -> Result<()> {
         for (line, colour) in lines.iter().zip([SERVICE, OTHER]) {
             chart.draw_series(LineSeries::new(line.points.clone(), colour.stroke_width(3)))?;
             let labels = line.points.iter().map(|&(plants, cpu)| {
-                let above = style(14, HPos::Center).pos(Pos::new(HPos::Center, VPos::Bottom));
+                let above = style(14, HPos::Left).pos(Pos::new(HPos::Left, VPos::Bottom));
                 EmptyElement::at((plants, cpu))
                     + Circle::new((0, 0), 4, colour.filled())
-                    + Text::new(number(cpu), (0, -8), above)
+                    + Text::new(number(cpu), (6, -6), above)
             });
             chart.draw_series(labels)?;
             let end = line.points.last().copied();
