@@ -60,15 +60,19 @@ fn deadlock_under_load_is_repeated_and_refuses_no_create() {
     }
 }
 
-/// Where the database is set to a stricter isolation, a row that another session commits meanwhile
-/// fails the batch.
-#[test]
-fn serialization_failure_under_load_is_repeated_and_refuses_no_create() {
+/// A database that is set to a stricter isolation: a row that another session commits meanwhile
+/// fails a transaction.
+fn serializable() -> Scene {
     let cluster = Cluster::start();
     create_database(&cluster);
     let strict = "ALTER DATABASE plants SET default_transaction_isolation = 'serializable'";
     cluster.session("postgres").execute(strict);
-    let mut scene = Scene::over(cluster, TIMEOUT);
+    Scene::over(cluster, TIMEOUT)
+}
+
+#[test]
+fn serialization_failure_under_load_is_repeated_and_refuses_no_create() {
+    let mut scene = serializable();
     for id in (1..).take(rounds()) {
         let before = scene.retries("serialization");
         let insert = format!("BEGIN; INSERT INTO plants (id, name) VALUES ({id}, 'Ficus')");
@@ -85,14 +89,9 @@ fn serialization_failure_under_load_is_repeated_and_refuses_no_create() {
     }
 }
 
-/// The same for a command that changes the tokens.
 #[test]
 fn serialization_failure_of_a_token_command_is_repeated() {
-    let cluster = Cluster::start();
-    create_database(&cluster);
-    let strict = "ALTER DATABASE plants SET default_transaction_isolation = 'serializable'";
-    cluster.session("postgres").execute(strict);
-    let scene = Scene::over(cluster, TIMEOUT);
+    let scene = serializable();
     for command in [["token", "create", "ci"], ["token", "revoke", "ci"]] {
         let other = scene.cluster.session("plants");
         other.execute("BEGIN; UPDATE token_changes SET made = made + 1");
