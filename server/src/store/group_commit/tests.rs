@@ -164,7 +164,8 @@ fn failed_commit_is_an_error_and_the_next_may_succeed() {
             CreateError::Fault("the store failed: broken".into()),
         ),
     ] {
-        let store = store(1, None);
+        // A place for the create, and one for the service's own try.
+        let store = store(2, None);
         let create = store.begun(1);
         store.commit(Err(failure));
         assert_eq!(store.wait(create), Err(expected));
