@@ -17,6 +17,10 @@ use nix::sys::socket::{SockaddrStorage, getsockname};
 /// for a few files. A hard limit that is low is shared: clients get at least half of it.
 const BEYOND: rlim_t = 128;
 
+/// What an engine keeps open, and may not have opened yet when clients are limited: its sessions on a
+/// database, one for the plants and one for the rest. Clients would go without them.
+const OF_THE_ENGINE: rlim_t = 2;
+
 /// Every descriptor is lower than this before [`limit_clients`] is called.
 pub const AT_START: RawFd = 1024;
 
@@ -32,16 +36,16 @@ struct Limit {
     calls: usize,
 }
 
-/// From now on at most so many descriptors more can be opened. Returns how many: fewer, where the
-/// hard limit does not allow them.
+/// From now on clients can have so many descriptors. Returns how many: fewer, where the hard limit
+/// does not allow them.
 pub fn limit_clients(descriptors: u64) -> io::Result<u64> {
     let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
     let is_open = |fd: &RawFd| getsockname::<SockaddrStorage>(*fd) != Err(Errno::EBADF);
     let open = (0..AT_START).filter(is_open).count() as rlim_t;
-    let free = hard.saturating_sub(open);
+    let free = hard.saturating_sub(open + OF_THE_ENGINE);
     let beyond = BEYOND.min(free / 2);
     let clients = descriptors.min(free - beyond);
-    let limit = Limit { soft: open + clients, hard, beyond, calls: 0 };
+    let limit = Limit { soft: open + OF_THE_ENGINE + clients, hard, beyond, calls: 0 };
     setrlimit(Resource::RLIMIT_NOFILE, limit.soft, hard)?;
     *LIMIT.lock().unwrap_or_else(PoisonError::into_inner) = Some(limit);
     Ok(clients)

@@ -48,6 +48,22 @@ fn database_that_is_down_is_503_and_the_first_token_is_printed_once_it_is_there(
     assert_eq!(server.create_with(&bearer(TOKEN), &ficus).refusal().0, 401);
 }
 
+/// The service's sessions on the database are no clients, also where they begin after the limit.
+#[test]
+fn clients_get_all_their_connections_where_the_database_comes_later() {
+    const MOST: usize = 20;
+    let (cluster, url) = with_plants();
+    cluster.stop(Mode::Fast);
+    let most = MOST.to_string();
+    let starting = Starting::on(Folder::over(&url), TOKEN).with(&["--max-connections", &most]);
+    let mut server = starting.start();
+    cluster.start_again();
+    server.wait_for_first_token();
+    server.create(&plant(1, "Ficus", None)).plant();
+    let _crowd: Vec<_> = (0..2 * MOST).map(|_| server.connect()).collect();
+    server.wait_for_log("there are as many connections as may be");
+}
+
 /// It is found only when the database is there.
 #[test]
 fn database_that_was_down_and_holds_something_else_ends_the_service_with_status_1() {

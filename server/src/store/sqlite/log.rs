@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
+use crate::descriptors::beyond_limit;
 use crate::store::engine::{Cause, CommitError};
 use crate::store::sqlite::connection::{LOG_BOUND, connect};
 use crate::store::sqlite::mark::Mark;
@@ -115,7 +116,7 @@ pub fn shorten(place: &Place) -> Result<(), CommitError> {
     if place.log_length().map_err(unavailable)? <= LOG_BOUND.into() {
         return Ok(());
     }
-    let connection = connect(place.store()).map_err(CommitError::Unavailable)?;
+    let connection = beyond_limit(|| connect(place.store())).map_err(CommitError::Unavailable)?;
     connection.busy_timeout(Duration::ZERO)?;
     let mut copied = -1;
     loop {

@@ -128,7 +128,7 @@ fn check_mark(connection: &Connection, path: &Path) -> Result<(), StoreError> {
 /// Whether the log belongs to another file. A file that cannot be read without its log says
 /// nothing.
 fn is_foreign(connection: &Connection, path: &Path) -> rusqlite::Result<bool> {
-    let Ok(file) = file::mark(path) else { return Ok(false) };
+    let Ok(file) = descriptors::beyond_limit(|| file::mark(path)) else { return Ok(false) };
     Ok(Mark::read(connection)?.is_some_and(|log| !log.belongs_to(file.as_ref())))
 }
 
@@ -182,9 +182,9 @@ impl Sqlite {
     ) -> Result<T, StoreError> {
         let mut connection = self.connection();
         let changed = change(&mut connection)?;
-        let _ = descriptors::beyond_limit(|| {
-            log::ensure_marked(&mut connection, &File::open(self.place.log())?)
-        });
+        if let Ok(log) = descriptors::beyond_limit(|| File::open(self.place.log())) {
+            let _ = log::ensure_marked(&mut connection, &log);
+        }
         Ok(changed)
     }
 
@@ -199,6 +199,8 @@ impl Sqlite {
         let is_foreign = || is_foreign(&self.connection(), path);
         // The log may start over between the two looks, so it is asked again.
         if is_foreign()? && is_foreign()? && is_foreign()? {
+            // Or another file was put there meanwhile.
+            self.place.check_all()?;
             let cause = format!("{} was written over by another program", path.display());
             return Err(CommitError::Gone(cause.into()));
         }
@@ -250,11 +252,9 @@ impl Engine for Sqlite {
     }
 
     fn tend(&self) -> Result<Sizes, CommitError> {
-        descriptors::beyond_limit(|| {
-            self.place.check_all()?;
-            self.check_file()?;
-            log::shorten(&self.place)
-        })?;
+        self.place.check_all()?;
+        self.check_file()?;
+        log::shorten(&self.place)?;
         let unavailable = |error: io::Error| CommitError::Unavailable(error.into());
         let sizes = self.place.sizes().map_err(unavailable)?;
         let free = self.place.free().map_err(unavailable)?;
