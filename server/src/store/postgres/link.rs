@@ -67,6 +67,20 @@ impl Link {
     pub fn retry<T>(
         &mut self,
         until: Instant,
+        work: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
+    ) -> Result<T, PostgresError> {
+        self.retry_if(PostgresError::may_pass_soon, until, work)
+    }
+
+    /// Does the work on the session, again and again as long as what stops it may be repeated.
+    ///
+    /// # Errors
+    ///
+    /// The last one.
+    pub fn retry_if<T>(
+        &mut self,
+        may_repeat: fn(&PostgresError) -> bool,
+        until: Instant,
         mut work: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, PostgresError> {
         let mut pause = FIRST_PAUSE;
@@ -77,7 +91,7 @@ impl Link {
             };
             // Servers that were stopped by the same fault do not come back at the same time.
             let pause_now = pause.mul_f64(rand::rng().random_range(0.5..1.5));
-            if !error.may_pass_soon() || Instant::now() + pause_now >= until {
+            if !may_repeat(&error) || Instant::now() + pause_now >= until {
                 return Err(error);
             }
             DatabaseMetrics::retried(error.kind());

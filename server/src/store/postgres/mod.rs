@@ -143,18 +143,23 @@ impl Postgres {
         self.link().retry(until_read(), read).map_err(self.error(doing))
     }
 
-    /// Changes something, once.
+    /// Changes something, once: again only where it was rolled back because of another transaction.
+    /// After anything else, what was done cannot be told from what another command did.
     fn change<T>(
         &self,
         doing: &'static str,
-        change: impl AsyncFnOnce(&Session) -> Result<T, PostgresError>,
+        change: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
+        let change = |link: &mut Link| {
+            link.retry_if(PostgresError::was_rolled_back, until(), change)
+                .map_err(self.error(doing))
+        };
         if let Purpose::Serve { .. } = self.purpose {
-            return self.link().run(until(), change).map_err(self.error(doing));
+            return change(&mut self.link());
         }
         // A command may have read from a standby so far.
         let link = Link::new(self.connector.with_purpose(Purpose::Write));
-        link.map_err(error::failed(doing))?.run(until(), change).map_err(self.error(doing))
+        change(&mut link.map_err(error::failed(doing))?)
     }
 
     /// Creates the store, or brings it up to date.

@@ -1,9 +1,6 @@
 //! The tables of token digests, of their changes, and of the servers that have read them.
 
-use std::time::Duration;
-
 use chrono::{DateTime, Utc};
-use tokio::time::sleep;
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
@@ -15,9 +12,6 @@ use crate::token::{StoredToken, TokenDigest, TokenName};
 /// The servers that are there. One that has not said so for this time was killed, or is cut off. It
 /// says so every second, unless a slow statement is before it. A token command waits longer.
 pub const SERVERS: &str = "SELECT 1 FROM servers WHERE seen_at > now() - interval '4 seconds'";
-
-/// Before a change that was rolled back is repeated.
-const PAUSE: Duration = Duration::from_millis(25);
 
 const COLUMNS: &str = "name, digest, first_characters, created_at, expires_at";
 
@@ -83,22 +77,8 @@ pub async fn revoke(session: &Session, name: &TokenName) -> Result<Changed, Post
     Ok(if revoked > 0 { Changed::Done } else { Changed::Not })
 }
 
-/// Changes the tokens in a transaction, and counts the change; again, where it was rolled back
-/// because of another transaction. Anything else is not repeated: what was done cannot be told from
-/// what another command did.
+/// Changes the tokens in a transaction, and counts the change.
 async fn change(
-    session: &Session,
-    mut change: impl AsyncFnMut() -> Result<(), PostgresError>,
-) -> Result<(), PostgresError> {
-    loop {
-        match try_change(session, &mut change).await {
-            Err(error) if error.was_rolled_back() => sleep(PAUSE).await,
-            done => return done,
-        }
-    }
-}
-
-async fn try_change(
     session: &Session,
     change: impl AsyncFnOnce() -> Result<(), PostgresError>,
 ) -> Result<(), PostgresError> {
