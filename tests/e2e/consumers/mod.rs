@@ -9,16 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
+use plant_store_launcher::build_client;
 use plant_store_tests::Server;
 
 /// The program `plants`, built in this profile on the first call.
 pub fn program() -> &'static Path {
     static PLANTS: OnceLock<PathBuf> = OnceLock::new();
-    PLANTS.get_or_init(|| {
-        let build = escargot::CargoBuild::new().package("plant-store-client").bin("plants");
-        let build = if cfg!(debug_assertions) { build } else { build.release() };
-        build.features("cli").run().expect("the program builds").path().to_owned()
-    })
+    PLANTS.get_or_init(|| build_client(!cfg!(debug_assertions)).expect("the program builds"))
 }
 
 /// The same for that server, with its accepted token, in the server's folder.

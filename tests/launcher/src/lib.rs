@@ -11,21 +11,30 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 
 use anyhow::{Context, Result};
+use escargot::CargoBuild;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use crate::events::wait_until;
 
-/// Builds the binary `plant-store` and returns where it is. The checkout is that of the package
+/// Builds the program `plant-store` and returns where it is. The checkout is that of the package
 /// which cargo runs, else that of the current folder.
 pub fn build(release: bool) -> Result<PathBuf> {
-    let build = escargot::CargoBuild::new().package("plant-store-server").bin("plant-store");
+    run(CargoBuild::new().package("plant-store-server").bin("plant-store"), release)
+}
+
+/// The same for the program `plants`.
+pub fn build_client(release: bool) -> Result<PathBuf> {
+    run(CargoBuild::new().package("plant-store-client").bin("plants").features("cli"), release)
+}
+
+fn run(build: CargoBuild, release: bool) -> Result<PathBuf> {
     let build = match std::env::var_os("CARGO_MANIFEST_DIR") {
         Some(package) => build.manifest_path(PathBuf::from(package).join("Cargo.toml")),
         None => build,
     };
     let build = if release { build.release() } else { build };
-    Ok(build.run().context("cannot build plant-store")?.path().to_owned())
+    Ok(build.run().context("cannot build the program")?.path().to_owned())
 }
 
 /// A server that has said where it listens. Dropping it kills the process.

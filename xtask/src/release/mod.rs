@@ -1,13 +1,14 @@
-//! The archive of a release, for one target: both programs, statically linked with musl, their manual
-//! pages and completions, the licence, and those of all that is linked. Beside it is its SHA-256. Zig compiles the C of SQLite and
-//! aws-lc, and links, so that every target is built on every machine.
+//! The archive of a release, for one target: both programs, statically linked with musl, their
+//! manual pages and completions, the licence, and those of all that is linked. Beside it is its
+//! SHA-256. Zig compiles the C of SQLite and aws-lc, and links, so that every target is built on
+//! every machine.
 
 mod licences;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use plant_store_launcher::build;
+use plant_store_launcher::{build, build_client};
 use tempfile::TempDir;
 use xshell::{Shell, cmd};
 
@@ -80,7 +81,7 @@ fn ensure_static(sh: &Shell, program: &Path) -> Result<()> {
 fn describe(sh: &Shell, folder: &Path) -> Result<()> {
     let (manual, completions) = (folder.join("man/man1"), folder.join("completions"));
     sh.create_dir(&completions)?;
-    for (name, program) in [("plant-store", build(false)?), ("plants", plants()?)] {
+    for (name, program) in [("plant-store", build(false)?), ("plants", build_client(false)?)] {
         quietly(cmd!(sh, "{program} man {manual}"))?;
         for (shell, file) in [
             ("bash", format!("{name}.bash")),
@@ -92,12 +93,6 @@ fn describe(sh: &Shell, folder: &Path) -> Result<()> {
         }
     }
     Ok(())
-}
-
-fn plants() -> Result<PathBuf> {
-    let build = escargot::CargoBuild::new().package("plant-store-client").bin("plants");
-    let build = build.manifest_path(root().join("Cargo.toml")).features("cli");
-    Ok(build.run().context("cannot build plants")?.path().to_owned())
 }
 
 /// Where this machine runs programs for the target, they must answer.
