@@ -3,24 +3,12 @@
 //! [`Client`] and [`types`] are generated (`src/generated.rs`); the rest of the library is written by
 //! hand.
 
-#[allow(
-    unused_imports,
-    clippy::pedantic,
-    clippy::unwrap_used,
-    reason = "generated: the generator decides how it reads"
-)]
 #[rustfmt::skip]
 mod generated;
 
 /// Typed mocks of the service for the tests of its consumers, as extensions of
 /// [`httpmock`](https://docs.rs/httpmock).
 #[cfg(feature = "mock")]
-#[allow(
-    clippy::pedantic,
-    clippy::unwrap_used,
-    clippy::wildcard_imports,
-    reason = "generated: the generator decides how it reads"
-)]
 #[rustfmt::skip]
 pub mod mock;
 mod options;

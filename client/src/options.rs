@@ -76,7 +76,10 @@ impl ClientOptions {
         // Without TLS the system's authorities are not read. A machine may have none.
         #[cfg(feature = "rustls")]
         let http = match &self.authorities {
-            Some(pem) => http.tls_certs_only(certificates(pem).ok_or(InvalidClient::Authority)?),
+            Some(pem) => match reqwest::Certificate::from_pem_bundle(pem) {
+                Ok(trusted) if !trusted.is_empty() => http.tls_certs_only(trusted),
+                _ => return Err(InvalidClient::Authority),
+            },
             None if url.scheme() == "http" => http.tls_certs_only([]),
             None => http,
         };
@@ -85,26 +88,18 @@ impl ClientOptions {
     }
 
     fn url(&self) -> Result<Url, InvalidClient> {
-        let url = Url::parse(&self.base_url).map_err(|error| error.to_string());
-        let url = url.and_then(|url| match url.scheme() {
+        let invalid = |reason| InvalidClient::Url { url: self.base_url.clone(), reason };
+        let url = Url::parse(&self.base_url).map_err(|error| invalid(error.to_string()))?;
+        let reason = match url.scheme() {
             _ if url.query().or(url.fragment()).is_some() || !url.username().is_empty() => {
-                Err("a base URL has no user, no query and no fragment".to_owned())
+                "a base URL has no user, no query and no fragment"
             }
-            "https" if !cfg!(feature = "rustls") => {
-                Err("https needs the feature rustls".to_owned())
-            }
-            "http" | "https" => Ok(url),
-            _ => Err("its scheme is neither http nor https".to_owned()),
-        });
-        url.map_err(|reason| InvalidClient::Url { url: self.base_url.clone(), reason })
+            "https" if !cfg!(feature = "rustls") => "https needs the feature rustls",
+            "http" | "https" => return Ok(url),
+            _ => "its scheme is neither http nor https",
+        };
+        Err(invalid(reason.to_owned()))
     }
-}
-
-/// At least one certificate.
-#[cfg(feature = "rustls")]
-fn certificates(pem: &[u8]) -> Option<Vec<reqwest::Certificate>> {
-    let certificates = reqwest::Certificate::from_pem_bundle(pem).ok();
-    certificates.filter(|certificates| !certificates.is_empty())
 }
 
 /// A client with this token and the defaults of [`ClientOptions`].

@@ -10,7 +10,6 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
-use reqwest::StatusCode;
 use reqwest::header::RETRY_AFTER;
 use tokio::sync::Mutex;
 
@@ -23,10 +22,8 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
 /// The `Error` body of a 400, if the service refused the request.
 #[must_use]
 pub fn refusal(error: &Error<types::Error>) -> Option<&types::Error> {
-    match error {
-        Error::ErrorResponse(response) => Some(response),
-        _ => None,
-    }
+    let Error::ErrorResponse(response) = error else { return None };
+    Some(response)
 }
 
 /// What went wrong, with its causes, in one line for people.
@@ -53,29 +50,17 @@ pub fn explained(error: &Error<types::Error>) -> String {
 /// again. So would a bad URL, a scheme that is not supported, and a certificate that is not trusted.
 #[must_use]
 pub fn may_repeat(error: &Error<types::Error>) -> bool {
-    const TEMPORARY: [StatusCode; 3] = [
-        StatusCode::REQUEST_TIMEOUT,
-        StatusCode::INTERNAL_SERVER_ERROR,
-        StatusCode::SERVICE_UNAVAILABLE,
-    ];
     match error {
-        Error::ErrorResponse(refusal) => {
-            TEMPORARY.iter().any(|status| i32::from(status.as_u16()) == refusal.error)
-        }
+        Error::ErrorResponse(refusal) => [408, 500, 503].contains(&refusal.error),
         Error::UnexpectedResponse(response) => response.status().is_server_error(),
-        Error::CommunicationError(error) => !can_never_succeed(error),
+        Error::CommunicationError(error) => !error.is_builder() && !chain(error).any(breaks_tls),
         Error::ResponseBodyError(_) => true,
         _ => false,
     }
 }
 
-/// A request that cannot be built (a bad URL, an unsupported scheme), or a server that breaks the
-/// rules of TLS (a certificate that is not trusted, or no TLS at all). rustls reports the latter as
-/// [`io::ErrorKind::InvalidData`]; a connection that breaks has other kinds.
-fn can_never_succeed(error: &reqwest::Error) -> bool {
-    error.is_builder() || chain(error).any(breaks_tls)
-}
-
+/// A server breaks the rules of TLS: a certificate that is not trusted, or no TLS at all. rustls
+/// reports it as [`io::ErrorKind::InvalidData`]; a connection that breaks has other kinds.
 fn breaks_tls(error: &(dyn StdError + 'static)) -> bool {
     let Some(error) = error.downcast_ref::<io::Error>() else { return false };
     // What an I/O error holds is not among its sources.
@@ -109,14 +94,8 @@ pub struct RetryingClient {
     options: ClientOptions,
     policy: ExponentialBuilder,
     provider: Box<dyn Fn() -> Providing + Send + Sync>,
-    current: Mutex<Authorized>,
-}
-
-/// A client and the token that it sends.
-#[derive(Clone)]
-struct Authorized {
-    client: Client,
-    token: String,
+    /// And the token that it sends.
+    client: Mutex<(Client, String)>,
 }
 
 impl RetryingClient {
@@ -129,9 +108,9 @@ impl RetryingClient {
         Fut: Future<Output = Provided> + Send + 'static,
     {
         let token = provider().await.map_err(InvalidClient::Provider)?;
-        let current = Mutex::new(Authorized { client: options.client(&token)?, token });
+        let client = Mutex::new((options.client(&token)?, token));
         let provider = Box::new(move || -> Providing { Box::pin(provider()) });
-        Ok(Self { options, policy: retry_policy(), provider, current })
+        Ok(Self { options, policy: retry_policy(), provider, client })
     }
 
     /// Repeats by this policy instead of [`retry_policy`].
@@ -149,13 +128,12 @@ impl RetryingClient {
 
     /// Repeats an operation by the policy. It must be safe to repeat, as a create is. A pause is at
     /// least as long as a `Retry-After` of up to a minute says.
-    pub async fn repeat<T, F, Fut>(&self, operation: F) -> Answer<T>
+    pub async fn repeat<T, Fut>(&self, operation: impl Fn(Client) -> Fut) -> Answer<T>
     where
-        F: Fn(Client) -> Fut,
         Fut: Future<Output = Answer<T>>,
     {
         let attempt = || async {
-            let Authorized { client, token } = self.current.lock().await.clone();
+            let (client, token) = self.client.lock().await.clone();
             match operation(client).await {
                 Err(error) if refusal(&error).is_some_and(|refusal| refusal.error == 401) => {
                     match self.with_another_token(&token).await {
@@ -175,13 +153,13 @@ impl RetryingClient {
 
     /// A client with another token than the refused one, if the provider has another.
     async fn with_another_token(&self, refused: &str) -> Option<Client> {
-        let mut current = self.current.lock().await;
+        let mut current = self.client.lock().await;
         // Another request may have been refused before, and have got another one.
-        if current.token == refused {
+        if current.1 == refused {
             let token = (self.provider)().await.ok().filter(|token| token != refused)?;
-            *current = Authorized { client: self.options.client(&token).ok()?, token };
+            *current = (self.options.client(&token).ok()?, token);
         }
-        Some(current.client.clone())
+        Some(current.0.clone())
     }
 }
 

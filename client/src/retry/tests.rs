@@ -1,7 +1,7 @@
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 
-use crate::{Error, ResponseValue, may_repeat, refusal, types};
+use crate::{Error, ResponseValue, RetryingClient, may_repeat, refusal, types};
 
 #[test]
 fn refusals_408_500_503_and_proxy_errors_may_be_repeated() {
@@ -27,4 +27,11 @@ fn refusals_408_500_503_and_proxy_errors_may_be_repeated() {
         assert_eq!(may_repeat(&Error::UnexpectedResponse(response.into())), repeat, "{status}");
     }
     assert!(!may_repeat(&Error::InvalidRequest(String::new())));
+}
+
+/// A consumer may give it to another thread.
+#[test]
+fn create_is_send() {
+    fn is_send(_: impl Send) {}
+    let _ = |client: &RetryingClient, plant: &types::NewPlant| is_send(client.create_plant(plant));
 }

@@ -1,13 +1,11 @@
 //! Where the service is, and the token: the flags that every command takes.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io;
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-#[cfg(unix)]
-use anyhow::ensure;
 use anyhow::{Context, Result};
 use plant_store_client::{Client, ClientOptions, RetryingClient};
 
@@ -31,11 +29,6 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Where the service is, without a slash at the end.
-    pub fn base_url(&self) -> &str {
-        self.url.trim_end_matches('/')
-    }
-
     /// A client that sends each request once.
     pub fn client(&self) -> Result<Client> {
         Ok(self.options()?.client(&self.token()?)?)
@@ -66,13 +59,11 @@ impl Connection {
 }
 
 fn token_of(file: &Path) -> Result<String> {
-    let mut file = File::open(file)?;
+    let file = File::open(file)?;
     #[cfg(unix)]
-    ensure!(
+    anyhow::ensure!(
         file.metadata()?.permissions().mode().trailing_zeros() >= 6,
         "others may read it: chmod 600"
     );
-    let mut token = String::new();
-    file.read_to_string(&mut token)?;
-    Ok(token.trim().to_owned())
+    Ok(io::read_to_string(file)?.trim().to_owned())
 }

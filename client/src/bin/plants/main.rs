@@ -4,14 +4,6 @@
 //! a command without a change here.
 
 mod connection;
-#[allow(
-    clippy::all,
-    clippy::pedantic,
-    dead_code,
-    unused_imports,
-    unused_variables,
-    reason = "generated: the generator decides how it reads"
-)]
 #[rustfmt::skip]
 mod generated;
 mod import;
@@ -19,12 +11,11 @@ mod output;
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap::builder::Arg;
-use clap::{ArgMatches, Args, Command, FromArgMatches, value_parser};
+use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use clap_complete::Shell;
 
 use connection::Connection;
@@ -44,9 +35,20 @@ mod contract {
     }
 }
 
-const IMPORT: &str = "import";
-const COMPLETIONS: &str = "completions";
-const MAN: &str = "man";
+/// The commands that are no operations.
+#[derive(Subcommand)]
+enum Other {
+    Import(import::Arguments),
+    /// Print completions for a shell
+    Completions {
+        shell: Shell,
+    },
+    /// Write the manual pages
+    #[command(hide = true)]
+    Man {
+        folder: PathBuf,
+    },
+}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
@@ -56,47 +58,35 @@ async fn main() -> ExitCode {
 /// An error that holds no answer of the service means that nothing was sent.
 async fn run(matches: &ArgMatches) -> Result<ExitCode> {
     let (name, arguments) = matches.subcommand().expect("clap demands a command");
-    if name == COMPLETIONS {
-        let shell = *arguments.get_one::<Shell>("shell").expect("clap demands a shell");
-        let mut script = Vec::new();
-        clap_complete::generate(shell, &mut command(), "plants", &mut script);
-        io::stdout().write_all(&script)?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if name == MAN {
-        let folder = arguments.get_one::<PathBuf>("folder").expect("clap demands a folder");
-        write_manual(folder).with_context(|| format!("cannot write into {}", folder.display()))?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let connection = Connection::from_arg_matches(matches)?;
-    if name == IMPORT {
-        let arguments = import::Arguments::from_arg_matches(arguments)?;
-        return import::run(&arguments, &connection).await;
+    if let Some(operation) = CliCommand::iter().find(|operation| command_name(*operation) == name) {
+        Cli::new(connection.client()?, Output).execute(operation, arguments).await?;
+        return Ok(ExitCode::SUCCESS);
     }
-    let operation = CliCommand::iter().find(|operation| command_name(*operation) == name);
-    let operation = operation.expect("clap knows no other commands");
-    Cli::new(connection.client()?, Output).execute(operation, arguments).await?;
+    match Other::from_arg_matches(matches)? {
+        Other::Import(arguments) => return import::run(&arguments, &connection).await,
+        Other::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut command(), "plants", &mut script);
+            io::stdout().write_all(&script)?;
+        }
+        Other::Man { folder } => {
+            let written = fs::create_dir_all(&folder)
+                .and_then(|()| clap_mangen::generate_to(command(), &folder));
+            written.with_context(|| format!("cannot write into {}", folder.display()))?;
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
 fn command() -> Command {
-    let shell = Arg::new("shell").required(true).value_parser(value_parser!(Shell));
-    let folder = Arg::new("folder").required(true).value_parser(value_parser!(PathBuf));
-    Connection::augment_args(Command::new("plants"))
+    let operations = Connection::augment_args(Command::new("plants"))
         .version(env!("CARGO_PKG_VERSION"))
         .about("Calls a plant store")
         .after_help("Exit status: 0 after a 200, 1 after anything else, 2 if nothing was sent.")
         .subcommand_required(true)
-        .subcommands(CliCommand::iter().map(operation))
-        .subcommand(import::Arguments::augment_args(Command::new(IMPORT)))
-        .subcommand(Command::new(COMPLETIONS).about("Print completions for a shell").arg(shell))
-        .subcommand(Command::new(MAN).about("Write the manual pages").arg(folder).hide(true))
-}
-
-/// One page for each command.
-fn write_manual(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    clap_mangen::generate_to(command(), folder)
+        .subcommands(CliCommand::iter().map(operation));
+    Other::augment_subcommands(operations)
 }
 
 fn command_name(operation: CliCommand) -> String {

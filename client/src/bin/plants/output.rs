@@ -37,10 +37,7 @@ impl CliConfig for Output {
 /// Prints a value to standard output.
 pub fn print(value: &impl Serialize) {
     let value = serde_json::to_value(value).expect("what came as JSON can be JSON");
-    let text = match io::stdout().is_terminal() {
-        true => for_people(&value),
-        false => value.to_string(),
-    };
+    let text = if io::stdout().is_terminal() { for_people(&value) } else { value.to_string() };
     // A reader that has closed the pipe wants no more.
     let _ = writeln!(io::stdout(), "{text}");
 }
@@ -57,19 +54,13 @@ fn for_people(value: &Value) -> String {
 
 /// Prints to standard error why a command has failed, and gives its exit status.
 pub fn failed(error: &anyhow::Error) -> ExitCode {
-    match error.downcast_ref::<Error<types::Error>>() {
+    let answer = error.downcast_ref::<Error<types::Error>>();
+    match answer {
         Some(Error::ErrorResponse(refusal)) if !io::stderr().is_terminal() => {
-            let refusal = serde_json::to_string(&**refusal).expect("it came as JSON");
-            eprintln!("{refusal}");
-            ExitCode::from(1)
+            eprintln!("{}", serde_json::to_string(&**refusal).expect("it came as JSON"));
         }
-        Some(error) => {
-            eprintln!("plants: {}", explained(error));
-            ExitCode::from(1)
-        }
-        None => {
-            eprintln!("plants: {error:#}");
-            ExitCode::from(2)
-        }
+        Some(error) => eprintln!("plants: {}", explained(error)),
+        None => eprintln!("plants: {error:#}"),
     }
+    ExitCode::from(if answer.is_some() { 1 } else { 2 })
 }

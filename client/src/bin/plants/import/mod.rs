@@ -15,21 +15,21 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use futures::future::try_join_all;
+use futures::TryStreamExt;
 use plant_store_client::{
     Answer, Client, ClientInfo, Error, ResponseValue, RetryingClient, explained, may_repeat,
     refusal, retry_policy, types,
 };
+use reqwest::StatusCode;
 use reqwest::header::CONTENT_TYPE;
-use reqwest::{StatusCode, Url};
 use serde::Serialize;
 use serde_json::json;
-use tokio::sync::{Mutex, Notify};
+use tokio::sync::Notify;
 
 use crate::connection::Connection;
 use crate::output::print;
 use progress::Progress;
-use source::{Record, Records};
+use source::Record;
 
 /// Create every plant of a file
 ///
@@ -62,9 +62,7 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
     let rejected = File::create(&path).with_context(|| format!("cannot write {path}"))?;
     let import = Import {
         client,
-        url: format!("{}/plants", connection.base_url()).parse()?,
         in_flight,
-        records: Mutex::new(records),
         ids: RefCell::default(),
         freed: Notify::new(),
         given_up_in_a_row: Cell::default(),
@@ -72,27 +70,28 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
         rejected: RefCell::new(BufWriter::new(rejected)),
         progress: Progress::new(size),
     };
-    let workers = (0..in_flight).map(|_| import.work());
+    let records = records.map_err(|error| anyhow!(error).context("cannot read on"));
+    let creates = records
+        .and_then(|record| import.when_free(record))
+        .try_for_each_concurrent(in_flight, |record| import.create(record));
     let (ended, status) = tokio::select! {
-        ended = try_join_all(workers) => (ended.map(drop), 1),
+        ended = creates => (ended, 1),
         _ = tokio::signal::ctrl_c() => (Err(anyhow!("interrupted")), 130),
     };
     import.progress.clear();
     let ended = ended.and(import.rejected.borrow_mut().flush().context("cannot write the file"));
     let counts = import.counts.into_inner();
     print(&counts);
-    match counts.refused + counts.given_up {
-        0 => fs::remove_file(path)?,
-        _ => eprintln!("plants: what was not created is in {path}"),
+    let has_rejected = counts.refused + counts.given_up > 0;
+    match has_rejected {
+        false => fs::remove_file(path)?,
+        true => eprintln!("plants: what was not created is in {path}"),
     }
-    match ended {
-        Ok(()) if counts.refused + counts.given_up == 0 => Ok(ExitCode::SUCCESS),
-        Ok(()) => Ok(ExitCode::from(1)),
-        Err(error) => {
-            eprintln!("plants: {error:#}; run the same command again to create the rest");
-            Ok(ExitCode::from(status))
-        }
+    if let Err(error) = ended {
+        eprintln!("plants: {error:#}; run the same command again to create the rest");
+        return Ok(ExitCode::from(status));
     }
+    Ok(ExitCode::from(u8::from(has_rejected)))
 }
 
 /// How many plants had which outcome.
@@ -105,11 +104,8 @@ struct Counts {
 
 struct Import {
     client: RetryingClient,
-    /// Where plants are created, parsed once.
-    url: Url,
     in_flight: usize,
-    records: Mutex<Records>,
-    /// The ids under way, and how a worker that waits for one of them learns of its end.
+    /// The ids under way, and how a record that waits for one of them learns of its end.
     ids: RefCell<HashSet<i64>>,
     freed: Notify,
     given_up_in_a_row: Cell<usize>,
@@ -119,39 +115,35 @@ struct Import {
 }
 
 impl Import {
-    /// Creates one plant after the other, until none is left.
-    async fn work(&self) -> Result<()> {
-        while let Some(record) = self.next().await? {
-            self.create(&record).await?;
-            if let Some(id) = record.id {
-                self.ids.borrow_mut().remove(&id);
-                self.freed.notify_waiters();
-            }
-            self.progress.add(record.bytes);
-        }
-        Ok(())
-    }
-
-    /// The next record, once no other with its id is under way. Meanwhile no later one is taken.
-    async fn next(&self) -> Result<Option<Record>> {
-        let mut records = self.records.lock().await;
-        let Some(record) = records.next().await? else { return Ok(None) };
+    /// The record, once no other with its id is under way. Meanwhile no later one is taken.
+    async fn when_free(&self, record: Record) -> Result<Record> {
         loop {
             let freed = self.freed.notified();
             if record.id.is_none_or(|id| self.ids.borrow_mut().insert(id)) {
-                return Ok(Some(record));
+                return Ok(record);
             }
             freed.await;
         }
     }
 
+    /// Sends a record, and lets the next one with its id begin.
+    async fn create(&self, record: Record) -> Result<()> {
+        self.send(&record).await?;
+        if let Some(id) = record.id {
+            self.ids.borrow_mut().remove(&id);
+            self.freed.notify_waiters();
+        }
+        self.progress.add(record.bytes);
+        Ok(())
+    }
+
     /// Sends a record and counts what became of it. Fails where every other would fail too.
-    async fn create(&self, Record { line, plant, .. }: &Record) -> Result<()> {
+    async fn send(&self, Record { line, plant, .. }: &Record) -> Result<()> {
         let body = match plant {
             Ok(body) => body,
             Err(refused) => return self.refused(*line, refused),
         };
-        let send = |client: Client| send(client, self.url.clone(), body.clone());
+        let send = |client: Client| send(client, body.clone());
         let Err(error) = self.client.repeat(send).await else {
             self.given_up_in_a_row.set(0);
             self.counts.borrow_mut().created_or_already_there += 1;
@@ -164,8 +156,8 @@ impl Import {
                 self.counts.borrow_mut().given_up += 1;
                 self.reject(*line, refused.map(|refused| refused.error), &why)?;
                 self.given_up_in_a_row.update(|given_up| given_up + 1);
-                let last = self.given_up_in_a_row.get() == self.in_flight;
-                ensure!(!last, "the service creates nothing any longer: {why}");
+                let given_up = self.given_up_in_a_row.get();
+                ensure!(given_up < self.in_flight, "the service creates nothing any longer: {why}");
                 Ok(())
             }
             Some(refused) if refused.error != 401 => self.refused(*line, refused),
@@ -190,9 +182,10 @@ impl Import {
 
 /// The operation `create_plant`, with a body as it is in the file: what is a plant and what is not,
 /// the service alone decides.
-async fn send(client: Client, url: Url, body: Vec<u8>) -> Answer<types::Plant> {
-    let request = client.client().post(url).header(CONTENT_TYPE, "application/json");
-    let response = request.body(body).send().await?;
+async fn send(client: Client, body: Vec<u8>) -> Answer<types::Plant> {
+    let request = client.client().post(format!("{}/plants", client.baseurl()));
+    let request = request.header(CONTENT_TYPE, "application/json").body(body);
+    let response = request.send().await?;
     match response.status() {
         StatusCode::OK => ResponseValue::from_response(response).await,
         StatusCode::BAD_REQUEST => {

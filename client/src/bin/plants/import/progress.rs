@@ -1,7 +1,6 @@
 //! The bar that a terminal shows during an import.
 
 use std::cell::Cell;
-use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -21,10 +20,8 @@ impl Progress {
             Some(_) => "{bar:40} {human_pos}/{human_len} plants, {per_sec:0}, {eta} left",
             None => "{spinner} {human_pos} plants, {per_sec:0}",
         };
-        let bar = match io::stderr().is_terminal() {
-            true => ProgressBar::no_length(),
-            false => ProgressBar::hidden(),
-        };
+        // It is drawn only where standard error is a terminal.
+        let bar = ProgressBar::no_length();
         let style = ProgressStyle::with_template(template).expect("the template is one");
         Self { bar: bar.with_style(style), size, bytes: Cell::new(0) }
     }

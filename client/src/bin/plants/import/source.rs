@@ -6,13 +6,14 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
-use std::{thread, vec};
+use std::thread;
 
 use anyhow::{Context, Result};
 use csv::StringRecord;
+use futures::stream::{self, LocalBoxStream, StreamExt};
 use plant_store_client::types;
 use serde::Deserialize;
-use tokio::sync::mpsc::{Receiver, Sender, channel};
+use tokio::sync::mpsc::{Sender, channel};
 
 /// The longest record, in bytes. It is the longest body that the service takes by default.
 const LONGEST: u64 = 1024 * 1024;
@@ -32,49 +33,38 @@ pub struct Record {
 type Sending = Sender<io::Result<Record>>;
 
 /// The records, in the order of the file.
-pub struct Records {
-    receiver: Receiver<io::Result<Record>>,
-    /// Taken from the thread all at once: to wake it for each would take longer than to read.
-    taken: vec::IntoIter<io::Result<Record>>,
-    at_once: usize,
-}
+pub type Records = LocalBoxStream<'static, io::Result<Record>>;
 
-impl Records {
-    fn from(
-        at_once: usize,
-        read: impl FnOnce(&Sending) -> io::Result<()> + Send + 'static,
-    ) -> Self {
-        let (sender, receiver) = channel(at_once);
-        thread::spawn(move || {
-            if let Err(error) = read(&sender) {
-                // The import may have ended before.
-                let _ = sender.blocking_send(Err(error));
-            }
-        });
-        Self { receiver, taken: Vec::new().into_iter(), at_once }
-    }
-
-    /// The next record, or none at the end of the file.
-    pub async fn next(&mut self) -> Result<Option<Record>> {
-        if self.taken.len() == 0 {
-            let mut records = Vec::with_capacity(self.at_once);
-            self.receiver.recv_many(&mut records, self.at_once).await;
-            self.taken = records.into_iter();
+fn records<R>(at_once: usize, read: R) -> Records
+where
+    R: FnOnce(&Sending) -> io::Result<()> + Send + 'static,
+{
+    let (sender, receiver) = channel(at_once);
+    thread::spawn(move || {
+        if let Err(error) = read(&sender) {
+            // The import may have ended before.
+            let _ = sender.blocking_send(Err(error));
         }
-        self.taken.next().transpose().context("cannot read on")
-    }
+    });
+    // Taken from the thread all at once: to wake it for each would take longer than to read.
+    let taken = stream::unfold(receiver, move |mut receiver| async move {
+        let mut taken = Vec::with_capacity(at_once);
+        let count = receiver.recv_many(&mut taken, at_once).await;
+        (count > 0).then(|| (stream::iter(taken), receiver))
+    });
+    taken.flatten().boxed_local()
 }
 
 /// Begins to read a file, and gives its size where that is known.
 pub fn open(path: &Path, at_once: usize) -> Result<(Records, Option<u64>)> {
     if path == Path::new("-") {
-        return Ok((Records::from(at_once, |sender| lines(io::stdin().lock(), sender)), None));
+        return Ok((records(at_once, |sender| lines(io::stdin().lock(), sender)), None));
     }
     let open = || File::open(path).and_then(|file| Ok((file.metadata()?, file)));
     let (metadata, file) = open().with_context(|| format!("cannot read {}", path.display()))?;
     let records = match path.extension().is_some_and(|name| name.eq_ignore_ascii_case("csv")) {
-        true => Records::from(at_once, |sender| rows(file, sender)),
-        false => Records::from(at_once, |sender| lines(BufReader::new(file), sender)),
+        true => records(at_once, |sender| rows(file, sender)),
+        false => records(at_once, |sender| lines(BufReader::new(file), sender)),
     };
     Ok((records, metadata.is_file().then_some(metadata.len())))
 }
@@ -110,13 +100,19 @@ fn id(json: &[u8]) -> Option<i64> {
 
 /// CSV (RFC 4180) with a header. An empty field is an absent member, where that may be absent.
 fn rows(file: impl Read, sender: &Sending) -> io::Result<()> {
-    let mut reader = csv::Reader::from_reader(Bounded { input: file, left: LONGEST });
+    // Without a limit, a quote that is not closed would have the rest of the file read into memory.
+    let mut reader = csv::Reader::from_reader(file.take(LONGEST + 1));
+    let too_long = || io::Error::other("a record is longer than 1 MiB: is a quote not closed?");
     let header = reader.headers()?.clone();
+    if reader.position().byte() > LONGEST {
+        return Err(too_long());
+    }
     let mut row = StringRecord::new();
     loop {
         let (line, start) = (reader.position().line(), reader.position().byte());
-        reader.get_mut().left = LONGEST;
+        reader.get_mut().set_limit(LONGEST + 1);
         let plant = match reader.read_record(&mut row) {
+            _ if reader.position().byte() - start > LONGEST => return Err(too_long()),
             Ok(false) => return Ok(()),
             Ok(true) => row.deserialize::<types::NewPlant>(Some(&header)),
             Err(error) if error.is_io_error() => return Err(error.into()),
@@ -133,24 +129,6 @@ fn rows(file: impl Read, sender: &Sending) -> io::Result<()> {
 /// Fails where the import has ended.
 fn send(sender: &Sending, record: Record) -> io::Result<()> {
     sender.blocking_send(Ok(record)).map_err(io::Error::other)
-}
-
-/// A file of which only so much is read as was allowed: without it, a quote that is not closed would
-/// have the rest of the file read into memory.
-struct Bounded<R> {
-    input: R,
-    left: u64,
-}
-
-impl<R: Read> Read for Bounded<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.left == 0 {
-            return Err(io::Error::other("a record is longer than 1 MiB: is a quote not closed?"));
-        }
-        let read = self.input.by_ref().take(self.left).read(buffer)?;
-        self.left -= read as u64;
-        Ok(read)
-    }
 }
 
 fn refusal(error: i32, message: &str) -> types::Error {
