@@ -27,10 +27,10 @@ pub enum InvalidClient {
     #[error("the token holds characters that no header takes")]
     Token,
     /// The provider of the token has failed.
-    #[error("no token can be had: {0}")]
+    #[error("no token can be had")]
     Provider(#[source] Box<dyn StdError + Send + Sync>),
     /// The HTTP client cannot start.
-    #[error("the HTTP client cannot start: {}", with_causes(.0))]
+    #[error("the HTTP client cannot start")]
     Http(#[source] reqwest::Error),
 }
 
@@ -90,8 +90,9 @@ impl ClientOptions {
     fn url(&self) -> Result<Url, InvalidClient> {
         let invalid = |reason| InvalidClient::Url { url: self.base_url.clone(), reason };
         let url = Url::parse(&self.base_url).map_err(|error| invalid(error.to_string()))?;
+        let beside = url.password().or(url.query()).or(url.fragment());
         let reason = match url.scheme() {
-            _ if url.query().or(url.fragment()).is_some() || !url.username().is_empty() => {
+            _ if beside.is_some() || !url.username().is_empty() => {
                 "a base URL has no user, no query and no fragment"
             }
             "https" if !cfg!(feature = "rustls") => "https needs the feature rustls",
@@ -109,15 +110,9 @@ pub fn client_with_token(base_url: &str, token: &str) -> Result<Client, InvalidC
     ClientOptions::new(base_url).client(token)
 }
 
-/// An error and what caused it, in one line.
-pub(crate) fn with_causes(error: &(dyn StdError + 'static)) -> String {
-    let texts: Vec<_> = chain(error).map(ToString::to_string).collect();
-    texts.join(": ")
-}
+pub(crate) type Cause = dyn StdError + 'static;
 
 /// An error, its cause, the cause of that, and so on.
-pub(crate) fn chain<'a>(
-    error: &'a (dyn StdError + 'static),
-) -> impl Iterator<Item = &'a (dyn StdError + 'static)> {
+pub(crate) fn chain(error: &Cause) -> impl Iterator<Item = &Cause> {
     std::iter::successors(Some(error), |error| (*error).source())
 }

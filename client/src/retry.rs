@@ -13,7 +13,7 @@ use backon::{ExponentialBuilder, Retryable};
 use reqwest::header::RETRY_AFTER;
 use tokio::sync::Mutex;
 
-use crate::options::{chain, with_causes};
+use crate::options::{Cause, chain};
 use crate::{Client, ClientOptions, Error, InvalidClient, ResponseValue, types};
 
 /// The longest `Retry-After` that is waited for.
@@ -30,15 +30,15 @@ pub fn refusal(error: &Error<types::Error>) -> Option<&types::Error> {
 #[must_use]
 pub fn explained(error: &Error<types::Error>) -> String {
     match error {
-        Error::ErrorResponse(refusal) => {
-            format!("refused with {}: {}", refusal.error, refusal.message)
-        }
+        Error::ErrorResponse(body) => format!("refused with {}: {}", body.error, body.message),
         Error::UnexpectedResponse(response) => format!(
             "{} answered {}, which a plant store does not: see whether the base URL is right",
             response.url(),
             response.status()
         ),
-        Error::CommunicationError(error) | Error::ResponseBodyError(error) => with_causes(error),
+        Error::CommunicationError(error) | Error::ResponseBodyError(error) => {
+            chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
+        }
         error => error.to_string(),
     }
 }
@@ -59,9 +59,9 @@ pub fn may_repeat(error: &Error<types::Error>) -> bool {
     }
 }
 
-/// A server breaks the rules of TLS: a certificate that is not trusted, or no TLS at all. rustls
+/// Whether the server broke the rules of TLS: a certificate that is not trusted, or no TLS at all. rustls
 /// reports it as [`io::ErrorKind::InvalidData`]; a connection that breaks has other kinds.
-fn breaks_tls(error: &(dyn StdError + 'static)) -> bool {
+fn breaks_tls(error: &Cause) -> bool {
     let Some(error) = error.downcast_ref::<io::Error>() else { return false };
     // What an I/O error holds is not among its sources.
     error.kind() == io::ErrorKind::InvalidData
@@ -94,7 +94,7 @@ pub struct RetryingClient {
     options: ClientOptions,
     policy: ExponentialBuilder,
     provider: Box<dyn Fn() -> Providing + Send + Sync>,
-    /// And the token that it sends.
+    /// The client, and the token that it sends.
     client: Mutex<(Client, String)>,
 }
 

@@ -10,7 +10,7 @@ use plant_store_tests::Server;
 use plant_store_tests::tls::{Authority, TLS};
 use serde_json::{Value, json};
 
-use super::{pem, plants, run, write};
+use super::{pem, plants, program, run, write};
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text:?}"))
@@ -68,7 +68,13 @@ fn command_with_which_nothing_is_sent_is_2_and_says_why() {
         (&[create, &["--ca-file", "none"]].concat(), "none"),
         (&[create, &["--ca-file", "list.json"]].concat(), "PEM"),
         (&[create, &["--url", "ftp://plants"]].concat(), "neither http nor https"),
+        (&[create, &["--url", "http://:password@plants"]].concat(), "has no user"),
         (&["import", "none.jsonl"], "none.jsonl"),
+        (&["import", "."], ". is a folder"),
+        (
+            &["import", "list.json", "--token-file", "open"],
+            "had: cannot use open: others may read it",
+        ),
     ] {
         let (status, printed, said) = run(&mut plants(&server, arguments));
         assert_eq!((status, printed.as_str()), (Some(2), ""), "{arguments:?}: {said}");
@@ -141,6 +147,17 @@ fn terminal_gets_a_line_for_people_in_which_nothing_controls_it() {
     assert_eq!(create("Fern\u{1b}[2J\u{9b}", "1"), "name \"Fern\\u{1b}[2J\\u{9b}\"\r\n");
     let refused = create("Ficus", "1");
     assert!(refused.starts_with("plants: refused with 409: plant 1 "), "{refused:?}");
+}
+
+#[test]
+fn help_says_what_the_program_does_and_lists_its_commands() {
+    let help = Command::new(program()).arg("--help").output().expect("the program starts");
+    let help = String::from_utf8(help.stdout).expect("text");
+    assert!(help.starts_with("Calls a plant store\n"), "{help}");
+    for command in ["create-plant", "import", "completions"] {
+        assert!(help.contains(&format!("\n  {command} ")), "{help}");
+    }
+    assert!(!help.contains("\n  man "), "for packagers: {help}");
 }
 
 #[test]

@@ -35,7 +35,7 @@ mod contract {
     }
 }
 
-/// The commands that are no operations.
+// The commands that are no operations. As a doc comment, clap would show it.
 #[derive(Subcommand)]
 enum Other {
     Import(import::Arguments),

@@ -10,12 +10,12 @@ mod source;
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, anyhow, ensure};
-use futures::TryStreamExt;
+use futures::{StreamExt, TryStreamExt};
 use plant_store_client::{
     Answer, Client, ClientInfo, Error, ResponseValue, RetryingClient, explained, may_repeat,
     refusal, retry_policy, types,
@@ -69,26 +69,32 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
         counts: RefCell::default(),
         rejected: RefCell::new(BufWriter::new(rejected)),
         progress: Progress::new(size),
+        failure: RefCell::default(),
     };
-    let records = records.map_err(|error| anyhow!(error).context("cannot read on"));
+    // After a failure no other create begins, and those that are under way end.
     let creates = records
         .and_then(|record| import.when_free(record))
-        .try_for_each_concurrent(in_flight, |record| import.create(record));
+        .take_while(|_| std::future::ready(import.failure.borrow().is_none()))
+        .for_each_concurrent(in_flight, |record| async {
+            if let Err(error) = import.create(record).await {
+                import.failure.borrow_mut().get_or_insert(error);
+            }
+        });
     let (ended, status) = tokio::select! {
-        ended = creates => (ended, 1),
+        () = creates => (import.failure.take().map_or(Ok(()), Err), 1),
         _ = tokio::signal::ctrl_c() => (Err(anyhow!("interrupted")), 130),
     };
     import.progress.clear();
     let ended = ended.and(import.rejected.borrow_mut().flush().context("cannot write the file"));
-    let counts = import.counts.into_inner();
+    let counts = import.counts.take();
     print(&counts);
     let has_rejected = counts.refused + counts.given_up > 0;
     match has_rejected {
-        false => fs::remove_file(path)?,
         true => eprintln!("plants: what was not created is in {path}"),
+        false => fs::remove_file(path)?,
     }
     if let Err(error) = ended {
-        eprintln!("plants: {error:#}; run the same command again to create the rest");
+        eprintln!("plants: {error:#}; the same command, run again, creates the rest");
         return Ok(ExitCode::from(status));
     }
     Ok(ExitCode::from(u8::from(has_rejected)))
@@ -112,11 +118,13 @@ struct Import {
     counts: RefCell<Counts>,
     rejected: RefCell<BufWriter<File>>,
     progress: Progress,
+    /// Why the import cannot go on.
+    failure: RefCell<Option<anyhow::Error>>,
 }
 
 impl Import {
     /// The record, once no other with its id is under way. Meanwhile no later one is taken.
-    async fn when_free(&self, record: Record) -> Result<Record> {
+    async fn when_free(&self, record: Record) -> io::Result<Record> {
         loop {
             let freed = self.freed.notified();
             if record.id.is_none_or(|id| self.ids.borrow_mut().insert(id)) {
@@ -126,15 +134,16 @@ impl Import {
         }
     }
 
-    /// Sends a record, and lets the next one with its id begin.
-    async fn create(&self, record: Record) -> Result<()> {
-        self.send(&record).await?;
+    /// Creates a record, and lets the next one with its id begin.
+    async fn create(&self, record: io::Result<Record>) -> Result<()> {
+        let record = record.context("cannot read on")?;
+        let created = self.send(&record).await;
         if let Some(id) = record.id {
             self.ids.borrow_mut().remove(&id);
             self.freed.notify_waiters();
         }
         self.progress.add(record.bytes);
-        Ok(())
+        created
     }
 
     /// Sends a record and counts what became of it. Fails where every other would fail too.
@@ -143,8 +152,7 @@ impl Import {
             Ok(body) => body,
             Err(refused) => return self.refused(*line, refused),
         };
-        let send = |client: Client| send(client, body.clone());
-        let Err(error) = self.client.repeat(send).await else {
+        let Err(error) = self.client.repeat(|client| post(client, body.clone())).await else {
             self.given_up_in_a_row.set(0);
             self.counts.borrow_mut().created_or_already_there += 1;
             return Ok(());
@@ -182,7 +190,7 @@ impl Import {
 
 /// The operation `create_plant`, with a body as it is in the file: what is a plant and what is not,
 /// the service alone decides.
-async fn send(client: Client, body: Vec<u8>) -> Answer<types::Plant> {
+async fn post(client: Client, body: Vec<u8>) -> Answer<types::Plant> {
     let request = client.client().post(format!("{}/plants", client.baseurl()));
     let request = request.header(CONTENT_TYPE, "application/json").body(body);
     let response = request.send().await?;

@@ -20,7 +20,7 @@ impl Progress {
             Some(_) => "{bar:40} {human_pos}/{human_len} plants, {per_sec:0}, {eta} left",
             None => "{spinner} {human_pos} plants, {per_sec:0}",
         };
-        // It is drawn only where standard error is a terminal.
+        // indicatif draws it only where standard error is a terminal.
         let bar = ProgressBar::no_length();
         let style = ProgressStyle::with_template(template).expect("the template is one");
         Self { bar: bar.with_style(style), size, bytes: Cell::new(0) }

@@ -4,11 +4,11 @@
 //! records as are under way, each of at most 1 MiB.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Read, Take};
 use std::path::Path;
 use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use csv::StringRecord;
 use futures::stream::{self, LocalBoxStream, StreamExt};
 use plant_store_client::types;
@@ -32,13 +32,13 @@ pub struct Record {
 
 type Sending = Sender<io::Result<Record>>;
 
+/// Also an error where the import has ended, and takes no more.
+type Sent = io::Result<()>;
+
 /// The records, in the order of the file.
 pub type Records = LocalBoxStream<'static, io::Result<Record>>;
 
-fn records<R>(at_once: usize, read: R) -> Records
-where
-    R: FnOnce(&Sending) -> io::Result<()> + Send + 'static,
-{
+fn records(at_once: usize, read: impl FnOnce(&Sending) -> Sent + Send + 'static) -> Records {
     let (sender, receiver) = channel(at_once);
     thread::spawn(move || {
         if let Err(error) = read(&sender) {
@@ -62,6 +62,7 @@ pub fn open(path: &Path, at_once: usize) -> Result<(Records, Option<u64>)> {
     }
     let open = || File::open(path).and_then(|file| Ok((file.metadata()?, file)));
     let (metadata, file) = open().with_context(|| format!("cannot read {}", path.display()))?;
+    ensure!(!metadata.is_dir(), "{} is a folder", path.display());
     let records = match path.extension().is_some_and(|name| name.eq_ignore_ascii_case("csv")) {
         true => records(at_once, |sender| rows(file, sender)),
         false => records(at_once, |sender| lines(BufReader::new(file), sender)),
@@ -70,12 +71,13 @@ pub fn open(path: &Path, at_once: usize) -> Result<(Records, Option<u64>)> {
 }
 
 /// JSON lines. Empty ones are passed over.
-fn lines(mut input: impl BufRead, sender: &Sending) -> io::Result<()> {
+fn lines(mut input: impl BufRead, sender: &Sending) -> Sent {
     for line in 1.. {
         let mut text = Vec::new();
         let mut bytes = input.by_ref().take(LONGEST + 1).read_until(b'\n', &mut text)? as u64;
         let too_long = bytes > LONGEST && !text.ends_with(b"\n");
-        let plant = match text.trim_ascii() {
+        text.truncate(text.trim_ascii_end().len());
+        let plant = match text.trim_ascii_start() {
             _ if bytes == 0 => break,
             _ if too_long => Err(refusal(413, "the line is longer than 1 MiB")),
             b"" => continue,
@@ -85,7 +87,7 @@ fn lines(mut input: impl BufRead, sender: &Sending) -> io::Result<()> {
             bytes += input.skip_until(b'\n')? as u64;
         }
         let id = plant.as_deref().ok().and_then(id);
-        send(sender, Record { line, bytes, id, plant })?;
+        sender.blocking_send(Ok(Record { line, bytes, id, plant })).map_err(io::Error::other)?;
     }
     Ok(())
 }
@@ -99,20 +101,15 @@ fn id(json: &[u8]) -> Option<i64> {
 }
 
 /// CSV (RFC 4180) with a header. An empty field is an absent member, where that may be absent.
-fn rows(file: impl Read, sender: &Sending) -> io::Result<()> {
-    // Without a limit, a quote that is not closed would have the rest of the file read into memory.
-    let mut reader = csv::Reader::from_reader(file.take(LONGEST + 1));
-    let too_long = || io::Error::other("a record is longer than 1 MiB: is a quote not closed?");
-    let header = reader.headers()?.clone();
-    if reader.position().byte() > LONGEST {
-        return Err(too_long());
-    }
-    let mut row = StringRecord::new();
+fn rows(file: impl Read, sender: &Sending) -> Sent {
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(file.take(0));
+    let (mut header, mut row) = (StringRecord::new(), StringRecord::new());
+    read(&mut reader, &mut header)?;
+    // The LF of a CRLF is read, and counted, with the next record.
+    let uncounted = 2u64.saturating_sub(reader.position().line());
     loop {
-        let (line, start) = (reader.position().line(), reader.position().byte());
-        reader.get_mut().set_limit(LONGEST + 1);
-        let plant = match reader.read_record(&mut row) {
-            _ if reader.position().byte() - start > LONGEST => return Err(too_long()),
+        let (line, start) = (reader.position().line() + uncounted, reader.position().byte());
+        let plant = match read(&mut reader, &mut row) {
             Ok(false) => return Ok(()),
             Ok(true) => row.deserialize::<types::NewPlant>(Some(&header)),
             Err(error) if error.is_io_error() => return Err(error.into()),
@@ -122,13 +119,21 @@ fn rows(file: impl Read, sender: &Sending) -> io::Result<()> {
         let id = plant.as_ref().ok().map(|plant| plant.id);
         let plant = plant.map_err(|error| refusal(400, &error.to_string()));
         let plant = plant.map(|plant| serde_json::to_vec(&plant).expect("a plant can be JSON"));
-        send(sender, Record { line, bytes, id, plant })?;
+        sender.blocking_send(Ok(Record { line, bytes, id, plant })).map_err(io::Error::other)?;
     }
 }
 
-/// Fails where the import has ended.
-fn send(sender: &Sending, record: Record) -> io::Result<()> {
-    sender.blocking_send(Ok(record)).map_err(io::Error::other)
+/// Reads a record, or fails: without a limit, a quote that is not closed would have the rest of the
+/// file read into memory.
+fn read(reader: &mut csv::Reader<Take<impl Read>>, record: &mut StringRecord) -> csv::Result<bool> {
+    // It reads up to 8 KiB ahead.
+    reader.get_mut().set_limit(LONGEST + 8 * 1024);
+    let read = reader.read_record(record)?;
+    match reader.get_ref().limit() {
+        // To the reader this is the end of the file.
+        0 => Err(io::Error::other("a record is longer than 1 MiB: is a quote not closed?").into()),
+        _ => Ok(read),
+    }
 }
 
 fn refusal(error: i32, message: &str) -> types::Error {
