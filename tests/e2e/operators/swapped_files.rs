@@ -17,7 +17,7 @@ const INDEX: &str = "plant-store.db-shm";
 /// What an operator does, how, and what the server says of it.
 type Deed = (&'static str, fn(&Path), &'static str);
 
-const DEEDS: [Deed; 7] = [
+const DEEDS: [Deed; 8] = [
     ("rm of all", |folder| [STORE, LOG, INDEX].iter().for_each(|file| remove(folder, file)), STORE),
     ("rm of the file", |folder| remove(folder, STORE), "was removed or renamed"),
     ("rm of the log", |folder| remove(folder, LOG), "plant-store.db-wal was removed or renamed"),
@@ -25,6 +25,7 @@ const DEEDS: [Deed; 7] = [
     ("mv of the file", |folder| rename(folder, STORE, "elsewhere.db"), "was removed or renamed"),
     ("mv of another file over it", |folder| replace(folder, STORE), "another file is at"),
     ("mv of another log over it", |folder| replace(folder, LOG), "another file is at"),
+    ("truncate of the log", |folder| cut(folder, LOG), "plant-store.db-wal was cut by another"),
 ];
 
 fn remove(folder: &Path, file: &str) {
@@ -43,6 +44,12 @@ fn replace(folder: &Path, file: &str) {
 fn put(from: &Path, file: &str, into: &Path) {
     fs::copy(from.join(file), into.join("other")).expect("a copy");
     rename(into, "other", file);
+}
+
+/// So that its first page is not whole.
+fn cut(folder: &Path, file: &str) {
+    let file = File::options().write(true).open(folder.join(file)).expect("the file is there");
+    file.set_len(4096).expect("the file is cut");
 }
 
 /// The process ends by itself, and its last line says why.

@@ -12,12 +12,7 @@ use crate::descriptors::beyond_limit;
 use crate::store::engine::{Cause, CommitError};
 use crate::store::sqlite::connection::{LOG_BOUND, connect};
 use crate::store::sqlite::mark::Mark;
-use crate::store::sqlite::place::Place;
-
-/// The header of the log, and of each frame in it
-/// (<https://sqlite.org/fileformat2.html#the_write_ahead_log>).
-const HEADER: u64 = 32;
-const FRAME_HEADER: u64 = 24;
+use crate::store::sqlite::place::{FRAME_HEADER, HEADER, Place};
 
 /// More pages than this are not copied between two commits. They are there after a reader has held
 /// the log for long, and [`Engine::tend`] copies them beside the commits.
@@ -105,6 +100,22 @@ fn is_marked(log: &File, mark: u32) -> io::Result<bool> {
         offset += FRAME_HEADER + u64::from(u32::from_be_bytes(page_size));
     }
     Ok(false)
+}
+
+/// Fails where the log's file has fewer pages than SQLite counts: somebody has cut it, and SQLite
+/// would go on behind its end.
+pub fn check_length(connection: &Connection, place: &Place) -> Result<(), CommitError> {
+    let is_cut = || {
+        let counted = Checkpoint::Noop.run(connection)?.pages;
+        let pages = place.check()?;
+        Ok::<_, CommitError>(u64::try_from(counted).is_ok_and(|counted| counted > pages))
+    };
+    // Between the two looks `shorten` may cut it.
+    if is_cut()? && is_cut()? && is_cut()? {
+        let cause = format!("{} was cut by another program", place.log().display());
+        return Err(CommitError::Gone(cause.into()));
+    }
+    Ok(())
 }
 
 /// Cuts the log's file where it is longer than it should be, beside a running writer.

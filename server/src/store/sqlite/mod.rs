@@ -253,6 +253,8 @@ impl Engine for Sqlite {
 
     fn tend(&self) -> Result<Sizes, CommitError> {
         self.place.check_all()?;
+        // First: where the log is cut, nothing in it can be read.
+        log::check_length(&self.connection(), &self.place)?;
         self.check_file()?;
         log::shorten(&self.place)?;
         let unavailable = |error: io::Error| CommitError::Unavailable(error.into());

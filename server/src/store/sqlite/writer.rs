@@ -134,6 +134,7 @@ impl SqliteWriter {
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, CommitError> {
+        self.check_place()?;
         let transaction = self.connection.transaction()?;
         // Asked with the write lock: now only this transaction can start the log over.
         let is_last = log::salts(&self.log).map_err(fault)? == self.marked;
@@ -153,8 +154,18 @@ impl SqliteWriter {
             }
             self.marked = salts;
         }
-        self.place.check()?;
+        self.check_place()?;
         Ok(done)
+    }
+
+    /// Fails where the store or its log is not in its place, or the log was cut since the last
+    /// commit. [`log::shorten`] may have cut it.
+    fn check_place(&self) -> Result<(), CommitError> {
+        let written = u64::try_from(self.log_pages.load(Relaxed)).unwrap_or_default();
+        match self.place.check()? < written {
+            true => log::check_length(&self.connection, &self.place),
+            false => Ok(()),
+        }
     }
 
     /// Makes sure, before the first plant, that the log has a mark and that the file says that
