@@ -38,7 +38,7 @@ impl From<&CommitError> for StoreLost {
             CommitError::SyncFailed(_) => {
                 "a sync of the store failed; a restart reads what is on the disk".into()
             }
-            other => format!("{other}; put the store's file back beside its log, then start again"),
+            other => format!("{other}; put its files back as they were, then start again"),
         })
     }
 }
