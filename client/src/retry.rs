@@ -59,8 +59,8 @@ pub fn may_repeat(error: &Error<types::Error>) -> bool {
     }
 }
 
-/// Whether the server broke the rules of TLS: a certificate that is not trusted, or no TLS at all. rustls
-/// reports it as [`io::ErrorKind::InvalidData`]; a connection that breaks has other kinds.
+/// Whether the server broke the rules of TLS: a certificate that is not trusted, or no TLS at all.
+/// rustls reports it as [`io::ErrorKind::InvalidData`]; a connection that breaks has other kinds.
 fn breaks_tls(error: &Cause) -> bool {
     let Some(error) = error.downcast_ref::<io::Error>() else { return false };
     // What an I/O error holds is not among its sources.

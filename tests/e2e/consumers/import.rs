@@ -132,9 +132,11 @@ fn csv_has_a_header_and_an_empty_field_is_an_absent_member() {
 fn csv_with_a_quote_that_is_not_closed_ends_the_import_and_says_so() {
     // What is under way when the import ends is created, and counted.
     let rows = (0..500).map(|id| format!("{id},Fern\n")).collect::<Vec<_>>().concat();
-    for (begin, created) in
-        [(format!("id,name\n{rows}500,\"Ficus\n"), 500), (format!("id,\"name\n{rows}"), 0)]
-    {
+    for (begin, created) in [
+        (format!("id,name\n{rows}500,\"Ficus\n"), 500),
+        (format!("id,name\n{rows}\"500,Ficus\n"), 500),
+        (format!("id,\"name\n{rows}"), 0),
+    ] {
         let server = Server::start();
         write(&server, "plants.csv", format!("{begin}{}", "501,Fern\n".repeat(300_000)));
         let (status, printed, said) = run(&mut plants(&server, &["import", "plants.csv"]));

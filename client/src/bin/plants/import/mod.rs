@@ -123,7 +123,8 @@ struct Import {
 }
 
 impl Import {
-    /// The record, once no other with its id is under way. Meanwhile no later one is taken.
+    /// The record, once no other with its id is under way. Meanwhile no later one is taken. It never
+    /// fails: the type is that of the stream.
     async fn when_free(&self, record: Record) -> io::Result<Record> {
         loop {
             let freed = self.freed.notified();

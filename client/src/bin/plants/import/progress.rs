@@ -20,10 +20,10 @@ impl Progress {
             Some(_) => "{bar:40} {human_pos}/{human_len} plants, {per_sec:0}, {eta} left",
             None => "{spinner} {human_pos} plants, {per_sec:0}",
         };
-        // indicatif draws it only where standard error is a terminal.
-        let bar = ProgressBar::no_length();
         let style = ProgressStyle::with_template(template).expect("the template is one");
-        Self { bar: bar.with_style(style), size, bytes: Cell::new(0) }
+        // indicatif draws it only where standard error is a terminal.
+        let bar = ProgressBar::no_length().with_style(style);
+        Self { bar, size, bytes: Cell::new(0) }
     }
 
     /// A record of so many bytes is done, whatever its outcome.
