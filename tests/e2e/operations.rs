@@ -85,7 +85,8 @@ fn connections_past_their_limit_wait_and_operators_are_answered() {
     const MOST: usize = 20;
     // At most half of them are the service's own; while it opens something, clients may take these.
     const FILES: usize = 100;
-    let starting = Server::starting().with(&METRICS).with(&["--max-connections", "20"]);
+    let most = ["--max-connections", &MOST.to_string()];
+    let starting = Server::starting().with(&METRICS).with(&most);
     let server = starting.with_open_files(&format!("-n {FILES}")).start();
     let address = metrics_address(&server);
     let mut early = server.connect();
