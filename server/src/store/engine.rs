@@ -86,6 +86,10 @@ pub trait Engine: Contents + Send + Sync {
     /// [`StoreError::NoSuchToken`], or [`StoreError::Failed`].
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError>;
 
+    /// A server says that it is about to read the tokens for the first time. From now on a command
+    /// that changes them waits for this server too.
+    fn join(&self) -> Result<(), StoreError>;
+
     /// A server says that it has read the tokens after so many changes. Called at least once a
     /// second.
     fn confirm_tokens(&self, changes: u32) -> Result<(), StoreError>;

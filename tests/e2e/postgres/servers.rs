@@ -138,6 +138,26 @@ fn start(folder: &Folder) -> Launched {
     Launched::start(&mut command).expect("it serves")
 }
 
+/// A command that changes the tokens does not wait for a server that has not said that it is there.
+#[test]
+fn server_that_starts_answers_only_once_the_token_commands_know_it() {
+    let (cluster, [first, second]) = two();
+    drop(first.stopped_by(Signal::SIGTERM));
+    let stopped = second.stopped_by(Signal::SIGTERM);
+    let session = cluster.session("plants");
+    session.execute("BEGIN; LOCK servers IN EXCLUSIVE MODE");
+    let server = stopped.start();
+    let token = server.command(&["token", "create", "ci"]);
+    let answer = || server.create_with(&bearer(token.trim_end()), "{}").refusal().0;
+    assert_eq!(answer(), 503);
+    session.execute("ROLLBACK");
+    server.wait_until("it serves", || {
+        let status = answer();
+        assert_ne!(status, 401);
+        status == 400
+    });
+}
+
 /// A change of the schema, or `VACUUM FULL`, keeps the table of plants to itself for long.
 #[test]
 fn token_is_good_or_refused_on_every_server_also_while_plants_cannot_be_read() {

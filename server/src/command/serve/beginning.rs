@@ -101,6 +101,7 @@ impl Beginning {
             self.step = Step::Load(Some(header.clone()));
         }
         if let Step::Load(header) = &self.step {
+            self.engine.join()?;
             if self.accepted.load(&*self.engine)? == 0 {
                 warn!(
                     self.log,

@@ -284,6 +284,11 @@ impl Engine for Postgres {
         }
     }
 
+    /// It has read none so far.
+    fn join(&self) -> Result<(), StoreError> {
+        self.confirm_tokens(0)
+    }
+
     fn confirm_tokens(&self, changes: u32) -> Result<(), StoreError> {
         let confirm =
             async |session: &Session| tokens::confirm(session, self.server, changes).await;
