@@ -8,6 +8,7 @@ use plant_store_tests::{Server, amount, plant};
 use super::disk;
 use super::load::Load;
 use crate::database::{LOG, STORE};
+use crate::metrics::{get, metrics_address};
 
 /// The disk fills up after a random number of answers, at most this many.
 const MAX_ANSWERS: usize = 100;
@@ -30,6 +31,27 @@ fn full_disk_under_the_log_is_503_until_there_is_room() {
     assert_eq!(said, 1, "what lasts is said once, not for each create");
     let server = disk::start_again(server.stopped_by(Signal::SIGKILL));
     assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 2]);
+}
+
+/// The service finds out by itself, and writes a page each time: less than the last create.
+#[test]
+fn ready_stays_503_as_long_as_the_disk_is_full() {
+    let server = disk::start_with(&["--metrics", "127.0.0.1:0"]);
+    let metrics = metrics_address(&server);
+    let ready = || get(metrics, "/ready").status;
+    disk::fail(&server, "write", LOG);
+    assert_eq!(server.create(&plant(1, "Ficus", None)).refusal().0, 503);
+    let log = server.folder().join(LOG);
+    let written = || log.metadata().and_then(|log| log.modified()).expect("the log is there");
+    for _ in 0..2 {
+        let before = written();
+        server.wait_until("a try", || {
+            assert_eq!(ready(), 503);
+            written() != before
+        });
+    }
+    disk::stop_failing(server.folder(), "write", LOG);
+    server.wait_until("ready again", || ready() == 200);
 }
 
 /// Only the checkpoint fails. The log has room, so no create is refused and no plant is lost.

@@ -50,7 +50,7 @@ impl Mark {
     /// file it is put beside.
     pub fn write(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         transaction.execute("UPDATE log_mark SET base = current, current = randomblob(16)", [])?;
-        transaction.pragma_update(None, "user_version", schema::VERSION)
+        schema::touch(transaction)
     }
 
     /// Says whether a server may have a log beside the file.

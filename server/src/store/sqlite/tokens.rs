@@ -89,11 +89,6 @@ pub fn confirm(connection: &Connection, changes: u32) -> rusqlite::Result<()> {
     connection.execute("UPDATE token_changes SET confirmed = ?1", params![changes]).map(drop)
 }
 
-/// Writes what is there already.
-pub fn touch(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute("UPDATE token_changes SET confirmed = confirmed", []).map(drop)
-}
-
 pub fn are_confirmed(connection: &Connection) -> rusqlite::Result<bool> {
     connection
         .prepare_cached("SELECT confirmed >= made FROM token_changes")?

@@ -19,7 +19,7 @@ use crate::store::sqlite::log::{self, Checkpoint, TOO_MANY_PAGES};
 use crate::store::sqlite::mark::Mark;
 use crate::store::sqlite::place::Place;
 use crate::store::sqlite::row;
-use crate::store::sqlite::tokens;
+use crate::store::sqlite::schema;
 use crate::types::NewPlant;
 
 /// Pages of the log after which it is copied into the store's file: SQLite's own default, 4 MiB
@@ -89,7 +89,7 @@ impl Writer for SqliteWriter {
     }
 
     fn try_write(&mut self, _: Instant) -> Result<(), CommitError> {
-        self.transact(|transaction| tokens::touch(transaction))
+        self.transact(schema::touch)
     }
 
     /// The mark of a store that was stopped is in no log, so none can belong to it.
