@@ -1,10 +1,12 @@
 //! Clients that send plants until the server ends, and the check of the store after that.
 
 use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
+use nix::sys::signal::Signal;
 use plant_store_client::types::NewPlant;
 use plant_store_tests::{Connection, Server};
 
@@ -71,7 +73,12 @@ impl Load {
                 .into_iter()
                 .map(|connection| scope.spawn(|| self.send(server, connection, progress)))
                 .collect();
-            meanwhile(progress);
+            let done = catch_unwind(AssertUnwindSafe(|| meanwhile(progress)));
+            if let Err(panic) = done {
+                // The clients would go on for ever.
+                server.signal(Signal::SIGKILL);
+                resume_unwind(panic);
+            }
             let mut all = Sent::default();
             for client in clients {
                 let mut sent = client.join().expect("the client ran");

@@ -7,12 +7,15 @@ use std::path::Path;
 use std::thread;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, plant};
+use plant_store_tests::{Server, amount, plant};
 
-use crate::database::{LOG, STORE};
+use crate::database::{LOG, STORE, open};
 use crate::hard_to_kill::load::Load;
 
 const INDEX: &str = "plant-store.db-shm";
+
+/// What the server says before it ends.
+const LOST: &str = "the store is lost: stopping";
 
 /// What an operator does, how, and what the server says of it.
 type Deed = (&'static str, fn(&Path), &'static str);
@@ -98,6 +101,44 @@ fn create_after_a_file_is_gone_or_replaced_is_never_200() {
     }
 }
 
+/// What is written behind a cut makes the log as long as before, with a hole in it.
+#[test]
+fn create_behind_a_hole_in_the_log_is_never_200() {
+    let mut server = Server::start();
+    let other = open(&server);
+    let count = |query| other.query_row(query, [], |row| row.get::<_, i64>(0)).expect("a number");
+    let open_changes = || count("SELECT made - confirmed FROM token_changes");
+    // Then the server writes nothing by itself.
+    server.wait_until("the first token is confirmed", || open_changes() == 0);
+    server.create(&plant(1, "Ficus", None)).plant();
+    let write = || other.execute_batch("INSERT INTO plants (id, name) VALUES (random(), 'Rose')");
+    write().expect("it is written");
+    let mut connection = server.connect();
+    let request = server.post(&plant(2, "Fern", None));
+    cut(server.folder(), LOG);
+    write().expect("it is written");
+    if connection.try_send(&request)
+        && let Some(answer) = connection.try_receive()
+    {
+        assert!([500, 503].contains(&answer.refusal().0), "{answer:?}");
+    }
+    assert_ends(&mut server, "a hole in the log", "plant-store.db-wal was cut by another");
+}
+
+/// The cut may come at any moment of a commit.
+#[test]
+fn log_that_is_cut_under_load_ends_the_service() {
+    for _ in 0..amount(3, 100) {
+        let mut server = Server::start();
+        Load::default().run(&server, |progress| {
+            progress.wait_for_answers(&server, rand::random_range(1..200));
+            cut(server.folder(), LOG);
+            server.wait_for_log(LOST);
+        });
+        assert_ends(&mut server, "a cut under load", "plant-store.db-wal was cut by another");
+    }
+}
+
 /// What was answered is in the two files; put together again they are the store.
 #[test]
 fn file_that_was_renamed_under_load_has_every_acknowledged_plant_when_it_is_back() {
@@ -105,6 +146,7 @@ fn file_that_was_renamed_under_load_has_every_acknowledged_plant_when_it_is_back
     let sent = load.run(&server, |progress| {
         progress.wait_for_answers(&server, 500);
         rename(server.folder(), STORE, "elsewhere.db");
+        server.wait_for_log(LOST);
     });
     let (status, stopped) = server.ended();
     assert_eq!(status.code(), Some(1));

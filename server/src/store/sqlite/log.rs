@@ -11,7 +11,6 @@ use rusqlite::Connection;
 use crate::descriptors::beyond_limit;
 use crate::store::engine::{Cause, CommitError};
 use crate::store::sqlite::connection::{LOG_BOUND, connect};
-use crate::store::sqlite::mark::Mark;
 use crate::store::sqlite::place::{FRAME_HEADER, HEADER, Place};
 
 /// More pages than this are not copied between two commits. They are there after a reader has held
@@ -53,69 +52,12 @@ impl Checkpoint {
             Self::Restart => "restart",
             Self::Truncate => "truncate",
         };
-        connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), [], |row| {
+        let checkpoint = format!("PRAGMA wal_checkpoint({mode})");
+        connection.prepare_cached(&checkpoint)?.query_row([], |row| {
             let complete = row.get::<_, i64>(0)? == 0;
             Ok(Checkpointed { complete, pages: row.get(1)?, copied: row.get(2)? })
         })
     }
-}
-
-/// The two salts in the log's header, which change each time that the log starts over; none, where
-/// the log is empty.
-pub fn salts(log: &File) -> io::Result<Option<[u8; 8]>> {
-    read(log, 16)
-}
-
-/// Some bytes of the log; none, where it is not that long.
-fn read<const BYTES: usize>(log: &File, offset: u64) -> io::Result<Option<[u8; BYTES]>> {
-    let mut bytes = [0; BYTES];
-    match log.read_exact_at(&mut bytes, offset) {
-        Ok(()) => Ok(Some(bytes)),
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// Marks the log, unless it has a mark.
-pub fn ensure_marked(connection: &mut Connection, log: &File) -> Result<(), Cause> {
-    // With the write lock, nobody else marks it meanwhile.
-    let transaction = connection.transaction()?;
-    if !is_marked(log, Mark::page(&transaction)?)? {
-        Mark::write(&transaction)?;
-        transaction.commit()?;
-    }
-    Ok(())
-}
-
-/// Whether a frame of the log has that page. Those after its end have other salts.
-fn is_marked(log: &File, mark: u32) -> io::Result<bool> {
-    let (Some(page_size), Some(salts)) = (read(log, 8)?, salts(log)?) else { return Ok(false) };
-    let mut offset = HEADER;
-    while let Some(frame) = read::<16>(log, offset)?
-        && frame[8..] == salts
-    {
-        if frame[..4] == mark.to_be_bytes() {
-            return Ok(true);
-        }
-        offset += FRAME_HEADER + u64::from(u32::from_be_bytes(page_size));
-    }
-    Ok(false)
-}
-
-/// Fails where the log's file has fewer pages than SQLite counts: somebody has cut it, and SQLite
-/// would go on behind its end.
-pub fn check_length(connection: &Connection, place: &Place) -> Result<(), CommitError> {
-    let is_cut = || {
-        let counted = Checkpoint::Noop.run(connection)?.pages;
-        let pages = place.check()?;
-        Ok::<_, CommitError>(u64::try_from(counted).is_ok_and(|counted| counted > pages))
-    };
-    // Between the two looks `shorten` may cut it.
-    if is_cut()? && is_cut()? && is_cut()? {
-        let cause = format!("{} was cut by another program", place.log().display());
-        return Err(CommitError::Gone(cause.into()));
-    }
-    Ok(())
 }
 
 /// Cuts the log's file where it is longer than it should be, beside a running writer.

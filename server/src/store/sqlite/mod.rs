@@ -15,6 +15,7 @@ mod error;
 mod file;
 mod lock;
 mod log;
+mod log_file;
 mod mark;
 mod new_file;
 mod pages;
@@ -24,7 +25,6 @@ mod schema;
 mod tokens;
 mod writer;
 
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -40,6 +40,7 @@ use crate::store::metrics::FileMetrics;
 use crate::store::sqlite::connection::{connect, copy_log_at_close};
 use crate::store::sqlite::error::{failed, url};
 use crate::store::sqlite::lock::LockFile;
+use crate::store::sqlite::log_file::LogFile;
 use crate::store::sqlite::mark::Mark;
 use crate::store::sqlite::new_file::NewFile;
 use crate::store::sqlite::pages::SqlitePages;
@@ -49,6 +50,7 @@ use crate::token::{StoredToken, TokenName};
 
 const OPEN: &str = "open the store";
 const LOCK: &str = "lock the store";
+const CHANGE: &str = "change the tokens";
 
 /// The largest plant that a row holds, in bytes of its texts, with room for the rest of the row
 /// (<https://sqlite.org/limits.html#max_length>).
@@ -60,6 +62,7 @@ pub const SCHEMA_VERSION: u32 = schema::VERSION;
 /// A plant store in a file, its log and the log's index beside it (`-wal`, `-shm`).
 pub struct Sqlite {
     place: Place,
+    log: LogFile,
     /// For the tokens. It also keeps the log in place while no other connection is open.
     connection: Mutex<Connection>,
     /// Dropped after the connection.
@@ -164,7 +167,9 @@ impl Sqlite {
         }
         // A log that a crash left may never have been synced.
         let log_is_synced = place.log_length().map_err(failed(OPEN))? == 0;
+        let log = LogFile::open(&place).map_err(failed(OPEN))?;
         Ok(Self {
+            log,
             place,
             connection: Mutex::new(connection),
             lock: Arc::new(lock),
@@ -181,10 +186,10 @@ impl Sqlite {
         change: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut connection = self.connection();
+        self.log.check(&connection, &self.place).map_err(failed(CHANGE))?;
         let changed = change(&mut connection)?;
-        if let Ok(log) = descriptors::beyond_limit(|| File::open(self.place.log())) {
-            let _ = log::ensure_marked(&mut connection, &log);
-        }
+        let _ = self.log.ensure_marked(&mut connection);
+        self.log.check(&connection, &self.place).map_err(failed(CHANGE))?;
         Ok(changed)
     }
 
@@ -193,14 +198,19 @@ impl Sqlite {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn check_log(&self) -> Result<(), CommitError> {
+        self.place.check_all()?;
+        self.log.check(&self.connection(), &self.place)
+    }
+
     /// Fails where something was copied over the file, which is still the one that is open.
     fn check_file(&self) -> Result<(), CommitError> {
         let path = self.place.store();
         let is_foreign = || is_foreign(&self.connection(), path);
         // The log may start over between the two looks, so it is asked again.
         if is_foreign()? && is_foreign()? && is_foreign()? {
-            // Or another file was put there meanwhile.
-            self.place.check_all()?;
+            // Or another file was put there meanwhile, or the log was cut.
+            self.check_log()?;
             let cause = format!("{} was written over by another program", path.display());
             return Err(CommitError::Gone(cause.into()));
         }
@@ -252,9 +262,8 @@ impl Engine for Sqlite {
     }
 
     fn tend(&self) -> Result<Sizes, CommitError> {
-        self.place.check_all()?;
         // First: where the log is cut, nothing in it can be read.
-        log::check_length(&self.connection(), &self.place)?;
+        self.check_log()?;
         self.check_file()?;
         log::shorten(&self.place)?;
         let unavailable = |error: io::Error| CommitError::Unavailable(error.into());

@@ -1,7 +1,5 @@
 //! The one connection that writes plants.
 
-use std::fs::File;
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering::Relaxed};
 use std::time::{Duration, Instant};
@@ -16,6 +14,7 @@ use crate::store::sqlite::error::failed;
 use crate::store::sqlite::file;
 use crate::store::sqlite::lock::LockFile;
 use crate::store::sqlite::log::{self, Checkpoint, TOO_MANY_PAGES};
+use crate::store::sqlite::log_file::{Header, LogFile};
 use crate::store::sqlite::mark::Mark;
 use crate::store::sqlite::place::Place;
 use crate::store::sqlite::row;
@@ -32,14 +31,14 @@ const OPEN: &str = "open the store for writing";
 pub struct SqliteWriter {
     connection: Connection,
     place: Place,
-    log: File,
+    log: LogFile,
     /// The length of the log, in pages, after the last commit.
     log_pages: Arc<AtomicI32>,
     /// Its length at the last checkpoint. While a reader keeps the log from starting over, the next
     /// checkpoint comes after [`CHECKPOINT_PAGES`] more.
     checkpointed: i32,
-    /// The salts of the log, which has a mark.
-    marked: Option<[u8; 8]>,
+    /// The header of the log that has a mark.
+    marked: Option<Header>,
     /// Whether the next transaction starts the log over.
     starts_over: bool,
     metrics: CheckpointMetrics,
@@ -62,7 +61,7 @@ impl SqliteWriter {
     }
 
     fn new(mut connection: Connection, place: Place, lock: Arc<LockFile>) -> Result<Self, Cause> {
-        let log = File::open(place.log())?;
+        let log = LogFile::open(&place)?;
         let log_pages = Arc::new(AtomicI32::new(0));
         let counter = Arc::clone(&log_pages);
         connection.wal_hook(Some(move |_: &mut Wal, pages| {
@@ -134,10 +133,14 @@ impl SqliteWriter {
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, CommitError> {
-        self.check_place()?;
+        let written = u64::try_from(self.log_pages.load(Relaxed)).unwrap_or(0);
+        if self.place.check()? < written {
+            // It was cut: by another program, or by `shorten`.
+            self.check()?;
+        }
         let transaction = self.connection.transaction()?;
         // Asked with the write lock: now only this transaction can start the log over.
-        let is_last = log::salts(&self.log).map_err(fault)? == self.marked;
+        let is_last = self.log.header()? == self.marked;
         let marks = self.starts_over && is_last;
         if marks {
             Mark::write(&transaction)?;
@@ -147,32 +150,27 @@ impl SqliteWriter {
         // From here on the plants are in the log. They are answered when it is known that the next
         // start takes it.
         self.starts_over = false;
-        let salts = log::salts(&self.log).map_err(fault)?;
-        if salts != self.marked {
+        self.check()?;
+        let header = self.log.header()?;
+        if header != self.marked {
             if !marks {
-                log::ensure_marked(&mut self.connection, &self.log).map_err(CommitError::Fault)?;
+                self.log.ensure_marked(&mut self.connection)?;
             }
-            self.marked = salts;
+            self.marked = header;
         }
-        self.check_place()?;
         Ok(done)
     }
 
-    /// Fails where the store or its log is not in its place, or the log was cut since the last
-    /// commit. [`log::shorten`] may have cut it.
-    fn check_place(&self) -> Result<(), CommitError> {
-        let written = u64::try_from(self.log_pages.load(Relaxed)).unwrap_or_default();
-        match self.place.check()? < written {
-            true => log::check_length(&self.connection, &self.place),
-            false => Ok(()),
-        }
+    /// Fails where the store or its log is not in its place, or the log was cut.
+    fn check(&self) -> Result<(), CommitError> {
+        self.log.check(&self.connection, &self.place)
     }
 
     /// Makes sure, before the first plant, that the log has a mark and that the file says that
     /// there is a log.
     fn begin(&mut self) -> Result<(), CommitError> {
-        log::ensure_marked(&mut self.connection, &self.log).map_err(CommitError::Fault)?;
-        self.marked = log::salts(&self.log).map_err(fault)?;
+        self.log.ensure_marked(&mut self.connection)?;
+        self.marked = self.log.header()?;
         let says_so = matches!(file::mark(self.place.store()), Ok(Some(Mark { open: true, .. })));
         if !says_so {
             self.transact(|transaction| Mark::set_open(transaction, true))?;
@@ -184,6 +182,7 @@ impl SqliteWriter {
     /// Copies the log into the file, unless a reader is in the way: then it waits for nobody.
     /// Returns whether it copied all, so that the next transaction starts the log over.
     fn checkpoint(&mut self) -> Result<bool, CommitError> {
+        self.check()?;
         self.connection.busy_timeout(Duration::ZERO)?;
         let checkpointed = Checkpoint::Restart.run(&self.connection);
         self.connection.busy_timeout(BUSY_TIMEOUT)?;
@@ -193,10 +192,6 @@ impl SqliteWriter {
         }
         Ok(is_complete)
     }
-}
-
-fn fault(error: io::Error) -> CommitError {
-    CommitError::Fault(error.into())
 }
 
 fn put_all(transaction: &Transaction<'_>, plants: &[NewPlant]) -> rusqlite::Result<Vec<Outcome>> {

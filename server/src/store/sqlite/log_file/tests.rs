@@ -1,0 +1,104 @@
+use std::path::PathBuf;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::store::engine::{Engine, NewStore};
+use crate::store::sqlite::connection::connect;
+use crate::store::sqlite::{Sqlite, begin};
+use crate::token::{StoredToken, TokenName};
+
+/// A store, and another program that has it open and writes to it whatever becomes of its log.
+struct Store {
+    engine: Sqlite,
+    other: Connection,
+    log: PathBuf,
+    _folder: TempDir,
+}
+
+impl Store {
+    fn new() -> Self {
+        let folder = TempDir::new().expect("a temporary folder");
+        let path = folder.path().join("plants.db");
+        begin(&path).and_then(NewStore::publish).expect("a store");
+        let engine = Sqlite::open(&path).expect("the store");
+        let other = connect(&path).expect("the store");
+        let log = folder.path().join("plants.db-wal");
+        let store = Self { engine, other, log, _folder: folder };
+        store.write();
+        store.write();
+        store
+    }
+
+    fn write(&self) {
+        let insert = "INSERT INTO plants (id, name) VALUES (random(), 'Fern')";
+        self.other.execute(insert, []).expect("it is written");
+    }
+
+    fn cut(&self, length: u64) {
+        let log = File::options().write(true).open(&self.log).expect("the log");
+        log.set_len(length).expect("it is cut");
+    }
+
+    fn look(&self) -> Result<(), CommitError> {
+        self.engine.tend().map(drop)
+    }
+
+    fn assert_cut(&self, length: u64) {
+        for _ in 0..2 {
+            let error = self.look().expect_err("the log was cut").to_string();
+            assert!(
+                error.contains("plants.db-wal was cut by another program"),
+                "{length}: {error}"
+            );
+        }
+    }
+}
+
+/// Nothing of it, its header, a part of its first page, and a page.
+const LENGTHS: [u64; 4] = [0, 32, 4096, 32 + 24 + 4096];
+
+#[test]
+fn log_that_was_cut_is_noticed() {
+    for length in LENGTHS {
+        let store = Store::new();
+        store.look().expect("a sound log");
+        store.cut(length);
+        store.assert_cut(length);
+    }
+}
+
+#[test]
+fn log_that_was_cut_and_written_to_since_is_noticed() {
+    for length in LENGTHS {
+        let store = Store::new();
+        store.look().expect("a sound log");
+        store.cut(length);
+        store.write();
+        store.assert_cut(length);
+    }
+}
+
+#[test]
+fn tokens_are_not_changed_in_a_log_that_was_cut() {
+    let (_, token) = StoredToken::issue(TokenName::first(), None);
+    for length in LENGTHS {
+        let store = Store::new();
+        store.cut(length);
+        let error = store.engine.add_token(&token).expect_err("the log was cut").to_string();
+        assert!(error.contains("plants.db-wal was cut by another program"), "{length}: {error}");
+        assert!(store.log.metadata().expect("the log").len() == length, "{length}: it is written");
+    }
+}
+
+#[test]
+fn log_that_starts_over_or_is_emptied_by_sqlite_is_sound() {
+    for checkpoint in [Checkpoint::Restart, Checkpoint::Truncate] {
+        let store = Store::new();
+        store.look().expect("a sound log");
+        assert!(checkpoint.run(&store.other).expect("a checkpoint").complete);
+        store.look().expect("a sound log");
+        store.write();
+        store.look().expect("a sound log");
+    }
+}
