@@ -101,28 +101,44 @@ fn create_after_a_file_is_gone_or_replaced_is_never_200() {
     }
 }
 
-/// What is written behind a cut makes the log as long as before, with a hole in it.
-#[test]
-fn create_behind_a_hole_in_the_log_is_never_200() {
-    let mut server = Server::start();
-    let other = open(&server);
-    let count = |query| other.query_row(query, [], |row| row.get::<_, i64>(0)).expect("a number");
-    let open_changes = || count("SELECT made - confirmed FROM token_changes");
+/// Makes a hole in the log: what is written behind a cut makes it as long as before.
+fn cut_and_write_on(server: &Server) {
+    let other = open(server);
+    let number = |query| other.query_row(query, [], |row| row.get::<_, i64>(0)).expect("a number");
+    let open_changes = || number("SELECT made - confirmed FROM token_changes");
     // Then the server writes nothing by itself.
     server.wait_until("the first token is confirmed", || open_changes() == 0);
     server.create(&plant(1, "Ficus", None)).plant();
     let write = || other.execute_batch("INSERT INTO plants (id, name) VALUES (random(), 'Rose')");
     write().expect("it is written");
-    let mut connection = server.connect();
-    let request = server.post(&plant(2, "Fern", None));
     cut(server.folder(), LOG);
     write().expect("it is written");
+}
+
+#[test]
+fn create_behind_a_hole_in_the_log_is_never_200() {
+    let mut server = Server::start();
+    let mut connection = server.connect();
+    let request = server.post(&plant(2, "Fern", None));
+    cut_and_write_on(&server);
     if connection.try_send(&request)
         && let Some(answer) = connection.try_receive()
     {
         assert!([500, 503].contains(&answer.refusal().0), "{answer:?}");
     }
     assert_ends(&mut server, "a hole in the log", "plant-store.db-wal was cut by another");
+}
+
+/// A stop copies the log into the store, but none with a hole.
+#[test]
+fn stop_with_a_hole_in_the_log_leaves_the_store_as_it_is() {
+    let mut server = Server::start();
+    cut_and_write_on(&server);
+    let store = |server: &Server| fs::read(server.folder().join(STORE)).expect("the store");
+    let before = store(&server);
+    server.signal(Signal::SIGTERM);
+    assert_ends(&mut server, "a stop", "plant-store.db-wal was cut by another");
+    assert!(before == store(&server));
 }
 
 /// The cut may come at any moment of a commit.

@@ -163,7 +163,7 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
     supervisor::tell(NotifyState::Ready);
 
     let service = server.app_private();
-    let lost = tokio::select! {
+    let mut lost = tokio::select! {
         () = stop.next() => None,
         end = &mut writer_end => match end {
             Ok(Err(lost)) => Some(lost.into()),
@@ -189,7 +189,9 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
         if lost.is_none() {
             fresh.abort();
             plants.end().await;
-            let _ = writer_end.await;
+            if let Ok(Err(last)) = writer_end.await {
+                lost = Some(last.into());
+            }
             let _ = spawn_blocking(|| drop(ManuallyDrop::into_inner(engine))).await;
         }
     };
