@@ -96,7 +96,8 @@ pub fn renew(connection: &mut Connection, place: &Place) -> Result<(), Cause> {
     let other = connect(place.store())?;
     let pages = Checkpoint::Noop.run(&other)?.pages;
     let page_size: u32 = other.pragma_query_value(None, "page_size", |row| row.get(0))?;
-    let valid = HEADER + u64::try_from(pages)? * (FRAME_HEADER + u64::from(page_size));
+    let valid =
+        HEADER as u64 + u64::try_from(pages)? * (FRAME_HEADER as u64 + u64::from(page_size));
     let log = place.log();
     let file = File::options().read(true).write(true).open(log)?;
     let mut piece = vec![0; 1024 * 1024];

@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
 
@@ -16,8 +16,7 @@ use crate::store::sqlite::log::Checkpoint;
 use crate::store::sqlite::mark::Mark;
 use crate::store::sqlite::place::{FRAME_HEADER, HEADER, Place};
 
-/// The first number of the header, without its last bit: that one is the byte order of the
-/// checksums.
+/// The first number of the header. Its last bit says that the checksums read big-endian numbers.
 const MAGIC: u32 = 0x377f_0682;
 
 /// The log of an open store.
@@ -31,15 +30,22 @@ struct Seen {
     header: Header,
     /// The number of the last page. The first one is 1.
     last: u64,
+    /// The checksum before that page.
+    before: Checksum,
 }
 
-/// What is needed of the log's header.
+/// The header of a log.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Header {
+    is_big_endian: bool,
     page_size: u32,
-    /// These change each time that the log starts over. Each page has them too.
+    /// They change each time that the log starts over. Each page has them too.
     salts: [u32; 2],
+    checksum: Checksum,
 }
+
+/// Of the log's header, and of all its pages so far.
+type Checksum = [u32; 2];
 
 impl LogFile {
     /// Opens the log in that place.
@@ -47,27 +53,43 @@ impl LogFile {
         Ok(Self { file: File::open(place.log())?, seen: Mutex::default() })
     }
 
-    /// Fails where the store or its log is not in its place, or where the log lacks what it had at
-    /// the last look: it was cut, also if something was written behind the cut since.
+    /// Reads what was written since the last look, as the next start would after a crash.
+    ///
+    /// # Errors
+    ///
+    /// The store or its log is not in its place, or the log lacks something: it was cut. Something
+    /// may have been written behind the cut.
     pub fn check(&self, connection: &Connection, place: &Place) -> Result<(), CommitError> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut seen = self.seen();
         // Again: what is read one after the other may be of two logs, where it starts over meanwhile.
         for _ in 0..3 {
             let header = self.header()?;
-            if let Some(seen) = seen.as_ref().filter(|seen| header == Some(seen.header))
-                && self.page(seen.header, seen.last)?.is_none()
-            {
-                continue;
+            let pages = Checkpoint::Noop.run(connection)?.pages;
+            place.check()?;
+            let Ok(last) = u64::try_from(pages) else {
+                // Another process writes the index just now.
+                return Ok(());
+            };
+            if last == 0 {
+                *seen = None;
+                return Ok(());
             }
-            let last = u64::try_from(Checkpoint::Noop.run(connection)?.pages).unwrap_or(0);
-            if last <= place.check()? && (header.is_some() || last == 0) {
-                *seen = header.filter(|_| last > 0).map(|header| Seen { header, last });
+            if let Some(header) = header
+                && let Some(before) = self.read_on(seen.as_ref(), header, last)?
+            {
+                *seen = Some(Seen { header, last, before });
                 return Ok(());
             }
         }
-        place.check()?;
         let cause = format!("{} was cut by another program", place.log().display());
         Err(CommitError::Gone(cause.into()))
+    }
+
+    /// As [`Self::check`], but for less: reads nothing where the log is as long as at the last look.
+    pub fn check_length(&self, connection: &Connection, place: &Place) -> Result<(), CommitError> {
+        let length = place.check()?;
+        let end = self.seen().as_ref().map_or(0, |seen| seen.header.offset(seen.last + 1));
+        if length < end { self.check(connection, place) } else { Ok(()) }
     }
 
     /// Marks the log, unless it has a mark.
@@ -83,46 +105,111 @@ impl LogFile {
 
     /// The header; none, where the log is empty.
     pub fn header(&self) -> Result<Option<Header>, CommitError> {
-        let numbers = self.numbers(0)?;
-        Ok(numbers.and_then(|[magic, _, page_size, _, first, second]| {
-            (magic & !1 == MAGIC).then_some(Header { page_size, salts: [first, second] })
-        }))
+        let mut bytes = [0; HEADER];
+        let is_there = self.read(&mut bytes, 0)?;
+        Ok(is_there.then(|| Header::of(&bytes)).flatten())
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Option<Seen>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Reads the pages from the last one that was seen, or all of a log that has started over since.
+    /// Returns the checksum before the last one; none, where a page is not as it was written.
+    fn read_on(
+        &self,
+        seen: Option<&Seen>,
+        header: Header,
+        last: u64,
+    ) -> Result<Option<Checksum>, CommitError> {
+        let seen = seen.filter(|seen| seen.header == header && seen.last <= last);
+        let (first, mut before) = seen.map_or((1, header.checksum), |it| (it.last, it.before));
+        let mut bytes = header.empty_page();
+        for number in first..last {
+            match self.page(header, number, before, &mut bytes)? {
+                Some((_, checksum)) => before = checksum,
+                None => return Ok(None),
+            }
+        }
+        Ok(self.page(header, last, before, &mut bytes)?.map(|_| before))
     }
 
     /// Whether it has that page of the store.
     fn is_marked(&self, mark: u32) -> Result<bool, CommitError> {
         let Some(header) = self.header()? else { return Ok(false) };
-        let mut number = 1;
-        while let Some(page) = self.page(header, number)? {
+        let (mut number, mut before, mut bytes) = (1, header.checksum, header.empty_page());
+        while let Some((page, checksum)) = self.page(header, number, before, &mut bytes)? {
             if page == mark {
                 return Ok(true);
             }
-            number += 1;
+            (number, before) = (number + 1, checksum);
         }
         Ok(false)
     }
 
-    /// Which page of the store the page with that number is; none, where it is behind the log's end.
-    /// What lies there has other salts.
-    fn page(&self, header: Header, number: u64) -> Result<Option<u32>, CommitError> {
-        let offset = HEADER + (number - 1) * (FRAME_HEADER + u64::from(header.page_size));
-        let found = self.numbers(offset)?;
-        Ok(found
-            .and_then(|[page, _, first, second]| ([first, second] == header.salts).then_some(page)))
+    /// Which page of the store the page with that number is, and its checksum; none, where it is
+    /// not as it was written, or where it lies behind the end.
+    fn page(
+        &self,
+        header: Header,
+        number: u64,
+        before: Checksum,
+        bytes: &mut [u8],
+    ) -> Result<Option<(u32, Checksum)>, CommitError> {
+        if !self.read(bytes, header.offset(number))? {
+            return Ok(None);
+        }
+        let [page, _, salt, other_salt, one, other] = numbers(bytes);
+        let checksum = header.add(header.add(before, &bytes[..8]), &bytes[FRAME_HEADER..]);
+        let is_written = [salt, other_salt] == header.salts && checksum == [one, other];
+        Ok(is_written.then_some((page, checksum)))
     }
 
-    /// The numbers at that offset; none, where the file is not that long.
-    fn numbers<const COUNT: usize>(
-        &self,
-        offset: u64,
-    ) -> Result<Option<[u32; COUNT]>, CommitError> {
-        let mut bytes = [[0; 4]; COUNT];
-        match self.file.read_exact_at(bytes.as_flattened_mut(), offset) {
-            Ok(()) => Ok(Some(bytes.map(u32::from_be_bytes))),
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(None),
+    /// Reads as many bytes from that offset on. Returns whether it is that long.
+    fn read(&self, bytes: &mut [u8], offset: u64) -> Result<bool, CommitError> {
+        match self.file.read_exact_at(bytes, offset) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => Ok(false),
             Err(error) => Err(CommitError::Fault(error.into())),
         }
     }
+}
+
+impl Header {
+    /// None, where the bytes are not one.
+    fn of(bytes: &[u8; HEADER]) -> Option<Self> {
+        let [magic, _, page_size, _, salt, other_salt, one, other] = numbers(bytes);
+        let (is_big_endian, checksum) = (magic & 1 == 1, [one, other]);
+        let header = Self { is_big_endian, page_size, salts: [salt, other_salt], checksum };
+        let is_one = magic & !1 == MAGIC && header.add([0, 0], &bytes[..24]) == checksum;
+        is_one.then_some(header)
+    }
+
+    /// Where the page with that number begins.
+    fn offset(&self, number: u64) -> u64 {
+        HEADER as u64 + (number - 1) * (FRAME_HEADER as u64 + u64::from(self.page_size))
+    }
+
+    /// Room for a page and its header.
+    fn empty_page(&self) -> Vec<u8> {
+        vec![0; FRAME_HEADER + self.page_size as usize]
+    }
+
+    /// The checksum of what it covers so far and of these bytes, eight at a time.
+    fn add(&self, checksum: Checksum, bytes: &[u8]) -> Checksum {
+        let number = if self.is_big_endian { u32::from_be_bytes } else { u32::from_le_bytes };
+        let (pairs, _) = bytes.as_chunks::<4>().0.as_chunks::<2>();
+        pairs.iter().fold(checksum, |[one, other], pair| {
+            let one = one.wrapping_add(number(pair[0])).wrapping_add(other);
+            [one, other.wrapping_add(number(pair[1])).wrapping_add(one)]
+        })
+    }
+}
+
+/// The numbers at the beginning.
+fn numbers<const COUNT: usize>(bytes: &[u8]) -> [u32; COUNT] {
+    let (numbers, _) = bytes.as_chunks();
+    std::array::from_fn(|index| u32::from_be_bytes(numbers[index]))
 }
 
 #[cfg(test)]

@@ -62,7 +62,8 @@ pub const SCHEMA_VERSION: u32 = schema::VERSION;
 /// A plant store in a file, its log and the log's index beside it (`-wal`, `-shm`).
 pub struct Sqlite {
     place: Place,
-    log: LogFile,
+    /// What it has seen is the same for all connections of this process.
+    log: Arc<LogFile>,
     /// For the tokens. It also keeps the log in place while no other connection is open.
     connection: Mutex<Connection>,
     /// Dropped after the connection.
@@ -167,7 +168,7 @@ impl Sqlite {
         }
         // A log that a crash left may never have been synced.
         let log_is_synced = place.log_length().map_err(failed(OPEN))? == 0;
-        let log = LogFile::open(&place).map_err(failed(OPEN))?;
+        let log = Arc::new(LogFile::open(&place).map_err(failed(OPEN))?);
         Ok(Self {
             log,
             place,
@@ -224,7 +225,8 @@ impl Drop for Sqlite {
     fn drop(&mut self) {
         let connection = self.connection();
         let is_closed = matches!(Mark::read(&connection), Ok(Some(Mark { open: false, .. })));
-        let copies = is_closed && self.log_is_synced.load(Relaxed);
+        let is_whole = self.log.check(&connection, &self.place).is_ok();
+        let copies = is_closed && is_whole && self.log_is_synced.load(Relaxed);
         // An error leaves the log where it is.
         let _ = copy_log_at_close(&connection, copies);
     }
@@ -255,7 +257,8 @@ impl Engine for Sqlite {
     }
 
     fn writer(&self) -> Result<Box<dyn Writer>, StoreError> {
-        let writer = SqliteWriter::open(&self.place, Arc::clone(&self.lock))?;
+        let writer =
+            SqliteWriter::open(&self.place, Arc::clone(&self.log), Arc::clone(&self.lock))?;
         // It has just been synced again.
         self.log_is_synced.store(true, Relaxed);
         Ok(Box::new(writer))

@@ -15,11 +15,11 @@ use crate::store::engine::{CommitError, Sizes};
 
 /// The header of the log, and of each page in it, in bytes
 /// (<https://sqlite.org/fileformat2.html#the_write_ahead_log>).
-pub const HEADER: u64 = 32;
-pub const FRAME_HEADER: u64 = 24;
+pub const HEADER: usize = 32;
+pub const FRAME_HEADER: usize = 24;
 
 /// A page with its header.
-const PAGE: u64 = FRAME_HEADER + 4096;
+const PAGE: u64 = FRAME_HEADER as u64 + 4096;
 
 /// The suffixes of the files beside a store: the write-ahead log, its index, a rollback journal.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -69,15 +69,15 @@ impl Place {
         })
     }
 
-    /// Fails where the store or its log is not in its place; for every commit. Returns how many
-    /// whole pages the log has.
+    /// Fails where the store or its log is not in its place; for every commit. Returns how long
+    /// the log is.
     pub fn check(&self) -> Result<u64, CommitError> {
         if self.store.check()? == 0 {
             return Err(CommitError::Gone(
                 format!("{} was emptied", self.store.path.display()).into(),
             ));
         }
-        Ok(self.log.check()?.saturating_sub(HEADER) / PAGE)
+        self.log.check()
     }
 
     /// As [`Self::check`], and the log's index: another process would use a new one, and write to

@@ -31,7 +31,7 @@ const OPEN: &str = "open the store for writing";
 pub struct SqliteWriter {
     connection: Connection,
     place: Place,
-    log: LogFile,
+    log: Arc<LogFile>,
     /// The length of the log, in pages, after the last commit.
     log_pages: Arc<AtomicI32>,
     /// Its length at the last checkpoint. While a reader keeps the log from starting over, the next
@@ -48,20 +48,24 @@ pub struct SqliteWriter {
 
 impl SqliteWriter {
     /// The writer of the store in that place.
-    pub fn open(store: &Place, lock: Arc<LockFile>) -> Result<Self, StoreError> {
+    pub fn open(store: &Place, log: Arc<LogFile>, lock: Arc<LockFile>) -> Result<Self, StoreError> {
         let path = store.store();
         let mut connection = connect(path).map_err(failed(OPEN))?;
         // The files that this connection has open must be those that were looked at.
         let place = Place::of(path).map_err(failed(OPEN))?;
         store.check_all().map_err(failed(OPEN))?;
         log::renew(&mut connection, &place).map_err(failed("renew the store's log"))?;
-        let mut writer = Self::new(connection, place, lock).map_err(failed(OPEN))?;
+        let mut writer = Self::new(connection, place, log, lock).map_err(failed(OPEN))?;
         writer.begin().map_err(failed(OPEN))?;
         Ok(writer)
     }
 
-    fn new(mut connection: Connection, place: Place, lock: Arc<LockFile>) -> Result<Self, Cause> {
-        let log = LogFile::open(&place)?;
+    fn new(
+        mut connection: Connection,
+        place: Place,
+        log: Arc<LogFile>,
+        lock: Arc<LockFile>,
+    ) -> Result<Self, Cause> {
         let log_pages = Arc::new(AtomicI32::new(0));
         let counter = Arc::clone(&log_pages);
         connection.wal_hook(Some(move |_: &mut Wal, pages| {
@@ -133,11 +137,7 @@ impl SqliteWriter {
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, CommitError> {
-        let written = u64::try_from(self.log_pages.load(Relaxed)).unwrap_or(0);
-        if self.place.check()? < written {
-            // It was cut: by another program, or by `shorten`.
-            self.check()?;
-        }
+        self.log.check_length(&self.connection, &self.place)?;
         let transaction = self.connection.transaction()?;
         // Asked with the write lock: now only this transaction can start the log over.
         let is_last = self.log.header()? == self.marked;

@@ -18,9 +18,20 @@ struct Store {
 
 impl Store {
     fn new() -> Self {
+        Self::with_pages_of(4096)
+    }
+
+    fn with_pages_of(bytes: u32) -> Self {
         let folder = TempDir::new().expect("a temporary folder");
         let path = folder.path().join("plants.db");
         begin(&path).and_then(NewStore::publish).expect("a store");
+        let repaginate = format!(
+            "PRAGMA journal_mode = delete; PRAGMA page_size = {bytes}; VACUUM;
+            PRAGMA journal_mode = wal"
+        );
+        let alone = Connection::open(&path).expect("the store");
+        alone.execute_batch(&repaginate).expect("a store with other pages");
+        drop(alone);
         let engine = Sqlite::open(&path).expect("the store");
         let other = connect(&path).expect("the store");
         let log = folder.path().join("plants.db-wal");
@@ -31,8 +42,12 @@ impl Store {
     }
 
     fn write(&self) {
-        let insert = "INSERT INTO plants (id, name) VALUES (random(), 'Fern')";
-        self.other.execute(insert, []).expect("it is written");
+        self.write_plant("Fern");
+    }
+
+    fn write_plant(&self, name: &str) {
+        let insert = "INSERT INTO plants (id, name) VALUES (random(), ?1)";
+        self.other.execute(insert, [name]).expect("it is written");
     }
 
     fn cut(&self, length: u64) {
@@ -55,8 +70,8 @@ impl Store {
     }
 }
 
-/// Nothing of it, its header, a part of its first page, and a page.
-const LENGTHS: [u64; 4] = [0, 32, 4096, 32 + 24 + 4096];
+/// Nothing of it, its header, a part of its first page, that page, and a part of its last one.
+const LENGTHS: [u64; 5] = [0, 32, 4096, 32 + 24 + 4096, 32 + 2 * (24 + 4096) - 100];
 
 #[test]
 fn log_that_was_cut_is_noticed() {
@@ -80,6 +95,17 @@ fn log_that_was_cut_and_written_to_since_is_noticed() {
 }
 
 #[test]
+fn hole_within_a_commit_is_noticed() {
+    let store = Store::new();
+    store.look().expect("a sound log");
+    let length = store.log.metadata().expect("the log").len();
+    store.write_plant(&"Fern".repeat(10_000));
+    let log = File::options().write(true).open(&store.log).expect("the log");
+    log.write_all_at(&[0; 100], length + 3 * 4096).expect("it is written over");
+    store.assert_cut(length);
+}
+
+#[test]
 fn tokens_are_not_changed_in_a_log_that_was_cut() {
     let (_, token) = StoredToken::issue(TokenName::first(), None);
     for length in LENGTHS {
@@ -88,6 +114,18 @@ fn tokens_are_not_changed_in_a_log_that_was_cut() {
         let error = store.engine.add_token(&token).expect_err("the log was cut").to_string();
         assert!(error.contains("plants.db-wal was cut by another program"), "{length}: {error}");
         assert!(store.log.metadata().expect("the log").len() == length, "{length}: it is written");
+    }
+}
+
+#[test]
+fn pages_of_any_size_are_sound_until_they_are_cut() {
+    for bytes in [512, 1024, 8192, 65536] {
+        let store = Store::with_pages_of(bytes);
+        store.look().expect("a sound log");
+        store.write();
+        store.look().expect("a sound log");
+        store.cut(32 + 24 + u64::from(bytes));
+        store.assert_cut(u64::from(bytes));
     }
 }
 

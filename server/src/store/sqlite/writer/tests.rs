@@ -24,7 +24,9 @@ impl Store {
         let path = folder.path().join("plants.db");
         begin(&path).and_then(NewStore::publish).expect("a store");
         let engine = Sqlite::open(&path).expect("the store");
-        let writer = SqliteWriter::open(&engine.place, Arc::clone(&engine.lock)).expect("a writer");
+        let writer =
+            SqliteWriter::open(&engine.place, Arc::clone(&engine.log), Arc::clone(&engine.lock))
+                .expect("a writer");
         Self { writer, next: 0, _engine: engine, folder }
     }
 
