@@ -57,8 +57,9 @@ impl LogFile {
     ///
     /// # Errors
     ///
-    /// The store or its log is not in its place, or the log lacks something: it was cut. Something
-    /// may have been written behind the cut.
+    /// The store or its log is not in its place, or the log is not as it was written: another
+    /// program has cut it, and something may have been written behind the cut since; or it was
+    /// written over.
     pub fn check(&self, connection: &Connection, place: &Place) -> Result<(), CommitError> {
         let mut seen = self.seen();
         // Again: what is read one after the other may be of two logs, where it starts over meanwhile.
@@ -81,7 +82,7 @@ impl LogFile {
                 return Ok(());
             }
         }
-        let cause = format!("{} was cut by another program", place.log().display());
+        let cause = format!("{} was cut or written over", place.log().display());
         Err(CommitError::Gone(cause.into()))
     }
 
@@ -106,8 +107,7 @@ impl LogFile {
     /// The header; none, where the log is empty.
     pub fn header(&self) -> Result<Option<Header>, CommitError> {
         let mut bytes = [0; HEADER];
-        let is_there = self.read(&mut bytes, 0)?;
-        Ok(is_there.then(|| Header::of(&bytes)).flatten())
+        Ok(if self.read(&mut bytes, 0)? { Header::of(&bytes) } else { None })
     }
 
     fn seen(&self) -> MutexGuard<'_, Option<Seen>> {

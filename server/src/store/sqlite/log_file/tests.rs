@@ -62,10 +62,7 @@ impl Store {
     fn assert_cut(&self, length: u64) {
         for _ in 0..2 {
             let error = self.look().expect_err("the log was cut").to_string();
-            assert!(
-                error.contains("plants.db-wal was cut by another program"),
-                "{length}: {error}"
-            );
+            assert!(error.contains("plants.db-wal was cut"), "{length}: {error}");
         }
     }
 }
@@ -112,7 +109,7 @@ fn tokens_are_not_changed_in_a_log_that_was_cut() {
         let store = Store::new();
         store.cut(length);
         let error = store.engine.add_token(&token).expect_err("the log was cut").to_string();
-        assert!(error.contains("plants.db-wal was cut by another program"), "{length}: {error}");
+        assert!(error.contains("plants.db-wal was cut"), "{length}: {error}");
         assert!(store.log.metadata().expect("the log").len() == length, "{length}: it is written");
     }
 }
