@@ -1,5 +1,4 @@
-//! The write-ahead log: how it is copied into the store's file, how it stays short, and how it is
-//! made durable after a crash.
+//! The write-ahead log: how it stays short, and how it is made durable after a crash.
 
 use std::fs::File;
 use std::io;
@@ -10,55 +9,16 @@ use rusqlite::Connection;
 
 use crate::descriptors::beyond_limit;
 use crate::store::engine::{Cause, CommitError};
+use crate::store::sqlite::checkpoint::Checkpoint;
 use crate::store::sqlite::connection::{LOG_BOUND, connect};
-use crate::store::sqlite::place::{FRAME_HEADER, HEADER, Place};
+use crate::store::sqlite::log_file::LogFile;
+use crate::store::sqlite::place::Place;
 
 /// More pages than this are not copied between two commits. They are there after a reader has held
 /// the log for long, and [`Engine::tend`] copies them beside the commits.
 ///
 /// [`Engine::tend`]: crate::store::Engine::tend
 pub const TOO_MANY_PAGES: i64 = 4000;
-
-/// How far a checkpoint goes (<https://sqlite.org/pragma.html#pragma_wal_checkpoint>).
-#[derive(Clone, Copy)]
-pub enum Checkpoint {
-    /// Nowhere: it only looks.
-    Noop,
-    /// It copies what no reader holds back, beside a running writer.
-    Passive,
-    /// And lets the log start over with the next transaction.
-    Restart,
-    /// And cuts the log's file.
-    Truncate,
-}
-
-/// What a checkpoint found and did.
-pub struct Checkpointed {
-    /// Whether it did all that it was asked to. A reader, or another process's checkpoint, may be
-    /// in its way; that says nothing about writes.
-    pub complete: bool,
-    /// The length of the log, in pages.
-    pub pages: i64,
-    /// How many of them are in the store's file.
-    pub copied: i64,
-}
-
-impl Checkpoint {
-    /// Runs the checkpoint. It waits for nobody but the disk.
-    pub fn run(self, connection: &Connection) -> rusqlite::Result<Checkpointed> {
-        let mode = match self {
-            Self::Noop => "noop",
-            Self::Passive => "passive",
-            Self::Restart => "restart",
-            Self::Truncate => "truncate",
-        };
-        let checkpoint = format!("PRAGMA wal_checkpoint({mode})");
-        connection.prepare_cached(&checkpoint)?.query_row([], |row| {
-            let complete = row.get::<_, i64>(0)? == 0;
-            Ok(Checkpointed { complete, pages: row.get(1)?, copied: row.get(2)? })
-        })
-    }
-}
 
 /// Cuts the log's file where it is longer than it should be, beside a running writer.
 ///
@@ -89,17 +49,15 @@ pub fn shorten(place: &Place) -> Result<(), CommitError> {
 /// marked pages clean that are not on the disk (<https://lwn.net/Articles/752063/>), so another
 /// fsync alone proves nothing. Rewriting the bytes marks the pages dirty again, so the next fsync
 /// really writes them. What lies behind the last valid page is left: nothing reads it.
-pub fn renew(connection: &mut Connection, place: &Place) -> Result<(), Cause> {
+pub fn renew(connection: &mut Connection, place: &Place, log: &LogFile) -> Result<(), Cause> {
     // With the write lock, no other process appends to the log or starts it over.
     let _lock = connection.transaction()?;
     // SQLite does not tell the length of the log inside a transaction, so another connection asks.
     let other = connect(place.store())?;
-    let pages = Checkpoint::Noop.run(&other)?.pages;
-    let page_size: u32 = other.pragma_query_value(None, "page_size", |row| row.get(0))?;
-    let valid =
-        HEADER as u64 + u64::try_from(pages)? * (FRAME_HEADER as u64 + u64::from(page_size));
-    let log = place.log();
-    let file = File::options().read(true).write(true).open(log)?;
+    let pages = u64::try_from(Checkpoint::Noop.run(&other)?.pages)?;
+    let valid = log.header()?.map_or(0, |header| header.length(pages));
+    let path = place.log();
+    let file = File::options().read(true).write(true).open(path)?;
     let mut piece = vec![0; 1024 * 1024];
     let mut offset = 0;
     while offset < valid {
@@ -114,5 +72,5 @@ pub fn renew(connection: &mut Connection, place: &Place) -> Result<(), Cause> {
     file.sync_all()?;
     // The names of the store and of its log are durable once their folder is synced. SQLite
     // ignores a failure of that fsync.
-    Ok(File::open(log.parent().unwrap_or(log))?.sync_all()?)
+    Ok(File::open(path.parent().unwrap_or(path))?.sync_all()?)
 }

@@ -12,9 +12,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use rusqlite::Connection;
 
 use crate::store::engine::CommitError;
-use crate::store::sqlite::log::Checkpoint;
+use crate::store::sqlite::checkpoint::Checkpoint;
 use crate::store::sqlite::mark::Mark;
-use crate::store::sqlite::place::{FRAME_HEADER, HEADER, Place};
+use crate::store::sqlite::place::Place;
+
+/// The header of the log, and of each page in it, in bytes.
+const HEADER: usize = 32;
+const FRAME_HEADER: usize = 24;
 
 /// The first number of the header. Its last bit says that the checksums read big-endian numbers.
 const MAGIC: u32 = 0x377f_0682;
@@ -53,14 +57,19 @@ impl LogFile {
         Ok(Self { file: File::open(place.log())?, seen: Mutex::default() })
     }
 
-    /// Reads what was written since the last look, as the next start would after a crash.
+    /// Reads what was written since the last look, as the next start would after a crash. Returns
+    /// the log's header; none, where the log is empty.
     ///
     /// # Errors
     ///
     /// The store or its log is not in its place, or the log is not as it was written: another
     /// program has cut it, and something may have been written behind the cut since; or it was
     /// written over.
-    pub fn check(&self, connection: &Connection, place: &Place) -> Result<(), CommitError> {
+    pub fn check(
+        &self,
+        connection: &Connection,
+        place: &Place,
+    ) -> Result<Option<Header>, CommitError> {
         let mut seen = self.seen();
         // Again: what is read one after the other may be of two logs, where it starts over meanwhile.
         for _ in 0..3 {
@@ -69,17 +78,17 @@ impl LogFile {
             place.check()?;
             let Ok(last) = u64::try_from(pages) else {
                 // Another process writes the index just now.
-                return Ok(());
+                return Ok(header);
             };
             if last == 0 {
                 *seen = None;
-                return Ok(());
+                return Ok(header);
             }
             if let Some(header) = header
                 && let Some(before) = self.read_on(seen.as_ref(), header, last)?
             {
                 *seen = Some(Seen { header, last, before });
-                return Ok(());
+                return Ok(Some(header));
             }
         }
         let cause = format!("{} was cut or written over", place.log().display());
@@ -89,8 +98,8 @@ impl LogFile {
     /// As [`Self::check`], but for less: reads nothing where the log is as long as at the last look.
     pub fn check_length(&self, connection: &Connection, place: &Place) -> Result<(), CommitError> {
         let length = place.check()?;
-        let end = self.seen().as_ref().map_or(0, |seen| seen.header.offset(seen.last + 1));
-        if length < end { self.check(connection, place) } else { Ok(()) }
+        let seen = self.seen().as_ref().map_or(0, |seen| seen.header.length(seen.last));
+        if length < seen { self.check(connection, place).map(drop) } else { Ok(()) }
     }
 
     /// Marks the log, unless it has a mark.
@@ -156,7 +165,7 @@ impl LogFile {
         before: Checksum,
         bytes: &mut [u8],
     ) -> Result<Option<(u32, Checksum)>, CommitError> {
-        if !self.read(bytes, header.offset(number))? {
+        if !self.read(bytes, header.length(number - 1))? {
             return Ok(None);
         }
         let [page, _, salt, other_salt, one, other] = numbers(bytes);
@@ -185,9 +194,9 @@ impl Header {
         is_one.then_some(header)
     }
 
-    /// Where the page with that number begins.
-    fn offset(&self, number: u64) -> u64 {
-        HEADER as u64 + (number - 1) * (FRAME_HEADER as u64 + u64::from(self.page_size))
+    /// The length of the log with so many pages.
+    pub fn length(&self, pages: u64) -> u64 {
+        HEADER as u64 + pages * (FRAME_HEADER as u64 + u64::from(self.page_size))
     }
 
     /// Room for a page and its header.

@@ -10,6 +10,7 @@
 //! (<https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
 
 mod check;
+mod checkpoint;
 mod connection;
 mod error;
 mod file;
@@ -201,7 +202,7 @@ impl Sqlite {
 
     fn check_log(&self) -> Result<(), CommitError> {
         self.place.check_all()?;
-        self.log.check(&self.connection(), &self.place)
+        self.log.check(&self.connection(), &self.place).map(drop)
     }
 
     /// Fails where something was copied over the file, which is still the one that is open.
@@ -225,8 +226,9 @@ impl Drop for Sqlite {
     fn drop(&mut self) {
         let connection = self.connection();
         let is_closed = matches!(Mark::read(&connection), Ok(Some(Mark { open: false, .. })));
-        let is_whole = self.log.check(&connection, &self.place).is_ok();
-        let copies = is_closed && is_whole && self.log_is_synced.load(Relaxed);
+        let copies = is_closed
+            && self.log_is_synced.load(Relaxed)
+            && self.log.check(&connection, &self.place).is_ok();
         // An error leaves the log where it is.
         let _ = copy_log_at_close(&connection, copies);
     }

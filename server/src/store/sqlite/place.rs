@@ -13,13 +13,8 @@ use nix::sys::statvfs::statvfs;
 
 use crate::store::engine::{CommitError, Sizes};
 
-/// The header of the log, and of each page in it, in bytes
-/// (<https://sqlite.org/fileformat2.html#the_write_ahead_log>).
-pub const HEADER: usize = 32;
-pub const FRAME_HEADER: usize = 24;
-
-/// A page with its header.
-const PAGE: u64 = FRAME_HEADER as u64 + 4096;
+/// A page with its header in the log, in bytes.
+const PAGE: u64 = 4096 + 24;
 
 /// The suffixes of the files beside a store: the write-ahead log, its index, a rollback journal.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];

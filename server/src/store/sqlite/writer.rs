@@ -9,11 +9,12 @@ use rusqlite::{CachedStatement, Connection, Transaction};
 
 use crate::store::engine::{Cause, CommitError, Outcome, StoreError, Writer};
 use crate::store::metrics::CheckpointMetrics;
+use crate::store::sqlite::checkpoint::Checkpoint;
 use crate::store::sqlite::connection::{BUSY_TIMEOUT, connect};
 use crate::store::sqlite::error::failed;
 use crate::store::sqlite::file;
 use crate::store::sqlite::lock::LockFile;
-use crate::store::sqlite::log::{self, Checkpoint, TOO_MANY_PAGES};
+use crate::store::sqlite::log::{self, TOO_MANY_PAGES};
 use crate::store::sqlite::log_file::{Header, LogFile};
 use crate::store::sqlite::mark::Mark;
 use crate::store::sqlite::place::Place;
@@ -54,7 +55,7 @@ impl SqliteWriter {
         // The files that this connection has open must be those that were looked at.
         let place = Place::of(path).map_err(failed(OPEN))?;
         store.check_all().map_err(failed(OPEN))?;
-        log::renew(&mut connection, &place).map_err(failed("renew the store's log"))?;
+        log::renew(&mut connection, &place, &log).map_err(failed("renew the store's log"))?;
         let mut writer = Self::new(connection, place, log, lock).map_err(failed(OPEN))?;
         writer.begin().map_err(failed(OPEN))?;
         Ok(writer)
@@ -150,8 +151,7 @@ impl SqliteWriter {
         // From here on the plants are in the log. They are answered when it is known that the next
         // start takes it.
         self.starts_over = false;
-        self.check()?;
-        let header = self.log.header()?;
+        let header = self.check()?;
         if header != self.marked {
             if !marks {
                 self.log.ensure_marked(&mut self.connection)?;
@@ -162,7 +162,7 @@ impl SqliteWriter {
     }
 
     /// Fails where the store or its log is not in its place, or the log was cut.
-    fn check(&self) -> Result<(), CommitError> {
+    fn check(&self) -> Result<Option<Header>, CommitError> {
         self.log.check(&self.connection, &self.place)
     }
 

@@ -1,3 +1,4 @@
+use std::fs;
 use std::path::PathBuf;
 
 use tempfile::TempDir;
@@ -13,7 +14,7 @@ struct Store {
     engine: Sqlite,
     other: Connection,
     log: PathBuf,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Store {
@@ -35,7 +36,7 @@ impl Store {
         let engine = Sqlite::open(&path).expect("the store");
         let other = connect(&path).expect("the store");
         let log = folder.path().join("plants.db-wal");
-        let store = Self { engine, other, log, _folder: folder };
+        let store = Self { engine, other, log, folder };
         store.write();
         store.write();
         store
@@ -71,23 +72,17 @@ impl Store {
 const LENGTHS: [u64; 5] = [0, 32, 4096, 32 + 24 + 4096, 32 + 2 * (24 + 4096) - 100];
 
 #[test]
-fn log_that_was_cut_is_noticed() {
-    for length in LENGTHS {
-        let store = Store::new();
-        store.look().expect("a sound log");
-        store.cut(length);
-        store.assert_cut(length);
-    }
-}
-
-#[test]
-fn log_that_was_cut_and_written_to_since_is_noticed() {
-    for length in LENGTHS {
-        let store = Store::new();
-        store.look().expect("a sound log");
-        store.cut(length);
-        store.write();
-        store.assert_cut(length);
+fn log_that_was_cut_is_noticed_also_where_it_was_written_to_since() {
+    for is_written_to in [false, true] {
+        for length in LENGTHS {
+            let store = Store::new();
+            store.look().expect("a sound log");
+            store.cut(length);
+            if is_written_to {
+                store.write();
+            }
+            store.assert_cut(length);
+        }
     }
 }
 
@@ -111,6 +106,24 @@ fn tokens_are_not_changed_in_a_log_that_was_cut() {
         let error = store.engine.add_token(&token).expect_err("the log was cut").to_string();
         assert!(error.contains("plants.db-wal was cut"), "{length}: {error}");
         assert!(store.log.metadata().expect("the log").len() == length, "{length}: it is written");
+    }
+}
+
+#[test]
+fn log_is_copied_when_the_store_closes_unless_it_was_cut() {
+    for is_cut in [false, true] {
+        let store = Store::new();
+        store.look().expect("a sound log");
+        if is_cut {
+            store.cut(4096);
+            store.write();
+        }
+        let Store { engine, other, log, folder } = store;
+        let file = || fs::read(folder.path().join("plants.db")).expect("the store");
+        let before = file();
+        drop(other);
+        drop(engine);
+        assert_eq!((file() == before, log.exists()), (is_cut, is_cut));
     }
 }
 
