@@ -5,6 +5,7 @@
     clippy::pedantic,
     clippy::unwrap_used,
     dead_code,
+    missing_docs,
     unused_imports,
     unused_variables,
     reason = "generated: the generator decides how it reads"
@@ -26,7 +27,6 @@ pub mod types {
         pub message: ::std::string::String,
     }
     impl Error {
-        /// A builder in which nothing is set.
         pub fn builder() -> builder::Error {
             Default::default()
         }
@@ -43,7 +43,6 @@ pub mod types {
         pub tag: ::std::option::Option<::std::string::String>,
     }
     impl NewPlant {
-        /// A builder in which nothing is set.
         pub fn builder() -> builder::NewPlant {
             Default::default()
         }
@@ -58,7 +57,6 @@ pub mod types {
         pub tag: ::std::option::Option<::std::string::String>,
     }
     impl Plant {
-        /// A builder in which nothing is set.
         pub fn builder() -> builder::Plant {
             Default::default()
         }
@@ -66,7 +64,6 @@ pub mod types {
     /// Types for composing complex structures.
     pub mod builder {
         #[derive(Clone, Debug)]
-        /// A builder of the type with this name.
         pub struct Error {
             error: ::std::result::Result<i32, ::std::string::String>,
             message: ::std::result::Result<::std::string::String, ::std::string::String>,
@@ -80,7 +77,6 @@ pub mod types {
             }
         }
         impl Error {
-            /// Sets `error`. A value that cannot be converted is an error later on.
             pub fn error<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<i32>,
@@ -93,7 +89,6 @@ pub mod types {
                     });
                 self
             }
-            /// Sets `message`. A value that cannot be converted is an error later on.
             pub fn message<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::string::String>,
@@ -127,7 +122,6 @@ pub mod types {
             }
         }
         #[derive(Clone, Debug)]
-        /// A builder of the type with this name.
         pub struct NewPlant {
             id: ::std::result::Result<i64, ::std::string::String>,
             name: ::std::result::Result<::std::string::String, ::std::string::String>,
@@ -146,7 +140,6 @@ pub mod types {
             }
         }
         impl NewPlant {
-            /// Sets `id`. A value that cannot be converted is an error later on.
             pub fn id<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<i64>,
@@ -157,7 +150,6 @@ pub mod types {
                     .map_err(|e| format!("error converting supplied value for id: {e}"));
                 self
             }
-            /// Sets `name`. A value that cannot be converted is an error later on.
             pub fn name<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::string::String>,
@@ -170,7 +162,6 @@ pub mod types {
                     });
                 self
             }
-            /// Sets `tag`. A value that cannot be converted is an error later on.
             pub fn tag<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::std::string::String>>,
@@ -206,7 +197,6 @@ pub mod types {
             }
         }
         #[derive(Clone, Debug)]
-        /// A builder of the type with this name.
         pub struct Plant {
             name: ::std::result::Result<::std::string::String, ::std::string::String>,
             tag: ::std::result::Result<
@@ -223,7 +213,6 @@ pub mod types {
             }
         }
         impl Plant {
-            /// Sets `name`. A value that cannot be converted is an error later on.
             pub fn name<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::string::String>,
@@ -236,7 +225,6 @@ pub mod types {
                     });
                 self
             }
-            /// Sets `tag`. A value that cannot be converted is an error later on.
             pub fn tag<T>(mut self, value: T) -> Self
             where
                 T: ::std::convert::TryInto<::std::option::Option<::std::string::String>>,
@@ -396,14 +384,12 @@ pub mod builder {
         body: Result<types::builder::NewPlant, String>,
     }
     impl<'a> CreatePlant<'a> {
-        /// Begins with nothing set.
         pub fn new(client: &'a super::Client) -> Self {
             Self {
                 client: client,
                 body: Ok(::std::default::Default::default()),
             }
         }
-        /// Sets `body`. A value that cannot be converted is an error later on.
         pub fn body<V>(mut self, value: V) -> Self
         where
             V: std::convert::TryInto<types::NewPlant>,
@@ -415,7 +401,6 @@ pub mod builder {
                 .map_err(|s| format!("conversion to `NewPlant` for body failed: {}", s));
             self
         }
-        /// Changes the body that is set so far.
         pub fn body_map<F>(mut self, f: F) -> Self
         where
             F: std::ops::FnOnce(types::builder::NewPlant) -> types::builder::NewPlant,

@@ -5,6 +5,7 @@
     clippy::pedantic,
     clippy::unwrap_used,
     dead_code,
+    missing_docs,
     unused_imports,
     unused_variables,
     reason = "generated: the generator decides how it reads"
@@ -16,10 +17,8 @@ pub mod operations {
     //! its inner type with a call to `into_inner()`. This can
     //! be used to explicitly deviate from permitted values.
     use crate::*;
-    /// The requests that a mock answers.
     pub struct CreatePlantWhen(::httpmock::When);
     impl CreatePlantWhen {
-        /// Begins with nothing set.
         pub fn new(inner: ::httpmock::When) -> Self {
             Self(
                 inner
@@ -27,27 +26,21 @@ pub mod operations {
                     .path_matches(regex::Regex::new("^/plants$").unwrap()),
             )
         }
-        /// What is inside: with it a mock can leave what the document permits.
         pub fn into_inner(self) -> ::httpmock::When {
             self.0
         }
-        /// The request has this body.
         pub fn body(self, value: &types::NewPlant) -> Self {
             Self(self.0.json_body_obj(value))
         }
     }
-    /// What a mock answers.
     pub struct CreatePlantThen(::httpmock::Then);
     impl CreatePlantThen {
-        /// Begins with nothing set.
         pub fn new(inner: ::httpmock::Then) -> Self {
             Self(inner)
         }
-        /// What is inside: with it a mock can leave what the document permits.
         pub fn into_inner(self) -> ::httpmock::Then {
             self.0
         }
-        /// Answers with the status of this name, and this body.
         pub fn ok(self, value: &types::Plant) -> Self {
             Self(
                 self
@@ -57,7 +50,6 @@ pub mod operations {
                     .json_body_obj(value),
             )
         }
-        /// Answers with the status of this name, and this body.
         pub fn bad_request(self, value: &types::Error) -> Self {
             Self(
                 self
@@ -73,7 +65,6 @@ pub mod operations {
 /// adds a method for each operation. These are the equivalent of
 /// type-checked [`mock()`](::httpmock::MockServer::mock) calls.
 pub trait MockServerExt {
-    /// A mock of the operation `create_plant`.
     fn create_plant<F>(&self, config_fn: F) -> ::httpmock::Mock<'_>
     where
         F: FnOnce(operations::CreatePlantWhen, operations::CreatePlantThen);

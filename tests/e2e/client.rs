@@ -1,8 +1,11 @@
 //! The generated client and its example program, against the real binary.
 
+use std::process::Command;
+
 use nix::sys::signal::Signal;
 use plant_store_client::types::{self, NewPlant};
 use plant_store_client::{Client, Error, ResponseValue, client_with_token, may_repeat, refusal};
+use plant_store_launcher::build_example;
 use plant_store_server::http::error_code::ErrorCode;
 use plant_store_tests::Server;
 use reqwest::StatusCode;
@@ -74,14 +77,9 @@ fn token_with_a_line_break_is_an_error_without_the_token() {
 #[test]
 fn example_creates_a_plant_and_tells_409_apart() {
     let server = Server::start();
-    let example = escargot::CargoBuild::new()
-        .package("plant-store-client")
-        .example("create_plant")
-        .run()
-        .expect("the example builds");
+    let example = build_example("create_plant").expect("the example builds");
     let run = |words: &[&str]| {
-        example
-            .command()
+        Command::new(&example)
             .args(words)
             .env("PLANT_STORE_URL", &server.url)
             .env("PLANT_STORE_TOKEN", &server.token)

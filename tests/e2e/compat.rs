@@ -8,10 +8,11 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
 
+use plant_store_chores::compat::mutations::apply;
+use plant_store_chores::compat::{Class, DOCUMENT, Document, Report, compare, run};
+use plant_store_launcher::build;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use xtask::compat::mutations::apply;
-use xtask::compat::{Class, DOCUMENT, Document, Report, compare, run};
 
 use crate::contract::{self, text};
 
@@ -236,10 +237,8 @@ fn a_chore_judges_the_checkout_that_it_runs_in() {
 /// The real binary of the chores, with nothing about this checkout in its environment.
 fn xtask() -> Command {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    let binary = BINARY.get_or_init(|| {
-        let build = escargot::CargoBuild::new().package("xtask").bin("xtask");
-        build.run().expect("the binary builds").path().to_owned()
-    });
+    let binary =
+        BINARY.get_or_init(|| build("plant-store-chores", false).expect("the program builds"));
     let mut command = Command::new(binary);
     command.env_remove("CARGO_MANIFEST_DIR");
     command

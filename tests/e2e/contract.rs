@@ -2,10 +2,10 @@
 
 use std::fs;
 
+use plant_store_chores::compat::DOCUMENT;
+use plant_store_chores::generate::generated;
 use plant_store_tests::facts;
 use serde_json::Value;
-use xtask::compat::DOCUMENT;
-use xtask::generate::generated;
 use xtask::run::root;
 
 /// The checked-in document, as text.

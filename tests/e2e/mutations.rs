@@ -4,11 +4,11 @@
 //! the code makes? the facts, is it what the specification says? `compat`, what does the change
 //! mean to a consumer? The first one catches every edit of the document, so it has no column.
 
+use plant_store_chores::compat::mutations::{Mutation, mutations};
+use plant_store_chores::compat::{Class, DOCUMENT, Document, compare};
+use plant_store_chores::generate::{Generated, published};
 use plant_store_tests::facts;
 use serde_json::Value;
-use xtask::compat::mutations::{Mutation, mutations};
-use xtask::compat::{Class, DOCUMENT, Document, compare};
-use xtask::generate::{Generated, published};
 
 use crate::contract::{document, text};
 

@@ -13,7 +13,8 @@ use crate::binary_in;
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
-        plant_store_launcher::build(!cfg!(debug_assertions)).expect("the binary builds")
+        plant_store_launcher::build("plant-store", !cfg!(debug_assertions))
+            .expect("the binary builds")
     })
 }
 

@@ -1,5 +1,5 @@
-//! The chores of this repository, as functions: the command line calls them, and so do the tests
-//! of those chores that judge something.
+//! How the chores run: the root of the checkout, other programs, and what the machine has. The
+//! tests and `chores/` use it too.
 
 #![allow(
     clippy::missing_errors_doc,
@@ -7,12 +7,8 @@
     reason = "the person who runs a chore reads the error itself"
 )]
 
-pub mod compat;
-pub mod conformance;
-pub mod docs;
-pub mod generate;
+pub mod bench;
+pub mod checks;
 pub mod machine;
 pub mod postgres;
-pub mod release;
 pub mod run;
-mod undocumented;

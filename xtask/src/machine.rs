@@ -1,4 +1,4 @@
-//! What a check needs of the machine: found, installed, or named as missing.
+//! What a check needs of the machine: found, installed, or reported as missing.
 
 use std::env;
 
@@ -7,8 +7,8 @@ use xshell::cmd;
 
 use crate::run::{has, quietly, shell};
 
-/// Looks for something, and installs its package where it is missing and that is allowed. None where
-/// the machine does not have it: this says so, and is an error in CI, which must test all.
+/// Looks for something, and installs its package if it is missing and that is allowed. Without it
+/// this says so and returns `None`; in CI, which must test everything, that is an error.
 pub fn need<T>(package: &str, find: impl Fn() -> Option<T>, to_install: &str) -> Result<Option<T>> {
     let found = find();
     if found.is_some() {

@@ -1,17 +1,45 @@
-//! The PostgreSQL of the tests.
+//! The PostgreSQL of the tests: where its programs are.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use plant_store_launcher::postgres::{Cluster, TO_INSTALL, programs};
 
 use crate::machine::need;
 
-/// A server that the tests share. None where the machine has no PostgreSQL.
-pub fn start() -> Result<Option<Cluster>> {
-    Ok(is_there()?.then(Cluster::start))
-}
+/// What to do on a machine without PostgreSQL.
+pub const TO_INSTALL: &str = "install Debian's `postgresql`, or put `initdb` on the PATH";
 
-/// Whether the machine has a PostgreSQL, which is installed where it may be. Where it has none, this
-/// says so, and is an error in CI, which must test all.
+/// Whether the machine has a PostgreSQL, which is installed if it may be: see [`need`].
 pub fn is_there() -> Result<bool> {
     Ok(need("postgresql", programs, TO_INSTALL)?.is_some())
+}
+
+/// Debian has a folder of each version here, and puts none of them on the PATH.
+const VERSIONS: &str = "/usr/lib/postgresql";
+
+/// The folder of `initdb` and of the server: on the PATH, else that of the newest version of
+/// Debian's packages.
+#[must_use]
+pub fn programs() -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).chain(versions()).find(|folder| has_server(folder))
+}
+
+/// The newest first.
+fn versions() -> Vec<PathBuf> {
+    let entries = fs::read_dir(VERSIONS).into_iter().flatten().flatten();
+    let mut versions: Vec<(u32, PathBuf)> = entries
+        .filter_map(|entry| {
+            let version = entry.file_name().to_str()?.parse().ok()?;
+            Some((version, entry.path().join("bin")))
+        })
+        .collect();
+    versions.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
+    versions.into_iter().map(|(_, folder)| folder).collect()
+}
+
+fn has_server(folder: &Path) -> bool {
+    ["initdb", "postgres"].iter().all(|program| folder.join(program).is_file())
 }

@@ -3,8 +3,8 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use plant_store_chores::compat::{DOCUMENT, Document, older};
 use serde_json::Value;
-use xtask::compat::{DOCUMENT, Document, older};
 
 use super::mutated;
 use super::repository::{Repository, described};

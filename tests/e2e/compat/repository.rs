@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use anyhow::Result;
+use plant_store_chores::compat::{DOCUMENT, Document, older};
 use tempfile::TempDir;
-use xtask::compat::{DOCUMENT, Document, older};
 
 use super::{mutated, xtask};
 

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-use plant_store_launcher::build_client;
+use plant_store_launcher::build;
 use plant_store_tests::Server;
 
 /// The program `plants`, built in this profile on the first call.
 pub fn program() -> &'static Path {
     static PLANTS: OnceLock<PathBuf> = OnceLock::new();
-    PLANTS.get_or_init(|| build_client(!cfg!(debug_assertions)).expect("the program builds"))
+    PLANTS.get_or_init(|| build("plants", !cfg!(debug_assertions)).expect("the program builds"))
 }
 
 /// The same for that server, with its accepted token, in the server's folder.

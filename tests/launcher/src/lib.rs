@@ -17,23 +17,37 @@ use nix::unistd::Pid;
 
 use crate::events::wait_until;
 
-/// Builds the program `plant-store` and returns where it is. The checkout is that of the package
-/// which cargo runs, else that of the current folder.
-pub fn build(release: bool) -> Result<PathBuf> {
-    run(CargoBuild::new().package("plant-store-server").bin("plant-store"), release)
+/// Builds a program of the workspace, and returns where it is. A release is built as its users build
+/// it. Otherwise cargo is asked for the features of the whole workspace, as the tests are built: so
+/// nothing is built twice, and after `cargo xtask test` has built everything, nothing at all.
+///
+/// The checkout is that of the package that cargo runs, else that of the current folder.
+pub fn build(program: &str, release: bool) -> Result<PathBuf> {
+    match (release, program) {
+        (false, _) => run(in_workspace().bin(program)),
+        (true, "plants") => run(CargoBuild::new()
+            .package("plant-store-client")
+            .features("cli")
+            .bin(program)
+            .release()),
+        (true, _) => run(CargoBuild::new().package("plant-store-server").bin(program).release()),
+    }
 }
 
-/// The same for the program `plants`.
-pub fn build_client(release: bool) -> Result<PathBuf> {
-    run(CargoBuild::new().package("plant-store-client").bin("plants").features("cli"), release)
+/// Builds an example of the workspace, and returns where it is.
+pub fn build_example(name: &str) -> Result<PathBuf> {
+    run(in_workspace().example(name))
 }
 
-fn run(build: CargoBuild, release: bool) -> Result<PathBuf> {
+fn in_workspace() -> CargoBuild {
+    CargoBuild::new().arg("--workspace").all_features()
+}
+
+fn run(build: CargoBuild) -> Result<PathBuf> {
     let build = match std::env::var_os("CARGO_MANIFEST_DIR") {
         Some(package) => build.manifest_path(PathBuf::from(package).join("Cargo.toml")),
         None => build,
     };
-    let build = if release { build.release() } else { build };
     Ok(build.run().context("cannot build the program")?.path().to_owned())
 }
 

@@ -5,6 +5,7 @@
     clippy::pedantic,
     clippy::unwrap_used,
     dead_code,
+    missing_docs,
     unused_imports,
     unused_variables,
     reason = "generated: the generator decides how it reads"

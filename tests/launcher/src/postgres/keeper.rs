@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use nix::unistd::{Uid, User};
 
-use super::installation::{TO_INSTALL, programs};
+use xtask::postgres::{TO_INSTALL, programs};
 
 /// Each order is a line of shell. `$server` is the process id of the running server.
 ///

@@ -5,7 +5,6 @@
 
 mod cluster;
 mod databases;
-mod installation;
 mod keeper;
 mod line;
 mod link;
@@ -20,9 +19,9 @@ use tokio::runtime::{Builder, Runtime};
 
 pub use cluster::{Cluster, Mode};
 pub use databases::Databases;
-pub use installation::{TO_INSTALL, programs};
 pub use link::{Cut, Link};
 pub use session::Session;
+pub use xtask::postgres::{TO_INSTALL, programs};
 
 /// One thread for all sessions and links of the process.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {

@@ -16,7 +16,7 @@ pub use examples::{Example, RECIPES, REQUESTS};
 
 use crate::compat::DOCUMENT;
 use crate::conformance::{self, tools};
-use crate::run::root;
+use xtask::run::root;
 
 /// Relative to `target/conformance`.
 const RENDERER: &str = "node_modules/redoc/bundles/redoc.standalone.js";

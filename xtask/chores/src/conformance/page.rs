@@ -9,8 +9,8 @@ use xshell::cmd;
 
 use super::tools::shell;
 use crate::docs;
-use crate::machine::need;
-use crate::run::quietly;
+use xtask::machine::need;
+use xtask::run::quietly;
 
 /// In bytes. A reader may be on a slow connection.
 const TOO_LARGE: u64 = 3_000_000;

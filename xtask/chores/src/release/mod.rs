@@ -8,12 +8,12 @@ mod licences;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use plant_store_launcher::{build, build_client};
+use plant_store_launcher::build;
 use tempfile::TempDir;
 use xshell::{Shell, cmd};
 
 use crate::compat::DOCUMENT;
-use crate::run::{has, quietly, root, shell};
+use xtask::run::{has, quietly, root, shell};
 
 /// What a release is built for.
 pub const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-musl"];
@@ -59,7 +59,10 @@ fn install(sh: &Shell, target: &str) -> Result<()> {
     let tools = root().join("target/release-tools");
     let (pip, bin) = (tools.join("bin/pip"), tools.join("bin"));
     quietly(cmd!(sh, "python3 -m venv {tools}"))?;
-    quietly(cmd!(sh, "{pip} install --no-deps --requirement xtask/src/release/requirements.txt"))?;
+    quietly(cmd!(
+        sh,
+        "{pip} install --no-deps --requirement xtask/chores/src/release/requirements.txt"
+    ))?;
     let machine = sh.var_os("PATH").unwrap_or_default();
     let path = std::iter::once(bin).chain(std::env::split_paths(&machine));
     sh.set_var("PATH", std::env::join_paths(path)?);
@@ -81,7 +84,8 @@ fn ensure_static(sh: &Shell, program: &Path) -> Result<()> {
 fn describe(sh: &Shell, folder: &Path) -> Result<()> {
     let (manual, completions) = (folder.join("man/man1"), folder.join("completions"));
     sh.create_dir(&completions)?;
-    for (name, program) in [("plant-store", build(false)?), ("plants", build_client(false)?)] {
+    for name in ["plant-store", "plants"] {
+        let program = build(name, false)?;
         quietly(cmd!(sh, "{program} man {manual}"))?;
         for (shell, file) in [
             ("bash", format!("{name}.bash")),

@@ -5,7 +5,7 @@ use anyhow::Result;
 use xshell::cmd;
 
 use super::tools::shell;
-use crate::run::{has, quietly, root};
+use xtask::run::{has, quietly, root};
 
 pub fn run() -> Result<()> {
     let sh = shell()?;

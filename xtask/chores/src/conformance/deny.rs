@@ -5,7 +5,7 @@ use anyhow::Result;
 use xshell::{Shell, cmd};
 
 use super::tools::path;
-use crate::run::{quietly, shell};
+use xtask::run::{quietly, shell};
 
 /// What would otherwise be a warning: an entry that nothing needs any more.
 const STALE: [&str; 3] =

@@ -8,7 +8,7 @@ use xshell::cmd;
 
 use super::service::Service;
 use super::tools::{folder, shell};
-use crate::run::quietly;
+use xtask::run::quietly;
 
 /// Fewer requests than this, in all, would not be the check that the README speaks of.
 const ENOUGH: u64 = 5_000;

@@ -9,7 +9,7 @@ use xshell::cmd;
 
 use super::service::Service;
 use super::tools::{folder, shell};
-use crate::run::{has, quietly};
+use xtask::run::{has, quietly};
 
 pub fn run() -> Result<()> {
     for client in names()? {

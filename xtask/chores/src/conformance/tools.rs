@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
 
 use crate::compat::DOCUMENT;
-use crate::run::{has, quietly, root};
+use xtask::run::{has, quietly, root};
 
 /// Where the tools are, and where they run.
 pub fn folder() -> PathBuf {

@@ -13,7 +13,7 @@ use anyhow::{Context, Result};
 pub use older::older;
 pub use plant_store_drift::{Change, Class, Document, Place, Report, compare};
 
-use crate::run::root;
+use xtask::run::root;
 
 /// The published document, relative to the root of the repository.
 pub const DOCUMENT: &str = "openapi/plant-store.json";

@@ -9,7 +9,7 @@ use xshell::{Shell, cmd};
 
 use super::tools::{folder, shell};
 use crate::compat::DOCUMENT;
-use crate::run::{quietly, root};
+use xtask::run::{quietly, root};
 
 /// The consumer's copy of the document.
 const PINNED: &str = "contract.json";
@@ -85,7 +85,7 @@ fn command(sh: &Shell) -> Result<()> {
         sh,
         "cargo install --quiet --locked --debug --path {source} --root tools --target-dir {target}"
     ))?;
-    let service = build(true)?;
+    let service = build("plant-store", false)?;
     let served = quietly(cmd!(sh, "{service} openapi"))?;
     let said = quietly(cmd!(sh, "tools/bin/plant-store-drift -").stdin(served))?;
     ensure!(said.ends_with("nothing changed\n"), "the installed command says:\n{said}");

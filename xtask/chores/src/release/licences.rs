@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
-use crate::run::quietly;
+use xtask::run::quietly;
 
 /// What the names of such files begin with.
 const NAMES: [&str; 4] = ["COPYING", "LICENCE", "LICENSE", "NOTICE"];
@@ -67,7 +67,7 @@ fn files(folder: &Path) -> std::io::Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::text;
-    use crate::run::shell;
+    use xtask::run::shell;
 
     /// A crate of the server, one of the client, one whose licence asks to say where its source is;
     /// and none that only builds the programs.

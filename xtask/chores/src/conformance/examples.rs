@@ -13,14 +13,14 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::thread;
 
 use anyhow::{Context, Result, ensure};
-use escargot::CargoBuild;
+use plant_store_launcher::build_example;
 use plant_store_launcher::events::wait_until;
 use xshell::cmd;
 
 use super::service::Service;
 use super::tools::{folder, path, shell};
 use crate::docs::{Example, RECIPES, REQUESTS};
-use crate::run::{quietly, root};
+use xtask::run::quietly;
 
 const PLANT_OF_A_REQUEST: &str = "{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}\n";
 
@@ -113,11 +113,7 @@ fn command(file: &str) -> Result<Command> {
         Some("sh") => with("sh", file),
         Some("py") => with("python", file),
         Some("ts") => with("node", &file.with_extension("js")),
-        _ => {
-            let manifest = root().join("xtask/Cargo.toml");
-            let build = CargoBuild::new().manifest_path(manifest).example("request").run();
-            Command::new(build.context("cannot build the request in Rust")?.path())
-        }
+        _ => Command::new(build_example("request").context("cannot build the request in Rust")?),
     })
 }
 

@@ -11,7 +11,7 @@ use serde_json::Value;
 use xshell::{Shell, cmd};
 
 use super::tools::folder;
-use crate::run::quietly;
+use xtask::run::quietly;
 
 /// A serving process. Dropping it kills it.
 pub struct Service {
@@ -25,7 +25,7 @@ pub struct Service {
 impl Service {
     /// Starts the service in a folder that keeps its store and its log until the next start.
     pub fn start() -> Result<Self> {
-        let binary = build(true)?;
+        let binary = build("plant-store", false)?;
         let folder = folder().join("store");
         if folder.exists() {
             fs::remove_dir_all(&folder).context("cannot throw the last store away")?;

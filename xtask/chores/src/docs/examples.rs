@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use crate::run::root;
+use xtask::run::root;
 
 /// A program in a file of its own. It takes the service from `PLANTS_URL` and `PLANTS_TOKEN`.
 pub struct Example {

@@ -1,0 +1,79 @@
+//! The chores that need the service's code: `cargo xtask` builds this program and passes its
+//! arguments on.
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use plant_store_chores::{compat, conformance, docs, generate, release};
+use xtask::run::find_root;
+
+/// The chores that need the service's code
+#[derive(Parser)]
+#[command(name = "xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Subcommand)]
+enum Chore {
+    /// Write the OpenAPI document and the client from the code
+    Generate {
+        /// Write nothing; fail with a diff if the checked-in files differ
+        #[arg(long)]
+        check: bool,
+    },
+    /// Compare the document with an older one: fail if a change needs a larger version
+    Compat {
+        /// A revision or a file [default: the merge base with origin/main; if that has the same
+        /// document, the last commit with another one]
+        #[arg(long, value_name = "REV|FILE")]
+        against: Option<String>,
+    },
+    /// Check document and service with other people's tools: linters, oasdiff, Schemathesis,
+    /// clients, a browser
+    Conformance {
+        /// Skip all of it if the machine lacks Python or npm
+        #[arg(long)]
+        if_possible: bool,
+        /// Only these parts
+        #[arg(value_parser = conformance::parts())]
+        parts: Vec<String>,
+    },
+    /// Write the reference page and, beside it, the document: `target/docs`
+    Docs,
+    /// Build the archive of a release, with both programs for a target: `target/dist`
+    Release {
+        #[arg(value_parser = release::TARGETS)]
+        target: String,
+    },
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match find_root().and_then(|_| run(cli.chore)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(chore: Chore) -> Result<()> {
+    match chore {
+        Chore::Generate { check: false } => generate::write(),
+        Chore::Generate { check: true } => generate::check(),
+        Chore::Compat { against } => compat::run(against.as_deref()),
+        Chore::Conformance { if_possible, parts } => match conformance::missing() {
+            Some(missing) if if_possible => {
+                println!("conformance: skipped, because {missing}");
+                Ok(())
+            }
+            _ => conformance::run(&parts),
+        },
+        Chore::Docs => docs::run(),
+        Chore::Release { target } => release::run(&target),
+    }
+}

@@ -1,0 +1,113 @@
+//! The checks, step by step: those of a contributor ([`test`]), and those of CI ([`ci`]).
+//!
+//! Every step selects the whole workspace with all of its features. So cargo gives each dependency
+//! the same features each time, and builds it once.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use xshell::cmd;
+
+use crate::bench::AXUM_SQLX_SERVER;
+use crate::postgres;
+use crate::run::shell;
+
+const ALL: [&str; 2] = ["--workspace", "--all-features"];
+
+/// The program of `chores/`, which does what needs the service's code.
+const CHORES: &str = "plant-store-chores";
+
+/// The tests below this folder of `tests/e2e` send HTTP to a server. They run over TLS too.
+const OVER_TLS: &str = "wire::";
+
+/// The tests below such folders of `tests/e2e` run on one engine or on none. All others run on both.
+const NOT_ON_BOTH: [&str; 3] = ["repository::", "sqlite::", "postgres::"];
+
+/// Format, contract and lints, and every test on SQLite. The quick checks come first, so that a
+/// change of the contract fails with the one line that names it.
+pub fn test() -> Result<()> {
+    let sh = shell()?;
+    step("format", || {
+        cmd!(sh, "cargo fmt --all --check").run()?;
+        Ok(cmd!(sh, "cargo fmt --check --manifest-path {AXUM_SQLX_SERVER}").run()?)
+    })?;
+    step("build", || Ok(cmd!(sh, "cargo build --all-targets").args(ALL).run()?))?;
+    let chores = chores()?;
+    step("drift check", || Ok(cmd!(sh, "{chores} generate --check").run()?))?;
+    step("compatibility check", || Ok(cmd!(sh, "{chores} compat").run()?))?;
+    step("lints", || {
+        let clippy = cmd!(sh, "cargo clippy --all-targets --quiet").args(ALL);
+        Ok(clippy.args(["--", "--deny", "warnings"]).run()?)
+    })?;
+    let without = if postgres::is_there()? { &[][..] } else { &["--skip", "postgres::"] };
+    step("tests", || Ok(cmd!(sh, "cargo test --quiet").args(ALL).arg("--").args(without).run()?))
+}
+
+/// Everything that CI checks.
+pub fn ci() -> Result<()> {
+    test()?;
+    let sh = shell()?;
+    let e2e = || cmd!(sh, "cargo test --quiet --test e2e").args(ALL).arg("--");
+    step("tests over TLS", || Ok(e2e().arg(OVER_TLS).env("PLANT_STORE_TESTS_TLS", "1").run()?))?;
+    if postgres::is_there()? {
+        let without = NOT_ON_BOTH.iter().flat_map(|folder| ["--skip", folder]);
+        let on_postgres = e2e().args(without).env("PLANT_STORE_TESTS_STORE", "postgres");
+        step("tests on PostgreSQL", || Ok(on_postgres.run()?))?;
+    }
+    step("documentation", || {
+        let doc = cmd!(sh, "cargo doc --no-deps --quiet").args(ALL);
+        Ok(doc.env("RUSTDOCFLAGS", "--deny warnings").run()?)
+    })?;
+    // Each must build from what a registry would get.
+    step("packages", || {
+        Ok(cmd!(
+            sh,
+            "cargo package --allow-dirty --quiet --package plant-store-server
+                --package plant-store-client"
+        )
+        .run()?)
+    })?;
+    let chores = chores()?;
+    step("conformance", || Ok(cmd!(sh, "{chores} conformance --if-possible").run()?))
+}
+
+/// The tests of crashes, faults and floods, and the fuzzing, at full length. One test after the
+/// other, so that none takes the processor from another one's load.
+pub fn soak() -> Result<()> {
+    let sh = shell()?;
+    let postgres = postgres::is_there()?.then_some("postgres");
+    cmd!(
+        sh,
+        "cargo test --release --package plant-store-tests --test e2e --
+            hard_to_kill operators fuzzing {postgres...} --test-threads 1 --nocapture"
+    )
+    .env("PLANT_STORE_SOAK", "1")
+    .run()?;
+    Ok(())
+}
+
+/// Builds the program of `chores/`, and runs it with these words. Nothing else is built: a contract
+/// that changed is generated before the client and the tests compile again.
+pub fn chore(words: &[&str]) -> Result<ExitCode> {
+    let sh = shell()?;
+    cmd!(sh, "cargo build --bin {CHORES}").args(ALL).run()?;
+    let status = Command::new(chores()?).args(words).status().context("cannot start it")?;
+    Ok(ExitCode::from(status.code().and_then(|code| code.try_into().ok()).unwrap_or(1)))
+}
+
+/// The program of `chores/`. Cargo puts it beside this one.
+fn chores() -> Result<PathBuf> {
+    let xtask = env::current_exe().context("cannot find this program")?;
+    Ok(xtask.with_file_name(CHORES))
+}
+
+fn step(name: &str, run: impl FnOnce() -> Result<()>) -> Result<()> {
+    println!("{name} …");
+    let started = Instant::now();
+    run().with_context(|| format!("{name}: failed"))?;
+    println!("{name}: {} s", started.elapsed().as_secs());
+    Ok(())
+}
