@@ -161,27 +161,3 @@ fn dark_style() -> String {
 fn write(file: &Path, svg: &str) -> Result<()> {
     fs::write(file, svg).with_context(|| format!("cannot write {}", file.display()))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Bars, Line, write_bars, write_growth};
-
-    /// A figure shows its numbers, and has colours for dark pages.
-    #[test]
-    fn figures_say_what_their_tables_say() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let file = folder.path().join("figure.svg");
-        let svg = || std::fs::read_to_string(&file).expect("a figure");
-
-        let bars = vec![("the service", 23.2), ("axum & sqlx", 2937.4)];
-        write_bars(&file, &[Bars { title: "creates/s", bars }]).expect("written");
-        for text in ["creates/s", "the service", "23.2", "axum &amp; sqlx", "2937", "dark"] {
-            assert!(svg().contains(text), "{text}");
-        }
-        let points = vec![(10_000.0, 13.0), (10_000_000.0, 33.6)];
-        write_growth(&file, &[Line { name: "random", points }]).expect("written");
-        for text in ["random", "13.0", "33.6", "10 million", "dark"] {
-            assert!(svg().contains(text), "{text}");
-        }
-    }
-}

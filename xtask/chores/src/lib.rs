@@ -12,3 +12,4 @@ pub mod conformance;
 pub mod docs;
 pub mod generate;
 pub mod release;
+pub mod tools;

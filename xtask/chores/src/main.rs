@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use plant_store_chores::{compat, conformance, docs, generate, release};
+use plant_store_chores::{compat, conformance, docs, generate, release, tools};
 use xtask::run::find_root;
 
 /// The chores that need the service's code
@@ -66,7 +66,7 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Generate { check: false } => generate::write(),
         Chore::Generate { check: true } => generate::check(),
         Chore::Compat { against } => compat::run(against.as_deref()),
-        Chore::Conformance { if_possible, parts } => match conformance::missing() {
+        Chore::Conformance { if_possible, parts } => match tools::missing() {
             Some(missing) if if_possible => {
                 println!("conformance: skipped, because {missing}");
                 Ok(())

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use xshell::cmd;
 
 use super::service::Service;
-use super::tools::{folder, shell};
+use crate::tools::{folder, shell};
 use xtask::run::{has, quietly};
 
 pub fn run() -> Result<()> {

@@ -4,7 +4,7 @@
 use anyhow::Result;
 use xshell::{Shell, cmd};
 
-use super::tools::path;
+use crate::tools::path;
 use xtask::run::{quietly, shell};
 
 /// What would otherwise be a warning: an entry that nothing needs any more.

@@ -18,8 +18,8 @@ use plant_store_launcher::events::wait_until;
 use xshell::cmd;
 
 use super::service::Service;
-use super::tools::{folder, path, shell};
 use crate::docs::{Example, RECIPES, REQUESTS};
+use crate::tools::{folder, path, shell};
 use xtask::run::quietly;
 
 const PLANT_OF_A_REQUEST: &str = "{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}\n";

@@ -7,7 +7,7 @@ use serde_json::Value;
 use xshell::cmd;
 
 use super::service::Service;
-use super::tools::{folder, shell};
+use crate::tools::{folder, shell};
 use xtask::run::quietly;
 
 /// Fewer requests than this, in all, would not be the check that the README speaks of.

@@ -4,7 +4,7 @@
 use anyhow::Result;
 use xshell::cmd;
 
-use super::tools::shell;
+use crate::tools::shell;
 use xtask::run::{has, quietly, root};
 
 pub fn run() -> Result<()> {

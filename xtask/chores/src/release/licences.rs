@@ -63,31 +63,3 @@ fn files(folder: &Path) -> std::io::Result<Vec<String>> {
     paths.sort();
     paths.iter().map(|path| Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::text;
-    use xtask::run::shell;
-
-    /// A crate of the server, one of the client, one whose licence asks to say where its source is;
-    /// and none that only builds the programs.
-    #[test]
-    fn every_crate_that_is_linked_is_there_with_its_licence_and_source() {
-        let packages = ["plant-store-server", "plant-store-client"];
-        let sh = shell().expect("the root is found");
-        let text =
-            text(&sh, &packages, "x86_64-unknown-linux-musl").expect("the registry is there");
-        let of =
-            |name: &str| text.split(&"-".repeat(80)).find(|part| part.trim().starts_with(name));
-        assert!(of("rusqlite v").is_some_and(|part| part.contains("Permission is hereby granted")));
-        assert!(
-            of("indicatif v").is_some_and(|part| part.contains("Permission is hereby granted"))
-        );
-        let source = "https://github.com/oxidecomputer/progenitor";
-        let progenitor = of("progenitor-client v").expect("it is linked");
-        assert!(progenitor.contains("MPL-2.0") && progenitor.contains(source), "{progenitor}");
-        for other in ["syn v", "xshell v"] {
-            assert!(of(other).is_none(), "{other}");
-        }
-    }
-}

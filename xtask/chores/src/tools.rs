@@ -12,6 +12,7 @@ use crate::compat::DOCUMENT;
 use xtask::run::{has, quietly, root};
 
 /// Where the tools are, and where they run.
+#[must_use]
 pub fn folder() -> PathBuf {
     root().join("target/conformance")
 }
@@ -60,6 +61,7 @@ pub fn shell() -> Result<Shell> {
 }
 
 /// A `PATH` on which the tools come first.
+#[must_use]
 pub fn path() -> OsString {
     let tools = ["venv/bin", "node_modules/.bin"].map(|bin| folder().join(bin));
     let machine = env::var_os("PATH").unwrap_or_default();
