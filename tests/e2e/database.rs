@@ -7,8 +7,8 @@ use rusqlite::Connection;
 /// The default name of the store's file.
 pub const STORE: &str = "plant-store.db";
 
-/// The write-ahead log of that store.
-pub const LOG: &str = "plant-store.db-wal";
+/// The WAL of that store.
+pub const WAL: &str = "plant-store.db-wal";
 
 /// The file of a store in SQLite.
 pub fn open(server: &Server) -> Connection {
@@ -91,7 +91,7 @@ pub fn assert_sound(server: &Server) {
 /// Everything that the store keeps of its tokens.
 pub fn tokens(server: &Server) -> Vec<u8> {
     match Engine::of_this_run() {
-        Engine::Sqlite => [STORE, LOG]
+        Engine::Sqlite => [STORE, WAL]
             .map(|file| std::fs::read(server.folder().join(file)).expect("a file"))
             .concat(),
         Engine::Postgres => {

@@ -35,7 +35,7 @@ fn store(statements: &str) -> (TempDir, Connection) {
     let folder = TempDir::new().expect("a temporary folder");
     let store = Connection::open(folder.path().join(STORE)).expect("a database");
     store.execute_batch(statements).expect("the statements work");
-    store.query_row("PRAGMA journal_mode = wal", [], |_| Ok(())).expect("a write-ahead log");
+    store.query_row("PRAGMA journal_mode = wal", [], |_| Ok(())).expect("a WAL");
     (folder, store)
 }
 

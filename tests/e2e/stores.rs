@@ -12,7 +12,7 @@ use plant_store_tests::{Server, binary, failure, plant, run};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::database::{LOG, STORE};
+use crate::database::{STORE, WAL};
 use crate::schemas::newest;
 
 const COMMANDS: [&str; 5] =
@@ -75,7 +75,7 @@ fn database_of_another_program_is_refused_and_unchanged() {
     ] {
         let (folder, connection) = database(statements);
         assert_left_alone(folder.path(), "sqlite:plants.db", "is not a plant store");
-        // Once more after the connection is closed, which removes a write-ahead log.
+        // Once more after the connection is closed, which removes a WAL.
         drop(connection);
         assert_left_alone(folder.path(), "sqlite:plants.db", "is not a plant store");
     }
@@ -170,16 +170,16 @@ fn new_store_is_made_in_its_own_folder_not_in_the_working_directory() {
     server.create(&plant(1, "Ficus", None)).plant();
 }
 
-/// The log is beside the file, not beside the link. The server opens the log itself, to sync it
+/// The WAL is beside the file, not beside the link. The server opens the WAL itself, to sync it
 /// again, so it must find it there.
 #[test]
-fn store_behind_a_symbolic_link_uses_the_log_beside_the_file() {
+fn store_behind_a_symbolic_link_uses_the_wal_beside_the_file() {
     let server = Server::start();
     server.create(&plant(1, "Ficus", None)).plant();
     let stopped = server.stopped_by(Signal::SIGKILL);
     let elsewhere = stopped.folder().join("elsewhere");
     fs::create_dir(&elsewhere).expect("a folder");
-    for name in [STORE, LOG] {
+    for name in [STORE, WAL] {
         fs::rename(stopped.folder().join(name), elsewhere.join(name)).expect("the file moves");
     }
     std::os::unix::fs::symlink(elsewhere.join(STORE), stopped.folder().join(STORE))
@@ -188,29 +188,29 @@ fn store_behind_a_symbolic_link_uses_the_log_beside_the_file() {
     let server = stopped.start();
     server.create(&plant(2, "Fern", None)).plant();
     assert!(server.export().into_keys().eq([1, 2]));
-    assert!(!server.folder().join(LOG).exists());
+    assert!(!server.folder().join(WAL).exists());
 }
 
-/// A log that a crash left may never have been synced. Only the server copies it into the store,
-/// after a sync. If an unsynced log were copied in part and then lost, older plants would be lost
+/// A WAL that a crash left may never have been synced. Only the server copies it into the store,
+/// after a sync. If an unsynced WAL were copied in part and then lost, older plants would be lost
 /// too.
 #[test]
-fn log_left_by_a_crash_is_copied_by_the_server_alone() {
+fn wal_left_by_a_crash_is_copied_by_the_server_alone() {
     let server = Server::start();
     server.create(&plant(1, "Ficus", None)).plant();
     let stopped = server.stopped_by(Signal::SIGKILL);
-    let left = || [STORE, LOG].map(|name| fs::read(stopped.folder().join(name)).expect("a file"));
+    let left = || [STORE, WAL].map(|name| fs::read(stopped.folder().join(name)).expect("a file"));
     let before = left();
     for command in ["export", "token list"] {
         let output = run(stopped.folder(), &command.split(' ').collect::<Vec<_>>());
         assert!(output.status.success());
-        assert!(left() == before, "{command} changes the store or its log");
+        assert!(left() == before, "{command} changes the store or its WAL");
     }
     assert!(run(stopped.folder(), &["token", "create", "ci"]).status.success());
-    assert!(left()[0] == before[0], "a new token is in the log");
+    assert!(left()[0] == before[0], "a new token is in the WAL");
 
     let stopped = stopped.start().stopped_by(Signal::SIGTERM);
-    assert!(!stopped.folder().join(LOG).exists(), "the server has copied the log and removed it");
+    assert!(!stopped.folder().join(WAL).exists(), "the server has copied the WAL and removed it");
     let listed = run(stopped.folder(), &["token", "list"]).stdout;
     assert!(String::from_utf8_lossy(&listed).contains("ci"));
 }

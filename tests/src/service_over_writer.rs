@@ -40,7 +40,7 @@ impl ServiceOverWriter {
         url: &StoreUrl,
         level: LogLevel,
     ) -> Result<Self> {
-        let engine = store::serve(url, Start { create: true, ..Start::default() })?;
+        let engine = store::open_to_serve(url, Start { create: true, ..Start::default() })?;
         let (token, stored) = StoredToken::issue(TokenName::first(), None);
         engine.add_token(&stored)?;
         let accepted = AcceptedTokens::default();

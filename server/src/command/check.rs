@@ -8,12 +8,12 @@ use serde::Serialize;
 
 use crate::command::progress;
 use crate::command::store_args::StoreArgs;
-use crate::store::{self, Engine, Sizes, StoreUrl};
+use crate::store::{self, Sizes, Store, StoreUrl};
 
 /// Check whether the store is sound, also while a server runs on it
 ///
-/// Has the database check its file, and reads every row. The exit status is 0 where the store is
-/// sound and 1 where it is not.
+/// Has the database check its file, and reads every row. The exit status is 0 if the store is
+/// sound and 1 if it is not.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// As a JSON object
@@ -40,7 +40,7 @@ struct Amounts {
     #[serde(skip_serializing_if = "Option::is_none")]
     store_bytes: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    log_bytes: Option<u64>,
+    wal_bytes: Option<u64>,
 }
 
 /// Prints the report.
@@ -56,9 +56,9 @@ pub fn run(args: &Args) -> Result<()> {
     } else if report.sound
         && let Some(amounts) = &report.contents
     {
-        let Amounts { plants, tokens, store_bytes, log_bytes } = amounts;
+        let Amounts { plants, tokens, store_bytes, wal_bytes } = amounts;
         write!(stdout, "{url} is sound; plants: {plants}, tokens: {tokens}")?;
-        for (what, bytes) in [("size", store_bytes), ("log", log_bytes)] {
+        for (what, bytes) in [("size", store_bytes), ("WAL", wal_bytes)] {
             if let Some(bytes) = bytes {
                 write!(stdout, ", {what}: {}", ByteSize(*bytes))?;
             }
@@ -70,9 +70,9 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 fn look(url: &StoreUrl) -> Result<Report> {
-    let engine = store::open(url)?;
-    let mut faults = engine.check()?;
-    let contents = match read(&*engine) {
+    let store = store::open(url)?;
+    let mut faults = store.check()?;
+    let contents = match read(&*store) {
         Ok(amounts) => Some(amounts),
         // What was found before says why.
         Err(fault) => {
@@ -83,16 +83,16 @@ fn look(url: &StoreUrl) -> Result<Report> {
     Ok(Report { sound: faults.is_empty(), faults, contents })
 }
 
-fn read(engine: &dyn Engine) -> Result<Amounts> {
-    let bar = progress::of_plants(engine)?;
+fn read(store: &dyn Store) -> Result<Amounts> {
+    let bar = progress::of_plants(store)?;
     let mut plants = 0;
-    for page in engine.plants()? {
+    for page in store.plants()? {
         let page = page?.len() as u64;
         plants += page;
         bar.inc(page);
     }
     bar.finish_and_clear();
-    let tokens = engine.tokens()?.len() as u64;
-    let Sizes { store: store_bytes, log: log_bytes, .. } = engine.sizes()?;
-    Ok(Amounts { plants, tokens, store_bytes, log_bytes })
+    let tokens = store.tokens()?.len() as u64;
+    let Sizes { store: store_bytes, wal: wal_bytes } = store.sizes()?;
+    Ok(Amounts { plants, tokens, store_bytes, wal_bytes })
 }

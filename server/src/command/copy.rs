@@ -9,7 +9,8 @@ use indicatif::ProgressBar;
 use signal_hook::consts::{SIGHUP, TERM_SIGNALS};
 
 use crate::command::progress;
-use crate::store::{self, Contents, StoreUrl, Tally};
+use crate::command::tally::Tally;
+use crate::store::{self, Contents, StoreUrl};
 use crate::token::StoredToken;
 use crate::types::NewPlant;
 

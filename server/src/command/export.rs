@@ -23,9 +23,9 @@ pub struct Args {
 
 /// Writes the plants to standard output. A closed pipe, as in `export | head`, is not an error.
 pub fn run(args: &Args) -> Result<()> {
-    let engine = store::open(&args.store.url)?;
-    let bar = progress::of_plants(&*engine)?;
-    match write(&*engine, &bar) {
+    let store = store::open(&args.store.url)?;
+    let bar = progress::of_plants(&*store)?;
+    match write(&*store, &bar) {
         Err(error) if is_broken_pipe(&error) => {}
         result => result?,
     }

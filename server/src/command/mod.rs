@@ -9,6 +9,7 @@ mod openapi;
 mod progress;
 mod serve;
 mod store_args;
+mod tally;
 mod token;
 
 use anyhow::Result;

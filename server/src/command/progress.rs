@@ -7,8 +7,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::store::Contents;
 
-/// A bar as long as the store has plants. To count them reads the whole store, so it is done only
-/// where standard error is a terminal.
+/// A bar that is full when all plants of the store are read. Counting them reads the whole store, so
+/// they are counted only if standard error is a terminal.
 pub fn of_plants(store: &dyn Contents) -> Result<ProgressBar> {
     if !io::stderr().is_terminal() {
         return Ok(ProgressBar::hidden());

@@ -1,6 +1,7 @@
 //! `plant-store token`: issue, list and revoke.
 //!
-//! These work on the store; a running server sees the change when it next reloads its tokens.
+//! They change the store, and then wait until the servers that run on it have read the change: it is
+//! in force when the command returns.
 
 use std::io::{self, Write};
 use std::thread;
@@ -13,11 +14,11 @@ use comfy_table::{Table, presets};
 use serde::Serialize;
 
 use crate::command::store_args::StoreArgs;
-use crate::store::{self, Engine};
+use crate::store::{self, Tokens};
 use crate::token::{StoredToken, TokenName};
 
-/// How long a command waits for the running server, and how often it asks.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How long a command waits for the running servers, and how often it asks.
+const IN_FORCE_LIMIT: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(10);
 
 /// Issue, list and revoke tokens, also while the server runs
@@ -61,10 +62,10 @@ pub fn run(command: Command) -> Result<()> {
         Command::Create { name, expires_in, store } => {
             let expires_at = expires_in.map(expiry).transpose()?;
             let (token, stored) = StoredToken::issue(name, expires_at);
-            let engine = store::open(&store.url)?;
-            engine.add_token(&stored)?;
+            let store = store::open(&store.url)?;
+            store.add_token(&stored)?;
             writeln!(stdout, "{}", token.reveal())?;
-            wait_until_in_force(&*engine)?;
+            wait_until_in_force(&*store)?;
         }
         Command::List { json, store } => {
             let tokens: Vec<_> =
@@ -77,21 +78,21 @@ pub fn run(command: Command) -> Result<()> {
             }
         }
         Command::Revoke { name, store } => {
-            let engine = store::open(&store.url)?;
-            engine.revoke_token(&name)?;
-            wait_until_in_force(&*engine)?;
+            let store = store::open(&store.url)?;
+            store.revoke_token(&name)?;
+            wait_until_in_force(&*store)?;
         }
     }
     Ok(())
 }
 
-/// Waits for the server that runs on the store, if there is one, to read the tokens again.
-fn wait_until_in_force(engine: &dyn Engine) -> Result<()> {
+/// Waits for the servers that run on the store, if there are any, to read the tokens again.
+fn wait_until_in_force(store: &dyn Tokens) -> Result<()> {
     let started = Instant::now();
-    while !engine.are_tokens_in_force()? {
+    while !store.are_tokens_in_force()? {
         ensure!(
-            started.elapsed() < PATIENCE,
-            "the change is stored, but the running server has not read it within {PATIENCE:?}: \
+            started.elapsed() < IN_FORCE_LIMIT,
+            "the change is stored, but the running server has not read it within {IN_FORCE_LIMIT:?}: \
              its log may say why"
         );
         thread::sleep(POLL);

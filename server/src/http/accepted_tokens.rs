@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Utc};
 use slog::{Logger, warn};
 
-use crate::store::{Engine, StoreError};
+use crate::store::{Contents, ServedStore, StoreError};
 use crate::token::{StoredToken, Token, TokenDigest};
 
 /// How often the store is asked whether the tokens have changed.
@@ -47,8 +47,8 @@ struct Accepted {
 
 impl AcceptedTokens {
     /// Loads the tokens that the store holds now, and returns how many there are.
-    pub fn load(&self, engine: &dyn Engine) -> Result<usize, StoreError> {
-        let tokens = by_digest(engine.tokens()?);
+    pub fn load(&self, store: &dyn Contents) -> Result<usize, StoreError> {
+        let tokens = by_digest(store.tokens()?);
         let count = tokens.len();
         *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(tokens);
         Ok(count)
@@ -75,16 +75,16 @@ impl AcceptedTokens {
     ///
     /// While the store cannot be read, the last known set stays, and the log says so: a fault of
     /// the disk must not become a 401.
-    pub async fn keep_fresh(self, engine: Arc<dyn Engine>, log: Logger) -> Infallible {
+    pub async fn keep_fresh(self, store: Arc<dyn ServedStore>, log: Logger) -> Infallible {
         let mut ticks = tokio::time::interval(ASK_EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         let mut known = None;
         let mut last_cause = String::new();
         loop {
             ticks.tick().await;
-            let (tokens, engine) = (self.clone(), Arc::clone(&engine));
+            let (tokens, store) = (self.clone(), Arc::clone(&store));
             let refreshed =
-                tokio::task::spawn_blocking(move || tokens.refresh(&*engine, known)).await;
+                tokio::task::spawn_blocking(move || tokens.refresh(&*store, known)).await;
             match refreshed.map_err(|panic| panic.to_string()) {
                 Ok(Ok(changes)) => {
                     known = Some(changes);
@@ -98,8 +98,8 @@ impl AcceptedTokens {
 
     /// Reloads the set if that many changes are not all, or if it is time to; returns what is known
     /// then.
-    fn refresh(&self, engine: &dyn Engine, known: Option<Known>) -> Result<Known, StoreError> {
-        let changes = engine.token_changes()?;
+    fn refresh(&self, store: &dyn ServedStore, known: Option<Known>) -> Result<Known, StoreError> {
+        let changes = store.token_changes()?;
         if let Some(known) = known
             && known.changes == changes
             && known.since.elapsed() < RELOAD_EVERY
@@ -107,8 +107,8 @@ impl AcceptedTokens {
             return Ok(known);
         }
         let since = Instant::now();
-        self.load(engine)?;
-        engine.confirm_tokens(changes)?;
+        self.load(store)?;
+        store.confirm_tokens(changes)?;
         Ok(Known { changes, since })
     }
 }

@@ -1,13 +1,12 @@
 //! Creates that are committed together, and what becomes of each.
-//!
-//! Nothing is answered with success before [`Writer::commit`] returned it.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot};
 
-use crate::store::engine::{CommitError, Outcome, Writer};
+use crate::store::engine::{Outcome, Writer};
+use crate::store::error::CommitError;
 use crate::store::metrics::CommitMetrics;
 use crate::store::running_commit::RunningCommit;
 use crate::types::NewPlant;
@@ -16,7 +15,7 @@ use crate::types::NewPlant;
 /// the first of them does not wait long.
 pub const BATCH: usize = 1024;
 
-/// The bytes of texts that end a batch: its pages are copied from the log in one go.
+/// The bytes of texts that end a batch: its pages are copied from the WAL in one go.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
 /// Why a create was not answered with its plant.
@@ -24,18 +23,18 @@ const BATCH_BYTES: usize = 8 * 1024 * 1024;
 pub enum CreateError {
     /// The id belongs to a different plant.
     Conflict,
-    /// As many creates wait as the queue has room for.
+    /// The queue is full.
     QueueFull,
     /// The store does not take writes at the moment.
     Unavailable,
-    /// The store failed, for that reason. The plant may be in it or not; the same create again
+    /// The store failed, for that reason. The plant may be in it or not; the same create, sent again,
     /// tells.
     Fault(Arc<str>),
 }
 
 pub type CreateResult = Result<NewPlant, CreateError>;
 
-/// Kept as long as a plant waits here, and dropped with it: what the plant takes of a limit.
+/// What a plant takes of a limit. Dropped when the plant has left this room.
 pub type Held = Arc<dyn Send + Sync>;
 
 /// What the writer's thread takes from the queue.
@@ -100,18 +99,18 @@ impl Batch {
         }
     }
 
-    /// Commits the plants, and returns what became of them. The first of them was to be answered
-    /// after `patience` at the latest, and that is the limit for all.
+    /// Commits the plants, and returns what became of them. The limit for all is that of the first
+    /// one: `timeout` after it came.
     pub fn commit(
         &mut self,
         writer: &mut dyn Writer,
-        patience: Duration,
+        timeout: Duration,
         running: &RunningCommit,
         metrics: &CommitMetrics,
     ) -> (Result<(), CommitError>, Answers) {
         metrics.taken(self.plants.len());
         let started = Instant::now();
-        let until = self.since.take().unwrap_or(started) + patience;
+        let until = self.since.take().unwrap_or(started) + timeout;
         let committed = running.run(|| writer.commit(&self.plants, until));
         metrics.committed(started.elapsed());
         let answers = match &committed {

@@ -1,27 +1,30 @@
-//! What is counted of creates and commits.
+//! What is counted of creates, commits and the store.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use metrics::{
     Counter, Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram,
-    gauge, histogram,
 };
 
-use crate::store::engine::{Outcome, Sizes};
+use crate::store::engine::Outcome;
 
 const CREATES: &str = "plant_store_creates_total";
-const BATCH_SIZE: &str = "plant_store_commit_batch_size";
-const COMMIT_DURATION: &str = "plant_store_commit_duration_seconds";
-const COMMIT_RUNNING: &str = "plant_store_commit_running_seconds";
-const BATCHES_IN_FLIGHT: &str = "plant_store_batches_in_flight";
-const QUEUE_DEPTH: &str = "plant_store_queue_depth";
-const STORE_BYTES: &str = "plant_store_store_bytes";
-const LOG_BYTES: &str = "plant_store_log_bytes";
-const DISK_FREE_BYTES: &str = "plant_store_disk_free_bytes";
-const DATABASE_CONNECTIONS: &str = "plant_store_database_connections";
 const DATABASE_RETRIES: &str = "plant_store_database_retries_total";
-const DATABASE_ROUND_TRIP: &str = "plant_store_database_round_trip_seconds";
-const LAST_CHECKPOINT: &str = "plant_store_last_checkpoint_timestamp_seconds";
+
+fn gauge(name: &'static str, unit: Unit, meaning: &'static str) -> Gauge {
+    describe_gauge!(name, unit, meaning);
+    metrics::gauge!(name)
+}
+
+fn histogram(name: &'static str, unit: Unit, meaning: &'static str) -> Histogram {
+    describe_histogram!(name, unit, meaning);
+    metrics::histogram!(name)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no store has 2^53 bytes")]
+fn float(bytes: u64) -> f64 {
+    bytes as f64
+}
 
 /// The series of creates and commits.
 #[derive(Clone)]
@@ -44,38 +47,37 @@ impl CommitMetrics {
             "Plants that went through a commit, by what became of them: created, repeated (the \
              same plant was there) or conflict (a different one was)."
         );
-        describe_histogram!(BATCH_SIZE, Unit::Count, "Creates of one commit.");
-        describe_histogram!(
-            COMMIT_DURATION,
-            Unit::Seconds,
-            "A commit, its sync included, whether or not it succeeded."
-        );
-        describe_gauge!(
-            COMMIT_RUNNING,
-            Unit::Seconds,
-            "How long the running commit has been running, as of the last second: large where the \
-             store does not answer."
-        );
-        describe_gauge!(
-            BATCHES_IN_FLIGHT,
-            Unit::Count,
-            "Batches that are being committed now: 0 or 1."
-        );
-        describe_gauge!(
-            QUEUE_DEPTH,
-            Unit::Count,
-            "Creates that wait for a commit; those of the running one do not count."
-        );
         let creates = |outcome| counter!(CREATES, "outcome" => outcome);
         Self {
             created: creates("created"),
             repeated: creates("repeated"),
             conflict: creates("conflict"),
-            batch_size: histogram!(BATCH_SIZE),
-            commit_duration: histogram!(COMMIT_DURATION),
-            commit_running: gauge!(COMMIT_RUNNING),
-            in_flight: gauge!(BATCHES_IN_FLIGHT),
-            queue_depth: gauge!(QUEUE_DEPTH),
+            batch_size: histogram(
+                "plant_store_commit_batch_size",
+                Unit::Count,
+                "Creates of one commit.",
+            ),
+            commit_duration: histogram(
+                "plant_store_commit_duration_seconds",
+                Unit::Seconds,
+                "A commit, its sync included, whether or not it succeeded.",
+            ),
+            commit_running: gauge(
+                "plant_store_commit_running_seconds",
+                Unit::Seconds,
+                "How long the running commit has been running, as of the last second: large if the \
+                 store does not answer.",
+            ),
+            in_flight: gauge(
+                "plant_store_batches_in_flight",
+                Unit::Count,
+                "Batches that are being committed now: 0 or 1.",
+            ),
+            queue_depth: gauge(
+                "plant_store_queue_depth",
+                Unit::Count,
+                "Creates that wait for a commit; those of the running one do not count.",
+            ),
         }
     }
 
@@ -98,7 +100,7 @@ impl CommitMetrics {
         self.in_flight.set(0);
     }
 
-    /// The running commit has been running for so long; zero, where none runs.
+    /// The running commit has been running for so long; zero if none runs.
     pub fn running(&self, time: Duration) {
         self.commit_running.set(time.as_secs_f64());
     }
@@ -116,57 +118,64 @@ impl CommitMetrics {
 
 /// The series of the store's size.
 pub struct StoreMetrics {
-    store: Gauge,
+    bytes: Gauge,
 }
 
 impl StoreMetrics {
     /// Registers the series.
     pub fn register() -> Self {
-        describe_gauge!(STORE_BYTES, Unit::Bytes, "The size of the store, without its log.");
-        Self { store: gauge!(STORE_BYTES) }
+        let meaning = "The size of the store, without its WAL.";
+        Self { bytes: gauge("plant_store_store_bytes", Unit::Bytes, meaning) }
     }
 
-    /// The store has these sizes now.
-    pub fn sizes(&self, Sizes { store, .. }: Sizes) {
-        if let Some(bytes) = store {
-            self.store.set(float(bytes));
-        }
+    /// The store has this size now.
+    pub fn bytes(&self, bytes: u64) {
+        self.bytes.set(float(bytes));
     }
 }
 
 /// The series of a store that is a file.
 pub struct FileMetrics {
-    log: Gauge,
+    wal: Gauge,
     disk_free: Gauge,
+    last_checkpoint: Gauge,
 }
 
 impl FileMetrics {
     /// Registers the series.
     pub fn register() -> Self {
-        describe_gauge!(
-            LOG_BYTES,
-            Unit::Bytes,
-            "The size of the store's log. It stays below 32 MiB, unless another process reads the \
-             store for long."
-        );
-        describe_gauge!(
-            DISK_FREE_BYTES,
-            Unit::Bytes,
-            "What is free for the service on the disk that holds the store."
-        );
-        Self { log: gauge!(LOG_BYTES), disk_free: gauge!(DISK_FREE_BYTES) }
+        Self {
+            wal: gauge(
+                "plant_store_wal_bytes",
+                Unit::Bytes,
+                "The size of the store's WAL. It stays below 32 MiB, unless another process reads \
+                 the store for long.",
+            ),
+            disk_free: gauge(
+                "plant_store_disk_free_bytes",
+                Unit::Bytes,
+                "What is free for the service on the disk that holds the store.",
+            ),
+            last_checkpoint: gauge(
+                "plant_store_last_checkpoint_timestamp_seconds",
+                Unit::Seconds,
+                "When the WAL was last copied into the store as a whole, in seconds since 1970; 0 \
+                 before the first time.",
+            ),
+        }
     }
 
-    /// How long the log is, and what is free on the disk.
-    pub fn bytes(&self, log: u64, free: u64) {
-        self.log.set(float(log));
+    /// How long the WAL is, and what is free on the disk.
+    pub fn bytes(&self, wal: u64, free: u64) {
+        self.wal.set(float(wal));
         self.disk_free.set(float(free));
     }
-}
 
-#[expect(clippy::cast_precision_loss, reason = "no store has 2^53 bytes")]
-fn float(bytes: u64) -> f64 {
-    bytes as f64
+    /// The whole WAL has been copied into the store just now.
+    pub fn checkpointed(&self) {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.last_checkpoint.set(now.as_secs_f64());
+    }
 }
 
 /// Why something is sent to a database again.
@@ -183,27 +192,25 @@ pub struct DatabaseMetrics {
 impl DatabaseMetrics {
     /// Registers the series.
     pub fn register() -> Self {
-        describe_gauge!(
-            DATABASE_CONNECTIONS,
-            Unit::Count,
-            "Open connections to the database: one writes plants, one does everything else."
-        );
         describe_counter!(
             DATABASE_RETRIES,
             "What was sent to the database again, by its cause: connection, read_only, timeout, \
              serialization, deadlock, warning or other."
         );
-        describe_histogram!(
-            DATABASE_ROUND_TRIP,
-            Unit::Seconds,
-            "An empty statement, once a second: the way to the database and back."
-        );
         for cause in RETRY_CAUSES {
             counter!(DATABASE_RETRIES, "cause" => cause).increment(0);
         }
         Self {
-            connections: gauge!(DATABASE_CONNECTIONS),
-            round_trip: histogram!(DATABASE_ROUND_TRIP),
+            connections: gauge(
+                "plant_store_database_connections",
+                Unit::Count,
+                "Open connections to the database: one writes plants, one does everything else.",
+            ),
+            round_trip: histogram(
+                "plant_store_database_round_trip_seconds",
+                Unit::Seconds,
+                "An empty statement, once a second: the way to the database and back.",
+            ),
         }
     }
 
@@ -225,29 +232,5 @@ impl DatabaseMetrics {
     /// An empty statement took so long.
     pub fn round_trip(&self, time: Duration) {
         self.round_trip.record(time);
-    }
-}
-
-/// The series of the checkpoints, which copy the log into the store.
-pub struct CheckpointMetrics {
-    last: Gauge,
-}
-
-impl CheckpointMetrics {
-    /// Registers the series.
-    pub fn register() -> Self {
-        describe_gauge!(
-            LAST_CHECKPOINT,
-            Unit::Seconds,
-            "When the log was last copied into the store as a whole, in seconds since 1970; 0 as \
-             long as it was not."
-        );
-        Self { last: gauge!(LAST_CHECKPOINT) }
-    }
-
-    /// The whole log has been copied just now.
-    pub fn done(&self) {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        self.last.set(now.as_secs_f64());
     }
 }

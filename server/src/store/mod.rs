@@ -1,45 +1,50 @@
 //! Where plants and token digests are kept.
 //!
-//! [`serve`], [`open`] and [`begin`] turn a [`StoreUrl`] into an
-//! [`Engine`] or a [`NewStore`]; nothing outside this room knows
-//! which one. [`GroupCommit`] puts the creates of all requests through the engine's one [`Writer`].
-//! Nothing here knows about HTTP, and nothing here ever sees a token, only digests.
+//! [`open_to_serve`], [`open`] and [`begin`] turn a [`StoreUrl`] into a [`ServedStore`], a [`Store`]
+//! or a [`NewStore`]; nothing outside this room knows which engine keeps it. [`GroupCommit`] puts
+//! the creates of all requests through the engine's one [`Writer`]. Nothing here knows about HTTP,
+//! and nothing here ever sees a token, only digests.
 
 mod batch;
 mod engine;
+mod error;
 mod group_commit;
 mod metrics;
+mod page;
 mod postgres;
 mod running_commit;
 mod sqlite;
-mod tally;
 mod tend;
+mod token_row;
 mod url;
+mod version;
+mod writer_thread;
 
 use std::sync::Arc;
 
 pub use batch::{CreateError, Held};
 pub use engine::{
-    Cause, CommitError, Contents, Engine, NewStore, Outcome, Pages, Sizes, Start, StoreError,
-    Writer,
+    Contents, NewStore, Outcome, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer,
 };
-pub use group_commit::{CreateLimits, GroupCommit, StoreLost, WriterEnd};
-pub use tally::Tally;
+pub use error::{Cause, CommitError, StoreError};
+pub use group_commit::{CreateLimits, GroupCommit, WriterEnd};
 pub use tend::tend;
 pub use url::{InvalidStoreUrl, StoreUrl};
+pub use writer_thread::StoreLost;
 
-/// Opens the store to be served. A file is served by this process alone; a database need not be
-/// there yet. A store of an earlier release is brought up to date, or left as it was. Where there
-/// is no store and `start` says so, an empty one is created, whole or not at all; at the latest by
-/// [`Engine::set_up`].
+/// Opens the store to be served. One process at a time serves a file; a database need not be there
+/// yet. A store of an earlier release is brought up to date, or left as it was. If there is no store
+/// and `start` says so, an empty one is created atomically: here for SQLite, in
+/// [`ServedStore::set_up`] for PostgreSQL.
 ///
 /// # Errors
 ///
-/// There is no store then, the store as it was, or a whole new one whose name is not durable yet.
-pub fn serve(url: &StoreUrl, start: Start) -> Result<Arc<dyn Engine>, StoreError> {
+/// There is no store, the store as it was, or a complete new one whose directory entry may not
+/// survive a crash.
+pub fn open_to_serve(url: &StoreUrl, start: Start) -> Result<Arc<dyn ServedStore>, StoreError> {
     Ok(match url {
-        StoreUrl::Sqlite(path) => Arc::new(sqlite::serve(path, start)?),
-        StoreUrl::Postgres(url) => Arc::new(postgres::serve(url, start)?),
+        StoreUrl::Sqlite(path) => Arc::new(sqlite::open_to_serve(path, start)?),
+        StoreUrl::Postgres(url) => Arc::new(postgres::open_to_serve(url, start)?),
     })
 }
 
@@ -47,15 +52,15 @@ pub fn serve(url: &StoreUrl, start: Start) -> Result<Arc<dyn Engine>, StoreError
 ///
 /// # Errors
 ///
-/// Nothing is created or changed then.
-pub fn open(url: &StoreUrl) -> Result<Arc<dyn Engine>, StoreError> {
-    match url {
-        StoreUrl::Sqlite(path) => Ok(Arc::new(sqlite::Sqlite::open(path)?)),
-        StoreUrl::Postgres(url) => Ok(Arc::new(postgres::Postgres::open(url)?)),
-    }
+/// Nothing was created or changed.
+pub fn open(url: &StoreUrl) -> Result<Box<dyn Store>, StoreError> {
+    Ok(match url {
+        StoreUrl::Sqlite(path) => Box::new(sqlite::Sqlite::open(path)?),
+        StoreUrl::Postgres(url) => Box::new(postgres::Postgres::open(url)?),
+    })
 }
 
-/// Begins a new store where there is nothing.
+/// Begins a new store in an empty place.
 pub fn begin(url: &StoreUrl) -> Result<Box<dyn NewStore>, StoreError> {
     match url {
         StoreUrl::Sqlite(path) => sqlite::begin(path),

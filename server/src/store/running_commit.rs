@@ -1,7 +1,7 @@
 //! The commit that runs, and how the last one ended: whether the store takes writes.
 //!
-//! A commit may not end, because the disk or the database does not answer. Nothing here touches the
-//! store: it must go on while every call to the store hangs.
+//! A commit hangs if the disk or the database does not answer. Nothing here touches the store: this
+//! code must run while every call to the store hangs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -9,17 +9,17 @@ use std::time::{Duration, Instant};
 
 use slog::{Logger, info, warn};
 
-use crate::store::engine::CommitError;
+use crate::store::error::CommitError;
 use crate::store::metrics::CommitMetrics;
 
 /// How often the running commit is looked at.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// After how long a commit is reported for the first time; then after twice as long, and so on. It
-/// may wait for another process's write lock for nearly as long.
+/// After how long a commit is reported for the first time; then after twice as long, and so on. A
+/// commit may wait for another process's write lock for nearly as long.
 const FIRST_REPORT: Duration = Duration::from_secs(5);
 
-/// The running commit, as the writer's thread, the requests and the watch see it.
+/// The running commit, shared by the writer's thread, the requests and the watch.
 pub struct RunningCommit {
     epoch: Instant,
     /// When it began, in milliseconds after the epoch; 0 while none runs.

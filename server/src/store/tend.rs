@@ -5,30 +5,34 @@ use std::time::Duration;
 
 use slog::{Logger, crit, warn};
 
-use crate::store::engine::{CommitError, Engine, Sizes};
-use crate::store::group_commit::{GroupCommit, StoreLost};
+use crate::store::engine::{ServedStore, Sizes};
+use crate::store::error::CommitError;
+use crate::store::group_commit::GroupCommit;
 use crate::store::metrics::StoreMetrics;
+use crate::store::writer_thread::StoreLost;
 
 const EVERY: Duration = Duration::from_secs(1);
 
-/// From this size on the log is reported, and each time that it has doubled since.
-const LONG_LOG: u64 = 256 * 1024 * 1024;
+/// From this size on the WAL is reported, and each time that it has doubled since.
+const LONG_WAL: u64 = 256 * 1024 * 1024;
 
-/// Tends the store until it is lost. Where it cannot be tended, the way into it is tried too.
-pub async fn tend(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -> StoreLost {
+/// Tends the store until it is lost. If it cannot be tended, the writer tries whether it takes writes.
+pub async fn tend(store: Arc<dyn ServedStore>, plants: &GroupCommit, log: Logger) -> StoreLost {
     let metrics = StoreMetrics::register();
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-    let mut report_log_from = LONG_LOG;
+    let mut report_from = LONG_WAL;
     let mut last_cause = String::new();
     loop {
         ticks.tick().await;
-        let engine = Arc::clone(&engine);
-        let tended = tokio::task::spawn_blocking(move || engine.tend()).await;
+        let store = Arc::clone(&store);
+        let tended = tokio::task::spawn_blocking(move || store.tend()).await;
         match tended.unwrap_or_else(|panic| Err(CommitError::Fault(panic.into()))) {
             Ok(sizes) => {
-                metrics.sizes(sizes);
-                report_long_log(sizes, &mut report_log_from, &log);
+                if let Some(bytes) = sizes.store {
+                    metrics.bytes(bytes);
+                }
+                report_long_wal(sizes, &mut report_from, &log);
                 last_cause.clear();
             }
             Err(cause) if cause.is_final() => {
@@ -47,14 +51,14 @@ pub async fn tend(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) ->
     }
 }
 
-fn report_long_log(Sizes { log: bytes, .. }: Sizes, from: &mut u64, log: &Logger) {
+fn report_long_wal(Sizes { wal: bytes, .. }: Sizes, from: &mut u64, log: &Logger) {
     let bytes = bytes.unwrap_or_default();
     if bytes >= *from {
-        warn!(log, "the store's log cannot start over: another process reads the store \
+        warn!(log, "the store's WAL cannot start over: another process reads the store \
                     (`fuser -v` with the path of its -wal file names it), or the disk is too slow";
-            "log_bytes" => bytes);
+            "wal_bytes" => bytes);
         *from = bytes.saturating_mul(2);
-    } else if bytes < LONG_LOG {
-        *from = LONG_LOG;
+    } else if bytes < LONG_WAL {
+        *from = LONG_WAL;
     }
 }

@@ -22,7 +22,7 @@ pub enum InvalidStoreUrl {
     /// No engine of that name.
     #[error("expected `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`")]
     UnknownEngine,
-    /// Elsewhere a `?` begins parameters, such as `mode=ro`. Here it would be part of a name.
+    /// Other tools read parameters after a `?`, such as `mode=ro`. Here it would be part of a name.
     #[error("a plant store takes no parameters, and no `?` in its path; expected `sqlite:PATH`")]
     Parameters,
     /// SQLite would take this for a database in memory or for a temporary one.
@@ -59,25 +59,4 @@ impl fmt::Display for StoreUrl {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn store_url_names_an_engine_and_a_file() {
-        assert_eq!("sqlite:a/b.db".parse(), Ok(StoreUrl::Sqlite("a/b.db".into())));
-        assert_eq!("sqlite:/a%b#c".parse(), Ok(StoreUrl::Sqlite("/a%b#c".into())));
-        assert_eq!("sqlite:a?mode=ro".parse::<StoreUrl>(), Err(InvalidStoreUrl::Parameters));
-        for memory in ["sqlite:", "sqlite::memory:"] {
-            assert_eq!(memory.parse::<StoreUrl>(), Err(InvalidStoreUrl::NotAFile));
-        }
-        for unknown in ["", "plants.db", "mysql:plants", "SQLITE:x"] {
-            assert_eq!(unknown.parse::<StoreUrl>(), Err(InvalidStoreUrl::UnknownEngine));
-        }
-    }
-
-    #[test]
-    fn store_url_is_shown_as_written() {
-        let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
-        assert_eq!(url.to_string(), "sqlite:plant-store.db");
-    }
-}
+mod tests;

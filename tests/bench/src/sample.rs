@@ -11,9 +11,9 @@ use crate::plants::Order;
 use crate::store::{Filled, scratch};
 use crate::target::Target;
 
-/// Enough for memory, caches and the length of the log to settle.
+/// Enough for memory, caches and the length of the WAL to settle.
 const WARM_UP: Amount = Amount { creates: 10_000, time: Duration::from_secs(1) };
-/// Enough for several checkpoints of the log.
+/// Enough for several checkpoints of the WAL.
 const MEASURED: Amount = Amount { creates: 60_000, time: Duration::from_secs(4) };
 
 /// What to measure: a target under a load, on a new store or on a copy of a filled one.

@@ -1,4 +1,4 @@
-//! A process that dies during a checkpoint: the log is copied into the database in part.
+//! A process that dies during a checkpoint: the WAL is copied into the database in part.
 
 use std::fs;
 use std::path::Path;
@@ -8,27 +8,27 @@ use plant_store_tests::{Server, plant, run};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::database::{LOG, STORE};
+use crate::database::{STORE, WAL};
 
 const PAGE: usize = 4096;
 
 /// The bytes of a store.
 struct Files {
     store: Vec<u8>,
-    log: Vec<u8>,
+    wal: Vec<u8>,
 }
 
 impl Files {
     fn read(folder: &Path) -> Self {
         let read = |name| fs::read(folder.join(name)).expect("the file is there");
-        Self { store: read(STORE), log: read(LOG) }
+        Self { store: read(STORE), wal: read(WAL) }
     }
 
     /// Exports the store from a folder that holds these two files alone.
     fn export(&self) -> String {
         let folder = TempDir::new().expect("a temporary folder");
         fs::write(folder.path().join(STORE), &self.store).expect("a file");
-        fs::write(folder.path().join(LOG), &self.log).expect("a file");
+        fs::write(folder.path().join(WAL), &self.wal).expect("a file");
         let output = run(folder.path(), &["export"]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("standard output is text")
@@ -52,12 +52,12 @@ fn checkpoint_cut_off_after_any_page_loses_no_plant() {
         store.query_row("PRAGMA wal_checkpoint", [], |_| Ok(())).expect("a checkpoint");
         fs::read(path).expect("the file is there")
     };
-    assert!(before.store.len() < checkpointed.len(), "the log holds more than the file");
+    assert!(before.store.len() < checkpointed.len(), "the WAL holds more than the file");
 
     for copied in (0..=checkpointed.len()).step_by(PAGE) {
         let old = before.store.get(copied..).unwrap_or_default();
         let store = [&checkpointed[..copied], old].concat();
-        let interrupted = Files { store, log: before.log.clone() };
+        let interrupted = Files { store, wal: before.wal.clone() };
         assert!(interrupted.export() == plants, "after {copied} bytes");
     }
 }

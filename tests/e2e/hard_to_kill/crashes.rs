@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use plant_store_tests::{Server, Starting, amount, binary_in};
 
 use super::load::Load;
-use crate::database::LOG;
+use crate::database::WAL;
 
 /// A server is stopped after a random number of answers, at most this many.
 const MAX_ANSWERS: usize = 200;
@@ -70,8 +70,8 @@ fn sigterm_leaves_no_stored_plant_unanswered() {
         assert!(sent.failed.is_empty() && sent.refused.is_empty(), "the store had no fault");
         let (status, stopped) = server.ended();
         assert_eq!(status.code(), Some(0));
-        let log = stopped.folder().join(LOG);
-        assert!(!fs::exists(log).expect("the folder can be read"), "the store is closed");
+        let wal = stopped.folder().join(WAL);
+        assert!(!fs::exists(wal).expect("the folder can be read"), "the store is closed");
         server = stopped.start();
         // A plant that was not answered must not be stored.
         sent.unanswered.clear();

@@ -12,7 +12,7 @@ use plant_store_tests::{Server, Starting, binary, failure, plant};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::database::{LOG, STORE};
+use crate::database::{STORE, WAL};
 
 /// How many plants the store has. Their ids are even; the odd ids are for new plants.
 const PLANTS: i64 = 400;
@@ -29,7 +29,7 @@ fn new_ids() -> impl Iterator<Item = i64> {
     old_ids().map(|id| id + 1)
 }
 
-/// A store of many pages, all in its file: the stop has copied the log.
+/// A store of many pages, all in its file: the stop has copied the WAL.
 fn store() -> Starting {
     let server = Server::start();
     let mut connection = server.connect();
@@ -55,8 +55,8 @@ fn overwrite(folder: &Path) {
 /// The ids of the plants that SQLite can read, one by one, from a copy of the store.
 fn readable(folder: &Path) -> BTreeSet<i64> {
     let copy = TempDir::new().expect("a temporary folder");
-    for file in [STORE, LOG] {
-        // A store that was closed has no log.
+    for file in [STORE, WAL] {
+        // A store that was closed has no WAL.
         let _ = fs::copy(folder.join(file), copy.path().join(file));
     }
     let store = Connection::open(copy.path().join(STORE)).expect("a database");
@@ -108,7 +108,7 @@ fn truncated_store_is_refused_and_unchanged() {
 fn damaged_store_is_500_where_damaged_and_loses_no_readable_plant() {
     for damage in [overwrite, truncate] {
         let server = store().start();
-        // With this commit in the log, the next start does not refuse the truncated file.
+        // With this commit in the WAL, the next start does not refuse the truncated file.
         server.create(&plant(-1, "Ficus", None)).plant();
         damage(server.folder());
         let before = readable(server.folder());

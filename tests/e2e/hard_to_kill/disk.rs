@@ -9,9 +9,9 @@ use std::sync::OnceLock;
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, Starting};
 
-use crate::database::{LOG, STORE};
+use crate::database::{STORE, WAL};
 
-/// The folder of the store and its log, as a file for [`fail`] and [`stop_failing`].
+/// The folder of the store and its WAL, as a file for [`fail`] and [`stop_failing`].
 pub const FOLDER: &str = "folder";
 
 /// The folder in which the simulated disk keeps its state, beside the store.
@@ -83,7 +83,7 @@ pub fn stop_hanging(folder: &Path, file: &str) {
 /// A power cut: every write since the last successful sync is lost.
 pub fn cut_power(stopped: &Starting) {
     let folder = stopped.folder();
-    for file in [STORE, LOG] {
+    for file in [STORE, WAL] {
         let synced = state(folder, "synced", file);
         match fs::exists(&synced).expect("the folder can be read") {
             true => drop(fs::copy(synced, folder.join(file)).expect("a copy of the file")),

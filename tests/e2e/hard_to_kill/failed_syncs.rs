@@ -1,5 +1,5 @@
 //! After a failed fsync the process ends. The kernel may have marked the lost pages clean, so the
-//! next process writes and syncs the log again before it answers.
+//! next process writes and syncs the WAL again before it answers.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use plant_store_tests::{Server, amount, binary, failure, plant};
 
 use super::disk::{self, FOLDER};
 use super::load::{Load, Sent};
-use crate::database::{LOG, STORE};
+use crate::database::{STORE, WAL};
 
 /// A sync fails or the server is killed after a random number of answers, at most this many.
 const MAX_ANSWERS: usize = 100;
@@ -29,11 +29,11 @@ fn assert_ended_by_failed_sync(server: &mut Server) {
 fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
     let mut server = disk::start();
     server.create(&plant(1, "Ficus", None)).plant();
-    disk::fail(&server, "sync", LOG);
+    disk::fail(&server, "sync", WAL);
     assert_eq!(server.create(&plant(2, "Fern", None)).refusal().0, 500);
     assert_ended_by_failed_sync(&mut server);
     let (_, stopped) = server.ended();
-    disk::stop_failing(stopped.folder(), "sync", LOG);
+    disk::stop_failing(stopped.folder(), "sync", WAL);
 
     // The kernel still has the pages in memory, so the next process finds the plant. It must make
     // the plant durable before it answers 200.
@@ -49,7 +49,7 @@ fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
 fn failed_fsync_of_a_checkpoint_exits_1() {
     let mut server = disk::start();
     disk::fail(&server, "sync", STORE);
-    // Each plant fills several pages, so the log is soon long enough for a checkpoint.
+    // Each plant fills several pages, so the WAL is soon long enough for a checkpoint.
     let long = "x".repeat(64 * 1024);
     let mut connection = server.connect();
     let answered: Vec<_> = (0..1000)
@@ -67,8 +67,8 @@ fn failed_fsync_of_a_checkpoint_exits_1() {
     assert!(server.export().into_keys().eq(answered));
 }
 
-/// The kernel has the mark of the log in the file, and the disk may not: the next process must not
-/// mark the log a second time.
+/// The kernel has the mark of the WAL in the file, and the disk may not: the next process must not
+/// mark the WAL a second time.
 #[test]
 fn power_cut_after_a_failed_checkpoint_and_a_restart_loses_nothing() {
     let server = disk::start();
@@ -104,7 +104,7 @@ fn failed_fsync_of_the_folder_refuses_to_serve() {
     disk::preload(&mut serve);
     let (status, said) = failure(&mut serve);
     assert_eq!(status, Some(1));
-    assert!(said.contains("cannot renew the store's log: Input/output error"), "{said}");
+    assert!(said.contains("cannot renew the store's WAL: Input/output error"), "{said}");
 
     disk::stop_failing(stopped.folder(), "sync", FOLDER);
     disk::start_again(stopped).create(&plant(1, "Ficus", None)).plant();
@@ -122,7 +122,7 @@ fn failed_fsyncs_and_power_cuts_lose_no_acknowledged_plant() {
         let sent = load.run(&server, |progress| {
             progress.wait_for_answers(&server, rand::random_range(0..=MAX_ANSWERS));
             match sync_fails {
-                true => disk::fail(&server, "sync", LOG),
+                true => disk::fail(&server, "sync", WAL),
                 false => server.signal(Signal::SIGKILL),
             }
         });
@@ -130,7 +130,7 @@ fn failed_fsyncs_and_power_cuts_lose_no_acknowledged_plant() {
         assert!(sent.failed.is_empty() || sync_fails, "{:?}", sent.failed);
         if sync_fails {
             assert_eq!(status.code(), Some(1));
-            disk::stop_failing(stopped.folder(), "sync", LOG);
+            disk::stop_failing(stopped.folder(), "sync", WAL);
             failed += 1;
         }
         if rand::random() {

@@ -1,6 +1,6 @@
 /*
  * A simulated disk that fails on command and loses what was never synced. LD_PRELOAD puts it
- * between one process and the kernel, for the store's file and for its log.
+ * between one process and the kernel, for the store's file and for its WAL.
  *
  * The folder $FAULTY_DISK holds its state, for each of the two files:
  *   sync-fails.FILE, write-fails.FILE   created by the test: that call fails

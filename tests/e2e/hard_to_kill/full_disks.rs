@@ -7,24 +7,24 @@ use plant_store_tests::{Server, amount, plant};
 
 use super::disk;
 use super::load::Load;
-use crate::database::{LOG, STORE};
+use crate::database::{STORE, WAL};
 use crate::metrics::{get, metrics_address};
 
 /// The disk fills up after a random number of answers, at most this many.
 const MAX_ANSWERS: usize = 100;
 
 #[test]
-fn full_disk_under_the_log_is_503_until_there_is_room() {
+fn full_disk_under_the_wal_is_503_until_there_is_space() {
     let server = disk::start();
     server.create(&plant(1, "Ficus", None)).plant();
-    disk::fail(&server, "write", LOG);
+    disk::fail(&server, "write", WAL);
     for _ in 0..2 {
         let answer = server.create(&plant(2, "Fern", None));
         assert_eq!(answer.refusal().0, 503);
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
     server.wait_for_log("the store does not take writes");
-    disk::stop_failing(server.folder(), "write", LOG);
+    disk::stop_failing(server.folder(), "write", WAL);
     server.create(&plant(2, "Fern", None)).plant();
     server.wait_for_log("the store takes writes again");
     let said = server.log().matches(r#""msg":"the store does not take writes""#).count();
@@ -39,10 +39,10 @@ fn ready_stays_503_as_long_as_the_disk_is_full() {
     let server = disk::start_with(&["--metrics", "127.0.0.1:0"]);
     let metrics = metrics_address(&server);
     let ready = || get(metrics, "/ready").status;
-    disk::fail(&server, "write", LOG);
+    disk::fail(&server, "write", WAL);
     assert_eq!(server.create(&plant(1, "Ficus", None)).refusal().0, 503);
-    let log = server.folder().join(LOG);
-    let written = || log.metadata().and_then(|log| log.modified()).expect("the log is there");
+    let wal = server.folder().join(WAL);
+    let written = || wal.metadata().and_then(|wal| wal.modified()).expect("the WAL is there");
     for _ in 0..2 {
         let before = written();
         server.wait_until("a try", || {
@@ -50,13 +50,13 @@ fn ready_stays_503_as_long_as_the_disk_is_full() {
             written() != before
         });
     }
-    disk::stop_failing(server.folder(), "write", LOG);
+    disk::stop_failing(server.folder(), "write", WAL);
     server.wait_until("ready again", || ready() == 200);
 }
 
-/// Only the checkpoint fails. The log has room, so no create is refused and no plant is lost.
+/// Only the checkpoint fails. The WAL has space, so no create is refused and no plant is lost.
 #[test]
-fn full_disk_under_the_store_file_keeps_creates_in_the_log() {
+fn full_disk_under_the_store_file_keeps_creates_in_the_wal() {
     let server = disk::start();
     disk::fail(&server, "write", STORE);
     let long = "x".repeat(64 * 1024);
@@ -96,7 +96,7 @@ fn file_size_limit_is_503_and_loses_no_plant() {
             answer.status == 400 && answer.refusal().0 == 503
         })
         .expect("some create is refused");
-    assert!(refused > 1, "the log takes plants until it cannot grow");
+    assert!(refused > 1, "the WAL takes plants until it cannot grow");
     limit(&server, "unlimited");
     server.create(&plant(refused, &long, None)).plant();
     let server = server.stopped_by(Signal::SIGKILL).start();
@@ -117,9 +117,9 @@ fn full_disks_lose_no_acknowledged_plant() {
         let sent = load.run(&server, |progress| {
             for _ in 0..4 {
                 progress.wait_for_answers(&server, rand::random_range(0..=MAX_ANSWERS));
-                disk::fail(&server, "write", LOG);
+                disk::fail(&server, "write", WAL);
                 progress.wait_for_refusal(&server);
-                disk::stop_failing(server.folder(), "write", LOG);
+                disk::stop_failing(server.folder(), "write", WAL);
             }
             progress.wait_for_answers(&server, 1);
             server.signal(Signal::SIGKILL);

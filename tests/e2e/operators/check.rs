@@ -38,7 +38,7 @@ fn sound_store_is_status_0_beside_a_running_server_and_at_rest() {
     assert_eq!((&report["plants"], &report["tokens"]), (&2001.into(), &1.into()));
     let bytes = before[STORE].len();
     assert_eq!(report["store_bytes"], bytes);
-    assert!(report["log_bytes"].is_u64());
+    assert!(report["wal_bytes"].is_u64());
     assert!(files(stopped.folder()) == before, "check changes nothing");
 }
 

@@ -16,7 +16,7 @@ use plant_store_tests::{
 use tempfile::TempDir;
 
 use super::{create, files};
-use crate::database::{LOG, STORE};
+use crate::database::{STORE, WAL};
 use crate::hard_to_kill::load::{Load, Sent};
 
 /// The server is killed after a random number of answers, at most this many.
@@ -173,10 +173,10 @@ fn copy_that_is_stopped_at_any_moment_leaves_the_source_and_no_copy() {
             assert!(file == STORE || is_unfinished, "{file} after {signal}");
             fs::remove_file(folder.path().join(file)).expect("the file is there");
         }
-        // A killed process leaves the empty log that it opened.
+        // A killed process leaves the empty WAL that it opened.
         let after = files(stopped.folder());
         assert!(after.get(STORE) == before.get(STORE));
-        assert!(after.get(LOG).is_none_or(Vec::is_empty));
+        assert!(after.get(WAL).is_none_or(Vec::is_empty));
     }
 }
 

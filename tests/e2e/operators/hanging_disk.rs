@@ -3,7 +3,7 @@
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, plant};
 
-use crate::database::{LOG, STORE};
+use crate::database::{STORE, WAL};
 use crate::hard_to_kill::disk;
 use crate::metrics::{metrics_address, scrape, series};
 
@@ -18,7 +18,7 @@ fn hanging_commit_is_reported_and_refuses_new_creates_until_the_disk_answers() {
     let server = disk::start_with(&flags);
     server.create(&plant(1, "Ficus", None)).plant();
     assert!(seconds(&server) < 0.1);
-    disk::hang(&server, LOG);
+    disk::hang(&server, WAL);
     let mut waiting = server.connect();
     waiting.send(&server.post(&plant(2, "Fern", None)));
     server.wait_until("a hanging commit in the metrics", || seconds(&server) >= 1.0);
@@ -39,7 +39,7 @@ fn hanging_commit_is_reported_and_refuses_new_creates_until_the_disk_answers() {
     late.pop();
     server.wait_for_log("a commit hangs: the store does not answer");
 
-    disk::stop_hanging(server.folder(), LOG);
+    disk::stop_hanging(server.folder(), WAL);
     waiting.receive().plant();
     for mut connection in late {
         connection.receive().plant();
@@ -53,7 +53,7 @@ fn hanging_commit_is_reported_and_refuses_new_creates_until_the_disk_answers() {
 fn stop_does_not_wait_for_a_hanging_commit() {
     let mut server = disk::start_with(&["--shutdown-timeout", "500ms"]);
     server.create(&plant(1, "Ficus", None)).plant();
-    disk::hang(&server, LOG);
+    disk::hang(&server, WAL);
     let mut waiting = server.connect();
     waiting.send(&server.post(&plant(2, "Fern", None)));
     // Answered behind it, so it was read before the signal.
@@ -71,7 +71,7 @@ fn hanging_checkpoint_refuses_new_creates_and_does_not_hold_the_stop() {
     disk::hang(&server, STORE);
     let long = "f".repeat(100_000);
     let (mut ids, mut waiting) = (0.., Vec::new());
-    // Some plants fill the log; the next ones wait for its checkpoint, and then they are refused.
+    // Some plants fill the WAL; the next ones wait for its checkpoint, and then they are refused.
     server.wait_until("a refusal", || {
         let mut connection = server.connect();
         let id = ids.next().expect("there are many ids");
@@ -84,9 +84,9 @@ fn hanging_checkpoint_refuses_new_creates_and_does_not_hold_the_stop() {
     assert_eq!(server.wait().code(), Some(0));
 }
 
-/// The last connection copies the log into the file when it closes.
+/// The last connection copies the WAL into the file when it closes.
 #[test]
-fn stop_does_not_wait_for_a_disk_that_does_not_take_the_log() {
+fn stop_does_not_wait_for_a_disk_that_does_not_take_the_wal() {
     let mut server = disk::start_with(&["--shutdown-timeout", "500ms"]);
     server.create(&plant(1, "Ficus", None)).plant();
     disk::hang(&server, STORE);

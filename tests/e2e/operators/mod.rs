@@ -3,8 +3,8 @@
 mod check;
 mod copies;
 mod hanging_disk;
-mod long_logs;
-mod stale_logs;
+mod long_wals;
+mod stale_wals;
 mod swapped_files;
 
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Creates plants with these ids, each of some kilobytes, so that a thousand of them take more
-/// than one log.
+/// than one WAL.
 fn create(server: &Server, ids: std::ops::Range<i64>) {
     let name = "Ficus ".repeat(700);
     // Many at a time, so that they share commits.

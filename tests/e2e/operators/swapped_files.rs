@@ -7,9 +7,9 @@ use std::path::Path;
 use std::thread;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, amount, plant};
+use plant_store_tests::{Server, plant};
 
-use crate::database::{LOG, STORE, open};
+use crate::database::{STORE, WAL};
 use crate::hard_to_kill::load::Load;
 
 const INDEX: &str = "plant-store.db-shm";
@@ -21,14 +21,14 @@ const LOST: &str = "the store is lost: stopping";
 type Deed = (&'static str, fn(&Path), &'static str);
 
 const DEEDS: [Deed; 8] = [
-    ("rm of all", |folder| [STORE, LOG, INDEX].iter().for_each(|file| remove(folder, file)), STORE),
+    ("rm of all", |folder| [STORE, WAL, INDEX].iter().for_each(|file| remove(folder, file)), STORE),
     ("rm of the file", |folder| remove(folder, STORE), "was removed or renamed"),
-    ("rm of the log", |folder| remove(folder, LOG), "plant-store.db-wal was removed or renamed"),
+    ("rm of the WAL", |folder| remove(folder, WAL), "plant-store.db-wal was removed or renamed"),
     ("rm of the index", |folder| remove(folder, INDEX), "plant-store.db-shm was removed"),
     ("mv of the file", |folder| rename(folder, STORE, "elsewhere.db"), "was removed or renamed"),
     ("mv of another file over it", |folder| replace(folder, STORE), "another file is at"),
-    ("mv of another log over it", |folder| replace(folder, LOG), "another file is at"),
-    ("truncate of the log", |folder| cut(folder, LOG), "plant-store.db-wal was cut"),
+    ("mv of another WAL over it", |folder| replace(folder, WAL), "another file is at"),
+    ("truncate of the WAL", |folder| cut(folder, WAL), "plant-store.db-wal was cut"),
 ];
 
 fn remove(folder: &Path, file: &str) {
@@ -82,7 +82,7 @@ fn idle_server_ends_when_a_file_is_gone_or_replaced() {
 fn create_after_a_file_is_gone_or_replaced_is_never_200() {
     for (deed, act, expected) in DEEDS {
         if deed.contains("index") {
-            // Commits go on without it for at most a second; they are in the log, as ever.
+            // Commits go on without it for at most a second; they are in the WAL, as ever.
             continue;
         }
         let mut server = Server::start();
@@ -101,58 +101,17 @@ fn create_after_a_file_is_gone_or_replaced_is_never_200() {
     }
 }
 
-/// Makes a hole in the log: what is written behind a cut makes it as long as before.
-fn cut_and_write_on(server: &Server) {
-    let other = open(server);
-    let number = |query| other.query_row(query, [], |row| row.get::<_, i64>(0)).expect("a number");
-    let open_changes = || number("SELECT made - confirmed FROM token_changes");
-    // Then the server writes nothing by itself.
-    server.wait_until("the first token is confirmed", || open_changes() == 0);
+/// A stop copies the WAL into the store, but not one that was cut.
+#[test]
+fn stop_after_a_cut_of_the_wal_leaves_the_store_as_it_is() {
+    let mut server = Server::start();
     server.create(&plant(1, "Ficus", None)).plant();
-    let write = || other.execute_batch("INSERT INTO plants (id, name) VALUES (random(), 'Rose')");
-    write().expect("it is written");
-    cut(server.folder(), LOG);
-    write().expect("it is written");
-}
-
-#[test]
-fn create_behind_a_hole_in_the_log_is_never_200() {
-    let mut server = Server::start();
-    let mut connection = server.connect();
-    let request = server.post(&plant(2, "Fern", None));
-    cut_and_write_on(&server);
-    if connection.try_send(&request)
-        && let Some(answer) = connection.try_receive()
-    {
-        assert!([500, 503].contains(&answer.refusal().0), "{answer:?}");
-    }
-    assert_ends(&mut server, "a hole in the log", "plant-store.db-wal was cut");
-}
-
-/// A stop copies the log into the store, but none with a hole.
-#[test]
-fn stop_with_a_hole_in_the_log_leaves_the_store_as_it_is() {
-    let mut server = Server::start();
-    cut_and_write_on(&server);
     let store = |server: &Server| fs::read(server.folder().join(STORE)).expect("the store");
     let before = store(&server);
+    cut(server.folder(), WAL);
     server.signal(Signal::SIGTERM);
     assert_ends(&mut server, "a stop", "plant-store.db-wal was cut");
     assert!(before == store(&server));
-}
-
-/// The cut may come at any moment of a commit.
-#[test]
-fn log_that_is_cut_under_load_ends_the_service() {
-    for _ in 0..amount(3, 100) {
-        let mut server = Server::start();
-        Load::default().run(&server, |progress| {
-            progress.wait_for_answers(&server, rand::random_range(1..200));
-            cut(server.folder(), LOG);
-            server.wait_for_log(LOST);
-        });
-        assert_ends(&mut server, "a cut under load", "plant-store.db-wal was cut");
-    }
 }
 
 /// What was answered is in the two files; put together again they are the store.
@@ -172,7 +131,7 @@ fn file_that_was_renamed_under_load_has_every_acknowledged_plant_when_it_is_back
     load.send_again(&server, &sent);
 }
 
-/// Another store, with its own log, is in the place: nothing of it may be touched at the end.
+/// Another store, with its own WAL, is in the place: nothing of it may be touched at the end.
 #[test]
 fn store_that_was_put_in_the_place_is_left_as_it_is() {
     let other = Server::start();
@@ -181,11 +140,11 @@ fn store_that_was_put_in_the_place_is_left_as_it_is() {
 
     let mut server = Server::start();
     server.create(&plant(1, "Ficus", None)).plant();
-    for file in [STORE, LOG] {
+    for file in [STORE, WAL] {
         put(other.folder(), file, server.folder());
     }
     assert_ends(&mut server, "another store", "another file is at");
-    for file in [STORE, LOG] {
+    for file in [STORE, WAL] {
         let bytes = |folder: &Path| fs::read(folder.join(file)).expect("the file is there");
         assert!(bytes(server.folder()) == bytes(other.folder()), "{file}");
     }

@@ -77,7 +77,7 @@ fn token_is_good_or_refused_on_every_server_when_the_command_returns() {
     }
 }
 
-/// It counts as gone after three seconds, and the command gives up after five.
+/// It counts as gone after four seconds, and the command gives up after five.
 #[test]
 fn token_command_goes_on_without_a_server_that_was_killed() {
     let (_cluster, [first, second]) = two();

@@ -68,9 +68,9 @@ pub struct Args {
     #[arg(long, value_name = "DURATION", env = "PLANT_STORE_IDLE_TIMEOUT", default_value = "30s")]
     pub idle_timeout: Duration,
 
-    /// Start on a store that was not stopped and whose log is lost; what the log held is gone
-    #[arg(long, env = "PLANT_STORE_WITHOUT_LOG")]
-    pub without_log: bool,
+    /// Start on a store that was not stopped and whose WAL is lost; what the WAL held is gone
+    #[arg(long, env = "PLANT_STORE_WITHOUT_WAL")]
+    pub without_wal: bool,
 
     /// Start on a database that has fsync or full_page_writes off; it may lose plants at a power cut
     #[arg(long, env = "PLANT_STORE_WITHOUT_FSYNC")]
@@ -170,7 +170,7 @@ impl Args {
     pub fn start(&self) -> Start {
         Start {
             create: !self.no_create,
-            without_log: self.without_log,
+            without_wal: self.without_wal,
             without_fsync: self.without_fsync,
         }
     }

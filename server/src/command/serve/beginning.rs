@@ -13,7 +13,7 @@ use tokio::time::sleep;
 
 use crate::command::serve::first_token::FirstToken;
 use crate::http::accepted_tokens::AcceptedTokens;
-use crate::store::{Engine, StoreError};
+use crate::store::{ServedStore, StoreError};
 use crate::token::StoredToken;
 
 /// How often a store that could not be reached is tried.
@@ -21,7 +21,7 @@ const TRY_EVERY: Duration = Duration::from_secs(1);
 
 /// How far it has come.
 pub struct Beginning {
-    engine: Arc<dyn Engine>,
+    store: Arc<dyn ServedStore>,
     accepted: AcceptedTokens,
     first_token: FirstToken,
     step: Step,
@@ -45,12 +45,12 @@ enum Step {
 impl Beginning {
     /// Nothing is done yet.
     pub fn new(
-        engine: Arc<dyn Engine>,
+        store: Arc<dyn ServedStore>,
         accepted: AcceptedTokens,
         first_token: FirstToken,
         log: Logger,
     ) -> Self {
-        Self { engine, accepted, first_token, step: Step::SetUp, cause: String::new(), log }
+        Self { store, accepted, first_token, step: Step::SetUp, cause: String::new(), log }
     }
 
     /// Tries it once. The store may not be reached; then nothing is lost.
@@ -93,16 +93,17 @@ impl Beginning {
 
     fn go_on(&mut self) -> Result<()> {
         if let Step::SetUp = self.step {
-            let first = if self.engine.set_up()? { self.first_token.make()? } else { None };
+            let first = if self.store.set_up()? { self.first_token.make()? } else { None };
             self.step = first.map_or(Step::Load(None), |(token, header)| Step::Add(token, header));
         }
         if let Step::Add(token, header) = &self.step {
-            self.engine.add_token(token)?;
+            self.store.add_token(token)?;
             self.step = Step::Load(Some(header.clone()));
         }
         if let Step::Load(header) = &self.step {
-            self.engine.join()?;
-            if self.accepted.load(&*self.engine)? == 0 {
+            // From now on a command that changes the tokens waits for this server too.
+            self.store.confirm_tokens(0)?;
+            if self.accepted.load(&*self.store)? == 0 {
                 warn!(
                     self.log,
                     "the store has no token: `plant-store token create NAME` makes one"

@@ -106,7 +106,7 @@ async fn serve(args: &Args, log: &Log, operations: Option<Operations>) -> Result
     let tls = args.tls();
     let tls_config = tls.as_ref().map(|files| load(files, log)).transpose()?;
 
-    let engine = store::serve(url, args.start())?;
+    let engine = store::open_to_serve(url, args.start())?;
     let accepted = AcceptedTokens::default();
     let beginning = Beginning::new(
         Arc::clone(&engine),

@@ -10,6 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::*;
 use crate::store::batch::{BATCH, CreateResult};
 use crate::store::engine::Outcome::{self, Conflict, Created, Repeated};
+use crate::store::error::CommitError;
 
 const COMMIT_TIMEOUT: Duration = Duration::from_mins(1);
 

@@ -7,8 +7,8 @@ use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::schema;
 use crate::store::postgres::session::Session;
 
-/// What is wrong with the database's settings and with the tables; nothing, where the store is
-/// sound. Whether its files are, the database's own tools say
+/// What is wrong with the database's settings and with the tables; nothing if the store is
+/// sound. The database's own tools check its files
 /// (<https://www.postgresql.org/docs/current/amcheck.html>).
 pub async fn faults(session: &Session) -> Result<Vec<String>, PostgresError> {
     let mut faults = Vec::new();
@@ -20,7 +20,7 @@ pub async fn faults(session: &Session) -> Result<Vec<String>, PostgresError> {
     if columns.iter().map(|column| column.each_ref().map(String::as_str)).ne(schema::COLUMNS) {
         faults.push("the tables are not those of this release".to_owned());
     }
-    // Fails where `id` is not the key any more.
+    // Fails if `id` is not the key any more.
     let insert = "EXPLAIN INSERT INTO plants (id, name) VALUES (1, '') ON CONFLICT (id) DO NOTHING";
     match session.client.query_typed(insert, &[]).await {
         Err(error) if error.code() == Some(&SqlState::INVALID_COLUMN_REFERENCE) => {
@@ -31,13 +31,13 @@ pub async fn faults(session: &Session) -> Result<Vec<String>, PostgresError> {
     Ok(faults)
 }
 
-/// What the plants take in the database, on this node where it has several. An engine without the
-/// function does not say.
+/// What the plants take in the database; of several nodes, on this one. None if the engine does not
+/// have the function.
 pub async fn sizes(session: &Session) -> Result<Sizes, PostgresError> {
     let found = session.row("SELECT pg_total_relation_size('plants')").await;
     let store = match found {
         Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => None,
         found => Some(found?.try_get::<_, i64>(0)?.unsigned_abs()),
     };
-    Ok(Sizes { store, log: None })
+    Ok(Sizes { store, wal: None })
 }

@@ -14,13 +14,14 @@ use crate::store::postgres::password;
 use crate::store::postgres::schema;
 use crate::store::postgres::session::Session;
 use crate::store::postgres::url::{PostgresUrl, host_of};
+use crate::store::version::VERSION;
 
 /// How long one host may take. The driver's own time-out is only that of TCP, and a listener may
 /// accept and stay silent.
 const HOST_LIMIT: Duration = Duration::from_secs(2);
 
-/// A connection for writes whose packets are swallowed ends after about this time, at both ends.
-/// It is not for `export` and `copy`: there either side may be slow (tcp(7), `TCP_USER_TIMEOUT`).
+/// If packets are lost, a connection for writes ends after about this time, at both ends. Not for
+/// `export` and `copy`, because either side may be slow there (tcp(7), `TCP_USER_TIMEOUT`).
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// Makes `synchronous_commit` at least `on`, and warnings visible. Set in the session, both outlast
@@ -41,13 +42,13 @@ const SETTINGS_OF_A_WRITER: &str = "\
 /// What a session is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Any host does, also a standby.
+    /// On any host, also a standby.
     Read,
-    /// The host takes writes.
+    /// On a host that takes writes.
     Write,
-    /// The host takes writes, in a transaction that may be long and slow.
+    /// On a host that takes writes, in a transaction that may be long and slow.
     Fill,
-    /// The host takes writes, and has the schema of this release.
+    /// On a host that takes writes, and has the schema of this release.
     Serve {
         /// Whether the database may be one that does not sync.
         without_fsync: bool,
@@ -83,15 +84,15 @@ impl Connector {
                 session.check_durability().await?;
             }
             match schema::version(&session).await? {
-                Some(schema::VERSION) => {}
+                Some(VERSION) => {}
                 found => return Err(PostgresError::NotFit(schema::unfit(found))),
             }
         }
         Ok(session)
     }
 
-    /// A session with a database of which nothing is known yet: on the host that was connected to
-    /// last, else on the next one that takes it.
+    /// A session with a database of which nothing is known yet. Tries the host of the last session
+    /// first, and then the next ones.
     pub async fn connect_to_any(&self) -> Result<Session, PostgresError> {
         let hosts = self.url.hosts();
         let last = self.last.load(Relaxed);
@@ -126,7 +127,7 @@ impl Connector {
             settings = format!("{settings}, {SETTINGS_OF_A_WRITER}");
         }
         let session = Session::open(&host, self.tls.clone()).await?;
-        // Those that the engine has.
+        // Only the settings that the engine has.
         let set = format!(
             "SELECT set_config(name, value, false) FROM pg_settings \
              JOIN (VALUES {settings}) AS wanted (wanted_name, value) ON name = wanted_name"

@@ -6,7 +6,7 @@ use std::error::Error;
 
 use tokio_postgres::error::{DbError, SqlState};
 
-use crate::store::engine::{Cause, CommitError, StoreError};
+use crate::store::error::{Cause, CommitError, StoreError, failed};
 use crate::store::url::StoreUrl;
 
 /// Why the database did not do what it was asked.
@@ -139,7 +139,7 @@ impl PostgresError {
     pub fn may_pass_soon(&self) -> bool {
         match self {
             Self::NotDurable(_) | Self::NotFit(_) | Self::Credentials(_) => false,
-            // Without a code it is TLS or the password, where it is not the network.
+            // Without a code it is the network, TLS or the password.
             Self::Hosts(errors) => errors.iter().any(|(_, error)| {
                 error.may_pass_soon() && (error.code().is_some() || error.is_unreachable())
             }),
@@ -159,9 +159,7 @@ impl PostgresError {
             },
         }
     }
-}
 
-impl PostgresError {
     /// As an error of the store, while this was tried.
     pub fn of_store(self, url: &StoreUrl, doing: &'static str) -> StoreError {
         match self.is_unreachable() {
@@ -190,9 +188,4 @@ impl From<PostgresError> for CommitError {
             false => Self::Fault(error.into()),
         }
     }
-}
-
-/// Turns an error into a [`StoreError::Failed`] that says what was tried.
-pub fn failed<E: Into<Cause>>(doing: &'static str) -> impl Fn(E) -> StoreError {
-    move |cause| StoreError::Failed { doing, cause: cause.into() }
 }

@@ -7,16 +7,18 @@ use std::sync::atomic::AtomicBool;
 
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 
-use crate::store::engine::{Contents, NewStore, Pages, StoreError};
+use crate::store::engine::{Contents, NewStore, Pages};
+use crate::store::error::StoreError;
 use crate::store::postgres::error::PostgresError;
-use crate::store::postgres::link::Link;
-use crate::store::postgres::pages::{Open, PostgresPages, count};
+use crate::store::postgres::pages::{LongSession, PostgresPages, count};
+use crate::store::postgres::reconnecting_session::ReconnectingSession;
 use crate::store::postgres::row;
 use crate::store::postgres::schema;
 use crate::store::postgres::session::Session;
 use crate::store::postgres::tokens;
 use crate::store::postgres::url::PostgresUrl;
 use crate::store::url::StoreUrl;
+use crate::store::version::VERSION;
 use crate::token::StoredToken;
 use crate::types::NewPlant;
 
@@ -26,42 +28,42 @@ const PUBLISH: &str = "make sure that the new store, which is there, is durable"
 /// The transaction ends when this is dropped, unless it was published: nothing is left then.
 pub struct NewDatabase {
     url: StoreUrl,
-    open: Open,
+    session: LongSession,
 }
 
-/// What is in the place.
-enum Place {
-    Free,
+/// What is in the database.
+enum Found {
+    Nothing,
     /// The tables of a store of this release, without a plant or a token, and no server.
-    Empty,
-    Taken,
+    EmptyStore,
+    Something,
 }
 
 impl NewDatabase {
     /// Begins a store in that database.
-    pub fn begin(url: &PostgresUrl, link: Link) -> Result<Self, StoreError> {
+    pub fn begin(url: &PostgresUrl, session: ReconnectingSession) -> Result<Self, StoreError> {
         let url = StoreUrl::Postgres(Box::new(url.clone()));
         let failed = |error: PostgresError| error.of_store(&url, CREATE);
-        let open = Open::connect(link).map_err(failed)?;
-        let begun = open.run(async |session| {
+        let session = LongSession::connect(session).map_err(failed)?;
+        let begun = session.run(async |session| {
             session.check_durability().await?;
-            let found = place(session).await?;
-            if let Place::Taken = found {
+            let found = look(session).await?;
+            if let Found::Something = found {
                 return Ok(found);
             }
             session.client.batch_execute("BEGIN").await?;
-            if let Place::Free = found {
+            if let Found::Nothing = found {
                 schema::bring_up_to_date(session, &AtomicBool::default()).await?;
             } else {
-                // Whoever has used it meanwhile is seen now, and nobody will before the end.
+                // Nobody can use it from here on, and this look sees who has used it before.
                 session.client.batch_execute("LOCK TABLE plants IN EXCLUSIVE MODE").await?;
-                return place(session).await;
+                return look(session).await;
             }
             Ok(found)
         });
         match begun {
-            Ok(Place::Free | Place::Empty) => Ok(Self { url, open }),
-            Ok(Place::Taken) => Err(StoreError::Exists(url)),
+            Ok(Found::Nothing | Found::EmptyStore) => Ok(Self { url, session }),
+            Ok(Found::Something) => Err(StoreError::Exists(url)),
             // Another copy has made its store while this one waited for it.
             Err(error) if schema::is_a_race(&error) => Err(StoreError::Exists(url)),
             Err(error) => Err(failed(error)),
@@ -73,36 +75,36 @@ impl NewDatabase {
         doing: &'static str,
         work: impl AsyncFnOnce(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
-        self.open.run(work).map_err(|error| error.of_store(&self.url, doing))
+        self.session.run(work).map_err(|error| error.of_store(&self.url, doing))
     }
 }
 
-async fn place(session: &Session) -> Result<Place, PostgresError> {
+async fn look(session: &Session) -> Result<Found, PostgresError> {
     let found = schema::version(session).await?;
     if found.is_none() {
         let is_free = !schema::has_table(session, "plants").await?;
-        return Ok(if is_free { Place::Free } else { Place::Taken });
+        return Ok(if is_free { Found::Nothing } else { Found::Something });
     }
-    if found != Some(schema::VERSION) {
-        return Ok(Place::Taken);
+    if found != Some(VERSION) {
+        return Ok(Found::Something);
     }
-    let is_used = "SELECT EXISTS (SELECT 1 FROM plants) OR EXISTS (SELECT 1 FROM tokens) \
- \
-                   OR EXISTS";
-    let is_used = format!("{is_used} ({})", tokens::SERVERS);
+    let is_used = format!(
+        "SELECT EXISTS (SELECT 1 FROM plants) OR EXISTS (SELECT 1 FROM tokens) OR EXISTS ({})",
+        tokens::SERVERS
+    );
     let is_used: bool = session.row(&is_used).await?.try_get(0)?;
-    Ok(if is_used { Place::Taken } else { Place::Empty })
+    Ok(if is_used { Found::Something } else { Found::EmptyStore })
 }
 
 impl Contents for NewDatabase {
     fn count(&self) -> Result<u64, StoreError> {
-        count(&self.open).map_err(|error| error.of_store(&self.url, "count the plants"))
+        count(&self.session).map_err(|error| error.of_store(&self.url, "count the plants"))
     }
 
     fn plants(&self) -> Result<Pages<'_>, StoreError> {
         const READ: &str = "read the plants";
         let failed = |error: PostgresError| error.of_store(&self.url, READ);
-        let pages = PostgresPages::declare(&self.open).map_err(failed)?;
+        let pages = PostgresPages::declare(&self.session).map_err(failed)?;
         Ok(Box::new(pages.map(move |page| page.map_err(failed))))
     }
 
@@ -120,7 +122,7 @@ impl NewStore for NewDatabase {
             for plant in plants {
                 rows.as_mut().write_raw(row::values(plant)).await?;
             }
-            // Fails where an id is there already.
+            // Fails if an id is there already.
             rows.finish().await?;
             Ok(())
         })

@@ -7,80 +7,76 @@ use std::pin::Pin;
 use futures::TryStreamExt;
 use tokio_postgres::RowStream;
 
+use crate::store::page::{PLANTS, Page};
 use crate::store::postgres::connector::Connector;
 use crate::store::postgres::error::PostgresError;
-use crate::store::postgres::link::{Link, until};
+use crate::store::postgres::reconnecting_session::{ReconnectingSession, until};
 use crate::store::postgres::row;
 use crate::store::postgres::session::Session;
 use crate::types::NewPlant;
 
-/// How many plants a page has at most, and how many are asked for at a time.
-const PLANTS: usize = 1000;
-
-/// How many bytes of texts end a page. The rows that were asked for beyond it wait in the socket.
-const BYTES: usize = 1024 * 1024;
-
 const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// A session with the link that drives it.
-pub struct Open {
+/// A session for work that may take long: it has no time-out, and does not reconnect.
+pub struct LongSession {
     // Dropped in this order.
-    pub session: Session,
-    pub link: Link,
+    session: Session,
+    /// Its runtime is that of the session.
+    driver: ReconnectingSession,
 }
 
-impl Open {
-    pub fn connect(link: Link) -> Result<Self, PostgresError> {
+impl LongSession {
+    pub fn connect(driver: ReconnectingSession) -> Result<Self, PostgresError> {
         let connect = async |connector: &Connector| connector.connect_to_any().await;
-        let session = link.connect(until(), connect)?;
-        Ok(Self { session, link })
+        let session = driver.connect(until(), connect)?;
+        Ok(Self { session, driver })
     }
 
-    /// Runs something to its end, however long it takes. Keep-alive notices where the database is
-    /// gone.
+    /// Runs something to its end. Keep-alive notices if the database is gone.
     pub fn run<T>(&self, work: impl AsyncFnOnce(&Session) -> T) -> T {
-        self.link.block_on(work(&self.session))
+        self.driver.block_on(work(&self.session))
     }
 }
 
 /// How many plants there are.
-pub fn count(open: &Open) -> Result<u64, PostgresError> {
+pub fn count(session: &LongSession) -> Result<u64, PostgresError> {
     let count = async |session: &Session| session.row("SELECT count(*) FROM plants").await;
-    Ok(open.run(count)?.try_get::<_, i64>(0)?.unsigned_abs())
+    Ok(session.run(count)?.try_get::<_, i64>(0)?.unsigned_abs())
 }
 
 /// Plants in the order of their ids.
-pub struct PostgresPages<O> {
-    open: O,
+pub struct PostgresPages<S> {
+    session: S,
     rows: Option<Pin<Box<RowStream>>>,
     /// How many of these rows there were.
     read: usize,
     has_ended: bool,
 }
 
-impl PostgresPages<Open> {
+impl PostgresPages<LongSession> {
     /// From a transaction of its own.
-    pub fn open(link: Link) -> Result<Self, PostgresError> {
-        let open = Open::connect(link)?;
-        open.run(async |session| session.client.batch_execute(BEGIN).await)?;
-        Self::declare(open)
+    pub fn open(driver: ReconnectingSession) -> Result<Self, PostgresError> {
+        let session = LongSession::connect(driver)?;
+        session.run(async |session| session.client.batch_execute(BEGIN).await)?;
+        Self::declare(session)
     }
 }
 
-impl<O: Borrow<Open>> PostgresPages<O> {
+impl<S: Borrow<LongSession>> PostgresPages<S> {
     /// From the transaction that is open.
-    pub fn declare(open: O) -> Result<Self, PostgresError> {
+    pub fn declare(session: S) -> Result<Self, PostgresError> {
         let declare = format!("DECLARE pages NO SCROLL CURSOR FOR {}", row::in_order());
-        open.borrow().run(async |session| session.client.batch_execute(&declare).await)?;
-        Ok(Self { open, rows: None, read: 0, has_ended: false })
+        session.borrow().run(async |session| session.client.batch_execute(&declare).await)?;
+        Ok(Self { session, rows: None, read: 0, has_ended: false })
     }
 
     fn read(&mut self) -> Result<Vec<NewPlant>, PostgresError> {
-        let Self { open, rows, read, has_ended } = self;
-        let open: &Open = (*open).borrow();
-        open.run(async |session| {
-            let (mut page, mut bytes) = (Vec::new(), 0);
-            while page.len() < PLANTS && bytes < BYTES && !*has_ended {
+        let Self { session, rows, read, has_ended } = self;
+        let session: &LongSession = (*session).borrow();
+        session.run(async |session| {
+            let mut page = Page::default();
+            // The rows that were asked for and do not fit the page wait in the socket.
+            while !page.is_full() && !*has_ended {
                 let stream = if let Some(stream) = rows {
                     stream
                 } else {
@@ -91,21 +87,19 @@ impl<O: Borrow<Open>> PostgresPages<O> {
                     rows.insert(Box::pin(stream))
                 };
                 if let Some(row) = stream.try_next().await? {
-                    let plant = row::plant(&row)?;
-                    bytes += plant.size();
-                    page.push(plant);
+                    page.push(row::plant(&row)?);
                     *read += 1;
                 } else {
                     *has_ended = *read < PLANTS;
                     *rows = None;
                 }
             }
-            Ok(page)
+            Ok(page.plants)
         })
     }
 }
 
-impl<O: Borrow<Open>> Iterator for PostgresPages<O> {
+impl<S: Borrow<LongSession>> Iterator for PostgresPages<S> {
     type Item = Result<Vec<NewPlant>, PostgresError>;
 
     fn next(&mut self) -> Option<Self::Item> {

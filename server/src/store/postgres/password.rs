@@ -1,4 +1,4 @@
-//! The password, where the URL has none: `PGPASSWORD`, else a passfile
+//! The password, if the URL has none: `PGPASSWORD`, else a passfile
 //! (<https://www.postgresql.org/docs/current/libpq-pgpass.html>).
 //!
 //! It is read at each connect, so it may change while the service runs. It must not leave the
@@ -11,7 +11,7 @@ use std::{env, fs};
 use nix::unistd::{User, geteuid};
 use tokio_postgres::Config;
 
-use crate::store::engine::Cause;
+use crate::store::error::Cause;
 use crate::store::postgres::url::{PostgresUrl, host_of};
 
 /// The password for that host that the URL does not have, if there is one.
@@ -83,20 +83,4 @@ fn password_of(line: &str, wanted: [&str; 4]) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passfile_line_fits_by_host_port_database_and_user() {
-        let wanted = ["db.example", "5432", "plants", "ada"];
-        for (line, password) in [
-            ("db.example:5432:plants:ada:secret", Some("secret")),
-            (r"*:*:*:ada:a\:b\\c", Some(r"a:b\c")),
-            ("db.example:5433:plants:ada:secret", None),
-            ("#db.example:5432:plants:ada:secret", None),
-            ("db.example:5432:plants", None),
-        ] {
-            assert_eq!(password_of(line, wanted).as_deref(), password, "{line}");
-        }
-    }
-}
+mod tests;

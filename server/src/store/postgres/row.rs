@@ -36,7 +36,7 @@ pub fn by_id() -> String {
 /// `VALUES`, because a distributed engine takes the rows of an `unnest` through every node.
 ///
 /// A row whose id is taken is locked by the `DO UPDATE`, and not changed. So the transaction waits
-/// at its commit until that row is as durable as its own, also where a standby has to have it; a
+/// at its commit until that row is as durable as its own, also if a standby has to have it; a
 /// transaction that has only read the row would not wait. `FOR KEY SHARE` would do the same on one
 /// machine, but not over the shards of Citus
 /// (<https://www.postgresql.org/docs/current/sql-insert.html#SQL-ON-CONFLICT>).

@@ -10,7 +10,7 @@ use tokio_postgres::error::SqlState;
 
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::session::Session;
-use crate::store::sqlite;
+use crate::store::version::VERSION;
 
 /// The first step makes version 1, the second version 2, and so on.
 const STEPS: &[&[&str]] = &[
@@ -50,13 +50,9 @@ const STEPS: &[&[&str]] = &[
 /// store has had.
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS plant_store_schema (version bigint PRIMARY KEY)";
 
-/// The version that this release reads and writes.
-pub const VERSION: u32 = sqlite::SCHEMA_VERSION;
+const _: () = assert!(STEPS.len() == VERSION as usize, "each step makes the next version");
 
-// A store may move between the engines.
-const _: () = assert!(STEPS.len() == VERSION as usize, "a step of one engine is one of the other");
-
-/// The version of the store; none, where there is no store, or one whose creation has not ended.
+/// The version of the store; none if there is no store, or one whose creation has not ended.
 pub async fn version(session: &Session) -> Result<Option<u32>, PostgresError> {
     let found = session.row("SELECT max(version) FROM plant_store_schema").await;
     match found {
@@ -78,12 +74,12 @@ pub async fn has_table(session: &Session, name: &str) -> Result<bool, PostgresEr
     }
 }
 
-/// Takes the steps that the store lacks. Sets `has_created` where this call created the store: where
-/// several servers do it together, one of them did.
+/// Takes the steps that the store lacks. Sets `has_created` if this call created the store: if several
+/// servers do it together, one of them did.
 ///
 /// # Errors
 ///
-/// Where another one does the same at the same time: [`is_a_race`]. Do it again then.
+/// If [`is_a_race`], another server does the same at the same time. Then do it again.
 pub async fn bring_up_to_date(
     session: &Session,
     has_created: &AtomicBool,

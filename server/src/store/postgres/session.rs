@@ -25,8 +25,8 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
 /// The sizes of the statements that add plants: 1, 2, 4 and so on, up to a whole batch.
 const SIZES: usize = BATCH.ilog2() as usize + 1;
 
-/// What the server would lose at a power cut. An engine that does not have a setting, such as
-/// CockroachDB, has a log of its own.
+/// Without these settings the server may lose plants at a power cut. An engine that does not have
+/// them, such as CockroachDB, has a write-ahead log of its own.
 const DURABILITY: &str =
     "SELECT current_setting('fsync', true), current_setting('full_page_writes', true)";
 
@@ -34,7 +34,7 @@ const DURABILITY: &str =
 pub struct Session {
     pub client: Client,
     tls: MakeRustlsConnect,
-    /// The last warning. One that is sent during a statement is here before the statement's result.
+    /// The last warning. A warning of a statement is here before the statement's result.
     warning: Arc<Mutex<Option<String>>>,
     /// The statement that adds 2^n plants is the nth.
     inserts: [OnceCell<Statement>; SIZES],
@@ -80,7 +80,7 @@ impl Session {
         Ok(self.inserts[exponent].get_or_try_init(prepare).await?)
     }
 
-    /// Fails where the database does not sync what it commits.
+    /// Fails if the database does not sync what it commits.
     pub async fn check_durability(&self) -> Result<(), PostgresError> {
         let row = self.row(DURABILITY).await?;
         for (column, name) in ["fsync", "full_page_writes"].into_iter().enumerate() {
@@ -101,18 +101,18 @@ impl Session {
         Ok(self.client.query_typed_one(query, &[]).await?)
     }
 
-    /// Says to the server that the session ends. Without it the server's log has an error.
+    /// Says to the server that the session ends. Otherwise the server would log an error.
     pub async fn close(self) {
         let Self { client, mut connection, .. } = self;
         drop(client);
-        // Where the server does not take it, the connection is closed all the same.
+        // If the server does not read it, the connection is closed all the same.
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, &mut connection.0).await;
     }
 
     /// Has the server cancel the statement that runs. It may have ended meanwhile.
     pub async fn cancel(&self) {
         let cancel = self.client.cancel_token();
-        // Where this fails, the connection is closed after it.
+        // If this fails, the connection is closed after it.
         let _ = tokio::time::timeout(CANCEL_TIMEOUT, cancel.cancel_query(self.tls.clone())).await;
     }
 }

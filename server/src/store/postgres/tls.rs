@@ -8,10 +8,10 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::store::engine::Cause;
+use crate::store::error::Cause;
 use crate::store::postgres::url::PostgresUrl;
 
-/// How a connection to that database is encrypted, where its URL asks for it.
+/// How a connection to that database is encrypted, if its URL asks for it.
 ///
 /// # Errors
 ///

@@ -1,19 +1,18 @@
 //! The tables of token digests, of their changes, and of the servers that have read them.
 
-use chrono::{DateTime, Utc};
+use chrono::Utc;
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::session::Session;
-use crate::token::{StoredToken, TokenDigest, TokenName};
+use crate::store::token_row::{self, COLUMNS};
+use crate::token::{StoredToken, TokenName};
 
-/// The servers that are there. One that has not said so for this time was killed, or is cut off. It
-/// says so every second, unless a slow statement is before it. A token command waits longer.
+/// The servers that run. Each says so every second, unless a slow statement delays it. One that has
+/// not said so for four seconds was killed, or is cut off. A token command waits longer than that.
 pub const SERVERS: &str = "SELECT 1 FROM servers WHERE seen_at > now() - interval '4 seconds'";
-
-const COLUMNS: &str = "name, digest, first_characters, created_at, expires_at";
 
 /// What became of a change of the tokens.
 pub enum Changed {
@@ -57,7 +56,7 @@ pub async fn add(session: &Session, token: &StoredToken) -> Result<Changed, Post
     };
     match change(session, add).await {
         Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
-            // It is there already where the answer to the first attempt was lost.
+            // If the answer to the first attempt was lost, the token is there already.
             let is_there = all(session).await?.iter().any(|kept| kept.digest == token.digest);
             Ok(if is_there { Changed::Done } else { Changed::Not })
         }
@@ -104,10 +103,10 @@ pub async fn changes(session: &Session) -> Result<u32, PostgresError> {
     Ok(u32::try_from(row.try_get::<_, i64>(0)?).unwrap_or(u32::MAX))
 }
 
-/// A server says that it has read the tokens after so many changes, and that it is there. Servers
-/// that have been gone for long are forgotten.
+/// A server says that it has read the tokens after so many changes, and that it runs. Forgets the
+/// servers that have been gone for long.
 ///
-/// Nothing depends on its outliving a crash, so it waits for no sync.
+/// It need not survive a crash, so it waits for no sync.
 pub async fn confirm(session: &Session, server: i64, changes: u32) -> Result<(), PostgresError> {
     session
         .client
@@ -131,7 +130,7 @@ pub async fn leave(session: &Session, server: i64) -> Result<(), PostgresError> 
     Ok(())
 }
 
-/// Whether every server that is there has read the tokens after the last change.
+/// Whether every server that runs has read the tokens after the last change.
 pub async fn are_confirmed(session: &Session) -> Result<bool, PostgresError> {
     let query = format!(
         "SELECT NOT EXISTS ({SERVERS} \
@@ -143,18 +142,6 @@ pub async fn are_confirmed(session: &Session) -> Result<bool, PostgresError> {
 fn token(row: &Row) -> Result<StoredToken, PostgresError> {
     let name: &str = row.try_get(0)?;
     let digest: &[u8] = row.try_get(1)?;
-    let not_ours = || PostgresError::NotFit("a token of the store is not one".to_owned());
-    Ok(StoredToken {
-        name: name.parse().map_err(|_| not_ours())?,
-        digest: TokenDigest(digest.try_into().map_err(|_| not_ours())?),
-        first_characters: row.try_get(2)?,
-        created_at: time(row.try_get(3)?),
-        expires_at: row.try_get::<_, Option<i64>>(4)?.map(time),
-    })
-}
-
-/// A time past the calendar was not written by this service. It becomes the earliest time, so that
-/// such a token has expired.
-fn time(seconds: i64) -> DateTime<Utc> {
-    DateTime::from_timestamp(seconds, 0).unwrap_or(DateTime::<Utc>::MIN_UTC)
+    token_row::token(name, digest, row.try_get(2)?, row.try_get(3)?, row.try_get(4)?)
+        .map_err(|malformed| PostgresError::NotFit(malformed.to_string()))
 }

@@ -1,11 +1,11 @@
 //! The one session that writes plants.
 //!
 //! A batch is one transaction, and takes one round trip: its statements are sent without waiting
-//! for the answers of those before. Where ids were taken, a second round trip reads their plants.
-//! A plant never changes, and the transaction has waited for the rows that it met, so this read
-//! needs no transaction.
+//! for the answers of those before. If ids were taken, a second round trip reads their plants. A plant
+//! never changes, and the transaction has waited for the rows that it met, so this read needs no
+//! transaction.
 //!
-//! A commit whose answer was lost is repeated: it tells what is there.
+//! A commit whose answer was lost is repeated. The repeat tells what is there.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,28 +16,29 @@ use futures::TryStreamExt;
 use futures::future::try_join_all;
 use futures::join;
 
-use crate::store::engine::{CommitError, Outcome, Writer};
+use crate::store::engine::{Outcome, Writer};
+use crate::store::error::CommitError;
 use crate::store::postgres::error::PostgresError;
-use crate::store::postgres::link::Link;
+use crate::store::postgres::reconnecting_session::ReconnectingSession;
 use crate::store::postgres::row;
 use crate::store::postgres::session::Session;
 use crate::store::postgres::tokens;
 use crate::types::NewPlant;
 
-/// How long the last words to the database may take.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+/// How long it may take to tell the database that this server stops.
+const LEAVE_LIMIT: Duration = Duration::from_millis(500);
 
 pub struct PostgresWriter {
-    link: Link,
-    /// This server, which says at its end that it goes.
+    session: ReconnectingSession,
+    /// This server, by its id in the table `servers`.
     server: i64,
     /// Whether the database syncs.
     is_durable: Arc<AtomicBool>,
 }
 
 impl PostgresWriter {
-    pub fn new(link: Link, server: i64, is_durable: Arc<AtomicBool>) -> Self {
-        Self { link, server, is_durable }
+    pub fn new(session: ReconnectingSession, server: i64, is_durable: Arc<AtomicBool>) -> Self {
+        Self { session, server, is_durable }
     }
 
     fn check(&self) -> Result<(), CommitError> {
@@ -51,43 +52,38 @@ impl PostgresWriter {
 impl Writer for PostgresWriter {
     fn commit(&mut self, plants: &[NewPlant], until: Instant) -> Result<Vec<Outcome>, CommitError> {
         self.check()?;
-        let batch = Batch::of(plants);
-        Ok(self.link.retry(until, async |session| batch.put(session).await)?)
+        let plants = SortedPlants::of(plants);
+        Ok(self.session.retry(until, async |session| plants.put(session).await)?)
     }
 
     fn try_write(&mut self, until: Instant) -> Result<(), CommitError> {
         self.check()?;
-        Ok(self.link.run(until, async |session| try_write(session).await)?)
+        Ok(self.session.run(until, async |session| try_write(session).await)?)
     }
 
     fn may_try_after_fault(&self) -> bool {
         true
     }
 
-    /// Everything is in the database already.
+    /// Everything is in the database already. Token commands need not wait for this server any more.
     fn finish(&mut self) -> Result<(), CommitError> {
-        let until = Instant::now() + LAST_WORDS;
-        // A server that could not say it counts as gone soon.
-        let _ = self.link.run(until, async |session| tokens::leave(session, self.server).await);
-        self.link.disconnect();
-        Ok(())
-    }
-
-    fn maintain(&mut self) -> Result<(), CommitError> {
+        let until = Instant::now() + LEAVE_LIMIT;
+        // If this fails, the server counts as gone after some seconds.
+        let _ = self.session.run(until, async |session| tokens::leave(session, self.server).await);
+        self.session.disconnect();
         Ok(())
     }
 }
 
 /// Plants to be committed together.
-struct Batch<'a> {
+struct SortedPlants<'a> {
     plants: &'a [NewPlant],
-    /// The first plant of each id, in the order of the ids: transactions that meet the same ids
-    /// meet them in the same order, so none waits for one that waits for it. And a statement may
-    /// meet an id only once.
+    /// The first plant of each id, in the order of the ids. Transactions with the same ids lock them
+    /// in the same order, so they cannot deadlock. And a statement may have an id only once.
     firsts: Vec<&'a NewPlant>,
 }
 
-impl<'a> Batch<'a> {
+impl<'a> SortedPlants<'a> {
     fn of(plants: &'a [NewPlant]) -> Self {
         let mut firsts: Vec<_> = plants.iter().collect();
         // Stable, so the first plant of an id stays the first.
@@ -130,8 +126,8 @@ impl<'a> Batch<'a> {
             // One statement is a transaction.
             insert(inserts.remove(0)).await?
         } else {
-            // Polled in this order, so sent in this order. Where one fails, those after it fail
-            // too, and the server rolls back at the end.
+            // Polled in this order, so sent in this order. If one fails, those after it fail too, and
+            // the server rolls back at the end.
             let (begun, inserted, committed) = join!(
                 client.batch_execute("BEGIN"),
                 try_join_all(inserts.into_iter().map(insert)),
@@ -146,7 +142,7 @@ impl<'a> Batch<'a> {
         Ok(ids)
     }
 
-    /// What became of the plants, in their order, where `found` has the plants of the other ids.
+    /// What became of the plants, in their order; `found` has the plants of the ids that were taken.
     fn compare(
         &self,
         created: &[i64],

@@ -4,8 +4,8 @@ use rusqlite::Connection;
 
 use crate::store::sqlite::schema;
 
-/// What SQLite finds wrong with the file, and whether the schema is this release's; nothing, where
-/// the store is sound (<https://sqlite.org/pragma.html#pragma_integrity_check>).
+/// What SQLite finds wrong with the file, and whether the schema is this release's; nothing if the
+/// store is sound (<https://sqlite.org/pragma.html#pragma_integrity_check>).
 pub fn faults(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut check = connection.prepare("PRAGMA integrity_check")?;
     let found: Vec<String> = check.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;

@@ -1,6 +1,17 @@
-//! How the write-ahead log is copied into the store's file.
+//! How the WAL is copied into the store's file.
+
+use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::Connection;
+
+use crate::descriptors::beyond_limit;
+use crate::store::error::CommitError;
+use crate::store::sqlite::connection::connect;
+
+/// More pages than this are not copied between two commits. They are there after a reader has held
+/// the WAL for long, and [`shorten`] copies them beside the commits.
+pub const TOO_MANY_PAGES: i64 = 4000;
 
 /// How far a checkpoint goes (<https://sqlite.org/pragma.html#pragma_wal_checkpoint>).
 #[derive(Clone, Copy)]
@@ -9,9 +20,9 @@ pub enum Checkpoint {
     Noop,
     /// It copies what no reader holds back, beside a running writer.
     Passive,
-    /// And lets the log start over with the next transaction.
+    /// And lets the WAL start over with the next transaction.
     Restart,
-    /// And cuts the log's file.
+    /// And cuts the WAL's file.
     Truncate,
 }
 
@@ -20,7 +31,7 @@ pub struct Checkpointed {
     /// Whether it did all that it was asked to. A reader, or another process's checkpoint, may be
     /// in its way; that says nothing about writes.
     pub complete: bool,
-    /// The length of the log, in pages.
+    /// The length of the WAL, in pages.
     pub pages: i64,
     /// How many of them are in the store's file.
     pub copied: i64,
@@ -41,4 +52,23 @@ impl Checkpoint {
             Ok(Checkpointed { complete, pages: row.get(1)?, copied: row.get(2)? })
         })
     }
+}
+
+/// Cuts the file of a WAL that is longer than it should be, beside a running writer.
+///
+/// It copies what no reader holds back any more. If commits go on meanwhile, the writer then finds
+/// little left to copy, and starts the WAL over itself.
+pub fn shorten(store: &Path) -> Result<(), CommitError> {
+    let connection = beyond_limit(|| connect(store)).map_err(CommitError::Unavailable)?;
+    connection.busy_timeout(Duration::ZERO)?;
+    let mut copied = -1;
+    loop {
+        let now = Checkpoint::Passive.run(&connection)?;
+        // The writer, or the last checkpoint, copies the rest.
+        if now.copied <= copied || now.pages - now.copied <= TOO_MANY_PAGES {
+            break;
+        }
+        copied = now.copied;
+    }
+    Checkpoint::Truncate.run(&connection).map(drop).map_err(CommitError::from)
 }

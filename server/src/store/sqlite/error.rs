@@ -1,26 +1,16 @@
 //! SQLite's errors, as those of the store.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::ErrorCode;
 use rusqlite::ffi::{SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC};
 
-use crate::store::engine::{Cause, CommitError, StoreError};
+use crate::store::error::CommitError;
 use crate::store::url::StoreUrl;
-
-/// Turns a cause into a [`StoreError::Failed`] that says what was tried.
-pub fn failed<E: Into<Cause>>(doing: &'static str) -> impl Fn(E) -> StoreError {
-    move |cause| StoreError::Failed { doing, cause: cause.into() }
-}
 
 /// How a store of this engine is named in an error.
 pub fn url(path: &Path) -> StoreUrl {
     StoreUrl::Sqlite(path.to_owned())
-}
-
-/// The names of files, for a message.
-pub fn names(files: &[PathBuf]) -> String {
-    files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 /// What an error means for a commit, by SQLite's result code (<https://sqlite.org/rescode.html>).

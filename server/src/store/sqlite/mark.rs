@@ -1,19 +1,26 @@
-//! The mark that tells whether a write-ahead log belongs to the file beside which it lies, and
-//! whether there has to be a log at all.
+//! The mark that tells whether a WAL belongs to the file beside which it lies, and whether there has
+//! to be a WAL at all.
 //!
-//! SQLite's own header of a log has nothing of the file, so a log that was left beside another
-//! file, or beside an older copy of its own, is adopted, and the store is corrupt
+//! SQLite's own header of a WAL says nothing of the file. So SQLite adopts a WAL that was left beside
+//! another file, or beside an older copy of its own, and the store is corrupt
 //! (<https://sqlite.org/howtocorrupt.html#_unlinking_or_renaming_a_database_file_while_in_use>).
-//! Where the log is missing, SQLite reads the file alone, without the last plants.
+//! If the WAL is missing, SQLite reads the file alone, without the last plants.
 //!
-//! So the table `log_mark` has one row. The first transaction of each log sets `base` to what
-//! `current` is in the file, and `current` to a random value. A file belongs to a log when its own
-//! row, without the log, has the log's `base` as `current`; or when the two rows are the same,
-//! because the log's was copied already. `store` is a random id of the store. `open` is set in the
-//! file as long as a server may have its log beside it.
+//! The table `log_mark` has one row. Each new WAL copies the row's `current` into `base`, and sets
+//! `current` to a new random id:
 //!
-//! A second mark in one log would refuse a sound store: the file may still have the `current` of
-//! the first one's `base`.
+//! ```text
+//! file   current = A ─── first WAL   base = A, current = B
+//!                          │ is copied into the file
+//! file   current = B ─── next WAL    base = B, current = C
+//! ```
+//!
+//! A file belongs to a WAL if the file's row, read without the WAL, has the WAL's `base` as
+//! `current`; or if the two rows are the same, because the WAL's was copied already. `store` is a
+//! random id of the store. `open` is set in the file as long as a server may have its WAL beside it.
+//!
+//! A WAL must have one mark at most. With a second one its `base` would be the first one's
+//! `current`, which the file may not have, and a sound store would be refused.
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction};
 
@@ -26,12 +33,12 @@ pub struct Mark {
     /// Empty in a store that was just brought up from a version without marks.
     base: Vec<u8>,
     current: Vec<u8>,
-    /// Whether a server may have a log beside the file.
+    /// Whether a server may have a WAL beside the file.
     pub open: bool,
 }
 
 impl Mark {
-    /// The mark that the connection sees; none where there is no table for it.
+    /// The mark that the connection sees; none if there is no table for it.
     pub fn read(connection: &Connection) -> rusqlite::Result<Option<Self>> {
         if !connection.table_exists(None, "log_mark")? {
             return Ok(None);
@@ -44,16 +51,16 @@ impl Mark {
         connection.query_row(row, [], mark).optional()
     }
 
-    /// Marks the log to which the transaction is written. It must not have a mark yet.
+    /// Marks the WAL to which the transaction is written. It must not have a mark yet.
     ///
-    /// It writes the first page too, so that the log says itself where its tables are, whatever
-    /// file it is put beside.
+    /// It writes the first page too, so that the WAL says itself where its tables are, whatever file
+    /// it is put beside.
     pub fn write(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         transaction.execute("UPDATE log_mark SET base = current, current = randomblob(16)", [])?;
         schema::touch(transaction)
     }
 
-    /// Says whether a server may have a log beside the file.
+    /// Says whether a server may have a WAL beside the file.
     pub fn set_open(transaction: &Transaction<'_>, open: bool) -> rusqlite::Result<()> {
         transaction.execute("UPDATE log_mark SET open = ?1", [open]).map(drop)
     }
@@ -64,8 +71,8 @@ impl Mark {
         connection.query_row(row, [], |row| row.get(0))
     }
 
-    /// Whether a log with this mark belongs to a file with that one; none, where the file has no
-    /// table for it yet.
+    /// Whether a WAL with this mark belongs to a file with that one; none if the file has no table
+    /// for it yet.
     pub fn belongs_to(&self, file: Option<&Self>) -> bool {
         match file {
             None => self.base.is_empty(),

@@ -1,6 +1,6 @@
 //! SQLite: the embedded engine.
 //!
-//! Write-ahead log and `synchronous=FULL`: a commit returns when the log is synced, and that makes
+//! Write-ahead log and `synchronous=FULL`: a commit returns when the WAL is synced, and that makes
 //! it durable (<https://sqlite.org/pragma.html#pragma_synchronous>). The writer runs checkpoints
 //! itself, because SQLite's automatic one does not report a failed fsync
 //! (<https://sqlite.org/c3ref/wal_autocheckpoint.html>).
@@ -13,17 +13,18 @@ mod check;
 mod checkpoint;
 mod connection;
 mod error;
-mod file;
+mod existing_file;
+mod files;
 mod lock;
-mod log;
-mod log_file;
 mod mark;
+mod names;
 mod new_file;
+mod open_file;
 mod pages;
-mod place;
 mod row;
 mod schema;
 mod tokens;
+mod wal;
 mod writer;
 
 use std::io;
@@ -35,42 +36,38 @@ use rusqlite::Connection;
 
 use crate::descriptors;
 use crate::store::engine::{
-    CommitError, Contents, Engine, NewStore, Pages, Sizes, Start, StoreError, Writer,
+    Contents, NewStore, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer,
 };
+use crate::store::error::{CommitError, StoreError, failed};
 use crate::store::metrics::FileMetrics;
-use crate::store::sqlite::connection::{connect, copy_log_at_close};
-use crate::store::sqlite::error::{failed, url};
+use crate::store::sqlite::connection::{WAL_BOUND, connect, copy_wal_at_close};
+use crate::store::sqlite::error::url;
+use crate::store::sqlite::files::StoreFiles;
 use crate::store::sqlite::lock::LockFile;
-use crate::store::sqlite::log_file::LogFile;
 use crate::store::sqlite::mark::Mark;
 use crate::store::sqlite::new_file::NewFile;
 use crate::store::sqlite::pages::SqlitePages;
-use crate::store::sqlite::place::Place;
 use crate::store::sqlite::writer::SqliteWriter;
+use crate::store::version::{VERSION, check_present};
 use crate::token::{StoredToken, TokenName};
 
 const OPEN: &str = "open the store";
 const LOCK: &str = "lock the store";
 const CHANGE: &str = "change the tokens";
 
-/// The largest plant that a row holds, in bytes of its texts, with room for the rest of the row
+/// The largest plant that a row holds, in bytes of its texts. The rest of the row fits beside it
 /// (<https://sqlite.org/limits.html#max_length>).
 pub const LARGEST_PLANT: u64 = 999_999_000;
 
-/// The version of the schema.
-pub const SCHEMA_VERSION: u32 = schema::VERSION;
-
-/// A plant store in a file, its log and the log's index beside it (`-wal`, `-shm`).
+/// A plant store in a file, with its WAL and the WAL's index beside it (`-wal`, `-shm`).
 pub struct Sqlite {
-    place: Place,
-    /// What it has seen is the same for all connections of this process.
-    log: Arc<LogFile>,
-    /// For the tokens. It also keeps the log in place while no other connection is open.
+    files: Arc<StoreFiles>,
+    /// For the tokens. It also keeps the WAL in place while no other connection is open.
     connection: Mutex<Connection>,
     /// Dropped after the connection.
     lock: Arc<LockFile>,
-    /// Whether the log holds nothing that may not be synced yet.
-    log_is_synced: AtomicBool,
+    /// Whether the WAL holds nothing that may not be synced yet.
+    wal_is_synced: AtomicBool,
     /// Whether this process has created the store.
     has_created: bool,
     metrics: FileMetrics,
@@ -81,33 +78,24 @@ pub fn begin(path: &Path) -> Result<Box<dyn NewStore>, StoreError> {
     Ok(Box::new(NewFile::begin(path)?))
 }
 
-/// See [`crate::store::serve`].
-pub fn serve(path: &Path, start: Start) -> Result<Sqlite, StoreError> {
+/// See [`crate::store::open_to_serve`].
+pub fn open_to_serve(path: &Path, start: Start) -> Result<Sqlite, StoreError> {
     let new = match start.create.then(|| NewFile::begin(path)) {
         Some(Ok(new)) => new.publish_locked()?,
         None | Some(Err(StoreError::Exists(_))) => None,
         Some(Err(error)) => return Err(error),
     };
     let has_created = new.is_some();
-    file::recognise(path)?;
+    existing_file::recognise(path)?;
     let lock = match new {
         Some(lock) => lock,
         None => take_lock(path)?,
     };
-    if !start.without_log {
-        file::check_log_is_there(path)?;
+    if !start.without_wal {
+        existing_file::check_wal_is_there(path)?;
     }
-    let mut connection = connect(path).map_err(failed(OPEN))?;
+    let connection = connect(path).map_err(failed(OPEN))?;
     check_mark(&connection, path)?;
-    if file::version(&connection, path)? < schema::VERSION {
-        connection
-            .transaction()
-            .and_then(|transaction| {
-                schema::bring_up_to_date(&transaction)?;
-                transaction.commit()
-            })
-            .map_err(failed("bring the store up to date"))?;
-    }
     Sqlite::new(connection, path, lock, has_created)
 }
 
@@ -121,39 +109,36 @@ fn take_lock(path: &Path) -> Result<LockFile, StoreError> {
     Err(StoreError::Served { url: url(path), server })
 }
 
-/// Refuses a log that belongs to another file. Before a server runs this says it for certain.
+/// Refuses a WAL that belongs to another file. Only certain while no server runs.
 fn check_mark(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     if is_foreign(connection, path).map_err(failed(OPEN))? {
-        let log = place::log_of(path).display().to_string();
-        return Err(StoreError::ForeignLog { url: url(path), log });
+        let file = names::wal_of(path).display().to_string();
+        return Err(StoreError::ForeignFile { url: url(path), file });
     }
     Ok(())
 }
 
-/// Whether the log belongs to another file. A file that cannot be read without its log says
-/// nothing.
+/// Whether the WAL belongs to another file. False if the file cannot be read without its WAL.
 fn is_foreign(connection: &Connection, path: &Path) -> rusqlite::Result<bool> {
-    let Ok(file) = descriptors::beyond_limit(|| file::mark(path)) else { return Ok(false) };
-    Ok(Mark::read(connection)?.is_some_and(|log| !log.belongs_to(file.as_ref())))
+    let Ok(file) = descriptors::beyond_limit(|| existing_file::mark(path)) else {
+        return Ok(false);
+    };
+    Ok(Mark::read(connection)?.is_some_and(|wal| !wal.belongs_to(file.as_ref())))
 }
 
 impl Sqlite {
     /// Opens the store in that file, which has the schema of this release.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        file::recognise(path)?;
+        existing_file::recognise(path)?;
         let lock = LockFile::open(path).map_err(failed(OPEN))?;
-        file::check_log_is_there(path)?;
+        existing_file::check_wal_is_there(path)?;
         let connection = connect(path).map_err(failed(OPEN))?;
-        // A server has asked already, and the file and the log change while it runs.
+        // A server has asked already, and the file and the WAL change while it runs.
         if lock.server().map_err(failed(OPEN))?.is_none() {
             check_mark(&connection, path)?;
         }
-        // Read on this connection, which sees the log too: the file alone may be older.
-        let found = file::version(&connection, path)?;
-        if found < schema::VERSION {
-            let needed = schema::VERSION;
-            return Err(StoreError::OlderSchema { url: url(path), found, needed });
-        }
+        // Read on this connection, which sees the WAL too: the file alone may be older.
+        check_present(existing_file::version(&connection, path)?, &url(path))?;
         Self::new(connection, path, lock, false)
     }
 
@@ -163,36 +148,20 @@ impl Sqlite {
         lock: LockFile,
         has_created: bool,
     ) -> Result<Self, StoreError> {
-        let place = Place::of(path).map_err(failed(OPEN))?;
-        if lock.id().map_err(failed(OPEN))? != place.id() {
+        let files = StoreFiles::of(path, &connection).map_err(failed(OPEN))?;
+        if lock.id().map_err(failed(OPEN))? != files.store().id() {
             return Err(failed(OPEN)("another file was put in its place meanwhile"));
         }
-        // A log that a crash left may never have been synced.
-        let log_is_synced = place.log_length().map_err(failed(OPEN))? == 0;
-        let log = Arc::new(LogFile::open(&place).map_err(failed(OPEN))?);
+        // A WAL that a crash left may never have been synced.
+        let wal_is_synced = files.wal.bytes().map_err(failed(OPEN))? == 0;
         Ok(Self {
-            log,
-            place,
+            files: Arc::new(files),
             connection: Mutex::new(connection),
             lock: Arc::new(lock),
-            log_is_synced: log_is_synced.into(),
+            wal_is_synced: wal_is_synced.into(),
             has_created,
             metrics: FileMetrics::register(),
         })
-    }
-
-    /// Changes the tokens, and marks the log if that started it over. Without a mark a log is taken
-    /// as it is, so an error there is none here.
-    fn change_tokens<T>(
-        &self,
-        change: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
-        let mut connection = self.connection();
-        self.log.check(&connection, &self.place).map_err(failed(CHANGE))?;
-        let changed = change(&mut connection)?;
-        let _ = self.log.ensure_marked(&mut connection);
-        self.log.check(&connection, &self.place).map_err(failed(CHANGE))?;
-        Ok(changed)
     }
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
@@ -200,37 +169,51 @@ impl Sqlite {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn check_log(&self) -> Result<(), CommitError> {
-        self.place.check_all()?;
-        self.log.check(&self.connection(), &self.place).map(drop)
+    fn path(&self) -> &Path {
+        self.files.store().path()
     }
 
-    /// Fails where something was copied over the file, which is still the one that is open.
-    fn check_file(&self) -> Result<(), CommitError> {
-        let path = self.place.store();
-        let is_foreign = || is_foreign(&self.connection(), path);
-        // The log may start over between the two looks, so it is asked again.
+    /// Changes the tokens, and marks the WAL if that started it over. A WAL without a mark is
+    /// accepted, so a failure to mark it is ignored.
+    fn change_tokens<T>(
+        &self,
+        change: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let mut connection = self.connection();
+        self.files.check(&connection).map_err(failed(CHANGE))?;
+        let before = self.files.wal.header().map_err(failed(CHANGE))?;
+        let changed = change(&mut connection)?;
+        if self.files.wal.header().map_err(failed(CHANGE))? != before {
+            let _ = self.files.wal.ensure_marked(&mut connection);
+        }
+        self.files.check(&connection).map_err(failed(CHANGE))?;
+        Ok(changed)
+    }
+
+    /// Fails if another store was copied over the file, which still has its device and inode.
+    fn check_contents(&self) -> Result<(), CommitError> {
+        let is_foreign = || is_foreign(&self.connection(), self.path());
+        // Again, because the WAL may start over between the two looks.
         if is_foreign()? && is_foreign()? && is_foreign()? {
-            // Or another file was put there meanwhile, or the log was cut.
-            self.check_log()?;
-            let cause = format!("{} was written over by another program", path.display());
+            // Another file was put there meanwhile, or the WAL was cut.
+            self.files.check_all(&self.connection())?;
+            let cause = format!("{} was written over by another program", self.path().display());
             return Err(CommitError::Gone(cause.into()));
         }
         Ok(())
     }
 }
 
-/// Copies the log into the file and removes it, if this connection is the last one and the file is
-/// the whole store then. A log that a server left is the next server's.
+/// Copies the WAL into the file and removes it, if this connection is the last one and the file is
+/// then the whole store. A WAL that a server left is the next server's.
 impl Drop for Sqlite {
     fn drop(&mut self) {
         let connection = self.connection();
         let is_closed = matches!(Mark::read(&connection), Ok(Some(Mark { open: false, .. })));
-        let copies = is_closed
-            && self.log_is_synced.load(Relaxed)
-            && self.log.check(&connection, &self.place).is_ok();
-        // An error leaves the log where it is.
-        let _ = copy_log_at_close(&connection, copies);
+        let copies =
+            is_closed && self.wal_is_synced.load(Relaxed) && self.files.check(&connection).is_ok();
+        // An error leaves the WAL as it is.
+        let _ = copy_wal_at_close(&connection, copies);
     }
 }
 
@@ -241,9 +224,9 @@ impl Contents for Sqlite {
 
     fn plants(&self) -> Result<Pages<'_>, StoreError> {
         const READ: &str = "read the plants";
-        let connection = connect(self.place.store()).map_err(failed(READ))?;
+        let connection = connect(self.path()).map_err(failed(READ))?;
         // The files that this connection has open must be those of the other one.
-        self.place.check_all().map_err(failed(READ))?;
+        self.files.check_all(&connection).map_err(failed(READ))?;
         Ok(Box::new(SqlitePages::new(connection)))
     }
 
@@ -252,44 +235,7 @@ impl Contents for Sqlite {
     }
 }
 
-impl Engine for Sqlite {
-    /// [`serve`] has done it.
-    fn set_up(&self) -> Result<bool, StoreError> {
-        Ok(self.has_created)
-    }
-
-    fn writer(&self) -> Result<Box<dyn Writer>, StoreError> {
-        let writer =
-            SqliteWriter::open(&self.place, Arc::clone(&self.log), Arc::clone(&self.lock))?;
-        // It has just been synced again.
-        self.log_is_synced.store(true, Relaxed);
-        Ok(Box::new(writer))
-    }
-
-    fn tend(&self) -> Result<Sizes, CommitError> {
-        // First: where the log is cut, nothing in it can be read.
-        self.check_log()?;
-        self.check_file()?;
-        log::shorten(&self.place)?;
-        let unavailable = |error: io::Error| CommitError::Unavailable(error.into());
-        let sizes = self.place.sizes().map_err(unavailable)?;
-        let free = self.place.free().map_err(unavailable)?;
-        self.metrics.bytes(sizes.log.unwrap_or_default(), free);
-        Ok(sizes)
-    }
-
-    fn check(&self) -> Result<Vec<String>, StoreError> {
-        check::faults(&self.connection()).map_err(failed("check the store"))
-    }
-
-    fn sizes(&self) -> Result<Sizes, StoreError> {
-        self.place.sizes().map_err(failed("measure the store"))
-    }
-
-    fn token_changes(&self) -> Result<u32, StoreError> {
-        tokens::changes(&self.connection()).map_err(failed("read the tokens"))
-    }
-
+impl Tokens for Sqlite {
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
         self.change_tokens(|connection| tokens::add(connection, token))
     }
@@ -298,20 +244,66 @@ impl Engine for Sqlite {
         self.change_tokens(|connection| tokens::revoke(connection, name))
     }
 
-    /// Its lock has said so.
-    fn join(&self) -> Result<(), StoreError> {
-        Ok(())
+    fn are_tokens_in_force(&self) -> Result<bool, StoreError> {
+        let is_served = self.lock.server().map_err(failed("look for the server"))?.is_some();
+        let confirmed = || tokens::are_confirmed(&self.connection());
+        Ok(!is_served || confirmed().map_err(failed("read the tokens"))?)
+    }
+}
+
+impl Store for Sqlite {
+    fn check(&self) -> Result<Vec<String>, StoreError> {
+        check::faults(&self.connection()).map_err(failed("check the store"))
+    }
+
+    fn sizes(&self) -> Result<Sizes, StoreError> {
+        self.files.sizes().map_err(failed("measure the store"))
+    }
+}
+
+impl ServedStore for Sqlite {
+    fn set_up(&self) -> Result<bool, StoreError> {
+        let mut connection = self.connection();
+        if existing_file::version(&connection, self.path())? < VERSION {
+            connection
+                .transaction()
+                .and_then(|transaction| {
+                    schema::bring_up_to_date(&transaction)?;
+                    transaction.commit()
+                })
+                .map_err(failed("bring the store up to date"))?;
+        }
+        Ok(self.has_created)
+    }
+
+    fn writer(&self) -> Result<Box<dyn Writer>, StoreError> {
+        let writer = SqliteWriter::open(Arc::clone(&self.files), Arc::clone(&self.lock))?;
+        // It has just synced the WAL again.
+        self.wal_is_synced.store(true, Relaxed);
+        Ok(Box::new(writer))
+    }
+
+    fn tend(&self) -> Result<Sizes, CommitError> {
+        // First, because nothing in a WAL that was cut can be read.
+        self.files.check_all(&self.connection())?;
+        self.check_contents()?;
+        let unavailable = |error: io::Error| CommitError::Unavailable(error.into());
+        if self.files.wal.bytes().map_err(unavailable)? > WAL_BOUND.into() {
+            checkpoint::shorten(self.path())?;
+        }
+        let sizes = self.files.sizes().map_err(unavailable)?;
+        let free = self.files.free().map_err(unavailable)?;
+        self.metrics.bytes(sizes.wal.unwrap_or_default(), free);
+        Ok(sizes)
+    }
+
+    fn token_changes(&self) -> Result<u32, StoreError> {
+        tokens::changes(&self.connection()).map_err(failed("read the tokens"))
     }
 
     fn confirm_tokens(&self, changes: u32) -> Result<(), StoreError> {
         self.change_tokens(|connection| {
             tokens::confirm(connection, changes).map_err(failed("confirm the tokens"))
         })
-    }
-
-    fn are_tokens_in_force(&self) -> Result<bool, StoreError> {
-        let is_served = self.lock.server().map_err(failed("look for the server"))?.is_some();
-        let confirmed = || tokens::are_confirmed(&self.connection());
-        Ok(!is_served || confirmed().map_err(failed("read the tokens"))?)
     }
 }

@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use tempfile::NamedTempFile;
 
-use crate::store::engine::{Cause, Contents, NewStore, Pages, StoreError};
-use crate::store::sqlite::error::{failed, names, url};
-use crate::store::sqlite::file::folder_of;
+use crate::store::engine::{Contents, NewStore, Pages};
+use crate::store::error::{Cause, StoreError, failed};
+use crate::store::sqlite::error::url;
 use crate::store::sqlite::lock::{self, LockFile};
+use crate::store::sqlite::names::{folder_of, left_beside};
 use crate::store::sqlite::pages::{SqlitePages, count};
-use crate::store::sqlite::place::left_beside;
 use crate::store::sqlite::row;
 use crate::store::sqlite::schema;
 use crate::store::sqlite::tokens;
@@ -21,7 +21,7 @@ use crate::types::NewPlant;
 
 const CREATE: &str = "create the store";
 
-/// The file goes when this does, unless it was published.
+/// Dropping it removes the file, unless it was published.
 pub struct NewFile {
     path: PathBuf,
     /// Inside a transaction, without a journal and without a sync: until it is published, nobody
@@ -35,14 +35,13 @@ impl NewFile {
     ///
     /// # Errors
     ///
-    /// Also where something is in the place, or the log of a store that was there.
+    /// Also if something is in the place, or files of a store that was there.
     pub fn begin(path: &Path) -> Result<Self, StoreError> {
         if path.symlink_metadata().is_ok() {
             return Err(StoreError::Exists(url(path)));
         }
-        let left = left_beside(path);
-        if !left.is_empty() {
-            return Err(StoreError::LeftBehind { url: url(path), files: names(&left) });
+        if let Some(files) = left_beside(path) {
+            return Err(StoreError::LeftBehind { url: url(path), files });
         }
         Self::make(path).map_err(failed(CREATE))
     }
@@ -63,8 +62,8 @@ impl NewFile {
         Ok(Self { path: path.to_owned(), connection, file })
     }
 
-    /// Publishes the store for a server, which has it to itself from the beginning; none, where
-    /// something else is in the place by now.
+    /// Publishes the store for a server, which locks it before others can see it; none if something
+    /// else is in the place by now.
     pub fn publish_locked(self) -> Result<Option<LockFile>, StoreError> {
         self.finish().map_err(failed(CREATE))
     }
@@ -78,8 +77,8 @@ impl NewFile {
         file.as_file().sync_all()?;
         lock::take(file.as_file())?;
         match file.persist_noclobber(&path) {
-            // The name is durable once the folder is synced. Where that fails, the store stays:
-            // another process may use it by now, and a writer syncs the folder before it answers.
+            // The name is durable once the folder is synced. If that fails, the store stays: another
+            // process may use it by now, and a writer syncs the folder before it answers.
             Ok(file) => {
                 File::open(folder_of(&path))?.sync_all()?;
                 Ok(Some(LockFile::new(file)))
@@ -109,7 +108,7 @@ impl NewStore for NewFile {
         let insert = || -> rusqlite::Result<()> {
             let mut insert = row::insert(&self.connection)?;
             for plant in plants {
-                // Fails where the id is taken.
+                // Fails if the id is taken.
                 insert.insert(row::values(plant))?;
             }
             Ok(())

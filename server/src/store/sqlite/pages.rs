@@ -4,18 +4,12 @@ use std::borrow::Borrow;
 
 use rusqlite::Connection;
 
-use crate::store::engine::StoreError;
-use crate::store::sqlite::error::failed;
+use crate::store::error::{StoreError, failed};
+use crate::store::page::Page;
 use crate::store::sqlite::row;
 use crate::types::NewPlant;
 
-/// How many plants a page has at most.
-const PLANTS: usize = 1000;
-
-/// How many bytes of texts end a page.
-const BYTES: usize = 1024 * 1024;
-
-/// Reads each page in a transaction of its own, so the log may start over between two of them.
+/// Reads each page in a transaction of its own, so the WAL may start over between two of them.
 pub struct SqlitePages<C> {
     connection: C,
     /// The least id of the next page; none after the last one.
@@ -31,17 +25,13 @@ impl<C: Borrow<Connection>> SqlitePages<C> {
         let connection: &Connection = self.connection.borrow();
         let mut statement = row::from_id(connection)?;
         let mut rows = statement.query([from])?;
-        let mut page = Vec::new();
-        let mut bytes = 0;
-        while let Some(row) = rows.next()? {
-            let plant = row::plant(row)?;
-            bytes += plant.size();
-            page.push(plant);
-            if page.len() == PLANTS || bytes >= BYTES {
-                break;
-            }
+        let mut page = Page::default();
+        while !page.is_full()
+            && let Some(row) = rows.next()?
+        {
+            page.push(row::plant(row)?);
         }
-        Ok(page)
+        Ok(page.plants)
     }
 }
 

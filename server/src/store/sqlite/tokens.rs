@@ -1,19 +1,16 @@
 //! The tables of token digests and of their changes.
 
-use chrono::{DateTime, Utc};
+use chrono::Utc;
 use rusqlite::types::Type;
 use rusqlite::{Connection, ErrorCode, Row, Transaction, params};
 
-use crate::store::engine::StoreError;
-use crate::store::sqlite::error::failed;
-use crate::token::{StoredToken, TokenDigest, TokenName};
+use crate::store::error::{StoreError, failed};
+use crate::store::token_row::{self, COLUMNS};
+use crate::token::{StoredToken, TokenName};
 
 pub fn all(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
     connection
-        .prepare_cached(
-            "SELECT name, digest, first_characters, created_at, expires_at \
-             FROM tokens ORDER BY name",
-        )?
+        .prepare_cached(&format!("SELECT {COLUMNS} FROM tokens ORDER BY name"))?
         .query_map([], token)?
         .collect()
 }
@@ -28,10 +25,7 @@ pub fn insert(connection: &Connection, token: &StoredToken) -> rusqlite::Result<
         token.expires_at.map(|expiry| expiry.timestamp()),
     ];
     connection
-        .prepare_cached(
-            "INSERT INTO tokens (name, digest, first_characters, created_at, expires_at) \
-             VALUES (?1, ?2, ?3, ?4, ?5)",
-        )?
+        .prepare_cached(&format!("INSERT INTO tokens ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5)"))?
         .execute(row)
         .map(drop)
 }
@@ -78,15 +72,15 @@ pub fn changes(connection: &Connection) -> rusqlite::Result<u32> {
     connection.prepare_cached("SELECT made FROM token_changes")?.query_row([], |row| row.get(0))
 }
 
-/// Writes only where there is something new to confirm.
+/// Writes only if there is something new to confirm.
 pub fn confirm(connection: &Connection, changes: u32) -> rusqlite::Result<()> {
     let confirmed: u32 = connection
         .prepare_cached("SELECT confirmed FROM token_changes")?
         .query_row([], |row| row.get(0))?;
-    if confirmed == changes {
-        return Ok(());
+    if confirmed != changes {
+        connection.execute("UPDATE token_changes SET confirmed = ?1", params![changes])?;
     }
-    connection.execute("UPDATE token_changes SET confirmed = ?1", params![changes]).map(drop)
+    Ok(())
 }
 
 pub fn are_confirmed(connection: &Connection) -> rusqlite::Result<bool> {
@@ -96,22 +90,7 @@ pub fn are_confirmed(connection: &Connection) -> rusqlite::Result<bool> {
 }
 
 fn token(row: &Row<'_>) -> rusqlite::Result<StoredToken> {
-    Ok(StoredToken {
-        name: name(&row.get::<_, String>(0)?)?,
-        digest: TokenDigest(row.get(1)?),
-        first_characters: row.get(2)?,
-        created_at: time(row.get(3)?),
-        expires_at: row.get::<_, Option<i64>>(4)?.map(time),
-    })
-}
-
-fn name(text: &str) -> rusqlite::Result<TokenName> {
-    text.parse()
-        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error)))
-}
-
-/// A time past the calendar was not written by this service. It becomes the earliest time, so that
-/// such a token has expired.
-fn time(seconds: i64) -> DateTime<Utc> {
-    DateTime::from_timestamp(seconds, 0).unwrap_or(DateTime::<Utc>::MIN_UTC)
+    let (name, digest): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
+    let token = token_row::token(&name, &digest, row.get(2)?, row.get(3)?, row.get(4)?);
+    token.map_err(|error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()))
 }

@@ -44,8 +44,8 @@ fn main() {
 
 async fn serve() {
     let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
-    let engine =
-        store::serve(&url, Start { create: true, ..Start::default() }).expect("a new store");
+    let engine = store::open_to_serve(&url, Start { create: true, ..Start::default() })
+        .expect("a new store");
     let writer = engine.writer().expect("the store takes writes");
     let log = slog::Logger::root(slog::Discard, slog::o!());
     let (plants, _end) = GroupCommit::start(writer, LIMITS, log).expect("a thread");

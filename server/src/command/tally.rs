@@ -1,4 +1,5 @@
-//! How much is in a store, and a checksum of it that does not depend on the order.
+//! What a copy is compared by: how much is in a store, and a checksum that does not depend on the
+//! order.
 
 use std::fmt;
 
@@ -12,16 +13,15 @@ use crate::types::NewPlant;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// How many plants.
-    pub plants: u64,
+    plants: u64,
     /// How many tokens.
-    pub tokens: u64,
+    tokens: u64,
     /// The sum of the hashes of all of them, modulo 2^128.
     checksum: u128,
 }
 
 impl Tally {
     /// A tally of these tokens, and no plant yet.
-    #[must_use]
     pub fn of(tokens: &[StoredToken]) -> Self {
         let mut tally = Self { tokens: tokens.len() as u64, ..Self::default() };
         for token in tokens {

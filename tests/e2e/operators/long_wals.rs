@@ -1,20 +1,20 @@
-//! A log that another process holds: it grows, it is reported, and it shrinks afterwards.
+//! A WAL that another process holds: it grows, it is reported, and it shrinks afterwards.
 
 use plant_store_tests::Server;
 use rusqlite::Connection;
 
 use super::create;
-use crate::database::{self, LOG};
+use crate::database::{self, WAL};
 use crate::export::started;
 use crate::metrics::{metrics_address, scrape, series};
 
 const MIB: u64 = 1024 * 1024;
 
-/// The size above which the log's file is cut.
+/// The size above which the WAL's file is cut.
 const BOUND: u64 = 32 * MIB;
 
-fn log_bytes(server: &Server) -> u64 {
-    server.folder().join(LOG).metadata().expect("the log is there").len()
+fn wal_bytes(server: &Server) -> u64 {
+    server.folder().join(WAL).metadata().expect("the WAL is there").len()
 }
 
 /// A read transaction of another program.
@@ -24,61 +24,61 @@ fn reader(server: &Server) -> Connection {
     reader
 }
 
-/// Writes plants of 1 MB into the log, past the server, until it has so many bytes; how many.
-fn fill_log(server: &Server, bytes: u64) -> i64 {
+/// Writes plants of 1 MB into the WAL, past the server, until it has so many bytes; how many.
+fn fill_wal(server: &Server, bytes: u64) -> i64 {
     let store = database::open(server);
     store.pragma_update(None, "wal_autocheckpoint", 0).expect("a pragma");
     let plant = "INSERT INTO plants (id, name) VALUES (?1, printf('%.*c', 1000000, 'x'))";
-    let filled = (0..).take_while(|_| log_bytes(server) < bytes);
+    let filled = (0..).take_while(|_| wal_bytes(server) < bytes);
     let filled = filled.map(|id: i64| store.execute(plant, [id]).expect("a plant"));
     i64::try_from(filled.count()).expect("a number of plants")
 }
 
 #[test]
-fn log_that_a_reader_held_shrinks_while_creates_go_on() {
+fn wal_that_a_reader_held_shrinks_while_creates_go_on() {
     let server = Server::start();
     let reader = reader(&server);
-    let mut next = fill_log(&server, BOUND + 8 * MIB);
+    let mut next = fill_wal(&server, BOUND + 8 * MIB);
     reader.execute_batch("COMMIT").expect("the transaction ends");
-    server.wait_until("a short log", || {
+    server.wait_until("a short WAL", || {
         create(&server, next..next + 10);
         next += 10;
-        log_bytes(&server) <= BOUND
+        wal_bytes(&server) <= BOUND
     });
     assert_eq!(server.export().len(), usize::try_from(next).expect("a number of plants"));
 }
 
 #[test]
-fn log_that_a_reader_held_shrinks_while_nothing_is_created() {
+fn wal_that_a_reader_held_shrinks_while_nothing_is_created() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
     let metrics = metrics_address(&server);
     let reader = reader(&server);
-    let plants = fill_log(&server, BOUND + 8 * MIB);
+    let plants = fill_wal(&server, BOUND + 8 * MIB);
     let reported =
-        || -> f64 { series(&scrape(metrics))["plant_store_log_bytes"].parse().expect("a number") };
-    server.wait_until("a long log in the metrics", || reported() > 32.0 * 1024.0 * 1024.0);
+        || -> f64 { series(&scrape(metrics))["plant_store_wal_bytes"].parse().expect("a number") };
+    server.wait_until("a long WAL in the metrics", || reported() > 32.0 * 1024.0 * 1024.0);
     reader.execute_batch("COMMIT").expect("the transaction ends");
-    server.wait_until("a short log", || log_bytes(&server) <= BOUND && reported() < 1e6);
+    server.wait_until("a short WAL", || wal_bytes(&server) <= BOUND && reported() < 1e6);
     assert_eq!(server.export().len(), usize::try_from(plants).expect("a number of plants"));
 }
 
 #[test]
-fn log_of_256_mib_is_a_warning_that_says_how_to_find_the_reader() {
+fn wal_of_256_mib_is_a_warning_that_says_how_to_find_the_reader() {
     let server = Server::start();
     let _reader = reader(&server);
-    fill_log(&server, 256 * MIB);
+    fill_wal(&server, 256 * MIB);
     server.wait_for_log("`fuser -v`");
 }
 
 /// It has written its first lines, and waits for a reader of the others.
 #[test]
-fn export_that_nobody_reads_does_not_hold_the_log() {
+fn export_that_nobody_reads_does_not_hold_the_wal() {
     let server = Server::start();
     create(&server, 0..2000);
     let (mut export, _lines, first) = started(&server);
     assert!(first.starts_with(r#"{"id":0,"#), "{first}");
     create(&server, 2000..8000);
-    assert!(log_bytes(&server) < 8 * MIB, "{}", log_bytes(&server));
+    assert!(wal_bytes(&server) < 8 * MIB, "{}", wal_bytes(&server));
     export.kill().expect("the process is ours");
     export.wait().expect("the process can be waited for");
 }

@@ -1,4 +1,4 @@
-//! The store's file: how an existing one is recognised, without a lock, a log or a change.
+//! The file of a store that is there: how it is recognised, without a lock, a WAL or a change.
 //!
 //! A file that is not a plant store must never be changed.
 
@@ -10,11 +10,12 @@ use nix::unistd::{AccessFlags, access};
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::store::engine::StoreError;
-use crate::store::sqlite::error::{failed, names, url};
+use crate::store::error::{StoreError, failed};
+use crate::store::sqlite::error::url;
 use crate::store::sqlite::mark::Mark;
-use crate::store::sqlite::place::{journal_of, left_beside, log_of};
+use crate::store::sqlite::names::{folder_of, journal_of, left_beside, wal_of};
 use crate::store::sqlite::schema;
+use crate::store::version::check_known;
 
 const OPEN: &str = "open the store";
 
@@ -24,7 +25,10 @@ pub fn recognise(path: &Path) -> Result<(), StoreError> {
     // A store has none, and SQLite would roll a foreign one back into it.
     let journal = journal_of(path);
     if journal.exists() {
-        return Err(StoreError::ForeignLog { url: url(path), log: journal.display().to_string() });
+        return Err(StoreError::ForeignFile {
+            url: url(path),
+            file: journal.display().to_string(),
+        });
     }
     version(&alone(path).map_err(failed(OPEN))?, path).map(drop)
 }
@@ -37,10 +41,9 @@ fn check_access(path: &Path) -> Result<(), StoreError> {
                 let nowhere = format!("{} is a link to a file that is not there", path.display());
                 return Err(failed(OPEN)(nowhere));
             }
-            let left = left_beside(path);
-            return Err(match left.is_empty() {
-                true => StoreError::Missing(url(path)),
-                false => StoreError::LeftBehind { url: url(path), files: names(&left) },
+            return Err(match left_beside(path) {
+                None => StoreError::Missing(url(path)),
+                Some(files) => StoreError::LeftBehind { url: url(path), files },
             });
         }
         result => result.map_err(failed(OPEN))?,
@@ -60,21 +63,10 @@ fn check_access(path: &Path) -> Result<(), StoreError> {
     Err(failed(OPEN)(fault))
 }
 
-/// The folder in which the path is.
-pub fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
-}
-
 /// The schema version of the store, which this release knows.
 pub fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
     match schema::version(connection) {
-        Ok(Some(found)) if found > schema::VERSION => {
-            Err(StoreError::NewerSchema { url: url(path), found, known: schema::VERSION })
-        }
-        Ok(Some(found)) => Ok(found),
+        Ok(Some(found)) => check_known(found, &url(path)).map(|()| found),
         Ok(None) => Err(StoreError::NotAPlantStore(url(path))),
         Err(error) if error.sqlite_error_code() == Some(ErrorCode::NotADatabase) => {
             Err(StoreError::NotAPlantStore(url(path)))
@@ -83,33 +75,33 @@ pub fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> 
     }
 }
 
-/// The mark in the file itself, without its log; none, where the file has no table for it.
+/// The mark in the file itself, without its WAL; none if the file has no table for it.
 ///
 /// # Errors
 ///
-/// Also where the file cannot be read without its log.
+/// Also if the file cannot be read without its WAL.
 pub fn mark(path: &Path) -> rusqlite::Result<Option<Mark>> {
     Mark::read(&alone(path)?)
 }
 
-/// Refuses a store that was not stopped and has no log: its last plants were there.
-pub fn check_log_is_there(path: &Path) -> Result<(), StoreError> {
-    let log = log_of(path);
-    let is_missing = || !log.exists();
+/// Refuses a store that was not stopped and has no WAL: its last plants were there.
+pub fn check_wal_is_there(path: &Path) -> Result<(), StoreError> {
+    let wal = wal_of(path);
+    let is_missing = || !wal.exists();
     // Asked twice, because a server may stop or start meanwhile.
     if is_missing() && matches!(mark(path), Ok(Some(Mark { open: true, .. }))) && is_missing() {
-        return Err(StoreError::LogLost { url: url(path), log: log.display().to_string() });
+        return Err(StoreError::WalLost { url: url(path), wal: wal.display().to_string() });
     }
     Ok(())
 }
 
-/// The file without its log: `immutable` reads the file and nothing else
+/// The file without its WAL: `immutable` reads the file and nothing else
 /// (<https://sqlite.org/uri.html#uriimmutable>).
 fn alone(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(immutable(path), flags)?;
     // After a checkpoint that was cut off, the first page counts more pages than the file has; the
-    // log has the others. Without the log SQLite calls the file malformed, unless this is set.
+    // WAL has the others. Without the WAL SQLite calls the file malformed, unless this is set.
     connection.pragma_update(None, "writable_schema", true)?;
     Ok(connection)
 }

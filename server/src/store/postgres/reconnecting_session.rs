@@ -1,6 +1,6 @@
-//! A session that is there when it is needed, for threads that may block.
+//! A session that connects when it is needed, and again after a fault, for threads that may block.
 //!
-//! Nothing here is called on a thread of another runtime: it would panic there.
+//! Nothing here may be called on a thread of another runtime: it would panic.
 
 use std::io;
 use std::pin::pin;
@@ -28,7 +28,7 @@ const READ_LIMIT: Duration = Duration::from_secs(2);
 const FIRST_PAUSE: Duration = Duration::from_millis(25);
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
-/// What is left at the end of a limit to cancel a statement: a quarter of it, at most this.
+/// How long before a limit the statement is cancelled: a quarter of the limit, at most this.
 const CANCEL: Duration = Duration::from_millis(500);
 
 /// When a call that begins now has to end.
@@ -36,21 +36,21 @@ pub fn until() -> Instant {
     Instant::now() + LIMIT
 }
 
-/// When a call that begins now, and only reads, has to end. A server that waits longer learns late
+/// When a call that begins now, and only reads, has to end. It is short, so that a server notices soon
 /// that its database is gone.
 pub fn until_read() -> Instant {
     Instant::now() + READ_LIMIT
 }
 
 /// At most one session, and the runtime that it runs on: only while a call waits for it.
-pub struct Link {
+pub struct ReconnectingSession {
     connector: Connector,
     session: Option<Session>,
     runtime: Option<Runtime>,
     metrics: DatabaseMetrics,
 }
 
-impl Link {
+impl ReconnectingSession {
     /// Connects at the first call.
     pub fn new(connector: Connector) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -58,8 +58,8 @@ impl Link {
         Ok(Self { connector, session: None, runtime: Some(runtime), metrics })
     }
 
-    /// Does the work on the session, again and again as long as what stops it may pass. So the work
-    /// must be such that it may be done twice.
+    /// Does the work on the session, again and again while the fault may pass. The work must be safe to
+    /// do twice.
     ///
     /// # Errors
     ///
@@ -72,7 +72,7 @@ impl Link {
         self.retry_if(PostgresError::may_pass_soon, until, work)
     }
 
-    /// Does the work on the session, again and again as long as what stops it may be repeated.
+    /// Does the work on the session, again and again while it fails with what may be repeated.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Link {
                 Ok(done) => return Ok(done),
                 Err(error) => error,
             };
-            // Servers that were stopped by the same fault do not come back at the same time.
+            // Random, so that servers with the same fault do not come back at the same time.
             let pause_now = pause.mul_f64(rand::rng().random_range(0.5..1.5));
             if !may_repeat(&error) || Instant::now() + pause_now >= until {
                 return Err(error);
@@ -140,15 +140,15 @@ impl Link {
         done
     }
 
-    /// Ends the transaction that an error may have left open. Where there is none, the database
-    /// warns, and nobody asks for that warning.
+    /// Ends the transaction that an error may have left open. If there is none, the database warns,
+    /// and nobody asks for that warning.
     fn roll_back(&self, session: &Session, until: Instant) -> bool {
         let rolled_back = session.client.batch_execute("ROLLBACK");
         let ended = self.block_on(async { timeout_at(until.into(), rolled_back).await });
         matches!(ended, Ok(Ok(())))
     }
 
-    /// A session of the caller's own, on this link's runtime.
+    /// A session of the caller's own, on this runtime.
     pub fn connect(
         &self,
         until: Instant,
@@ -162,8 +162,8 @@ impl Link {
         Ok(session)
     }
 
-    /// Waits for work on a session. Shortly before the limit has the server cancel it: a statement
-    /// that is only left alone would go on there, and hold its locks.
+    /// Waits for work on a session, and cancels it shortly before the limit. A statement that is not
+    /// cancelled goes on in the database, and holds its locks.
     pub fn within<T>(
         &self,
         session: &Session,
@@ -188,7 +188,7 @@ impl Link {
         }
     }
 
-    /// Closes a session of [`Link::connect`].
+    /// Closes a session of [`Self::connect`].
     pub fn close(&self, session: Session) {
         self.block_on(session.close());
         self.metrics.disconnected();
@@ -196,12 +196,12 @@ impl Link {
 
     /// Drives the sessions while it waits.
     pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        self.runtime.as_ref().expect("it is there until the link is dropped").block_on(future)
+        self.runtime.as_ref().expect("it is there until this is dropped").block_on(future)
     }
 }
 
-/// Waits for no task: the link may be dropped on a thread of another runtime.
-impl Drop for Link {
+/// Waits for no task: this may be dropped on a thread of another runtime.
+impl Drop for ReconnectingSession {
     fn drop(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();

@@ -1,4 +1,4 @@
-//! A log beside a file that is not its own: it must not be adopted.
+//! A WAL beside a file that is not its own: it must not be adopted.
 
 use std::fs;
 use std::path::Path;
@@ -9,14 +9,14 @@ use plant_store_tests::{Server, Starting, binary, failure};
 use rusqlite::Connection;
 
 use super::{create, files};
-use crate::database::{LOG, STORE};
+use crate::database::{STORE, WAL};
 
 const INDEX: &str = "plant-store.db-shm";
 
-/// Few plants fit one log; many take several.
+/// Few plants fit one WAL; many take several.
 const AMOUNTS: [i64; 2] = [3, 2000];
 
-/// A store with so many plants, and the log of a crash.
+/// A store with so many plants, and the WAL of a crash.
 fn crashed(plants: i64) -> Starting {
     let server = Server::start();
     create(&server, 0..plants);
@@ -33,7 +33,7 @@ fn assert_refused(folder: &Path, expected: &[&str]) {
         for expected in expected {
             assert!(said.contains(expected), "{words}: {said}");
         }
-        // Each process that reads the log may write its index, which holds nothing else.
+        // Each process that reads the WAL may write its index, which holds nothing else.
         let mut after = files(folder);
         let mut before = before.clone();
         for files in [&mut before, &mut after] {
@@ -48,13 +48,13 @@ fn remove(folder: &Path, file: &str) {
 }
 
 #[test]
-fn log_without_its_store_is_refused_until_the_store_is_back() {
+fn wal_without_its_store_is_refused_until_the_store_is_back() {
     for plants in AMOUNTS {
         let stopped = crashed(plants);
         let folder = stopped.folder();
         let store = fs::read(folder.join(STORE)).expect("the store");
         remove(folder, STORE);
-        assert_refused(folder, &["there is no store at sqlite:plant-store.db", LOG]);
+        assert_refused(folder, &["there is no store at sqlite:plant-store.db", WAL]);
         let other = Server::start().stopped_by(Signal::SIGTERM);
         let from = format!("sqlite:{}", other.folder().join(STORE).display());
         let mut copy = Command::new(binary());
@@ -70,16 +70,16 @@ fn log_without_its_store_is_refused_until_the_store_is_back() {
 
 #[test]
 fn each_file_that_is_left_of_a_store_is_named() {
-    for left in [LOG, INDEX, "plant-store.db-journal"] {
+    for left in [WAL, INDEX, "plant-store.db-journal"] {
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::write(folder.path().join(left), "what was left").expect("a file");
-        assert_refused(folder.path(), &["there is no store at", left, "move the log away"]);
+        assert_refused(folder.path(), &["there is no store at", left, "move them away"]);
     }
 }
 
 /// A backup made with `cp` while the server was stopped, put back after later plants and a crash.
 #[test]
-fn older_copy_of_the_file_beside_a_later_log_is_refused() {
+fn older_copy_of_the_file_beside_a_later_wal_is_refused() {
     for plants in AMOUNTS {
         let server = Server::start();
         create(&server, 0..10);
@@ -87,7 +87,7 @@ fn older_copy_of_the_file_beside_a_later_log_is_refused() {
         let backup = fs::read(stopped.folder().join(STORE)).expect("the store");
         let server = stopped.start();
         create(&server, 10..2000);
-        // More than one log lies between the backup and the log that is left.
+        // More than one WAL lies between the backup and the WAL that is left.
         let stopped = server.stopped_by(Signal::SIGTERM);
         let server = stopped.start();
         create(&server, 2000..2000 + plants);
@@ -95,30 +95,30 @@ fn older_copy_of_the_file_beside_a_later_log_is_refused() {
 
         let folder = stopped.folder();
         fs::write(folder.join(STORE), backup).expect("the backup is put back");
-        assert_refused(folder, &["plant-store.db-wal is not the log of sqlite:plant-store.db"]);
-        remove(folder, LOG);
+        assert_refused(folder, &["plant-store.db-wal does not belong to sqlite:plant-store.db"]);
+        remove(folder, WAL);
         assert!(stopped.start().export().into_keys().eq(0..10), "the backup is whole");
     }
 }
 
 #[test]
-fn file_of_another_store_beside_a_log_is_refused() {
+fn file_of_another_store_beside_a_wal_is_refused() {
     for plants in AMOUNTS {
         let (stopped, other) = (crashed(plants), Server::start().stopped_by(Signal::SIGTERM));
         fs::copy(other.folder().join(STORE), stopped.folder().join(STORE)).expect("a copy");
-        assert_refused(stopped.folder(), &["plant-store.db-wal is not the log of"]);
+        assert_refused(stopped.folder(), &["plant-store.db-wal does not belong to"]);
     }
 }
 
-/// Whatever part of the log was copied into the file by then, the log has it all.
+/// Whatever part of the WAL was copied into the file by then, the WAL has it all.
 #[test]
-fn copy_of_the_file_from_the_time_of_its_log_is_served_whole() {
+fn copy_of_the_file_from_the_time_of_its_wal_is_served_whole() {
     let server = Server::start();
-    // The log has started over once, and is half full.
+    // The WAL has started over once, and is half full.
     create(&server, 0..1500);
-    let (store, log) = (server.folder().join(STORE), server.folder().join(LOG));
-    let salts = || fs::read(&log).expect("the log")[16..24].to_vec();
-    // The log must not start over between the copy and the crash.
+    let (store, wal) = (server.folder().join(STORE), server.folder().join(WAL));
+    let salts = || fs::read(&wal).expect("the WAL")[16..24].to_vec();
+    // The WAL must not start over between the copy and the crash.
     let (copy, before) = (fs::read(&store).expect("the store"), salts());
     create(&server, 1500..1510);
     assert_eq!(salts(), before);
@@ -128,10 +128,10 @@ fn copy_of_the_file_from_the_time_of_its_log_is_served_whole() {
 }
 
 #[test]
-fn store_that_is_moved_with_its_log_is_served_whole() {
+fn store_that_is_moved_with_its_wal_is_served_whole() {
     let stopped = crashed(2000);
     let folder = stopped.folder();
-    for (from, to) in [(STORE, "moved.db"), (LOG, "moved.db-wal")] {
+    for (from, to) in [(STORE, "moved.db"), (WAL, "moved.db-wal")] {
         fs::rename(folder.join(from), folder.join(to)).expect("the file moves");
     }
     remove(folder, INDEX);
@@ -144,56 +144,56 @@ fn store_that_is_moved_with_its_log_is_served_whole() {
 fn rollback_journal_beside_a_store_is_refused() {
     let stopped = crashed(3);
     fs::write(stopped.folder().join("plant-store.db-journal"), "x").expect("a file");
-    assert_refused(stopped.folder(), &["plant-store.db-journal is not the log of"]);
+    assert_refused(stopped.folder(), &["plant-store.db-journal does not belong to"]);
 }
 
 /// What a nightly `cp` without the removal of old files leaves: all files of a running server, and
 /// a later file of a stopped one.
 #[test]
-fn older_log_beside_the_file_of_a_stopped_store_is_refused() {
+fn older_wal_beside_the_file_of_a_stopped_store_is_refused() {
     for plants in AMOUNTS {
         let server = Server::start();
         create(&server, 0..plants);
-        let older = fs::read(server.folder().join(LOG)).expect("the log");
+        let older = fs::read(server.folder().join(WAL)).expect("the WAL");
         create(&server, plants..2 * plants);
         let stopped = server.stopped_by(Signal::SIGTERM);
-        fs::write(stopped.folder().join(LOG), older).expect("the older log is put back");
+        fs::write(stopped.folder().join(WAL), older).expect("the older WAL is put back");
         assert_refused(stopped.folder(), &["plant-store.db-wal"]);
-        remove(stopped.folder(), LOG);
+        remove(stopped.folder(), WAL);
         assert!(stopped.start().export().into_keys().eq(0..2 * plants));
     }
 }
 
-/// Whether the log is gone, or the file is moved without it: its last plants are not in the file.
+/// Whether the WAL is gone, or the file is moved without it: its last plants are not in the file.
 #[test]
-fn store_that_was_not_stopped_is_refused_without_its_log() {
+fn store_that_was_not_stopped_is_refused_without_its_wal() {
     for plants in AMOUNTS {
         let stopped = crashed(plants);
         let folder = stopped.folder();
-        let log = fs::read(folder.join(LOG)).expect("the log");
-        remove(folder, LOG);
+        let wal = fs::read(folder.join(WAL)).expect("the WAL");
+        remove(folder, WAL);
         remove(folder, INDEX);
-        assert_refused(folder, &["was not stopped, and its log", LOG, "--without-log"]);
+        assert_refused(folder, &["was not stopped, and its WAL", WAL, "--without-wal"]);
 
-        fs::write(folder.join(LOG), log).expect("the log is put back");
+        fs::write(folder.join(WAL), wal).expect("the WAL is put back");
         assert!(stopped.start().export().into_keys().eq(0..plants));
     }
 }
 
 /// Few plants: none of them was copied into the file yet.
 #[test]
-fn store_without_its_log_is_served_when_the_operator_says_so() {
+fn store_without_its_wal_is_served_when_the_operator_says_so() {
     let stopped = crashed(AMOUNTS[0]);
-    remove(stopped.folder(), LOG);
+    remove(stopped.folder(), WAL);
     remove(stopped.folder(), INDEX);
-    let server = stopped.with(&["--without-log"]).start();
+    let server = stopped.with(&["--without-wal"]).start();
     assert_eq!(server.export().len(), 0);
     create(&server, 0..AMOUNTS[0]);
     let stopped = server.stopped_by(Signal::SIGKILL);
     assert!(stopped.start().export().into_keys().eq(0..AMOUNTS[0]));
 }
 
-/// A hard link has no log beside it: what is there belongs to the other name.
+/// A hard link has no WAL beside it: what is there belongs to the other name.
 #[test]
 fn hard_link_of_a_served_store_is_refused() {
     let server = Server::start();
@@ -211,18 +211,18 @@ fn hard_link_of_a_served_store_is_refused() {
     assert!(server.export().into_keys().eq(0..3));
 }
 
-/// After a crash the log may be empty, because all of it was in the file. A command that reads the
+/// After a crash the WAL may be empty, because all of it was in the file. A command that reads the
 /// store then must not take it away: the file says that there is one.
 #[test]
-fn empty_log_of_a_crash_stays_until_the_server_starts() {
+fn empty_wal_of_a_crash_stays_until_the_server_starts() {
     let stopped = Server::start().stopped_by(Signal::SIGKILL);
     let folder = stopped.folder().to_owned();
-    fs::write(folder.join(LOG), "").expect("the log is cut");
+    fs::write(folder.join(WAL), "").expect("the WAL is cut");
     remove(&folder, INDEX);
     for words in ["export", "token create ci", "check"] {
         let words: Vec<_> = words.split(' ').collect();
         assert!(plant_store_tests::run(&folder, &words).status.success(), "{words:?}");
-        assert!(folder.join(LOG).exists(), "{words:?}");
+        assert!(folder.join(WAL).exists(), "{words:?}");
     }
     let server = stopped.start();
     create(&server, 0..3);
@@ -231,7 +231,7 @@ fn empty_log_of_a_crash_stays_until_the_server_starts() {
 
 /// A store of the first version whose upgrade was not copied into the file yet.
 #[test]
-fn log_of_an_upgrade_belongs_to_its_file_and_to_no_other() {
+fn wal_of_an_upgrade_belongs_to_its_file_and_to_no_other() {
     let old = crate::schemas::folder_with(1);
     let bare = fs::read(old.path().join(STORE)).expect("the store");
     let server = Starting::on(old, crate::schemas::TOKEN).start();
@@ -240,16 +240,16 @@ fn log_of_an_upgrade_belongs_to_its_file_and_to_no_other() {
     let folder = stopped.folder();
     let crashed = fs::read(folder.join(STORE)).expect("the store");
     fs::write(folder.join(STORE), bare).expect("the file of the first version");
-    // The upgrade is in the file by then, and its log has started over.
-    assert_refused(folder, &["plant-store.db-wal is not the log of"]);
+    // The upgrade is in the file by then, and its WAL has started over.
+    assert_refused(folder, &["plant-store.db-wal does not belong to"]);
     fs::write(folder.join(STORE), crashed).expect("the file of the crash");
     assert!(stopped.start().export().contains_key(&12));
 }
 
-/// A store that grew before its upgrade has its mark on another page than a copy of it. The log
+/// A store that grew before its upgrade has its mark on another page than a copy of it. The WAL
 /// says itself where its mark is.
 #[test]
-fn log_of_an_upgraded_store_beside_a_copy_of_it_is_refused() {
+fn wal_of_an_upgraded_store_beside_a_copy_of_it_is_refused() {
     let old = crate::schemas::folder_with(1);
     let store = Connection::open(old.path().join(STORE)).expect("the store");
     let many =
@@ -263,5 +263,5 @@ fn log_of_an_upgraded_store_beside_a_copy_of_it_is_refused() {
     let stopped = server.stopped_by(Signal::SIGKILL);
     let folder = stopped.folder();
     fs::rename(folder.join("copy.db"), folder.join(STORE)).expect("the copy takes its place");
-    assert_refused(folder, &["plant-store.db-wal is not the log of"]);
+    assert_refused(folder, &["plant-store.db-wal does not belong to"]);
 }
