@@ -1,93 +1,82 @@
-//! The manual pages and the completions of both programs: they name what `--help` names.
+//! The manual pages of a release and the completions: both name what the command lines define.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use clap::CommandFactory;
+use plant_store_server::command::Cli;
 use plant_store_tests::binary;
 use tempfile::TempDir;
+use plant_store_chores::release::manual;
 
 use crate::consumers::program;
 
-/// Each program with its name.
-fn programs() -> [(&'static str, &'static Path); 2] {
-    [("plant-store", binary()), ("plants", program())]
+/// The page of each command below `command`, and the flags and variables that it must name.
+fn expected(command: &clap::Command, page: &str) -> Vec<(String, Vec<String>)> {
+    let flags = command.get_arguments().filter_map(|argument| argument.get_long());
+    let flags = flags.map(|flag| format!("--{flag}"));
+    let variables = command.get_arguments().filter_map(|argument| argument.get_env());
+    let variables = variables.map(|variable| format!("[env: {}]", variable.display()));
+    let below = command.get_subcommands();
+    let below = below.flat_map(|below| expected(below, &format!("{page}-{}", below.get_name())));
+    [(page.to_owned(), flags.chain(variables).collect())].into_iter().chain(below).collect()
 }
 
-/// What the program prints with these words.
-fn printed(program: &Path, words: &[String]) -> String {
-    let output = Command::new(program).args(words).output().expect("the program starts");
-    assert!(output.status.success(), "{words:?}: {output:?}");
-    String::from_utf8(output.stdout).expect("text")
-}
-
-/// The help of a command and of each one below it, by the words that lead to it.
-fn helps(program: &Path, command: &[String]) -> Vec<(Vec<String>, String)> {
-    let help = printed(program, &[command, &["--help".to_owned()]].concat());
-    let commands: Vec<_> = commands(&help).map(ToOwned::to_owned).collect();
-    let below = commands.into_iter().map(|name| [command, &[name]].concat());
-    let below = below.flat_map(|command| helps(program, &command)).collect();
-    [vec![(command.to_owned(), help)], below].concat()
-}
-
-/// The commands that a help lists, but for `help` itself.
-fn commands(help: &str) -> impl Iterator<Item = &str> {
-    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    let lines = lines.take_while(|line| !line.is_empty());
-    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
-    names.filter(|name| !name.is_empty() && *name != "help")
-}
-
-/// The flags that a help lists. A line with a possible value begins with a hyphen, too.
-fn flags(help: &str) -> impl Iterator<Item = &str> {
-    let lines = help.lines().map(str::trim_start).filter(|line| line.starts_with('-'));
-    let words = lines.flat_map(|line| line.split(", ").filter_map(|flag| flag.split(' ').next()));
-    words.filter(|word| word.len() > 1 && word.starts_with('-'))
-}
-
-/// The variables of the environment that a help lists.
-fn variables(help: &str) -> impl Iterator<Item = &str> {
-    help.split("[env: ").skip(1).filter_map(|rest| rest.split(['=', ']']).next())
+/// The pages of a program, as the release has them, by their names.
+fn pages(program: &Path, name: &str) -> Vec<(String, String)> {
+    let folder = TempDir::new().expect("a temporary folder");
+    manual::write(program, name, folder.path()).expect("the program has help");
+    let files = fs::read_dir(folder.path()).expect("a folder").map(|file| file.expect("a file"));
+    let mut pages: Vec<_> = files
+        .map(|file| {
+            let name = file.file_name().into_string().expect("text");
+            // roff escapes a hyphen.
+            let text = fs::read_to_string(file.path()).expect("a page").replace("\\-", "-");
+            (name.trim_end_matches(".1").to_owned(), text)
+        })
+        .collect();
+    pages.sort();
+    pages
 }
 
 #[test]
 fn manual_pages_name_every_command_flag_and_variable() {
-    for (name, program) in programs() {
-        let folder = TempDir::new().expect("a temporary folder");
-        let pages = folder.path().join("man/man1");
-        printed(program, &["man".to_owned(), pages.to_str().expect("text").to_owned()]);
-        let mut expected = BTreeSet::new();
-        for (command, help) in helps(program, &[]) {
-            let page = [&[name.to_owned()], command.as_slice()].concat().join("-");
-            let text = fs::read_to_string(pages.join(format!("{page}.1"))).expect("a page");
-            // roff escapes a hyphen.
-            let text = text.replace("\\-", "-");
-            for word in flags(&help).chain(variables(&help)) {
-                assert!(text.contains(&format!("\\fB{word}\\fR")), "{page}: {word}");
-            }
-            for below in commands(&help) {
-                assert!(text.contains(&format!("{page}-{below}(1)")), "{page}: {below}");
-            }
-            expected.insert(format!("{page}.1"));
+    let mut expected = expected(&Cli::command(), "plant-store");
+    expected.sort();
+    let pages_of_server = pages(binary(), "plant-store");
+    assert_eq!(pages_of_server.len(), expected.len());
+    for ((page, text), (expected_page, words)) in pages_of_server.iter().zip(&expected) {
+        assert_eq!(page, expected_page);
+        assert!(text.starts_with(&format!(".TH {} 1\n", page.to_uppercase())), "{text}");
+        for word in words {
+            assert!(text.contains(word), "{page}: {word}");
         }
-        let written = fs::read_dir(&pages).expect("a folder").map(|page| page.expect("a page"));
-        let written: BTreeSet<_> =
-            written.map(|page| page.file_name().into_string().expect("text")).collect();
-        assert_eq!(written, expected);
-        assert!(expected.len() > 3, "{expected:?}");
+    }
+
+    let pages = pages(program(), "plants");
+    let names: BTreeSet<_> = pages.iter().map(|(name, _)| name.as_str()).collect();
+    let expected = ["plants", "plants-completions", "plants-create-plant", "plants-import"];
+    assert_eq!(names, expected.into());
+    for (page, word) in [(2, "\\fB--id <id>\\fR"), (3, "[env: PLANTS_URL]")] {
+        assert!(pages[page].1.contains(word), "{word}: {}", pages[page].1);
     }
 }
 
 #[test]
 fn completions_name_every_command_and_flag_and_bash_reads_them() {
-    for (name, program) in programs() {
+    for (name, program) in [("plant-store", binary()), ("plants", program())] {
         for shell in ["bash", "zsh", "fish"] {
-            let script = printed(program, &["completions".to_owned(), shell.to_owned()]);
-            for (command, help) in helps(program, &[]) {
-                for word in commands(&help).chain(flags(&help)) {
+            let printed = Command::new(program).args(["completions", shell]).output();
+            let printed = printed.expect("the program starts");
+            assert!(printed.status.success(), "{printed:?}");
+            let script = String::from_utf8(printed.stdout).expect("text");
+            for (command, help) in manual::helps(program, &[]).expect("the program has help") {
+                let flags = help.split_whitespace().filter(|word| word.starts_with("--"));
+                for word in manual::commands(&help).chain(flags) {
                     // fish has flags without their hyphens.
-                    let word = word.trim_start_matches('-');
+                    let word = word.trim_start_matches('-').trim_end_matches([',', '.', ';', ':']);
                     assert!(script.contains(word), "{name} {command:?}, {shell}: {word}");
                 }
             }

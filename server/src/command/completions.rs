@@ -1,5 +1,4 @@
-//! `plant-store completions`: prints what a shell needs to complete the command line. A release holds
-//! it.
+//! `plant-store completions`: prints the script with which a shell completes the command line.
 
 use std::io::{self, Write};
 

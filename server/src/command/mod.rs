@@ -4,7 +4,7 @@ mod check;
 mod completions;
 mod copy;
 mod export;
-mod man;
+pub mod mistake;
 mod openapi;
 mod progress;
 mod serve;
@@ -32,10 +32,7 @@ enum Command {
     Copy(copy::Args),
     Check(check::Args),
     Openapi(openapi::Args),
-    #[command(hide = true)]
     Completions(completions::Args),
-    #[command(hide = true)]
-    Man(man::Args),
 }
 
 impl Cli {
@@ -53,7 +50,6 @@ impl Cli {
             Command::Check(args) => check::run(&args),
             Command::Openapi(args) => openapi::run(&args),
             Command::Completions(args) => completions::run(&args, &mut Self::command()),
-            Command::Man(args) => man::run(&args, Self::command()),
         }
     }
 }

@@ -157,7 +157,6 @@ fn help_says_what_the_program_does_and_lists_its_commands() {
     for command in ["create-plant", "import", "completions"] {
         assert!(help.contains(&format!("\n  {command} ")), "{help}");
     }
-    assert!(!help.contains("\n  man "), "for packagers: {help}");
 }
 
 #[test]

@@ -9,12 +9,10 @@ mod generated;
 mod import;
 mod output;
 
-use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use clap_complete::Shell;
 
@@ -43,11 +41,6 @@ enum Other {
     Completions {
         shell: Shell,
     },
-    /// Write the manual pages
-    #[command(hide = true)]
-    Man {
-        folder: PathBuf,
-    },
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -69,11 +62,6 @@ async fn run(matches: &ArgMatches) -> Result<ExitCode> {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut command(), "plants", &mut script);
             io::stdout().write_all(&script)?;
-        }
-        Other::Man { folder } => {
-            let written = fs::create_dir_all(&folder)
-                .and_then(|()| clap_mangen::generate_to(command(), &folder));
-            written.with_context(|| format!("cannot write into {}", folder.display()))?;
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -4,6 +4,7 @@
 //! every machine.
 
 mod licences;
+pub mod manual;
 
 use std::path::Path;
 
@@ -79,14 +80,14 @@ fn ensure_static(sh: &Shell, program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The manual pages and the completions. Programs for this machine write them, which are built from
-/// the same code: it may not run those for the target.
+/// The manual pages and the completions, from programs that are built from the same code for this
+/// machine: it may not run those for the target.
 fn describe(sh: &Shell, folder: &Path) -> Result<()> {
-    let (manual, completions) = (folder.join("man/man1"), folder.join("completions"));
+    let (pages, completions) = (folder.join("man/man1"), folder.join("completions"));
     sh.create_dir(&completions)?;
     for name in ["plant-store", "plants"] {
         let program = build(name, false)?;
-        quietly(cmd!(sh, "{program} man {manual}"))?;
+        manual::write(&program, name, &pages)?;
         for (shell, file) in [
             ("bash", format!("{name}.bash")),
             ("fish", format!("{name}.fish")),
