@@ -1,5 +1,5 @@
-//! The door: the one route, byte for byte, and what RFC 9112 demands of a request, before the
-//! credentials.
+//! What is checked before the credentials: the one route, byte for byte, and what RFC 9112 demands
+//! of a head.
 
 use plant_store_tests::{Server, plant};
 use serde_json::json;
@@ -69,6 +69,8 @@ fn missing_repeated_or_malformed_host_is_400_before_the_credentials_and_closes()
         "Host: user@plants\r\n",
         "Host: plants:x\r\n",
         "Host: plants:65536\r\n",
+        "Host: plants:+80\r\n",
+        "Host: plants:-80\r\n",
         "Host: [::1\r\n",
         "Host: plants, plants\r\n",
         "Host: \u{e9}\r\n",

@@ -12,14 +12,14 @@ use crate::http::new_plant;
 use crate::http::refusal::Refusal;
 use crate::types::NewPlant;
 
-/// From this size on a body is parsed off the thread that speaks HTTP: half a millisecond of it
-/// would be one for all other clients.
+/// A body of at least this size is parsed on another thread. It takes half a millisecond, and on the
+/// thread that speaks HTTP it would delay every other client by that.
 const LARGE: usize = 32 * 1024;
 
-const BYTES: &str = "plant_store_bodies_bytes";
-
-/// The part of all bodies that large ones leave to the others.
+/// Large bodies leave this part of the budget to the others: one eighth.
 const KEPT: usize = 8;
+
+const BYTES: &str = "plant_store_bodies_bytes";
 
 /// The limits of bodies, and what of them is in use.
 pub struct Bodies {
@@ -27,37 +27,38 @@ pub struct Bodies {
     pub size: usize,
     /// How long a whole body may take to arrive, from when it is first asked for.
     pub time: Duration,
-    /// The bytes that all bodies together may take, and those that are free.
-    all: usize,
-    room: Arc<Semaphore>,
+    /// The bytes that all bodies together may take, and those that nobody has reserved.
+    budget: usize,
+    free: Arc<Semaphore>,
     /// The large bodies that may still be parsed at the same time.
     parsers: Arc<Semaphore>,
     in_use: Gauge,
 }
 
-/// The bytes that a body takes of the limit for all of them, as long as it lives.
-pub struct Room {
+/// The bytes of the budget that a body has reserved. They are free again when this is dropped.
+pub struct Reservation {
     permit: OwnedSemaphorePermit,
-    /// The bytes that it leaves to others, if it is large.
+    /// The bytes that must stay free if the body is large.
     kept: usize,
 }
 
 impl Bodies {
-    /// No body may be larger than `size`, and all of them together not larger than `all`.
+    /// No body may be larger than `size`, and all of them together not larger than `budget`, in
+    /// bytes.
     #[must_use]
-    pub fn new(size: usize, time: Duration, all: usize) -> Self {
+    pub fn new(size: usize, time: Duration, budget: usize) -> Self {
         describe_gauge!(
             BYTES,
             Unit::Bytes,
             "What bodies take of --max-bodies, as of the last second."
         );
-        let all = all.min(Semaphore::MAX_PERMITS);
+        let budget = budget.min(Semaphore::MAX_PERMITS);
         let cores = available_parallelism().map_or(1, NonZeroUsize::get);
         Self {
             size,
             time,
-            all,
-            room: Arc::new(Semaphore::new(all)),
+            budget,
+            free: Arc::new(Semaphore::new(budget)),
             in_use: gauge!(BYTES),
             parsers: Arc::new(Semaphore::new(1.max(cores / 2))),
         }
@@ -66,32 +67,37 @@ impl Bodies {
     /// Counts what is in use.
     #[expect(clippy::cast_precision_loss, reason = "no memory has 2^53 bytes")]
     pub fn report(&self) {
-        self.in_use.set((self.all - self.room.available_permits()) as f64);
+        self.in_use.set((self.budget - self.free.available_permits()) as f64);
     }
 
-    /// Room for a body of that many bytes.
+    /// Reserves the bytes of a body.
     ///
     /// # Errors
     ///
-    /// All bodies together would have more bytes than they may have.
-    pub fn room(&self, bytes: usize) -> Result<Room, Refusal> {
-        let kept = kept(self.all);
-        let permit = permits(&self.room, bytes, bytes, kept)?;
-        Ok(Room { permit, kept })
+    /// The budget has too few left.
+    pub fn reserve(&self, bytes: usize) -> Result<Reservation, Refusal> {
+        let nothing = Arc::clone(&self.free).try_acquire_many_owned(0);
+        let permit = nothing.map_err(|_| Refusal::Overload)?;
+        let mut reservation = Reservation { permit, kept: kept(self.budget) };
+        reservation.grow_to(bytes)?;
+        Ok(reservation)
     }
 
-    /// Parses a body, the larger ones on a thread of their own. What is being parsed keeps its
-    /// room, and its place among the parsers, even where its client leaves.
-    pub async fn parse(&self, (body, room): (Vec<u8>, Room)) -> Result<(NewPlant, Room), Refusal> {
+    /// Parses a body, a large one on another thread. A body that is being parsed keeps its
+    /// reservation, and counts among the parsers, even if its client leaves.
+    pub async fn parse(
+        &self,
+        (body, reserved): (Vec<u8>, Reservation),
+    ) -> Result<(NewPlant, Reservation), Refusal> {
         if body.len() < LARGE {
-            return Ok((new_plant::read(&body)?, room));
+            return Ok((new_plant::read(&body)?, reserved));
         }
         let parser = Arc::clone(&self.parsers).acquire_owned();
         let parser = parser.await.expect("the semaphore is never closed");
         let parse = move || {
             let plant = new_plant::read(&body);
             drop((body, parser));
-            plant.map(|plant| (plant, room))
+            plant.map(|plant| (plant, reserved))
         };
         match tokio::task::spawn_blocking(parse).await {
             Ok(read) => Ok(read?),
@@ -100,39 +106,32 @@ impl Bodies {
     }
 }
 
-impl Room {
-    /// Makes sure that there is room for that many bytes in all.
+impl Reservation {
+    /// Reserves more, so that there are `bytes` in all. A large body must leave `kept` bytes free.
     ///
     /// # Errors
     ///
-    /// All bodies together would have more bytes than they may have.
-    pub fn cover(&mut self, bytes: usize) -> Result<(), Refusal> {
+    /// The budget has too few left.
+    pub fn grow_to(&mut self, bytes: usize) -> Result<(), Refusal> {
         let more = bytes.saturating_sub(self.permit.num_permits());
-        if more > 0 {
-            self.permit.merge(permits(self.permit.semaphore(), more, bytes, self.kept)?);
+        if more == 0 {
+            return Ok(());
         }
+        let kept = if bytes < LARGE { 0 } else { self.kept };
+        let free = self.permit.semaphore();
+        if free.available_permits() < more.saturating_add(kept) {
+            return Err(Refusal::Overload);
+        }
+        let more = u32::try_from(more).map_err(|_| Refusal::Overload)?;
+        let more = Arc::clone(free).try_acquire_many_owned(more).map_err(|_| Refusal::Overload)?;
+        self.permit.merge(more);
         Ok(())
     }
 }
 
-/// What large bodies leave of that many bytes to the others, so that a few clients with large
-/// bodies do not have all plants refused.
+/// What large bodies leave of a budget to the others, so that a few clients with large bodies do not
+/// have all plants refused.
 #[must_use]
-pub const fn kept(all: usize) -> usize {
-    all / KEPT
-}
-
-/// So many bytes more for a body of `bytes` in all, which leaves `kept` to others if it is large.
-fn permits(
-    room: &Arc<Semaphore>,
-    more: usize,
-    bytes: usize,
-    kept: usize,
-) -> Result<OwnedSemaphorePermit, Refusal> {
-    let kept = if bytes < LARGE { 0 } else { kept };
-    if room.available_permits() < more.saturating_add(kept) {
-        return Err(Refusal::Overload);
-    }
-    let more = u32::try_from(more).map_err(|_| Refusal::Overload)?;
-    Arc::clone(room).try_acquire_many_owned(more).map_err(|_| Refusal::Overload)
+pub const fn kept(budget: usize) -> usize {
+    budget / KEPT
 }

@@ -1,14 +1,15 @@
-//! What is looked at before anything else: the route, and what RFC 9112 demands of a request.
+//! What is checked before anything else: the route, and what RFC 9112 demands of a head.
 //!
 //! Dropshot's router also takes `post`, `//plants`, `/plants/` and `/%70lants` for the operation,
-//! and the rules of a proxy in front are not written for these. Nothing here looks at the
-//! credentials.
+//! and the rules of a proxy in front do not cover these. Nothing here looks at the credentials.
 
 use dropshot::{ClientErrorStatusCode, HttpError};
 use http::header::{ALLOW, HOST, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, Method, Version};
+
+use crate::http::refusal::Refusal;
 
 /// The one path of the contract.
 const PATH: &str = "/plants";
@@ -29,8 +30,19 @@ pub fn check_route(head: &Parts) -> Result<(), HttpError> {
     Ok(())
 }
 
+/// Refuses a head without a valid `Host`, or with a transfer coding that is not served.
+pub fn check_head(head: &Parts) -> Result<(), Refusal> {
+    if !has_valid_host(head) {
+        return Err(Refusal::Host);
+    }
+    if !has_valid_transfer_coding(head) {
+        return Err(Refusal::TransferCoding);
+    }
+    Ok(())
+}
+
 /// RFC 9112, section 3.2: an HTTP/1.1 request has one `Host`, and a valid one.
-pub fn has_valid_host(head: &Parts) -> bool {
+fn has_valid_host(head: &Parts) -> bool {
     head.version != Version::HTTP_11 || only(&head.headers, &HOST).is_some_and(is_host_and_port)
 }
 
@@ -40,12 +52,13 @@ fn is_host_and_port(text: &str) -> bool {
         Some((host, port)) if !port.contains(']') => (host, port),
         _ => (text, ""),
     };
-    let is_host = || host.parse::<Authority>().is_ok_and(|authority| authority.host() == host);
-    (port.is_empty() || port.parse::<u16>().is_ok()) && is_host()
+    // RFC 3986, section 3.2.3: digits, and Rust would also take a sign before them.
+    let is_port = port.is_empty() || !port.starts_with('+') && port.parse::<u16>().is_ok();
+    is_port && host.parse::<Authority>().is_ok_and(|authority| authority.host() == host)
 }
 
 /// RFC 9112, section 6.1: a body has no transfer coding but `chunked`, once.
-pub fn has_valid_transfer_coding(head: &Parts) -> bool {
+fn has_valid_transfer_coding(head: &Parts) -> bool {
     !head.headers.contains_key(TRANSFER_ENCODING)
         || only(&head.headers, &TRANSFER_ENCODING)
             .is_some_and(|coding| coding.trim_ascii().eq_ignore_ascii_case("chunked"))

@@ -1,11 +1,11 @@
 //! A request whose body is unread, and the one way to read it.
 //!
-//! Dropshot's `TypedBody` reads the body before a handler can look at the credentials, reads a body
+//! Dropshot's `TypedBody` reads the body before a handler can check the credentials, reads a body
 //! over the limit to its end, and takes media types that the contract does not name. So the handler
-//! gets the request unread. The document still says `NewPlant`, because the metadata is
-//! `TypedBody`'s.
+//! gets the request with its body unread. The document still says `NewPlant`, because the metadata
+//! is `TypedBody`'s.
 //!
-//! Before [`PlantRequest::read`] nothing may read a byte of the body: the first read also makes
+//! Before [`PlantRequest::read`] nothing may read a byte of the body, because the first read makes
 //! hyper send `100 Continue`.
 
 use async_trait::async_trait;
@@ -18,7 +18,7 @@ use http::{Request, Version, request::Parts};
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 
-use crate::http::bodies::{Bodies, Room};
+use crate::http::bodies::{Bodies, Reservation};
 use crate::http::refusal::Refusal;
 use crate::types::NewPlant;
 
@@ -26,13 +26,13 @@ use crate::types::NewPlant;
 pub struct PlantRequest {
     head: Parts,
     body: Body,
-    /// The end of the body was seen: the connection stands where the next request begins.
+    /// Whether the body was read to its end, so that the next request can be read.
     read: bool,
 }
 
 #[async_trait]
 impl ExclusiveExtractor for PlantRequest {
-    /// Takes every request, as it is.
+    /// Takes every request as it is.
     async fn from_request<Context: ServerContext>(
         _: &RequestContext<Context>,
         request: Request<Body>,
@@ -61,13 +61,12 @@ impl PlantRequest {
         !self.read && self.head.version <= Version::HTTP_11
     }
 
-    /// Reads the plant, within the limits. The room that it takes is to be kept as long as the
-    /// plant is.
+    /// Reads the plant, within the limits. Its reservation must live as long as the plant.
     ///
     /// # Errors
     ///
-    /// 400, 408, 413, 415, or 503 where there is no room for the body.
-    pub async fn read(&mut self, bodies: &Bodies) -> Result<(NewPlant, Room), Refusal> {
+    /// 400, 408, 413, 415, or 503 if the budget for bodies is used up.
+    pub async fn read(&mut self, bodies: &Bodies) -> Result<(NewPlant, Reservation), Refusal> {
         self.check_media_type()?;
         let body = tokio::time::timeout(bodies.time, self.read_body(bodies))
             .await
@@ -75,8 +74,8 @@ impl PlantRequest {
         bodies.parse(body).await
     }
 
-    /// RFC 9110, section 8.3: one media type, its name in any case. RFC 8259 gives
-    /// `application/json` no parameters, so those that come are without effect.
+    /// RFC 9110, section 8.3: one media type, its name in any case. RFC 8259 defines no parameters
+    /// of `application/json`, so they are ignored.
     fn check_media_type(&self) -> Result<(), Refusal> {
         let mut types = self.head.headers.get_all(CONTENT_TYPE).iter();
         let (Some(media_type), None) = (types.next(), types.next()) else {
@@ -92,17 +91,17 @@ impl PlantRequest {
         Ok(())
     }
 
-    async fn read_body(&mut self, bodies: &Bodies) -> Result<(Vec<u8>, Room), Refusal> {
+    async fn read_body(&mut self, bodies: &Bodies) -> Result<(Vec<u8>, Reservation), Refusal> {
         let limit = bodies.size;
         let too_large = Refusal::BodyTooLarge { limit };
         let declared = usize::try_from(self.body.size_hint().lower()).unwrap_or(usize::MAX);
         if declared > limit {
             return Err(too_large);
         }
-        // All that is declared, so that of two bodies one gets room for the whole.
-        let mut room = bodies.room(declared)?;
-        // Memory that nothing was written to yet takes none. It holds a copy: many small chunks
-        // would each keep a network buffer alive.
+        // The declared length is reserved now, or two half-read bodies could block each other.
+        let mut reserved = bodies.reserve(declared)?;
+        // Untouched capacity costs no memory. The bytes are copied, because many small chunks would
+        // each keep a network buffer alive.
         let mut bytes = Vec::with_capacity(declared);
         while let Some(frame) = self.body.frame().await {
             let frame = frame.map_err(|_| Refusal::BrokenBody)?;
@@ -110,10 +109,10 @@ impl PlantRequest {
             if data.len() > limit - bytes.len() {
                 return Err(too_large);
             }
-            room.cover(bytes.len() + data.len())?;
+            reserved.grow_to(bytes.len() + data.len())?;
             bytes.extend_from_slice(&data);
         }
         self.read = true;
-        Ok((bytes, room))
+        Ok((bytes, reserved))
     }
 }

@@ -12,6 +12,7 @@ use dropshot::{
     BuildError, ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, RequestContext,
     ServerBuilder,
 };
+use http::HeaderMap;
 use slog::{Logger, info, warn};
 use tokio::time::MissedTickBehavior;
 
@@ -19,7 +20,7 @@ use crate::http::accepted_tokens::{AcceptedTokens, NotAccepted};
 use crate::http::access::{Access, Misrouted};
 use crate::http::answer::Answer;
 use crate::http::api::{PlantStoreApi, plant_store_api_mod};
-use crate::http::bodies::{Bodies, Room};
+use crate::http::bodies::{Bodies, Reservation};
 use crate::http::connections::Connections;
 use crate::http::credentials;
 use crate::http::door;
@@ -89,7 +90,7 @@ impl PlantStoreApi for PlantStore {
         // Its head takes memory, and nothing needs it while the plant waits for the fsync.
         drop(request);
         let outcome = match plant {
-            Ok((plant, room)) => service.create(plant, room).await,
+            Ok((plant, reserved)) => service.create(plant, reserved).await,
             Err(refusal) => Err(refusal),
         };
         let mut answer = Answer::from(&outcome);
@@ -161,23 +162,17 @@ impl Service {
     async fn receive(
         &self,
         request: &mut PlantRequest,
-    ) -> (Option<Arc<str>>, Result<(NewPlant, Room), Refusal>) {
-        match self.authenticate(request) {
+    ) -> (Option<Arc<str>>, Result<(NewPlant, Reservation), Refusal>) {
+        let head = request.head();
+        match door::check_head(head).and_then(|()| self.authenticate(&head.headers)) {
             Ok(token) => (Some(token), request.read(&self.bodies).await),
             Err(refusal) => (None, Err(refusal)),
         }
     }
 
-    /// The name of the token that the request carries.
-    fn authenticate(&self, request: &PlantRequest) -> Result<Arc<str>, Refusal> {
-        let head = request.head();
-        if !door::has_valid_host(head) {
-            return Err(Refusal::Host);
-        }
-        if !door::has_valid_transfer_coding(head) {
-            return Err(Refusal::TransferCoding);
-        }
-        let token = credentials::bearer_token(&head.headers)?;
+    /// The name of the accepted token that these headers carry.
+    fn authenticate(&self, headers: &HeaderMap) -> Result<Arc<str>, Refusal> {
+        let token = credentials::bearer_token(headers)?;
         self.accepted.name_of(&token).map_err(|why| match why {
             NotAccepted::Refused => Refusal::TokenNotAccepted,
             NotAccepted::NotKnown => Refusal::StoreUnavailable,
@@ -186,9 +181,9 @@ impl Service {
 
     /// A queued create is committed whether or not the client waits for the answer, so this future
     /// may be dropped at any point.
-    async fn create(&self, plant: NewPlant, room: Room) -> Result<Plant, Refusal> {
+    async fn create(&self, plant: NewPlant, reserved: Reservation) -> Result<Plant, Refusal> {
         let id = plant.id;
-        match self.plants.create(plant, Arc::new(room)).await {
+        match self.plants.create(plant, Arc::new(reserved)).await {
             Ok(plant) => Ok(plant.into()),
             Err(CreateError::Conflict) => Err(Refusal::Conflict { id }),
             Err(CreateError::QueueFull) => Err(Refusal::Overload),
