@@ -45,9 +45,9 @@ pub fn explained(error: &Error<types::Error>) -> String {
 
 /// Whether sending the same plant again, as it is, may succeed.
 ///
-/// It may where no answer came (the connection was lost, or a time-out has passed), where `error` is
-/// 408, 500 or 503, and where a proxy on the way answered with a 5xx. Any other refusal would come
-/// again. So would a bad URL, a scheme that is not supported, and a certificate that is not trusted.
+/// It may if no answer came (the connection was lost, or a time-out has passed), if `error` is 408,
+/// 500 or 503, and if a proxy on the way answered with a 5xx. Any other refusal would come again. So
+/// would a bad URL, a scheme that is not supported, and a certificate that is not trusted.
 #[must_use]
 pub fn may_repeat(error: &Error<types::Error>) -> bool {
     match error {

@@ -35,6 +35,58 @@ fn readme_lists_every_error_code_with_its_meaning() {
     assert_eq!(table(&text("README.md"), "`error`"), expected);
 }
 
+/// The numbers with which a text begins, as a person or a program lists them.
+fn numbers(text: &str) -> Vec<u16> {
+    let words = text.split(|letter: char| !letter.is_alphanumeric());
+    let words = words.filter(|word| !["", "and", "or"].contains(word));
+    words.map_while(|word| word.parse().ok()).collect()
+}
+
+/// The places that list by hand the values of `error` after which a create may be sent again, each
+/// by the words before its list.
+#[test]
+fn lists_of_errors_that_may_be_repeated_are_that_of_the_table() {
+    let codes = |may_pass| {
+        let codes = ErrorCode::ALL.iter().filter(|code| code.may_pass() == may_pass);
+        codes.map(|code| code.number()).collect::<Vec<_>>()
+    };
+    for (file, before) in [
+        ("client/src/retry.rs", "if `error` is "),
+        ("client/src/retry.rs", "Error::ErrorResponse(refusal) => ["),
+        ("xtask/src/docs/recipes.md", "after `error` "),
+        ("tests/conformance/recipes/with_fetch.ts", "\nconst MAY_PASS = ["),
+        ("tests/conformance/recipes/with_httpx.py", "\nMAY_PASS = {"),
+        ("tests/conformance/recipes/with_requests.py", "\nMAY_PASS = {"),
+    ] {
+        let text = text(file);
+        let (_, list) = text.split_once(before).unwrap_or_else(|| panic!("{file}: no {before:?}"));
+        assert_eq!(numbers(list), codes(true), "{file}: {before}");
+    }
+    let guide = text("client/README.md");
+    let rows: Vec<_> = guide.lines().filter_map(|line| line.strip_prefix("| `error` ")).collect();
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    for row in rows {
+        assert_eq!(numbers(row), codes(row.contains("| yes")), "{row}");
+    }
+    let readme = text("README.md");
+    for code in ErrorCode::ALL {
+        let row = format!("| {} | {} |", code.number(), code.meaning());
+        let (_, advice) = readme.split_once(&row).expect("a row");
+        let advice = advice.lines().next().unwrap_or_default();
+        assert_eq!(advice.contains("send it again"), code.may_pass(), "{row}{advice}");
+    }
+}
+
+/// Each value of `error` stands at the step that answers it. So do the router's 404 and 405.
+#[test]
+fn journey_of_a_request_names_every_error_code() {
+    let map = text("server/src/lib.rs");
+    let refused = map.lines().filter_map(|line| line.split_once("(else ")?.1.split(')').next());
+    let named = refused.flat_map(|list| list.split(", ").map(|code| code.parse().expect("a code")));
+    let expected = ErrorCode::ALL.iter().map(|code| code.number()).chain([404, 405]);
+    assert_eq!(named.collect::<BTreeSet<u16>>(), expected.collect());
+}
+
 /// The first table says it in short.
 #[test]
 fn readme_names_every_member_of_the_contract_with_its_type() {

@@ -12,16 +12,14 @@ use http::{Response, StatusCode};
 use serde::Serialize;
 
 use crate::http::credentials::NoToken;
+use crate::http::error_code::ErrorCode;
 use crate::http::refusal::Refusal;
 use crate::types::{Error, Plant};
 
-/// RFC 6750, section 3.1: no `error` code where no token was given.
+/// RFC 6750, section 3.1: without an `error` code if no token was given.
 const CHALLENGE: HeaderValue = HeaderValue::from_static(r#"Bearer realm="plant-store""#);
 const CHALLENGE_INVALID: HeaderValue =
     HeaderValue::from_static(r#"Bearer realm="plant-store", error="invalid_token""#);
-
-/// Overload passes as fast as commits do. The header counts whole seconds.
-const RETRY_AFTER_SECONDS: HeaderValue = HeaderValue::from_static("1");
 
 /// A finished response of the operation.
 pub struct Answer(Response<Body>);
@@ -48,15 +46,15 @@ impl From<&Result<Plant, Refusal>> for Answer {
 }
 
 impl Answer {
-    /// RFC 9112, section 9.6: the connection ends with this response, because what the client
-    /// still sends of its request will not be read.
+    /// RFC 9112, section 9.6: the connection closes after this response, because the rest of the
+    /// request will not be read.
     #[must_use]
     pub fn closing_connection(mut self) -> Self {
         self.0.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         self
     }
 
-    /// The answer to a request that is not for the operation, as Dropshot gives it: the contract
+    /// The answer to a request that is not for the operation, as Dropshot gives it. The contract
     /// says nothing of such requests.
     #[must_use]
     pub fn not_for_us(refusal: HttpError, request_id: &str) -> Self {
@@ -68,17 +66,12 @@ fn refuse(refusal: &Refusal) -> Answer {
     let error = Error { error: refusal.code().number().into(), message: refusal.to_string() };
     let mut response = json(StatusCode::BAD_REQUEST, &error);
     let headers = response.headers_mut();
-    match refusal {
-        Refusal::NoToken(NoToken::Absent) => {
-            headers.insert(WWW_AUTHENTICATE, CHALLENGE);
-        }
-        Refusal::NoToken(NoToken::Malformed) | Refusal::TokenNotAccepted => {
-            headers.insert(WWW_AUTHENTICATE, CHALLENGE_INVALID);
-        }
-        Refusal::Overload | Refusal::StoreUnavailable => {
-            headers.insert(RETRY_AFTER, RETRY_AFTER_SECONDS);
-        }
-        _ => {}
+    if refusal.code() == ErrorCode::Unauthorized {
+        let is_absent = matches!(refusal, Refusal::NoToken(NoToken::Absent));
+        headers.insert(WWW_AUTHENTICATE, if is_absent { CHALLENGE } else { CHALLENGE_INVALID });
+    }
+    if let Some(seconds) = refusal.code().retry_after() {
+        headers.insert(RETRY_AFTER, seconds.into());
     }
     Answer(response)
 }

@@ -71,13 +71,17 @@ fn describe_error_codes(document: &mut Value) {
     };
     let row = |code: &ErrorCode| format!("{}: {}", code.number(), code.meaning());
     let rows: Vec<_> = ErrorCode::ALL.iter().map(row).collect();
-    let passing = ErrorCode::ALL.iter().filter(|code| code.may_pass());
-    let passing: Vec<_> = passing.map(|code| code.number().to_string()).collect();
     *description = format!(
         "{description} {}. After {} the same plant may be sent again, as it is.",
         rows.join("; "),
-        passing.join(", "),
+        numbers(ErrorCode::may_pass),
     );
+}
+
+/// The values of `error` of which that holds.
+fn numbers(holds: impl Fn(ErrorCode) -> bool) -> String {
+    let codes = ErrorCode::ALL.iter().filter(|code| holds(**code));
+    codes.map(|code| code.number().to_string()).collect::<Vec<_>>().join(", ")
 }
 
 fn finish(document: &mut OpenAPI) {
@@ -146,9 +150,11 @@ fn take_refusal(components: &mut Components) -> Response {
     };
     assert!(components.responses.is_empty(), "the operations share one error type");
     refusal.description = "Unexpected error".into();
+    let with_pause = numbers(|code| code.retry_after().is_some());
+    let retry_after = format!("Seconds to wait before sending again, if `error` is {with_pause}.");
     refusal.headers = [
-        header("WWW-Authenticate", "The challenge of RFC 6750, where `error` is 401."),
-        header("Retry-After", "Seconds to wait before sending again, where `error` is 503."),
+        header("WWW-Authenticate", "The challenge of RFC 6750, if `error` is 401."),
+        header("Retry-After", &retry_after),
     ]
     .into();
     refusal

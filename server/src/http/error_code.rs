@@ -1,7 +1,8 @@
 //! The values of `Error.error`: the one table of them.
 //!
-//! The document's description of `Error.error`, the metrics and every refusal take them from here.
-//! Tests hold the README and the client against it.
+//! The document's description of `Error.error`, the metrics, `Retry-After` and every refusal take
+//! them from here. Tests hold the client, the READMEs, the recipes and the journey in
+//! [`crate`]'s documentation to it.
 
 use strum::VariantArray;
 
@@ -20,19 +21,32 @@ pub enum ErrorCode {
     ServiceUnavailable,
 }
 
+/// Whether the same request may succeed later.
+enum Repeat {
+    No,
+    Yes,
+    /// After so many seconds.
+    After(u16),
+}
+
 impl ErrorCode {
     /// The table: each value, when a client meets it, and whether the same request may succeed
     /// later. The words are published.
-    const fn row(self) -> (u16, &'static str, bool) {
+    const fn row(self) -> (u16, &'static str, Repeat) {
         match self {
-            Self::BadRequest => (400, "the body is not a NewPlant", false),
-            Self::Unauthorized => (401, "no valid bearer token", false),
-            Self::RequestTimeout => (408, "the body did not arrive in time", true),
-            Self::Conflict => (409, "the id belongs to a different plant", false),
-            Self::ContentTooLarge => (413, "the body is too large", false),
-            Self::UnsupportedMediaType => (415, "the body is not plain application/json", false),
-            Self::InternalServerError => (500, "a fault of the service", true),
-            Self::ServiceUnavailable => (503, "the service cannot take the plant now", true),
+            Self::BadRequest => (400, "the body is not a NewPlant", Repeat::No),
+            Self::Unauthorized => (401, "no valid bearer token", Repeat::No),
+            Self::RequestTimeout => (408, "the body did not arrive in time", Repeat::Yes),
+            Self::Conflict => (409, "the id belongs to a different plant", Repeat::No),
+            Self::ContentTooLarge => (413, "the body is too large", Repeat::No),
+            Self::UnsupportedMediaType => {
+                (415, "the body is not plain application/json", Repeat::No)
+            }
+            Self::InternalServerError => (500, "a fault of the service", Repeat::Yes),
+            // Overload passes as fast as commits do, and the header counts whole seconds.
+            Self::ServiceUnavailable => {
+                (503, "the service cannot take the plant now", Repeat::After(1))
+            }
         }
     }
 
@@ -54,6 +68,15 @@ impl ErrorCode {
     /// Whether the same request may succeed later.
     #[must_use]
     pub const fn may_pass(self) -> bool {
-        self.row().2
+        !matches!(self.row().2, Repeat::No)
+    }
+
+    /// The seconds of the answer's `Retry-After`.
+    #[must_use]
+    pub const fn retry_after(self) -> Option<u16> {
+        match self.row().2 {
+            Repeat::After(seconds) => Some(seconds),
+            Repeat::No | Repeat::Yes => None,
+        }
     }
 }
