@@ -68,7 +68,7 @@ impl Operations {
     ///
     /// The address cannot be listened on, the operating system gives no thread, or there is such a
     /// listener already.
-    pub fn serve(address: SocketAddr) -> io::Result<Self> {
+    pub fn start(address: SocketAddr) -> io::Result<Self> {
         let listener = net::TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;

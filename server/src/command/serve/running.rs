@@ -1,0 +1,214 @@
+//! A service that has started: its parts, what ends it, and how it stops.
+
+use std::future::pending;
+use std::mem::ManuallyDrop;
+use std::net::{SocketAddr, TcpListener};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Context, Error, Result, anyhow, bail};
+use dropshot::HttpServer;
+use sd_notify::NotifyState;
+use slog::{Logger, info, warn};
+use tokio::sync::oneshot;
+use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::time::timeout;
+
+use crate::command::serve::args::Args;
+use crate::command::serve::beginning::Beginning;
+use crate::command::serve::first_token::{announce, show};
+use crate::command::serve::signals::{Signals, Stop};
+use crate::command::serve::{supervisor, tls};
+use crate::descriptors;
+use crate::http::accepted_tokens::AcceptedTokens;
+use crate::http::connections::Connections;
+use crate::http::listener::send_at_once;
+use crate::http::service::{Service, listen};
+use crate::log::Log;
+use crate::operations::{Operations, Readiness};
+use crate::store::{self, GroupCommit, ServedStore, WriterEnd};
+
+/// How long a stop waits for connections to close after the last request is answered.
+const LAST_ANSWERS: Duration = Duration::from_millis(300);
+
+/// The parts of the service.
+pub struct Running {
+    server: HttpServer<Service>,
+    address: SocketAddr,
+    /// How many connections there may be.
+    most: u64,
+    connections: Arc<Connections>,
+    store: Arc<dyn ServedStore>,
+    plants: GroupCommit,
+    writer_end: WriterEnd,
+    /// Keeps the tokens fresh, once the store can be used. It ends only with an error.
+    fresh: JoinHandle<Error>,
+    /// Says that the store can be used.
+    begun: oneshot::Receiver<()>,
+    log: Logger,
+}
+
+impl Running {
+    /// Starts the service.
+    pub async fn start(args: &Args, log: &Log, operations: Option<Operations>) -> Result<Self> {
+        // Tried first: what is wrong with the flags must not leave a new store behind.
+        let cannot_listen = || format!("cannot listen on {}", args.listen);
+        drop(TcpListener::bind(args.listen).with_context(cannot_listen)?);
+        args.check()?;
+        let tls = args.tls().map(|files| tls::load(&files, &log.logger)).transpose()?;
+        let scheme = if tls.is_some() { "https" } else { "http" };
+
+        let store = store::open_to_serve(&args.store.url, args.start())?;
+        let accepted = AcceptedTokens::default();
+        let beginning = Beginning::new(
+            Arc::clone(&store),
+            accepted.clone(),
+            args.first_token.clone(),
+            log.logger.clone(),
+        );
+        let beginning = beginning.attempt().await?;
+        let (plants, writer_end) =
+            GroupCommit::start(store.writer()?, args.limits(), log.logger.clone())
+                .context("cannot start the writer")?;
+
+        let service =
+            Service::new(accepted.clone(), plants.clone(), args.bodies(), log.logger.clone());
+        let connections = service.connections();
+        let server =
+            listen(args.listen, tls, service, &log.dropshot).with_context(cannot_listen)?;
+        let address = server.local_addr();
+        if let Err(error) = send_at_once(address) {
+            warn!(log.logger, "the first answer on a connection may take 40 ms more";
+                "cause" => %error);
+        }
+        let most = limit_connections(args, log);
+        if let Some(operations) = operations {
+            operations.is_ready_by(readiness(&connections, &accepted, &plants));
+        }
+        announce(scheme, address)?;
+        info!(log.logger, "listening"; "address" => %address, "store" => %args.store.url);
+
+        let completed = beginning.complete(move |header| show(scheme, address, header));
+        let (begins, begun) = oneshot::channel();
+        let (served, logger) = (Arc::clone(&store), log.logger.clone());
+        let fresh = tokio::spawn(async {
+            if let Err(error) = completed.await {
+                return error;
+            }
+            // Nobody waits for it if the service stops already.
+            let _ = begins.send(());
+            match accepted.keep_fresh(served, logger).await {}
+        });
+        supervisor::tell(NotifyState::Ready);
+        let log = log.logger.clone();
+        Ok(Self {
+            server,
+            address,
+            most,
+            connections,
+            store,
+            plants,
+            writer_end,
+            fresh,
+            begun,
+            log,
+        })
+    }
+
+    /// Waits until the service has to stop. Returns why, unless a signal says it.
+    pub async fn until_it_ends(&mut self, args: &Args, signals: &mut Signals) -> Option<Error> {
+        let service = self.server.app_private();
+        let (store, log) = (Arc::clone(&self.store), self.log.clone());
+        let tended = async {
+            match (&mut self.begun).await {
+                Ok(()) => store::tend(store, &self.plants, log).await,
+                Err(_) => pending().await,
+            }
+        };
+        let tls = args.tls();
+        tokio::select! {
+            () = signals.stop.next() => None,
+            end = &mut self.writer_end => match end {
+                Ok(Err(lost)) => Some(lost.into()),
+                _ => Some(anyhow!("the writer died")),
+            },
+            Ok(error) = &mut self.fresh => Some(error),
+            lost = tended => Some(lost.into()),
+            never = service.look_after(self.address, *args.idle_timeout, self.most) => match never {},
+            never = tls::reload(&self.server, tls.as_ref(), &mut signals.hangup, &self.log) => {
+                match never {}
+            }
+            never = supervisor::feed_watchdog(|| self.plants.answers()) => match never {},
+        }
+    }
+
+    /// Stops: answers the requests in flight, for at most `limit`. A signal ends that early.
+    ///
+    /// # Errors
+    ///
+    /// `lost`, or what went wrong now.
+    pub async fn stop(self, lost: Option<Error>, limit: Duration, stop: &mut Stop) -> Result<()> {
+        let log = self.log.clone();
+        info!(log, "stopping");
+        supervisor::tell(NotifyState::Stopping);
+        let closed = tokio::select! {
+            closed = timeout(limit, self.close(lost.is_none())) => closed,
+            () = stop.next() => bail!("stopped at once by a second signal"),
+        };
+        match closed {
+            Ok(_) => info!(log, "stopped"),
+            Err(_) => warn!(log, "stopped with requests unfinished"),
+        }
+        lost.map_or(closed.unwrap_or(Ok(())), Err)
+    }
+
+    /// Closes the connections, then the store if it is `sound`.
+    async fn close(self, is_sound: bool) -> Result<()> {
+        // Its connection copies the WAL into the store's file when it closes. If the store is lost
+        // that must not happen, and if the disk does not answer nobody waits for it.
+        let store = ManuallyDrop::new(self.store);
+        let closing = tokio::spawn(self.server.close());
+        self.connections.are_answered().await;
+        // The connections that wait for nothing close now, after the last answers are sent. Those
+        // that have more to say, or do not read, are not waited for.
+        let _ = timeout(LAST_ANSWERS, closing).await;
+        if !is_sound {
+            return Ok(());
+        }
+        self.fresh.abort();
+        self.plants.end().await;
+        let ended = self.writer_end.await;
+        let _ = spawn_blocking(|| drop(ManuallyDrop::into_inner(store))).await;
+        match ended {
+            Ok(Err(last)) => Err(last.into()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Says whether a create would be taken now.
+fn readiness(
+    connections: &Arc<Connections>,
+    accepted: &AcceptedTokens,
+    plants: &GroupCommit,
+) -> Readiness {
+    let (connections, accepted, plants) =
+        (Arc::clone(connections), accepted.clone(), plants.clone());
+    Box::new(move || match connections.are_ending() {
+        true => Err("the service stops"),
+        false if !accepted.are_known() => Err("the store has not been reached yet"),
+        false => plants.readiness(),
+    })
+}
+
+/// Returns how many connections there may be: fewer than asked for if the hard limit on open files
+/// does not allow them.
+fn limit_connections(args: &Args, log: &Log) -> u64 {
+    let asked = args.max_connections.get().into();
+    let most = descriptors::limit_clients(asked).unwrap_or(asked);
+    if most < asked {
+        warn!(log.logger, "the hard limit on open files allows fewer than --max-connections";
+            "connections" => most);
+    }
+    most
+}
