@@ -1,4 +1,4 @@
-//! The drift check: which version a change needs, and which documents it compares.
+//! The compatibility check: which version a change needs, and which documents it compares.
 
 mod history;
 mod repository;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 use crate::contract::{self, text};
 
-/// The checked-in document as version 1.0.0, so that a new version changes no test here.
+/// The checked-in document as version 1.0.0, so that a new version changes no test of this module.
 fn document() -> Value {
     let mut document = contract::document();
     document["info"]["version"] = json!("1.0.0");
@@ -31,7 +31,7 @@ fn mutated(edits: &[&str]) -> Value {
     document
 }
 
-/// What the drift check says about two documents, the newer one with these edits.
+/// What the compatibility check says about two documents, the newer one with these edits.
 fn judged(old: &Value, new: &Value) -> Report {
     let document = |name, json: &Value| Document::new(name, json.clone()).expect("a document");
     compare(&document("the older", old), &document("the newer", new))
@@ -76,7 +76,7 @@ fn a_change_needs_the_version_of_its_class() {
     }
 }
 
-/// Semantic Versioning, sections 9 and 11: it promises nothing, and comes before its release.
+/// Semantic Versioning: it promises nothing (section 9), and is older than its release (section 11).
 #[test]
 fn any_change_after_a_pre_release_may_keep_its_release() {
     let old = mutated(&[r#"set /info/version "1.1.0-rc.1""#]);
@@ -143,9 +143,9 @@ fn a_schema_that_refers_to_itself_in_a_member_is_compared() {
     assert_eq!(report.class(), Some(Class::Breaking), "{report}");
 }
 
-/// Names are the contract's own choice, also where they are keywords elsewhere.
+/// The contract chooses its names, and a name may be a keyword in other places.
 #[test]
-fn a_member_called_description_is_no_matter_of_words() {
+fn a_member_called_description_is_more_than_words() {
     for place in [
         "Plant/properties/description",
         "Plant/properties/example",
@@ -159,21 +159,21 @@ fn a_member_called_description_is_no_matter_of_words() {
     }
 }
 
-/// An item of a list goes by its name, where its name is its own.
+/// An item of a list goes by its name, if no other item has the same name.
 #[test]
-fn the_order_of_names_does_not_count_and_nothing_else_is_lost() {
+fn the_order_of_names_does_not_count_and_every_other_change_does() {
     let dry = |place| json!({ "in": place, "name": "dry", "schema": { "type": "boolean" } });
     for (list, old, new, expected) in [
         ("Plant/properties/tag/enum", json!(["in", "out"]), json!(["out", "in"]), None),
         ("Plant/properties/tag/enum", json!(["description"]), json!([]), Some(Class::Breaking)),
-        // Not names but a value.
+        // A value, not names.
         (
             "Plant/properties/tag/default",
             json!(["in", "out"]),
             json!(["out", "in"]),
             Some(Class::Breaking),
         ),
-        // Two items of one name.
+        // Two items with one name.
         (
             "post/parameters",
             json!([dry("query"), dry("header")]),
@@ -187,7 +187,7 @@ fn the_order_of_names_does_not_count_and_nothing_else_is_lost() {
 }
 
 #[test]
-fn the_command_holds_the_document_against_a_file() {
+fn the_command_compares_the_document_with_a_file() {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("older.json");
     let against = file.to_str().expect("a path that is text");

@@ -1,8 +1,9 @@
-//! Small ways to break or to bend the contract, and what each gate says about them.
+//! Small ways to break or to bend the contract, and what each check says about them:
 //!
-//! The gates, each with its question: `generate --check`, is the checked-in document the one that
-//! the code makes? the facts, is it what the specification says? `compat`, what does the change
-//! mean to a consumer? The first one catches every edit of the document, so it has no column.
+//! - the drift check: is the checked-in document the one that the code makes? It catches every edit,
+//!   so it has no column in the table;
+//! - the facts: is the document what the specification says?
+//! - the compatibility check: what does the change mean to a consumer?
 
 use plant_store_chores::compat::mutations::{Mutation, mutations};
 use plant_store_chores::compat::{Class, DOCUMENT, Document, compare};
@@ -13,8 +14,8 @@ use serde_json::Value;
 use crate::contract::{document, text};
 
 #[test]
-fn every_mutation_is_caught_by_the_gate_named_for_it() {
-    // Else every row would fail, and none would say why.
+fn every_mutation_is_caught_by_the_check_named_for_it() {
+    // If one of these fails, every row fails, and none says why.
     assert!(
         published().drift(&text()).is_none(),
         "no row was tried: {DOCUMENT} is not what the code makes: run `cargo xtask generate`"
@@ -26,7 +27,7 @@ fn every_mutation_is_caught_by_the_gate_named_for_it() {
     assert!(surprises.is_empty(), "{}", surprises.join("\n\n"));
 }
 
-/// What the gates say about a row that they should not.
+/// What the checks say about a row, if that is not what the row says.
 fn surprise(row: &Mutation) -> Option<String> {
     let [_, new] = row.documents(&document());
     let facts = if facts(&new).is_empty() { "holds" } else { "caught" };
@@ -47,7 +48,7 @@ fn surprise(row: &Mutation) -> Option<String> {
     (says != expected).then(|| format!("{}: {says:?} instead of {expected:?}\n{told}", row.edits))
 }
 
-/// What a document says does not hang on how it is written, and only the first gate minds that.
+/// The order is not part of what a document says. Only the drift check notices it.
 #[test]
 fn the_order_of_members_is_no_change() {
     let (old, new) = (r#""type": "integer","#, r#""format": "int32""#);

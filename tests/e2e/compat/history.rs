@@ -1,4 +1,4 @@
-//! Which older document the drift check takes out of a real history.
+//! Which older document the compatibility check takes from a real history.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn a_branch_without_a_change_is_compared_with_the_document_before_the_merge_base
     repository.push("main");
     repository.git("checkout --quiet -b branch");
     repository.assert_older("same", "old", LAST_OTHER, "main~2");
-    // What the branch did and undid was never seen by anybody.
+    // A change that the branch made and took back was never published.
     repository.commit(DOCUMENT, &described("done"));
     repository.commit(DOCUMENT, &described("same"));
     repository.assert_older("same", "old", LAST_OTHER, "main~2");
@@ -99,9 +99,9 @@ fn a_merge_is_compared_with_its_first_parent() {
     repository.assert_older("new", "old", LAST_OTHER, "main~2");
 }
 
-/// Else a commit that only writes the document in another way would hide the one before it.
+/// Otherwise a commit that only formats the document would hide the change before it.
 #[test]
-fn a_document_that_is_only_written_in_another_way_is_not_another_one() {
+fn a_document_that_is_only_formatted_differently_is_the_same() {
     let repository = Repository::with(&["old", "new"]);
     let value: Value = serde_json::from_str(&described("new")).expect("a document is JSON");
     let text = serde_json::to_string_pretty(&value).expect("a document is JSON");
@@ -117,9 +117,9 @@ fn a_commit_that_removed_the_document_is_passed_over() {
     repository.assert_older("new", "old", LAST_OTHER, "HEAD~1");
 }
 
-/// Semantic Versioning, section 9: what a release promised holds, whatever came between.
+/// Semantic Versioning, section 9: the promise of the release holds, not that of the pre-release.
 #[test]
-fn a_pre_release_is_passed_over_where_a_release_is_before_it() {
+fn a_pre_release_is_passed_over_if_a_release_is_before_it() {
     let release_candidate =
         mutated(&[r#"set /info/description "rc""#, r#"set /info/version "2.0.0-rc.1""#]);
     let repository = Repository::with(&["released"]);
@@ -151,7 +151,7 @@ fn a_history_without_an_older_document_has_none() {
 }
 
 #[test]
-fn a_branch_without_a_commit_is_refused_where_others_have_one() {
+fn a_branch_without_a_commit_is_refused_if_another_branch_has_one() {
     let repository = Repository::with(&["old"]);
     repository.git("checkout --quiet --orphan other");
     repository.assert_refused("new", "the branch has no commit yet, but others have");
@@ -180,7 +180,7 @@ fn a_history_that_is_cut_off_is_refused() {
     shallow.git("remote remove origin");
     shallow.assert_refused("new", "`git fetch --unshallow` brings it");
 
-    // The merge base is one commit further than the clone goes.
+    // The merge base is one commit older than the oldest of the clone.
     let shallow = whole.shallow(1);
     shallow.git("checkout --quiet --detach origin/topic");
     shallow.commit("README.md", "other words");
@@ -190,7 +190,7 @@ fn a_history_that_is_cut_off_is_refused() {
     deep_enough.assert_older("new", "old", LAST_OTHER, "HEAD~2");
 }
 
-/// As in a container that a checkout of another user is mounted into.
+/// As in a container with a mounted checkout that belongs to another user.
 #[test]
 fn a_repository_that_git_refuses_is_refused_in_one_line() {
     let repository = Repository::with(&["old", "new"]);
@@ -218,7 +218,7 @@ fn a_machine_without_git_is_refused() {
     assert_eq!(line.lines().count(), 1, "{line}");
 }
 
-/// A git hook names its own repository in the environment of all that it starts.
+/// A git hook names its own repository in the environment of every program that it starts.
 #[test]
 fn the_repository_of_a_git_hook_is_not_taken_for_this_one() {
     let [ours, of_the_hook] = [Repository::with(&["old", "new"]), Repository::with(&["new"])];

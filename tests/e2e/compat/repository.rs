@@ -1,4 +1,4 @@
-//! A real git repository in a temporary folder, and the drift check on it.
+//! A real git repository in a temporary folder, and the compatibility check on it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ impl Repository {
         repository
     }
 
-    /// A clone of the last so many commits.
+    /// A clone of the last `depth` commits.
     pub fn shallow(&self, depth: usize) -> Self {
         let clone = Self::without_git();
         fs::remove_dir_all(&clone.root).expect("a folder that was made");
@@ -66,12 +66,12 @@ impl Repository {
         self.git("commit --quiet --message change");
     }
 
-    /// As after a fetch or a push: `origin/main` is at this revision.
+    /// Sets `origin/main` to this revision, as a fetch or a push does.
     pub fn push(&self, revision: &str) {
         self.git(&format!("update-ref refs/remotes/origin/main {revision}"));
     }
 
-    /// Git with these words, which hold no space, and with no settings but ours.
+    /// Runs git with these words (no word may hold a space) and with our settings alone.
     pub fn git(&self, words: &str) -> String {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=Test", "-c", "user.email=test@localhost"]);

@@ -40,7 +40,7 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// A unified diff, where the checked-in text is another one.
+    /// A unified diff, if the checked-in text differs.
     #[must_use]
     pub fn drift(&self, checked_in: &str) -> Option<String> {
         let names = (format!("{} (checked in)", self.path), format!("{} (generated)", self.path));
@@ -63,11 +63,12 @@ pub fn write() -> Result<()> {
     Ok(())
 }
 
-/// Fails with a unified diff where a checked-in file is not what [`write()`] would write.
+/// The drift check: fails with a unified diff if a checked-in file is not what [`write()`] would
+/// write.
 pub fn check() -> Result<()> {
     let mut drifted = Vec::new();
     for file in generated()? {
-        // A missing file differs in every line.
+        // A missing file differs in every line, so it counts as an empty one.
         let checked_in = fs::read_to_string(absolute(&file)).unwrap_or_default();
         if let Some(diff) = file.drift(&checked_in) {
             print!("{diff}");
@@ -75,7 +76,7 @@ pub fn check() -> Result<()> {
         }
     }
     if !drifted.is_empty() {
-        bail!("{} drifted from the code; mend it with `{MEND}`", drifted.join(" and "));
+        bail!("{} differ from what the code makes; mend it with `{MEND}`", drifted.join(" and "));
     }
     Ok(())
 }
@@ -90,7 +91,7 @@ pub fn generated() -> Result<Vec<Generated>> {
     let generated = [
         ("client/src/generated.rs", generator().generate_tokens(&document)),
         ("client/src/mock.rs", generator().httpmock(&document, "crate")),
-        // In that module are the client and what the generated commands ask for beside it.
+        // The generated commands import the client, and what else they need, from `crate::contract`.
         ("client/src/bin/plants/generated.rs", generator().cli(&document, "crate::contract")),
     ];
     let mut files = vec![published()];

@@ -1,7 +1,7 @@
 //! What git knows about the documents of the past.
 //!
-//! Git says "no" with status 1. Only that is taken for a "no", and only where it is an answer:
-//! whatever else fails is an error, with what git says about it.
+//! Git answers "no" with status 1. Every other failure is an error, with what git says about it, and
+//! so is a "no" to a question that has no such answer.
 
 use std::path::Path;
 
@@ -16,12 +16,12 @@ const COMPARE_WITH_A_FILE: &str = "compare with a file: `cargo xtask compat --ag
 pub struct Git<'a>(pub &'a Path);
 
 impl Git<'_> {
-    /// What git prints; none where it says "no".
+    /// What git prints; none if it answers "no".
     pub fn ask(&self, arguments: &[&str]) -> Result<Option<String>> {
         let sh = Shell::new()?;
         sh.change_dir(self.0);
         let command = cmd!(sh, "git {arguments...}")
-            // A git hook has these in its environment, for the repository that it belongs to.
+            // Git sets these for a hook. They name the hook's repository, which may be another one.
             .env_remove("GIT_DIR")
             .env_remove("GIT_INDEX_FILE")
             .env_remove("GIT_WORK_TREE")
@@ -40,7 +40,7 @@ impl Git<'_> {
         }
     }
 
-    /// What git prints, where "no" is no answer.
+    /// What git prints, for a question to which "no" is an error.
     pub fn told(&self, arguments: &[&str]) -> Result<String> {
         let answer = self.ask(arguments)?;
         answer.with_context(|| format!("`git {}` fails without a reason", arguments.join(" ")))
@@ -57,7 +57,7 @@ impl Git<'_> {
         self.told(&["rev-parse", "--short", commit])
     }
 
-    /// The document of a commit; none where the commit has no such file.
+    /// The document of a commit; none if the commit has no such file.
     pub fn document(&self, commit: &str, name: &str) -> Result<Option<Document>> {
         let file = format!("{commit}:./{DOCUMENT}");
         let Some(blob) = self.ask(&["rev-parse", "--verify", "--quiet", &file])? else {
@@ -66,13 +66,13 @@ impl Git<'_> {
         Document::parse(name, &self.told(&["cat-file", "blob", &blob])?).map(Some)
     }
 
-    /// Along the first parent, the commits that changed the document, the latest first.
+    /// The commits that changed the document, along the first parent, the latest first.
     pub fn commits_of_the_document(&self, from: &str) -> Result<Vec<String>> {
         let list = ["rev-list", "--first-parent", "--abbrev-commit", from, "--", DOCUMENT];
         Ok(self.told(&list)?.lines().map(str::to_owned).collect())
     }
 
-    /// Whether this is a shallow clone. The commit at its edge seems to have brought every file.
+    /// Whether this is a shallow clone. In one, the oldest commit seems to have added every file.
     pub fn is_shallow(&self) -> Result<bool> {
         Ok(self.told(&["rev-parse", "--is-shallow-repository"])? == "true")
     }

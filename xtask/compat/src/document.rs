@@ -1,4 +1,4 @@
-//! A document that can be compared: OpenAPI 3.0 with a version, in which every `$ref` ends.
+//! A document that can be compared: OpenAPI 3.0, with a version, and without loops of `$ref`.
 
 use anyhow::{Context, Result, bail, ensure};
 use semver::Version;
@@ -18,20 +18,20 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a document; an error says which one it is about.
+    /// Parses a document. An error names the document.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
         let json = serde_json::from_str(text)
             .with_context(|| format!("the document of {name} is not JSON"))?;
         Self::new(name, json)
     }
 
-    /// Takes a document that is read; an error says which one it is about.
+    /// Takes a parsed document. An error names the document.
     pub fn new(name: &str, json: Value) -> Result<Self> {
         let version = check(&json).with_context(|| format!("the document of {name}"))?;
         Ok(Self { name: name.to_owned(), json, version })
     }
 
-    /// Whether no consumer can tell the two apart: the order of members counts for nothing.
+    /// Whether no consumer can tell the two apart. The order of members does not count.
     #[must_use]
     pub fn means_the_same_as(&self, other: &Self) -> bool {
         differences(&self.json, &other.json).is_empty()
@@ -63,9 +63,9 @@ fn every_reference_ends(document: &Value, place: &Place, value: &Value) -> Resul
     Ok(())
 }
 
-/// Fails where a `$ref` comes back to itself without a step into a value. A tree may refer to
-/// itself in its branches; a schema that refers to itself as a whole says nothing (JSON Schema
-/// Core 2020-12, section 9.4.1).
+/// Fails if a `$ref` leads back to itself without a step into a member. A tree may refer to itself in
+/// its branches; a schema that is a reference to itself says nothing (JSON Schema Core 2020-12,
+/// section 9.4.1).
 fn ends<'a>(document: &'a Value, value: &'a Value, chain: &mut Vec<&'a str>) -> Result<()> {
     if let Some(reference) = value["$ref"].as_str() {
         ensure!(

@@ -5,7 +5,7 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-/// Members that speak to people and bind nobody. The licence is that of the text.
+/// Members that are only text for people. The licence is that of the document.
 const WORDS: &[&str] = &[
     "contact",
     "description",
@@ -18,7 +18,7 @@ const WORDS: &[&str] = &[
     "title",
 ];
 
-/// Members that hold names of the contract's own choice, or a list: what comes next is no keyword.
+/// Members that hold a list, or names that the contract chooses: the next step is not a keyword.
 const NAMES: &[&str] = &[
     "allOf",
     "anyOf",
@@ -53,29 +53,29 @@ impl Place {
         Self(Vec::new())
     }
 
-    /// A step further.
+    /// One step further.
     pub(crate) fn step(&self, step: &str) -> Self {
         Self(self.0.iter().cloned().chain([step.to_owned()]).collect())
     }
 
-    /// A step back; none from the root.
+    /// One step back; none from the root.
     pub(crate) fn parent(&self) -> Option<Self> {
         self.0.split_last().map(|(_, steps)| Self(steps.to_owned()))
     }
 
-    /// The steps, as the document has them.
+    /// The steps as the document has them.
     pub(crate) fn steps(&self) -> &[String] {
         &self.0
     }
 
-    /// The steps with `*` for whatever is not a keyword of OpenAPI. A property may be called
-    /// `description`, and its loss is not a matter of words.
+    /// The steps, with `*` for every step that is not a keyword of OpenAPI. A property may have the
+    /// name `description`, and then it is not text for people.
     pub(crate) fn kinds(&self) -> Vec<&str> {
         let mut kinds: Vec<&str> = Vec::new();
         let mut data = false;
         for step in &self.0 {
             let is_name = data || kinds.last().is_some_and(|kind| NAMES.contains(kind));
-            // No path and no status starts so.
+            // No path and no status starts with `x-`.
             let is_extension = step.starts_with("x-")
                 && matches!(kinds[..], ["paths"] | ["paths", "*", _, "responses"]);
             let kind = if is_name && !is_extension { "*" } else { step };
@@ -85,7 +85,7 @@ impl Place {
         kinds
     }
 
-    /// Whether the value only speaks to people.
+    /// Whether the value is only text for people.
     pub(crate) fn is_words(&self) -> bool {
         self.kinds().iter().any(|kind| WORDS.contains(kind))
     }
@@ -95,12 +95,12 @@ impl Place {
         self.kinds().iter().any(|kind| kind.starts_with("x-"))
     }
 
-    /// Whether the value counts as one, whatever it is made of.
+    /// Whether the value is compared as a whole, not member by member.
     pub(crate) fn is_whole(&self) -> bool {
         self.is_words() || self.kinds().iter().any(|kind| is_data(kind))
     }
 
-    /// Whether a value that is absent here means the same as an empty one.
+    /// Whether an absent value means the same as an empty one here.
     pub(crate) fn is_collection(&self) -> bool {
         matches!(
             self.kinds()[..],
@@ -121,18 +121,18 @@ impl Place {
     }
 }
 
-/// Whether what is inside such a member is a value, not more of OpenAPI.
+/// Whether such a member holds a plain value, in which no step is a keyword of OpenAPI.
 fn is_data(kind: &str) -> bool {
     matches!(kind, "default" | "security") || kind.starts_with("x-")
 }
 
-/// Whether such a member only speaks to people.
+/// Whether such a member is only text for people.
 pub(crate) fn is_word(kind: &str) -> bool {
     WORDS.contains(&kind)
 }
 
-/// What is one step further: the members of an object; the items of a list by their names, where
-/// each has one of its own, else by their positions.
+/// What is one step further: the members of an object; the items of a list by their names if each has
+/// a different one, else by their positions.
 pub(crate) fn members(value: &Value) -> IndexMap<String, &Value> {
     match value {
         Value::Object(members) => {
@@ -153,7 +153,7 @@ pub(crate) fn members(value: &Value) -> IndexMap<String, &Value> {
     }
 }
 
-/// As a JSON pointer, in which an item of a list goes by its name where it has one.
+/// As a JSON pointer, but with the name of an item of a list, if it has one, for its position.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#")?;

@@ -7,10 +7,9 @@ use semver::{Prerelease, Version};
 
 use crate::class::Class;
 
-/// The least version after a change, of which this is the heaviest class.
+/// The least version after changes of which this is the heaviest class.
 ///
-/// A pre-release promises nothing (section 9), and so no change after it needs more than its own
-/// version.
+/// A pre-release promises nothing (section 9), so any change after it may keep its version.
 pub fn least(old: &Version, class: Option<Class>) -> Result<Version> {
     let Version { major, minor, patch, .. } = *old;
     let next = |number: u64| {
@@ -24,11 +23,11 @@ pub fn least(old: &Version, class: Option<Class>) -> Result<Version> {
     })
 }
 
-/// Fails where the newer version is smaller than the least one, or than the older one.
+/// Fails if the newer version is smaller than the least one, or than the older one.
 ///
-/// A newer pre-release counts as the release that it leads to: 2.0.0-rc.1 may break what 1.0.0
-/// promised. But it comes before that release (section 11). Build metadata does not count
-/// (section 10).
+/// A newer pre-release counts as the release that follows it: 2.0.0-rc.1 may break what 1.0.0
+/// promised. But it is older than that release (section 11). Build metadata does not count (section
+/// 10).
 pub fn verdict(old: &Version, new: &Version, class: Option<Class>) -> Result<()> {
     const MEND: &str =
         "set VERSION in server/src/http/document.rs, then run `cargo xtask generate`";

@@ -10,12 +10,12 @@ use serde_json::Value;
 use crate::difference::{Difference, Kind};
 use crate::usage::{Side, Usage};
 
-/// What a change means to a consumer; the later, the heavier.
+/// What a change means to a consumer, from the lightest to the heaviest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// Nothing but text for people changed: the version may stay.
     Words,
-    /// Whatever worked works: a new minor version.
+    /// What worked still works: a new minor version.
     Additive,
     /// What worked may not work any longer: a new major version.
     Breaking,
@@ -31,7 +31,7 @@ impl fmt::Display for Class {
     }
 }
 
-/// The class of a difference; `usage` is that of the older document, which its consumers have.
+/// The class of a difference. `usage` is that of the older document, the one that consumers have.
 pub fn classify(old: &Value, usage: &Usage, difference: &Difference<'_>) -> Class {
     if is_words(usage, difference) {
         Class::Words
@@ -48,7 +48,7 @@ fn is_words(usage: &Usage, difference: &Difference<'_>) -> bool {
         _ if difference.place.is_words() => true,
         // OpenAPI 3.0.3, "Versions": tools make no distinction between 3.0.0 and 3.0.1.
         (Kind::Changed, ["openapi"]) => true,
-        // A tag that is declared is a heading and its text. Operations may have tags that are not.
+        // Declaring a tag only adds a heading and its text; operations may have undeclared tags.
         (Kind::Added, ["tags", "*"]) => true,
         (Kind::Removed, ["tags", "*"]) => !usage.has_tag(name(difference)),
         _ => false,
@@ -60,12 +60,12 @@ fn is_additive(old: &Value, usage: &Usage, difference: &Difference<'_>) -> bool 
     use Kind::Added;
     let place = &difference.place;
     match (difference.kind(), &place.kinds()[..]) {
-        // OpenAPI gives it no meaning. A generator may, and so it is more than words.
+        // OpenAPI gives it no meaning, but a generator may: it is more than words.
         _ if place.is_extension() => true,
         // Semantic Versioning, section 7: a deprecation is a minor version.
         (_, [.., "deprecated"]) => true,
-        // What is only declared changes nothing before it is used, and nothing when it goes. A
-        // generator makes a setting of each security scheme, and so it is more than words.
+        // A component that nothing uses changes nothing. But a generator makes a setting of each
+        // security scheme, so it is more than words.
         (Added, ["components", _, "*"]) => true,
         (_, ["components", "securitySchemes", "*", ..]) => !usage.has_scheme(&place.steps()[2]),
         (Added, ["paths", "*"]) => true,
@@ -88,7 +88,7 @@ fn is_additive(old: &Value, usage: &Usage, difference: &Difference<'_>) -> bool 
 
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
-/// Whether a parameter or a request body may be left out. What it refers to is not looked at.
+/// Whether a parameter or a request body may be left out. One behind a `$ref` counts as required.
 fn is_optional(value: Option<&Value>) -> bool {
     value.is_some_and(|value| value["required"] != true && value.get("$ref").is_none())
 }
@@ -101,8 +101,8 @@ fn overrides_another(old: &Value, parameter: &Difference<'_>) -> bool {
     shared.any(|other| other.get("$ref").is_some() || other.get("name") == name)
 }
 
-/// Objects are open: a consumer knows that there may be more members than the document names, and
-/// sends no other. Whether a property is required is a difference of its own.
+/// Objects are open: a consumer sends only the members that the document names, and expects that it
+/// may receive others. Whether a property is required is a difference of its own.
 fn is_new_property(old: &Value, usage: &Usage, property: &Difference<'_>) -> bool {
     let place = &property.place;
     let Some(schema) = place.parent().and_then(|place| place.parent()?.find(old)) else {
@@ -110,14 +110,14 @@ fn is_new_property(old: &Value, usage: &Usage, property: &Difference<'_>) -> boo
     };
     // A closed object said that it has no other member, or which schema each other one has.
     let is_open = schema.get("additionalProperties").is_none_or(|more| *more == true);
-    // Before, it was required and could be anything. A request may send what is now refused; a
+    // Required, but not described, it could be anything. A request may hold what is now refused; a
     // response only promises more.
     let mut required = schema["required"].as_array().into_iter().flatten();
     let was_free = required.any(|required| required == name(property));
     is_open && !usage.is_unclear(place) && (!was_free || usage.is_only(Side::Response, place))
 }
 
-/// Whether every request that was accepted still is: a limit is lifted or loosened.
+/// Whether every request that was accepted still is: a bound was removed or made wider.
 #[expect(clippy::match_same_arms, reason = "a rule has its own reason, whatever follows from it")]
 fn asks_for_less(difference: &Difference<'_>) -> bool {
     let Difference { ref place, old, new } = *difference;
@@ -141,7 +141,7 @@ fn asks_for_less(difference: &Difference<'_>) -> bool {
     }
 }
 
-/// Surely larger: two numbers that are the same as 64-bit floats are not.
+/// Surely larger: not if the two are the same as 64-bit floats.
 fn is_larger(one: &Value, other: &Value) -> bool {
     one.as_f64().zip(other.as_f64()).is_some_and(|(one, other)| one > other)
 }

@@ -1,8 +1,8 @@
-//! In what two documents differ.
+//! The differences between two documents.
 //!
-//! Complete by construction: what is not equal lies at the place of a difference. Two orders do
-//! not count: that of an object's members and that of a list whose items have names. Nothing here
-//! knows what a difference means.
+//! Complete by construction: every value that is not equal lies at the place of a difference. The
+//! order of an object's members does not count, nor that of a list whose items have names. This
+//! module does not know what a difference means.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -15,9 +15,9 @@ use crate::place::{Place, members};
 /// One difference, as small as it can be told.
 pub struct Difference<'a> {
     pub place: Place,
-    /// The older value; none where it was added.
+    /// The older value; none if it was added.
     pub old: Option<&'a Value>,
-    /// The newer value; none where it was removed.
+    /// The newer value; none if it was removed.
     pub new: Option<&'a Value>,
 }
 

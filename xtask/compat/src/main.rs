@@ -1,5 +1,5 @@
-//! `plant-store-drift`: tells a consumer what changed between the document that it was made for and
-//! another one, and whether that breaks it.
+//! `plant-store-compat`: tells a consumer what changed between the document from which its client was
+//! made and another one, and whether that breaks the client.
 
 use std::fs;
 use std::io;
@@ -8,9 +8,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use plant_store_drift::{Class, Document, Report, compare};
+use plant_store_compat::{Class, Document, Report, compare};
 
-/// What this source publishes.
+/// The document of this revision.
 const PUBLISHED: &str = include_str!("../../../openapi/plant-store.json");
 
 const NOTHING: &str = "nothing changed";
@@ -19,14 +19,14 @@ const BREAKING: &str = "what changed breaks a client: see the lines that begin w
 
 /// Say what changed in the OpenAPI document of the plant store, and whether it breaks a client
 ///
-/// The exit status is 0 where no change breaks a client, 1 where one does, and 2 where the documents
-/// cannot be compared.
+/// The exit status is 0 if no change breaks a client, 1 if one does, and 2 if the documents cannot be
+/// read or compared.
 #[derive(Parser)]
 #[command(version)]
 struct Args {
-    /// The document that the client was made for; `-` is standard input
+    /// The document from which the client was made; `-` is standard input
     pinned: PathBuf,
-    /// The document that it is compared with [default: the one of this version of the command]
+    /// The document to compare with [default: the one of this version of the command]
     published: Option<PathBuf>,
 }
 
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     match report(&Args::parse()) {
         Ok(report) => ExitCode::from(conclude(&report)),
         Err(error) => {
-            eprintln!("plant-store-drift: {error:#}");
+            eprintln!("plant-store-compat: {error:#}");
             ExitCode::from(2)
         }
     }
@@ -44,7 +44,7 @@ fn report(args: &Args) -> Result<Report> {
     let pinned = read(&args.pinned)?;
     let published = match &args.published {
         Some(path) => read(path)?,
-        None => Document::parse("this version of plant-store-drift", PUBLISHED)?,
+        None => Document::parse("this version of plant-store-compat", PUBLISHED)?,
     };
     let [new, old] = [&published, &pinned].map(|document| (&document.version, &document.name));
     println!("{} of {}, since {} of {}:", new.0, new.1, old.0, old.1);

@@ -1,7 +1,7 @@
-# The step of action.yml: it needs Rust and, where a document is a URL, curl.
+# The step of action.yml: it needs Rust, and curl if a document is a URL.
 set -euo pipefail
 
-# Prints the path of a document; one behind a URL is fetched into a file of this name.
+# Prints the path of a document. A document behind a URL is fetched into a file of this name.
 document() {
   case $1 in
     *://*)
@@ -17,14 +17,14 @@ if [ -n "$PUBLISHED" ]; then
   published=$(document "$PUBLISHED" published.json)
   documents+=("$published")
 fi
-# Built in the folder of the action: where it runs, the toolchain and the configuration are the
-# consumer's.
+# Built in the folder of the action: the consumer's folder may name another toolchain and have a
+# cargo configuration of its own.
 cd "$GITHUB_ACTION_PATH/../../.."
-cargo build --quiet --locked --package plant-store-drift --target-dir target
-drift=$PWD/target/debug/plant-store-drift
+cargo build --quiet --locked --package plant-store-compat --target-dir target
+check=$PWD/target/debug/plant-store-compat
 cd "$OLDPWD"
 status=0
-report=$("$drift" "${documents[@]}" 2>&1) || status=$?
+report=$("$check" "${documents[@]}" 2>&1) || status=$?
 echo "$report"
 printf '```text\n%s\n```\n' "$report" >> "$GITHUB_STEP_SUMMARY"
 exit "$status"

@@ -1,8 +1,8 @@
-//! What a document uses, and where: which of its parts requests and responses reach, through
-//! every `$ref`, and which security schemes and tags its operations have.
+//! What a document uses, and where: which of its parts requests and responses reach, through every
+//! `$ref`, and which security schemes and tags its operations have.
 //!
-//! What cannot be followed to its end makes all of it unclear: no part may seem to be used by
-//! requests alone because nobody could look.
+//! If one reference cannot be followed, every part counts as unclear. Otherwise a part could seem to
+//! be used by requests alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,15 +17,15 @@ pub enum Side {
     Request,
     /// In what a consumer receives.
     Response,
-    /// Where one cannot tell what a change of it means: in a callback, and in a composition,
-    /// whose parts limit each other.
+    /// In a callback, or in a composition, whose parts limit each other: nobody can tell what a change
+    /// means there.
     Unclear,
 }
 
 /// What a document uses.
 #[derive(Default)]
 pub struct Usage {
-    /// No side: on the way to an operation.
+    /// No side yet: still on the way to an operation.
     sides: BTreeMap<Place, BTreeSet<Option<Side>>>,
     schemes: BTreeSet<String>,
     tags: BTreeSet<String>,
@@ -33,7 +33,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Follows a document, in which no `$ref` leads back to itself, from its operations.
+    /// Follows a document from its operations. No `$ref` may lead back to itself.
     pub fn of(document: &Value) -> Self {
         let mut usage = Self::default();
         for part in ["paths", "security"] {
@@ -42,12 +42,13 @@ impl Usage {
         usage
     }
 
-    /// Whether a place, or what it would be in, is met on this side and nowhere else.
+    /// Whether this place is met on this side alone. If the document does not have it, its nearest
+    /// ancestor counts.
     pub fn is_only(&self, side: Side, place: &Place) -> bool {
         !self.is_incomplete && self.sides(place) == BTreeSet::from([Some(side)])
     }
 
-    /// Whether one cannot tell what a change at a place means.
+    /// Whether nobody can tell what a change at this place means.
     pub fn is_unclear(&self, place: &Place) -> bool {
         self.is_incomplete || self.sides(place).contains(&Some(Side::Unclear))
     }
@@ -92,7 +93,7 @@ impl Usage {
                 self.schemes.extend(items(value).flat_map(|one| members(one).into_keys()));
             }
             "tags" => self.tags.extend(items(value).filter_map(Value::as_str).map(str::to_owned)),
-            // It names schemas in its own way.
+            // It names schemas without a `$ref`, so they are not followed.
             "discriminator" => self.is_incomplete = true,
             _ => {}
         }
@@ -111,8 +112,8 @@ impl Usage {
     }
 }
 
-/// Whether a schema has parts that limit each other. An `allOf` of one part, beside which nothing
-/// limits, is no more than that part: this is how OpenAPI 3.0 gives a reference a description.
+/// Whether a schema has parts that limit each other. An `allOf` of one part, with only words beside
+/// it, is the same as that part: this is how OpenAPI 3.0 gives a reference a description.
 fn is_composition(schema: &Value) -> bool {
     let is_one_part = schema["allOf"].as_array().is_some_and(|parts| parts.len() == 1)
         && members(schema)

@@ -1,15 +1,15 @@
-//! The drift check: what a change of an OpenAPI document means to its consumers, and which version
-//! it needs.
+//! The compatibility check: what a change of an OpenAPI document means to its consumers, and which
+//! version it needs.
 //!
 //! ```text
 //! document    whether two documents can be compared
-//!   → difference  everything in which they differ, one by one
+//!   → difference  every difference between them, one by one
 //!     → usage       what requests and responses reach
 //!     → class       what each difference means: breaking, additive or words only
 //!   → version     which version that needs
 //! ```
 //!
-//! A difference that nobody can judge is breaking: nothing here may pass because it was not seen.
+//! A difference that no rule names is breaking: no change may pass because nobody thought of it.
 
 mod class;
 mod difference;
@@ -62,7 +62,7 @@ pub fn compare(old: &Document, new: &Document) -> Report {
     let usage = Usage::of(&old.json);
     let changes = difference::differences(&old.json, &new.json)
         .into_iter()
-        // The version is what the changes are held against.
+        // `verdict` compares the version with the changes; it is not a change itself.
         .filter(|difference| difference.place.kinds() != ["info", "version"])
         .map(|difference| Change {
             class: class::classify(&old.json, &usage, &difference),
@@ -74,7 +74,7 @@ pub fn compare(old: &Document, new: &Document) -> Report {
 }
 
 impl Report {
-    /// The heaviest class among the changes, where there is one.
+    /// The heaviest class among the changes; none if nothing changed.
     #[must_use]
     pub fn class(&self) -> Option<Class> {
         self.changes.iter().map(|change| change.class).max()
