@@ -17,6 +17,15 @@ fn members(schema: &str) -> Object {
     members.as_object().expect("an object").clone()
 }
 
+/// The largest integer that the schema allows, and how many bits its format has.
+fn largest(member: &str, schema: &Value) -> (i64, u32) {
+    match schema["format"].as_str() {
+        Some("int32") => (i32::MAX.into(), 32),
+        Some("int64") => (i64::MAX, 64),
+        _ => panic!("`{member}`: this test does not know the largest integer of {schema} yet"),
+    }
+}
+
 /// One of two different values that the schema allows.
 fn value(member: &str, schema: &Value, second: bool) -> Value {
     if let Some(values) = schema["enum"].as_array() {
@@ -24,7 +33,7 @@ fn value(member: &str, schema: &Value, second: bool) -> Value {
     }
     match schema["type"].as_str() {
         Some("string") => json!(if second { "Fern" } else { "Ficus" }),
-        Some("integer") => json!(if second { 2 } else { 1 }),
+        Some("integer") => json!(if second { largest(member, schema).0 } else { 1 }),
         Some("number") => json!(if second { 2.5 } else { 1.5 }),
         Some("boolean") => json!(second),
         _ => panic!("`{member}`: this test cannot make a value of {schema} yet"),
@@ -151,5 +160,26 @@ fn declared_member_of_another_type_or_given_twice_is_400() {
         let once = Value::from(plant.clone()).to_string();
         let members = once.strip_suffix('}').expect("an object");
         refuse(&member, &format!("{members},{member:?}:{}}}", plant[&member]));
+    }
+}
+
+#[test]
+fn integer_past_its_format_is_400_and_the_message_names_the_bits() {
+    let server = Server::start();
+    for (member, schema) in members("NewPlant") {
+        if schema["type"] != "integer" {
+            continue;
+        }
+        let (largest, bits) = largest(&member, &schema);
+        for value in [i128::from(largest) + 1, -i128::from(largest) - 2] {
+            let mut others = plant(1, |_| true);
+            others.remove(&member);
+            let others = Value::from(others).to_string();
+            // As text: no number of serde_json is so large.
+            let body = others.replacen('{', &format!("{{{member:?}:{value},"), 1);
+            let expected =
+                format!("`{member}` is out of range; expected an integer of {bits} bits");
+            assert_eq!(server.create(&body).refusal(), (400, expected), "{body}");
+        }
     }
 }

@@ -11,12 +11,13 @@ use xtask::run::root;
 use crate::contract::document;
 use crate::metrics::{metrics_address, scrape, series};
 
-fn text(file: &str) -> String {
+/// A document of the repository.
+pub fn text(file: &str) -> String {
     fs::read_to_string(root().join(file)).expect("a file of the repository")
 }
 
 /// The first two cells of each row of the table whose first header is this.
-fn table(text: &str, header: &str) -> Vec<(String, String)> {
+pub fn table(text: &str, header: &str) -> Vec<(String, String)> {
     let header = format!("| {header}").trim_end().to_owned() + " |";
     let rows = text.lines().skip_while(|line| !line.starts_with(&header)).skip(2);
     let cells = rows.take_while(|line| line.starts_with('|')).map(|line| {
@@ -107,17 +108,22 @@ fn readme_names_every_member_of_the_contract_with_its_type() {
 }
 
 #[test]
-fn view_for_people_shows_every_text_of_a_plant() {
+fn view_for_people_shows_every_member_of_a_plant() {
     let guide = text("server/POSTGRESQL.md");
+    let (_, view) = guide.split_once("CREATE VIEW plants_as_text").expect("a view");
+    let (columns, _) = view.split_once(" FROM plants").expect("the view reads the plants");
     let properties = &document()["components"]["schemas"]["NewPlant"]["properties"];
     for (member, schema) in properties.as_object().expect("an object") {
-        let column = format!("convert_from({member}, 'UTF8') AS {member}");
-        assert!(schema["type"] != "string" || guide.contains(&column), "{column}");
+        let column = match schema["type"].as_str() {
+            Some("string") => format!(" convert_from({member}, 'UTF8') AS {member},"),
+            _ => format!(" {member},"),
+        };
+        assert!(format!("{columns},").contains(&column), "the view lacks:{column}");
     }
 }
 
 #[test]
-fn server_readme_lists_every_flag_with_its_default() {
+fn server_readme_lists_every_flag_with_its_default_and_each_has_its_variable() {
     let folder = TempDir::new().expect("a temporary folder");
     let help = String::from_utf8(run(folder.path(), &["serve", "--help"]).stdout).expect("text");
     let flags = table(&text("server/README.md"), "flag");
@@ -129,6 +135,8 @@ fn server_readme_lists_every_flag_with_its_default() {
         let (_, of_flag) =
             help.split_once(&format!("      {}", flag.trim_matches('`'))).expect("a flag");
         let of_flag = of_flag.split("\n      --").next().unwrap_or_default();
+        let variable = flag.trim_matches(['`', '-']).replace('-', "_").to_uppercase();
+        assert!(of_flag.contains(&format!("[env: PLANT_STORE_{variable}")), "{flag}");
         let default = default.trim_matches('`');
         assert!(default.is_empty() || of_flag.contains(&format!("[default: {default}]")), "{flag}");
     }
