@@ -21,6 +21,7 @@ mod logs;
 mod manuals;
 mod members;
 mod metrics;
+mod monitoring;
 mod mutations;
 mod operations;
 mod operators;

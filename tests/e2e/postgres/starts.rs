@@ -13,6 +13,7 @@ use tempfile::TempDir;
 
 use super::scene::{TABLES, as_owner, refusal, with_plants, without_password};
 use crate::metrics::{get, metrics_address};
+use crate::monitoring::assert_monitoring_names_the_series_of;
 use crate::schemas::TOKEN;
 
 /// The password of the owner, where the cluster asks for one.
@@ -46,6 +47,14 @@ fn database_that_is_down_is_503_and_the_first_token_is_printed_once_it_is_there(
     server.wait_until("/ready", || get(metrics, "/ready").status == 200);
     server.create(&ficus).plant();
     assert_eq!(server.create_with(&bearer(TOKEN), &ficus).refusal().0, 401);
+}
+
+#[test]
+fn monitoring_names_each_series_that_is_served_and_no_other() {
+    let (_cluster, url) = with_plants();
+    let flags = ["--metrics", "127.0.0.1:0"];
+    let server = Server::starting_in(Folder::over(&url)).with(&flags).start();
+    assert_monitoring_names_the_series_of(&server);
 }
 
 /// The service's sessions on the database are no clients, also where they begin after the limit.

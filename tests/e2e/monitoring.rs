@@ -1,0 +1,39 @@
+//! `MONITORING.md` names each series that the service serves, and no other.
+
+use std::collections::BTreeSet;
+
+use plant_store_tests::Server;
+
+use crate::metrics::{metrics_address, scrape};
+use crate::readmes::{table, text};
+
+/// The series that a server serves. A histogram is one series here.
+fn served(server: &Server) -> BTreeSet<String> {
+    let scrape = scrape(metrics_address(server));
+    let types = scrape.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+    types.filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+/// Fails unless the series that this server serves are those that `MONITORING.md` names for all
+/// stores and for its engine.
+pub fn assert_monitoring_names_the_series_of(server: &Server) {
+    let engine = if server.store().starts_with("postgres") { "on PostgreSQL" } else { "on SQLite" };
+    let rows = table(&text("server/MONITORING.md"), "series");
+    let (here, elsewhere): (Vec<_>, Vec<_>) =
+        rows.into_iter().partition(|(_, on)| ["always", engine].contains(&&on[..]));
+    for (_, on) in elsewhere {
+        assert!(["on PostgreSQL", "on SQLite"].contains(&&on[..]), "no engine: {on}");
+    }
+    let named = here.iter().map(|(name, _)| name.trim_matches('`').to_owned()).collect();
+    // Some are registered just after the listener opens.
+    server.wait_until(&format!("each of these series is served: {named:?}"), || {
+        BTreeSet::is_subset(&named, &served(server))
+    });
+    assert_eq!(served(server), named, "the series that are served (left)");
+}
+
+#[test]
+fn monitoring_names_each_series_that_is_served_and_no_other() {
+    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
+    assert_monitoring_names_the_series_of(&server);
+}
