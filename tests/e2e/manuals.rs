@@ -6,10 +6,10 @@ use std::path::Path;
 use std::process::Command;
 
 use clap::CommandFactory;
+use plant_store_chores::release::manual;
 use plant_store_server::command::Cli;
 use plant_store_tests::binary;
 use tempfile::TempDir;
-use plant_store_chores::release::manual;
 
 use crate::consumers::program;
 

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use xshell::{Shell, cmd};
 
-use crate::tools::{folder, shell};
 use crate::compat::DOCUMENT;
+use crate::tools::{folder, shell};
 use xtask::run::{quietly, root};
 
 /// The consumer's copy of the document.
