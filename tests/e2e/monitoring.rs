@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use plant_store_tests::Server;
 
 use crate::metrics::{metrics_address, scrape};
-use crate::readmes::{table, text};
+use crate::without_store::readmes::{table, text};
 
 /// The series that a server serves. A histogram is one series here.
 fn served(server: &Server) -> BTreeSet<String> {

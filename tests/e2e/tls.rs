@@ -3,12 +3,11 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use std::process::Command;
 
 use nix::sys::signal::Signal;
 use plant_store_client::{Client, types::NewPlant};
 use plant_store_tests::tls::{Authority, CERT, KEY, TLS};
-use plant_store_tests::{Connection, EVENT_TIMEOUT, Server, binary, failure, plant};
+use plant_store_tests::{Connection, EVENT_TIMEOUT, Server, binary_in, failure, plant};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::tls::{Certificate, TlsInfo};
 use reqwest::{ClientBuilder, Response, Version};
@@ -163,9 +162,7 @@ fn wrong_files_at_the_start_are_status_1_and_leave_no_store() {
         let folder = TempDir::new().expect("a temporary folder");
         Authority::new().issue(folder.path());
         spoil(folder.path());
-        let mut command = Command::new(binary());
-        command.args(["serve", "--listen", "127.0.0.1:0"]).args(TLS).current_dir(&folder);
-        let (status, said) = failure(&mut command);
+        let (status, said) = failure(binary_in(folder.path()).arg("serve").args(TLS));
         assert_eq!(status, Some(1), "{said}");
         assert!(said.starts_with(&format!("plant-store: {expected}")), "{said}");
         let left = fs::read_dir(&folder).expect("the folder is there");

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 
 use crate::binary_in;
 
-/// The binary `plant-store`, built in this profile on the first call.
-#[must_use]
+/// The binary `plant-store`, built in this profile on the first call. Tests start it with
+/// [`binary_in`], which sets its folder and its address.
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use plant_store_launcher::postgres::{Cluster, Databases};
 use tempfile::TempDir;
 
-use crate::binary;
+use crate::binary::binary;
 
 /// What each database is named after: its folder, whose name begins with this.
 const PREFIX: &str = "plants_";
@@ -119,11 +119,12 @@ pub fn store_of(folder: &Path) -> String {
     database_of(folder).map_or_else(|| DEFAULT.into(), |database| databases().url(database))
 }
 
-/// The binary, to be run in that folder, on the store that belongs to it: see [`Folder::new`].
+/// The binary, to be run in that folder, on the store that belongs to it: see [`Folder::new`]. A
+/// server listens on any free port: somebody may use the default one while the tests run.
 #[must_use]
 pub fn binary_in(folder: &Path) -> Command {
     let mut command = Command::new(binary());
-    command.current_dir(folder);
+    command.current_dir(folder).env("PLANT_STORE_LISTEN", "127.0.0.1:0");
     command.envs(database_of(folder).map(|database| (STORE, databases().url(database))));
     command
 }

@@ -35,8 +35,7 @@ impl Starting {
 
     fn new(folder: Folder, token: Option<String>) -> Self {
         let mut command = folder.command();
-        // A variable, because the test may give the flag, and only once.
-        command.arg("serve").env("PLANT_STORE_LISTEN", "127.0.0.1:0");
+        command.arg("serve");
         let files = Files::if_asked();
         if let Some(files) = &files {
             files.tell(&mut command);

@@ -9,8 +9,8 @@ use proptest::sample::select;
 
 use super::spelling::{NAMES, near_plant, spelled_plant};
 use super::{edited, fuzz, second_reader};
-use crate::contract::document;
-use crate::properties::any_body;
+use crate::wire::properties::any_body;
+use crate::without_store::contract::document;
 
 #[test]
 fn every_declared_member_is_spelled() {

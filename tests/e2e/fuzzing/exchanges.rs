@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::in_process::InProcess;
 use super::spelling::{near_plant, spelled_plant};
 use super::{edited, fuzz, second_reader};
-use crate::properties::any_body;
+use crate::wire::properties::any_body;
 
 /// The limit of a body. Some of the plants are larger.
 const LIMIT: usize = 512;

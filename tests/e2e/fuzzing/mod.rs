@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use proptest::test_runner::{TestCaseResult, TestError};
 
-use crate::properties::runner;
+use crate::wire::properties::runner;
 
 /// Tries that many inputs. A failure shows the smallest input found that breaks the property.
 fn fuzz<S: Strategy>(

@@ -1,11 +1,6 @@
 //! What operators do with the files of a store: copy, move, delete, look, and read for long.
 
-mod check;
 mod copies;
-mod hanging_disk;
-mod long_wals;
-mod stale_wals;
-mod swapped_files;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +9,7 @@ use std::path::Path;
 use plant_store_tests::{Server, plant};
 
 /// The name and the bytes of each file in a folder.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).expect("the folder is there");
     let entries = entries.map(|entry| entry.expect("an entry"));
     let files = entries.filter(|entry| entry.file_type().expect("a type").is_file());
@@ -28,7 +23,7 @@ fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// Creates plants with these ids, each of some kilobytes, so that a thousand of them take more
 /// than one WAL.
-fn create(server: &Server, ids: std::ops::Range<i64>) {
+pub fn create(server: &Server, ids: std::ops::Range<i64>) {
     let name = "Ficus ".repeat(700);
     // Many at a time, so that they share commits.
     let mut connections: Vec<_> = (0..32).map(|_| server.connect()).collect();

@@ -13,7 +13,7 @@ use super::scene::{
     TABLES, as_owner, create_database, refusal, wait_until_blocked_by, with_plants,
 };
 use crate::database;
-use crate::schemas::{TOKEN, folder_with, newest};
+use crate::sqlite::schemas::{TOKEN, folder_with, newest};
 
 /// A server on a new store in that database, which has no token.
 fn without_token(url: &str) -> Starting {

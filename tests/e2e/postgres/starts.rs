@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::scene::{TABLES, as_owner, refusal, with_plants, without_password};
 use crate::metrics::{get, metrics_address};
 use crate::monitoring::assert_monitoring_names_the_series_of;
-use crate::schemas::TOKEN;
+use crate::sqlite::schemas::TOKEN;
 
 /// The password of the owner, where the cluster asks for one.
 const PASSWORD: &str = "s3cret%1";

@@ -90,14 +90,14 @@ impl Running {
 
         let completed = beginning.complete(move |header| show(scheme, address, header));
         let (begins, begun) = oneshot::channel();
-        let (served, logger) = (Arc::clone(&store), log.logger.clone());
+        let (for_tokens, logger) = (Arc::clone(&store), log.logger.clone());
         let fresh = tokio::spawn(async {
             if let Err(error) = completed.await {
                 return error;
             }
             // Nobody waits for it if the service stops already.
             let _ = begins.send(());
-            match accepted.keep_fresh(served, logger).await {}
+            match accepted.keep_fresh(for_tokens, logger).await {}
         });
         supervisor::tell(NotifyState::Ready);
         let log = log.logger.clone();

@@ -8,8 +8,8 @@ use rusqlite::Connection;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::{create, files};
 use crate::database::{self, STORE};
+use crate::operators::{create, files};
 
 /// The exit status, what is printed, and what is said on standard error.
 fn check(folder: &std::path::Path, flags: &[&str]) -> (Option<i32>, String, String) {

@@ -1,10 +1,10 @@
 //! The command line: what it accepts, and the one line that refuses anything else.
 
 use std::net::TcpListener;
-use std::process::Command;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, binary, failure, plant, run};
+use plant_store_launcher::Launched;
+use plant_store_tests::{Server, binary_in, failure, plant, run};
 use tempfile::TempDir;
 
 use crate::database::STORE;
@@ -12,9 +12,7 @@ use crate::database::STORE;
 /// Runs the binary with these words in an empty folder, which must stay empty.
 fn refused(words: &[&str], variable: Option<(&str, &str)>) -> (Option<i32>, String) {
     let folder = TempDir::new().expect("a temporary folder");
-    let mut command = Command::new(binary());
-    command.args(words).current_dir(&folder).envs(variable);
-    let failure = failure(&mut command);
+    let failure = failure(binary_in(folder.path()).args(words).envs(variable));
     let left = std::fs::read_dir(folder.path()).expect("the folder is there").count();
     assert_eq!(left, 0, "{words:?} leaves nothing behind");
     failure
@@ -140,7 +138,7 @@ fn password_of_a_store_is_in_no_message() {
     let words = ["check", "--store", "postgres://ada:two", "secret", "words@db.example"];
     let (_, said) = refused(&words, None);
     assert!(["two", "secret", "words"].iter().all(|word| !said.contains(word)), "{said}");
-    let help = Command::new(binary())
+    let help = binary_in(&std::env::temp_dir())
         .args(["serve", "--help"])
         .env("PLANT_STORE_STORE", "postgres://ada:secret@db.example/plants")
         .output()
@@ -214,5 +212,19 @@ fn address_in_use_is_refused_and_leaves_no_store() {
         let (status, said) = refused(&words, variable);
         assert_eq!(status, Some(1));
         assert!(said.contains(&format!("cannot listen on {address}: ")), "{said}");
+    }
+}
+
+/// So the tests run while a server of somebody else runs with its defaults, in the same checkout.
+#[test]
+fn servers_of_tests_use_no_default_port_and_no_file_outside_their_folders() {
+    let folders = [(); 2].map(|()| TempDir::new().expect("a temporary folder"));
+    let servers = folders.each_ref().map(|folder| {
+        let server = Launched::start(binary_in(folder.path()).arg("serve"));
+        server.expect("the address and the store are not in use")
+    });
+    for (server, folder) in servers.iter().zip(&folders) {
+        assert_ne!(server.address.port(), 8080);
+        assert!(folder.path().join(STORE).exists());
     }
 }

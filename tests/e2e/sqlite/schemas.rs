@@ -3,22 +3,21 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use plant_store_tests::{Server, Starting, binary, failure, plant};
+use plant_store_tests::{Server, Starting, binary_in, failure, plant};
 use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 
-use crate::contract::document;
 use crate::database::{self, STORE};
+use crate::without_store::contract::document;
 
 /// The token of every kept store.
 pub const TOKEN: &str = "pst_0123456789ABCDEFGHIJabcdefghij0038H4se";
 
 /// The SQL that makes a store of that version.
 fn kept(version: u32) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("e2e/schemas/{version}.sql"))
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("e2e/sqlite/schemas/{version}.sql"))
 }
 
 /// The newest version that is kept.
@@ -135,8 +134,7 @@ fn older_store_is_brought_up_to_date_by_serve_alone() {
     let bytes = || fs::read(folder.path().join(STORE)).expect("the store is a file");
     let before = bytes();
     for words in ["export", "token list", "token create x"] {
-        let mut command = Command::new(binary());
-        let (status, said) = failure(command.args(words.split(' ')).current_dir(&folder));
+        let (status, said) = failure(binary_in(folder.path()).args(words.split(' ')));
         assert_eq!(status, Some(1), "{words}");
         let expected = format!("has schema version 0, and this release needs {}", newest());
         assert!(said.contains(&expected), "{words}: {said}");

@@ -1,17 +1,23 @@
 //! The manual pages of a release and the completions: both name what the command lines define.
 
 use std::collections::BTreeSet;
+use std::env;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::CommandFactory;
 use plant_store_chores::release::manual;
 use plant_store_server::command::Cli;
-use plant_store_tests::binary;
+use plant_store_tests::binary_in;
 use tempfile::TempDir;
 
 use crate::consumers::program;
+
+/// The program `plant-store`.
+fn server() -> PathBuf {
+    binary_in(&env::temp_dir()).get_program().into()
+}
 
 /// The page of each command below `command`, and the flags and variables that it must name.
 fn expected(command: &clap::Command, page: &str) -> Vec<(String, Vec<String>)> {
@@ -45,7 +51,7 @@ fn pages(program: &Path, name: &str) -> Vec<(String, String)> {
 fn manual_pages_name_every_command_flag_and_variable() {
     let mut expected = expected(&Cli::command(), "plant-store");
     expected.sort();
-    let pages_of_server = pages(binary(), "plant-store");
+    let pages_of_server = pages(&server(), "plant-store");
     assert_eq!(pages_of_server.len(), expected.len());
     for ((page, text), (expected_page, words)) in pages_of_server.iter().zip(&expected) {
         assert_eq!(page, expected_page);
@@ -66,13 +72,13 @@ fn manual_pages_name_every_command_flag_and_variable() {
 
 #[test]
 fn completions_name_every_command_and_flag_and_bash_reads_them() {
-    for (name, program) in [("plant-store", binary()), ("plants", program())] {
+    for (name, program) in [("plant-store", server()), ("plants", program().to_owned())] {
         for shell in ["bash", "zsh", "fish"] {
-            let printed = Command::new(program).args(["completions", shell]).output();
+            let printed = Command::new(&program).args(["completions", shell]).output();
             let printed = printed.expect("the program starts");
             assert!(printed.status.success(), "{printed:?}");
             let script = String::from_utf8(printed.stdout).expect("text");
-            for (command, help) in manual::helps(program, &[]).expect("the program has help") {
+            for (command, help) in manual::helps(&program, &[]).expect("the program has help") {
                 let flags = help.split_whitespace().filter(|word| word.starts_with("--"));
                 for word in manual::commands(&help).chain(flags) {
                     // fish has flags without their hyphens.

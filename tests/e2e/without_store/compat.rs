@@ -14,7 +14,7 @@ use plant_store_launcher::build;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::contract::{self, text};
+use crate::without_store::contract::{self, text};
 
 /// The checked-in document as version 1.0.0, so that a new version changes no test of this module.
 fn document() -> Value {

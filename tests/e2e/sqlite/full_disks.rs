@@ -5,9 +5,9 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, amount, plant};
 
-use super::disk;
-use super::load::Load;
 use crate::database::{STORE, WAL};
+use crate::hard_to_kill::disk;
+use crate::hard_to_kill::load::Load;
 use crate::metrics::{get, metrics_address};
 
 /// The disk fills up after a random number of answers, at most this many.

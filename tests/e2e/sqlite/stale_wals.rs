@@ -2,14 +2,13 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, Starting, binary, failure};
+use plant_store_tests::{Server, Starting, binary_in, failure};
 use rusqlite::Connection;
 
-use super::{create, files};
 use crate::database::{STORE, WAL};
+use crate::operators::{create, files};
 
 const INDEX: &str = "plant-store.db-shm";
 
@@ -26,9 +25,8 @@ fn crashed(plants: i64) -> Starting {
 /// Every command refuses the folder's store and changes nothing.
 fn assert_refused(folder: &Path, expected: &[&str]) {
     let before = files(folder);
-    for words in ["serve --listen 127.0.0.1:0", "export", "token list", "token create x", "check"] {
-        let mut command = Command::new(binary());
-        let (status, said) = failure(command.args(words.split(' ')).current_dir(folder));
+    for words in ["serve", "export", "token list", "token create x", "check"] {
+        let (status, said) = failure(binary_in(folder).args(words.split(' ')));
         assert_eq!(status, Some(1), "{words}");
         for expected in expected {
             assert!(said.contains(expected), "{words}: {said}");
@@ -57,9 +55,8 @@ fn wal_without_its_store_is_refused_until_the_store_is_back() {
         assert_refused(folder, &["there is no store at sqlite:plant-store.db", WAL]);
         let other = Server::start().stopped_by(Signal::SIGTERM);
         let from = format!("sqlite:{}", other.folder().join(STORE).display());
-        let mut copy = Command::new(binary());
-        copy.args(["copy", "--to", "sqlite:plant-store.db", "--from", &from]).current_dir(folder);
-        let (status, said) = failure(&mut copy);
+        let copy = ["copy", "--to", "sqlite:plant-store.db", "--from", &from];
+        let (status, said) = failure(binary_in(folder).args(copy));
         assert_eq!(status, Some(1));
         assert!(said.contains("there is no store at sqlite:plant-store.db"), "{said}");
 
@@ -201,9 +198,9 @@ fn hard_link_of_a_served_store_is_refused() {
     let link = server.folder().join("link.db");
     fs::hard_link(server.folder().join(STORE), &link).expect("a link");
     for words in ["export", "check", "token create x"] {
-        let mut command = Command::new(binary());
+        let mut command = binary_in(server.folder());
         command.args(words.split(' ')).args(["--store", "sqlite:link.db"]);
-        let (status, said) = failure(command.current_dir(server.folder()));
+        let (status, said) = failure(&mut command);
         assert_eq!(status, Some(1), "{words}");
         assert!(said.contains("/link.db-wal is missing"), "{said}");
     }
@@ -232,9 +229,9 @@ fn empty_wal_of_a_crash_stays_until_the_server_starts() {
 /// A store of the first version whose upgrade was not copied into the file yet.
 #[test]
 fn wal_of_an_upgrade_belongs_to_its_file_and_to_no_other() {
-    let old = crate::schemas::folder_with(1);
+    let old = crate::sqlite::schemas::folder_with(1);
     let bare = fs::read(old.path().join(STORE)).expect("the store");
-    let server = Starting::on(old, crate::schemas::TOKEN).start();
+    let server = Starting::on(old, crate::sqlite::schemas::TOKEN).start();
     create(&server, 10..13);
     let stopped = server.stopped_by(Signal::SIGKILL);
     let folder = stopped.folder();
@@ -250,14 +247,14 @@ fn wal_of_an_upgrade_belongs_to_its_file_and_to_no_other() {
 /// says itself where its mark is.
 #[test]
 fn wal_of_an_upgraded_store_beside_a_copy_of_it_is_refused() {
-    let old = crate::schemas::folder_with(1);
+    let old = crate::sqlite::schemas::folder_with(1);
     let store = Connection::open(old.path().join(STORE)).expect("the store");
     let many =
         "WITH RECURSIVE ids (id) AS (VALUES (1000) UNION ALL SELECT id + 1 FROM ids LIMIT 3000)
         INSERT INTO plants (id, name) SELECT id, 'Ficus ' || id FROM ids";
     store.execute_batch(many).expect("room");
     drop(store);
-    let server = Starting::on(old, crate::schemas::TOKEN).start();
+    let server = Starting::on(old, crate::sqlite::schemas::TOKEN).start();
     server.command(&["copy", "--from", "sqlite:plant-store.db", "--to", "sqlite:copy.db"]);
     create(&server, 5000..5003);
     let stopped = server.stopped_by(Signal::SIGKILL);

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use nix::sys::signal::Signal;
 use plant_store_launcher::Launched;
-use plant_store_tests::{Server, binary, failure, plant, run};
+use plant_store_tests::{Server, binary_in, failure, plant, run};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::database::{STORE, WAL};
-use crate::schemas::newest;
+use crate::sqlite::schemas::newest;
 
 const COMMANDS: [&str; 5] =
     ["serve --listen 127.0.0.1:0", "export", "token list", "token create x", "token revoke x"];
@@ -31,9 +31,8 @@ fn contents(folder: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
 fn assert_left_alone(folder: &Path, store: &str, expected: &str) {
     let before = contents(folder);
     for words in COMMANDS {
-        let mut command = Command::new(binary());
-        command.args(words.split(' ')).args(["--store", store]).current_dir(folder);
-        let (status, said) = failure(&mut command);
+        let mut command = binary_in(folder);
+        let (status, said) = failure(command.args(words.split(' ')).args(["--store", store]));
         assert_eq!(status, Some(1), "{words}");
         assert!(said.contains(expected), "{words}: {said}");
         assert!(contents(folder) == before, "{words} changes {:?}", contents(folder).keys());
@@ -90,9 +89,9 @@ fn missing_folder_or_store_is_refused_and_not_created() {
     assert_left_alone(folder.path(), "sqlite:link", "link is a link to a file that is not there");
     let before = contents(folder.path());
     for words in COMMANDS {
-        let mut command = Command::new(binary());
+        let mut command = binary_in(folder.path());
         command.args(words.split(' ')).args(["--store", "sqlite:no/plants.db"]);
-        let (status, said) = failure(command.current_dir(&folder));
+        let (status, said) = failure(&mut command);
         assert_eq!(status, Some(1));
         let expected = match words.starts_with("serve") {
             true => "cannot create the store: there is no folder no",
@@ -221,8 +220,8 @@ fn of_servers_that_start_together_one_serves_and_the_others_name_it() {
     let folder = TempDir::new().expect("a temporary folder");
     let servers: Vec<_> = (0..8)
         .map(|_| {
-            let mut command = Command::new(binary());
-            command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(&folder);
+            let mut command = binary_in(folder.path());
+            command.arg("serve");
             command.stdout(Stdio::piped()).stderr(Stdio::piped());
             command.spawn().expect("the binary starts")
         })
@@ -253,9 +252,7 @@ fn of_servers_that_start_together_one_serves_and_the_others_name_it() {
 
     server.kill().expect("the process is ours");
     server.wait().expect("the process can be waited for");
-    let mut next = Command::new(binary());
-    let mut next =
-        Launched::start(next.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(&folder));
+    let mut next = Launched::start(binary_in(folder.path()).arg("serve"));
     let next = next.as_mut().expect("the lock has ended with its process");
     next.process.kill().expect("the process is ours");
 }

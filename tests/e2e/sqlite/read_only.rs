@@ -7,7 +7,7 @@ use std::process::Command;
 
 use nix::sys::signal::Signal;
 use nix::unistd::geteuid;
-use plant_store_tests::{Server, binary, failure, plant};
+use plant_store_tests::{Server, binary_in, failure, plant};
 use tempfile::TempDir;
 
 use crate::database::STORE;
@@ -18,10 +18,10 @@ fn serve(folder: &Path) -> Command {
     let mut command = match geteuid().is_root() {
         true => {
             let mut unprivileged = Command::new("setpriv");
-            unprivileged.arg("--bounding-set=-all").arg(binary());
+            unprivileged.arg("--bounding-set=-all").arg(binary_in(folder).get_program());
             unprivileged
         }
-        false => Command::new(binary()),
+        false => binary_in(folder),
     };
     command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(folder);
     command

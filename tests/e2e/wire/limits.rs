@@ -3,11 +3,11 @@
 use std::thread;
 use std::time::Duration;
 
-use plant_store_tests::{Connection, Server, binary, failure, head, plant};
+use plant_store_tests::{Connection, Server, binary_in, failure, head, plant};
 
 use crate::database;
 use crate::metrics::{metrics_address, scrape, series};
-use crate::signals::in_flight;
+use crate::wire::signals::in_flight;
 
 const JSON: &str = "Content-Type: application/json\r\n";
 const CHUNKED: &str = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
@@ -149,9 +149,8 @@ fn chunks_past_the_common_limit_are_503() {
 #[test]
 fn common_limit_below_the_limit_of_one_body_is_refused() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut command = std::process::Command::new(binary());
-    command.args(["serve", "--max-bodies", "1MB"]).current_dir(&folder);
-    let (status, said) = failure(&mut command);
+    let mut command = binary_in(folder.path());
+    let (status, said) = failure(command.args(["serve", "--max-bodies", "1MB"]));
     assert_eq!(status, Some(1));
     assert!(said.contains("--max-body is 1.0 MiB, and --max-bodies is only"), "{said}");
 }

@@ -3,10 +3,10 @@
 use plant_store_tests::Server;
 use rusqlite::Connection;
 
-use super::create;
 use crate::database::{self, WAL};
 use crate::export::started;
 use crate::metrics::{metrics_address, scrape, series};
+use crate::operators::create;
 
 const MIB: u64 = 1024 * 1024;
 

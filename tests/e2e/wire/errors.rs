@@ -1,11 +1,8 @@
 //! Every value of `error`, as a client gets it, and the headers that go with each.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::sync::mpsc;
 use std::thread;
 
-use nix::sys::signal::Signal;
 use plant_store_tests::{Connection, Response, Server, bearer, head, plant, post};
 
 use crate::database;
@@ -106,32 +103,6 @@ fn store_fault_is_500_and_the_log_has_the_cause() {
     let record: serde_json::Value = serde_json::from_str(record).expect("JSON");
     let cause = record["cause"].as_str().expect("a cause");
     assert!(cause.contains(database::no_plants_table()), "{cause}");
-}
-
-/// The page of the plants is overwritten in the file. The tokens are on another page, so they are
-/// still accepted.
-#[test]
-fn damaged_page_is_500_and_the_service_goes_on() {
-    const PAGE: usize = 4096;
-    let server = Server::start();
-    let page: u32 = database::open(&server)
-        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'plants'", [], |row| row.get(0))
-        .expect("the store has plants");
-    let stopped = server.stopped_by(Signal::SIGTERM);
-    let file = File::options()
-        .write(true)
-        .open(stopped.folder().join(database::STORE))
-        .expect("the store is a file");
-    let offset = u64::from(page - 1) * PAGE as u64;
-    file.write_all_at(&[0xff; PAGE], offset).expect("the file can be written");
-
-    let server = stopped.start();
-    for _ in 0..2 {
-        let (error, message) = server.create(&plant(1, "Ficus", None)).refusal();
-        assert_eq!(error, 500);
-        assert!(!message.contains("malformed"), "{message}");
-    }
-    server.wait_for_log("malformed");
 }
 
 /// The test holds the store's write lock, so the writer waits and the queue fills. A create that

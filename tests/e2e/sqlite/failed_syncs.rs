@@ -1,14 +1,12 @@
 //! After a failed fsync the process ends. The kernel may have marked the lost pages clean, so the
 //! next process writes and syncs the WAL again before it answers.
 
-use std::process::Command;
-
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, amount, binary, failure, plant};
+use plant_store_tests::{Server, amount, binary_in, failure, plant};
 
-use super::disk::{self, FOLDER};
-use super::load::{Load, Sent};
 use crate::database::{STORE, WAL};
+use crate::hard_to_kill::disk::{self, FOLDER};
+use crate::hard_to_kill::load::{Load, Sent};
 
 /// A sync fails or the server is killed after a random number of answers, at most this many.
 const MAX_ANSWERS: usize = 100;
@@ -99,8 +97,8 @@ fn failed_fsync_of_the_folder_refuses_to_serve() {
     let server = disk::start();
     disk::fail(&server, "sync", FOLDER);
     let stopped = server.stopped_by(Signal::SIGTERM);
-    let mut serve = Command::new(binary());
-    serve.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(stopped.folder());
+    let mut serve = binary_in(stopped.folder());
+    serve.arg("serve");
     disk::preload(&mut serve);
     let (status, said) = failure(&mut serve);
     assert_eq!(status, Some(1));

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use plant_store_tests::{Response, Server};
 use serde_json::{Map, Value, json};
 
-use crate::contract::document;
+use crate::without_store::contract::document;
 
 type Object = Map<String, Value>;
 

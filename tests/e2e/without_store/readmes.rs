@@ -8,8 +8,8 @@ use plant_store_tests::{Server, run};
 use tempfile::TempDir;
 use xtask::run::root;
 
-use crate::contract::document;
 use crate::metrics::{metrics_address, scrape, series};
+use crate::without_store::contract::document;
 
 /// A document of the repository.
 pub fn text(file: &str) -> String {

@@ -11,7 +11,7 @@ use plant_store_chores::generate::{Generated, published};
 use plant_store_tests::facts;
 use serde_json::Value;
 
-use crate::contract::{document, text};
+use crate::without_store::contract::{document, text};
 
 #[test]
 fn every_mutation_is_caught_by_the_check_named_for_it() {

@@ -1,0 +1,16 @@
+//! What SQLite alone has: the file of a store and its WAL. These tests say what is left of them after
+//! a crash, a full or failing disk, damage, and what operators do to files.
+
+pub mod check;
+pub mod checkpoints;
+pub mod damage;
+pub mod failed_syncs;
+pub mod full_disks;
+pub mod hanging_disk;
+pub mod long_wals;
+pub mod metrics;
+pub mod read_only;
+pub mod schemas;
+pub mod stale_wals;
+pub mod stores;
+pub mod swapped_files;

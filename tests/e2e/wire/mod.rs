@@ -1,0 +1,15 @@
+//! What goes over the wire. These tests run on both engines, and once more over TLS.
+
+pub mod bodies;
+pub mod client;
+pub mod credentials;
+pub mod deadlines;
+pub mod door;
+pub mod errors;
+pub mod framing;
+pub mod limits;
+pub mod logs;
+pub mod members;
+pub mod properties;
+pub mod races;
+pub mod signals;

@@ -1,0 +1,11 @@
+//! The checked-in files, the chores that judge them, and the command line. No test here needs an
+//! engine: each runs once.
+
+pub mod command_line;
+pub mod compat;
+pub mod contract;
+pub mod manuals;
+pub mod mutations;
+pub mod packages;
+pub mod readmes;
+pub mod rooms;
