@@ -5,6 +5,7 @@
 
 mod dropshot;
 mod level;
+mod output;
 mod sink;
 mod strangers;
 
@@ -23,7 +24,7 @@ pub use crate::log::dropshot::shortened;
 pub use crate::log::level::LogLevel;
 pub use crate::log::strangers::STRANGER;
 
-const TOO_SLOW: &str = "standard error was too slow: records lost";
+const LOST: &str = "standard error did not take all records: records lost";
 
 /// How records are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -97,17 +98,17 @@ impl Drop for Log {
     }
 }
 
-/// The record that says how many records found no room.
+/// The record that says how many records were not written.
 fn lost_as_text(lost: u64) -> String {
     let mut time = Vec::new();
     // A `Vec` takes all bytes.
     let _ = slog_term::timestamp_local(&mut time);
-    format!("{} WARN {TOO_SLOW}, lost: {lost}", String::from_utf8_lossy(&time))
+    format!("{} WARN {LOST}, lost: {lost}", String::from_utf8_lossy(&time))
 }
 
 fn lost_as_json(lost: u64) -> String {
     let level = level::word(Level::Warning);
-    json!({ "ts": now(), "level": level, "msg": TOO_SLOW, "lost": lost }).to_string()
+    json!({ "ts": now(), "level": level, "msg": LOST, "lost": lost }).to_string()
 }
 
 fn now() -> String {

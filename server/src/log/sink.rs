@@ -2,8 +2,8 @@
 //!
 //! A record is appended to a buffer in memory. A thread writes the buffer out ten times a second,
 //! and at once when it holds 64 KiB: a system call for each record would cost more than the request
-//! that it describes. Where standard error is read too slowly, records are dropped and counted; no
-//! request waits, and neither does the end of the process.
+//! that it describes. If standard error is read too slowly, records are dropped and counted. No
+//! request waits for it, and the end of the process waits for a second at most.
 //!
 //! Only that thread may wait for standard error.
 
@@ -16,6 +16,8 @@ use std::time::Duration;
 
 use nix::unistd::dup2_stderr;
 use slog::{Drain, Level, Never, OwnedKVList, Record};
+
+use crate::log::output::Output;
 
 /// How long records are gathered before they are written.
 const GATHER: Duration = Duration::from_millis(100);
@@ -44,7 +46,7 @@ struct Pending {
     records: Vec<u8>,
     /// Whether the records are to be written at once.
     urgent: bool,
-    /// How many records found no room.
+    /// How many records did not fit into the buffer.
     lost: u64,
     /// Whether records were taken that are not written yet.
     writing: bool,
@@ -55,10 +57,10 @@ impl Sink {
     ///
     /// # Errors
     ///
-    /// The operating system gives no thread, or standard error is closed.
+    /// The operating system gives no thread, or no copy of standard error.
     pub fn start(say: fn(u64) -> String) -> io::Result<Arc<Self>> {
         // A descriptor of its own: `flush` may point the other one at /dev/null.
-        let mut stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
+        let mut stderr = Output::new(File::from(io::stderr().as_fd().try_clone_to_owned()?));
         let sink = Arc::new(Self::default());
         let writer = Arc::clone(&sink);
         thread::Builder::new().name("log".into()).spawn(move || {
@@ -66,12 +68,7 @@ impl Sink {
             let mut records = Vec::new();
             loop {
                 let lost = writer.take(&mut records);
-                if lost > 0 {
-                    records.extend_from_slice(say(lost).as_bytes());
-                    records.push(b'\n');
-                }
-                // A failure cannot be reported: this is where reports go.
-                let _ = stderr.write_all(&records);
+                stderr.write(&records, lost, say);
                 records.clear();
                 writer.wrote();
             }

@@ -4,10 +4,12 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 
 use chrono::{DateTime, NaiveDateTime};
-use nix::sys::signal::Signal;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::sys::signal::{Signal, kill};
 use nix::sys::stat::Mode;
-use nix::unistd::mkfifo;
-use plant_store_tests::{Server, plant, post};
+use nix::unistd::{Pid, mkfifo, pipe2};
+use plant_store_launcher::Launched;
+use plant_store_tests::{Connection, Folder, Server, plant, post};
 use serde_json::Value;
 
 use crate::wire::signals::in_flight;
@@ -133,6 +135,32 @@ fn unread_standard_error_drops_records_and_counts_them() {
         assert!(server.wait().success());
         assert!(records.last().expect("the log goes on").contains("stopped"));
     }
+}
+
+/// A write to a full pipe that does not block fails, and may take a part of a record before.
+#[test]
+fn records_in_a_pipe_that_does_not_block_are_whole_and_none_is_lost() {
+    const REQUESTS: usize = 500;
+    let folder = Folder::new();
+    let (reader, writer) = pipe2(OFlag::O_NONBLOCK).expect("a pipe");
+    // The reader has the same flag, and shall wait.
+    fcntl(&reader, FcntlArg::F_SETFL(OFlag::empty())).expect("a pipe has flags");
+    let mut command = folder.command();
+    command.args(["serve", "--listen", "127.0.0.1:0", "--log-strangers", "1000000"]);
+    let launched = Launched::start(command.stderr(File::from(writer))).expect("it serves");
+    // It holds the end to write.
+    drop(command);
+    let mut connection = Connection::open(launched.address);
+    for _ in 0..REQUESTS {
+        let request = format!("GET /{} HTTP/1.1\r\nHost: plants\r\n\r\n", "fern".repeat(50));
+        assert_eq!(connection.exchange(request.as_bytes()).status, 404);
+    }
+    let id = Pid::from_raw(launched.process.id().try_into().expect("a process id"));
+    kill(id, Signal::SIGTERM).expect("the process is there");
+    let log = BufReader::new(File::from(reader)).lines().map(|line| line.expect("text"));
+    let records: Vec<Value> =
+        log.map(|line| serde_json::from_str(&line).unwrap_or_else(|_| panic!("{line}"))).collect();
+    assert_eq!(records.iter().filter(|record| record["status"] == 404).count(), REQUESTS);
 }
 
 /// After a second signal, `main` writes one more line to standard error: that must not block.
