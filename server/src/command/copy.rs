@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use anyhow::{Result, ensure};
 use indicatif::ProgressBar;
+use nix::sys::signal::Signal::SIGXFSZ;
 use signal_hook::consts::{SIGHUP, TERM_SIGNALS};
+use signal_hook::flag;
 
 use crate::command::progress;
 use crate::command::tally::Tally;
@@ -32,11 +34,15 @@ pub struct Args {
 /// Copies, reads the copy back, and publishes it if the two are the same.
 pub fn run(args: &Args) -> Result<()> {
     let Args { from, to } = args;
-    // Without a handler a signal would end the process at once and leave the unfinished copy.
+    // Without a handler a signal would end the process at once and leave the unfinished copy. A
+    // second one does: the first is not noticed while a database blocks.
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in TERM_SIGNALS.iter().chain(&[SIGHUP]) {
-        signal_hook::flag::register(*signal, Arc::clone(&interrupted))?;
+        flag::register_conditional_shutdown(*signal, 1, Arc::clone(&interrupted))?;
+        flag::register(*signal, Arc::clone(&interrupted))?;
     }
+    // With a handler, a write past the limit on file size fails with EFBIG.
+    flag::register(SIGXFSZ as i32, Arc::default())?;
     let source = store::open(from)?;
     let mut copy = store::begin(to)?;
     let bar = progress::of_plants(&*source)?;
