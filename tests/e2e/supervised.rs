@@ -2,11 +2,15 @@
 //! sd_notify, the document.
 
 use std::fs::{self, File};
+use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
+use std::process::Stdio;
 use std::time::Duration;
 
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::Signal;
+use nix::unistd::pipe2;
 use plant_store_launcher::Launched;
 use plant_store_tests::{EVENT_TIMEOUT, Folder, Server, bearer, failure, plant, run};
 use xtask::run::root;
@@ -45,16 +49,44 @@ fn first_token_goes_to_a_file_for_its_owner_alone() {
     assert!(!server.log().contains(text.trim_end()));
 }
 
+/// One file is there already, one is in a folder that is not there.
 #[test]
-fn first_token_file_that_is_there_is_kept_and_the_store_gets_no_token() {
+fn first_token_file_that_cannot_be_written_is_refused_before_a_store_is_created() {
+    for file in ["token", "missing/token"] {
+        let folder = Folder::new();
+        fs::write(folder.path().join("token"), "mine").expect("a file");
+        let words = ["serve", "--listen", "127.0.0.1:0", "--first-token", file];
+        let (status, said) = failure(folder.command().args(words));
+        assert_eq!(status, Some(1));
+        assert!(said.contains(&format!("cannot write the first token to {file}: ")), "{said}");
+        assert_eq!(fs::read(folder.path().join("token")).expect("a file"), b"mine");
+        assert!(!run(folder.path(), &["token", "list"]).status.success(), "there is no store");
+
+        // The flag is without effect on a store that is there.
+        let server = Server::starting_in(folder).start();
+        let server = server.stopped_by(Signal::SIGTERM).with(&["--first-token", file]).start();
+        server.create(&plant(1, "Ficus", None)).plant();
+    }
+}
+
+/// Standard output is a pipe that takes the first line and not the second.
+#[test]
+fn first_token_that_cannot_be_printed_is_revoked() {
+    const PIPE: i32 = 4096;
     let folder = Folder::new();
-    fs::write(folder.path().join("token"), "mine").expect("a file");
-    let words = ["serve", "--listen", "127.0.0.1:0", "--first-token", "token"];
-    let (status, said) = failure(folder.command().args(words));
-    assert_eq!(status, Some(1));
-    assert!(said.contains("cannot write the first token to token"), "{said}");
-    assert!(said.contains("`plant-store token create` makes one"), "{said}");
-    assert_eq!(fs::read(folder.path().join("token")).expect("a file"), b"mine");
+    let (_reader, writer) = pipe2(OFlag::O_NONBLOCK).expect("a pipe");
+    fcntl(&writer, FcntlArg::F_SETPIPE_SZ(PIPE)).expect("a small pipe");
+    let mut writer = File::from(writer);
+    writer.write_all(&[b'\n'; PIPE as usize - 100]).expect("there is space");
+    let mut command = folder.command();
+    command.args(["serve", "--listen", "127.0.0.1:0"]).stdout(writer).stderr(Stdio::piped());
+    let output = command.spawn().expect("it starts").wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("plant-store: cannot print the first token, so it is revoked: "),
+        "{said}"
+    );
     assert_eq!(tokens(&folder), 0);
 }
 

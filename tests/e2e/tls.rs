@@ -1,13 +1,18 @@
 //! TLS: the protocols, the files and their renewal, and clients that do not keep to it.
 
-use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use nix::sys::signal::Signal;
+use nix::fcntl::OFlag;
+use nix::sys::signal::{Signal, kill};
+use nix::sys::stat::Mode;
+use nix::unistd::{Pid, mkfifo};
 use plant_store_client::{Client, types::NewPlant};
 use plant_store_tests::tls::{Authority, CERT, KEY, TLS};
-use plant_store_tests::{Connection, EVENT_TIMEOUT, Server, binary_in, failure, plant};
+use plant_store_tests::{
+    Connection, EVENT_TIMEOUT, Folder, Server, binary_in, failure, plant, wait_until,
+};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::tls::{Certificate, TlsInfo};
 use reqwest::{ClientBuilder, Response, Version};
@@ -230,4 +235,66 @@ async fn handshake_that_stops_half_way_is_closed_after_the_idle_timeout() {
         connection.wait_until_closed();
     }
     shown_now(&server, &authority).await;
+}
+
+/// Puts a pipe in the place of the file.
+fn replace_by_pipe(file: &Path) {
+    let _ = fs::remove_file(file);
+    mkfifo(file, Mode::S_IRWXU).expect("a pipe");
+}
+
+/// The end to write of a pipe that somebody reads; opening it fails until then (fifo(7)).
+fn writer(pipe: &Path) -> Option<File> {
+    File::options().write(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(pipe).ok()
+}
+
+#[tokio::test]
+async fn sighup_that_waits_for_a_file_delays_no_create_and_no_stop() {
+    let (mut server, authority) = serving(&[]);
+    let key = server.folder().join(KEY);
+    replace_by_pipe(&key);
+    server.signal(Signal::SIGHUP);
+    let mut silent = None;
+    server.wait_until("the key is read", || {
+        silent = writer(&key);
+        silent.is_some()
+    });
+    shown_now(&server, &authority).await;
+    server.signal(Signal::SIGTERM);
+    assert!(server.wait().success());
+}
+
+#[test]
+fn start_that_waits_for_a_file_is_stopped_by_a_signal_and_leaves_no_store() {
+    let folder = Folder::new();
+    Authority::new().issue(folder.path());
+    let key = folder.path().join(KEY);
+    replace_by_pipe(&key);
+    let mut command = folder.command();
+    let mut process = command
+        .args(["serve", "--listen", "127.0.0.1:0"])
+        .args(TLS)
+        .spawn()
+        .expect("the binary starts");
+    let mut silent = None;
+    wait_until(
+        || {
+            silent = writer(&key);
+            silent.is_some()
+        },
+        || "the key is not read".to_owned(),
+    );
+    let id = Pid::from_raw(process.id().try_into().expect("a process id"));
+    kill(id, Signal::SIGTERM).expect("the process is there");
+    let mut status = None;
+    wait_until(
+        || {
+            status = process.try_wait().expect("a child");
+            status.is_some()
+        },
+        || "the start does not end".to_owned(),
+    );
+    assert_eq!(status.and_then(|status| status.code()), Some(0));
+    let left = fs::read_dir(folder.path()).expect("a folder").count();
+    assert_eq!(left, 2, "the certificate and the pipe");
 }

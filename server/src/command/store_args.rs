@@ -5,7 +5,7 @@ use clap::Args;
 use crate::store::StoreUrl;
 
 /// Which store to work on.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct StoreArgs {
     /// Where the plants are kept
     #[arg(

@@ -18,7 +18,7 @@ use crate::store::{self, CreateLimits, Start};
 /// Serve the API until SIGTERM or SIGINT
 ///
 /// A store that does not exist is created, and a first token is issued and printed.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub struct Args {
     /// Address to listen on; port 0 takes any free one
     #[arg(
@@ -166,10 +166,15 @@ impl Args {
         Bodies::new(size, self.body_timeout.into(), all)
     }
 
-    /// How to start on the store.
+    /// Where the first token goes, if this server may create the store.
+    pub fn first_token(&self) -> FirstToken {
+        if self.no_create { FirstToken::None } else { self.first_token.clone() }
+    }
+
+    /// How to start on the store. It is not created if its first token could not be written.
     pub fn start(&self) -> Start {
         Start {
-            create: !self.no_create,
+            create: !self.no_create && self.first_token.fault().is_none(),
             without_wal: self.without_wal,
             without_fsync: self.without_fsync,
         }

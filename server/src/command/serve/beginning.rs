@@ -1,12 +1,12 @@
 //! What has to be there before a plant can be created: the store, its first token, and the accepted
-//! tokens. Where the store is a database that cannot be reached yet, the service waits for it, and
+//! tokens. If the store is a database that cannot be reached yet, the service waits for it, and
 //! refuses creates with 503.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Error, Result, anyhow};
 use slog::{Logger, warn};
 use tokio::task::spawn_blocking;
 use tokio::time::sleep;
@@ -14,7 +14,7 @@ use tokio::time::sleep;
 use crate::command::serve::first_token::FirstToken;
 use crate::http::accepted_tokens::AcceptedTokens;
 use crate::store::{ServedStore, StoreError};
-use crate::token::StoredToken;
+use crate::token::{StoredToken, TokenName};
 
 /// How often a store that could not be reached is tried.
 const TRY_EVERY: Duration = Duration::from_secs(1);
@@ -31,7 +31,7 @@ pub struct Beginning {
 }
 
 enum Step {
-    /// The store may not be there.
+    /// It is unknown whether the store is there.
     SetUp,
     /// This server has created the store, which may not have its first token yet. With the header
     /// that carries that token.
@@ -78,8 +78,10 @@ impl Beginning {
     pub async fn complete(mut self, show: impl FnOnce(&str) -> io::Result<()>) -> Result<()> {
         let mut said = String::new();
         loop {
-            if let Step::Done(header) = self.step {
-                return Ok(header.map_or(Ok(()), |header| show(&header))?);
+            if let Step::Done(header) = &self.step {
+                let Some(header) = header else { return Ok(()) };
+                let Err(cause) = show(header) else { return Ok(()) };
+                return Err(self.revoke_unseen(&cause).await);
             }
             if self.cause != said {
                 warn!(self.log, "creates are refused with 503 until the store can be used";
@@ -91,9 +93,22 @@ impl Beginning {
         }
     }
 
+    /// Revokes the first token because it could not be shown. In a file it is not lost.
+    async fn revoke_unseen(self, cause: &io::Error) -> Error {
+        if let FirstToken::File(_) = self.first_token {
+            return anyhow!("cannot print how to use the first token: {cause}");
+        }
+        let revoked = spawn_blocking(move || self.store.revoke_token(&TokenName::first())).await;
+        match revoked.map_err(Error::from).and_then(|revoked| Ok(revoked?)) {
+            Ok(()) => anyhow!("cannot print the first token, so it is revoked: {cause}"),
+            Err(error) => anyhow!("cannot print the first token: {cause}; revoke it: {error:#}"),
+        }
+    }
+
     fn go_on(&mut self) -> Result<()> {
         if let Step::SetUp = self.step {
-            let first = if self.store.set_up()? { self.first_token.make()? } else { None };
+            let set_up = self.store.set_up().map_err(|error| self.first_token.explain(error))?;
+            let first = if set_up { self.first_token.make()? } else { None };
             self.step = first.map_or(Step::Load(None), |(token, header)| Step::Add(token, header));
         }
         if let Step::Add(token, header) = &self.step {

@@ -2,14 +2,16 @@
 
 use std::convert::Infallible;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Error, Result};
+use nix::unistd::{AccessFlags, access};
 
+use crate::store::StoreError;
 use crate::token::{StoredToken, Token, TokenName};
 
 /// Where the first token goes.
@@ -36,6 +38,32 @@ impl FromStr for FirstToken {
 }
 
 impl FirstToken {
+    /// Why the token could not be written, as far as can be seen without writing.
+    pub fn fault(&self) -> Option<Error> {
+        let Self::File(file) = self else { return None };
+        let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+        let fault = match file.symlink_metadata() {
+            Ok(_) => Some(ErrorKind::AlreadyExists.into()),
+            Err(error) if error.kind() != ErrorKind::NotFound => Some(error),
+            Err(_) => {
+                access(folder.unwrap_or(Path::new(".")), AccessFlags::W_OK | AccessFlags::X_OK)
+                    .err()
+                    .map(io::Error::from)
+            }
+        };
+        let fault = Error::from(fault?);
+        Some(fault.context(format!("cannot write the first token to {}", file.display())))
+    }
+
+    /// Why the store cannot be used. A store that is missing was not created if its first token
+    /// could not be written, and then that is said.
+    pub fn explain(&self, error: StoreError) -> Error {
+        match error {
+            StoreError::Missing(_) => self.fault().unwrap_or_else(|| error.into()),
+            error => error.into(),
+        }
+    }
+
     /// Makes it: what the store has to keep, and the header that carries the token, as a word of a
     /// shell.
     ///

@@ -3,7 +3,8 @@
 //! This file only starts and stops. What happens to a request is in [`crate::http::service`].
 //!
 //! `--http-threads` threads speak HTTP, one commits, one writes the log, and one answers operators
-//! if `--metrics` asks for it.
+//! if `--metrics` asks for it. Those that speak HTTP also wait for signals, so none of them opens a
+//! file or a store: on a disk that does not answer it would notice no signal.
 
 mod args;
 mod beginning;
@@ -76,7 +77,13 @@ fn runtime(threads: Option<NonZeroUsize>) -> io::Result<Runtime> {
 
 async fn start_and_stop(args: &Args, log: &Log, operations: Option<Operations>) -> Result<()> {
     let mut signals = Signals::handle()?;
-    let mut running = Running::start(args, log, operations).await?;
+    let mut running = tokio::select! {
+        started = Running::start(args, log, operations) => started?,
+        () = signals.stop.next() => {
+            info!(log.logger, "stopped before the service had started");
+            return Ok(());
+        }
+    };
     let lost = running.until_it_ends(args, &mut signals).await;
     running.stop(lost, args.shutdown_timeout.into(), &mut signals.stop).await
 }

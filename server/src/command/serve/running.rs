@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
-use dropshot::HttpServer;
+use dropshot::{ConfigTls, HttpServer};
 use sd_notify::NotifyState;
 use slog::{Logger, info, warn};
 use tokio::sync::oneshot;
@@ -49,33 +49,29 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts the service.
+    /// Starts the service. A start that waits for a disk may be dropped.
     pub async fn start(args: &Args, log: &Log, operations: Option<Operations>) -> Result<Self> {
-        // Tried first: what is wrong with the flags must not leave a new store behind.
-        let cannot_listen = || format!("cannot listen on {}", args.listen);
-        drop(TcpListener::bind(args.listen).with_context(cannot_listen)?);
-        args.check()?;
-        let tls = args.tls().map(|files| tls::load(&files, &log.logger)).transpose()?;
+        let (flags, logger) = (args.clone(), log.logger.clone());
+        let (tls, store) = spawn_blocking(move || open(&flags, &logger)).await??;
         let scheme = if tls.is_some() { "https" } else { "http" };
-
-        let store = store::open_to_serve(&args.store.url, args.start())?;
         let accepted = AcceptedTokens::default();
         let beginning = Beginning::new(
             Arc::clone(&store),
             accepted.clone(),
-            args.first_token.clone(),
+            args.first_token(),
             log.logger.clone(),
         );
         let beginning = beginning.attempt().await?;
-        let (plants, writer_end) =
-            GroupCommit::start(store.writer()?, args.limits(), log.logger.clone())
-                .context("cannot start the writer")?;
+        let opened = Arc::clone(&store);
+        let writer = spawn_blocking(move || opened.writer()).await??;
+        let (plants, writer_end) = GroupCommit::start(writer, args.limits(), log.logger.clone())
+            .context("cannot start the writer")?;
 
         let service =
             Service::new(accepted.clone(), plants.clone(), args.bodies(), log.logger.clone());
         let connections = service.connections();
         let server =
-            listen(args.listen, tls, service, &log.dropshot).with_context(cannot_listen)?;
+            listen(args.listen, tls, service, &log.dropshot).with_context(cannot_listen(args))?;
         let address = server.local_addr();
         if let Err(error) = send_at_once(address) {
             warn!(log.logger, "the first answer on a connection may take 40 ms more";
@@ -184,6 +180,21 @@ impl Running {
             _ => Ok(()),
         }
     }
+}
+
+/// Opens what may wait for a disk: the files of TLS and the store. What is wrong with the flags must
+/// not leave a new store behind, so they are tried before.
+fn open(args: &Args, log: &Logger) -> Result<(Option<ConfigTls>, Arc<dyn ServedStore>)> {
+    drop(TcpListener::bind(args.listen).with_context(cannot_listen(args))?);
+    args.check()?;
+    let tls = args.tls().map(|files| tls::load(&files, log)).transpose()?;
+    let store = store::open_to_serve(&args.store.url, args.start());
+    Ok((tls, store.map_err(|error| args.first_token().explain(error))?))
+}
+
+fn cannot_listen(args: &Args) -> impl Fn() -> String {
+    let address = args.listen;
+    move || format!("cannot listen on {address}")
 }
 
 /// Says whether a create would be taken now.

@@ -1,14 +1,21 @@
 //! The files of TLS: read at the start, and again at each SIGHUP.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
+use anyhow::{Context, Result};
 use dropshot::{ConfigTls, HttpServer};
 use slog::{Logger, error, info, warn};
 use tokio::signal::unix::Signal;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 
 use crate::descriptors;
 use crate::http::service::Service;
 use crate::http::tls::{TlsError, TlsFiles};
+
+/// How long the files may take to be read.
+const LOAD: Duration = Duration::from_secs(10);
 
 /// Reads the files.
 pub fn load(files: &TlsFiles, log: &Logger) -> Result<ConfigTls, TlsError> {
@@ -30,16 +37,26 @@ pub async fn reload(
 ) -> Infallible {
     loop {
         hangup.recv().await;
-        match tls.map(|files| load(files, log)) {
-            Some(Ok(config)) => {
+        let Some(files) = tls else {
+            info!(log, "SIGHUP: there is nothing to read");
+            continue;
+        };
+        match load_in_time(files.clone(), log.clone()).await {
+            Ok(config) => {
                 // An error says that the server does not speak TLS.
                 let _ = server.refresh_tls(&config).await;
                 info!(log, "SIGHUP: new connections use the files of TLS as they are now");
             }
-            Some(Err(error)) => {
-                error!(log, "SIGHUP: the last files of TLS stay"; "cause" => %error);
+            Err(error) => {
+                error!(log, "SIGHUP: the last files of TLS stay"; "cause" => format!("{error:#}"));
             }
-            None => info!(log, "SIGHUP: there is nothing to read"),
         }
     }
+}
+
+/// Reads the files on another thread. A pipe or a disk that does not answer keeps only that thread.
+async fn load_in_time(files: TlsFiles, log: Logger) -> Result<ConfigTls> {
+    let loading = spawn_blocking(move || load(&files, &log));
+    let loaded = timeout(LOAD, loading).await;
+    Ok(loaded.with_context(|| format!("they were not read within {LOAD:?}"))???)
 }
