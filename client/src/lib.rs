@@ -3,6 +3,10 @@
 //! [`Client`] and [`types`] are generated (`src/generated.rs`); the rest of the library is written by
 //! hand.
 
+// The program is for its users. What it is made of is no interface of the library.
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
 #[rustfmt::skip]
 mod generated;
 

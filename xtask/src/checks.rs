@@ -1,11 +1,5 @@
 //! The checks, step by step: those of a contributor ([`test`]), and those of CI ([`ci`]).
-//!
-//! Every step selects the whole workspace with all of its features. So cargo gives each dependency
-//! the same features each time, and builds it once.
 
-use std::env;
-use std::path::PathBuf;
-use std::process::{Command, ExitCode};
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -13,12 +7,8 @@ use xshell::cmd;
 
 use crate::bench::AXUM_SQLX_SERVER;
 use crate::postgres;
+use crate::programs::{self, ALL, CHORES};
 use crate::run::shell;
-
-const ALL: [&str; 2] = ["--workspace", "--all-features"];
-
-/// The program of `chores/`, which does what needs the service's code.
-const CHORES: &str = "plant-store-chores";
 
 /// The tests below this folder of `tests/e2e` send HTTP to a server. They run over TLS too.
 const OVER_TLS: &str = "wire::";
@@ -35,7 +25,7 @@ pub fn test() -> Result<()> {
         Ok(cmd!(sh, "cargo fmt --check --manifest-path {AXUM_SQLX_SERVER}").run()?)
     })?;
     step("build", || Ok(cmd!(sh, "cargo build --all-targets").args(ALL).run()?))?;
-    let chores = chores()?;
+    let chores = programs::path(CHORES)?;
     step("drift check", || Ok(cmd!(sh, "{chores} generate --check").run()?))?;
     step("compatibility check", || Ok(cmd!(sh, "{chores} compat").run()?))?;
     step("lints", || {
@@ -70,7 +60,7 @@ pub fn ci() -> Result<()> {
         )
         .run()?)
     })?;
-    let chores = chores()?;
+    let chores = programs::path(CHORES)?;
     step("conformance", || Ok(cmd!(sh, "{chores} conformance --if-possible").run()?))
 }
 
@@ -87,21 +77,6 @@ pub fn soak() -> Result<()> {
     .env("PLANT_STORE_SOAK", "1")
     .run()?;
     Ok(())
-}
-
-/// Builds the program of `chores/`, and runs it with these words. Nothing else is built: a contract
-/// that changed is generated before the client and the tests compile again.
-pub fn chore(words: &[&str]) -> Result<ExitCode> {
-    let sh = shell()?;
-    cmd!(sh, "cargo build --bin {CHORES}").args(ALL).run()?;
-    let status = Command::new(chores()?).args(words).status().context("cannot start it")?;
-    Ok(ExitCode::from(status.code().and_then(|code| code.try_into().ok()).unwrap_or(1)))
-}
-
-/// The program of `chores/`. Cargo puts it beside this one.
-fn chores() -> Result<PathBuf> {
-    let xtask = env::current_exe().context("cannot find this program")?;
-    Ok(xtask.with_file_name(CHORES))
 }
 
 fn step(name: &str, run: impl FnOnce() -> Result<()>) -> Result<()> {

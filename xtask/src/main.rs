@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
+use xtask::programs::{self, CHORES, RELEASE};
 use xtask::run::find_root;
 use xtask::{bench, checks};
 
@@ -49,9 +50,10 @@ fn run(words: &[String]) -> Result<ExitCode> {
         ["ci"] => checks::ci()?,
         ["soak"] => checks::soak()?,
         ["bench", arguments @ ..] => bench::run(arguments)?,
-        ["generate" | "compat" | "conformance" | "docs" | "release", ..] => {
-            return checks::chore(&words);
+        ["generate" | "compat" | "conformance" | "docs", ..] => {
+            return programs::run(CHORES, &words);
         }
+        ["release", arguments @ ..] => return programs::run(RELEASE, arguments),
         other => {
             eprintln!("xtask: there is no chore `{}`\n\n{HELP}", other.join(" "));
             return Ok(ExitCode::from(2));

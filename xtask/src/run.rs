@@ -7,6 +7,9 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, ensure};
 use xshell::{Cmd, Shell, cmd};
 
+/// The published document, relative to the root of the repository.
+pub const DOCUMENT: &str = "openapi/plant-store.json";
+
 /// The root of the checkout that a chore works in.
 ///
 /// # Panics

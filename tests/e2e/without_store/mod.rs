@@ -3,8 +3,8 @@
 
 pub mod command_line;
 pub mod compat;
+pub mod completions;
 pub mod contract;
-pub mod manuals;
 pub mod mutations;
 pub mod packages;
 pub mod readmes;

@@ -92,7 +92,7 @@ pub fn generated() -> Result<Vec<Generated>> {
         ("client/src/generated.rs", generator().generate_tokens(&document)),
         ("client/src/mock.rs", generator().httpmock(&document, "crate")),
         // The generated commands import the client, and what else they need, from `crate::contract`.
-        ("client/src/bin/plants/generated.rs", generator().cli(&document, "crate::contract")),
+        ("client/src/cli/generated.rs", generator().cli(&document, "crate::cli::contract")),
     ];
     let mut files = vec![published()];
     for (path, tokens) in generated {

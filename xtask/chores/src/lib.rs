@@ -11,5 +11,4 @@ pub mod compat;
 pub mod conformance;
 pub mod docs;
 pub mod generate;
-pub mod release;
 pub mod tools;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use plant_store_chores::{compat, conformance, docs, generate, release, tools};
+use plant_store_chores::{compat, conformance, docs, generate, tools};
 use xtask::run::find_root;
 
 /// The chores that need the service's code
@@ -43,11 +43,6 @@ enum Chore {
     },
     /// Write the reference page and, beside it, the document: `target/docs`
     Docs,
-    /// Build the archive of a release, with both programs for a target: `target/dist`
-    Release {
-        #[arg(value_parser = release::TARGETS)]
-        target: String,
-    },
 }
 
 fn main() -> ExitCode {
@@ -74,6 +69,5 @@ fn run(chore: Chore) -> Result<()> {
             _ => conformance::run(&parts),
         },
         Chore::Docs => docs::run(),
-        Chore::Release { target } => release::run(&target),
     }
 }

@@ -13,10 +13,8 @@ use anyhow::{Context, Result};
 pub use older::older;
 pub use plant_store_compat::{Change, Class, Document, Place, Report, compare};
 
+pub use xtask::run::DOCUMENT;
 use xtask::run::root;
-
-/// The published document, relative to the root of the repository.
-pub const DOCUMENT: &str = "openapi/plant-store.json";
 
 /// Compares the document with an older one, prints every change, and fails if the changes need a
 /// larger version than the document has.

@@ -8,10 +8,10 @@ use std::io::{self, BufRead, BufReader, Read, Take};
 use std::path::Path;
 use std::thread;
 
+use crate::types;
 use anyhow::{Context, Result, ensure};
 use csv::StringRecord;
 use futures::stream::{self, LocalBoxStream, StreamExt};
-use plant_store_client::types;
 use serde::Deserialize;
 use tokio::sync::mpsc::{Sender, channel};
 

@@ -4,11 +4,11 @@ use std::fmt::Debug;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use plant_store_client::{Error, ResponseValue, explained, types};
+use crate::{Error, ResponseValue, explained, types};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::generated::CliConfig;
+use super::generated::CliConfig;
 
 /// Prints what the service answers.
 pub struct Output;

@@ -11,7 +11,7 @@
     reason = "generated: the generator decides how it reads"
 )]
 
-use crate::contract::*;
+use crate::cli::contract::*;
 use anyhow::Context as _;
 pub struct Cli<T: CliConfig> {
     client: Client,

@@ -1,4 +1,5 @@
-//! `plants`: the operations of the contract as commands, and `plants import`.
+//! The program `plants`: the operations of the contract as commands, and `plants import`. It is a
+//! module of the library so that a release can make manual pages from [`command`].
 //!
 //! The commands are generated from the published document (`generated.rs`): a new operation becomes
 //! a command without a change here.
@@ -24,7 +25,7 @@ type Cli = generated::Cli<Output>;
 
 /// What the generated commands use.
 mod contract {
-    pub use plant_store_client::*;
+    pub use crate::*;
 
     /// The generated commands ask for a schema of what they show. Nothing here uses one.
     pub mod schemars {
@@ -43,8 +44,9 @@ enum Other {
     },
 }
 
+/// Runs the command of the process's arguments. Returns the exit status.
 #[tokio::main(flavor = "current_thread")]
-async fn main() -> ExitCode {
+pub async fn main() -> ExitCode {
     run(&command().get_matches()).await.unwrap_or_else(|error| output::failed(&error))
 }
 
@@ -67,7 +69,9 @@ async fn run(matches: &ArgMatches) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn command() -> Command {
+/// The definition of the command line.
+#[must_use]
+pub fn command() -> Command {
     let operations = Connection::augment_args(Command::new("plants"))
         .version(env!("CARGO_PKG_VERSION"))
         .about("Calls a plant store")

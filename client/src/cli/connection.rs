@@ -6,8 +6,8 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use crate::{Client, ClientOptions, RetryingClient};
 use anyhow::{Context, Result};
-use plant_store_client::{Client, ClientOptions, RetryingClient};
 
 /// The flags.
 #[derive(clap::Args, Clone)]

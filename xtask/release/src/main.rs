@@ -2,22 +2,24 @@
 //! manual pages and completions, the licence, and those of all that is linked. Beside it is its
 //! SHA-256. Zig compiles the C of SQLite and aws-lc, and links, so that every target is built on
 //! every machine.
+//!
+//! It is not one of the other chores because it needs the client, and one of those makes the client.
 
 mod licences;
-pub mod manual;
 
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
-use plant_store_launcher::build;
+use clap::{CommandFactory, Parser};
+use clap_complete::Shell::{Bash, Fish, Zsh};
+use plant_store_server::command::Cli;
 use tempfile::TempDir;
 use xshell::{Shell, cmd};
 
-use crate::compat::DOCUMENT;
-use xtask::run::{has, quietly, root, shell};
+use xtask::run::{DOCUMENT, find_root, has, quietly, root, shell};
 
 /// What a release is built for.
-pub const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-musl"];
+const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-musl"];
 
 /// Where the archives are, relative to the root.
 const FOLDER: &str = "target/dist";
@@ -28,8 +30,22 @@ const PROGRAMS: [(&str, &str, &[&str]); 2] = [
     ("plants", "plant-store-client", &["--features", "cli"]),
 ];
 
+/// Build the archive of a release, with both programs for a target: `target/dist`
+#[derive(Parser)]
+#[command(name = "release", bin_name = "cargo xtask release")]
+struct Arguments {
+    #[arg(value_parser = TARGETS)]
+    target: String,
+}
+
+fn main() -> Result<()> {
+    let Arguments { target } = Arguments::parse();
+    find_root()?;
+    archive(&target)
+}
+
 /// Builds the programs for this target, and packs them.
-pub fn run(target: &str) -> Result<()> {
+fn archive(target: &str) -> Result<()> {
     let sh = shell()?;
     install(&sh, target)?;
     let name = format!("plant-store-{}-{target}", env!("CARGO_PKG_VERSION"));
@@ -60,10 +76,7 @@ fn install(sh: &Shell, target: &str) -> Result<()> {
     let tools = root().join("target/release-tools");
     let (pip, bin) = (tools.join("bin/pip"), tools.join("bin"));
     quietly(cmd!(sh, "python3 -m venv {tools}"))?;
-    quietly(cmd!(
-        sh,
-        "{pip} install --no-deps --requirement xtask/chores/src/release/requirements.txt"
-    ))?;
+    quietly(cmd!(sh, "{pip} install --no-deps --requirement xtask/release/requirements.txt"))?;
     let machine = sh.var_os("PATH").unwrap_or_default();
     let path = std::iter::once(bin).chain(std::env::split_paths(&machine));
     sh.set_var("PATH", std::env::join_paths(path)?);
@@ -80,22 +93,18 @@ fn ensure_static(sh: &Shell, program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The manual pages and the completions, from programs that are built from the same code for this
-/// machine: it may not run those for the target.
+/// The manual pages and the completions, from the definitions of the command lines: this machine may
+/// not run the programs for the target.
 fn describe(sh: &Shell, folder: &Path) -> Result<()> {
     let (pages, completions) = (folder.join("man/man1"), folder.join("completions"));
+    sh.create_dir(&pages)?;
     sh.create_dir(&completions)?;
-    for name in ["plant-store", "plants"] {
-        let program = build(name, false)?;
-        manual::write(&program, name, &pages)?;
-        for (shell, file) in [
-            ("bash", format!("{name}.bash")),
-            ("fish", format!("{name}.fish")),
-            ("zsh", format!("_{name}")),
-        ] {
-            let script = quietly(cmd!(sh, "{program} completions {shell}"))?;
-            sh.write_file(completions.join(file), script)?;
+    for mut command in [Cli::command(), plant_store_client::cli::command()] {
+        let name = command.get_name().to_owned();
+        for shell in [Bash, Fish, Zsh] {
+            clap_complete::generate_to(shell, &mut command, &name, &completions)?;
         }
+        clap_mangen::generate_to(command, &pages)?;
     }
     Ok(())
 }

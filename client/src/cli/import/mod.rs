@@ -14,20 +14,20 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result, anyhow, ensure};
-use futures::{StreamExt, TryStreamExt};
-use plant_store_client::{
+use crate::{
     Answer, Client, ClientInfo, Error, ResponseValue, RetryingClient, explained, may_repeat,
     refusal, retry_policy, types,
 };
+use anyhow::{Context, Result, anyhow, ensure};
+use futures::{StreamExt, TryStreamExt};
 use reqwest::StatusCode;
 use reqwest::header::CONTENT_TYPE;
 use serde::Serialize;
 use serde_json::json;
 use tokio::sync::Notify;
 
-use crate::connection::Connection;
-use crate::output::print;
+use crate::cli::connection::Connection;
+use crate::cli::output::print;
 use progress::Progress;
 use source::Record;
 

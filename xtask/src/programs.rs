@@ -1,0 +1,35 @@
+//! The chores that are programs of their own, because they need the code of the service.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::{Command, ExitCode};
+
+use anyhow::{Context, Result};
+use xshell::cmd;
+
+use crate::run::shell;
+
+/// What every call of cargo selects: the whole workspace, with all of its features. So cargo gives
+/// each dependency the same features each time, and builds it once.
+pub const ALL: [&str; 2] = ["--workspace", "--all-features"];
+
+/// The program of `chores/`.
+pub const CHORES: &str = "plant-store-chores";
+
+/// The program of `release/`.
+pub const RELEASE: &str = "plant-store-release";
+
+/// Builds a program, and runs it with these words. Nothing else is built: a contract that changed is
+/// generated before the client and the tests compile again.
+pub fn run(program: &str, words: &[&str]) -> Result<ExitCode> {
+    let sh = shell()?;
+    cmd!(sh, "cargo build --bin {program}").args(ALL).run()?;
+    let status = Command::new(path(program)?).args(words).status().context("cannot start it")?;
+    Ok(ExitCode::from(status.code().and_then(|code| code.try_into().ok()).unwrap_or(1)))
+}
+
+/// Where a program is. Cargo puts it beside this one.
+pub fn path(program: &str) -> Result<PathBuf> {
+    let xtask = env::current_exe().context("cannot find this program")?;
+    Ok(xtask.with_file_name(program))
+}
