@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use plant_store_server::http::error_code::ErrorCode;
 use plant_store_tests::{Server, run};
@@ -54,7 +55,7 @@ fn lists_of_errors_that_may_be_repeated_are_that_of_the_table() {
     for (file, before) in [
         ("client/src/retry.rs", "if `error` is "),
         ("client/src/retry.rs", "Error::ErrorResponse(refusal) => ["),
-        ("xtask/src/docs/recipes.md", "after `error` "),
+        ("xtask/chores/src/docs/recipes.md", "after `error` "),
         ("tests/conformance/recipes/with_fetch.ts", "\nconst MAY_PASS = ["),
         ("tests/conformance/recipes/with_httpx.py", "\nMAY_PASS = {"),
         ("tests/conformance/recipes/with_requests.py", "\nMAY_PASS = {"),
@@ -122,6 +123,34 @@ fn view_for_people_shows_every_member_of_a_plant() {
     }
 }
 
+/// The Markdown files below a folder, without what a build or git keeps there.
+fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
+        let (path, name) = (entry.path(), entry.file_name());
+        if path.is_dir() && !["target", ".git"].contains(&name.to_str().unwrap_or_default()) {
+            documents(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "md") {
+            found.push(path);
+        }
+    }
+}
+
+/// `overview.md` is a part of the reference page, and links to the document beside that.
+#[test]
+fn links_of_every_document_lead_to_a_file_or_a_folder() {
+    let mut found = Vec::new();
+    documents(root(), &mut found);
+    assert!(found.len() > 10, "{found:?}");
+    for document in found.iter().filter(|document| !document.ends_with("overview.md")) {
+        let text = fs::read_to_string(document).expect("text");
+        let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
+        for link in links.filter(|link| !link.is_empty() && !link.contains("://")) {
+            let target = document.parent().expect("a folder").join(link);
+            assert!(target.exists(), "{} links to {link}", document.display());
+        }
+    }
+}
+
 #[test]
 fn server_readme_lists_every_flag_with_its_default_and_each_has_its_variable() {
     let folder = TempDir::new().expect("a temporary folder");
@@ -136,7 +165,10 @@ fn server_readme_lists_every_flag_with_its_default_and_each_has_its_variable() {
             help.split_once(&format!("      {}", flag.trim_matches('`'))).expect("a flag");
         let of_flag = of_flag.split("\n      --").next().unwrap_or_default();
         let variable = flag.trim_matches(['`', '-']).replace('-', "_").to_uppercase();
-        assert!(of_flag.contains(&format!("[env: PLANT_STORE_{variable}")), "{flag}");
+        let variable = format!("[env: PLANT_STORE_{variable}");
+        let (_, rest) =
+            of_flag.split_once(&variable).unwrap_or_else(|| panic!("{flag}: {of_flag}"));
+        assert!(rest.starts_with([']', '=']), "{flag}: {of_flag}");
         let default = default.trim_matches('`');
         assert!(default.is_empty() || of_flag.contains(&format!("[default: {default}]")), "{flag}");
     }
