@@ -42,14 +42,10 @@ impl Engine {
     }
 }
 
-/// The databases of the PostgreSQL that the tests share: that of `PLANT_STORE_TESTS_POSTGRES`, else
-/// one of this process.
+/// The databases of the PostgreSQL that the tests of this process share.
 #[must_use]
 pub fn databases() -> &'static Databases {
     static DATABASES: LazyLock<Databases> = LazyLock::new(|| {
-        if let Ok(server) = env::var("PLANT_STORE_TESTS_POSTGRES") {
-            return Databases::of(server);
-        }
         let cluster = Cluster::start();
         let databases = cluster.databases().clone();
         // It is removed when this process ends.

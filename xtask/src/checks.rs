@@ -14,7 +14,7 @@ use crate::run::shell;
 const OVER_TLS: &str = "wire::";
 
 /// The tests below such folders of `tests/e2e` run on one engine or on none. All others run on both.
-const NOT_ON_BOTH: [&str; 3] = ["repository::", "sqlite::", "postgres::"];
+const NOT_ON_BOTH: [&str; 3] = ["without_store::", "sqlite::", "postgres::"];
 
 /// Format, contract and lints, and every test on SQLite. The quick checks come first, so that a
 /// change of the contract fails with the one line that names it.

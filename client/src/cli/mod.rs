@@ -44,7 +44,8 @@ enum Other {
     },
 }
 
-/// Runs the command of the process's arguments. Returns the exit status.
+/// Runs the command of the process's arguments.
+#[must_use]
 #[tokio::main(flavor = "current_thread")]
 pub async fn main() -> ExitCode {
     run(&command().get_matches()).await.unwrap_or_else(|error| output::failed(&error))

@@ -92,15 +92,6 @@ fn any_change_after_a_pre_release_may_keep_its_release() {
 }
 
 #[test]
-fn a_version_without_a_next_one_is_an_error() {
-    let version = format!(r#"set /info/version "{}.0.0""#, u64::MAX);
-    let report = judged(&mutated(&[&version]), &mutated(&[&version, "remove Plant"]));
-    let failure = report.verdict().expect_err("a larger version").to_string();
-    assert_eq!(failure, "there is no next version after 18446744073709551615.0.0");
-    assert!(report.to_string().ends_with(&failure), "{report}");
-}
-
-#[test]
 fn words_alone_are_reported_to_need_no_new_version() {
     let report = judged(&document(), &mutated(&["remove post/summary"]));
     let place = "#/paths/~1plants/post/summary";
@@ -202,36 +193,6 @@ fn the_command_compares_the_document_with_a_file() {
     assert!(failure.contains(".0.0 or larger: set VERSION"), "{failure}");
 
     assert!(run(Some("no-such-revision")).is_err());
-}
-
-/// Two checkouts may share a target folder, and so one binary.
-#[test]
-fn a_chore_judges_the_checkout_that_it_runs_in() {
-    let folder = TempDir::new().expect("a folder");
-    let checkout = folder.path();
-    fs::write(checkout.join("Cargo.toml"), "[workspace]").expect("the folder takes files");
-    fs::create_dir_all(checkout.join("openapi/deeper")).expect("the folder takes folders");
-    let document = mutated(&[r#"set /info/version "7.0.0""#]).to_string();
-    fs::write(checkout.join(DOCUMENT), document).expect("the folder takes files");
-    fs::write(checkout.join("older.json"), mutated(&[]).to_string())
-        .expect("the folder takes files");
-    let older = checkout.join("older.json");
-
-    for current in [checkout, &checkout.join("openapi/deeper")] {
-        let output = xtask()
-            .args(["compat", "--against"])
-            .arg(&older)
-            .current_dir(current)
-            .output()
-            .expect("the binary starts");
-        let printed = String::from_utf8_lossy(&output.stdout);
-        assert!(printed.starts_with(&format!("{DOCUMENT} 7.0.0, since 1.0.0")), "{output:?}");
-    }
-
-    let outside = TempDir::new().expect("a folder");
-    let output = xtask().arg("compat").current_dir(outside.path()).output().expect("it starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.starts_with("xtask: cannot find the root of the repository"), "{output:?}");
 }
 
 /// The real binary of the chores, with nothing about this checkout in its environment.

@@ -6,6 +6,5 @@ pub mod compat;
 pub mod completions;
 pub mod contract;
 pub mod mutations;
-pub mod packages;
 pub mod readmes;
 pub mod rooms;

@@ -190,3 +190,13 @@ fn alerts_name_series_that_are_served() {
         assert!(is_served, "{name}");
     }
 }
+
+#[test]
+fn changelog_begins_with_the_version_of_the_package() {
+    for package in ["client", "server"] {
+        let readme = text(&format!("{package}/README.md"));
+        let (_, changelog) = readme.split_once("\n## Changelog\n").expect("a changelog");
+        let release = changelog.lines().find_map(|line| line.strip_prefix("### "));
+        assert_eq!(release, Some(env!("CARGO_PKG_VERSION")), "{package}");
+    }
+}

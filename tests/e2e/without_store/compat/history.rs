@@ -77,16 +77,6 @@ fn a_clone_without_origin_main_is_compared_with_the_last_other_document() {
 }
 
 #[test]
-fn an_unrelated_origin_main_does_not_count() {
-    let repository = Repository::with(&["old", "new"]);
-    repository.git("checkout --quiet --orphan other");
-    repository.commit(DOCUMENT, &described("unrelated"));
-    repository.push("other");
-    repository.git("checkout --quiet main");
-    repository.assert_older("new", "old", LAST_OTHER, "main~1");
-}
-
-#[test]
 fn a_merge_is_compared_with_its_first_parent() {
     let repository = Repository::with(&["old"]);
     repository.git("checkout --quiet -b branch");
@@ -151,13 +141,6 @@ fn a_history_without_an_older_document_has_none() {
 }
 
 #[test]
-fn a_branch_without_a_commit_is_refused_if_another_branch_has_one() {
-    let repository = Repository::with(&["old"]);
-    repository.git("checkout --quiet --orphan other");
-    repository.assert_refused("new", "the branch has no commit yet, but others have");
-}
-
-#[test]
 fn a_merge_base_without_the_document_is_refused() {
     let repository = Repository::new();
     repository.commit("README.md", "words");
@@ -202,22 +185,6 @@ fn a_repository_that_git_refuses_is_refused_in_one_line() {
     assert_eq!(line.lines().count(), 1, "{line}");
 }
 
-#[test]
-fn a_folder_without_a_repository_is_refused() {
-    Repository::without_git().assert_refused("new", "fatal: not a git repository");
-}
-
-#[test]
-fn a_machine_without_git_is_refused() {
-    let repository = Repository::with(&["old", "new"]);
-    symlink(env!("CARGO"), repository.root.join("cargo")).expect("the folder takes links");
-    let output = repository.compat(&[("PATH", &repository.root)]);
-    let line = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{line}");
-    assert!(line.contains("install git, or compare with a file"), "{line}");
-    assert_eq!(line.lines().count(), 1, "{line}");
-}
-
 /// A git hook names its own repository in the environment of every program that it starts.
 #[test]
 fn the_repository_of_a_git_hook_is_not_taken_for_this_one() {
@@ -225,14 +192,6 @@ fn the_repository_of_a_git_hook_is_not_taken_for_this_one() {
     let output = ours.compat(&[("GIT_DIR", &of_the_hook.root.join(".git"))]);
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(printed.contains(LAST_OTHER), "{output:?}");
-}
-
-#[test]
-fn a_repository_may_be_larger_than_the_checkout() {
-    let mut repository = Repository::with(&["old"]);
-    repository.commit(&format!("part/{DOCUMENT}"), &described("part"));
-    repository.root.push("part");
-    repository.assert_older("new", "part", LAST_OTHER, "HEAD");
 }
 
 #[test]
