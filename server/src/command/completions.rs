@@ -13,7 +13,7 @@ pub struct Args {
 
 /// Prints the completions of this command line.
 pub fn run(args: &Args, command: &mut clap::Command) -> Result<()> {
-    // Into memory first: clap_complete panics where it cannot write.
+    // Into memory first: clap_complete panics if it cannot write.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command, "plant-store", &mut script);
     Ok(io::stdout().write_all(&script)?)

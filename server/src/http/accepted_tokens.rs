@@ -1,8 +1,8 @@
 //! The tokens that the running server accepts, in memory.
 //!
-//! A request never reads the store to be authenticated. A task asks the store ten times a second
-//! whether the tokens have changed, and reloads them then; the command that changed them waits for
-//! it. Expiry is checked against the clock at each request.
+//! Authentication never reads the store. A task asks the store ten times a second whether the tokens
+//! have changed, and then reloads them; the command that changed them waits for that. Expiry is
+//! checked against the clock at each request.
 //!
 //! Only digests are here. Nothing in this module may keep a token.
 
@@ -96,7 +96,7 @@ impl AcceptedTokens {
         }
     }
 
-    /// Reloads the set if that many changes are not all, or if it is time to; returns what is known
+    /// Reloads the set if the tokens have changed since, or if it is old; returns what is known
     /// then.
     fn refresh(&self, store: &dyn ServedStore, known: Option<Known>) -> Result<Known, StoreError> {
         let changes = store.token_changes()?;

@@ -19,7 +19,7 @@ pub struct Access<'a> {
     pub method: &'a Method,
     /// `Error.error` of a refusal.
     pub error: Option<ErrorCode>,
-    /// Why the request was refused, where that helps an operator to help the client.
+    /// Why the request was refused, if that helps an operator to help the client.
     pub cause: Option<Cow<'a, str>>,
     /// The name of the accepted token.
     pub token: Option<&'a str>,

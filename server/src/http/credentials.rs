@@ -23,7 +23,7 @@ pub enum NoToken {
 /// # Errors
 ///
 /// [`NoToken::Absent`] without bearer credentials; [`NoToken::Malformed`] for a repeated header,
-/// or where anything but one token of this service follows `Bearer`.
+/// or if anything but one token of this service follows `Bearer`.
 pub fn bearer_token(headers: &HeaderMap) -> Result<Token, NoToken> {
     let mut values = headers.get_all(AUTHORIZATION).iter();
     let value = values.next().ok_or(NoToken::Absent)?;

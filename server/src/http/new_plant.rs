@@ -52,7 +52,7 @@ pub fn read(body: &[u8]) -> Result<NewPlant, NotANewPlant> {
     members.try_into()
 }
 
-/// Dropshot's `TypedBody` asks for this where it describes the body; requests are read by [`read`].
+/// Dropshot's `TypedBody` demands this to describe the body. Requests are read by [`read`].
 impl<'de> Deserialize<'de> for NewPlant {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Members::deserialize(deserializer)?.try_into().map_err(D::Error::custom)
@@ -133,69 +133,42 @@ impl TryFrom<Members<'_>> for NewPlant {
 
 const INTEGER: &str = "an integer of 64 bits";
 const STRING: &str = "a string";
+const NUMBER: &str = "a number";
 
 /// OpenAPI 3.0 takes JSON Schema's integer: a number without fraction and exponent. So `-0` is an
 /// integer and `1.0` is not. The parser's own numbers cannot tell them apart, so the text is read.
 fn integer(member: &'static str, value: &RawValue) -> Result<i64, NotANewPlant> {
-    let mismatch = |found| NotANewPlant::Mismatch { member, found, expected: INTEGER };
     let text = value.get();
-    match kind(value) {
-        Kind::Number => text.parse().map_err(|_| {
-            mismatch(if text.contains(['.', 'e', 'E']) {
-                "a number with a fraction or an exponent"
-            } else {
-                "out of range"
-            })
-        }),
-        other => Err(mismatch(other.name())),
-    }
+    text.parse().map_err(|_| {
+        let found = match kind(value) {
+            NUMBER if text.contains(['.', 'e', 'E']) => "a number with a fraction or an exponent",
+            NUMBER => "out of range",
+            other => other,
+        };
+        NotANewPlant::Mismatch { member, found, expected: INTEGER }
+    })
 }
 
 fn string(member: &'static str, value: &RawValue) -> Result<String, NotANewPlant> {
-    match kind(value) {
-        // The only error left is an escape that names half a surrogate pair.
-        Kind::String => serde_json::from_str(value.get()).map_err(|_| NotANewPlant::Mismatch {
-            member,
-            found: "a string with half a surrogate pair",
-            expected: STRING,
-        }),
-        other => Err(NotANewPlant::Mismatch { member, found: other.name(), expected: STRING }),
-    }
+    serde_json::from_str(value.get()).map_err(|_| {
+        let found = match kind(value) {
+            // The only error left is an escape that names half a surrogate pair.
+            STRING => "a string with half a surrogate pair",
+            other => other,
+        };
+        NotANewPlant::Mismatch { member, found, expected: STRING }
+    })
 }
 
-/// The kinds of value of RFC 8259, section 3.
-#[derive(Clone, Copy)]
-enum Kind {
-    Object,
-    Array,
-    String,
-    Boolean,
-    Null,
-    Number,
-}
-
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Object => "an object",
-            Self::Array => "an array",
-            Self::String => "a string",
-            Self::Boolean => "a boolean",
-            Self::Null => "null",
-            Self::Number => "a number",
-        }
-    }
-}
-
-/// A valid JSON value tells its kind by its first byte.
-fn kind(value: &RawValue) -> Kind {
+/// The kind of a value (RFC 8259, section 3), which its first byte tells.
+fn kind(value: &RawValue) -> &'static str {
     match value.get().as_bytes().first() {
-        Some(b'{') => Kind::Object,
-        Some(b'[') => Kind::Array,
-        Some(b'"') => Kind::String,
-        Some(b't' | b'f') => Kind::Boolean,
-        Some(b'n') => Kind::Null,
-        _ => Kind::Number,
+        Some(b'{') => "an object",
+        Some(b'[') => "an array",
+        Some(b'"') => STRING,
+        Some(b't' | b'f') => "a boolean",
+        Some(b'n') => "null",
+        _ => NUMBER,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Every way in which a request is refused: its `error` value and its message.
 //!
 //! The message is for the client. Nothing internal may stand in it: the cause of a fault goes to
-//! the log, where it happened.
+//! the log.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub enum Refusal {
     #[error("the body must be sent without a `Transfer-Encoding`, or as `chunked`")]
     TransferCoding,
     /// The framing of the body broke: a bad chunk, or the client went away.
-    #[error("the body broke off: send the request again, whole")]
+    #[error("the body broke off: send the whole request again")]
     BrokenBody,
     #[error(transparent)]
     NoToken(#[from] NoToken),
@@ -52,8 +52,8 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// Whether nothing more can be read from the connection: who breaks the framing of one request
-    /// breaks that of the next.
+    /// Whether the connection has to close: after a head that breaks RFC 9112 it is unclear where the
+    /// next request begins.
     #[must_use]
     pub fn ends_connection(&self) -> bool {
         matches!(self, Self::Host | Self::TransferCoding)

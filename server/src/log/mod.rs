@@ -4,7 +4,6 @@
 //! records say already. Nothing here may print a token, a plant or the query of a URI.
 
 mod dropshot;
-mod level;
 mod output;
 mod sink;
 mod strangers;
@@ -21,8 +20,10 @@ use crate::log::sink::{Lines, Sink, Urgent};
 use crate::log::strangers::LimitStrangers;
 
 pub use crate::log::dropshot::shortened;
-pub use crate::log::level::LogLevel;
 pub use crate::log::strangers::STRANGER;
+
+/// How important a record is.
+pub use slog::Level as LogLevel;
 
 const LOST: &str = "standard error did not take all records: records lost";
 
@@ -64,7 +65,7 @@ impl Log {
                 let json = slog_json::Json::new(Lines::new(Arc::clone(&sink)))
                     .add_key_value(o!(
                         "ts" => FnValue(|_: &Record<'_>| now()),
-                        "level" => FnValue(|record: &Record<'_>| level::word(record.level())),
+                        "level" => FnValue(|record: &Record<'_>| word(record.level())),
                         "msg" => PushFnValue(|record: &Record<'_>, to| to.emit(record.msg())),
                     ))
                     .set_flush(true)
@@ -82,7 +83,6 @@ impl Log {
         let drain = Mutex::new(format).ignore_res();
         let drain = Urgent { drain, sink: Arc::clone(&sink) };
         let drain = Arc::new(LimitStrangers::new(drain, strangers));
-        let level = Level::from(level);
         let dropshot = Dropshot(Arc::clone(&drain));
         Self {
             logger: Logger::root(LevelFilter::new(drain, level).fuse(), o!()),
@@ -107,8 +107,12 @@ fn lost_as_text(lost: u64) -> String {
 }
 
 fn lost_as_json(lost: u64) -> String {
-    let level = level::word(Level::Warning);
-    json!({ "ts": now(), "level": level, "msg": LOST, "lost": lost }).to_string()
+    json!({ "ts": now(), "level": word(Level::Warning), "msg": LOST, "lost": lost }).to_string()
+}
+
+/// A level in the words of `--log-level`.
+fn word(level: Level) -> String {
+    level.as_str().to_ascii_lowercase()
 }
 
 fn now() -> String {

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use bytesize::ByteSize;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use humantime::Duration;
 
 use crate::command::serve::first_token::FirstToken;
@@ -102,8 +103,8 @@ pub struct Args {
     #[arg(long, value_name = "CREATES", env = "PLANT_STORE_QUEUE", default_value = "1024")]
     pub queue: NonZeroUsize,
 
-    /// How long a create may take until it is refused with 503, where the store is a database: a
-    /// file cannot be interrupted
+    /// How long a create may take until it is refused with 503, if the store is a database: a file
+    /// cannot be interrupted
     #[arg(long, value_name = "DURATION", env = "PLANT_STORE_STORE_TIMEOUT", default_value = "5s")]
     pub store_timeout: Duration,
 
@@ -126,7 +127,14 @@ pub struct Args {
     pub shutdown_timeout: Duration,
 
     /// The least important records that the log holds
-    #[arg(long, value_name = "LEVEL", env = "PLANT_STORE_LOG_LEVEL", default_value = "info")]
+    #[arg(
+        long,
+        value_name = "LEVEL",
+        env = "PLANT_STORE_LOG_LEVEL",
+        default_value = "info",
+        value_parser = PossibleValuesParser::new(["info", "warning", "error", "critical"])
+            .map(|word| word.parse::<LogLevel>().expect("slog has these levels"))
+    )]
     pub log_level: LogLevel,
 
     /// How many records a second the log holds of requests without an accepted token
@@ -189,7 +197,7 @@ impl Args {
         }
     }
 
-    /// The files of TLS, where the API is served over it.
+    /// The files of TLS, if the API is served over it.
     pub fn tls(&self) -> Option<TlsFiles> {
         let (cert, key) = (self.tls_cert.clone()?, self.tls_key.clone()?);
         Some(TlsFiles { cert, key })
