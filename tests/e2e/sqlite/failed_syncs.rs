@@ -90,6 +90,26 @@ fn power_cut_after_a_failed_checkpoint_and_a_restart_loses_nothing() {
     assert!(answered.iter().all(|id| server.export().contains_key(id)));
 }
 
+/// The revocation is written behind what the failed fsync has left in the WAL.
+#[test]
+fn token_revoked_after_a_failed_fsync_stays_revoked_after_a_power_cut() {
+    let mut server = disk::start();
+    // Otherwise the sync that fails would be that of the WAL's header, with nothing behind it.
+    server.create(&plant(0, "Rose", None)).plant();
+    disk::fail(&server, "sync", WAL);
+    assert_eq!(server.create(&plant(1, "Ficus", None)).refusal().0, 500);
+    assert_ended_by_failed_sync(&mut server);
+    let (_, stopped) = server.ended();
+    disk::stop_failing(stopped.folder(), "sync", WAL);
+    let mut revoke = Command::new(binary());
+    revoke.args(["token", "revoke", "first"]).current_dir(stopped.folder());
+    disk::preload(&mut revoke);
+    assert!(revoke.status().expect("it runs").success());
+    disk::cut_power(&stopped);
+    let server = disk::start_again(stopped);
+    assert_eq!(server.create(&plant(2, "Fern", None)).refusal().0, 401);
+}
+
 /// Without that fsync a power cut could remove the store's name from the folder. SQLite does not
 /// report its failure.
 #[test]

@@ -181,6 +181,7 @@ impl Sqlite {
     ) -> Result<T, StoreError> {
         let mut connection = self.connection();
         self.files.check(&connection).map_err(failed(CHANGE))?;
+        self.make_wal_durable(&mut connection)?;
         let before = self.files.wal.header().map_err(failed(CHANGE))?;
         let changed = change(&mut connection)?;
         if self.files.wal.header().map_err(failed(CHANGE))? != before {
@@ -188,6 +189,19 @@ impl Sqlite {
         }
         self.files.check(&connection).map_err(failed(CHANGE))?;
         Ok(changed)
+    }
+
+    /// Makes durable what a crash or a failed fsync may have left in the WAL, unless a server did so
+    /// when it started. Otherwise a power cut could take back what is written behind it.
+    fn make_wal_durable(&self, connection: &mut Connection) -> Result<(), StoreError> {
+        if self.wal_is_synced.load(Relaxed) || self.lock.server().map_err(failed(CHANGE))?.is_some()
+        {
+            return Ok(());
+        }
+        let other = connect(self.path()).map_err(failed(CHANGE))?;
+        self.files.wal.renew(connection, &other).map_err(failed("renew the store's WAL"))?;
+        self.wal_is_synced.store(true, Relaxed);
+        Ok(())
     }
 
     /// Fails if another store was copied over the file, which still has its device and inode.
