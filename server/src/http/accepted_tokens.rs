@@ -8,13 +8,13 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use slog::{Logger, warn};
 
-use crate::store::{Contents, ServedStore, StoreError};
+use crate::store::{Contents, GONE_AFTER, ServedStore, StoreError};
 use crate::token::{StoredToken, Token, TokenDigest};
 
 /// How often the store is asked whether the tokens have changed.
@@ -27,14 +27,23 @@ const RELOAD_EVERY: Duration = Duration::from_secs(1);
 ///
 /// By default they are not known: before they are loaded, no token is accepted and none refused.
 #[derive(Clone, Default)]
-pub struct AcceptedTokens(Arc<RwLock<Option<HashMap<TokenDigest, Accepted>>>>);
+pub struct AcceptedTokens(Arc<RwLock<Loaded>>);
+
+/// The tokens as they were read last.
+#[derive(Default)]
+struct Loaded {
+    tokens: Option<HashMap<TokenDigest, Accepted>>,
+    /// From then on a token may have been revoked without waiting for this server. None until
+    /// somebody [keeps them fresh](AcceptedTokens::keep_fresh).
+    until: Option<Instant>,
+}
 
 /// Why a token has no name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotAccepted {
     /// It is not among those of the store, or it has expired.
     Refused,
-    /// The store could not be asked yet.
+    /// The store could not be asked yet, or for too long.
     NotKnown,
 }
 
@@ -50,21 +59,26 @@ impl AcceptedTokens {
     pub fn load(&self, store: &dyn Contents) -> Result<usize, StoreError> {
         let tokens = by_digest(store.tokens()?);
         let count = tokens.len();
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(tokens);
+        self.loaded_mut().tokens = Some(tokens);
         Ok(count)
     }
 
-    /// Whether they are known.
-    #[must_use]
-    pub fn are_known(&self) -> bool {
-        self.0.read().unwrap_or_else(PoisonError::into_inner).is_some()
+    /// Whether they are known, else why not, in words for operators.
+    pub fn readiness(&self) -> Result<(), &'static str> {
+        let loaded = self.loaded();
+        match loaded.tokens {
+            None => Err("the store has not been reached yet"),
+            Some(_) if loaded.are_old() => Err("the tokens cannot be read"),
+            Some(_) => Ok(()),
+        }
     }
 
     /// The name of the token, if it is accepted at this moment.
     pub fn name_of(&self, token: &Token) -> Result<Arc<str>, NotAccepted> {
-        let accepted = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        let accepted = accepted.as_ref().ok_or(NotAccepted::NotKnown)?;
-        let found = accepted.get(&token.digest()).ok_or(NotAccepted::Refused)?;
+        let loaded = self.loaded();
+        let known = loaded.tokens.as_ref().filter(|_| !loaded.are_old());
+        let found =
+            known.ok_or(NotAccepted::NotKnown)?.get(&token.digest()).ok_or(NotAccepted::Refused)?;
         match found.expires_at {
             Some(expiry) if expiry <= Utc::now() => Err(NotAccepted::Refused),
             _ => Ok(Arc::clone(&found.name)),
@@ -73,11 +87,13 @@ impl AcceptedTokens {
 
     /// Reloads the set when it has changed. Never ends.
     ///
-    /// While the store cannot be read, the last known set stays, and the log says so: a fault of
-    /// the disk must not become a 401.
+    /// While the store cannot be read, the last known set stays, and the log says so: a fault of the
+    /// disk must not become a 401. After [`GONE_AFTER`] it is not known any more, because a command
+    /// that revokes a token does not wait for this server then.
     pub async fn keep_fresh(self, store: Arc<dyn ServedStore>, log: Logger) -> Infallible {
         let mut ticks = tokio::time::interval(ASK_EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        self.loaded_mut().until = Some(Instant::now() + GONE_AFTER);
         let mut known = None;
         let mut last_cause = String::new();
         loop {
@@ -109,7 +125,22 @@ impl AcceptedTokens {
         let since = Instant::now();
         self.load(store)?;
         store.confirm_tokens(changes)?;
+        self.loaded_mut().until = Some(since + GONE_AFTER);
         Ok(Known { changes, since })
+    }
+
+    fn loaded(&self) -> RwLockReadGuard<'_, Loaded> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn loaded_mut(&self) -> RwLockWriteGuard<'_, Loaded> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Loaded {
+    fn are_old(&self) -> bool {
+        self.until.is_some_and(|until| Instant::now() >= until)
     }
 }
 
@@ -125,7 +156,8 @@ struct Known {
 /// A cause that lasts is reported once.
 fn report(log: &Logger, last_cause: &mut String, cause: String) {
     if cause != *last_cause {
-        warn!(log, "the tokens cannot be reloaded: those known stay"; "cause" => &cause);
+        warn!(log, "the tokens cannot be read: in {} s creates are refused with 503", GONE_AFTER.as_secs();
+            "cause" => &cause);
         *last_cause = cause;
     }
 }

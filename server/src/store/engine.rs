@@ -12,7 +12,7 @@
 //! may have a store open beside those that serve it: one process serves a file, any number serve a
 //! database.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::store::error::{CommitError, StoreError};
 use crate::token::{StoredToken, TokenName};
@@ -66,6 +66,11 @@ pub trait Store: Tokens {
     /// What the store takes on the disk.
     fn sizes(&self) -> Result<Sizes, StoreError>;
 }
+
+/// A server that has not confirmed the tokens for this time counts as gone: it was killed, or is cut
+/// off, and a command that changes the tokens does not wait for it. So by then it must accept no
+/// token any more.
+pub const GONE_AFTER: Duration = Duration::from_secs(4);
 
 /// A store, as a server that runs on it sees it.
 pub trait ServedStore: Tokens + Send + Sync {

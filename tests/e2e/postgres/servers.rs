@@ -158,6 +158,27 @@ fn server_that_starts_answers_only_once_the_token_commands_know_it() {
     });
 }
 
+/// A token command does not wait for such a server any more.
+#[test]
+fn server_that_cannot_read_the_tokens_for_four_seconds_answers_503_until_it_can() {
+    let (cluster, [server, _other]) = two();
+    let session = cluster.session("plants");
+    let malformed = "INSERT INTO tokens (name, digest, first_characters, created_at) \
+                     VALUES ('', '', '', 0)";
+    session.execute(malformed);
+    let status = || {
+        let answer = server.create(&plant(1, "Ficus", None));
+        if answer.status == 200 { 200 } else { answer.refusal().0 }
+    };
+    server.wait_until("it refuses", || {
+        let status = status();
+        assert!([200, 503].contains(&status), "{status}");
+        status == 503
+    });
+    session.execute("DELETE FROM tokens WHERE name = ''");
+    server.wait_until("it serves", || status() == 200);
+}
+
 /// A change of the schema, or `VACUUM FULL`, keeps the table of plants to itself for long.
 #[test]
 fn token_is_good_or_refused_on_every_server_also_while_plants_cannot_be_read() {

@@ -207,8 +207,7 @@ fn readiness(
         (Arc::clone(connections), accepted.clone(), plants.clone());
     Box::new(move || match connections.are_ending() {
         true => Err("the service stops"),
-        false if !accepted.are_known() => Err("the store has not been reached yet"),
-        false => plants.readiness(),
+        false => accepted.readiness().and_then(|()| plants.readiness()),
     })
 }
 

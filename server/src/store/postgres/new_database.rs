@@ -90,7 +90,7 @@ async fn look(session: &Session) -> Result<Found, PostgresError> {
     }
     let is_used = format!(
         "SELECT EXISTS (SELECT 1 FROM plants) OR EXISTS (SELECT 1 FROM tokens) OR EXISTS ({})",
-        tokens::SERVERS
+        tokens::servers()
     );
     let is_used: bool = session.row(&is_used).await?.try_get(0)?;
     Ok(if is_used { Found::Something } else { Found::EmptyStore })

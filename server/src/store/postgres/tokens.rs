@@ -5,14 +5,17 @@ use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
+use crate::store::engine::GONE_AFTER;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::session::Session;
 use crate::store::token_row::{self, COLUMNS};
 use crate::token::{StoredToken, TokenName};
 
-/// The servers that run. Each says so every second, unless a slow statement delays it. One that has
-/// not said so for four seconds was killed, or is cut off. A token command waits longer than that.
-pub const SERVERS: &str = "SELECT 1 FROM servers WHERE seen_at > now() - interval '4 seconds'";
+/// The servers that run. Each says so every second, unless a slow statement delays it.
+pub fn servers() -> String {
+    let seconds = GONE_AFTER.as_secs();
+    format!("SELECT 1 FROM servers WHERE seen_at > now() - interval '{seconds} seconds'")
+}
 
 /// What became of a change of the tokens.
 pub enum Changed {
@@ -133,8 +136,8 @@ pub async fn leave(session: &Session, server: i64) -> Result<(), PostgresError> 
 /// Whether every server that runs has read the tokens after the last change.
 pub async fn are_confirmed(session: &Session) -> Result<bool, PostgresError> {
     let query = format!(
-        "SELECT NOT EXISTS ({SERVERS} \
-         AND confirmed <> (SELECT made FROM token_changes WHERE id = 1))"
+        "SELECT NOT EXISTS ({} AND confirmed <> (SELECT made FROM token_changes WHERE id = 1))",
+        servers()
     );
     Ok(session.row(&query).await?.try_get(0)?)
 }
