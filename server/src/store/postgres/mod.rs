@@ -148,17 +148,15 @@ impl Postgres {
         doing: &'static str,
         change: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
-        let change = |session: &mut ReconnectingSession| {
-            session
-                .retry_if(PostgresError::was_rolled_back, until(), change)
-                .map_err(self.error(doing))
-        };
-        if let Purpose::Serve { .. } = self.purpose {
-            return change(&mut self.session());
+        let mut session = self.session();
+        if self.purpose == Purpose::Read {
+            // A command may have read from a standby so far. It has to ask the host to which it writes
+            // whether the change is in force.
+            session.disconnect();
+            let connector = self.connector.with_purpose(Purpose::Write);
+            *session = ReconnectingSession::new(connector).map_err(failed(doing))?;
         }
-        // A command may have read from a standby so far.
-        let session = ReconnectingSession::new(self.connector.with_purpose(Purpose::Write));
-        change(&mut session.map_err(failed(doing))?)
+        session.retry_if(PostgresError::was_rolled_back, until(), change).map_err(self.error(doing))
     }
 
     /// Creates the store, or brings it up to date.
