@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if is_mistake(&error) => {
-            say(&one_line(error, &Cli::command()));
+            say(&one_line(error, Cli::command()));
             return ExitCode::from(2);
         }
         Err(help_or_version) => help_or_version.exit(),

@@ -19,8 +19,10 @@ pub fn is_mistake(error: &Error) -> bool {
 
 /// What is wrong with the command line of `command`, and in which environment variable.
 #[must_use]
-pub fn one_line(mut error: Error, command: &Command) -> String {
-    let variable = variable(&error, command);
+pub fn one_line(mut error: Error, mut command: Command) -> String {
+    // Only then an argument can be printed as the error has it.
+    command.build();
+    let variable = variable(&error, &command);
     hide_passwords(&mut error);
     let text = error.to_string();
     let said = text.split("\n\nUsage:").next().unwrap_or_default();

@@ -228,6 +228,10 @@ fn create(server: &Server, connection: &mut Connection, number: i64) -> Answer {
         return Answer::Lost;
     }
     let Some(answer) = connection.try_receive() else { return Answer::Lost };
+    // A server that cannot read the tokens any longer reads no body either.
+    if answer.header("connection") == Some("close") {
+        *connection = server.connect();
+    }
     if answer.status == 200 {
         answer.plant();
         return Answer::Created;

@@ -180,7 +180,9 @@ fn password_is_taken_from_the_url_the_environment_or_a_passfile() {
             command.env(variable.0, variable.1);
         });
         let other = other.start();
-        other.create(&plant(id, "Ficus", None)).plant();
+        // A server on a busy machine may start before the database has answered.
+        let body = plant(id, "Ficus", None);
+        other.wait_until("a create", || other.create(&body).status == 200);
         assert!(!other.log().contains(PASSWORD));
     }
     assert_eq!(server.export().len(), 3);

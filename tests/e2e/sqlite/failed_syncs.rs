@@ -101,8 +101,8 @@ fn token_revoked_after_a_failed_fsync_stays_revoked_after_a_power_cut() {
     assert_ended_by_failed_sync(&mut server);
     let (_, stopped) = server.ended();
     disk::stop_failing(stopped.folder(), "sync", WAL);
-    let mut revoke = Command::new(binary());
-    revoke.args(["token", "revoke", "first"]).current_dir(stopped.folder());
+    let mut revoke = binary_in(stopped.folder());
+    revoke.args(["token", "revoke", "first"]);
     disk::preload(&mut revoke);
     assert!(revoke.status().expect("it runs").success());
     disk::cut_power(&stopped);

@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use plant_store_chores::compat::mutations::apply;
-use plant_store_chores::compat::{Class, DOCUMENT, Document, Report, compare, run};
+use plant_store_chores::compat::{Class, Document, Report, compare, run};
 use plant_store_launcher::build;
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -1,6 +1,5 @@
 //! Which older document the compatibility check takes from a real history.
 
-use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use plant_store_chores::compat::{DOCUMENT, Document, older};
