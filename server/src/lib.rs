@@ -4,7 +4,7 @@
 //! import each other:
 //!
 //! ```text
-//! command → http → store → token → types → log → operations → descriptors
+//! command → http → store → token → types → log → operations → listener
 //! ```
 //!
 //! A request's journey, room by room:
@@ -31,11 +31,12 @@
 //! - [`types`] are the three schemas of the contract, and nothing else.
 //! - [`log`] writes what happened, [`operations`] serves what was counted, and whether the service
 //!   is ready. Each room logs and counts for itself; these two know nothing of the others.
-//! - [`descriptors`] bounds the file descriptors, and with them the connections.
+//! - [`listener`] bounds the connections of clients and closes the idle ones: what Dropshot's
+//!   listener lacks.
 
 pub mod command;
-pub mod descriptors;
 pub mod http;
+pub mod listener;
 pub mod log;
 pub mod operations;
 pub mod store;

@@ -1,10 +1,12 @@
 //! `--metrics`: `/live` and `/ready`, and how the listener holds when clients take all they can.
 
 use std::net::SocketAddr;
+use std::thread;
 
 use nix::sys::signal::Signal;
 use plant_store_tests::{Connection, Server, plant};
 
+use crate::connections::{Crowd, count, create_late};
 use crate::database;
 use crate::metrics::{get, metrics_address, scrape, series};
 use crate::wire::signals::in_flight;
@@ -82,26 +84,27 @@ fn ready_is_503_from_the_signal_on() {
 #[test]
 fn connections_past_their_limit_wait_and_operators_are_answered() {
     const MOST: usize = 20;
-    // At most half of them are the service's own; while it opens something, clients may take these.
     const FILES: usize = 100;
+    /// How many more there may be.
+    const FEW: usize = 4;
     let most = ["--max-connections", &MOST.to_string()];
     let starting = Server::starting().with(&METRICS).with(&most);
     let server = starting.with_open_files(&format!("-n {FILES}")).start();
     let address = metrics_address(&server);
     let mut early = server.connect();
     early.exchange(&server.post(&plant(0, "Ficus", None))).plant();
-    let crowd: Vec<_> = (0..FILES).map(|_| server.connect()).collect();
-    server.wait_for_log("there are as many connections as may be");
-    let mut late = server.connect();
-    late.send(&server.post(&plant(1, "Ficus", None)));
-    let connections: usize =
-        series(&scrape(address))["plant_store_connections"].parse().expect("a number");
-    assert!((MOST..=MOST + FILES / 2).contains(&connections), "{connections}");
-    assert_eq!(ready(address).0, 200);
-    early.exchange(&server.post(&plant(2, "Ficus", None))).plant();
-    assert!(late.try_receive_now().is_none());
-    drop(crowd);
-    late.receive().plant();
+    let crowd = Crowd::of(FILES, server.address);
+    server.wait_for_log("connection limit reached");
+    thread::scope(|scope| {
+        let late = scope.spawn(|| create_late(&server, &plant(1, "Ficus", None)));
+        let connections = count(address);
+        assert!((MOST..=MOST + FEW).contains(&connections), "{connections}");
+        assert_eq!(ready(address).0, 200);
+        early.exchange(&server.post(&plant(2, "Ficus", None))).plant();
+        assert!(!late.is_finished());
+        drop(crowd);
+        late.join().expect("an answer");
+    });
     assert!(!server.log().contains("accept error"), "ten a second would fill the disk");
 }
 

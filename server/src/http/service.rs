@@ -3,71 +3,41 @@
 //! Credentials first; only then a byte of the body; only then the store. Nothing here knows the
 //! wire format of a refusal, or which engine keeps the plants.
 
-use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use dropshot::{
-    BuildError, ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, RequestContext,
-    ServerBuilder,
-};
+use dropshot::RequestContext;
 use http::HeaderMap;
-use slog::{Logger, info, warn};
-use tokio::time::MissedTickBehavior;
+use slog::{Logger, info};
 
 use crate::http::accepted_tokens::{AcceptedTokens, NotAccepted};
 use crate::http::access::{Access, Misrouted};
 use crate::http::answer::Answer;
-use crate::http::api::{PlantStoreApi, plant_store_api_mod};
+use crate::http::api::PlantStoreApi;
 use crate::http::bodies::{Bodies, Reservation};
-use crate::http::connections::Connections;
 use crate::http::credentials;
 use crate::http::door;
 use crate::http::metrics::RequestMetrics;
 use crate::http::refusal::Refusal;
 use crate::http::request::PlantRequest;
+use crate::listener::connections::Connections;
 use crate::log::STRANGER;
 use crate::store::{CreateError, GroupCommit};
 use crate::types::{Error, NewPlant, Plant};
-
-/// How often the connections are looked at, unless the time-out is short.
-const LOOK: Duration = Duration::from_secs(1);
 
 /// What the operation needs between requests.
 pub struct Service {
     accepted: AcceptedTokens,
     plants: GroupCommit,
-    bodies: Bodies,
-    connections: Arc<Connections>,
+    pub(super) bodies: Bodies,
+    pub(super) connections: Arc<Connections>,
     /// Where the access records go.
-    log: Logger,
+    pub(super) log: Logger,
     metrics: RequestMetrics,
 }
 
-/// Puts the service behind Dropshot, on that address, over TLS where that is configured. `log` is
-/// for Dropshot's own records.
-///
-/// A request runs in its connection's own task and is dropped with it, which saves a task for each
-/// request. It is safe, because a queued create is committed whether or not a client waits.
-pub fn listen(
-    address: SocketAddr,
-    tls: Option<ConfigTls>,
-    service: Service,
-    log: &Logger,
-) -> Result<HttpServer<Service>, BuildError> {
-    let api = plant_store_api_mod::api_description::<PlantStore>()
-        .expect("the API trait is a valid API description");
-    let config = ConfigDropshot {
-        bind_address: address,
-        default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
-        ..ConfigDropshot::default()
-    };
-    ServerBuilder::new(api, service, log.clone()).config(config).tls(tls).start()
-}
-
 /// The API trait's implementation. Dropshot needs only its type.
-enum PlantStore {}
+pub(super) enum PlantStore {}
 
 impl PlantStoreApi for PlantStore {
     type Context = Service;
@@ -126,30 +96,6 @@ impl Service {
         let (connections, metrics) =
             (Arc::new(Connections::register()), RequestMetrics::register());
         Self { accepted, plants, bodies, connections, log, metrics }
-    }
-
-    /// Looks after the connections of the service's listener, of which there may be `most`.
-    /// Never ends.
-    pub async fn look_after(
-        &self,
-        listener: SocketAddr,
-        idle_timeout: Duration,
-        most: u64,
-    ) -> Infallible {
-        let mut looks = tokio::time::interval(LOOK.min(idle_timeout / 4).max(LOOK / 100));
-        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut were_all = false;
-        loop {
-            looks.tick().await;
-            let count = self.connections.close_idle(listener, idle_timeout).await;
-            self.bodies.report();
-            let are_all = count as u64 >= most;
-            if are_all && !were_all {
-                warn!(self.log, "there are as many connections as may be: the next ones wait";
-                    "connections" => count);
-            }
-            were_all = are_all;
-        }
     }
 
     /// Its connections.

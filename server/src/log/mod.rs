@@ -12,7 +12,10 @@ use std::sync::{Arc, Mutex};
 
 use chrono::{SecondsFormat, Utc};
 use serde_json::json;
-use slog::{Drain, FnValue, Level, LevelFilter, Logger, PushFnValue, Record, o};
+use slog::{
+    Drain, FnValue, Level, LevelFilter, Logger, Never, PushFnValue, Record,
+    SendSyncRefUnwindSafeDrain, o,
+};
 use slog_term::{FullFormat, PlainDecorator};
 
 use crate::log::dropshot::Dropshot;
@@ -42,7 +45,7 @@ pub struct Log {
     /// For records of the service itself.
     pub logger: Logger,
     /// For Dropshot's records.
-    pub dropshot: Logger,
+    pub dropshot: Arc<dyn SendSyncRefUnwindSafeDrain<Ok = (), Err = Never>>,
     sink: Arc<Sink>,
 }
 
@@ -86,7 +89,7 @@ impl Log {
         let dropshot = Dropshot(Arc::clone(&drain));
         Self {
             logger: Logger::root(LevelFilter::new(drain, level).fuse(), o!()),
-            dropshot: Logger::root(LevelFilter::new(dropshot, level).fuse(), o!()),
+            dropshot: Arc::new(LevelFilter::new(dropshot, level).fuse()),
             sink,
         }
     }

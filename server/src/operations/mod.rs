@@ -2,16 +2,14 @@
 //! `/metrics`, `/live` and `/ready`.
 //!
 //! It has a thread of its own, so a scrape does not wait for requests, and requests do not wait
-//! while the samples of a busy second are sorted. Dropshot would serve it as well, but for one
-//! thing: when clients have all the file descriptors that they may have, this listener still has to
-//! get one, and that takes a call around accept(2).
+//! while the samples of a busy second are sorted. Dropshot would serve it as well, but its listener
+//! has no bound on connections and no time-out for them, and hyper alone needs few lines for both.
 //!
 //! Whoever reaches the address may ask. Nothing of a plant or a token is said here.
 
 mod exporter;
 
 use std::convert::Infallible;
-use std::future::poll_fn;
 use std::io;
 use std::net::{self, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -27,7 +25,6 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::descriptors::beyond_limit;
 use crate::operations::exporter::Exporter;
 
 /// How many connections are served at a time; the next ones wait.
@@ -95,8 +92,7 @@ async fn run(listener: net::TcpListener, asked: Arc<Asked>) -> io::Result<()> {
     let connections = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
         let place = Arc::clone(&connections).acquire_owned().await;
-        let accept = poll_fn(|context| beyond_limit(|| listener.poll_accept(context)));
-        let Ok((stream, _)) = accept.await else {
+        let Ok((stream, _)) = listener.accept().await else {
             tokio::time::sleep(PAUSE).await;
             continue;
         };

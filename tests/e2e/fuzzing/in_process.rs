@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use plant_store_server::http::bodies::Bodies;
-use plant_store_server::http::service::listen;
+use plant_store_server::http::server::listen;
 use plant_store_server::log::LogLevel;
 use plant_store_server::store::{CommitError, Outcome, Writer};
 use plant_store_server::types::NewPlant;
@@ -52,8 +52,9 @@ impl InProcess {
                 let server = listen(
                     "127.0.0.1:0".parse().expect("an address"),
                     None,
+                    None,
                     service,
-                    &log.dropshot,
+                    Arc::clone(&log.dropshot),
                 );
                 let server = server.expect("a free port");
                 started

@@ -2,13 +2,16 @@
 //! loses no plant that it answered with 200, and recovers by itself.
 
 use std::collections::BTreeSet;
+use std::net::TcpStream;
 use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, Weak};
 use std::thread;
+use std::time::Duration;
 
 use plant_store_tests::process::memory_mib;
 use plant_store_tests::{Server, amount, head, plant};
 
+use crate::connections::{Crowd, create_late};
 use crate::database;
 use crate::metrics::{metrics_address, scrape, series};
 
@@ -122,8 +125,8 @@ fn low_hard_limit_on_open_files_leaves_connections_to_clients_and_operators() {
     let starting = Server::starting().with(&["--metrics", "127.0.0.1:0"]);
     let server = starting.with_open_files("-n 64").start();
     server.create(&plant(1, "Ficus", None)).plant();
-    let _crowd: Vec<_> = (0..64).map(|_| server.connect()).collect();
-    server.wait_for_log("there are as many connections as may be");
+    let _crowd = Crowd::of(64, server.address);
+    server.wait_for_log("connection limit reached");
     let scrape = scrape(metrics_address(&server));
     let connections = series(&scrape)["plant_store_connections"].parse::<usize>();
     assert!(connections.expect("a number") >= 10, "clients get their half");
@@ -139,12 +142,16 @@ fn connections_past_the_hard_limit_on_open_files_wait_and_are_served_later() {
     let mut early = server.connect();
     early.exchange(&server.post(&plant(0, "Ficus", None))).plant();
     for id in 1..=i64::try_from(amount(2, 10)).expect("fewer than 2^63") {
-        let crowd: Vec<_> = (0..FILES).map(|_| server.connect()).collect();
-        let mut late = server.connect();
-        late.send(&server.post(&plant(id, "Ficus", None)));
-        early.exchange(&server.post(&plant(-id, "Ficus", None))).plant();
-        assert!(late.try_receive_now().is_none());
-        drop(crowd);
-        late.receive().plant();
+        let crowd = Crowd::of(FILES, server.address);
+        server.wait_until("a shut door", || {
+            TcpStream::connect_timeout(&server.address, Duration::from_millis(100)).is_err()
+        });
+        thread::scope(|scope| {
+            let late = scope.spawn(|| create_late(&server, &plant(id, "Ficus", None)));
+            early.exchange(&server.post(&plant(-id, "Ficus", None))).plant();
+            assert!(!late.is_finished());
+            drop(crowd);
+            late.join().expect("an answer");
+        });
     }
 }

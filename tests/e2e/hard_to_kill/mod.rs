@@ -2,6 +2,7 @@
 //! answer that the contract does not declare. `cargo xtask soak` runs these tests at full length.
 
 mod crashes;
+mod crowds;
 pub mod disk;
 mod floods;
 pub mod load;

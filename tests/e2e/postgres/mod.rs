@@ -2,6 +2,7 @@
 
 mod clusters;
 mod contents;
+mod crowds;
 mod failover;
 mod faults;
 mod hosts;

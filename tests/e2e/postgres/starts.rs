@@ -12,6 +12,7 @@ use plant_store_tests::{Folder, Server, Starting, bearer, plant};
 use tempfile::TempDir;
 
 use super::scene::{TABLES, as_owner, refusal, with_plants, without_password};
+use crate::connections::Crowd;
 use crate::metrics::{get, metrics_address};
 use crate::monitoring::assert_monitoring_names_the_series_of;
 use crate::sqlite::schemas::TOKEN;
@@ -69,8 +70,8 @@ fn clients_get_all_their_connections_where_the_database_comes_later() {
     cluster.start_again();
     server.wait_for_first_token();
     server.create(&plant(1, "Ficus", None)).plant();
-    let _crowd: Vec<_> = (0..2 * MOST).map(|_| server.connect()).collect();
-    server.wait_for_log("there are as many connections as may be");
+    let _crowd = Crowd::of(2 * MOST, server.address);
+    server.wait_for_log("connection limit reached");
 }
 
 /// It is found only when the database is there.

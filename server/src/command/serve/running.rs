@@ -2,7 +2,7 @@
 
 use std::future::pending;
 use std::mem::ManuallyDrop;
-use std::net::{SocketAddr, TcpListener};
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,11 +20,10 @@ use crate::command::serve::first_token::{announce, show};
 use crate::command::serve::signals::{Signals, Stop};
 use crate::command::serve::supervisor;
 use crate::command::serve::tls;
-use crate::descriptors;
 use crate::http::accepted_tokens::AcceptedTokens;
-use crate::http::connections::Connections;
-use crate::http::listener::send_at_once;
-use crate::http::service::{Service, listen};
+use crate::http::server::listen;
+use crate::http::service::Service;
+use crate::listener::connections::Connections;
 use crate::log::Log;
 use crate::operations::{Operations, Readiness};
 use crate::store::{self, GroupCommit, ServedStore, WriterEnd};
@@ -35,9 +34,6 @@ const LAST_ANSWERS: Duration = Duration::from_millis(300);
 /// The parts of the service.
 pub struct Running {
     server: HttpServer<Service>,
-    address: SocketAddr,
-    /// How many connections there may be.
-    most: u64,
     connections: Arc<Connections>,
     store: Arc<dyn ServedStore>,
     plants: GroupCommit,
@@ -71,14 +67,10 @@ impl Running {
         let service =
             Service::new(accepted.clone(), plants.clone(), args.bodies(), log.logger.clone());
         let connections = service.connections();
-        let server =
-            listen(args.listen, tls, service, &log.dropshot).with_context(cannot_listen(args))?;
+        let records = Arc::clone(&log.dropshot);
+        let server = listen(args.listen, tls, Some(args.max_connections), service, records)
+            .with_context(cannot_listen(args))?;
         let address = server.local_addr();
-        if let Err(error) = send_at_once(address) {
-            warn!(log.logger, "the first answer on a connection may take 40 ms more";
-                "cause" => %error);
-        }
-        let most = limit_connections(args, log);
         if let Some(operations) = operations {
             operations.is_ready_by(readiness(&connections, &accepted, &plants));
         }
@@ -98,18 +90,7 @@ impl Running {
         });
         supervisor::tell(NotifyState::Ready);
         let log = log.logger.clone();
-        Ok(Self {
-            server,
-            address,
-            most,
-            connections,
-            store,
-            plants,
-            writer_end,
-            fresh,
-            begun,
-            log,
-        })
+        Ok(Self { server, connections, store, plants, writer_end, fresh, begun, log })
     }
 
     /// Waits until the service has to stop. Returns why, unless a signal says it.
@@ -131,7 +112,7 @@ impl Running {
             },
             Ok(error) = &mut self.fresh => Some(error),
             lost = tended => Some(lost.into()),
-            never = service.look_after(self.address, *args.idle_timeout, self.most) => match never {},
+            never = service.look_after(*args.idle_timeout) => match never {},
             never = tls::reload(&self.server, tls.as_ref(), &mut signals.hangup, &self.log) => {
                 match never {}
             }
@@ -210,16 +191,4 @@ fn readiness(
         true => Err("the service stops"),
         false => accepted.readiness().and_then(|()| plants.readiness()),
     })
-}
-
-/// Returns how many connections there may be: fewer than asked for if the hard limit on open files
-/// does not allow them.
-fn limit_connections(args: &Args, log: &Log) -> u64 {
-    let asked = args.max_connections.get().into();
-    let most = descriptors::limit_clients(asked).unwrap_or(asked);
-    if most < asked {
-        warn!(log.logger, "the hard limit on open files allows fewer than --max-connections";
-            "connections" => most);
-    }
-    most
 }

@@ -6,12 +6,10 @@ use std::future::pending;
 
 use sd_notify::NotifyState;
 
-use crate::descriptors;
-
 /// Tells the supervisor.
 pub fn tell(state: NotifyState<'_>) {
     // A supervisor that cannot be told sees what happens to the process.
-    let _ = descriptors::beyond_limit(|| sd_notify::notify(&[state]));
+    let _ = sd_notify::notify(&[state]);
 }
 
 /// Tells the supervisor that the service is alive, as often as it asks for (`WatchdogSec=`), while

@@ -10,7 +10,6 @@ use tokio::signal::unix::Signal;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::descriptors;
 use crate::http::service::Service;
 use crate::http::tls::{TlsError, TlsFiles};
 
@@ -19,7 +18,7 @@ const LOAD: Duration = Duration::from_secs(10);
 
 /// Reads the files.
 pub fn load(files: &TlsFiles, log: &Logger) -> Result<ConfigTls, TlsError> {
-    let config = descriptors::beyond_limit(|| files.load())?;
+    let config = files.load()?;
     if files.is_key_open() {
         warn!(log, "everybody on this machine may read the private key: chmod o-r";
             "file" => %files.key.display());

@@ -11,7 +11,6 @@ use rand::RngExt;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{timeout, timeout_at};
 
-use crate::descriptors::beyond_limit;
 use crate::store::metrics::DatabaseMetrics;
 use crate::store::postgres::connector::Connector;
 use crate::store::postgres::error::PostgresError;
@@ -154,9 +153,8 @@ impl ReconnectingSession {
         until: Instant,
         connect: impl AsyncFnOnce(&Connector) -> Result<Session, PostgresError>,
     ) -> Result<Session, PostgresError> {
-        let connected = beyond_limit(|| {
-            self.block_on(async { timeout_at(until.into(), connect(&self.connector)).await })
-        });
+        let connect = async { timeout_at(until.into(), connect(&self.connector)).await };
+        let connected = self.block_on(connect);
         let session = connected.unwrap_or(Err(PostgresError::Timeout))?;
         self.metrics.connected();
         Ok(session)
@@ -176,7 +174,7 @@ impl ReconnectingSession {
         if let Ok(done) = self.block_on(async { timeout(limit, &mut work).await }) {
             return done;
         }
-        beyond_limit(|| self.block_on(session.cancel()));
+        self.block_on(session.cancel());
         let done = self.block_on(async { timeout_at(until.into(), work).await });
         done.map_or(Err(PostgresError::Timeout), |done| done.map_err(PostgresError::cancelled))
     }

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::descriptors::beyond_limit;
 use crate::store::error::CommitError;
 use crate::store::sqlite::connection::connect;
 
@@ -59,7 +58,7 @@ impl Checkpoint {
 /// It copies what no reader holds back any more. If commits go on meanwhile, the writer then finds
 /// little left to copy, and starts the WAL over itself.
 pub fn shorten(store: &Path) -> Result<(), CommitError> {
-    let connection = beyond_limit(|| connect(store)).map_err(CommitError::Unavailable)?;
+    let connection = connect(store).map_err(CommitError::Unavailable)?;
     connection.busy_timeout(Duration::ZERO)?;
     let mut copied = -1;
     loop {

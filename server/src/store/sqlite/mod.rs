@@ -34,7 +34,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
 
-use crate::descriptors;
 use crate::store::engine::{
     Contents, NewStore, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer,
 };
@@ -120,7 +119,7 @@ fn check_mark(connection: &Connection, path: &Path) -> Result<(), StoreError> {
 
 /// Whether the WAL belongs to another file. False if the file cannot be read without its WAL.
 fn is_foreign(connection: &Connection, path: &Path) -> rusqlite::Result<bool> {
-    let Ok(file) = descriptors::beyond_limit(|| existing_file::mark(path)) else {
+    let Ok(file) = existing_file::mark(path) else {
         return Ok(false);
     };
     Ok(Mark::read(connection)?.is_some_and(|wal| !wal.belongs_to(file.as_ref())))

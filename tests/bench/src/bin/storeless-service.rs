@@ -3,11 +3,12 @@
 //! Everything is the real service except the writer, which reports every plant as created and keeps
 //! none.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use plant_store_server::http::bodies::Bodies;
-use plant_store_server::http::service::listen;
+use plant_store_server::http::server::listen;
 use plant_store_server::log::LogLevel;
 use plant_store_server::store::{CommitError, Outcome, Writer};
 use plant_store_server::types::NewPlant;
@@ -31,7 +32,7 @@ async fn main() -> Result<()> {
     let url = "sqlite:plant-store.db".parse()?;
     let ServiceOverWriter { service, log, token, end } =
         ServiceOverWriter::start(Box::new(KeepsNothing), 1024, bodies, &url, LogLevel::Info)?;
-    let server = listen("127.0.0.1:0".parse()?, None, service, &log.dropshot)?;
+    let server = listen("127.0.0.1:0".parse()?, None, None, service, Arc::clone(&log.dropshot))?;
     println!("listening on http://{}", server.local_addr());
     println!("Bearer {}'", token.reveal());
     Ok(end.await??)

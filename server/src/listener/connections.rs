@@ -1,0 +1,175 @@
+//! The connections of clients: how many there are, and which have been idle for too long.
+//!
+//! hyper limits the time of an HTTP/1.1 head alone. A first byte that never comes, an HTTP/2
+//! connection that never speaks, a TLS handshake that stops half way would each stay for ever. So
+//! from time to time all sockets of the listener are looked at. A request tells that its connection
+//! is in use.
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use foldhash::{HashMap, HashSet};
+use metrics::{Gauge, describe_gauge, gauge};
+use nix::sys::socket::{Shutdown, shutdown};
+use rustix::net::sockopt::socket_cookie;
+use slog::{Logger, warn};
+use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::TaskTrackerToken;
+
+use crate::listener::descriptors;
+use crate::listener::door::Door;
+
+/// How often the connections are looked at, unless the time-out is short.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How often while the door is shut: Dropshot does not accept sooner after an error.
+const LOOK_FOR_A_PLACE: Duration = Duration::from_millis(100);
+
+/// How long there were free places before it is said again that there are none.
+const CALM: Duration = Duration::from_secs(10);
+
+const CONNECTIONS: &str = "plant_store_connections";
+
+/// What requests tell of their connections, and the door that these come through.
+pub struct Connections {
+    /// By the client's address, which is all that a request knows of its connection.
+    requests: Mutex<HashMap<SocketAddr, Requests>>,
+    unanswered: TaskTracker,
+    /// Where clients come in.
+    pub door: Arc<Door>,
+    count: Gauge,
+}
+
+struct Requests {
+    unanswered: usize,
+    /// When one came or was answered.
+    last: Instant,
+}
+
+/// A request that is not answered yet.
+pub struct InFlight<'a> {
+    connections: &'a Connections,
+    client: SocketAddr,
+    _request: TaskTrackerToken,
+}
+
+/// When each connection was first seen, by its cookie: no other socket has the same, before it or
+/// after it (socket(7), `SO_COOKIE`).
+type Seen = HashMap<u64, Instant>;
+
+impl Connections {
+    /// No connections yet. Registers the metrics.
+    #[must_use]
+    pub fn register() -> Self {
+        describe_gauge!(CONNECTIONS, "Open connections of clients, as of the last second.");
+        let (requests, unanswered) = (Mutex::default(), TaskTracker::new());
+        Self { requests, unanswered, door: Arc::default(), count: gauge!(CONNECTIONS) }
+    }
+
+    /// A request has come from that client. It is in flight until this is dropped.
+    pub fn request(&self, client: SocketAddr) -> InFlight<'_> {
+        let none = Requests { unanswered: 0, last: Instant::now() };
+        self.requests().entry(client).or_insert(none).unanswered += 1;
+        InFlight { connections: self, client, _request: self.unanswered.token() }
+    }
+
+    /// Waits until no request is in flight. The door is not looked after any more.
+    pub async fn are_answered(&self) {
+        self.door.release();
+        self.unanswered.close();
+        self.unanswered.wait().await;
+    }
+
+    /// Whether somebody waits for the last answers.
+    pub fn are_ending(&self) -> bool {
+        self.unanswered.is_closed()
+    }
+
+    /// Opens and shuts the door, and closes the connections on which no request was in flight for
+    /// so long. Never ends.
+    pub async fn look_after(self: &Arc<Self>, idle_timeout: Duration, log: &Logger) -> Infallible {
+        let pause = LOOK.min(idle_timeout / 4).max(LOOK / 100);
+        let (mut seen, mut last_shut) = (Seen::default(), None::<Instant>);
+        loop {
+            let (connections, begin) = (Arc::clone(self), Instant::now());
+            // A few system calls for each descriptor.
+            let look = move || connections.look(&seen, idle_timeout);
+            let is_shut;
+            (seen, is_shut) = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+            if is_shut {
+                if last_shut.is_none_or(|last| last.elapsed() > CALM) {
+                    warn!(log, "connection limit reached; new connections wait";
+                        "connections" => seen.len());
+                }
+                last_shut = Some(Instant::now());
+            }
+            let pause = if is_shut { LOOK_FOR_A_PLACE.min(pause) } else { pause };
+            // Many connections must not take a core only to be looked at.
+            self.door.wait(pause.max(10 * begin.elapsed())).await;
+        }
+    }
+
+    /// Returns the connections that there are, and whether the door is shut.
+    fn look(&self, last_seen: &Seen, idle_timeout: Duration) -> (Seen, bool) {
+        let Some((listener, duplicator)) = self.door.listener() else { return Default::default() };
+        let open: Vec<_> = descriptors::open(self.door.end()).collect();
+        let used: Vec<_> = open.iter().map(|(number, _)| *number).collect();
+        let is_of_listener = |own: Option<SocketAddr>| own.is_some_and(|own| is_of(listener, own));
+        let sockets = open.into_iter().filter(|(_, own)| is_of_listener(*own));
+        let sockets: Vec<_> = sockets.map(|(number, _)| number).collect();
+        // Two are the listener's, Dropshot's and the door's.
+        let count = sockets.len().saturating_sub(2);
+        self.count.set(u32::try_from(count).unwrap_or(u32::MAX));
+        let is_shut = self.door.count(&used, count);
+
+        let (mut seen, mut clients) = (Seen::default(), HashSet::default());
+        for number in sockets {
+            // Owned first, so that all questions are about the same socket.
+            let Ok(socket) = duplicator.duplicate(number) else { continue };
+            let Some((own, client)) = descriptors::ends(&socket) else { continue };
+            let Ok(cookie) = socket_cookie(&socket) else { continue };
+            if !is_of(listener, own) {
+                continue;
+            }
+            let since = *last_seen.get(&cookie).unwrap_or(&Instant::now());
+            seen.insert(cookie, since);
+            clients.insert(client);
+            let is_over = |since: Instant| since.elapsed() >= idle_timeout;
+            let is_quiet = |it: &Requests| it.unanswered == 0 && is_over(it.last);
+            // No request can come while they are locked. Two connections from one port, to two
+            // addresses of this machine, are idle together.
+            let requests = self.requests();
+            if is_over(since) && requests.get(&client).is_none_or(is_quiet) {
+                // An error says that it is closed already.
+                let _ = shutdown(socket.as_raw_fd(), Shutdown::Both);
+            }
+        }
+        // A request whose connection is gone ends itself.
+        self.requests().retain(|client, it| it.unanswered > 0 || clients.contains(client));
+        (seen, is_shut)
+    }
+
+    fn requests(&self) -> MutexGuard<'_, HashMap<SocketAddr, Requests>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        if let Some(requests) = self.connections.requests().get_mut(&self.client) {
+            requests.unanswered -= 1;
+            requests.last = Instant::now();
+        }
+    }
+}
+
+/// Whether a socket with that own address is the listener's, or one that it has accepted. Each has
+/// an address of IPv6 if the listener has, also if its client speaks IPv4.
+fn is_of(listener: SocketAddr, own: SocketAddr) -> bool {
+    own.port() == listener.port()
+        && own.is_ipv4() == listener.is_ipv4()
+        && (listener.ip().is_unspecified() || own.ip() == listener.ip())
+}

@@ -1,0 +1,72 @@
+//! The descriptors of this process, by their numbers.
+//!
+//! A moment later a number may be that of another file. So nobody acts on a number. Who owns a second
+//! descriptor of the file ([`Duplicator`]) can ask which file it is, and then act on it.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::unix::net::UnixDatagram;
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    ControlMessage, MsgFlags, SockaddrStorage, getpeername, getsockname, sendmsg,
+};
+use rustix::cmsg_space;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+
+/// The open descriptors below that number, in order, each with its own address if it is a socket of
+/// TCP.
+pub fn open(end: RawFd) -> impl Iterator<Item = (RawFd, Option<SocketAddr>)> {
+    (0..end).filter_map(|number| match getsockname(number) {
+        Err(Errno::EBADF) => None,
+        own => Some((number, own.ok().as_ref().and_then(address))),
+    })
+}
+
+/// The addresses of both ends of a socket of TCP that is connected: its own and the other.
+#[must_use]
+pub fn ends(socket: &OwnedFd) -> Option<(SocketAddr, SocketAddr)> {
+    let number = socket.as_raw_fd();
+    let (own, other) = (getsockname(number).ok()?, getpeername(number).ok()?);
+    Some((address(&own)?, address(&other)?))
+}
+
+fn address(socket: &SockaddrStorage) -> Option<SocketAddr> {
+    let v4 = socket.as_sockaddr_in().map(|it| SocketAddr::V4((*it).into()));
+    v4.or_else(|| socket.as_sockaddr_in6().map(|it| SocketAddr::V6((*it).into())))
+}
+
+/// Makes second descriptors of files that others own.
+pub struct Duplicator {
+    sender: UnixDatagram,
+    receiver: UnixDatagram,
+}
+
+impl Duplicator {
+    /// Takes two descriptors.
+    pub fn new() -> io::Result<Self> {
+        let (sender, receiver) = UnixDatagram::pair()?;
+        Ok(Self { sender, receiver })
+    }
+
+    /// A descriptor of the file that has that number now. The number is sent in a message (unix(7),
+    /// `SCM_RIGHTS`), and the kernel gives the receiver a descriptor of the same file.
+    pub fn duplicate(&self, number: RawFd) -> io::Result<OwnedFd> {
+        let rights = [ControlMessage::ScmRights(&[number])];
+        let (sender, to_its_pair) = (self.sender.as_raw_fd(), None::<&()>);
+        sendmsg(sender, &[IoSlice::new(b"\0")], &rights, MsgFlags::empty(), to_its_pair)?;
+        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+        let mut messages = RecvAncillaryBuffer::new(&mut space);
+        let mut byte = [0];
+        let bytes = &mut [IoSliceMut::new(&mut byte)];
+        recvmsg(&self.receiver, bytes, &mut messages, RecvFlags::CMSG_CLOEXEC)?;
+        let mut rights = messages.drain().filter_map(|message| match message {
+            RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+            _ => None,
+        });
+        // There is none if all descriptors are in use.
+        rights.next().ok_or_else(|| Errno::EMFILE.into())
+    }
+}

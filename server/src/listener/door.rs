@@ -1,0 +1,226 @@
+//! Lets clients in as long as there are places for them.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::os::fd::RawFd;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
+use slog::{Drain, Logger, Never, OwnedKVList, Record, SendSyncRefUnwindSafeDrain, o};
+use socket2::{SockFilter, SockRef};
+use tokio::sync::Notify;
+use tokio::time::timeout;
+
+use crate::listener::descriptors::{self, Duplicator};
+
+/// How many descriptors are free for the service itself while the door is shut: enough for the
+/// connections of operators, and for a few files. A low hard limit is shared: clients get at least
+/// half of it.
+const RESERVE: usize = 128;
+
+/// How many of these are free while the door is open. Clients may take them.
+const FEW: usize = 4;
+
+/// What the service opens before its connections are first looked at: two listeners, two sessions
+/// on a database, what duplicates descriptors.
+const AT_START: usize = 8;
+
+/// Every descriptor is lower than this before the limit is set.
+const FIRST_END: RawFd = 1024;
+
+/// Drops every packet: "return 0" in the language of packet filters (`BPF_RET | BPF_K`,
+/// <https://www.kernel.org/doc/html/latest/networking/filter.html>).
+const DROP: SockFilter = SockFilter::new(0x06, 0, 0, 0);
+
+/// A drain for Dropshot's records.
+pub type Records = Arc<dyn SendSyncRefUnwindSafeDrain<Ok = (), Err = Never>>;
+
+/// The way into the process.
+#[derive(Default)]
+pub struct Door {
+    state: Mutex<State>,
+    /// Tells that accepting has failed.
+    failed: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    /// A second descriptor of Dropshot's listener, while it listens.
+    listener: Option<TcpListener>,
+    duplicator: Option<Arc<Duplicator>>,
+    is_shut: bool,
+    /// How many connections of clients there may be.
+    places: usize,
+    reserve: usize,
+    soft: rlim_t,
+    hard: rlim_t,
+    /// Every descriptor is lower than this.
+    end: RawFd,
+}
+
+impl Door {
+    /// From now on there are places for so many connections. Returns how many: fewer, if the hard
+    /// limit on open files does not allow them.
+    pub fn limit(&self, places: usize) -> io::Result<usize> {
+        let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+        let used: Vec<_> = descriptors::open(FIRST_END).map(|(number, _)| number).collect();
+        let free = usize::try_from(hard).unwrap_or(usize::MAX);
+        let free = free.saturating_sub(used.len() + AT_START);
+        let reserve = RESERVE.min(free / 2);
+        let places = places.min(free - reserve);
+        let mut state = self.state();
+        *state = State { places, reserve, hard, end: FIRST_END, ..State::default() };
+        state.leave(places + FEW + AT_START, &used);
+        Ok(places)
+    }
+
+    /// A logger for Dropshot, which writes to that drain. The door shuts while Dropshot reports
+    /// that it cannot accept.
+    pub fn logger(self: &Arc<Self>, records: Records) -> Logger {
+        Logger::root(AcceptErrors { records, door: Arc::clone(self) }, o!())
+    }
+
+    /// The door is at this listener of the process from now on.
+    ///
+    /// Its connections send each packet at once. Without `TCP_NODELAY` the second of two small
+    /// packets waits until the client acknowledges the first (RFC 9293, section 3.7.4), and a
+    /// client may take 40 ms for that. The first answer after the SETTINGS of HTTP/2, or after the
+    /// tickets of TLS, took that long.
+    pub fn guard(&self, listener: SocketAddr) -> io::Result<()> {
+        let duplicator = Duplicator::new()?;
+        // Each connection has a higher number.
+        let mut open = descriptors::open(self.end());
+        let listener = open.find(|(_, own)| *own == Some(listener));
+        let (number, _) = listener.ok_or(io::ErrorKind::NotFound)?;
+        let listener = TcpListener::from(duplicator.duplicate(number)?);
+        SockRef::from(&listener).set_tcp_nodelay(true)?;
+        let mut state = self.state();
+        (state.listener, state.duplicator) = (Some(listener), Some(Arc::new(duplicator)));
+        Ok(())
+    }
+
+    /// Closes the second descriptor of the listener, which would go on listening without Dropshot.
+    pub fn release(&self) {
+        self.state().listener = None;
+    }
+
+    /// Where the listener is, if there is one, and what duplicates its connections' descriptors.
+    pub fn listener(&self) -> Option<(SocketAddr, Arc<Duplicator>)> {
+        let state = self.state();
+        Some((state.listener.as_ref()?.local_addr().ok()?, state.duplicator.clone()?))
+    }
+
+    /// Every descriptor is lower than this.
+    pub fn end(&self) -> RawFd {
+        self.state().end
+    }
+
+    /// These descriptors are in use, in order, and so many of them are connections of clients.
+    /// Opens or shuts the door. Returns whether it is shut.
+    pub fn count(&self, used: &[RawFd], clients: usize) -> bool {
+        let mut state = self.state();
+        if clients < state.places {
+            let free = state.places - clients + FEW;
+            state.leave(free, used);
+            state.open();
+        } else {
+            if !state.is_shut {
+                state.shut();
+            }
+            let free = (state.places + state.reserve).saturating_sub(clients);
+            state.leave(free, used);
+        }
+        state.is_shut
+    }
+
+    /// Waits until accepting fails, or for that time.
+    pub async fn wait(&self, time: Duration) {
+        let _ = timeout(time, self.failed.notified()).await;
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Nobody comes in any more. Those that are in the listener's queue already are closed: they
+    /// would take descriptors that are free for the service.
+    fn shut(&mut self) {
+        if !self.is_shut && self.listener.is_some() {
+            self.is_shut = true;
+            self.set_soft(self.soft + self.reserve as rlim_t);
+        }
+        if let Some(listener) = &self.listener {
+            // It takes only memory of the kernel. After an error accepting fails again.
+            let _ = SockRef::from(listener).attach_filter(&[DROP]);
+            while listener.accept().is_ok() {}
+        }
+    }
+
+    fn open(&mut self) {
+        if let Some(listener) = self.listener.as_ref().filter(|_| self.is_shut) {
+            self.is_shut = SockRef::from(listener).detach_filter().is_err();
+        }
+    }
+
+    /// Sets the soft limit such that so many numbers are free below it.
+    fn leave(&mut self, free: usize, used: &[RawFd]) {
+        let mut soft = free as rlim_t;
+        for &number in used {
+            soft += rlim_t::from(rlim_t::try_from(number).is_ok_and(|number| number < soft));
+        }
+        self.set_soft(soft);
+    }
+
+    fn set_soft(&mut self, soft: rlim_t) {
+        self.soft = soft.min(self.hard);
+        self.end = self.end.max(self.soft.try_into().unwrap_or(RawFd::MAX));
+        // It is not above the hard limit, so this cannot fail.
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, self.soft, self.hard);
+    }
+}
+
+/// Passes Dropshot's records on, and hears of accepting that fails.
+struct AcceptErrors {
+    records: Records,
+    door: Arc<Door>,
+}
+
+impl Drain for AcceptErrors {
+    type Ok = ();
+    type Err = Never;
+
+    fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
+        // Nothing is accepted until this returns.
+        if record.msg().as_str() == Some("accept error") {
+            self.door.state().shut();
+            self.door.failed.notify_one();
+        }
+        self.records.log(record, values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{TcpListener, TcpStream};
+    use std::sync::Mutex;
+
+    use super::{Door, FIRST_END, State};
+
+    #[test]
+    fn accepted_connections_inherit_tcp_nodelay() {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("it is bound");
+        let is_set = || {
+            let _client = TcpStream::connect(address).expect("it listens");
+            listener.accept().expect("a connection").0.nodelay().expect("an option of TCP")
+        };
+        assert!(!is_set());
+        let state = Mutex::new(State { end: FIRST_END, ..State::default() });
+        let door = Door { state, ..Door::default() };
+        door.guard(address).expect("a descriptor of this process");
+        assert!(is_set());
+    }
+}

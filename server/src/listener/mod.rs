@@ -1,0 +1,50 @@
+//! What Dropshot's listener lacks: a bound on connections, a time-out for those that say nothing,
+//! and an option of its socket.
+//!
+//! Dropshot 0.18 binds its listener itself, accepts in a task of its own, and keeps the connections
+//! (<https://github.com/oxidecomputer/dropshot/issues/726>). A program cannot give it a listener,
+//! and cannot see a connection before its first request. So this room works from outside, with what
+//! the kernel knows of the descriptors of this process:
+//!
+//! | Dropshot lacks | what is done instead | in |
+//! | --- | --- | --- |
+//! | a bound on connections | the door shuts when all places are taken | [`door`] |
+//! | a time-out for a connection without a request | its socket is shut down | [`connections`] |
+//! | `TCP_NODELAY` | set on the listener's socket: those that it accepts inherit it | [`door`] |
+//! | a handle of its listener, and of a connection | a second descriptor of the socket | [`descriptors`] |
+//!
+//! # The bound
+//!
+//! Clients must not take the descriptors that the rest of the service needs. Nobody else can know
+//! about that: a file, a session on a database, an operator's connection are opened as in any other
+//! program. So clients have to stop in front of the process:
+//!
+//! ```text
+//!   the door is open                               the door is shut
+//!   the soft limit on open files leaves            a packet filter on the listener's socket drops
+//!   as many descriptors as there are places        whatever comes, the listener's queue is empty,
+//!                                                  and the soft limit is higher: nobody but the
+//!                                                  service itself can take a descriptor
+//!          ── accept(2) fails with EMFILE, or a look finds no place ──▶
+//!          ◀────────────── a look finds a free place ──────────────────
+//! ```
+//!
+//! At the first connection too many, accept(2) fails. Dropshot reports that to its logger from
+//! within its loop, so nothing is accepted until the logger returns, and in that time the door
+//! shuts. What the service itself opens can fail only between these two, and is tried again as
+//! after any other fault.
+//!
+//! A client in front of a shut door waits: its TCP sends the SYN again, at first every second (RFC
+//! 6298), as if the queue of the listener were full. A client that was in the queue when the door
+//! shut has its connection closed.
+//!
+//! # When Dropshot takes a listener
+//!
+//! Then this folder is deleted, and `http::server` gives it a listener that sets `TCP_NODELAY` and
+//! holds a permit of a semaphore for each connection that it accepts. What remains are the requests
+//! in flight, which a stop waits for ([`connections::InFlight`]), and a time-out in the stream of
+//! each connection.
+
+pub mod connections;
+pub mod descriptors;
+pub mod door;

@@ -1,0 +1,145 @@
+//! Which connections are counted, closed and let in: by both of their addresses, and by their age.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use nix::sys::socket::sockopt::{Linger, ReuseAddr};
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockType, SockaddrIn, bind, connect, setsockopt, socket,
+};
+use plant_store_tests::{Connection, Server, plant};
+
+use crate::metrics::{metrics_address, scrape, series};
+
+/// How long a client of a crowd waits for something before it looks whether the crowd is over.
+const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Clients that connect, say nothing, and connect again when they are cut off.
+pub struct Crowd {
+    is_over: Arc<AtomicBool>,
+    clients: Vec<JoinHandle<()>>,
+}
+
+impl Crowd {
+    /// So many clients.
+    pub fn of(clients: usize, address: SocketAddr) -> Self {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let client = |_| {
+            let is_over = Arc::clone(&is_over);
+            thread::spawn(move || {
+                while !is_over.load(Relaxed) {
+                    let connected = TcpStream::connect_timeout(&address, PATIENCE);
+                    let Ok(connection) = connected else { continue };
+                    let patience = connection.set_read_timeout(Some(PATIENCE));
+                    patience.expect("a time-out can be set");
+                    while !is_over.load(Relaxed)
+                        && (connection.peek(&mut [0]))
+                            .is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+                    {
+                    }
+                }
+            })
+        };
+        let clients = (0..clients).map(client).collect();
+        Self { is_over, clients }
+    }
+}
+
+impl Drop for Crowd {
+    fn drop(&mut self) {
+        self.is_over.store(true, Relaxed);
+        for client in self.clients.drain(..) {
+            let _ = client.join();
+        }
+    }
+}
+
+/// Creates a plant as a client that waits for a place does: a connection that is closed without an
+/// answer is opened again.
+pub fn create_late(server: &Server, body: &str) {
+    let request = server.post(body);
+    let attempt = || {
+        let mut connection = server.connect();
+        if connection.try_send(&request) { connection.try_receive() } else { None }
+    };
+    std::iter::repeat_with(attempt).flatten().next().expect("an answer").plant();
+}
+
+/// How many connections of clients the service counts.
+pub fn count(operators: SocketAddr) -> usize {
+    series(&scrape(operators))["plant_store_connections"].parse().expect("a number")
+}
+
+/// A connection from that address, whose end resets it.
+fn connection(from: SocketAddr, to: SocketAddr) -> TcpStream {
+    let address = |it: SocketAddr| match it {
+        SocketAddr::V4(it) => SockaddrIn::from(it),
+        SocketAddr::V6(_) => panic!("the tests use IPv4"),
+    };
+    let socket: OwnedFd =
+        socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
+            .expect("a socket");
+    let no_linger = nix::libc::linger { l_onoff: 1, l_linger: 0 };
+    setsockopt(&socket, Linger, &no_linger).expect("an option of sockets");
+    setsockopt(&socket, ReuseAddr, &true).expect("an option of sockets");
+    bind(socket.as_raw_fd(), &address(from)).expect("the port is free");
+    connect(socket.as_raw_fd(), &address(to)).expect("the server listens");
+    TcpStream::from(socket)
+}
+
+fn local(last: u8, port: u16) -> SocketAddr {
+    (IpAddr::from(Ipv4Addr::new(127, 0, 0, last)), port).into()
+}
+
+/// A port that is free on all loopback addresses.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("0.0.0.0:0").expect("a free port");
+    listener.local_addr().expect("it is bound").port()
+}
+
+#[test]
+fn new_connection_from_a_port_that_was_just_used_has_its_own_idle_time() {
+    const IDLE: Duration = Duration::from_secs(1);
+    let server = Server::starting().with(&["--idle-timeout", "1s"]).start();
+    let from = local(1, free_port());
+    for _ in 0..2 {
+        let first = connection(from, server.address);
+        // It is closed after its time.
+        assert_eq!(first.peek(&mut [0]).expect("the end"), 0);
+        drop(first);
+        let begin = Instant::now();
+        let second = connection(from, server.address);
+        assert_eq!(second.peek(&mut [0]).expect("the end"), 0);
+        assert!(begin.elapsed() >= IDLE, "closed after {:?}", begin.elapsed());
+    }
+}
+
+#[test]
+fn connections_from_one_port_to_two_addresses_of_the_service_are_two() {
+    let flags = ["--metrics", "127.0.0.1:0", "--listen", "0.0.0.0:0"];
+    let server = Server::starting().with(&flags).start();
+    let (port, operators) = (server.address.port(), metrics_address(&server));
+    let from = local(1, free_port());
+    let _both = [1, 2].map(|last| connection(from, local(last, port)));
+    server.wait_until("two connections", || count(operators) == 2);
+}
+
+#[test]
+fn connections_of_operators_are_not_clients_also_if_both_listeners_share_a_port_number() {
+    let port = free_port();
+    let (api, operators) = (local(1, port), local(2, port));
+    let [api, metrics] = [api, operators].map(|it| it.to_string());
+    let flags = ["--listen", &api, "--metrics", &metrics, "--idle-timeout", "400ms"];
+    let server = Server::starting().with(&flags).start();
+    let _silent: Vec<_> = (0..5).map(|_| Connection::open(operators)).collect();
+    let mut client = server.connect();
+    client.exchange(&server.post(&plant(1, "Ficus", None))).plant();
+    server.wait_until("the client is counted", || count(operators) > 0);
+    assert_eq!(count(operators), 1);
+    client.wait_until_closed();
+    server.wait_until("the client is gone", || count(operators) == 0);
+}

@@ -1,0 +1,100 @@
+//! More clients than there may be, and clients that come and go all the time.
+
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use plant_store_tests::{Server, amount, plant};
+
+use crate::connections::{Crowd, count, create_late};
+use crate::metrics::{get, metrics_address};
+
+/// How many connections there may be beside those that are allowed.
+const FEW: usize = 4;
+
+/// How soon operators get an answer.
+const SOON: Duration = Duration::from_secs(2);
+
+/// Asks as fast as it can. Returns the longest time that an answer took.
+fn ask(operators: SocketAddr, questions: usize) -> Duration {
+    let ask = |_| {
+        let begin = Instant::now();
+        assert_eq!(get(operators, "/live").status, 200);
+        begin.elapsed()
+    };
+    (0..questions).map(ask).max().expect("a question")
+}
+
+#[test]
+fn crowd_without_end_takes_no_place_of_operators_and_not_more_than_its_own() {
+    let (most, clients) = (amount(20, 50), amount(80, 400));
+    for threads in ["1", "2"] {
+        let most_flag = most.to_string();
+        let flags = ["--metrics", "127.0.0.1:0", "--http-threads", threads];
+        let starting = Server::starting().with(&flags);
+        let server = starting.with(&["--max-connections", &most_flag]).start();
+        let operators = metrics_address(&server);
+        let mut early = server.connect();
+        early.exchange(&server.post(&plant(0, "Ficus", None))).plant();
+        let crowd = Crowd::of(clients, server.address);
+        server.wait_for_log("connection limit reached");
+        thread::scope(|scope| {
+            let questions = amount(2_000, 20_000);
+            let asking: Vec<_> =
+                (0..4).map(|_| scope.spawn(move || ask(operators, questions))).collect();
+            while asking.iter().any(|thread| !thread.is_finished()) {
+                let count = count(operators);
+                assert!((most..=most + FEW).contains(&count), "{count} connections");
+                early.exchange(&server.post(&plant(1, "Ficus", None))).plant();
+            }
+            let longest = asking.into_iter().map(|thread| thread.join().expect("answers")).max();
+            let longest = longest.expect("a thread");
+            println!("{clients} clients for {most} places: operators wait at most {longest:?}");
+            assert!(longest < SOON, "{longest:?}");
+        });
+        // Somebody who waits is let in when there is a place.
+        thread::scope(|scope| {
+            let late = scope.spawn(|| create_late(&server, &plant(2, "Ficus", None)));
+            drop(crowd);
+            late.join().expect("an answer");
+        });
+    }
+}
+
+/// Silent connections are closed all the time, by their clients and by the service, just when they
+/// have been idle for too long. The numbers of their descriptors become those of new connections.
+#[test]
+fn fresh_connections_beside_idle_ones_are_never_cut() {
+    const CLIENTS: usize = 8;
+    for threads in ["1", "2"] {
+        let flags = ["--idle-timeout", "1s", "--http-threads", threads];
+        let server = Server::starting().with(&flags).start();
+        let connections = amount(1_000, 4_000);
+        thread::scope(|scope| {
+            let fresh = Arc::new(());
+            for silent in 0..200 {
+                let (address, fresh) = (server.address, Arc::downgrade(&fresh));
+                scope.spawn(move || {
+                    let time = Duration::from_millis(1_000 + 2 * silent);
+                    while fresh.strong_count() > 0 {
+                        let connection = TcpStream::connect(address).expect("the server listens");
+                        connection.set_read_timeout(Some(time)).expect("a time-out can be set");
+                        let _ = connection.peek(&mut [0]);
+                    }
+                });
+            }
+            for _ in 0..CLIENTS {
+                let (server, fresh) = (&server, Arc::clone(&fresh));
+                scope.spawn(move || {
+                    for _ in 0..connections {
+                        let answer = server.create_with("", "{}");
+                        assert_eq!(answer.refusal().0, 401);
+                    }
+                    drop(fresh);
+                });
+            }
+        });
+        println!("{} fresh connections, none of them cut", CLIENTS * connections);
+    }
+}
