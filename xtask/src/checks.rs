@@ -1,5 +1,7 @@
 //! The checks, step by step: those of a contributor ([`test`]), and those of CI ([`ci`]).
 
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
@@ -33,14 +35,23 @@ pub fn test() -> Result<()> {
         Ok(clippy.args(["--", "--deny", "warnings"]).run()?)
     })?;
     let without = if postgres::is_there()? { &[][..] } else { &["--skip", "postgres::"] };
-    step("tests", || Ok(cmd!(sh, "cargo test --quiet").args(ALL).arg("--").args(without).run()?))
+    step("tests", || {
+        let threads = test_threads();
+        let tests =
+            cmd!(sh, "cargo test --quiet").args(ALL).args(["--", "--test-threads", &threads]);
+        Ok(tests.args(without).run()?)
+    })
 }
 
 /// Everything that CI checks.
 pub fn ci() -> Result<()> {
     test()?;
     let sh = shell()?;
-    let e2e = || cmd!(sh, "cargo test --quiet --test e2e").args(ALL).arg("--");
+    let threads = test_threads();
+    let e2e = || {
+        let e2e = cmd!(sh, "cargo test --quiet --test e2e").args(ALL);
+        e2e.args(["--", "--test-threads", &threads])
+    };
     step("tests over TLS", || Ok(e2e().arg(OVER_TLS).env("PLANT_STORE_TESTS_TLS", "1").run()?))?;
     if postgres::is_there()? {
         let without = NOT_ON_BOTH.iter().flat_map(|folder| ["--skip", folder]);
@@ -77,6 +88,12 @@ pub fn soak() -> Result<()> {
     .env("PLANT_STORE_SOAK", "1")
     .run()?;
     Ok(())
+}
+
+/// More than there are cores, because most tests wait for a process half of their time.
+fn test_threads() -> String {
+    let cores = available_parallelism().map_or(1, NonZeroUsize::get);
+    (2 * cores).to_string()
 }
 
 fn step(name: &str, run: impl FnOnce() -> Result<()>) -> Result<()> {
