@@ -5,9 +5,7 @@
 use std::io::{self, BufWriter, ErrorKind, Write};
 
 use anyhow::Result;
-use indicatif::ProgressBar;
 
-use crate::command::progress;
 use crate::command::store_args::StoreArgs;
 use crate::store::{self, Contents};
 
@@ -24,22 +22,18 @@ pub struct Args {
 /// Writes the plants to standard output. A closed pipe, as in `export | head`, is not an error.
 pub fn run(args: &Args) -> Result<()> {
     let store = store::open(&args.store.url)?;
-    let bar = progress::of_plants(&*store)?;
-    match write(&*store, &bar) {
-        Err(error) if is_broken_pipe(&error) => {}
-        result => result?,
+    match write(&*store) {
+        Err(error) if is_broken_pipe(&error) => Ok(()),
+        result => result,
     }
-    bar.finish_and_clear();
-    Ok(())
 }
 
-fn write(store: &dyn Contents, bar: &ProgressBar) -> Result<()> {
+fn write(store: &dyn Contents) -> Result<()> {
     let mut stdout = BufWriter::new(io::stdout().lock());
     for page in store.plants()? {
         for plant in &page? {
             serde_json::to_writer(&mut stdout, plant)?;
             stdout.write_all(b"\n")?;
-            bar.inc(1);
         }
     }
     Ok(stdout.flush()?)

@@ -6,7 +6,6 @@ mod copy;
 mod export;
 pub mod mistake;
 mod openapi;
-mod progress;
 mod serve;
 mod store_args;
 mod tally;
