@@ -8,7 +8,6 @@ pub mod mistake;
 mod openapi;
 mod serve;
 mod store_args;
-mod tally;
 mod token;
 
 use anyhow::Result;

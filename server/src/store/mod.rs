@@ -24,8 +24,7 @@ use std::sync::Arc;
 
 pub use batch::{CreateError, Held};
 pub use engine::{
-    Contents, GONE_AFTER, NewStore, Outcome, Pages, ServedStore, Sizes, Start, Store, Tokens,
-    Writer,
+    GONE_AFTER, NewStore, Outcome, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer,
 };
 pub use error::{Cause, CommitError, StoreError};
 pub use group_commit::{CreateLimits, GroupCommit, WriterEnd};

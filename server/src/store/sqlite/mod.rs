@@ -34,9 +34,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rusqlite::Connection;
 
-use crate::store::engine::{
-    Contents, NewStore, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer,
-};
+use crate::store::engine::{NewStore, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer};
 use crate::store::error::{CommitError, StoreError, failed};
 use crate::store::metrics::FileMetrics;
 use crate::store::sqlite::connection::{WAL_BOUND, connect, copy_wal_at_close};
@@ -230,21 +228,11 @@ impl Drop for Sqlite {
     }
 }
 
-impl Contents for Sqlite {
-    fn plants(&self) -> Result<Pages<'_>, StoreError> {
-        const READ: &str = "read the plants";
-        let connection = connect(self.path()).map_err(failed(READ))?;
-        // The files that this connection has open must be those of the other one.
-        self.files.check_all(&connection).map_err(failed(READ))?;
-        Ok(Box::new(SqlitePages::new(connection)))
-    }
-
+impl Tokens for Sqlite {
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
         tokens::all(&self.connection()).map_err(failed("read the tokens"))
     }
-}
 
-impl Tokens for Sqlite {
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
         self.change_tokens(|connection| tokens::add(connection, token))
     }
@@ -261,6 +249,14 @@ impl Tokens for Sqlite {
 }
 
 impl Store for Sqlite {
+    fn plants(&self) -> Result<Pages<'_>, StoreError> {
+        const READ: &str = "read the plants";
+        let connection = connect(self.path()).map_err(failed(READ))?;
+        // The files that this connection has open must be those of the other one.
+        self.files.check_all(&connection).map_err(failed(READ))?;
+        Ok(Box::new(SqlitePages::new(connection)))
+    }
+
     fn check(&self) -> Result<Vec<String>, StoreError> {
         check::faults(&self.connection()).map_err(failed("check the store"))
     }
