@@ -88,6 +88,6 @@ fn read(store: &dyn Store) -> Result<Amounts> {
         plants += page?.len() as u64;
     }
     let tokens = store.tokens()?.len() as u64;
-    let Sizes { store: store_bytes, wal: wal_bytes } = store.sizes()?;
+    let Sizes { store: store_bytes, wal: wal_bytes, .. } = store.sizes()?;
     Ok(Amounts { plants, tokens, store_bytes, wal_bytes })
 }

@@ -185,6 +185,8 @@ pub struct Sizes {
     pub store: Option<u64>,
     /// SQLite's WAL: what is not in the store's file yet.
     pub wal: Option<u64>,
+    /// What is free for this process on the disk of a file.
+    pub disk_free: Option<u64>,
 }
 
 /// What became of one plant of a committed batch.

@@ -8,7 +8,7 @@ use slog::{Logger, crit, warn};
 use crate::store::engine::{ServedStore, Sizes};
 use crate::store::error::CommitError;
 use crate::store::group_commit::GroupCommit;
-use crate::store::metrics::StoreMetrics;
+use crate::store::metrics::show_sizes;
 use crate::store::writer_thread::StoreLost;
 
 const EVERY: Duration = Duration::from_secs(1);
@@ -18,7 +18,6 @@ const LONG_WAL: u64 = 256 * 1024 * 1024;
 
 /// Tends the store until it is lost. If it cannot be tended, the writer tries whether it takes writes.
 pub async fn tend(store: Arc<dyn ServedStore>, plants: &GroupCommit, log: Logger) -> StoreLost {
-    let metrics = StoreMetrics::register();
     let mut ticks = tokio::time::interval(EVERY);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut report_from = LONG_WAL;
@@ -29,9 +28,7 @@ pub async fn tend(store: Arc<dyn ServedStore>, plants: &GroupCommit, log: Logger
         let tended = tokio::task::spawn_blocking(move || store.tend()).await;
         match tended.unwrap_or_else(|panic| Err(CommitError::Fault(panic.into()))) {
             Ok(sizes) => {
-                if let Some(bytes) = sizes.store {
-                    metrics.bytes(bytes);
-                }
+                show_sizes(sizes);
                 report_long_wal(sizes, &mut report_from, &log);
                 last_cause.clear();
             }

@@ -54,8 +54,11 @@ fn wal_that_a_reader_held_shrinks_while_nothing_is_created() {
     let metrics = metrics_address(&server);
     let reader = reader(&server);
     let plants = fill_wal(&server, BOUND + 8 * MIB);
-    let reported =
-        || -> f64 { series(&scrape(metrics))["plant_store_wal_bytes"].parse().expect("a number") };
+    let reported = || -> f64 {
+        let scrape = scrape(metrics);
+        let bytes = series(&scrape).get("plant_store_wal_bytes").copied();
+        bytes.map_or(0.0, |bytes| bytes.parse().expect("a number"))
+    };
     server.wait_until("a long WAL in the metrics", || reported() > 32.0 * 1024.0 * 1024.0);
     reader.execute_batch("COMMIT").expect("the transaction ends");
     server.wait_until("a short WAL", || wal_bytes(&server) <= BOUND && reported() < 1e6);

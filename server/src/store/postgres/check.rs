@@ -39,5 +39,5 @@ pub async fn sizes(session: &Session) -> Result<Sizes, PostgresError> {
         Err(error) if error.code() == Some(&SqlState::UNDEFINED_FUNCTION) => None,
         found => Some(found?.try_get::<_, i64>(0)?.unsigned_abs()),
     };
-    Ok(Sizes { store, wal: None })
+    Ok(Sizes { store, ..Sizes::default() })
 }

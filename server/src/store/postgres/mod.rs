@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 
 use crate::store::engine::{NewStore, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer};
 use crate::store::error::{CommitError, StoreError, failed};
-use crate::store::metrics::DatabaseMetrics;
+use crate::store::metrics::register_retries;
 use crate::store::postgres::connector::{Connector, Purpose};
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::new_database::NewDatabase;
@@ -65,7 +65,6 @@ pub struct Postgres {
     is_durable: Arc<AtomicBool>,
     /// Whether this server has created the store.
     has_created: AtomicBool,
-    metrics: DatabaseMetrics,
 }
 
 /// See [`crate::store::begin`].
@@ -96,6 +95,7 @@ impl Postgres {
     }
 
     fn new(url: &PostgresUrl, start: Start, purpose: Purpose) -> Result<Self, StoreError> {
+        register_retries();
         let connector = connector(url, purpose)?;
         let session = ReconnectingSession::new(connector.clone()).map_err(failed(OPEN))?;
         Ok(Self {
@@ -107,7 +107,6 @@ impl Postgres {
             server: rand::random(),
             is_durable: Arc::new(AtomicBool::new(true)),
             has_created: AtomicBool::new(false),
-            metrics: DatabaseMetrics::register(),
         })
     }
 
@@ -252,22 +251,17 @@ impl ServedStore for Postgres {
     /// writer's; after a failover both are connected again.
     fn tend(&self) -> Result<Sizes, CommitError> {
         let mut session = self.session();
-        let asked = session.retry(until_read(), async |session| {
-            let started = Instant::now();
-            match self.start.without_fsync {
-                true => session.ping().await?,
-                false => session.check_durability().await?,
-            }
-            self.metrics.round_trip(started.elapsed());
-            Ok(())
-        });
+        let asked = session.retry(until_read(), async |session| session.check_durability().await);
         match asked {
+            Err(PostgresError::NotDurable(_)) if self.start.without_fsync => {}
+            Err(error) => {
+                if let PostgresError::NotDurable(_) = error {
+                    self.is_durable.store(false, Relaxed);
+                }
+                return Err(error.into());
+            }
             Ok(()) => self.is_durable.store(true, Relaxed),
-            Err(PostgresError::NotDurable(_)) => self.is_durable.store(false, Relaxed),
-            // Not known.
-            Err(_) => {}
         }
-        asked?;
         // Waits while the table is locked, such as when it is altered. The tokens must not wait too.
         let until = Instant::now() + SIZES_LIMIT;
         let sizes = session.run(until, async |session| check::sizes(session).await);

@@ -11,7 +11,7 @@ use rand::RngExt;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{timeout, timeout_at};
 
-use crate::store::metrics::DatabaseMetrics;
+use crate::store::metrics::retried;
 use crate::store::postgres::connector::Connector;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::session::Session;
@@ -46,15 +46,13 @@ pub struct ReconnectingSession {
     connector: Connector,
     session: Option<Session>,
     runtime: Option<Runtime>,
-    metrics: DatabaseMetrics,
 }
 
 impl ReconnectingSession {
     /// Connects at the first call.
     pub fn new(connector: Connector) -> io::Result<Self> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
-        let metrics = DatabaseMetrics::register();
-        Ok(Self { connector, session: None, runtime: Some(runtime), metrics })
+        Ok(Self { connector, session: None, runtime: Some(runtime) })
     }
 
     /// Does the work on the session, again and again while the fault may pass. The work must be safe to
@@ -93,7 +91,7 @@ impl ReconnectingSession {
             if !may_repeat(&error) || Instant::now() + pause_now >= until {
                 return Err(error);
             }
-            DatabaseMetrics::retried(error.kind());
+            retried(error.kind());
             thread::sleep(pause_now);
             pause = LONGEST_PAUSE.min(pause * 2);
         }
@@ -154,10 +152,7 @@ impl ReconnectingSession {
         connect: impl AsyncFnOnce(&Connector) -> Result<Session, PostgresError>,
     ) -> Result<Session, PostgresError> {
         let connect = async { timeout_at(until.into(), connect(&self.connector)).await };
-        let connected = self.block_on(connect);
-        let session = connected.unwrap_or(Err(PostgresError::Timeout))?;
-        self.metrics.connected();
-        Ok(session)
+        self.block_on(connect).unwrap_or(Err(PostgresError::Timeout))
     }
 
     /// Waits for work on a session, and cancels it shortly before the limit. A statement that is not
@@ -189,7 +184,6 @@ impl ReconnectingSession {
     /// Closes a session of [`Self::connect`].
     pub fn close(&self, session: Session) {
         self.block_on(session.close());
-        self.metrics.disconnected();
     }
 
     /// Drives the sessions while it waits.

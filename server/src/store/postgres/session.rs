@@ -91,11 +91,6 @@ impl Session {
         Ok(())
     }
 
-    /// An empty statement.
-    pub async fn ping(&self) -> Result<(), PostgresError> {
-        Ok(self.client.batch_execute("").await?)
-    }
-
     /// The one row of a query without parameters.
     pub async fn row(&self, query: &str) -> Result<Row, PostgresError> {
         Ok(self.client.query_typed_one(query, &[]).await?)

@@ -62,14 +62,13 @@ impl StoreFiles {
         [self.store.length(), self.wal.bytes()].into_iter().flatten().any(is_at_limit)
     }
 
-    /// How large the files are.
+    /// How large the files are, and what is free on their disk.
     pub fn sizes(&self) -> io::Result<Sizes> {
-        Ok(Sizes { store: Some(self.store.length()?), wal: Some(self.wal.bytes()?) })
-    }
-
-    /// How many bytes are free for this process on the disk.
-    pub fn free(&self) -> io::Result<u64> {
         let disk = statvfs(self.store.path())?;
-        Ok(disk.blocks_available() as u64 * disk.fragment_size() as u64)
+        Ok(Sizes {
+            store: Some(self.store.length()?),
+            wal: Some(self.wal.bytes()?),
+            disk_free: Some(disk.blocks_available() as u64 * disk.fragment_size() as u64),
+        })
     }
 }

@@ -36,7 +36,6 @@ use rusqlite::Connection;
 
 use crate::store::engine::{NewStore, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer};
 use crate::store::error::{CommitError, StoreError, failed};
-use crate::store::metrics::FileMetrics;
 use crate::store::sqlite::connection::{WAL_BOUND, connect, copy_wal_at_close};
 use crate::store::sqlite::error::url;
 use crate::store::sqlite::files::StoreFiles;
@@ -67,7 +66,6 @@ pub struct Sqlite {
     wal_is_synced: AtomicBool,
     /// Whether this process has created the store.
     has_created: bool,
-    metrics: FileMetrics,
 }
 
 /// See [`crate::store::begin`].
@@ -157,7 +155,6 @@ impl Sqlite {
             lock: Arc::new(lock),
             wal_is_synced: wal_is_synced.into(),
             has_created,
-            metrics: FileMetrics::register(),
         })
     }
 
@@ -296,10 +293,7 @@ impl ServedStore for Sqlite {
         if self.files.wal.bytes().map_err(unavailable)? > WAL_BOUND.into() {
             checkpoint::shorten(self.path())?;
         }
-        let sizes = self.files.sizes().map_err(unavailable)?;
-        let free = self.files.free().map_err(unavailable)?;
-        self.metrics.bytes(sizes.wal.unwrap_or_default(), free);
-        Ok(sizes)
+        self.files.sizes().map_err(unavailable)
     }
 
     fn token_changes(&self) -> Result<u32, StoreError> {

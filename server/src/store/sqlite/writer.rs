@@ -7,7 +7,6 @@ use rusqlite::{CachedStatement, Connection, Transaction};
 
 use crate::store::engine::{Outcome, Writer};
 use crate::store::error::{CommitError, StoreError, failed};
-use crate::store::metrics::FileMetrics;
 use crate::store::sqlite::checkpoint::{Checkpoint, TOO_MANY_PAGES};
 use crate::store::sqlite::connection::{BUSY_TIMEOUT, connect};
 use crate::store::sqlite::existing_file;
@@ -38,7 +37,6 @@ pub struct SqliteWriter {
     marked: Option<Header>,
     /// Whether the next transaction starts the WAL over.
     starts_over: bool,
-    metrics: FileMetrics,
     /// Held as long as the connection, see [`LockFile`].
     _lock: Arc<LockFile>,
 }
@@ -59,7 +57,6 @@ impl SqliteWriter {
             checkpointed: 0,
             marked: None,
             starts_over: false,
-            metrics: FileMetrics::register(),
             _lock: lock,
         };
         writer.begin().map_err(failed(OPEN))?;
@@ -160,11 +157,7 @@ impl SqliteWriter {
         self.connection.busy_timeout(Duration::ZERO)?;
         let checkpointed = Checkpoint::Restart.run(&self.connection);
         self.connection.busy_timeout(BUSY_TIMEOUT)?;
-        let is_complete = checkpointed?.complete;
-        if is_complete {
-            self.metrics.checkpointed();
-        }
-        Ok(is_complete)
+        Ok(checkpointed?.complete)
     }
 }
 
