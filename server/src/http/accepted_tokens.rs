@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Utc};
 use slog::{Logger, warn};
 
-use crate::store::{GONE_AFTER, ServedStore, StoreError, Tokens};
+use crate::store::{ServedStore, StoreError, Tokens};
 use crate::token::{StoredToken, Token, TokenDigest};
 
 /// How often the store is asked whether the tokens have changed.
@@ -33,8 +33,8 @@ pub struct AcceptedTokens(Arc<RwLock<Loaded>>);
 #[derive(Default)]
 struct Loaded {
     tokens: Option<HashMap<TokenDigest, Accepted>>,
-    /// From then on a token may have been revoked without waiting for this server. None until
-    /// somebody [keeps them fresh](AcceptedTokens::keep_fresh).
+    /// From then on a token may have been revoked without waiting for this server: see
+    /// [`ServedStore::tokens_hold_for`].
     until: Option<Instant>,
 }
 
@@ -88,12 +88,11 @@ impl AcceptedTokens {
     /// Reloads the set when it has changed. Never ends.
     ///
     /// While the store cannot be read, the last known set stays, and the log says so: a fault of the
-    /// disk must not become a 401. After [`GONE_AFTER`] it is not known any more, because a command
-    /// that revokes a token does not wait for this server then.
+    /// disk must not become a 401. It stays for [`ServedStore::tokens_hold_for`].
     pub async fn keep_fresh(self, store: Arc<dyn ServedStore>, log: Logger) -> Infallible {
         let mut ticks = tokio::time::interval(ASK_EVERY);
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        self.loaded_mut().until = Some(Instant::now() + GONE_AFTER);
+        self.hold(&*store, Instant::now());
         let mut known = None;
         let mut last_cause = String::new();
         loop {
@@ -125,8 +124,12 @@ impl AcceptedTokens {
         let since = Instant::now();
         self.load(store)?;
         store.confirm_tokens(changes)?;
-        self.loaded_mut().until = Some(since + GONE_AFTER);
+        self.hold(store, since);
         Ok(Known { changes, since })
+    }
+
+    fn hold(&self, store: &dyn ServedStore, since: Instant) {
+        self.loaded_mut().until = store.tokens_hold_for().map(|time| since + time);
     }
 
     fn loaded(&self) -> RwLockReadGuard<'_, Loaded> {
@@ -156,8 +159,7 @@ struct Known {
 /// A cause that lasts is reported once.
 fn report(log: &Logger, last_cause: &mut String, cause: String) {
     if cause != *last_cause {
-        warn!(log, "the tokens cannot be read: in {} s creates are refused with 503", GONE_AFTER.as_secs();
-            "cause" => &cause);
+        warn!(log, "the tokens cannot be read"; "cause" => &cause);
         *last_cause = cause;
     }
 }

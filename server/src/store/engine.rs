@@ -61,11 +61,6 @@ pub trait Store: Tokens {
     fn sizes(&self) -> Result<Sizes, StoreError>;
 }
 
-/// A server that has not confirmed the tokens for this time counts as gone: it was killed, or is cut
-/// off, and a command that changes the tokens does not wait for it. So by then it must accept no
-/// token any more.
-pub const GONE_AFTER: Duration = Duration::from_secs(4);
-
 /// A store, as a server that runs on it sees it.
 pub trait ServedStore: Tokens + Send + Sync {
     /// Makes sure that there is a store, of the present schema. Called before anything else, until
@@ -98,6 +93,11 @@ pub trait ServedStore: Tokens + Send + Sync {
     /// for the first time. From then on a command that changes them waits for this server too.
     /// Called at least once a second.
     fn confirm_tokens(&self, changes: u32) -> Result<(), StoreError>;
+
+    /// For how long this server may accept the tokens that it has confirmed last. After that a
+    /// command that changes them does not wait for this server any more. `None` if a command waits
+    /// for it as long as it runs.
+    fn tokens_hold_for(&self) -> Option<Duration>;
 }
 
 /// A store that is being made. It is invisible until it is published, and gone if it is not.

@@ -277,4 +277,8 @@ impl ServedStore for Postgres {
             async |session: &Session| tokens::confirm(session, self.server, changes).await;
         self.ask("confirm the tokens", confirm)
     }
+
+    fn tokens_hold_for(&self) -> Option<Duration> {
+        Some(tokens::GONE_AFTER)
+    }
 }

@@ -1,15 +1,20 @@
 //! The tables of token digests, of their changes, and of the servers that have read them.
 
+use std::time::Duration;
+
 use chrono::Utc;
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::store::engine::GONE_AFTER;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::session::Session;
 use crate::store::token_row::{self, COLUMNS};
 use crate::token::{StoredToken, TokenName};
+
+/// A server that has not confirmed the tokens for this time counts as gone: it was killed, or is cut
+/// off, and a command that changes the tokens does not wait for it.
+pub const GONE_AFTER: Duration = Duration::from_secs(4);
 
 /// The servers that run. Each says so every second, unless a slow statement delays it.
 pub fn servers() -> String {

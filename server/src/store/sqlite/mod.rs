@@ -31,6 +31,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -304,5 +305,10 @@ impl ServedStore for Sqlite {
         self.change_tokens(|connection| {
             tokens::confirm(connection, changes).map_err(failed("confirm the tokens"))
         })
+    }
+
+    /// The lock of a server tells commands that it runs.
+    fn tokens_hold_for(&self) -> Option<Duration> {
+        None
     }
 }
