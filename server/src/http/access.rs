@@ -4,8 +4,9 @@ use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use dropshot::{HttpError, RequestContext, ServerContext};
+use dropshot::HttpError;
 use http::Method;
+use http::request::Parts;
 use slog::{KV, Record, Serializer};
 
 use crate::http::error_code::ErrorCode;
@@ -52,20 +53,20 @@ impl KV for Access<'_> {
 
 /// The record of a request that is not for the operation, as those are that Dropshot's router
 /// refuses.
-pub struct Misrouted<'a, Context: ServerContext> {
-    pub rqctx: &'a RequestContext<Context>,
+pub struct Misrouted<'a> {
+    pub request_id: &'a str,
+    pub remote_addr: SocketAddr,
+    pub head: &'a Parts,
     pub refusal: &'a HttpError,
 }
 
-impl<Context: ServerContext> KV for Misrouted<'_, Context> {
+impl KV for Misrouted<'_> {
     fn serialize(&self, _: &Record<'_>, serializer: &mut dyn Serializer) -> slog::Result {
-        let Self { rqctx: RequestContext { request, request_id, .. }, refusal } = self;
-        serializer.emit_str("req_id".into(), request_id)?;
-        serializer
-            .emit_arguments("remote_addr".into(), &format_args!("{}", request.remote_addr()))?;
-        serializer.emit_str("method".into(), shortened(request.method().as_str()))?;
-        serializer.emit_str("path".into(), shortened(request.uri().path()))?;
-        serializer.emit_u16("status".into(), refusal.status_code.as_u16())?;
-        serializer.emit_str("cause".into(), &refusal.internal_message)
+        serializer.emit_str("req_id".into(), self.request_id)?;
+        serializer.emit_arguments("remote_addr".into(), &format_args!("{}", self.remote_addr))?;
+        serializer.emit_str("method".into(), shortened(self.head.method.as_str()))?;
+        serializer.emit_str("path".into(), shortened(self.head.uri.path()))?;
+        serializer.emit_u16("status".into(), self.refusal.status_code.as_u16())?;
+        serializer.emit_str("cause".into(), &self.refusal.internal_message)
     }
 }

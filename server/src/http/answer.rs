@@ -4,13 +4,20 @@
 //! Dropshot's own response types can set no header on a refusal. [`Answer`] can, and the document
 //! describes it as the `Plant` of a success.
 
+use std::convert::Infallible;
 use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use dropshot::{Body, ErrorStatusCode, HttpCodedResponse, HttpError, HttpResponseError};
 use http::header::{CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
+use hyper::body::{Frame, SizeHint};
 use serde::Serialize;
 
+use crate::http::bodies::Reservation;
 use crate::http::credentials::NoToken;
 use crate::http::error_code::ErrorCode;
 use crate::http::refusal::Refusal;
@@ -36,12 +43,57 @@ impl From<Answer> for Result<Response<Body>, HttpError> {
     }
 }
 
-impl From<&Result<Plant, Refusal>> for Answer {
-    fn from(outcome: &Result<Plant, Refusal>) -> Self {
+impl From<&Result<(Plant, Arc<Reservation>), Refusal>> for Answer {
+    fn from(outcome: &Result<(Plant, Arc<Reservation>), Refusal>) -> Self {
         match outcome {
-            Ok(plant) => Self(json(StatusCode::OK, plant)),
+            Ok((plant, reserved)) => {
+                let reserved = Arc::clone(reserved);
+                let bytes = Reserved { bytes: to_json(plant), _reserved: reserved };
+                Self(response(StatusCode::OK, Body::wrap(Pieces(Bytes::from_owner(bytes)))))
+            }
             Err(refusal) => refuse(refusal),
         }
+    }
+}
+
+/// The bytes of an answer. They count as their request's body did, until the connection has sent or
+/// dropped the last of them: hyper takes them out of the body before that.
+struct Reserved {
+    bytes: Vec<u8>,
+    _reserved: Arc<Reservation>,
+}
+
+impl AsRef<[u8]> for Reserved {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// How many bytes of an answer are given to the connection at once.
+const PIECE: usize = 64 * 1024;
+
+/// A body in pieces. Over TLS hyper copies all that it is given at once, and the copy counts
+/// nowhere.
+struct Pieces(Bytes);
+
+impl hyper::body::Body for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let piece = self.0.len().min(PIECE);
+        Poll::Ready((piece > 0).then(|| Ok(Frame::data(self.0.split_to(piece)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.len() as u64)
     }
 }
 
@@ -64,7 +116,7 @@ impl Answer {
 
 fn refuse(refusal: &Refusal) -> Answer {
     let error = Error { error: refusal.code().number().into(), message: refusal.to_string() };
-    let mut response = json(StatusCode::BAD_REQUEST, &error);
+    let mut response = response(StatusCode::BAD_REQUEST, Body::from(to_json(&error)));
     let headers = response.headers_mut();
     if refusal.code() == ErrorCode::Unauthorized {
         let is_absent = matches!(refusal, Refusal::NoToken(NoToken::Absent));
@@ -76,9 +128,12 @@ fn refuse(refusal: &Refusal) -> Answer {
     Answer(response)
 }
 
-fn json(status: StatusCode, body: &impl Serialize) -> Response<Body> {
-    let body = serde_json::to_vec(body).expect("strings and integers are always JSON");
-    let mut response = Response::new(Body::from(body));
+fn to_json(body: &impl Serialize) -> Vec<u8> {
+    serde_json::to_vec(body).expect("strings and integers are always JSON")
+}
+
+fn response(status: StatusCode, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response

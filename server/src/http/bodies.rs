@@ -1,4 +1,4 @@
-//! What bodies may cost: each of them, and all together.
+//! What bodies may cost: each of them, and all together with their heads and answers.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -19,6 +19,9 @@ const LARGE: usize = 32 * 1024;
 /// Large bodies leave this part of the budget to the others: one eighth.
 const KEPT: usize = 8;
 
+/// What a large but ordinary head takes of the budget.
+const HEAD: usize = 24 * 1024;
+
 const BYTES: &str = "plant_store_bodies_bytes";
 
 /// The limits of bodies, and what of them is in use.
@@ -27,7 +30,7 @@ pub struct Bodies {
     pub size: usize,
     /// How long a whole body may take to arrive, from when it is first asked for.
     pub time: Duration,
-    /// The bytes that all bodies together may take, and those that nobody has reserved.
+    /// The bytes that all requests together may take, and those that nobody has reserved.
     budget: usize,
     free: Arc<Semaphore>,
     /// The large bodies that may still be parsed at the same time.
@@ -35,22 +38,25 @@ pub struct Bodies {
     in_use: Gauge,
 }
 
-/// The bytes of the budget that a body has reserved. They are free again when this is dropped.
+/// The bytes of the budget that a request has reserved for its head, its body, its plant and its
+/// answer. They are free again when this is dropped.
 pub struct Reservation {
     permit: OwnedSemaphorePermit,
+    /// The bytes that the request takes besides its body.
+    head: usize,
     /// The bytes that must stay free if the body is large.
     kept: usize,
 }
 
 impl Bodies {
-    /// No body may be larger than `size`, and all of them together not larger than `budget`, in
+    /// No body may be larger than `size`, and all requests together not larger than `budget`, in
     /// bytes.
     #[must_use]
     pub fn new(size: usize, time: Duration, budget: usize) -> Self {
         describe_gauge!(
             BYTES,
             Unit::Bytes,
-            "What bodies take of --max-bodies, as of the last second."
+            "What requests and their answers take of --max-bodies, as of the last second."
         );
         let budget = budget.min(Semaphore::MAX_PERMITS);
         let cores = available_parallelism().map_or(1, NonZeroUsize::get);
@@ -70,15 +76,15 @@ impl Bodies {
         self.in_use.set((self.budget - self.free.available_permits()) as f64);
     }
 
-    /// Reserves the bytes of a body.
+    /// Reserves what a request takes besides its body, and the bytes of its body.
     ///
     /// # Errors
     ///
     /// The budget has too few left.
-    pub fn reserve(&self, bytes: usize) -> Result<Reservation, Refusal> {
+    pub fn reserve(&self, head: usize, bytes: usize) -> Result<Reservation, Refusal> {
         let nothing = Arc::clone(&self.free).try_acquire_many_owned(0);
         let permit = nothing.map_err(|_| Refusal::Overload)?;
-        let mut reservation = Reservation { permit, kept: kept(self.budget) };
+        let mut reservation = Reservation { permit, head, kept: kept(self.budget) };
         reservation.grow_to(bytes)?;
         Ok(reservation)
     }
@@ -107,13 +113,15 @@ impl Bodies {
 }
 
 impl Reservation {
-    /// Reserves more, so that there are `bytes` in all. A large body must leave `kept` bytes free.
+    /// Reserves more, so that there are `bytes` for the body. A large body must leave `kept` bytes
+    /// free.
     ///
     /// # Errors
     ///
     /// The budget has too few left.
     pub fn grow_to(&mut self, bytes: usize) -> Result<(), Refusal> {
-        let more = bytes.saturating_sub(self.permit.num_permits());
+        let all = self.head.saturating_add(bytes);
+        let more = all.saturating_sub(self.permit.num_permits());
         if more == 0 {
             return Ok(());
         }
@@ -131,7 +139,12 @@ impl Reservation {
 
 /// What large bodies leave of a budget to the others, so that a few clients with large bodies do not
 /// have all plants refused.
-#[must_use]
-pub const fn kept(budget: usize) -> usize {
+const fn kept(budget: usize) -> usize {
     budget / KEPT
+}
+
+/// The largest body that fits into a budget, with an ordinary head.
+#[must_use]
+pub const fn largest_body(budget: usize) -> usize {
+    (budget - kept(budget)).saturating_sub(HEAD)
 }

@@ -5,7 +5,7 @@
 //! gets the request with its body unread. The document still says `NewPlant`, because the metadata
 //! is `TypedBody`'s.
 //!
-//! Before [`PlantRequest::read`] nothing may read a byte of the body, because the first read makes
+//! Before [`PlantBody::read`] nothing may read a byte of the body, because the first read makes
 //! hyper send `100 Continue`.
 
 use async_trait::async_trait;
@@ -14,7 +14,7 @@ use dropshot::{
     RequestContext, ServerContext, TypedBody,
 };
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use http::{Request, Version, request::Parts};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Version, request::Parts};
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 
@@ -22,10 +22,21 @@ use crate::http::bodies::{Bodies, Reservation};
 use crate::http::refusal::Refusal;
 use crate::types::NewPlant;
 
+/// What the service takes for a request while it waits for its body or its commit, besides the head
+/// and the body: its task and its stream.
+const TASK: usize = 8 * 1024;
+
+/// What a header field takes besides its name and its value: its place in the map, and the two
+/// allocations.
+const FIELD: usize = 160;
+
 /// The request of the operation: its head, and its body still on the wire.
-pub struct PlantRequest {
-    head: Parts,
+pub struct PlantRequest(Parts, PlantBody);
+
+/// The body of a request, still on the wire.
+pub struct PlantBody {
     body: Body,
+    version: Version,
     /// Whether the body was read to its end, so that the next request can be read.
     read: bool,
 }
@@ -38,8 +49,8 @@ impl ExclusiveExtractor for PlantRequest {
         request: Request<Body>,
     ) -> Result<Self, HttpError> {
         let (head, body) = request.into_parts();
-        let read = body.is_end_stream();
-        Ok(Self { head, body, read })
+        let (version, read) = (head.version, body.is_end_stream());
+        Ok(Self(head, PlantBody { body, version, read }))
     }
 
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
@@ -48,50 +59,48 @@ impl ExclusiveExtractor for PlantRequest {
 }
 
 impl PlantRequest {
-    /// All but the body.
+    /// The head, and the body, which needs no head.
     #[must_use]
-    pub fn head(&self) -> &Parts {
-        &self.head
+    pub fn into_parts(self) -> (Parts, PlantBody) {
+        (self.0, self.1)
     }
+}
 
+impl PlantBody {
     /// Whether the connection has to close after the answer, because part of this request is still
     /// unread. HTTP/2 closes the stream by itself and has no such header.
     #[must_use]
     pub fn is_unread(&self) -> bool {
-        !self.read && self.head.version <= Version::HTTP_11
+        !self.read && self.version <= Version::HTTP_11
     }
 
-    /// Reads the plant, within the limits. Its reservation must live as long as the plant.
+    /// Reads the plant, within the limits. Its reservation must live as long as the plant, and as its
+    /// answer. The head is dropped before the body is waited for. Dropshot keeps a copy of it until
+    /// the answer, so the head counts, too.
     ///
     /// # Errors
     ///
     /// 400, 408, 413, 415, or 503 if the budget for bodies is used up.
-    pub async fn read(&mut self, bodies: &Bodies) -> Result<(NewPlant, Reservation), Refusal> {
-        self.check_media_type()?;
-        let body = tokio::time::timeout(bodies.time, self.read_body(bodies))
+    pub async fn read(
+        &mut self,
+        head: Parts,
+        bodies: &Bodies,
+    ) -> Result<(NewPlant, Reservation), Refusal> {
+        check_media_type(&head.headers)?;
+        let kept = TASK + size(&head);
+        drop(head);
+        let body = tokio::time::timeout(bodies.time, self.read_bytes(kept, bodies))
             .await
             .map_err(|_| Refusal::BodyTimeout(bodies.time))??;
         bodies.parse(body).await
     }
 
-    /// RFC 9110, section 8.3: one media type, its name in any case. RFC 8259 defines no parameters
-    /// of `application/json`, so they are ignored.
-    fn check_media_type(&self) -> Result<(), Refusal> {
-        let mut types = self.head.headers.get_all(CONTENT_TYPE).iter();
-        let (Some(media_type), None) = (types.next(), types.next()) else {
-            return Err(Refusal::NotJsonMediaType);
-        };
-        let essence = media_type.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
-        if !essence.trim_ascii().eq_ignore_ascii_case(b"application/json") {
-            return Err(Refusal::NotJsonMediaType);
-        }
-        if self.head.headers.contains_key(CONTENT_ENCODING) {
-            return Err(Refusal::ContentCoding);
-        }
-        Ok(())
-    }
-
-    async fn read_body(&mut self, bodies: &Bodies) -> Result<(Vec<u8>, Reservation), Refusal> {
+    /// Reads the bytes of the body. The bytes of the `head` are reserved, too.
+    async fn read_bytes(
+        &mut self,
+        head: usize,
+        bodies: &Bodies,
+    ) -> Result<(Vec<u8>, Reservation), Refusal> {
         let limit = bodies.size;
         let too_large = Refusal::BodyTooLarge { limit };
         let declared = usize::try_from(self.body.size_hint().lower()).unwrap_or(usize::MAX);
@@ -99,7 +108,7 @@ impl PlantRequest {
             return Err(too_large);
         }
         // The declared length is reserved now, or two half-read bodies could block each other.
-        let mut reserved = bodies.reserve(declared)?;
+        let mut reserved = bodies.reserve(head, declared)?;
         // Untouched capacity costs no memory. The bytes are copied, because many small chunks would
         // each keep a network buffer alive.
         let mut bytes = Vec::with_capacity(declared);
@@ -115,4 +124,30 @@ impl PlantRequest {
         self.read = true;
         Ok((bytes, reserved))
     }
+}
+
+/// RFC 9110, section 8.3: one media type, its name in any case. RFC 8259 defines no parameters of
+/// `application/json`, so they are ignored.
+fn check_media_type(headers: &HeaderMap) -> Result<(), Refusal> {
+    let mut types = headers.get_all(CONTENT_TYPE).iter();
+    let (Some(media_type), None) = (types.next(), types.next()) else {
+        return Err(Refusal::NotJsonMediaType);
+    };
+    let essence = media_type.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
+    if !essence.trim_ascii().eq_ignore_ascii_case(b"application/json") {
+        return Err(Refusal::NotJsonMediaType);
+    }
+    if headers.contains_key(CONTENT_ENCODING) {
+        return Err(Refusal::ContentCoding);
+    }
+    Ok(())
+}
+
+/// What a copy of the head takes, in bytes, about.
+fn size(head: &Parts) -> usize {
+    let target = head.uri.path_and_query().map_or(0, |it| it.as_str().len());
+    let authority = head.uri.authority().map_or(0, |it| it.as_str().len());
+    let field =
+        |(name, value): (&HeaderName, &HeaderValue)| FIELD + name.as_str().len() + value.len();
+    target + authority + head.headers.iter().map(field).sum::<usize>()
 }

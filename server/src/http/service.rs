@@ -6,8 +6,9 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use dropshot::RequestContext;
-use http::HeaderMap;
+use dropshot::{RequestContext, RequestInfo};
+use http::request::Parts;
+use http::{HeaderMap, Request};
 use slog::{Logger, info};
 
 use crate::http::accepted_tokens::{AcceptedTokens, NotAccepted};
@@ -19,7 +20,7 @@ use crate::http::credentials;
 use crate::http::door;
 use crate::http::metrics::RequestMetrics;
 use crate::http::refusal::Refusal;
-use crate::http::request::PlantRequest;
+use crate::http::request::{PlantBody, PlantRequest};
 use crate::listener::connections::Connections;
 use crate::log::STRANGER;
 use crate::store::{CreateError, GroupCommit};
@@ -43,38 +44,41 @@ impl PlantStoreApi for PlantStore {
     type Context = Service;
 
     async fn create_plant(
-        rqctx: RequestContext<Service>,
-        mut request: PlantRequest,
+        mut rqctx: RequestContext<Service>,
+        request: PlantRequest,
     ) -> Result<Answer, Error> {
         let started = Instant::now();
+        let (head, mut body) = request.into_parts();
+        let remote_addr = rqctx.request.remote_addr();
+        // Dropshot's copy of the head takes memory until the answer, and nothing needs it.
+        rqctx.request = RequestInfo::new(&Request::new(()), remote_addr);
         let service = rqctx.context();
-        let _in_flight = service.connections.request(rqctx.request.remote_addr());
-        if let Err(refusal) = door::check_route(request.head()) {
-            let misrouted = Misrouted { rqctx: &rqctx, refusal: &refusal };
+        let _in_flight = service.connections.request(remote_addr);
+        let request_id = &rqctx.request_id;
+        if let Err(refusal) = door::check_route(&head) {
+            let misrouted = Misrouted { request_id, remote_addr, head: &head, refusal: &refusal };
             info!(service.log, #STRANGER, "request completed"; misrouted);
-            let answer = Answer::not_for_us(refusal, &rqctx.request_id);
-            return Ok(if request.is_unread() { answer.closing_connection() } else { answer });
+            let answer = Answer::not_for_us(refusal, request_id);
+            return Ok(if body.is_unread() { answer.closing_connection() } else { answer });
         }
-        let (token, plant) = service.receive(&mut request).await;
-        let is_unread = request.is_unread();
-        // Its head takes memory, and nothing needs it while the plant waits for the fsync.
-        drop(request);
+        let method = head.method.clone();
+        let (token, plant) = service.receive(head, &mut body).await;
         let outcome = match plant {
             Ok((plant, reserved)) => service.create(plant, reserved).await,
             Err(refusal) => Err(refusal),
         };
         let mut answer = Answer::from(&outcome);
         let refusal = outcome.err();
-        if is_unread || refusal.as_ref().is_some_and(Refusal::ends_connection) {
+        if body.is_unread() || refusal.as_ref().is_some_and(Refusal::ends_connection) {
             answer = answer.closing_connection();
         }
         let error = refusal.as_ref().map(Refusal::code);
         let latency = started.elapsed();
         service.metrics.answered(error, latency);
         let access = Access {
-            request_id: &rqctx.request_id,
-            remote_addr: rqctx.request.remote_addr(),
-            method: rqctx.request.method(),
+            request_id,
+            remote_addr,
+            method: &method,
             error,
             cause: refusal.as_ref().and_then(Refusal::cause),
             token: token.as_deref(),
@@ -107,11 +111,11 @@ impl Service {
     /// The name of the accepted token, and the plant. Without an accepted token no plant is read.
     async fn receive(
         &self,
-        request: &mut PlantRequest,
+        head: Parts,
+        body: &mut PlantBody,
     ) -> (Option<Arc<str>>, Result<(NewPlant, Reservation), Refusal>) {
-        let head = request.head();
-        match door::check_head(head).and_then(|()| self.authenticate(&head.headers)) {
-            Ok(token) => (Some(token), request.read(&self.bodies).await),
+        match door::check_head(&head).and_then(|()| self.authenticate(&head.headers)) {
+            Ok(token) => (Some(token), body.read(head, &self.bodies).await),
             Err(refusal) => (None, Err(refusal)),
         }
     }
@@ -127,10 +131,14 @@ impl Service {
 
     /// A queued create is committed whether or not the client waits for the answer, so this future
     /// may be dropped at any point.
-    async fn create(&self, plant: NewPlant, reserved: Reservation) -> Result<Plant, Refusal> {
-        let id = plant.id;
-        match self.plants.create(plant, Arc::new(reserved)).await {
-            Ok(plant) => Ok(plant.into()),
+    async fn create(
+        &self,
+        plant: NewPlant,
+        reserved: Reservation,
+    ) -> Result<(Plant, Arc<Reservation>), Refusal> {
+        let (id, reserved) = (plant.id, Arc::new(reserved));
+        match self.plants.create(plant, Arc::clone(&reserved) as _).await {
+            Ok(plant) => Ok((plant.into(), reserved)),
             Err(CreateError::Conflict) => Err(Refusal::Conflict { id }),
             Err(CreateError::QueueFull) => Err(Refusal::Overload),
             Err(CreateError::Unavailable) => Err(Refusal::StoreUnavailable),

@@ -6,5 +6,6 @@ mod crowds;
 pub mod disk;
 mod floods;
 pub mod load;
+mod memory;
 mod slow_clients;
 mod strangers;

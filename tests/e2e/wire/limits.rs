@@ -136,7 +136,7 @@ fn large_bodies_leave_an_eighth_of_the_common_limit_to_small_ones() {
 /// A body that does not say its length takes room as it comes.
 #[test]
 fn chunks_past_the_common_limit_are_503() {
-    let flags = ["--max-body", "100kB", "--max-bodies", "120kB"];
+    let flags = ["--max-body", "85kB", "--max-bodies", "140kB"];
     let server = Server::starting().with(&flags).start();
     let body = plant_with(1, 70_000);
     let _reading = in_flight(&server, &body);

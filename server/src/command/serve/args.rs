@@ -11,7 +11,7 @@ use humantime::Duration;
 
 use crate::command::serve::first_token::FirstToken;
 use crate::command::store_args::StoreArgs;
-use crate::http::bodies::{Bodies, kept};
+use crate::http::bodies::{Bodies, largest_body};
 use crate::http::tls::TlsFiles;
 use crate::log::{LogFormat, LogLevel};
 use crate::store::{self, CreateLimits, Start};
@@ -90,8 +90,8 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", env = "PLANT_STORE_MAX_BODY", default_value = "1MiB")]
     pub max_body: ByteSize,
 
-    /// All request bodies together, from their first byte until their plants are committed; what
-    /// does not fit is refused with 503
+    /// All requests with an accepted token together, heads and bodies, until their answers are
+    /// sent; what does not fit is refused with 503
     #[arg(long, value_name = "SIZE", env = "PLANT_STORE_MAX_BODIES", default_value = "64MiB")]
     pub max_bodies: ByteSize,
 
@@ -159,9 +159,9 @@ impl Args {
         ensure!(!self.store_timeout.is_zero(), "--store-timeout 0s would refuse every create");
         let [body, all] = [self.max_body, self.max_bodies].map(bytes);
         ensure!(
-            body <= all - kept(all),
-            "--max-body is {}, and --max-bodies is only {}, of which it keeps an eighth for small \
-             bodies",
+            body <= largest_body(all),
+            "--max-body is {}, and --max-bodies is only {}, of which an eighth is kept for small \
+             bodies, and 24 KiB for a head",
             self.max_body,
             self.max_bodies,
         );

@@ -1,0 +1,127 @@
+//! Clients with a token that make the service keep what it has read: answers that they do not read,
+//! and heads whose bodies do not come. Both count against `--max-bodies`, and the memory stays
+//! within the formula of the operator's README.
+
+use bytes::Bytes;
+use h2::RecvStream;
+use h2::client::{Builder, SendRequest};
+use http::{Request, request};
+use plant_store_tests::process::memory_mib;
+use plant_store_tests::{Server, amount, plant};
+use tokio::net::TcpStream;
+
+use crate::metrics::{metrics_address, scrape, series};
+
+const MIB: f64 = 1024.0 * 1024.0;
+
+/// The default of `--max-bodies`.
+const BUDGET_MIB: f64 = 64.0;
+
+/// How many streams of a connection may be open at once.
+const STREAMS: usize = 200;
+
+/// The request of a create without its body, with so many empty header fields more.
+fn request(server: &Server, token: &str, fields: usize) -> Request<()> {
+    let request = Request::post(format!("{}/plants", server.url))
+        .header("content-type", "application/json")
+        .header("authorization", format!("Bearer {token}"));
+    let add = |request: request::Builder, field| request.header(format!("x{field}"), "");
+    (0..fields).fold(request, add).body(()).expect("a request")
+}
+
+/// A connection over HTTP/2 whose client takes no byte of an answer's body.
+async fn without_window(server: &Server) -> SendRequest<Bytes> {
+    let stream = TcpStream::connect(server.address).await.expect("the server listens");
+    let connecting = Builder::new().initial_window_size(0).handshake(stream);
+    let (requests, connection) = connecting.await.expect("the server speaks HTTP/2");
+    // It ends with the test, or with the last stream.
+    tokio::spawn(connection);
+    requests
+}
+
+/// Creates a plant. Returns whether it was created, and the answer's body, of which nothing came.
+async fn create(server: &Server, client: &SendRequest<Bytes>, body: &Bytes) -> (bool, RecvStream) {
+    let mut client = client.clone().ready().await.expect("a stream");
+    let sent = client.send_request(request(server, &server.token, 380), false);
+    let (answer, mut stream) = sent.expect("a stream");
+    stream.send_data(body.clone(), true).expect("the stream takes data");
+    let (head, answer) = answer.await.expect("an answer").into_parts();
+    assert!(head.status == 200 || head.headers["retry-after"] == "1", "{head:?}");
+    (head.status == 200, answer)
+}
+
+/// What the bodies take, as the metrics say it.
+fn bodies_mib(server: &Server) -> f64 {
+    let scrape = scrape(metrics_address(server));
+    series(&scrape)["plant_store_bodies_bytes"].parse::<f64>().expect("a number") / MIB
+}
+
+/// Peak memory stays under the formula of the operator's README.
+fn assert_peak(server: &Server, connections: f64) {
+    let peak = memory_mib(server.pid(), "VmHWM").expect("the process is there");
+    let most = 20.0 + 0.55 * connections + 3.0 * BUDGET_MIB;
+    println!("peak {peak:.0} MiB of {most:.0}");
+    assert!(peak < most, "{peak} MiB");
+}
+
+/// Sends the same plant of 1 MB on so many connections until the streams or the budget end.
+async fn unread_answers(server: &Server, connections: usize) -> (usize, Vec<RecvStream>) {
+    let body = Bytes::from(plant(1, &"f".repeat(1_000_000), None));
+    let (mut created, mut answers) = (0, Vec::new());
+    for _ in 0..connections {
+        let client = without_window(server).await;
+        for _ in 0..STREAMS {
+            let (is_created, answer) = create(server, &client, &body).await;
+            answers.push(answer);
+            created += usize::from(is_created);
+        }
+    }
+    (created, answers)
+}
+
+/// An eighth of the budget is kept for small bodies, so fewer than 57 of 1 MB are created.
+#[tokio::test(flavor = "multi_thread")]
+async fn answers_that_are_not_read_count_as_bodies_until_they_are_dropped() {
+    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
+    let (created, answers) = unread_answers(&server, amount(1, 3)).await;
+    println!("{created} created");
+    assert_peak(&server, 3.0);
+    assert!((50..60).contains(&created), "{created}");
+    server.wait_until("the metric counts them", || bodies_mib(&server) > 50.0);
+    drop(answers);
+    server.wait_until("the budget is free", || bodies_mib(&server) < 1.0);
+}
+
+/// Heads of about 14 kB (a field counts 32 bytes besides its name and its value: RFC 9113, section
+/// 6.5.2), whose bodies do not come.
+async fn waiting_heads(server: &Server) -> Vec<impl Sized + use<>> {
+    let client = without_window(server).await;
+    let mut streams = Vec::new();
+    for _ in 1..STREAMS {
+        let mut client = client.clone().ready().await.expect("a stream");
+        let head = request(server, &server.token, 380);
+        streams.push(client.send_request(head, false).expect("a stream"));
+    }
+    // The answer to the last request says that the server has read the others.
+    let last = client.ready().await.expect("a stream");
+    let (answer, _) = { last }.send_request(request(server, "x", 0), true).expect("a stream");
+    assert_eq!(answer.await.expect("an answer").status(), 400);
+    streams
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn heads_and_unread_answers_stay_in_the_memory_of_the_readme() {
+    let flags = ["--metrics", "127.0.0.1:0", "--body-timeout", "1h"];
+    let server = Server::starting().with(&flags).start();
+    let mut heads = Vec::new();
+    for _ in 0..amount(10, 100) {
+        heads.push(waiting_heads(&server).await);
+    }
+    assert_peak(&server, 100.0);
+    let (created, answers) = unread_answers(&server, 3).await;
+    println!("{created} created");
+    assert_peak(&server, 103.0);
+    drop((heads, answers));
+    server.wait_until("the budget is free", || bodies_mib(&server) < 1.0);
+    server.create(&plant(2, "Ficus", None)).plant();
+}
