@@ -17,8 +17,8 @@ if [ -n "$PUBLISHED" ]; then
   published=$(document "$PUBLISHED" published.json)
   documents+=("$published")
 fi
-# Built in the folder of the action: the consumer's folder may name another toolchain and have a
-# cargo configuration of its own.
+# Cargo runs in the folder of the action, because the consumer's folder may name another toolchain
+# and have a cargo configuration of its own.
 cd "$GITHUB_ACTION_PATH/../../.."
 cargo build --quiet --locked --package plant-store-compat --target-dir target
 check=$PWD/target/debug/plant-store-compat
