@@ -1,8 +1,8 @@
 //! The three schemas of the contract: NewPlant, Plant and Error.
 //!
 //! The doc comments on the types and their members are descriptions in the published document:
-//! they speak to its readers. Nothing here knows about HTTP, about where a plant is kept, or about
-//! how strictly a body is read.
+//! write them for its readers. Nothing here knows about HTTP, about where a plant is kept, or
+//! about how strictly a body is read.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -1,4 +1,5 @@
-//! Which connections are counted, closed and let in: by both of their addresses, and by their age.
+//! Which connections are counted, closed and accepted. The service decides by both addresses of a
+//! connection, and by its age.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -25,7 +26,7 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// So many clients.
+    /// As many clients as `clients` says.
     pub fn of(clients: usize, address: SocketAddr) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let client = |_| {

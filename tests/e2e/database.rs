@@ -74,7 +74,7 @@ pub fn no_plants_table() -> &'static str {
     }
 }
 
-/// Fails where the engine finds the store damaged.
+/// Fails if the engine finds the store damaged.
 pub fn assert_sound(server: &Server) {
     match Engine::of_this_run() {
         Engine::Sqlite => {

@@ -1,4 +1,4 @@
-//! `--metrics`: `/live` and `/ready`, and how the listener holds when clients take all they can.
+//! `--metrics`: `/live` and `/ready`, also while clients take as many connections as they can.
 
 use std::net::SocketAddr;
 use std::thread;
@@ -37,7 +37,8 @@ fn operators_get_live_and_ready_and_nothing_else() {
     assert_eq!((refused.status, refused.header("allow")), (405, Some("GET, HEAD")));
 }
 
-/// A balancer that is turned away sends no creates, so the service has to find out by itself.
+/// A balancer sends no creates to a service that is not ready, so the service has to find out by
+/// itself that it is ready again.
 #[test]
 fn ready_is_503_while_the_store_takes_no_writes_and_200_after_without_a_create() {
     let (server, address) = starting(&[]);

@@ -1,4 +1,4 @@
-//! What a supervisor gives and asks: the first token's file, `--no-create`, signals,
+//! What a supervisor of the service uses: the file of the first token, `--no-create`, signals,
 //! sd_notify, the document.
 
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! TLS: the protocols, the files and their renewal, and clients that do not keep to it.
+//! TLS: the protocols, the files and their renewal, and clients that break its rules.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -18,7 +18,7 @@ use reqwest::tls::{Certificate, TlsInfo};
 use reqwest::{ClientBuilder, Response, Version};
 use tempfile::TempDir;
 
-/// A server that speaks TLS, with these flags more, and who issued its certificate.
+/// A server that speaks TLS, with these flags too, and the authority that issued its certificate.
 fn serving(flags: &[&str]) -> (Server, Authority) {
     let authority = Authority::new();
     let starting = Server::starting();
@@ -243,7 +243,7 @@ fn replace_by_pipe(file: &Path) {
     mkfifo(file, Mode::S_IRWXU).expect("a pipe");
 }
 
-/// The end to write of a pipe that somebody reads; opening it fails until then (fifo(7)).
+/// The writing end of a pipe. Opening it fails until a process reads the pipe (fifo(7)).
 fn writer(pipe: &Path) -> Option<File> {
     File::options().write(true).custom_flags(OFlag::O_NONBLOCK.bits()).open(pipe).ok()
 }

@@ -124,7 +124,7 @@ fn name_of_an_expired_token_may_be_used_again_and_the_list_marks_it() {
     refused(&server, &["token", "create", "ci"]);
 }
 
-/// Without a server nobody has to read the change.
+/// If no server runs, the command waits for none.
 #[test]
 fn token_command_without_a_server_returns_at_once() {
     let stopped = Server::start().stopped_by(Signal::SIGTERM);

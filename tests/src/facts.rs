@@ -1,9 +1,9 @@
-//! What the specification says about the interface description, by hand: nothing here is
-//! generated, and nothing here asks the code.
+//! What the specification says about the interface description. It is written by hand: nothing here
+//! is generated, and nothing here uses the code of the service.
 //!
-//! Texts and response headers are free, for the specification leaves them open, but for the values
-//! of `error`: they are this contract's own, and clients match on them. All else is exact: what the
-//! specification does not show is not there.
+//! Texts and response headers may be anything, because the specification leaves them open. The
+//! values of `error` are an exception: they are this contract's own, and clients decide by them.
+//! Everything else is exact: the document must not have what the specification does not show.
 
 use serde_json::{Value, json};
 
@@ -156,7 +156,7 @@ fn resources(document: &Value) -> Vec<Fact> {
 }
 
 /// The values that a description gives a meaning: `NNN: meaning`, with `; ` between two of them.
-/// None, where a part of it is not such a pair.
+/// Empty if a part of it is not such a pair.
 fn meanings(description: &Value) -> Vec<&str> {
     let pairs = description.as_str().unwrap_or_default().split("; ").map(|part| {
         let (value, meaning) = part.split_once(": ")?;
@@ -174,7 +174,7 @@ fn is_text(value: &Value) -> bool {
     value.as_str().is_some_and(|text| !text.trim().is_empty())
 }
 
-/// The names of an object's members, in the order of the alphabet.
+/// The names of an object's members, sorted.
 fn keys(value: &Value) -> Vec<&str> {
     let mut keys: Vec<&str> =
         value.as_object().into_iter().flatten().map(|(key, _)| &key[..]).collect();
@@ -182,7 +182,7 @@ fn keys(value: &Value) -> Vec<&str> {
     keys
 }
 
-/// Without the members that speak to people.
+/// The value without the members that are texts for people.
 fn bare(value: &Value) -> Value {
     let mut value = value.clone();
     if let Value::Object(members) = &mut value {
@@ -209,14 +209,14 @@ fn sorted(list: &Value) -> Value {
     json!(names)
 }
 
-/// Whether a body has one content type, in it one type, and no more to it.
+/// Whether a body has one content type, which has this one type, and nothing else.
 fn holds_json(body: &Value, name: &str) -> bool {
     let schema = json!({ "schema": { "$ref": format!("#/components/schemas/{name}") } });
     bare_members(&body["content"]) == json!({ "application/json": schema })
         && keys(&bare(body)).iter().all(|key| ["content", "headers", "required"].contains(key))
 }
 
-/// Whether a type's example has every required field, and none that the type has not.
+/// Whether a type's example has every required field, and no field that the type does not have.
 fn satisfies(schema: &Value) -> bool {
     let example = &schema["example"];
     let required = schema["required"].as_array().into_iter().flatten();

@@ -14,7 +14,8 @@ use tempfile::TempDir;
 
 use crate::binary::binary;
 
-/// What each database is named after: its folder, whose name begins with this.
+/// What the name of each folder with a database begins with. The database has the name of the
+/// folder.
 const PREFIX: &str = "plants_";
 
 /// Where plants are kept.
@@ -27,7 +28,7 @@ pub enum Engine {
 }
 
 impl Engine {
-    /// The one that this run of the tests is about.
+    /// The engine of this run of the tests.
     ///
     /// # Panics
     ///
@@ -57,7 +58,7 @@ pub fn databases() -> &'static Databases {
 
 /// A temporary folder and its store. Dropping it removes both.
 pub struct Folder {
-    /// None where the store is the default one: a file in the folder.
+    /// None if the store is the default one: a file in the folder.
     url: Option<String>,
     _database: Option<Database>,
     place: TempDir,
@@ -116,7 +117,7 @@ pub fn store_of(folder: &Path) -> String {
 }
 
 /// The binary, to be run in that folder, on the store that belongs to it: see [`Folder::new`]. A
-/// server listens on any free port: somebody may use the default one while the tests run.
+/// server listens on any free port, because the default port may be in use.
 #[must_use]
 pub fn binary_in(folder: &Path) -> Command {
     let mut command = Command::new(binary());
@@ -128,7 +129,7 @@ pub fn binary_in(folder: &Path) -> Command {
 /// The default of `--store`.
 const DEFAULT: &str = "sqlite:plant-store.db";
 
-/// The variable that names the store. A flag overrides it, so tests may give one.
+/// The variable that names the store. A flag overrides the variable, so tests may use the flag.
 const STORE: &str = "PLANT_STORE_STORE";
 
 /// The database that belongs to a folder. None on SQLite, and for a folder that has none.

@@ -84,7 +84,7 @@ impl Response {
     }
 }
 
-/// A connection, and the bytes that were received on it and not used yet.
+/// A connection, and the bytes that it has received but not used yet.
 pub struct Connection {
     stream: TcpStream,
     received: Vec<u8>,
@@ -118,7 +118,7 @@ impl Connection {
         self.stream.write_all(bytes).is_ok()
     }
 
-    /// Shuts down the sending side, which tells the server that no more comes.
+    /// Shuts down the sending side. So the server learns that the client sends no more.
     pub fn finish_sending(&mut self) {
         // The server may have closed the connection already.
         let _ = self.stream.shutdown(Shutdown::Write);
@@ -191,7 +191,7 @@ impl Connection {
         !more
     }
 
-    /// Reads whatever the server sends, until it closes the connection. Returns it.
+    /// Reads and returns all that the server sends, until the server closes the connection.
     pub fn wait_until_closed(&mut self) -> Vec<u8> {
         while self.read_more() {}
         std::mem::take(&mut self.received)

@@ -1,8 +1,8 @@
 //! What the end-to-end tests and the benchmark share: the real binary as a process on a store of
 //! its own, and HTTP/1.1 sent byte by byte.
 //!
-//! Nothing here waits for a time to pass. Tests wait for events, at most [`EVENT_TIMEOUT`] long, so
-//! that a test fails instead of hanging. Where an event cannot be waited for, a loop polls for it:
+//! Tests wait for events and not for a fixed time: at most [`EVENT_TIMEOUT`] long, so that a test
+//! fails instead of hanging. If nothing reports an event, a loop asks for it again and again:
 //! [`wait_until`].
 
 mod binary;

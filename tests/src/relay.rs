@@ -25,7 +25,8 @@ static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread")
 });
 
-/// How long a client that sends to a closed connection has to read what came before.
+/// How long the relay stays open after one side is gone, so that the client can read the last
+/// answers.
 const LAST_ANSWERS: Duration = Duration::from_secs(1);
 
 /// The files for a server that will have a relay.
@@ -35,8 +36,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Nothing, unless the tests are to run over TLS: with `PLANT_STORE_TESTS_TLS` in the
-    /// environment.
+    /// None, unless the tests run over TLS: then `PLANT_STORE_TESTS_TLS` is in the environment.
     pub fn if_asked() -> Option<Self> {
         std::env::var_os("PLANT_STORE_TESTS_TLS")?;
         let (authority, folder) = (Authority::new(), TempDir::new().expect("a temporary folder"));
@@ -44,13 +44,13 @@ impl Files {
         Some(Self { authority, folder })
     }
 
-    /// Tells a server of them.
+    /// Gives a server the paths of the files.
     pub fn tell(&self, server: &mut Command) {
         server.env("PLANT_STORE_TLS_CERT", self.folder.path().join(CERT));
         server.env("PLANT_STORE_TLS_KEY", self.folder.path().join(KEY));
     }
 
-    /// Starts the relay to a server that has read them.
+    /// Starts the relay to a server that has read the files.
     pub fn relay_to(self, server: SocketAddr) -> Relay {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("it is bound");
@@ -89,7 +89,7 @@ async fn accept(listener: std::net::TcpListener, server: SocketAddr, connector: 
     }
 }
 
-/// Ends when the server closes the connection, or does not take it.
+/// Ends when the server closes the connection, or does not accept it.
 async fn relay(client: TcpStream, server: SocketAddr, connector: TlsConnector) {
     let Ok(server) = TcpStream::connect(server).await else { return };
     for stream in [&client, &server] {

@@ -22,7 +22,7 @@ pub struct Starting {
     folder: Folder,
     /// A token that an existing store accepts.
     token: Option<String>,
-    /// Where the tests run over TLS.
+    /// If the tests run over TLS.
     files: Option<Files>,
 }
 
@@ -77,7 +77,7 @@ impl Starting {
         self.folder.path()
     }
 
-    /// Where its standard error will go.
+    /// The file that will hold its standard error.
     #[must_use]
     pub fn log_file(&self) -> PathBuf {
         self.folder().join(LOG)
@@ -118,7 +118,7 @@ const LOG: &str = "log";
 pub struct Server {
     launched: Launched,
     _relay: Option<Relay>,
-    /// Where it listens, or its relay.
+    /// The address of the server, or of its relay.
     pub address: SocketAddr,
     /// The same, with the scheme.
     pub url: String,

@@ -1,4 +1,4 @@
-//! The real service over a writer of the caller's: all of it is real, except where plants go.
+//! The real service with a writer that the caller provides. Everything else is real.
 
 use std::time::Duration;
 

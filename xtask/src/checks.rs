@@ -19,7 +19,7 @@ const OVER_TLS: &str = "wire::";
 const NOT_ON_BOTH: [&str; 3] = ["without_store::", "sqlite::", "postgres::"];
 
 /// Format, contract and lints, and every test on SQLite. The quick checks come first, so that a
-/// change of the contract fails with the one line that names it.
+/// change of the contract fails at once, with the line that says what to do.
 pub fn test() -> Result<()> {
     let sh = shell()?;
     step("format", || {
@@ -75,8 +75,8 @@ pub fn ci() -> Result<()> {
     step("conformance", || Ok(cmd!(sh, "{chores} conformance --if-possible").run()?))
 }
 
-/// The tests of crashes, faults and floods, and the fuzzing, at full length. One test after the
-/// other, so that none takes the processor from another one's load.
+/// The tests of crashes, faults, floods, copies and PostgreSQL, and the fuzzing, at full length.
+/// They run one after the other, so that none takes CPU time from the load of another.
 pub fn soak() -> Result<()> {
     let sh = shell()?;
     let postgres = postgres::is_there()?.then_some("postgres");
@@ -90,7 +90,7 @@ pub fn soak() -> Result<()> {
     Ok(())
 }
 
-/// More than there are cores, because most tests wait for a process half of their time.
+/// More threads than cores, because most tests wait for a process half of their time.
 fn test_threads() -> String {
     let cores = available_parallelism().map_or(1, NonZeroUsize::get);
     (2 * cores).to_string()

@@ -7,8 +7,9 @@ use xshell::cmd;
 
 use crate::run::{has, quietly, shell};
 
-/// Looks for something, and installs its package if it is missing and that is allowed. Without it
-/// this says so and returns `None`; in CI, which must test everything, that is an error.
+/// Looks for something, and installs its package if it is missing and may be installed. If it is
+/// still missing, this says so and returns `None`. In CI, which must test everything, that is an
+/// error.
 pub fn need<T>(package: &str, find: impl Fn() -> Option<T>, to_install: &str) -> Result<Option<T>> {
     let found = find();
     if found.is_some() {
@@ -29,7 +30,7 @@ pub fn need<T>(package: &str, find: impl Fn() -> Option<T>, to_install: &str) ->
     }
 }
 
-/// Only root may, and only Debian and its descendants have the packages.
+/// Only root may install, and only Debian and systems made from it have the packages.
 fn may_install() -> bool {
     has("apt-get") && shell().is_ok_and(|sh| quietly(cmd!(sh, "id -u")).is_ok_and(|id| id == "0\n"))
 }

@@ -11,7 +11,7 @@ use crate::machine::need;
 /// What to do on a machine without PostgreSQL.
 pub const TO_INSTALL: &str = "install Debian's `postgresql`, or put `initdb` on the PATH";
 
-/// Whether the machine has a PostgreSQL, which is installed if it may be: see [`need`].
+/// Whether the machine has a PostgreSQL. If not, it is installed if that is allowed: see [`need`].
 pub fn is_there() -> Result<bool> {
     Ok(need("postgresql", programs, TO_INSTALL)?.is_some())
 }

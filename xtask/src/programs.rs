@@ -19,8 +19,8 @@ pub const CHORES: &str = "plant-store-chores";
 /// The program of `release/`.
 pub const RELEASE: &str = "plant-store-release";
 
-/// Builds a program, and runs it with these words. Nothing else is built: a contract that changed is
-/// generated before the client and the tests compile again.
+/// Builds a program, and runs it with these words. Nothing else is built, because after a change of
+/// the contract the client and the tests may not compile before `generate` has run.
 pub fn run(program: &str, words: &[&str]) -> Result<ExitCode> {
     let sh = shell()?;
     cmd!(sh, "cargo build --bin {program}").args(ALL).run()?;
@@ -28,7 +28,7 @@ pub fn run(program: &str, words: &[&str]) -> Result<ExitCode> {
     Ok(ExitCode::from(status.code().and_then(|code| code.try_into().ok()).unwrap_or(1)))
 }
 
-/// Where a program is. Cargo puts it beside this one.
+/// Where a program is: in the folder of this one.
 pub fn path(program: &str) -> Result<PathBuf> {
     let xtask = env::current_exe().context("cannot find this program")?;
     Ok(xtask.with_file_name(program))

@@ -14,14 +14,14 @@ pub const DOCUMENT: &str = "openapi/plant-store.json";
 ///
 /// # Panics
 ///
-/// Outside of a checkout. `main` calls [`find_root`] first, which says so in an error.
+/// Outside of a checkout. `main` calls [`find_root`] first, which returns an error then.
 #[must_use]
 pub fn root() -> &'static Path {
     find_root().expect("a chore runs in a checkout")
 }
 
 /// Looks for the root when the chore runs: from the package that cargo runs, else from the
-/// current folder. A root that is compiled in would be that of another checkout where two of them
+/// current folder. A root that is compiled in could be that of another checkout, if two checkouts
 /// share a target folder.
 pub fn find_root() -> Result<&'static Path> {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
@@ -55,7 +55,7 @@ pub fn quietly(command: Cmd<'_>) -> Result<String> {
     Ok(stdout)
 }
 
-/// Whether the machine has this program, in a version that can tell its version.
+/// Whether the machine has this program, and it can print its version.
 #[must_use]
 pub fn has(program: &str) -> bool {
     Shell::new().is_ok_and(|sh| quietly(cmd!(sh, "{program} --version")).is_ok())

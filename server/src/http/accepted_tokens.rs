@@ -1,6 +1,6 @@
 //! The tokens that the running server accepts, in memory.
 //!
-//! Authentication never reads the store. A task asks the store ten times a second whether the tokens
+//! Authentication never reads the store. Ten times a second a task asks the store whether the tokens
 //! have changed, and then reloads them; the command that changed them waits for that. Expiry is
 //! checked against the clock at each request.
 //!
@@ -20,7 +20,7 @@ use crate::token::{StoredToken, Token, TokenDigest};
 /// How often the store is asked whether the tokens have changed.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
-/// How often the tokens are reloaded although nobody said that they have changed.
+/// How often the tokens are reloaded even if the store does not say that they have changed.
 const RELOAD_EVERY: Duration = Duration::from_secs(1);
 
 /// The accepted tokens, shared between the requests and the reloading task.
@@ -33,12 +33,12 @@ pub struct AcceptedTokens(Arc<RwLock<Loaded>>);
 #[derive(Default)]
 struct Loaded {
     tokens: Option<HashMap<TokenDigest, Accepted>>,
-    /// From then on a token may have been revoked without waiting for this server: see
-    /// [`ServedStore::tokens_hold_for`].
+    /// Until when they may be used, see [`ServedStore::tokens_hold_for`]. After that, a command that
+    /// did not wait for this server may have revoked a token.
     until: Option<Instant>,
 }
 
-/// Why a token has no name.
+/// Why a token is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotAccepted {
     /// It is not among those of the store, or it has expired.
@@ -47,7 +47,7 @@ pub enum NotAccepted {
     NotKnown,
 }
 
-/// What is known of an accepted token.
+/// What the service knows about an accepted token.
 struct Accepted {
     /// For the access records: each carries it, so it is shared.
     name: Arc<str>,
@@ -63,7 +63,7 @@ impl AcceptedTokens {
         Ok(count)
     }
 
-    /// Whether they are known, else why not, in words for operators.
+    /// Whether the tokens are known. If not, the error says why, in words for operators.
     pub fn readiness(&self) -> Result<(), &'static str> {
         let loaded = self.loaded();
         match loaded.tokens {
@@ -111,8 +111,8 @@ impl AcceptedTokens {
         }
     }
 
-    /// Reloads the set if the tokens have changed since, or if it is old; returns what is known
-    /// then.
+    /// Reloads the set if the tokens have changed, or if the set is old. Returns what is known
+    /// afterwards.
     fn refresh(&self, store: &dyn ServedStore, known: Option<Known>) -> Result<Known, StoreError> {
         let changes = store.token_changes()?;
         if let Some(known) = known

@@ -51,8 +51,8 @@ impl KV for Access<'_> {
     }
 }
 
-/// The record of a request that is not for the operation, as those are that Dropshot's router
-/// refuses.
+/// The record of a request that is not for the operation. It has the same fields as the records of
+/// the requests that Dropshot's router refuses.
 pub struct Misrouted<'a> {
     pub request_id: &'a str,
     pub remote_addr: SocketAddr,

@@ -1,5 +1,5 @@
-//! What leaves the service: a 200 with a `Plant`, or a 400 with an `Error`, as
-//! `application/json`. There is no third way out of the operation.
+//! The answers of the operation: a 200 with a `Plant`, or a 400 with an `Error`, as
+//! `application/json`. The operation has no third answer.
 //!
 //! Dropshot's own response types can set no header on a refusal. [`Answer`] can, and the document
 //! describes it as the `Plant` of a success.
@@ -140,7 +140,8 @@ fn response(status: StatusCode, body: Body) -> Response<Body> {
 }
 
 /// What Dropshot itself refuses within the operation. Today it refuses nothing there, because
-/// [`PlantRequest`] takes every request as it is. Should that change, the contract still holds.
+/// [`PlantRequest`] takes every request as it is. If that changes, the answer is still one of the
+/// contract.
 ///
 /// [`PlantRequest`]: crate::http::request::PlantRequest
 impl From<HttpError> for Error {

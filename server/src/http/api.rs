@@ -2,7 +2,7 @@
 //!
 //! Dropshot turns this trait and [`crate::types`] into the OpenAPI document
 //! ([`crate::http::document`] completes it). The doc comment on the operation is its description
-//! there: it speaks to the readers of the published document. After a change here,
+//! there: write it for the readers of the published document. After a change here,
 //! `cargo xtask generate` writes `openapi/` and `client/`.
 //!
 //! Nothing here knows how a request is read, who may send it or where a plant is kept.

@@ -1,4 +1,4 @@
-//! What bodies may cost: each of them, and all together with their heads and answers.
+//! The limits of request bodies: of each body, and of all bodies with their heads and answers.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::http::new_plant;
 use crate::http::refusal::Refusal;
 use crate::types::NewPlant;
 
-/// A body of at least this size is parsed on another thread. It takes half a millisecond, and on the
-/// thread that speaks HTTP it would delay every other client by that.
+/// A body of at least this size is parsed on another thread. Parsing it takes half a millisecond,
+/// and on the thread that speaks HTTP it would delay every other client by that time.
 const LARGE: usize = 32 * 1024;
 
-/// Large bodies leave this part of the budget to the others: one eighth.
+/// Large bodies leave one part in this many of the budget to the others: one eighth.
 const KEPT: usize = 8;
 
 /// What a large but ordinary head takes of the budget.
@@ -24,11 +24,12 @@ const HEAD: usize = 24 * 1024;
 
 const BYTES: &str = "plant_store_bodies_bytes";
 
-/// The limits of bodies, and what of them is in use.
+/// The limits of bodies, and how much of the budget is in use.
 pub struct Bodies {
     /// The largest body, in bytes.
     pub size: usize,
-    /// How long a whole body may take to arrive, from when it is first asked for.
+    /// How long a whole body may take to arrive, from the moment when the service begins to read
+    /// it.
     pub time: Duration,
     /// The bytes that all requests together may take, and those that nobody has reserved.
     budget: usize,
@@ -137,8 +138,8 @@ impl Reservation {
     }
 }
 
-/// What large bodies leave of a budget to the others, so that a few clients with large bodies do not
-/// have all plants refused.
+/// How many bytes of a budget large bodies leave to the others. Otherwise a few clients with large
+/// bodies could use up the budget, and all other plants would be refused.
 const fn kept(budget: usize) -> usize {
     budget / KEPT
 }

@@ -1,8 +1,8 @@
-//! The published document: what Dropshot makes of [`crate::http::api`] and [`crate::types`],
-//! completed.
+//! The published document. Dropshot makes it from [`crate::http::api`] and [`crate::types`], and
+//! this module completes it.
 //!
-//! Dropshot knows the operation and the types. This module adds what Dropshot cannot express
-//! (licence, server variable, security, the one refusal status and its headers, the values of
+//! The document of Dropshot has the operation and the types. This module adds what Dropshot cannot
+//! say (licence, server variable, security, the one refusal status and its headers, the values of
 //! `Error.error`) and removes what Dropshot adds (`4XX`, `5XX`). It must never change what the
 //! trait and the types say.
 
@@ -143,7 +143,7 @@ fn bearer() -> SecurityScheme {
 }
 
 /// Dropshot keeps its refusal among the components, because `4XX` and `5XX` share it. This contract
-/// has one status for it, so it moves there.
+/// has one status for a refusal, so the refusal moves to that status.
 fn take_refusal(components: &mut Components) -> Response {
     let Some((_, ReferenceOr::Item(mut refusal))) = components.responses.pop() else {
         unreachable!("Dropshot describes an operation's error type as a response component");

@@ -1,7 +1,9 @@
-//! What is checked before anything else: the route, and what RFC 9112 demands of a head.
+//! What is checked before anything else: the route, and what RFC 9112 demands of a head. (The
+//! listener's `door` is another one: it bounds the connections.)
 //!
 //! Dropshot's router also takes `post`, `//plants`, `/plants/` and `/%70lants` for the operation,
-//! and the rules of a proxy in front do not cover these. Nothing here looks at the credentials.
+//! but a proxy in front of the service may have rules for `POST /plants` alone. Nothing here looks
+//! at the credentials.
 
 use dropshot::{ClientErrorStatusCode, HttpError};
 use http::header::{ALLOW, HOST, TRANSFER_ENCODING};

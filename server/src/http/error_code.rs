@@ -1,13 +1,13 @@
 //! The values of `Error.error`: the one table of them.
 //!
 //! The document's description of `Error.error`, the metrics, `Retry-After` and every refusal take
-//! them from here. Tests hold the client, the READMEs, the recipes and the journey in
-//! [`crate`]'s documentation to it.
+//! them from here. Tests compare the client, the READMEs, the recipes and the way of a request in
+//! [`crate`]'s documentation with this table.
 
 use strum::VariantArray;
 
-/// What a client tells refusals apart by: the HTTP status code that names the failure (RFC 9110,
-/// section 15). The status of the response itself is always 400.
+/// The value by which a client distinguishes refusals: the HTTP status code that names the failure
+/// (RFC 9110, section 15). The status of the response itself is always 400.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 #[expect(missing_docs, reason = "the table says what each means")]
 pub enum ErrorCode {

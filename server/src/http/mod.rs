@@ -1,4 +1,4 @@
-//! All that knows HTTP and OpenAPI: the contract, and what happens to a request.
+//! The code that knows HTTP and OpenAPI: the contract, and what happens to a request.
 //!
 //! Nothing here knows which engine keeps the plants, and nothing outside knows what the published
 //! document looks like.

@@ -1,8 +1,9 @@
 //! A NewPlant, read from JSON exactly as the contract says.
 //!
-//! A derived reader also takes an array for the object, an unknown member twice, and bad UTF-8 in a
-//! member that it skips. This one takes a JSON text (RFC 8259) that is exactly one object, with no
-//! member twice. Its messages name the member and what was expected; they never repeat a value.
+//! A reader that serde derives would also accept an array in place of the object, an unknown member
+//! that is there twice, and bad UTF-8 in a member that it skips. This one accepts only a JSON text
+//! (RFC 8259) that is exactly one object, with no member twice. Its messages name the member and
+//! what was expected; they never repeat a value.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -59,7 +60,8 @@ impl<'de> Deserialize<'de> for NewPlant {
     }
 }
 
-/// The members of a JSON object as they were written: ours, and the names of the others.
+/// The members of a JSON object as they were written: those of NewPlant, and the names of the
+/// others.
 #[derive(Default)]
 struct Members<'a> {
     id: Option<&'a RawValue>,

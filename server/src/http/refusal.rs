@@ -1,7 +1,7 @@
 //! Every way in which a request is refused: its `error` value and its message.
 //!
-//! The message is for the client. Nothing internal may stand in it: the cause of a fault goes to
-//! the log.
+//! The message is for the client. It must hold nothing internal: the cause of a fault goes to the
+//! log.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -27,7 +27,8 @@ pub enum Refusal {
     BrokenBody,
     #[error(transparent)]
     NoToken(#[from] NoToken),
-    /// A well-formed token that is not accepted. The client is not told which of the three it is.
+    /// A well-formed token that is not accepted. It is unknown, expired or revoked; the client is
+    /// not told which.
     #[error("the bearer token is unknown, expired or revoked: ask the operator for a new one")]
     TokenNotAccepted,
     #[error("the body did not arrive within {}", humantime::format_duration(*.0))]
@@ -44,7 +45,7 @@ pub enum Refusal {
     /// A fault of the service or of its store. Its cause is for the log.
     #[error("the service failed; the operator finds the cause in the log by the request id")]
     Fault { cause: Arc<str> },
-    /// As many creates wait as may wait.
+    /// The queue of creates or the budget of bodies is full.
     #[error("the service is at its limit: send the plant again in a moment, as it is")]
     Overload,
     #[error("the store cannot be reached: send the plant again in a moment, as it is")]

@@ -30,7 +30,7 @@ const TASK: usize = 8 * 1024;
 /// allocations.
 const FIELD: usize = 160;
 
-/// The request of the operation: its head, and its body still on the wire.
+/// The request of the operation: its head, and its body, which is not read yet.
 pub struct PlantRequest(Parts, PlantBody);
 
 /// The body of a request, still on the wire.
@@ -74,9 +74,9 @@ impl PlantBody {
         !self.read && self.version <= Version::HTTP_11
     }
 
-    /// Reads the plant, within the limits. Its reservation must live as long as the plant, and as its
-    /// answer. The head is dropped before the body is waited for. Dropshot keeps a copy of it until
-    /// the answer, so the head counts, too.
+    /// Reads the plant, within the limits. Keep its reservation as long as the plant and its answer.
+    /// The head is dropped before the body is waited for. Dropshot keeps a copy of the head until the
+    /// answer, so the head counts, too.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The service behind Dropshot, and what goes on beside its requests.
+//! Starts the service in a Dropshot server, and runs the tasks that belong to no request.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -12,12 +12,12 @@ use crate::http::api::plant_store_api_mod;
 use crate::http::service::{PlantStore, Service};
 use crate::listener::door::Records;
 
-/// How often it is reported what bodies take.
+/// How often the metric of the bytes that bodies take is updated.
 const REPORT: Duration = Duration::from_secs(1);
 
-/// Puts the service behind Dropshot, on that address, over TLS if that is configured. If
-/// `connections` limits its connections, it limits the descriptors of the whole process. `records`
-/// is for Dropshot's own records.
+/// Starts a Dropshot server for the service on that address, over TLS if that is configured.
+/// `connections` bounds the connections; to do so, the server sets the limit on open files of the
+/// whole process. `records` takes Dropshot's own records.
 ///
 /// A request runs in its connection's own task and is dropped with it, which saves a task for each
 /// request. It is safe, because a queued create is committed whether or not a client waits.
@@ -57,7 +57,7 @@ pub fn listen(
 }
 
 impl Service {
-    /// Looks after the connections, and reports what bodies take. Never ends.
+    /// Looks after the connections, and updates the metric of the bodies. Never ends.
     pub async fn look_after(&self, idle_timeout: Duration) -> Infallible {
         let report = async {
             let mut ticks = tokio::time::interval(REPORT);

@@ -1,7 +1,7 @@
 //! The operation, behind the API trait: what happens to a request, step by step.
 //!
-//! Credentials first; only then a byte of the body; only then the store. Nothing here knows the
-//! wire format of a refusal, or which engine keeps the plants.
+//! First the route and the head, then the credentials, then the body, then the store. Nothing here
+//! knows the wire format of a refusal, or which engine keeps the plants.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -37,7 +37,7 @@ pub struct Service {
     metrics: RequestMetrics,
 }
 
-/// The API trait's implementation. Dropshot needs only its type.
+/// The implementation of the API trait. Dropshot needs only the type, so it has no value.
 pub(super) enum PlantStore {}
 
 impl PlantStoreApi for PlantStore {

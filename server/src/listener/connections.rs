@@ -1,9 +1,9 @@
 //! The connections of clients: how many there are, and which have been idle for too long.
 //!
-//! hyper limits the time of an HTTP/1.1 head alone. A first byte that never comes, an HTTP/2
-//! connection that never speaks, a TLS handshake that stops half way would each stay for ever. So
-//! from time to time all sockets of the listener are looked at. A request tells that its connection
-//! is in use.
+//! hyper limits only the time of an HTTP/1.1 head. Without this module a connection would stay open
+//! for ever if its first byte never comes, if it is HTTP/2 and sends nothing, or if its TLS
+//! handshake stops half way. So about once a second this module looks at all sockets of the
+//! listener. Each request tells it that the connection is in use.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -22,30 +22,31 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use crate::listener::descriptors;
 use crate::listener::door::Door;
 
-/// How often the connections are looked at, unless the time-out is short.
+/// How often the connections are looked at. If the time-out is short, more often.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How often while the door is shut: Dropshot does not accept sooner after an error.
+/// How often they are looked at while the door is shut. After an error Dropshot waits this long
+/// before it accepts again.
 const LOOK_FOR_A_PLACE: Duration = Duration::from_millis(100);
 
-/// How long there were free places before it is said again that there are none.
+/// If there were free places for this long, the log says again when there are none.
 const CALM: Duration = Duration::from_secs(10);
 
 const CONNECTIONS: &str = "plant_store_connections";
 
-/// What requests tell of their connections, and the door that these come through.
+/// What requests tell about their connections, and the door that lets connections in.
 pub struct Connections {
-    /// By the client's address, which is all that a request knows of its connection.
+    /// By the client's address: a request knows nothing else of its connection.
     requests: Mutex<HashMap<SocketAddr, Requests>>,
     unanswered: TaskTracker,
-    /// Where clients come in.
+    /// Lets connections in, or keeps them out.
     pub door: Arc<Door>,
     count: Gauge,
 }
 
 struct Requests {
     unanswered: usize,
-    /// When one came or was answered.
+    /// When the last one came or was answered.
     last: Instant,
 }
 
@@ -56,8 +57,8 @@ pub struct InFlight<'a> {
     _request: TaskTrackerToken,
 }
 
-/// When each connection was first seen, by its cookie: no other socket has the same, before it or
-/// after it (socket(7), `SO_COOKIE`).
+/// When each connection was first seen, by its cookie. No other socket ever has the same cookie
+/// (socket(7), `SO_COOKIE`).
 type Seen = HashMap<u64, Instant>;
 
 impl Connections {
@@ -76,20 +77,20 @@ impl Connections {
         InFlight { connections: self, client, _request: self.unanswered.token() }
     }
 
-    /// Waits until no request is in flight. The door is not looked after any more.
+    /// Waits until no request is in flight. From now on nothing opens or shuts the door.
     pub async fn are_answered(&self) {
         self.door.release();
         self.unanswered.close();
         self.unanswered.wait().await;
     }
 
-    /// Whether somebody waits for the last answers.
+    /// Whether [`Self::are_answered`] was called, because the service stops.
     pub fn are_ending(&self) -> bool {
         self.unanswered.is_closed()
     }
 
     /// Opens and shuts the door, and closes the connections on which no request was in flight for
-    /// so long. Never ends.
+    /// `idle_timeout`. Never ends.
     pub async fn look_after(self: &Arc<Self>, idle_timeout: Duration, log: &Logger) -> Infallible {
         let pause = LOOK.min(idle_timeout / 4).max(LOOK / 100);
         let (mut seen, mut last_shut) = (Seen::default(), None::<Instant>);
@@ -166,8 +167,9 @@ impl Drop for InFlight<'_> {
     }
 }
 
-/// Whether a socket with that own address is the listener's, or one that it has accepted. Each has
-/// an address of IPv6 if the listener has, also if its client speaks IPv4.
+/// Whether the socket with this local address is the listener, or a connection that the listener
+/// has accepted. If the listener has an IPv6 address, each connection has one, even if its client
+/// speaks IPv4.
 fn is_of(listener: SocketAddr, own: SocketAddr) -> bool {
     own.port() == listener.port()
         && own.is_ipv4() == listener.is_ipv4()

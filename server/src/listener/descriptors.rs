@@ -1,7 +1,7 @@
 //! The descriptors of this process, by their numbers.
 //!
-//! A moment later a number may be that of another file. So nobody acts on a number. Who owns a second
-//! descriptor of the file ([`Duplicator`]) can ask which file it is, and then act on it.
+//! A number may belong to another file a moment later. So no code acts on a number. Code that owns
+//! a second descriptor of the file ([`Duplicator`]) can ask which file it is, and then act on it.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -16,8 +16,8 @@ use nix::sys::socket::{
 use rustix::cmsg_space;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 
-/// The open descriptors below that number, in order, each with its own address if it is a socket of
-/// TCP.
+/// The open descriptors below that number, in order, each with its local address if it is a TCP
+/// socket.
 pub fn open(end: RawFd) -> impl Iterator<Item = (RawFd, Option<SocketAddr>)> {
     (0..end).filter_map(|number| match getsockname(number) {
         Err(Errno::EBADF) => None,
@@ -25,7 +25,7 @@ pub fn open(end: RawFd) -> impl Iterator<Item = (RawFd, Option<SocketAddr>)> {
     })
 }
 
-/// The addresses of both ends of a socket of TCP that is connected: its own and the other.
+/// The addresses of both ends of a connected TCP socket: the local one and the peer's.
 #[must_use]
 pub fn ends(socket: &OwnedFd) -> Option<(SocketAddr, SocketAddr)> {
     let number = socket.as_raw_fd();
@@ -45,7 +45,7 @@ pub struct Duplicator {
 }
 
 impl Duplicator {
-    /// Takes two descriptors.
+    /// Opens two descriptors.
     pub fn new() -> io::Result<Self> {
         let (sender, receiver) = UnixDatagram::pair()?;
         Ok(Self { sender, receiver })

@@ -1,4 +1,5 @@
-//! Lets clients in as long as there are places for them.
+//! The door: it lets connections in while there are places. There are as many places as connections
+//! of clients may be open.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -19,11 +20,11 @@ use crate::listener::descriptors::{self, Duplicator};
 /// half of it.
 const RESERVE: usize = 128;
 
-/// How many of these are free while the door is open. Clients may take them.
+/// How many descriptors are free for the service while the door is open. Clients may take them too.
 const FEW: usize = 4;
 
 /// What the service opens before its connections are first looked at: two listeners, two sessions
-/// on a database, what duplicates descriptors.
+/// on a database, and the two descriptors of the [`Duplicator`].
 const AT_START: usize = 8;
 
 /// Every descriptor is lower than this before the limit is set.
@@ -36,11 +37,11 @@ const DROP: SockFilter = SockFilter::new(0x06, 0, 0, 0);
 /// A drain for Dropshot's records.
 pub type Records = Arc<dyn SendSyncRefUnwindSafeDrain<Ok = (), Err = Never>>;
 
-/// The way into the process.
+/// Lets connections into the process, or keeps them out.
 #[derive(Default)]
 pub struct Door {
     state: Mutex<State>,
-    /// Tells that accepting has failed.
+    /// Notified if accepting has failed.
     failed: Notify,
 }
 
@@ -60,7 +61,7 @@ struct State {
 }
 
 impl Door {
-    /// From now on there are places for so many connections. Returns how many: fewer, if the hard
+    /// From now on there are so many places. Returns how many there really are: fewer, if the hard
     /// limit on open files does not allow them.
     pub fn limit(&self, places: usize) -> io::Result<usize> {
         let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
@@ -75,13 +76,13 @@ impl Door {
         Ok(places)
     }
 
-    /// A logger for Dropshot, which writes to that drain. The door shuts while Dropshot reports
-    /// that it cannot accept.
+    /// A logger for Dropshot, which writes to that drain. If Dropshot reports that it cannot
+    /// accept, the logger shuts the door before it returns.
     pub fn logger(self: &Arc<Self>, records: Records) -> Logger {
         Logger::root(AcceptErrors { records, door: Arc::clone(self) }, o!())
     }
 
-    /// The door is at this listener of the process from now on.
+    /// From now on the door opens and shuts this listener of the process.
     ///
     /// Its connections send each packet at once. Without `TCP_NODELAY` the second of two small
     /// packets waits until the client acknowledges the first (RFC 9293, section 3.7.4), and a
@@ -100,12 +101,14 @@ impl Door {
         Ok(())
     }
 
-    /// Closes the second descriptor of the listener, which would go on listening without Dropshot.
+    /// Closes the second descriptor of the listener. Otherwise the socket would go on listening
+    /// after Dropshot has closed its own descriptor.
     pub fn release(&self) {
         self.state().listener = None;
     }
 
-    /// Where the listener is, if there is one, and what duplicates its connections' descriptors.
+    /// The address of the listener, if there is one, and what duplicates the descriptors of its
+    /// connections.
     pub fn listener(&self) -> Option<(SocketAddr, Arc<Duplicator>)> {
         let state = self.state();
         Some((state.listener.as_ref()?.local_addr().ok()?, state.duplicator.clone()?))
@@ -116,8 +119,8 @@ impl Door {
         self.state().end
     }
 
-    /// These descriptors are in use, in order, and so many of them are connections of clients.
-    /// Opens or shuts the door. Returns whether it is shut.
+    /// Opens or shuts the door. `used` are the descriptors in use, in ascending order; `clients` of
+    /// them are connections of clients. Returns whether the door is shut.
     pub fn count(&self, used: &[RawFd], clients: usize) -> bool {
         let mut state = self.state();
         if clients < state.places {
@@ -145,8 +148,8 @@ impl Door {
 }
 
 impl State {
-    /// Nobody comes in any more. Those that are in the listener's queue already are closed: they
-    /// would take descriptors that are free for the service.
+    /// Lets no more connections in. Closes those that are in the listener's queue already, because
+    /// they would take descriptors that are free for the service.
     fn shut(&mut self) {
         if !self.is_shut && self.listener.is_some() {
             self.is_shut = true;
@@ -165,7 +168,7 @@ impl State {
         }
     }
 
-    /// Sets the soft limit such that so many numbers are free below it.
+    /// Sets the soft limit so that `free` numbers below it are free.
     fn leave(&mut self, free: usize, used: &[RawFd]) {
         let mut soft = free as rlim_t;
         for &number in used {
@@ -182,7 +185,7 @@ impl State {
     }
 }
 
-/// Passes Dropshot's records on, and hears of accepting that fails.
+/// Passes Dropshot's records on, and shuts the door at the record of an accept that failed.
 struct AcceptErrors {
     records: Records,
     door: Arc<Door>,

@@ -1,10 +1,11 @@
 //! What Dropshot's listener lacks: a bound on connections, a time-out for those that say nothing,
-//! and an option of its socket.
+//! and an option of its socket. The *door* is the mechanism that lets connections in or keeps them
+//! out: a limit on open files, and a packet filter.
 //!
 //! Dropshot 0.18 binds its listener itself, accepts in a task of its own, and keeps the connections
 //! (<https://github.com/oxidecomputer/dropshot/issues/726>). A program cannot give it a listener,
-//! and cannot see a connection before its first request. So this room works from outside, with what
-//! the kernel knows of the descriptors of this process:
+//! and cannot see a connection before its first request. So this room asks the kernel about the
+//! descriptors of this process, and acts on the sockets themselves:
 //!
 //! | Dropshot lacks | what is done instead | in |
 //! | --- | --- | --- |
@@ -15,9 +16,9 @@
 //!
 //! # The bound
 //!
-//! Clients must not take the descriptors that the rest of the service needs. Nobody else can know
-//! about that: a file, a session on a database, an operator's connection are opened as in any other
-//! program. So clients have to stop in front of the process:
+//! Clients must not take the descriptors that the rest of the service needs. The rest of the
+//! service does not know about the bound: it opens a file, a session on a database or an operator's
+//! connection as any other program does. So the kernel has to keep the clients out of the process:
 //!
 //! ```text
 //!   the door is open                               the door is shut
@@ -29,18 +30,18 @@
 //!          ◀────────────── a look finds a free place ──────────────────
 //! ```
 //!
-//! At the first connection too many, accept(2) fails. Dropshot reports that to its logger from
-//! within its loop, so nothing is accepted until the logger returns, and in that time the door
-//! shuts. What the service itself opens can fail only between these two, and is tried again as
-//! after any other fault.
+//! At the first connection too many, accept(2) fails. Dropshot reports that to its logger in the
+//! loop that accepts, so it accepts nothing until the logger returns. The logger shuts the door
+//! before it returns. Only between the failed accept(2) and the shut door, the service itself may
+//! fail to open something; it tries again, as after any other fault.
 //!
 //! A client in front of a shut door waits: its TCP sends the SYN again, at first every second (RFC
-//! 6298), as if the queue of the listener were full. A client that was in the queue when the door
-//! shut has its connection closed.
+//! 6298), as if the queue of the listener were full. The connections that are in the queue when the
+//! door shuts are closed.
 //!
-//! # When Dropshot takes a listener
+//! # If a later Dropshot takes a listener
 //!
-//! Then this folder is deleted, and `http::server` gives it a listener that sets `TCP_NODELAY` and
+//! Then delete this folder, and let `http::server` give it a listener that sets `TCP_NODELAY` and
 //! holds a permit of a semaphore for each connection that it accepts. What remains are the requests
 //! in flight, which a stop waits for ([`connections::InFlight`]), and a time-out in the stream of
 //! each connection.

@@ -1,10 +1,10 @@
 //! The metrics in Prometheus' text format.
 //!
-//! Nothing here knows a series, except that names say what is measured: a histogram of seconds
-//! ends in `_seconds`, one of sizes in `_size`. Each room registers its own series once, as it
-//! starts, and keeps the handles. So a request looks up nothing and allocates nothing, and a
-//! series that has counted nothing yet is there as 0. Without [`Exporter::install`] the handles do
-//! nothing and cost a branch each.
+//! This module does not know the series of the rooms. It knows only the ends of their names: that
+//! of a histogram of seconds ends in `_seconds`, that of a histogram of sizes in `_size`. Each room
+//! registers its own series once, as it starts, and keeps the handles. So a request looks up
+//! nothing and allocates nothing, and a series that has counted nothing yet is there as 0. Without
+//! [`Exporter::install`] the handles do nothing and cost a branch each.
 //!
 //! Label values are words of this crate. A label must never hold what a client sent, and nothing
 //! may count plants or tokens by their content.
@@ -15,13 +15,13 @@ use std::time::Duration;
 use metrics::{describe_gauge, gauge};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 
-/// From the fsync of a fast disk to the default deadline of a body.
+/// The bounds of the buckets: from the fsync of a fast disk to the default deadline of a body.
 const SECONDS: [f64; 16] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
     5.0, 10.0,
 ];
 
-/// From a create that is alone in its commit to the largest batch.
+/// The bounds of the buckets: from a create that is alone in its commit to the largest batch.
 const SIZES: [f64; 11] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
 
 /// How long samples are kept before they are sorted into buckets. A busy second has a megabyte of
@@ -30,7 +30,7 @@ const UPKEEP: Duration = Duration::from_secs(1);
 
 const BUILD_INFO: &str = "plant_store_build_info";
 
-/// What was counted.
+/// All metrics of this process.
 pub struct Exporter(PrometheusHandle);
 
 impl Exporter {

@@ -1,11 +1,12 @@
-//! What operators and their machines ask, on a listener of its own, never on the API's:
-//! `/metrics`, `/live` and `/ready`.
+//! The answers for operators and their programs: `/metrics`, `/live` and `/ready`. They have a
+//! listener of their own, and are never on that of the API.
 //!
-//! It has a thread of its own, so a scrape does not wait for requests, and requests do not wait
-//! while the samples of a busy second are sorted. Dropshot would serve it as well, but its listener
-//! has no bound on connections and no time-out for them, and hyper alone needs few lines for both.
+//! The listener has a thread of its own, so a scrape does not wait for requests, and requests do
+//! not wait while the samples of a busy second are sorted. Dropshot could serve it too, but its
+//! listener has no bound on connections and no time-out for them, and hyper alone needs few lines
+//! for both.
 //!
-//! Whoever reaches the address may ask. Nothing of a plant or a token is said here.
+//! Everybody who can reach the address may ask. No answer says anything of a plant or a token.
 
 mod exporter;
 
@@ -41,7 +42,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// too.
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Says whether a create would be taken now, else why not.
+/// Says whether the service would take a create now. If not, the error says why.
 pub type Readiness = Box<dyn Fn() -> Result<(), &'static str> + Send + Sync>;
 
 /// The listener for operators.
@@ -54,7 +55,7 @@ pub struct Operations {
 /// What the answers come from.
 struct Asked {
     exporter: Exporter,
-    /// Not there as long as the service starts.
+    /// Empty until the service has started.
     readiness: OnceLock<Readiness>,
 }
 
@@ -79,7 +80,7 @@ impl Operations {
         Ok(Self { address, asked })
     }
 
-    /// From now on `/ready` says what this says.
+    /// From now on `/ready` answers what `readiness` returns.
     pub fn is_ready_by(&self, readiness: Readiness) {
         let _ = self.asked.readiness.set(readiness);
     }

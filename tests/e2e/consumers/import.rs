@@ -16,7 +16,7 @@ use super::commands::on_a_terminal;
 use super::{plants, run, write};
 use crate::database;
 
-/// As many lines of plants, with ids from 0 on.
+/// This number of lines of plants, with ids from 0 on.
 fn lines(plants: usize) -> String {
     let line = |id| plant(i64::try_from(id).expect("a small number"), "Monstera", Some("tropical"));
     (0..plants).map(|id| line(id) + "\n").collect()
@@ -146,7 +146,7 @@ fn csv_with_a_quote_that_is_not_closed_ends_the_import_and_says_so() {
     }
 }
 
-/// An import of standard input that gets as many lines, and then neither more nor the end.
+/// An import of standard input that gets this text. Then it gets no more bytes and no end of input.
 fn waiting(server: &Server, text: String) -> (Child, thread::JoinHandle<ChildStdin>) {
     let mut command = plants(server, &["import", "-"]);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -164,8 +164,8 @@ fn pid(process: &Child) -> Pid {
     Pid::from_raw(i32::try_from(process.id()).expect("a process id is an i32"))
 }
 
-/// At each signal many creates are under way, and more lines are waiting. Every tenth id has a second
-/// line that differs: the first is stored, in each run.
+/// At each signal many creates are under way, and more lines are waiting. Every tenth id has a
+/// second line with another plant: the plant of the first line is stored, in each run.
 #[test]
 fn import_killed_or_interrupted_several_times_and_run_again_ends_with_the_same_store() {
     let size = amount(2000, 100_000);
@@ -252,7 +252,7 @@ fn fault_of_the_service_that_lasts_gives_plants_up_and_ends_the_import() {
     assert_eq!(counts(&printed), [0, 0, rejected.len() as u64]);
 }
 
-/// A line of 200 MB, and as many lines as are in no memory of this size.
+/// A line of 200 MB, and more lines than the import may hold in memory.
 #[test]
 fn memory_of_an_import_is_bounded() {
     let server = Server::start();

@@ -1,4 +1,4 @@
-//! The client that repeats what may pass, against the real binary.
+//! The client that repeats a request if that may help, against the real binary.
 
 use std::cell::RefCell;
 use std::io::{Read, Write};

@@ -32,7 +32,7 @@ pub struct InProcess {
     pub address: SocketAddr,
     pub token: String,
     plants: Arc<Mutex<Plants>>,
-    /// Dropped to end the service.
+    /// Dropping it ends the service.
     running: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }

@@ -1,5 +1,6 @@
-//! Fuzzing of the code that reads the wire: long property runs whose oracles share no code with the
-//! service. `cargo xtask soak` runs them at full length. What they find becomes a plain test.
+//! Fuzzing of the code that reads requests: long property tests. The code that knows the right
+//! answers shares nothing with the service. `cargo xtask soak` runs them at full length. What they
+//! find becomes a plain test.
 
 mod bodies;
 mod credentials;

@@ -92,7 +92,7 @@ fn escaped(character: char) -> String {
     units.map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>().concat()
 }
 
-/// A value for an unknown member: valid JSON, also where it cannot be decoded.
+/// A value for an unknown member: valid JSON, even if it cannot be decoded.
 fn value() -> impl Strategy<Value = String> {
     select(vec![
         "null",

@@ -1,4 +1,4 @@
-//! More clients than there may be, and clients that come and go all the time.
+//! More clients than may be connected, and clients that connect and disconnect all the time.
 
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use plant_store_tests::{Server, amount, plant};
 use crate::connections::{Crowd, count, create_late};
 use crate::metrics::{get, metrics_address};
 
-/// How many connections there may be beside those that are allowed.
+/// How many more connections than `--max-connections` there may be.
 const FEW: usize = 4;
 
 /// How soon operators get an answer.

@@ -52,7 +52,7 @@ struct Flood {
     heads: Vec<Connection>,
     /// Sends a byte a second on each of `bodies` and `heads`.
     slow_sender: JoinHandle<()>,
-    /// Dropped to end the slow sender.
+    /// Dropping it ends the slow sender.
     running: Sender<()>,
 }
 

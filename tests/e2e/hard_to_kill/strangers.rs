@@ -1,7 +1,7 @@
-//! Clients that do their worst, with and without a token, beside honest ones, which are connected
-//! and create plants without a refusal. Every answer is one
-//! that the contract declares, no plant that was answered with 200 is lost, and the memory stays
-//! where the operator's README says.
+//! Clients that send as much as they can, with and without a token. At the same time honest
+//! clients, which connect before that, create plants without a refusal. Every answer is one that
+//! the contract declares, no plant that was answered with 200 is lost, and the memory stays below
+//! the bound in the operator's README.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use plant_store_tests::process::{allow_many_files, memory_mib};
 use plant_store_tests::{Connection, Server, amount, plant};
 
-/// What a container has that runs the service with its default limits.
+/// The memory of a container that runs the service with its default limits.
 const CONTAINER_MIB: f64 = 512.0;
 
 const HONEST: usize = 8;
@@ -44,7 +44,7 @@ fn honest(server: &Server, clients: &mut [Connection], next: &AtomicI64) -> usiz
     })
 }
 
-/// The flood runs in so many threads while honest clients create plants.
+/// The flood runs in `threads` threads while honest clients create plants.
 fn beside(flags: &[&str], threads: usize, flood: Flood) -> Server {
     allow_many_files().expect("the soft limit can be raised");
     let server = Server::starting().with(flags).start();
@@ -72,7 +72,7 @@ fn beside(flags: &[&str], threads: usize, flood: Flood) -> Server {
     server
 }
 
-/// A connection that may not come about, because as many as may be are open.
+/// A connection, if one can be opened: the limit on connections may be reached.
 fn connect(server: &Server) -> Option<TcpStream> {
     let stream = TcpStream::connect_timeout(&server.address, Duration::from_millis(200)).ok()?;
     stream.set_write_timeout(Some(Duration::from_millis(200))).expect("a time-out can be set");
@@ -98,7 +98,7 @@ fn requests_for_other_paths_at_full_speed_do_not_fill_the_log() {
     assert!(strangers < 100 * 60, "{strangers} records");
 }
 
-/// More of them than connections may be open; each sends a head of which the end never comes.
+/// More clients than connections may be open. Each sends a head that never ends.
 fn endless_heads(server: &Server, stop: &AtomicBool) {
     let mut heads: Vec<_> = (0..amount(500, 1000)).filter_map(|_| connect(server)).collect();
     let piece = format!("X: {}\r\n", "x".repeat(16_000));
@@ -115,7 +115,7 @@ fn endless_heads(server: &Server, stop: &AtomicBool) {
     }
 }
 
-/// Each is refused with 503 or created; its room is given back.
+/// Each is refused with 503 or created, and the bytes that it takes become free again.
 fn large_body(server: &Server, _: &AtomicBool) {
     let Some(mut stream) = connect(server) else { return };
     let body = plant(-1, &"f".repeat(1_000_000), None);

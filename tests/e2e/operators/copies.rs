@@ -1,4 +1,4 @@
-//! `plant-store copy`: backup and restore, while the server writes, and cut off at any moment.
+//! `plant-store copy`: backup and restore, while the server writes, and stopped at any moment.
 
 use std::collections::BTreeSet;
 use std::fs;

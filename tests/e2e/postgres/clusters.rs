@@ -1,4 +1,4 @@
-//! What the tests hold the service to: clusters that are killed and come back, and standbys.
+//! The clusters of the tests themselves: they can be killed and started again, and have standbys.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read, stdin};

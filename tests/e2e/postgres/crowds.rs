@@ -1,4 +1,4 @@
-//! The database restarts while more clients wait than there may be.
+//! The database restarts while more clients wait than may be connected.
 
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
-//! The database fails under load. No acknowledged plant is lost, none is there twice or without
-//! having been sent, every answer is declared and comes by the deadline, and afterwards the service
-//! goes on by itself.
+//! The database fails under load. No plant that was answered with 200 is lost, no plant is there
+//! twice, no plant is there that was not sent, every answer is declared and comes by the deadline,
+//! and afterwards the service goes on by itself.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ use plant_store_tests::{amount, wait_until};
 use super::load::Sent;
 use super::scene::{ANSWERS, Scene, rounds};
 
-/// How long a create may take, in seconds: the default, but more where other tests run beside it
-/// and a restart of the database takes long.
+/// How long a create may take, in seconds: the default, but more if other tests run at the
+/// same time, because a restart of the database then takes long.
 fn timeout() -> usize {
     amount(20, 5)
 }

@@ -1,4 +1,4 @@
-//! Several hosts in one URL, and what changes behind it.
+//! Several hosts in one URL, and what changes on them.
 
 use plant_store_tests::postgres::{Cluster, Link, Session};
 use plant_store_tests::{Folder, Server, plant, wait_until};
@@ -53,7 +53,7 @@ fn token_command_finds_the_primary_behind_a_standby() {
     assert!(!server.command(&["token", "list"]).contains("ci"));
 }
 
-/// Also where the sessions are new: the one that asks learns it when it connects.
+/// Also if the session that asks is a new one: it asks when it connects.
 #[test]
 fn creates_are_503_while_fsync_is_off() {
     let (cluster, session) = with_plants();

@@ -12,7 +12,7 @@ use plant_store_tests::{Connection, Server, wait_until};
 
 use crate::hard_to_kill::load::{id, plant_with};
 
-/// How many creates wait for an answer at the most.
+/// How many creates wait for an answer at most.
 pub const CLIENTS: usize = 12;
 
 /// How much later than its deadline an answer may come, because the machine has other work too.
@@ -243,7 +243,7 @@ fn create(server: &Server, connection: &mut Connection, number: i64) -> Answer {
     }
 }
 
-/// Ends the clients, also where the test fails.
+/// Ends the clients, also if the test fails.
 struct OnDrop<'a>(&'a AtomicBool);
 
 impl Drop for OnDrop<'_> {

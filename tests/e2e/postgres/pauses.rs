@@ -1,5 +1,5 @@
-//! A machine that is paused, or loses its power, says no word more, and its connections stay open.
-//! What it had begun must not keep the others from their work.
+//! A machine that is paused, or loses its power, sends nothing more, and its connections stay open.
+//! The transactions that it had begun must not make the others wait for long.
 
 use std::fs;
 use std::process::{Command, Stdio};

@@ -1,4 +1,4 @@
-//! The database is there, and does not take writes for a while: creates are refused with 503 by the
+//! The database runs, but takes no writes for a while: creates are refused with 503 by the
 //! deadline, and succeed again by themselves.
 
 use std::fs::{self, Permissions};
@@ -116,8 +116,8 @@ fn full_disk_is_503_until_there_is_room() {
     assert!(scene.cluster.log().contains("No space left on device"));
 }
 
-/// The service cancels its statement. Only left alone, it would hold its place in the queue of the
-/// lock, and the locks that it has already.
+/// The service cancels the statement, and does not only give it up. Otherwise the statement would
+/// keep its place in the queue of the lock, and the locks that it has already.
 #[test]
 fn create_that_waits_for_a_lock_is_503_by_the_deadline_and_holds_no_lock_after_it() {
     let scene = Scene::start(TIMEOUT);

@@ -1,4 +1,4 @@
-//! Several servers over one database answer as one.
+//! Several servers on one database answer as one server would.
 
 use std::process::Stdio;
 use std::sync::mpsc;

@@ -9,7 +9,7 @@ use nix::sys::signal::Signal;
 use plant_store_tests::postgres::{Cluster, Mode};
 use plant_store_tests::{Connection, Folder, Response, Server, plant, run, wait_until};
 
-/// A primary with its standby, and a server that finds whichever takes writes.
+/// A primary with its standby, and a server that finds the one that takes writes.
 struct Pair {
     primary: Cluster,
     standby: Cluster,

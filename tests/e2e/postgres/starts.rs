@@ -1,5 +1,5 @@
 //! How the service starts: on a database that is down, that is not a store or not safe, that asks
-//! for a password, or that is reached over TLS. What an operator has to mend is said at once, in
+//! for a password, or that is reached over TLS. What an operator has to correct is said at once, in
 //! one line without the password, and the exit status is 1.
 
 use std::fs::{self, Permissions};
@@ -17,7 +17,7 @@ use crate::metrics::{get, metrics_address};
 use crate::monitoring::assert_monitoring_names_the_series_of;
 use crate::sqlite::schemas::TOKEN;
 
-/// The password of the owner, where the cluster asks for one.
+/// The password of the owner, if the cluster asks for one.
 const PASSWORD: &str = "s3cret%1";
 
 /// `plant-store serve` on that store, without a password of the person who runs the tests.
@@ -58,7 +58,8 @@ fn monitoring_names_each_series_that_is_served_and_no_other() {
     assert_monitoring_names_the_series_of(&server);
 }
 
-/// The service's sessions on the database are no clients, also where they begin after the limit.
+/// The service's sessions on the database do not count as clients, even if they are opened after
+/// the limit on open files is set.
 #[test]
 fn clients_get_all_their_connections_where_the_database_comes_later() {
     const MOST: usize = 20;
@@ -138,7 +139,7 @@ fn database_that_does_not_sync_is_refused_and_served_with_a_warning_by_without_f
     );
 }
 
-/// The same, where the cluster asks the owner for the password.
+/// The same, but the cluster asks the owner for the password.
 fn with_password() -> (Cluster, String) {
     let (cluster, url) = with_plants();
     let session = cluster.session("postgres");
@@ -284,7 +285,7 @@ fn certificate_is_trusted_by_sslrootcert_for_its_name_alone() {
     }
 }
 
-/// Also not tried again: an operator has to mend it.
+/// This is also not tried again: an operator has to correct it.
 #[test]
 fn tls_that_is_asked_for_is_never_plain_text() {
     let (cluster, url) = with_plants();

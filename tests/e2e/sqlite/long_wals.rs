@@ -1,4 +1,5 @@
-//! A WAL that another process holds: it grows, it is reported, and it shrinks afterwards.
+//! A WAL that cannot start over because another process reads the store: it grows, it is reported,
+//! and it shrinks afterwards.
 
 use plant_store_tests::Server;
 use rusqlite::Connection;

@@ -1,5 +1,5 @@
-//! What SQLite alone has: the file of a store and its WAL. These tests say what is left of them after
-//! a crash, a full or failing disk, damage, and what operators do to files.
+//! What SQLite alone has: the file of a store and its WAL. These tests check what is left of them
+//! after a crash, a full or failing disk, damage, and what operators do to files.
 
 pub mod check;
 pub mod checkpoints;

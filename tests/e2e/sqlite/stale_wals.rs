@@ -1,4 +1,4 @@
-//! A WAL beside a file that is not its own: it must not be adopted.
+//! A WAL beside a store that it does not belong to: no command may use it.
 
 use std::fs;
 use std::path::Path;
@@ -107,7 +107,7 @@ fn file_of_another_store_beside_a_wal_is_refused() {
     }
 }
 
-/// Whatever part of the WAL was copied into the file by then, the WAL has it all.
+/// Even if a part of the WAL was copied into the file already, the WAL still has all of it.
 #[test]
 fn copy_of_the_file_from_the_time_of_its_wal_is_served_whole() {
     let server = Server::start();

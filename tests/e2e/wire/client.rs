@@ -56,7 +56,8 @@ async fn client_says_503_500_and_lost_connections_may_be_repeated() {
     assert_eq!(error_and_may_repeat(create(&client, "Ficus", None).await), (None, true));
 }
 
-/// The client cannot ask the service's own table, which says what may pass.
+/// The client cannot use the service's own table, which says what may succeed later. So this test
+/// compares the two.
 #[test]
 fn client_repeats_exactly_the_errors_that_may_pass() {
     for code in ErrorCode::ALL {

@@ -19,7 +19,7 @@ fn challenge(answer: &Response) -> &str {
 }
 
 /// The head alone decides: the client is refused although it has sent no byte of its body, and it
-/// gets no `100 Continue` where it asks for one.
+/// gets no `100 Continue` even if it asks for one.
 #[test]
 fn request_without_an_accepted_token_is_401_before_its_body_is_read() {
     let server = Server::start();

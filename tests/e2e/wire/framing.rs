@@ -1,4 +1,4 @@
-//! Framing of requests: what HTTP allows, and what it does not.
+//! Framing of requests: what HTTP allows, and what it forbids.
 
 use plant_store_client::Client;
 use plant_store_client::types::NewPlant;

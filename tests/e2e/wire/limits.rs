@@ -119,8 +119,8 @@ fn bodies_past_their_common_limit_are_503_and_get_room_again() {
     assert!(server.export().contains_key(&3), "its client has left");
 }
 
-/// Of 150 kB, large bodies leave 18,750 bytes. While one has 100 kB, another one of 45 kB would fit
-/// otherwise.
+/// Of 150 kB, large bodies leave 18,750 bytes. Without that rule, a body of 45 kB would fit while
+/// another one has 100 kB.
 #[test]
 fn large_bodies_leave_an_eighth_of_the_common_limit_to_small_ones() {
     let flags = ["--max-body", "100kB", "--max-bodies", "150kB"];
@@ -133,7 +133,7 @@ fn large_bodies_leave_an_eighth_of_the_common_limit_to_small_ones() {
     server.create(&plant_with(2, 45_000)).plant();
 }
 
-/// A body that does not say its length takes room as it comes.
+/// A body without a `Content-Length` takes bytes of the limit as it arrives.
 #[test]
 fn chunks_past_the_common_limit_are_503() {
     let flags = ["--max-body", "85kB", "--max-bodies", "140kB"];

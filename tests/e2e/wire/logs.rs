@@ -191,7 +191,7 @@ fn closed_standard_error_changes_no_exit_status() {
     assert_eq!(server.wait().code(), Some(1));
 }
 
-/// Each client may ask why; what it sent is not repeated.
+/// Each client may ask for the cause. The record of it does not repeat what the client sent.
 #[test]
 fn record_of_a_400_has_its_reason() {
     let server = Server::start();
@@ -234,7 +234,7 @@ fn record_of_a_404_or_405_has_200_bytes_of_path_and_method_as_text() {
     assert!(!log.contains("secret"));
 }
 
-/// A terminal obeys these; a client may send them in a path.
+/// A terminal would interpret these characters. A client may send them in a path.
 #[test]
 fn text_log_escapes_characters_that_a_terminal_obeys() {
     let mut server = Server::starting().with(&["--log-format", "text"]).start();

@@ -1,4 +1,4 @@
-//! What goes over the wire. These tests run on both engines, and once more over TLS.
+//! Requests and answers, byte for byte. These tests run on both engines, and once more over TLS.
 
 pub mod bodies;
 pub mod client;

@@ -1,4 +1,4 @@
-//! Small ways to break or to bend the contract, and what each check says about them:
+//! Small changes of the contract, harmless and harmful, and what each check says about them:
 //!
 //! - the drift check: is the checked-in document the one that the code makes? It catches every edit,
 //!   so it has no column in the table;

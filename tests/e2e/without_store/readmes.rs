@@ -79,7 +79,8 @@ fn lists_of_errors_that_may_be_repeated_are_that_of_the_table() {
     }
 }
 
-/// Each value of `error` stands at the step that answers it. So do the router's 404 and 405.
+/// The map names each value of `error` at the step that answers it, and also the router's 404 and
+/// 405.
 #[test]
 fn journey_of_a_request_names_every_error_code() {
     let map = text("server/src/lib.rs");
@@ -89,7 +90,7 @@ fn journey_of_a_request_names_every_error_code() {
     assert_eq!(named.collect::<BTreeSet<u16>>(), expected.collect());
 }
 
-/// The first table says it in short.
+/// The table of the contract has no header, and names the members in short.
 #[test]
 fn readme_names_every_member_of_the_contract_with_its_type() {
     let table = table(&text("README.md"), "");
@@ -123,7 +124,7 @@ fn view_for_people_shows_every_member_of_a_plant() {
     }
 }
 
-/// The Markdown files below a folder, without what a build or git keeps there.
+/// The Markdown files below a folder, without those in the folders of a build or of git.
 fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
         let (path, name) = (entry.path(), entry.file_name());

@@ -1,4 +1,5 @@
-//! The rooms of `server/src`: a module imports only from its own room and from those below it.
+//! The rooms of `server/src`: a module imports only from its own room and from the rooms to its
+//! right in the map of `lib.rs`.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -12,7 +12,7 @@ use similar::TextDiff;
 use crate::compat::DOCUMENT;
 use xtask::run::root;
 
-/// The command that mends a difference.
+/// The command that removes a difference.
 const MEND: &str = "cargo xtask generate";
 
 const HEADER: &str = "\

@@ -17,7 +17,7 @@ pub fn folder() -> PathBuf {
     root().join("target/conformance")
 }
 
-/// What the machine lacks for the tools, where it lacks something.
+/// What the machine lacks for the tools, if it lacks something.
 #[must_use]
 pub fn missing() -> Option<&'static str> {
     match has("python3") {
@@ -32,7 +32,7 @@ pub fn missing_npm() -> Option<&'static str> {
     (!has("npm")).then_some("npm is missing: install Node.js 20 or newer")
 }
 
-/// Fetches the tools, where they are not there yet, and lays out what they work on.
+/// Installs the tools, if they are not there yet, and copies what they work on.
 pub fn install() -> Result<()> {
     install_node()?;
     let sh = shell()?;
@@ -52,7 +52,7 @@ pub fn install_node() -> Result<()> {
     once("package-lock.json", "node_modules", || quietly(cmd!(sh, "npm ci")))
 }
 
-/// A shell in [`folder`], where the tools are found first.
+/// A shell in [`folder`], with a `PATH` on which the tools come first.
 pub fn shell() -> Result<Shell> {
     let sh = Shell::new()?;
     sh.change_dir(folder());
@@ -69,8 +69,8 @@ pub fn path() -> OsString {
         .expect("no folder of a path holds its separator")
 }
 
-/// Copies the document and `tests/conformance` to where the tools run; what a client's generator
-/// left there must not outlive a change of the document.
+/// Copies the document and `tests/conformance` into the folder of the tools. Removes the generated
+/// clients first, because they are those of an earlier document.
 fn lay_out() -> Result<()> {
     let clients = folder().join("clients");
     if clients.exists() {
@@ -97,8 +97,9 @@ fn copy(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Installs what this lock file names into this folder, unless it holds just that. The copy of
-/// the lock file that tells is written last: an installation that broke off is begun again.
+/// Installs what this lock file names into this folder, unless it is installed already. A copy of
+/// the lock file in the folder says so. It is written last, so an installation that was interrupted
+/// begins again.
 fn once(lock: &str, into: &str, install: impl FnOnce() -> Result<String>) -> Result<()> {
     let wanted = fs::read(folder().join(lock)).with_context(|| format!("cannot read {lock}"))?;
     let stamp = folder().join(into).join(lock);

@@ -1,7 +1,7 @@
 //! What one difference means to a consumer of the document.
 //!
-//! The rules name what is harmless, each with its reason. Whatever no rule names is breaking: no
-//! change passes because nobody thought of it.
+//! The rules name what is harmless, each with its reason. A change that no rule names is breaking.
+//! So a change that nobody has thought of does not pass.
 
 use std::fmt;
 
@@ -141,7 +141,7 @@ fn asks_for_less(difference: &Difference<'_>) -> bool {
     }
 }
 
-/// Surely larger: not if the two are the same as 64-bit floats.
+/// Whether it is larger. Two numbers that are the same as 64-bit floats are not.
 fn is_larger(one: &Value, other: &Value) -> bool {
     one.as_f64().zip(other.as_f64()).is_some_and(|(one, other)| one > other)
 }

@@ -1,8 +1,9 @@
 //! The differences between two documents.
 //!
-//! Complete by construction: every value that is not equal lies at the place of a difference. The
-//! order of an object's members does not count, nor that of a list whose items have names. This
-//! module does not know what a difference means.
+//! The list is complete by construction: every value that is not equal is at the place of a
+//! difference, or below it. The order of an object's members does not count, and the order of a
+//! list whose items have names does not count either. This module does not know what a difference
+//! means.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,7 +13,7 @@ use serde_json::Value;
 
 use crate::place::{Place, members};
 
-/// One difference, as small as it can be told.
+/// One difference, at the innermost place that has it.
 pub struct Difference<'a> {
     pub place: Place,
     /// The older value; none if it was added.

@@ -9,7 +9,7 @@ use crate::place::{Place, members};
 
 /// A document, and where it comes from.
 pub struct Document {
-    /// For people: "the merge base with origin/main (4553a8e)".
+    /// Its name, for people: "the merge base with origin/main (4553a8e)".
     pub name: String,
     /// Its value.
     pub json: Value,
@@ -63,9 +63,9 @@ fn every_reference_ends(document: &Value, place: &Place, value: &Value) -> Resul
     Ok(())
 }
 
-/// Fails if a `$ref` leads back to itself without a step into a member. A tree may refer to itself in
-/// its branches; a schema that is a reference to itself says nothing (JSON Schema Core 2020-12,
-/// section 9.4.1).
+/// Fails if a `$ref` leads back to itself without a step into a member. The schema of a tree may
+/// refer to itself in a member; a schema that is a reference to itself says nothing (JSON Schema
+/// Core 2020-12, section 9.4.1).
 fn ends<'a>(document: &'a Value, value: &'a Value, chain: &mut Vec<&'a str>) -> Result<()> {
     if let Some(reference) = value["$ref"].as_str() {
         ensure!(

@@ -9,7 +9,8 @@
 //!   → version     which version that needs
 //! ```
 //!
-//! A difference that no rule names is breaking: no change may pass because nobody thought of it.
+//! A difference that no rule names is breaking. So a change that nobody has thought of does not
+//! pass.
 
 mod class;
 mod difference;
@@ -41,7 +42,7 @@ pub struct Report {
 
 /// One change.
 pub struct Change {
-    /// Where it is.
+    /// Its place in the document.
     pub place: Place,
     /// What happened there.
     pub what: String,
@@ -85,7 +86,7 @@ impl Report {
         version::least(&self.old, self.class())
     }
 
-    /// Fails where the newer document has a smaller version than its changes need.
+    /// Fails if the newer document has a smaller version than its changes need.
     pub fn verdict(&self) -> Result<()> {
         version::verdict(&self.old, &self.new, self.class())
     }

@@ -131,8 +131,8 @@ pub(crate) fn is_word(kind: &str) -> bool {
     WORDS.contains(&kind)
 }
 
-/// What is one step further: the members of an object; the items of a list by their names if each has
-/// a different one, else by their positions.
+/// The values one step further. The members of an object are found by their names. The items of a
+/// list are found by their names if each has a different one, else by their positions.
 pub(crate) fn members(value: &Value) -> IndexMap<String, &Value> {
     match value {
         Value::Object(members) => {
@@ -153,7 +153,8 @@ pub(crate) fn members(value: &Value) -> IndexMap<String, &Value> {
     }
 }
 
-/// As a JSON pointer, but with the name of an item of a list, if it has one, for its position.
+/// A JSON pointer, but an item of a list that has a name is written by its name, not by its
+/// position.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#")?;

@@ -1,5 +1,5 @@
-//! What a document uses, and where: which of its parts requests and responses reach, through every
-//! `$ref`, and which security schemes and tags its operations have.
+//! What a document uses: which of its parts are used by requests and which by responses, through
+//! every `$ref`, and which security schemes and tags its operations have.
 //!
 //! If one reference cannot be followed, every part counts as unclear. Otherwise a part could seem to
 //! be used by requests alone.
@@ -10,14 +10,14 @@ use serde_json::Value;
 
 use crate::place::{Place, is_word, members};
 
-/// Where a part of a document is met.
+/// What uses a part of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Side {
-    /// In what a consumer sends.
+    /// What a consumer sends.
     Request,
-    /// In what a consumer receives.
+    /// What a consumer receives.
     Response,
-    /// In a callback, or in a composition, whose parts limit each other: nobody can tell what a change
+    /// A callback, or a composition, whose parts limit each other. It is unclear what a change
     /// means there.
     Unclear,
 }
@@ -25,7 +25,7 @@ pub enum Side {
 /// What a document uses.
 #[derive(Default)]
 pub struct Usage {
-    /// No side yet: still on the way to an operation.
+    /// `None` is for a place outside of requests and responses.
     sides: BTreeMap<Place, BTreeSet<Option<Side>>>,
     schemes: BTreeSet<String>,
     tags: BTreeSet<String>,
@@ -42,13 +42,13 @@ impl Usage {
         usage
     }
 
-    /// Whether this place is met on this side alone. If the document does not have it, its nearest
+    /// Whether this place is used on this side alone. If the document does not have it, its nearest
     /// ancestor counts.
     pub fn is_only(&self, side: Side, place: &Place) -> bool {
         !self.is_incomplete && self.sides(place) == BTreeSet::from([Some(side)])
     }
 
-    /// Whether nobody can tell what a change at this place means.
+    /// Whether it is unclear what a change at this place means.
     pub fn is_unclear(&self, place: &Place) -> bool {
         self.is_incomplete || self.sides(place).contains(&Some(Side::Unclear))
     }

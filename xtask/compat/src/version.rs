@@ -7,7 +7,7 @@ use semver::{Prerelease, Version};
 
 use crate::class::Class;
 
-/// The least version after changes of which this is the heaviest class.
+/// The least version after changes whose heaviest class is this one.
 ///
 /// A pre-release promises nothing (section 9), so any change after it may keep its version.
 pub fn least(old: &Version, class: Option<Class>) -> Result<Version> {

@@ -1,4 +1,4 @@
-//! The licences of what the programs are made of: most ask for their text beside a binary.
+//! The licences of the crates in the programs: most demand that their text comes with a binary.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -11,11 +11,11 @@ use xshell::{Shell, cmd};
 
 use xtask::run::quietly;
 
-/// What the names of such files begin with.
+/// What the names of files about a licence begin with.
 const NAMES: [&str; 4] = ["COPYING", "LICENCE", "LICENSE", "NOTICE"];
 
-/// A text with each crate that the packages have in them on this target: its licence, where its
-/// source is, and its files about the licence.
+/// A text about each crate that the packages have in them on this target: its licence, the address
+/// of its source, and its files about the licence.
 pub fn text(sh: &Shell, packages: &[&str], target: &str) -> Result<String> {
     let metadata = quietly(cmd!(
         sh,
@@ -42,7 +42,7 @@ pub fn text(sh: &Shell, packages: &[&str], target: &str) -> Result<String> {
     Ok(text)
 }
 
-/// The crates that are in the programs; not: what only builds them.
+/// The crates that are in the programs, without those that are only used to build them.
 fn linked(sh: &Shell, packages: &[&str], target: &str) -> Result<BTreeSet<String>> {
     let packages = packages.iter().flat_map(|package| ["--package", package]);
     let tree = cmd!(sh, "cargo tree --locked --all-features --target {target}").args(packages);

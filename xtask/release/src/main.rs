@@ -1,9 +1,10 @@
 //! The archive of a release, for one target: both programs, statically linked with musl, their
-//! manual pages and completions, the licence, and those of all that is linked. Beside it is its
-//! SHA-256. Zig compiles the C of SQLite and aws-lc, and links, so that every target is built on
-//! every machine.
+//! manual pages and completions, the licence, and the licences of all that is linked. The SHA-256
+//! is in a file of its own. Zig compiles the C code of SQLite and aws-lc, and links the programs,
+//! so that every machine can build every target.
 //!
-//! It is not one of the other chores because it needs the client, and one of those makes the client.
+//! This is a program of its own because it needs the client: the program of the other chores
+//! generates the client, so it must build without it.
 
 mod licences;
 
@@ -18,7 +19,7 @@ use xshell::{Shell, cmd};
 
 use xtask::run::{DOCUMENT, find_root, has, quietly, root, shell};
 
-/// What a release is built for.
+/// The targets that a release is built for.
 const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-musl"];
 
 /// Where the archives are, relative to the root.
@@ -109,7 +110,7 @@ fn describe(sh: &Shell, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Where this machine runs programs for the target, they must answer.
+/// If this machine runs programs for the target, they must answer.
 fn try_out(sh: &Shell, folder: &Path, target: &str) -> Result<()> {
     if !target.starts_with(std::env::consts::ARCH) {
         println!("{target}: not tried, because this machine does not run it");
@@ -122,7 +123,8 @@ fn try_out(sh: &Shell, folder: &Path, target: &str) -> Result<()> {
     Ok(())
 }
 
-/// The same commit makes the same archive of the same programs: its times are those of the commit.
+/// The same commit and the same programs make the same archive: the times in it are that of the
+/// commit.
 fn pack(sh: &Shell, folder: &Path, name: &str) -> Result<()> {
     let time = quietly(cmd!(sh, "git log --max-count 1 --format=%ct"))?;
     let time = format!("@{}", time.trim());

@@ -1,7 +1,7 @@
-//! Small ways to break or to bend the contract, and what each check must say about them.
+//! Small changes of the contract, harmless and harmful, and what each check must say about them.
 //!
-//! The end-to-end tests hold our own checks to this table. `cargo xtask conformance` compares the
-//! compatibility check with oasdiff on it.
+//! The end-to-end tests compare our own checks with this table. `cargo xtask conformance` compares
+//! the compatibility check with oasdiff, on each row.
 
 use anyhow::Result;
 use serde_json::Value;

@@ -1,12 +1,12 @@
-//! The older document that the present one is compared with: out of a file or out of the history.
+//! The older document that the present one is compared with: from a file or from the history.
 //!
 //! By default it is what consumers had before: the document of the merge base with `origin/main`.
 //! After a push to main that is the present document; then it is the last document along the first
 //! parent that says something else. Pre-releases promise nothing (Semantic Versioning, section 9):
-//! they are passed over if there is a release before them.
+//! they are skipped if there is a release before them.
 //!
-//! If git cannot tell, this fails: a check that had nothing to compare with must not look like one
-//! that passed.
+//! If git cannot tell, the check fails: a check that had nothing to compare with must not look like
+//! one that passed.
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! The foreign clients: the `run.sh` of each folder of `tests/conformance/clients` makes one from
-//! the document and calls the service with it. It creates a plant, meets a conflict and a refused
-//! token, and reads both members of the typed error.
+//! The clients of other generators: the `run.sh` of each folder of `tests/conformance/clients`
+//! makes one from the document and calls the service with it. It creates a plant, meets a conflict
+//! and a refused token, and reads both members of the typed error.
 
 use std::fs;
 
@@ -38,7 +38,8 @@ fn names() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// What a client needs that this repository asks of nobody: OpenAPI Generator is a Java program.
+/// What a client needs and nothing else in this repository does: OpenAPI Generator is a Java
+/// program.
 fn needs(client: &str) -> Option<&'static str> {
     match client {
         "openapi-generator-java" => Some("javac"),

@@ -1,5 +1,5 @@
-//! cargo-deny judges the dependencies: licences, versions, sources, advisories. What it is told is in
-//! `.cargo/deny.toml`.
+//! cargo-deny judges the dependencies: licences, versions, sources, advisories. It is configured
+//! by `.cargo/deny.toml`.
 
 use anyhow::Result;
 use xshell::{Shell, cmd};
@@ -7,7 +7,7 @@ use xshell::{Shell, cmd};
 use crate::tools::path;
 use xtask::run::{quietly, shell};
 
-/// What would otherwise be a warning: an entry that nothing needs any more.
+/// These findings would otherwise be warnings: an entry of the configuration that nothing needs.
 const STALE: [&str; 3] =
     ["unmatched-skip", "unnecessary-skip", "license-exception-not-encountered"];
 

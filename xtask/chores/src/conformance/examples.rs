@@ -1,7 +1,8 @@
-//! The requests and the recipes of the reference page, as they stand, on the service.
+//! The requests and the recipes of the reference page, unchanged, on the service.
 //!
-//! Each creates its plants, and is told once why a token is refused. A recipe meets a store that takes
-//! no writes, and repeats its request until the store does. None repeats what can never succeed.
+//! Each creates its plants, and once gets the message of a refused token. A recipe meets a store
+//! that takes no writes, and repeats its request until the store takes them. None repeats what can
+//! never succeed.
 
 use std::ffi::OsStr;
 use std::io::{self, Read, Write};
@@ -24,7 +25,7 @@ use xtask::run::quietly;
 
 const PLANT_OF_A_REQUEST: &str = "{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}\n";
 
-/// Two ids that no number of JavaScript can be, and a plant without a tag.
+/// Two ids that a number of JavaScript cannot hold, and a plant without a tag.
 const PLANTS_OF_A_RECIPE: &str = "\
 {\"id\":9007199254740993,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}
 {\"id\":9223372036854775807,\"name\":\"Ficus lyrata\"}
@@ -93,7 +94,7 @@ fn check_without_tls(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// What was sent is read first: otherwise the client may see a broken connection instead.
+/// Reads what was sent first. Otherwise the client may see a broken connection instead.
 fn refuse_without_tls(mut connection: TcpStream) -> io::Result<()> {
     let _ = connection.read(&mut [0; 16 * 1024])?;
     connection.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")?;

@@ -1,4 +1,5 @@
-//! Schemathesis: what it makes of the document, valid and not, is answered as the document says.
+//! Schemathesis: it makes valid and invalid requests from the document. Each must be answered as
+//! the document says.
 
 use std::fs;
 
@@ -10,11 +11,11 @@ use super::service::Service;
 use crate::tools::{folder, shell};
 use xtask::run::quietly;
 
-/// Fewer requests than this, in all, would not be the check that the README speaks of.
+/// The least number of requests in all. The README promises it.
 const ENOUGH: u64 = 5_000;
 
-/// What is sent, and how Schemathesis is asked for it: one kind after the other, because a seed
-/// of a mixed run may draw next to none of one of them.
+/// What is sent, and how Schemathesis is asked for it: one kind after the other, because a
+/// mixed run may make hardly any requests of one kind.
 const KINDS: [(&str, &[&str]); 3] = [
     ("valid", &["--mode", "positive"]),
     ("invalid", &["--mode", "negative", "--generation-with-security-parameters", "false"]),

@@ -1,5 +1,4 @@
-//! The linters: none has anything to say about the document, not even a hint; nor about the
-//! alerts.
+//! The linters must report nothing about the document and about the alerts, not even a hint.
 
 use anyhow::Result;
 use xshell::cmd;

@@ -1,12 +1,12 @@
 //! Other people's tools on the published document and the running service: cargo-deny judges the
 //! dependencies, linters read the document, oasdiff judges its changes beside the compatibility
-//! check, Schemathesis fuzzes the service against it, foreign clients are made from it, a browser
-//! opens its reference page, the examples of that page run, and so does the compatibility check, in
-//! a consumer's repository.
+//! check, Schemathesis fuzzes the service by it, other generators make clients from it, a browser
+//! opens its reference page, the examples of that page run, and the compatibility check runs in a
+//! consumer's repository.
 //!
-//! What the tools are given lies in `tests/conformance`. They are installed, and run on a copy of
-//! it, in `target/conformance`, never globally; Chromium alone comes from Debian. Only cargo-deny
-//! speaks to another machine once the tools are installed.
+//! The input of the tools is in `tests/conformance`. They are installed in `target/conformance`,
+//! never globally, and run on a copy of the input there. Only Chromium is a package of Debian.
+//! After the installation only cargo-deny uses the network.
 
 mod clients;
 mod compat;
@@ -26,7 +26,7 @@ use crate::tools::{self, missing};
 
 type Part = (&'static str, fn() -> Result<()>);
 
-/// In this order.
+/// The parts, in the order in which they run.
 const PARTS: [Part; 8] = [
     ("deny", deny::run),
     ("linters", linters::run),

@@ -50,7 +50,7 @@ impl Service {
         &self.token
     }
 
-    /// What a tool is told of the service.
+    /// The variables that tell a tool about the service.
     pub fn environment(&self) -> [(&'static str, &str); 2] {
         [("PLANT_STORE_URL", self.url()), ("PLANT_STORE_TOKEN", self.token())]
     }
@@ -70,7 +70,7 @@ impl Service {
         Ok(store)
     }
 
-    /// How many records the log has by now with this number in this field.
+    /// How many records of the log have this number in this field by now.
     pub fn logged(&self, field: &str, number: u16) -> Result<usize> {
         let log = fs::read_to_string(self.folder.join("log")).context("cannot read the log")?;
         let records = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

@@ -9,7 +9,7 @@ use xtask::run::root;
 
 /// A program in a file of its own. It takes the service from `PLANTS_URL` and `PLANTS_TOKEN`.
 pub struct Example {
-    /// For people.
+    /// Its name for people.
     pub title: &'static str,
     /// What highlighters call its language.
     pub language: &'static str,
@@ -25,7 +25,7 @@ pub const REQUESTS: [Example; 4] = [
     Example { title: "TypeScript", language: "typescript", file: "requests/typescript.ts" },
 ];
 
-/// Creates that are repeated where that may help.
+/// Creates that are repeated if that may help.
 pub const RECIPES: [Example; 3] = [
     Example {
         title: "Python, with requests",

@@ -1,6 +1,6 @@
-//! The reference page: the published document, rendered by Redoc, in one file that loads nothing.
+//! The reference page: the published document, rendered by Redoc, in one file that loads no other.
 //!
-//! What the document cannot hold is added to the copy that is rendered: the table of `error` out of
+//! What the document cannot hold is added to the copy that is rendered: the table of `error` from
 //! the README, requests and recipes. The document beside the page is the published one.
 
 mod examples;
@@ -34,7 +34,7 @@ pub fn folder() -> PathBuf {
     root().join("target/docs")
 }
 
-/// Installs the renderer, where it is not there yet, and writes the page.
+/// Installs the renderer, if it is not there yet, and writes the page.
 pub fn run() -> Result<()> {
     if let Some(missing) = tools::missing_npm() {
         bail!("{missing}");
@@ -45,7 +45,7 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// Writes the page, with an installed renderer, and the document beside it.
+/// Writes the page, with the renderer that is installed, and the document into the same folder.
 pub fn write() -> Result<()> {
     let published = read(DOCUMENT)?;
     let document: Value = serde_json::from_str(&published).context("the document is not JSON")?;
@@ -68,7 +68,7 @@ fn page(published: &Value) -> Result<String> {
     Ok(page.replace("{{renderer}}", &renderer()?))
 }
 
-/// A text of HTML.
+/// A text, escaped for HTML.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
@@ -118,7 +118,7 @@ fn recipes() -> Result<String> {
     Ok(text)
 }
 
-/// The table of `error` in the README. A test holds it against the code.
+/// The table of `error` in the README. A test compares it with the code.
 fn errors(readme: &str) -> Result<String> {
     let rows = readme.lines().skip_while(|line| !line.starts_with("| `error` |"));
     let table: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
