@@ -88,7 +88,7 @@ pub type Provided = Result<String, Box<dyn StdError + Send + Sync>>;
 
 type Providing = Pin<Box<dyn Future<Output = Provided> + Send>>;
 
-/// A client that repeats what may pass ([`may_repeat`]), and that gets a new token where the service
+/// A client that repeats what may pass ([`may_repeat`]), and that gets a new token if the service
 /// accepts the old one no longer.
 pub struct RetryingClient {
     options: ClientOptions,
@@ -119,7 +119,7 @@ impl RetryingClient {
         Self { policy, ..self }
     }
 
-    /// Creates a plant, and repeats it by the policy. Returns the last error where that ends.
+    /// Creates a plant, and repeats it by the policy. Returns the last error when the policy ends.
     pub async fn create_plant(&self, plant: &types::NewPlant) -> Answer<types::Plant> {
         let send =
             |client: Client| async move { client.create_plant().body(plant.clone()).send().await };

@@ -76,7 +76,9 @@ pub fn command() -> Command {
     let operations = Connection::augment_args(Command::new("plants"))
         .version(env!("CARGO_PKG_VERSION"))
         .about("Calls a plant store")
-        .after_help("Exit status: 0 after a 200, 1 after anything else, 2 if nothing was sent.")
+        .after_help(
+            "Exit status: 0 after a 200, 1 after anything else, 2 if the command cannot run.",
+        )
         .subcommand_required(true)
         .subcommands(CliCommand::iter().map(operation));
     Other::augment_subcommands(operations)

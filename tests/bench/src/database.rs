@@ -71,7 +71,7 @@ impl Server {
             let children = children(server)?;
             let running: Result<Duration> = children.iter().map(|child| cpu_time(*child)).sum();
             let ended = cpu_time_of_ended_children(server)?;
-            // Where a child ended meanwhile, its time was read twice or not at all.
+            // If a child ended meanwhile, its time was read twice or not at all.
             if children == self::children(server)? {
                 return Ok(cpu_time(server)? + running? + ended);
             }

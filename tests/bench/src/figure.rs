@@ -13,7 +13,7 @@ const INK: RGBColor = RGBColor(0x1f, 0x23, 0x28);
 const SERVICE: RGBColor = RGBColor(0x1a, 0x7f, 0x37);
 const OTHER: RGBColor = RGBColor(0x8c, 0x95, 0x9f);
 
-/// Where the reader prefers dark pages, the second colour takes the place of the first.
+/// If the reader prefers dark pages, the second colour takes the place of the first.
 const DARK: [(RGBColor, RGBColor); 3] = [
     (INK, RGBColor(0xd1, 0xd7, 0xe0)),
     (SERVICE, RGBColor(0x3f, 0xb9, 0x50)),

@@ -44,7 +44,7 @@ struct Sample {
     link_us: f64,
 }
 
-/// The figures, and what they are relative to each other. None where the machine has no pgbench.
+/// The figures, and what they are relative to each other. None if the machine has no pgbench.
 pub fn tables(service: &Target, rounds: usize) -> Result<Vec<Table>> {
     let pgbench = match PgBench::find() {
         Ok(pgbench) => pgbench,

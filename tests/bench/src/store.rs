@@ -51,7 +51,7 @@ impl Filled {
 
     /// Copies the store and syncs the copy, so that no measured fsync has to write it. It writes
     /// one page at a time, as SQLite does: the kernel may cache a large write as one large folio,
-    /// where a change of one page costs more.
+    /// on which a change of one page costs more.
     pub fn copy_to(&self, folder: &Path) -> Result<()> {
         for name in [FILE, TOKEN] {
             let mut copy = File::create(folder.join(name))?;

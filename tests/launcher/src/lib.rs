@@ -57,7 +57,7 @@ pub struct Launched {
     pub process: Child,
     /// Where it listens.
     pub address: SocketAddr,
-    /// The same, with the scheme: `http`, or `https` where it speaks TLS.
+    /// The same, with the scheme: `http`, or `https` if it speaks TLS.
     pub url: String,
     /// Kept open: a process that prints into a closed pipe gets EPIPE.
     stdout: BufReader<ChildStdout>,
@@ -89,7 +89,7 @@ impl Launched {
         read_line(&mut self.stdout)
     }
 
-    /// The same, where the store cannot be reached yet, and is new: it is printed late.
+    /// The same, if the store cannot be reached yet, and is new: it is printed late.
     pub fn late_first_request(&mut self) -> Result<String> {
         let Self { process, stdout, .. } = self;
         let process = Pid::from_raw(process.id().try_into()?);

@@ -147,7 +147,7 @@ impl Import {
         created
     }
 
-    /// Sends a record and counts what became of it. Fails where every other would fail too.
+    /// Sends a record and counts what became of it. Fails if every other one would fail too.
     async fn send(&self, Record { line, plant, .. }: &Record) -> Result<()> {
         let body = match plant {
             Ok(body) => body,

@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// the file has room for.
 pub struct Progress {
     bar: ProgressBar,
-    /// Of the file, where that is known.
+    /// Of the file, if that is known.
     size: Option<u64>,
     bytes: Cell<u64>,
 }
@@ -21,7 +21,7 @@ impl Progress {
             None => "{spinner} {human_pos} plants, {per_sec:0}",
         };
         let style = ProgressStyle::with_template(template).expect("the template is one");
-        // indicatif draws it only where standard error is a terminal.
+        // indicatif draws it only if standard error is a terminal.
         let bar = ProgressBar::no_length().with_style(style);
         Self { bar, size, bytes: Cell::new(0) }
     }

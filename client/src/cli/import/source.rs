@@ -32,7 +32,7 @@ pub struct Record {
 
 type Sending = Sender<io::Result<Record>>;
 
-/// Also an error where the import has ended, and takes no more.
+/// Also an error if the import has ended, and takes no more records.
 type Sent = io::Result<()>;
 
 /// The records, in the order of the file.
@@ -55,7 +55,7 @@ fn records(at_once: usize, read: impl FnOnce(&Sending) -> Sent + Send + 'static)
     taken.flatten().boxed_local()
 }
 
-/// Begins to read a file, and gives its size where that is known.
+/// Begins to read a file, and gives its size if that is known.
 pub fn open(path: &Path, at_once: usize) -> Result<(Records, Option<u64>)> {
     if path == Path::new("-") {
         return Ok((records(at_once, |sender| lines(io::stdin().lock(), sender)), None));
@@ -100,7 +100,7 @@ fn id(json: &[u8]) -> Option<i64> {
     serde_json::from_slice(json).ok().map(|Plant { id }| id)
 }
 
-/// CSV (RFC 4180) with a header. An empty field is an absent member, where that may be absent.
+/// CSV (RFC 4180) with a header. An empty field is an absent member, if that member may be absent.
 fn rows(file: impl Read, sender: &Sending) -> Sent {
     let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(file.take(0));
     let (mut header, mut row) = (StringRecord::new(), StringRecord::new());

@@ -40,7 +40,7 @@ impl Databases {
         self.url(database)
     }
 
-    /// Removes a database, and ends the sessions that it has. Says nothing where that fails: it is
+    /// Removes a database, and ends the sessions that it has. Says nothing if that fails: it is
     /// called at the end of a test, and the whole server is removed after it.
     pub fn remove(&self, database: &str) {
         if let Ok(session) = Session::try_open(&self.url("postgres")) {

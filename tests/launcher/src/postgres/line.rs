@@ -21,7 +21,7 @@ use super::Cut;
 /// The most bytes that are read at once.
 const CHUNK: usize = 16 * 1024;
 
-/// The most chunks of one direction that wait. Where there are more, no more is read.
+/// The most chunks of one direction that wait. If there are more, no more is read.
 const CHUNKS: usize = 64 * 1024;
 
 /// What becomes of bytes and of new connections.

@@ -23,7 +23,7 @@ impl Session {
         Self::try_open(url).unwrap_or_else(|error| panic!("{}", cause(&error)))
     }
 
-    /// The same, where the database may be down.
+    /// The same, if the database may be down.
     pub fn try_open(url: &str) -> Result<Self, Error> {
         let url = url.to_owned();
         let client = wait_for(async move {
@@ -53,7 +53,7 @@ impl Session {
         self.try_rows(statements).unwrap_or_else(|error| panic!("{statements}: {}", cause(&error)))
     }
 
-    /// The same, where the statements may fail.
+    /// The same, if the statements may fail.
     pub fn try_rows(&self, statements: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
         let (client, statements) = (Arc::clone(&self.0), statements.to_owned());
         let messages = wait_for(async move { client.simple_query(&statements).await })?;
@@ -70,7 +70,7 @@ impl Session {
     ///
     /// # Panics
     ///
-    /// With what the database says, or where there is no value.
+    /// With what the database says, or if there is no value.
     #[must_use]
     pub fn value(&self, query: &str) -> String {
         let mut values = self.rows(query).into_iter().flatten();
