@@ -3,7 +3,7 @@
 use crate::types::NewPlant;
 
 /// How many plants a page has at most.
-const PLANTS: usize = 1000;
+pub const PLANTS: usize = 1000;
 
 /// How many bytes of texts end a page.
 const BYTES: usize = 1024 * 1024;

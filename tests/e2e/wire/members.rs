@@ -2,6 +2,7 @@
 //! answered. The document says which members there are, so a new one is tested without a change
 //! here.
 
+
 use plant_store_tests::{Response, Server};
 use serde_json::{Map, Value, json};
 

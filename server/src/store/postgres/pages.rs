@@ -1,20 +1,21 @@
-//! The plants of a store, a page at a time, in constant memory, also from a standby.
-//!
-//! They are the rows of one statement, so they are one snapshot. The rows that were not read yet wait
-//! in the socket, and then in the database.
+//! The plants of a store, a page at a time: by a cursor, from one snapshot, in constant memory,
+//! also on a standby (<https://www.postgresql.org/docs/current/sql-declare.html>).
 
+use std::borrow::Borrow;
 use std::pin::Pin;
 
 use futures::TryStreamExt;
 use tokio_postgres::RowStream;
 
-use crate::store::page::Page;
+use crate::store::page::{PLANTS, Page};
 use crate::store::postgres::connector::Connector;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::reconnecting_session::{ReconnectingSession, until};
 use crate::store::postgres::row;
 use crate::store::postgres::session::Session;
 use crate::types::NewPlant;
+
+const BEGIN: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// A session for work that may take long: it has no time-out, and does not reconnect.
 pub struct LongSession {
@@ -38,39 +39,69 @@ impl LongSession {
 }
 
 /// Plants in the order of their ids.
-pub struct PostgresPages {
-    session: LongSession,
-    /// None after the last row, or after an error.
+pub struct PostgresPages<S> {
+    session: S,
     rows: Option<Pin<Box<RowStream>>>,
+    /// How many of these rows there were.
+    read: usize,
+    has_ended: bool,
 }
 
-impl PostgresPages {
+impl PostgresPages<LongSession> {
+    /// From a transaction of its own.
     pub fn open(driver: ReconnectingSession) -> Result<Self, PostgresError> {
         let session = LongSession::connect(driver)?;
-        let rows = session.run(async |session| {
-            let no_values: [(i64, _); 0] = [];
-            session.client.query_typed_raw(&row::in_order(), no_values).await
-        })?;
-        Ok(Self { session, rows: Some(Box::pin(rows)) })
+        session.run(async |session| session.client.batch_execute(BEGIN).await)?;
+        Self::declare(session)
     }
 }
 
-impl Iterator for PostgresPages {
+impl<S: Borrow<LongSession>> PostgresPages<S> {
+    /// From the transaction that is open.
+    pub fn declare(session: S) -> Result<Self, PostgresError> {
+        let declare = format!("DECLARE pages NO SCROLL CURSOR FOR {}", row::in_order());
+        session.borrow().run(async |session| session.client.batch_execute(&declare).await)?;
+        Ok(Self { session, rows: None, read: 0, has_ended: false })
+    }
+
+    fn read(&mut self) -> Result<Vec<NewPlant>, PostgresError> {
+        let Self { session, rows, read, has_ended } = self;
+        let session: &LongSession = (*session).borrow();
+        session.run(async |session| {
+            let mut page = Page::default();
+            // The rows that were asked for and do not fit the page wait in the socket.
+            while !page.is_full() && !*has_ended {
+                let stream = if let Some(stream) = rows {
+                    stream
+                } else {
+                    let fetch = format!("FETCH {PLANTS} FROM pages");
+                    let no_values: [(i64, _); 0] = [];
+                    let stream = session.client.query_typed_raw(&fetch, no_values).await?;
+                    *read = 0;
+                    rows.insert(Box::pin(stream))
+                };
+                if let Some(row) = stream.try_next().await? {
+                    page.push(row::plant(&row)?);
+                    *read += 1;
+                } else {
+                    *has_ended = *read < PLANTS;
+                    *rows = None;
+                }
+            }
+            Ok(page.plants)
+        })
+    }
+}
+
+impl<S: Borrow<LongSession>> Iterator for PostgresPages<S> {
     type Item = Result<Vec<NewPlant>, PostgresError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        let mut rows = self.rows.take()?;
-        let page = self.session.run(async |_| {
-            let mut page = Page::default();
-            while !page.is_full() {
-                let Some(row) = rows.try_next().await? else { return Ok((page, None)) };
-                page.push(row::plant(&row)?);
-            }
-            Ok((page, Some(rows)))
-        });
-        Some(page.map(|(page, rows)| {
-            self.rows = rows;
-            page.plants
-        }))
+        if self.has_ended {
+            return None;
+        }
+        let page = self.read();
+        self.has_ended |= page.is_err();
+        Some(page)
     }
 }
