@@ -9,7 +9,10 @@ use nix::sys::signal::Signal::SIGXFSZ;
 use signal_hook::consts::{SIGHUP, TERM_SIGNALS};
 use signal_hook::flag;
 
-use crate::store::{self, StoreUrl};
+use crate::command::tally::Tally;
+use crate::store::{self, Contents, StoreUrl};
+use crate::token::StoredToken;
+use crate::types::NewPlant;
 
 /// Copy every plant and every token to a new store, also while a server runs on the old one
 ///
@@ -26,7 +29,7 @@ pub struct Args {
     to: StoreUrl,
 }
 
-/// Copies, and publishes the copy when it is whole.
+/// Copies, reads the copy back, and publishes it if the two are the same.
 pub fn run(args: &Args) -> Result<()> {
     let Args { from, to } = args;
     // Without a handler a signal would end the process at once and leave the unfinished copy. A
@@ -44,14 +47,27 @@ pub fn run(args: &Args) -> Result<()> {
     for token in &tokens {
         copy.add_token(token)?;
     }
-    let mut plants = 0;
-    for page in source.plants()? {
+    let sent = walk(&*source, &tokens, &interrupted, |page| Ok(copy.add(page)?))?;
+    let found = walk(&*copy, &copy.tokens()?, &interrupted, |_| Ok(()))?;
+    ensure!(sent == found, "{from} has {sent}, and the copy {found}; nothing is at {to}");
+    ensure!(copy.publish()?, "something else is at {to} by now; it is left as it is");
+    writeln!(io::stdout(), "{from}: {sent}\n{to}: {found}")?;
+    Ok(())
+}
+
+/// Visits every page of plants, and counts all that is there.
+fn walk(
+    contents: &dyn Contents,
+    tokens: &[StoredToken],
+    interrupted: &AtomicBool,
+    mut visit: impl FnMut(&[NewPlant]) -> Result<()>,
+) -> Result<Tally> {
+    let mut tally = Tally::of(tokens);
+    for page in contents.plants()? {
         ensure!(!interrupted.load(Relaxed), "interrupted; the copy is gone");
         let page = page?;
-        copy.add(&page)?;
-        plants += page.len();
+        visit(&page)?;
+        tally.add_plants(&page);
     }
-    ensure!(copy.publish()?, "something else is at {to} by now; it is left as it is");
-    writeln!(io::stdout(), "{from} is copied to {to}; plants: {plants}, tokens: {}", tokens.len())?;
-    Ok(())
+    Ok(tally)
 }

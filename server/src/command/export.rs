@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use anyhow::Result;
 
 use crate::command::store_args::StoreArgs;
-use crate::store::{self, Store};
+use crate::store::{self, Contents};
 
 /// Write every plant as a JSON object on a line of its own, in the order of the ids
 ///
@@ -28,7 +28,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
 }
 
-fn write(store: &dyn Store) -> Result<()> {
+fn write(store: &dyn Contents) -> Result<()> {
     let mut stdout = BufWriter::new(io::stdout().lock());
     for page in store.plants()? {
         for plant in &page? {

@@ -8,6 +8,7 @@ pub mod mistake;
 mod openapi;
 mod serve;
 mod store_args;
+mod tally;
 mod token;
 
 use anyhow::Result;

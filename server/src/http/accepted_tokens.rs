@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, Utc};
 use slog::{Logger, warn};
 
-use crate::store::{ServedStore, StoreError, Tokens};
+use crate::store::{Contents, ServedStore, StoreError};
 use crate::token::{StoredToken, Token, TokenDigest};
 
 /// How often the store is asked whether the tokens have changed.
@@ -56,7 +56,7 @@ struct Accepted {
 
 impl AcceptedTokens {
     /// Loads the tokens that the store holds now, and returns how many there are.
-    pub fn load(&self, store: &dyn Tokens) -> Result<usize, StoreError> {
+    pub fn load(&self, store: &dyn Contents) -> Result<usize, StoreError> {
         let tokens = by_digest(store.tokens()?);
         let count = tokens.len();
         self.loaded_mut().tokens = Some(tokens);

@@ -18,15 +18,22 @@ use crate::store::error::{CommitError, StoreError};
 use crate::token::{StoredToken, TokenName};
 use crate::types::NewPlant;
 
+/// What can be read of a store.
+pub trait Contents {
+    /// The plants in the order of their ids. Every plant that is in the store now is among them; of
+    /// those that are created meanwhile, some are. A plant never changes, so each is whole.
+    fn plants(&self) -> Result<Pages<'_>, StoreError>;
+
+    /// Every token, expired ones included, in the order of their names.
+    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError>;
+}
+
 /// Plants, a page at a time. The reader may be slow: between two pages a file is not held, and a
 /// database keeps a snapshot.
 pub type Pages<'a> = Box<dyn Iterator<Item = Result<Vec<NewPlant>, StoreError>> + 'a>;
 
-/// The tokens of a store, as commands and servers read and change them.
-pub trait Tokens {
-    /// Every token, expired ones included, in the order of their names.
-    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError>;
-
+/// The tokens of a store, as commands change them.
+pub trait Tokens: Contents {
     /// Keeps a new token; durable when this returns. A token of the same name that has expired is
     /// replaced.
     ///
@@ -49,10 +56,6 @@ pub trait Tokens {
 
 /// A store that is there, as commands see it.
 pub trait Store: Tokens {
-    /// The plants in the order of their ids. Every plant that is in the store now is among them; of
-    /// those that are created meanwhile, some are. A plant never changes, so each is whole.
-    fn plants(&self) -> Result<Pages<'_>, StoreError>;
-
     /// What is wrong with the store, in words for an operator; nothing if it is sound. Does not read
     /// the plants.
     fn check(&self) -> Result<Vec<String>, StoreError>;
@@ -101,7 +104,7 @@ pub trait ServedStore: Tokens + Send + Sync {
 }
 
 /// A store that is being made. It is invisible until it is published, and gone if it is not.
-pub trait NewStore {
+pub trait NewStore: Contents {
     /// Adds plants, whose ids are new.
     fn add(&mut self, plants: &[NewPlant]) -> Result<(), StoreError>;
 

@@ -23,7 +23,9 @@ mod writer_thread;
 use std::sync::Arc;
 
 pub use batch::{CreateError, Held};
-pub use engine::{NewStore, Outcome, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer};
+pub use engine::{
+    Contents, NewStore, Outcome, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer,
+};
 pub use error::{Cause, CommitError, StoreError};
 pub use group_commit::{CreateLimits, GroupCommit, WriterEnd};
 pub use tend::tend;

@@ -7,6 +7,7 @@
 use std::fmt;
 
 use rand::{RngExt, distr::Alphanumeric};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 /// What every token begins with. Secret scanners look for it. If it changed, every token in use
@@ -27,7 +28,7 @@ pub struct Token([u8; LENGTH]);
 /// The SHA-256 of a token: all that is ever stored or compared.
 ///
 /// Plain SHA-256 is enough: no dictionary can guess 190 random bits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 pub struct TokenDigest(pub [u8; 32]);
 
 /// The text is not a token of this service. The text is not repeated.

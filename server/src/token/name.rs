@@ -3,10 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Serialize;
+
 const LONGEST: usize = 64;
 
 /// The name of a token: 1 to 64 letters, digits, `.`, `_` or `-`. It fits a table and a log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TokenName(String);
 
 /// The text cannot name a token.

@@ -1,12 +1,13 @@
 //! What a store keeps of a token.
 
 use chrono::{DateTime, Utc};
+use serde::Serialize;
 
 use crate::token::bearer::{Token, TokenDigest};
 use crate::token::name::TokenName;
 
 /// A token as a store knows it: never the token itself.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StoredToken {
     /// Unique among the tokens of a store.
     pub name: TokenName,

@@ -33,11 +33,12 @@ fn begin(folder: &Path, to: &str) -> Child {
         .expect("the binary starts")
 }
 
-/// The amounts that a copy prints.
-fn amounts(output: &Output) -> String {
+/// The lines that a copy prints: both sides, with the same amounts and the same checksum.
+fn tallies(output: &Output) -> [String; 2] {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let printed = String::from_utf8(output.stdout.clone()).expect("text");
-    printed[printed.find("plants: ").expect("amounts")..].trim_end().to_owned()
+    let [from, to] = printed.lines().collect::<Vec<_>>()[..] else { panic!("{printed}") };
+    [from, to].map(|line| line[line.find("plants: ").expect("a store and its tally")..].to_owned())
 }
 
 #[test]
@@ -47,8 +48,9 @@ fn copy_has_every_plant_and_every_token_and_says_so() {
     server.create(r#"{"id":-1,"name":"\u0000","tag":""}"#).plant();
     let ci = server.command(&["token", "create", "ci"]).trim_end().to_owned();
     let folder = TempDir::new().expect("a temporary folder");
-    let copied = amounts(&copy(server.folder(), &folder.path().join(STORE)));
-    assert_eq!(copied, "plants: 2001, tokens: 2");
+    let [from, to] = tallies(&copy(server.folder(), &folder.path().join(STORE)));
+    assert_eq!(from, to);
+    assert!(from.starts_with("plants: 2001, tokens: 2, checksum: "), "{from}");
     assert_eq!(files(folder.path()).into_keys().collect::<Vec<_>>(), [STORE], "and nothing else");
 
     let restored = Starting::on(folder, &ci).start();
@@ -57,6 +59,24 @@ fn copy_has_every_plant_and_every_token_and_says_so() {
     // A store of its own: what happens to one does not happen to the other.
     assert_eq!(server.export().len(), 2001);
     server.create_with(&plant_store_tests::bearer(&ci), &plant(3001, "Fern", None)).plant();
+}
+
+#[test]
+fn copies_of_the_same_plants_have_the_same_checksum_in_any_order() {
+    let [one, other] = [[1, 2, 3], [3, 1, 2]].map(|ids| {
+        let server = Server::start();
+        for id in ids {
+            server.create(&plant(id, "Ficus", Some("indoor"))).plant();
+        }
+        server.command(&["token", "revoke", "first"]);
+        let [tally, _] = tallies(&copy(server.folder(), &server.folder().join("copy.db")));
+        tally
+    });
+    assert_eq!(one, other);
+    let server = Server::start();
+    server.command(&["token", "revoke", "first"]);
+    let [none, _] = tallies(&copy(server.folder(), &server.folder().join("copy.db")));
+    assert_eq!(none, format!("plants: 0, tokens: 0, checksum: {:032}", 0));
 }
 
 #[test]
@@ -150,7 +170,8 @@ fn copy_under_load_has_every_plant_that_was_acknowledged_before_it() {
         let sent = load.run(&server, |progress| {
             progress.wait_for_answers(&server, rand::random_range(0..=MAX_ANSWERS));
             before = progress.answered();
-            amounts(&copy(server.folder(), &folder.path().join(STORE)));
+            let [from, to] = tallies(&copy(server.folder(), &folder.path().join(STORE)));
+            assert_eq!(from, to);
             server.signal(Signal::SIGKILL);
         });
         let restored = Starting::on(folder, &server.token).start();

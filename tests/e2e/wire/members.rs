@@ -2,6 +2,7 @@
 //! answered. The document says which members there are, so a new one is tested without a change
 //! here.
 
+use std::collections::BTreeSet;
 
 use plant_store_tests::{Response, Server};
 use serde_json::{Map, Value, json};
@@ -112,12 +113,18 @@ fn every_declared_member_is_stored_compared_exported_and_answered() {
 }
 
 #[test]
-fn every_declared_member_is_copied() {
-    let server = Server::start();
-    let plant = plant(1, |_| true);
-    assert_eq!(create(&server, &plant).status, 200, "{plant:?}");
-    server.command(&["copy", "--from", server.store(), "--to", "sqlite:copy.db"]);
-    assert_eq!(export(&server, "sqlite:copy.db"), [Value::from(plant)], "the copy (left)");
+fn every_declared_member_is_copied_and_counts_in_the_checksum() {
+    let full = plant(1, |_| true);
+    let mut checksums = BTreeSet::new();
+    for (member, plant) in [(String::new(), full.clone())].into_iter().chain(others(&full)) {
+        let server = Server::start();
+        assert_eq!(create(&server, &plant).status, 200, "{plant:?}");
+        server.command(&["token", "revoke", "first"]);
+        let printed = server.command(&["copy", "--from", server.store(), "--to", "sqlite:copy.db"]);
+        assert_eq!(export(&server, "sqlite:copy.db"), [Value::from(plant)], "the copy (left)");
+        let checksum = printed.trim_end().rsplit(' ').next().expect("a checksum").to_owned();
+        assert!(checksums.insert(checksum), "`{member}` does not count: {printed}");
+    }
 }
 
 /// Also null, which is no value of an optional member.

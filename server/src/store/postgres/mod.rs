@@ -26,7 +26,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::store::engine::{NewStore, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer};
+use crate::store::engine::{
+    Contents, NewStore, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer,
+};
 use crate::store::error::{CommitError, StoreError, failed};
 use crate::store::metrics::register_retries;
 use crate::store::postgres::connector::{Connector, Purpose};
@@ -187,11 +189,20 @@ impl Postgres {
     }
 }
 
-impl Tokens for Postgres {
+impl Contents for Postgres {
+    fn plants(&self) -> Result<Pages<'_>, StoreError> {
+        const READ: &str = "read the plants";
+        let session = self.new_session().map_err(failed(READ))?;
+        let pages = PostgresPages::open(session).map_err(self.error(READ))?;
+        Ok(Box::new(pages.map(|page| page.map_err(self.error(READ)))))
+    }
+
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
         self.ask("read the tokens", async |session| tokens::all(session).await)
     }
+}
 
+impl Tokens for Postgres {
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
         let add = async |session: &Session| tokens::add(session, token).await;
         match self.change("store the token", add)? {
@@ -214,13 +225,6 @@ impl Tokens for Postgres {
 }
 
 impl Store for Postgres {
-    fn plants(&self) -> Result<Pages<'_>, StoreError> {
-        const READ: &str = "read the plants";
-        let session = self.new_session().map_err(failed(READ))?;
-        let pages = PostgresPages::open(session).map_err(self.error(READ))?;
-        Ok(Box::new(pages.map(|page| page.map_err(self.error(READ)))))
-    }
-
     fn check(&self) -> Result<Vec<String>, StoreError> {
         self.ask("check the store", async |session| check::faults(session).await)
     }

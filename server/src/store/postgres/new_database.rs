@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicBool;
 
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 
-use crate::store::engine::NewStore;
+use crate::store::engine::{Contents, NewStore, Pages};
 use crate::store::error::StoreError;
 use crate::store::postgres::error::PostgresError;
-use crate::store::postgres::pages::LongSession;
+use crate::store::postgres::pages::{LongSession, PostgresPages};
 use crate::store::postgres::reconnecting_session::ReconnectingSession;
 use crate::store::postgres::row;
 use crate::store::postgres::schema;
@@ -94,6 +94,19 @@ async fn look(session: &Session) -> Result<Found, PostgresError> {
     );
     let is_used: bool = session.row(&is_used).await?.try_get(0)?;
     Ok(if is_used { Found::Something } else { Found::EmptyStore })
+}
+
+impl Contents for NewDatabase {
+    fn plants(&self) -> Result<Pages<'_>, StoreError> {
+        const READ: &str = "read the plants";
+        let failed = |error: PostgresError| error.of_store(&self.url, READ);
+        let pages = PostgresPages::declare(&self.session).map_err(failed)?;
+        Ok(Box::new(pages.map(move |page| page.map_err(failed))))
+    }
+
+    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
+        self.run("read the tokens", tokens::all)
+    }
 }
 
 impl NewStore for NewDatabase {

@@ -35,7 +35,9 @@ use std::time::Duration;
 
 use rusqlite::Connection;
 
-use crate::store::engine::{NewStore, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer};
+use crate::store::engine::{
+    Contents, NewStore, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer,
+};
 use crate::store::error::{CommitError, StoreError, failed};
 use crate::store::sqlite::connection::{WAL_BOUND, connect, copy_wal_at_close};
 use crate::store::sqlite::error::url;
@@ -226,11 +228,21 @@ impl Drop for Sqlite {
     }
 }
 
-impl Tokens for Sqlite {
+impl Contents for Sqlite {
+    fn plants(&self) -> Result<Pages<'_>, StoreError> {
+        const READ: &str = "read the plants";
+        let connection = connect(self.path()).map_err(failed(READ))?;
+        // The files that this connection has open must be those of the other one.
+        self.files.check_all(&connection).map_err(failed(READ))?;
+        Ok(Box::new(SqlitePages::new(connection)))
+    }
+
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
         tokens::all(&self.connection()).map_err(failed("read the tokens"))
     }
+}
 
+impl Tokens for Sqlite {
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
         self.change_tokens(|connection| tokens::add(connection, token))
     }
@@ -247,14 +259,6 @@ impl Tokens for Sqlite {
 }
 
 impl Store for Sqlite {
-    fn plants(&self) -> Result<Pages<'_>, StoreError> {
-        const READ: &str = "read the plants";
-        let connection = connect(self.path()).map_err(failed(READ))?;
-        // The files that this connection has open must be those of the other one.
-        self.files.check_all(&connection).map_err(failed(READ))?;
-        Ok(Box::new(SqlitePages::new(connection)))
-    }
-
     fn check(&self) -> Result<Vec<String>, StoreError> {
         check::faults(&self.connection()).map_err(failed("check the store"))
     }

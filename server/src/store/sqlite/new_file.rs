@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use tempfile::NamedTempFile;
 
-use crate::store::engine::NewStore;
+use crate::store::engine::{Contents, NewStore, Pages};
 use crate::store::error::{Cause, StoreError, failed};
 use crate::store::sqlite::error::url;
 use crate::store::sqlite::lock::{self, LockFile};
 use crate::store::sqlite::names::{folder_of, left_beside};
+use crate::store::sqlite::pages::SqlitePages;
 use crate::store::sqlite::row;
 use crate::store::sqlite::schema;
 use crate::store::sqlite::tokens;
@@ -85,6 +86,16 @@ impl NewFile {
             Err(lost) if lost.error.kind() == ErrorKind::AlreadyExists => Ok(None),
             Err(error) => Err(error.error.into()),
         }
+    }
+}
+
+impl Contents for NewFile {
+    fn plants(&self) -> Result<Pages<'_>, StoreError> {
+        Ok(Box::new(SqlitePages::new(&self.connection)))
+    }
+
+    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
+        tokens::all(&self.connection).map_err(failed("read the tokens"))
     }
 }
 

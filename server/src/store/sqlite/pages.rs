@@ -1,5 +1,7 @@
 //! The plants of a store, a page at a time.
 
+use std::borrow::Borrow;
+
 use rusqlite::Connection;
 
 use crate::store::error::{StoreError, failed};
@@ -8,19 +10,20 @@ use crate::store::sqlite::row;
 use crate::types::NewPlant;
 
 /// Reads each page in a transaction of its own, so the WAL may start over between two of them.
-pub struct SqlitePages {
-    connection: Connection,
+pub struct SqlitePages<C> {
+    connection: C,
     /// The least id of the next page; none after the last one.
     next: Option<i64>,
 }
 
-impl SqlitePages {
-    pub fn new(connection: Connection) -> Self {
+impl<C: Borrow<Connection>> SqlitePages<C> {
+    pub fn new(connection: C) -> Self {
         Self { connection, next: Some(i64::MIN) }
     }
 
     fn read(&self, from: i64) -> rusqlite::Result<Vec<NewPlant>> {
-        let mut statement = row::from_id(&self.connection)?;
+        let connection: &Connection = self.connection.borrow();
+        let mut statement = row::from_id(connection)?;
         let mut rows = statement.query([from])?;
         let mut page = Page::default();
         while !page.is_full()
@@ -32,7 +35,7 @@ impl SqlitePages {
     }
 }
 
-impl Iterator for SqlitePages {
+impl<C: Borrow<Connection>> Iterator for SqlitePages<C> {
     type Item = Result<Vec<NewPlant>, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
