@@ -6,6 +6,7 @@ use anyhow::{Result, ensure};
 use bytesize::ByteSize;
 use serde::Serialize;
 
+use crate::command::progress;
 use crate::command::store_args::StoreArgs;
 use crate::store::{self, Sizes, Store, StoreUrl};
 
@@ -83,10 +84,14 @@ fn look(url: &StoreUrl) -> Result<Report> {
 }
 
 fn read(store: &dyn Store) -> Result<Amounts> {
+    let bar = progress::of_plants(store)?;
     let mut plants = 0;
     for page in store.plants()? {
-        plants += page?.len() as u64;
+        let page = page?.len() as u64;
+        plants += page;
+        bar.inc(page);
     }
+    bar.finish_and_clear();
     let tokens = store.tokens()?.len() as u64;
     let Sizes { store: store_bytes, wal: wal_bytes, .. } = store.sizes()?;
     Ok(Amounts { plants, tokens, store_bytes, wal_bytes })

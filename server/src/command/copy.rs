@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use anyhow::{Result, ensure};
+use indicatif::ProgressBar;
 use nix::sys::signal::Signal::SIGXFSZ;
 use signal_hook::consts::{SIGHUP, TERM_SIGNALS};
 use signal_hook::flag;
 
+use crate::command::progress;
 use crate::command::tally::Tally;
 use crate::store::{self, Contents, StoreUrl};
 use crate::token::StoredToken;
@@ -43,12 +45,19 @@ pub fn run(args: &Args) -> Result<()> {
     flag::register(SIGXFSZ as i32, Arc::default())?;
     let source = store::open(from)?;
     let mut copy = store::begin(to)?;
+    let bar = progress::of_plants(&*source)?;
+
+    bar.set_message("copying ");
     let tokens = source.tokens()?;
     for token in &tokens {
         copy.add_token(token)?;
     }
-    let sent = walk(&*source, &tokens, &interrupted, |page| Ok(copy.add(page)?))?;
-    let found = walk(&*copy, &copy.tokens()?, &interrupted, |_| Ok(()))?;
+    let sent = walk(&*source, &tokens, &bar, &interrupted, |page| Ok(copy.add(page)?))?;
+    bar.set_message("checking ");
+    bar.set_position(0);
+    let found = walk(&*copy, &copy.tokens()?, &bar, &interrupted, |_| Ok(()))?;
+    bar.finish_and_clear();
+
     ensure!(sent == found, "{from} has {sent}, and the copy {found}; nothing is at {to}");
     ensure!(copy.publish()?, "something else is at {to} by now; it is left as it is");
     writeln!(io::stdout(), "{from}: {sent}\n{to}: {found}")?;
@@ -59,6 +68,7 @@ pub fn run(args: &Args) -> Result<()> {
 fn walk(
     contents: &dyn Contents,
     tokens: &[StoredToken],
+    bar: &ProgressBar,
     interrupted: &AtomicBool,
     mut visit: impl FnMut(&[NewPlant]) -> Result<()>,
 ) -> Result<Tally> {
@@ -68,6 +78,7 @@ fn walk(
         let page = page?;
         visit(&page)?;
         tally.add_plants(&page);
+        bar.inc(page.len() as u64);
     }
     Ok(tally)
 }

@@ -5,7 +5,9 @@
 use std::io::{self, BufWriter, ErrorKind, Write};
 
 use anyhow::Result;
+use indicatif::ProgressBar;
 
+use crate::command::progress;
 use crate::command::store_args::StoreArgs;
 use crate::store::{self, Contents};
 
@@ -22,18 +24,22 @@ pub struct Args {
 /// Writes the plants to standard output. A closed pipe, as in `export | head`, is not an error.
 pub fn run(args: &Args) -> Result<()> {
     let store = store::open(&args.store.url)?;
-    match write(&*store) {
-        Err(error) if is_broken_pipe(&error) => Ok(()),
-        result => result,
+    let bar = progress::of_plants(&*store)?;
+    match write(&*store, &bar) {
+        Err(error) if is_broken_pipe(&error) => {}
+        result => result?,
     }
+    bar.finish_and_clear();
+    Ok(())
 }
 
-fn write(store: &dyn Contents) -> Result<()> {
+fn write(store: &dyn Contents, bar: &ProgressBar) -> Result<()> {
     let mut stdout = BufWriter::new(io::stdout().lock());
     for page in store.plants()? {
         for plant in &page? {
             serde_json::to_writer(&mut stdout, plant)?;
             stdout.write_all(b"\n")?;
+            bar.inc(1);
         }
     }
     Ok(stdout.flush()?)

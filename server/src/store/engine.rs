@@ -20,6 +20,9 @@ use crate::types::NewPlant;
 
 /// What can be read of a store.
 pub trait Contents {
+    /// How many plants there are. May read the whole store.
+    fn count(&self) -> Result<u64, StoreError>;
+
     /// The plants in the order of their ids. Every plant that is in the store now is among them; of
     /// those that are created meanwhile, some are. A plant never changes, so each is whole.
     fn plants(&self) -> Result<Pages<'_>, StoreError>;

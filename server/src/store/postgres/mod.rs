@@ -34,7 +34,7 @@ use crate::store::metrics::register_retries;
 use crate::store::postgres::connector::{Connector, Purpose};
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::new_database::NewDatabase;
-use crate::store::postgres::pages::PostgresPages;
+use crate::store::postgres::pages::{LongSession, PostgresPages};
 use crate::store::postgres::reconnecting_session::{ReconnectingSession, until, until_read};
 use crate::store::postgres::session::Session;
 use crate::store::postgres::tokens::Changed;
@@ -190,6 +190,14 @@ impl Postgres {
 }
 
 impl Contents for Postgres {
+    fn count(&self) -> Result<u64, StoreError> {
+        const COUNT: &str = "count the plants";
+        let session = self.new_session().map_err(failed(COUNT))?;
+        LongSession::connect(session)
+            .and_then(|session| pages::count(&session))
+            .map_err(self.error(COUNT))
+    }
+
     fn plants(&self) -> Result<Pages<'_>, StoreError> {
         const READ: &str = "read the plants";
         let session = self.new_session().map_err(failed(READ))?;

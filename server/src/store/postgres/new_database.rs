@@ -10,7 +10,7 @@ use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use crate::store::engine::{Contents, NewStore, Pages};
 use crate::store::error::StoreError;
 use crate::store::postgres::error::PostgresError;
-use crate::store::postgres::pages::{LongSession, PostgresPages};
+use crate::store::postgres::pages::{LongSession, PostgresPages, count};
 use crate::store::postgres::reconnecting_session::ReconnectingSession;
 use crate::store::postgres::row;
 use crate::store::postgres::schema;
@@ -97,6 +97,10 @@ async fn look(session: &Session) -> Result<Found, PostgresError> {
 }
 
 impl Contents for NewDatabase {
+    fn count(&self) -> Result<u64, StoreError> {
+        count(&self.session).map_err(|error| error.of_store(&self.url, "count the plants"))
+    }
+
     fn plants(&self) -> Result<Pages<'_>, StoreError> {
         const READ: &str = "read the plants";
         let failed = |error: PostgresError| error.of_store(&self.url, READ);

@@ -38,6 +38,12 @@ impl LongSession {
     }
 }
 
+/// How many plants there are.
+pub fn count(session: &LongSession) -> Result<u64, PostgresError> {
+    let count = async |session: &Session| session.row("SELECT count(*) FROM plants").await;
+    Ok(session.run(count)?.try_get::<_, i64>(0)?.unsigned_abs())
+}
+
 /// Plants in the order of their ids.
 pub struct PostgresPages<S> {
     session: S,

@@ -229,6 +229,10 @@ impl Drop for Sqlite {
 }
 
 impl Contents for Sqlite {
+    fn count(&self) -> Result<u64, StoreError> {
+        pages::count(&self.connection())
+    }
+
     fn plants(&self) -> Result<Pages<'_>, StoreError> {
         const READ: &str = "read the plants";
         let connection = connect(self.path()).map_err(failed(READ))?;

@@ -12,7 +12,7 @@ use crate::store::error::{Cause, StoreError, failed};
 use crate::store::sqlite::error::url;
 use crate::store::sqlite::lock::{self, LockFile};
 use crate::store::sqlite::names::{folder_of, left_beside};
-use crate::store::sqlite::pages::SqlitePages;
+use crate::store::sqlite::pages::{SqlitePages, count};
 use crate::store::sqlite::row;
 use crate::store::sqlite::schema;
 use crate::store::sqlite::tokens;
@@ -90,6 +90,10 @@ impl NewFile {
 }
 
 impl Contents for NewFile {
+    fn count(&self) -> Result<u64, StoreError> {
+        count(&self.connection)
+    }
+
     fn plants(&self) -> Result<Pages<'_>, StoreError> {
         Ok(Box::new(SqlitePages::new(&self.connection)))
     }

@@ -47,3 +47,11 @@ impl<C: Borrow<Connection>> Iterator for SqlitePages<C> {
         Some(page)
     }
 }
+
+/// How many plants there are.
+pub fn count(connection: &Connection) -> Result<u64, StoreError> {
+    connection
+        .query_row("SELECT count(*) FROM plants", [], |row| row.get::<_, i64>(0))
+        .map(i64::unsigned_abs)
+        .map_err(failed("count the plants"))
+}
