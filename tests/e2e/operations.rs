@@ -130,7 +130,7 @@ fn metrics_tell_the_release_and_the_bodies() {
     server.wait_until("a body in use", || {
         let bytes = series(&scrape(address))["plant_store_bodies_bytes"].parse::<usize>();
         // The head and the task of the request count too.
-        (body.len()..2 * body.len()).contains(&bytes.expect("a number"))
+        (body.len()..3 * body.len()).contains(&bytes.expect("a number"))
     });
     let scrape = scrape(address);
     let series = series(&scrape);
