@@ -176,14 +176,11 @@ impl Write for Lines {
     }
 }
 
-/// A line in which control characters, line separators and changes of the direction of writing are
-/// escaped: a client may have sent them.
+/// A line in which control characters, line separators, changes of the direction of writing and all
+/// else that is not printed are escaped: a client may have sent them.
 fn escape(line: &[u8]) -> Vec<u8> {
-    let obeyed = |letter: char| {
-        letter.is_control()
-            || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}')
-            || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
+    // Rust's `Debug` writes as `\u{…}` what no font shows, and with one backslash a quote or a tab.
+    let obeyed = |letter: char| letter.is_control() || letter.escape_debug().len() > 2;
     let text = String::from_utf8_lossy(line);
     let (text, end) = match text.strip_suffix('\n') {
         Some(text) => (text, "\n"),
