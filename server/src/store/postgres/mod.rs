@@ -37,7 +37,6 @@ use crate::store::postgres::new_database::NewDatabase;
 use crate::store::postgres::pages::{LongSession, PostgresPages};
 use crate::store::postgres::reconnecting_session::{ReconnectingSession, until, until_read};
 use crate::store::postgres::session::Session;
-use crate::store::postgres::tokens::Changed;
 use crate::store::postgres::url::PostgresUrl;
 use crate::store::postgres::writer::PostgresWriter;
 use crate::store::url::StoreUrl;
@@ -214,16 +213,16 @@ impl Tokens for Postgres {
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
         let add = async |session: &Session| tokens::add(session, token).await;
         match self.change("store the token", add)? {
-            Changed::Done => Ok(()),
-            Changed::Not => Err(StoreError::TokenNameTaken(token.name.clone())),
+            true => Ok(()),
+            false => Err(StoreError::TokenNameTaken(token.name.clone())),
         }
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
         let revoke = async |session: &Session| tokens::revoke(session, name).await;
         match self.change("revoke the token", revoke)? {
-            Changed::Done => Ok(()),
-            Changed::Not => Err(StoreError::NoSuchToken(name.clone())),
+            true => Ok(()),
+            false => Err(StoreError::NoSuchToken(name.clone())),
         }
     }
 

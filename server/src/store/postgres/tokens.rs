@@ -22,13 +22,6 @@ pub fn servers() -> String {
     format!("SELECT 1 FROM servers WHERE seen_at > now() - interval '{seconds} seconds'")
 }
 
-/// What became of a change of the tokens.
-pub enum Changed {
-    Done,
-    /// The name is taken, or there is no such token: nothing was changed.
-    Not,
-}
-
 /// Every token, in the order of the names. The order is made here: that of the database depends on
 /// its locale.
 pub async fn all(session: &Session) -> Result<Vec<StoredToken>, PostgresError> {
@@ -54,7 +47,8 @@ pub async fn insert(session: &Session, token: &StoredToken) -> Result<(), Postgr
     Ok(())
 }
 
-pub async fn add(session: &Session, token: &StoredToken) -> Result<Changed, PostgresError> {
+/// Adds a token. Returns false if its name is taken.
+pub async fn add(session: &Session, token: &StoredToken) -> Result<bool, PostgresError> {
     let add = async || {
         let expired = "DELETE FROM tokens WHERE name = $1 AND expires_at <= $2";
         let (name, now) = (token.name.as_str(), Utc::now().timestamp());
@@ -65,14 +59,14 @@ pub async fn add(session: &Session, token: &StoredToken) -> Result<Changed, Post
     match change(session, add).await {
         Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
             // If the answer to the first attempt was lost, the token is there already.
-            let is_there = all(session).await?.iter().any(|kept| kept.digest == token.digest);
-            Ok(if is_there { Changed::Done } else { Changed::Not })
+            Ok(all(session).await?.iter().any(|kept| kept.digest == token.digest))
         }
-        done => done.map(|()| Changed::Done),
+        done => done.map(|()| true),
     }
 }
 
-pub async fn revoke(session: &Session, name: &TokenName) -> Result<Changed, PostgresError> {
+/// Removes a token. Returns false if there is none of that name.
+pub async fn revoke(session: &Session, name: &TokenName) -> Result<bool, PostgresError> {
     let mut revoked = 0;
     change(session, async || {
         let values: [(&(dyn ToSql + Sync), Type); 1] = [(&name.as_str(), Type::TEXT)];
@@ -81,7 +75,7 @@ pub async fn revoke(session: &Session, name: &TokenName) -> Result<Changed, Post
         Ok(())
     })
     .await?;
-    Ok(if revoked > 0 { Changed::Done } else { Changed::Not })
+    Ok(revoked > 0)
 }
 
 /// Changes the tokens in a transaction, and counts the change.
