@@ -16,6 +16,9 @@ use tokio::sync::Mutex;
 use crate::options::{Cause, chain};
 use crate::{Client, ClientOptions, Error, InvalidClient, ResponseValue, types};
 
+/// The values of `error` after which the same plant may be accepted later.
+const MAY_PASS: [i32; 4] = [408, 429, 500, 503];
+
 /// The longest `Retry-After` that is waited for.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
 
@@ -46,12 +49,14 @@ pub fn explained(error: &Error<types::Error>) -> String {
 /// Whether sending the same plant again, as it is, may succeed.
 ///
 /// It may if no answer came (the connection was lost, or a time-out has passed), if `error` is 408,
-/// 500 or 503, and if a proxy on the way answered with a 5xx. Any other refusal would come again. So
+/// 429, 500 or 503 or an unknown 5xx (RFC 9110, section 15), and if a proxy on the way answered with a 5xx. Any other refusal would come again. So
 /// would a bad URL, a scheme that is not supported, and a certificate that is not trusted.
 #[must_use]
 pub fn may_repeat(error: &Error<types::Error>) -> bool {
     match error {
-        Error::ErrorResponse(refusal) => [408, 500, 503].contains(&refusal.error),
+        Error::ErrorResponse(refusal) => {
+            MAY_PASS.contains(&refusal.error) || refusal.error / 100 == 5
+        }
         Error::UnexpectedResponse(response) => response.status().is_server_error(),
         Error::CommunicationError(error) => !error.is_builder() && !chain(error).any(breaks_tls),
         Error::ResponseBodyError(_) => true,

@@ -15,6 +15,7 @@
 //!     → door                the exact route, Host, transfer coding  (else 404, 405, 400)
 //!     → credentials         the token of the Authorization header   (else 401)
 //!     → accepted_tokens     whether the token is accepted           (else 401, 503)
+//!     → rates               the creates a second of the token       (else 429)
 //!     → request, bodies     the body, within its limits             (else 400, 408, 413, 415, 503)
 //!     → new_plant           strict JSON to a NewPlant               (else 400)
 //!   → store               queue → group commit → disk             (else 409, 500, 503)

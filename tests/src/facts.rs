@@ -148,9 +148,9 @@ fn resources(document: &Value) -> Vec<Fact> {
     }
     let errors = meanings(&components["schemas"]["Error"]["properties"]["error"]["description"]);
     facts.push(fact(
-        errors == ["400", "401", "408", "409", "413", "415", "500", "503"],
-        "the values of `error` are 400, 401, 408, 409, 413, 415, 500 and 503, each with its \
-         meaning: the description of `error`",
+        errors == ["400", "401", "408", "409", "413", "415", "429", "500", "503"],
+        "the values of `error` are 400, 401, 408, 409, 413, 415, 429, 500 and 503, each with \
+         its meaning: the description of `error`",
     ));
     facts
 }

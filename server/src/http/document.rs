@@ -72,7 +72,9 @@ fn describe_error_codes(document: &mut Value) {
     let row = |code: &ErrorCode| format!("{}: {}", code.number(), code.meaning());
     let rows: Vec<_> = ErrorCode::ALL.iter().map(row).collect();
     *description = format!(
-        "{description} {}. After {} the same plant may be sent again, as it is.",
+        "{description} {}. After {} the same plant may be sent again, as it \
+         is. A value that a client does not know means the same as the x00 of its class (RFC 9110, \
+         section 15).",
         rows.join("; "),
         numbers(ErrorCode::may_pass),
     );

@@ -17,6 +17,7 @@ pub enum ErrorCode {
     Conflict,
     ContentTooLarge,
     UnsupportedMediaType,
+    TooManyRequests,
     InternalServerError,
     ServiceUnavailable,
 }
@@ -41,6 +42,10 @@ impl ErrorCode {
             Self::ContentTooLarge => (413, "the body is too large", Repeat::No),
             Self::UnsupportedMediaType => {
                 (415, "the body is not plain application/json", Repeat::No)
+            }
+            // A token's rate is counted by the second.
+            Self::TooManyRequests => {
+                (429, "more creates a second than the token may send", Repeat::After(1))
             }
             Self::InternalServerError => (500, "a fault of the service", Repeat::Yes),
             // Overload passes as fast as commits do, and the header counts whole seconds.

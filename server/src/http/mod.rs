@@ -14,6 +14,7 @@ mod door;
 pub mod error_code;
 mod metrics;
 pub mod new_plant;
+pub mod rates;
 mod refusal;
 pub mod request;
 pub mod server;

@@ -4,6 +4,7 @@
 //! log.
 
 use std::borrow::Cow;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,6 +43,10 @@ pub enum Refusal {
     /// RFC 9110, section 8.4: a coding that this service does not undo.
     #[error("the body must be sent without a `Content-Encoding`")]
     ContentCoding,
+    #[error(
+        "the token may send {limit} creates a second: send the plant again in a moment, as it is"
+    )]
+    TooManyCreates { limit: NonZeroU32 },
     /// A fault of the service or of its store. Its cause is for the log.
     #[error("the service failed; the operator finds the cause in the log by the request id")]
     Fault { cause: Arc<str> },
@@ -86,6 +91,7 @@ impl Refusal {
             Self::Conflict { .. } => ErrorCode::Conflict,
             Self::BodyTooLarge { .. } => ErrorCode::ContentTooLarge,
             Self::NotJsonMediaType | Self::ContentCoding => ErrorCode::UnsupportedMediaType,
+            Self::TooManyCreates { .. } => ErrorCode::TooManyRequests,
             Self::Fault { .. } => ErrorCode::InternalServerError,
             Self::Overload | Self::StoreUnavailable => ErrorCode::ServiceUnavailable,
         }

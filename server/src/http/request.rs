@@ -13,7 +13,8 @@ use dropshot::{
     ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpError,
     RequestContext, ServerContext, TypedBody,
 };
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use futures::FutureExt;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, EXPECT};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Version, request::Parts};
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
@@ -72,6 +73,21 @@ impl PlantBody {
     #[must_use]
     pub fn is_unread(&self) -> bool {
         !self.read && self.version <= Version::HTTP_11
+    }
+
+    /// Drops a body that has come already, so that the connection goes on after the refusal. It
+    /// waits for nothing, and asks no client for its body.
+    pub async fn discard(&mut self, headers: &HeaderMap) {
+        if self.version > Version::HTTP_11 || headers.contains_key(EXPECT) {
+            return;
+        }
+        // The first poll says that the body is wanted. While this task yields, hyper takes what it has
+        // received, or else what the socket has.
+        if self.body.frame().now_or_never().is_none() {
+            tokio::task::yield_now().await;
+            let _ = self.body.frame().now_or_never();
+        }
+        self.read |= self.body.is_end_stream();
     }
 
     /// Reads the plant, within the limits. Keep its reservation as long as the plant and its answer.

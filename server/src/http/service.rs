@@ -19,6 +19,7 @@ use crate::http::bodies::{Bodies, Reservation};
 use crate::http::credentials;
 use crate::http::door;
 use crate::http::metrics::RequestMetrics;
+use crate::http::rates::Rates;
 use crate::http::refusal::Refusal;
 use crate::http::request::{PlantBody, PlantRequest};
 use crate::listener::connections::Connections;
@@ -31,6 +32,7 @@ pub struct Service {
     accepted: AcceptedTokens,
     plants: GroupCommit,
     pub(super) bodies: Bodies,
+    rates: Rates,
     pub(super) connections: Arc<Connections>,
     /// Where the access records go.
     pub(super) log: Logger,
@@ -96,10 +98,16 @@ impl Service {
     /// A service over that store, which accepts those tokens, logs each request to `log` and
     /// registers its metrics.
     #[must_use]
-    pub fn new(accepted: AcceptedTokens, plants: GroupCommit, bodies: Bodies, log: Logger) -> Self {
+    pub fn new(
+        accepted: AcceptedTokens,
+        plants: GroupCommit,
+        bodies: Bodies,
+        rates: Rates,
+        log: Logger,
+    ) -> Self {
         let (connections, metrics) =
             (Arc::new(Connections::register()), RequestMetrics::register());
-        Self { accepted, plants, bodies, connections, log, metrics }
+        Self { accepted, plants, bodies, rates, connections, log, metrics }
     }
 
     /// Its connections.
@@ -115,7 +123,16 @@ impl Service {
         body: &mut PlantBody,
     ) -> (Option<Arc<str>>, Result<(NewPlant, Reservation), Refusal>) {
         match door::check_head(&head).and_then(|()| self.authenticate(&head.headers)) {
-            Ok(token) => (Some(token), body.read(head, &self.bodies).await),
+            Ok(token) => {
+                let plant = match self.rates.check(&token) {
+                    Ok(()) => body.read(head, &self.bodies).await,
+                    Err(refusal) => {
+                        body.discard(&head.headers).await;
+                        Err(refusal)
+                    }
+                };
+                (Some(token), plant)
+            }
             Err(refusal) => (None, Err(refusal)),
         }
     }

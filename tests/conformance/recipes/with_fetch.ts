@@ -9,7 +9,7 @@ interface Plant { name: string; tag?: string }
 // A bigint: a number of JavaScript is exact up to 2^53 only.
 interface NewPlant extends Plant { id: bigint }
 
-const MAY_PASS = [408, 500, 503]; // values of `error`, not HTTP statuses
+const MAY_PASS = [408, 429, 500, 503]; // values of `error`, not HTTP statuses
 const LOST = [
   "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT",
   "UND_ERR_SOCKET",

@@ -5,7 +5,7 @@ import os
 import requests
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-MAY_PASS = {408, 500, 503}  # values of `error`, not HTTP statuses
+MAY_PASS = {408, 429, 500, 503}  # values of `error`, not HTTP statuses
 
 
 class Refused(Exception):

@@ -12,4 +12,5 @@ pub mod logs;
 pub mod members;
 pub mod properties;
 pub mod races;
+mod rates;
 pub mod signals;

@@ -88,6 +88,7 @@ fn wrong_environment_variable_is_status_2() {
         ("PLANT_STORE_MAX_BODY", "--max-body"),
         ("PLANT_STORE_MAX_BODIES", "--max-bodies"),
         ("PLANT_STORE_BODY_TIMEOUT", "--body-timeout"),
+        ("PLANT_STORE_MAX_RATE", "--max-rate"),
         ("PLANT_STORE_QUEUE", "--queue"),
         ("PLANT_STORE_COMMIT_TIMEOUT", "--commit-timeout"),
         ("PLANT_STORE_NO_CREATE", "--no-create"),

@@ -99,6 +99,11 @@ pub struct Args {
     #[arg(long, value_name = "DURATION", env = "PLANT_STORE_BODY_TIMEOUT", default_value = "10s")]
     pub body_timeout: Duration,
 
+    /// How many creates a second each token may send; the next ones are refused with 429
+    /// [default: any]
+    #[arg(long, value_name = "CREATES", env = "PLANT_STORE_MAX_RATE")]
+    pub max_rate: Option<NonZeroU32>,
+
     /// How many creates may wait to be committed; the next ones are refused with 503
     #[arg(long, value_name = "CREATES", env = "PLANT_STORE_QUEUE", default_value = "1024")]
     pub queue: NonZeroUsize,

@@ -21,6 +21,7 @@ use crate::command::serve::signals::{Signals, Stop};
 use crate::command::serve::supervisor;
 use crate::command::serve::tls;
 use crate::http::accepted_tokens::AcceptedTokens;
+use crate::http::rates::Rates;
 use crate::http::server::listen;
 use crate::http::service::Service;
 use crate::listener::connections::Connections;
@@ -64,8 +65,13 @@ impl Running {
         let (plants, writer_end) = GroupCommit::start(writer, args.limits(), log.logger.clone())
             .context("cannot start the writer")?;
 
-        let service =
-            Service::new(accepted.clone(), plants.clone(), args.bodies(), log.logger.clone());
+        let service = Service::new(
+            accepted.clone(),
+            plants.clone(),
+            args.bodies(),
+            Rates::new(args.max_rate),
+            log.logger.clone(),
+        );
         let connections = service.connections();
         let records = Arc::clone(&log.dropshot);
         let server = listen(args.listen, tls, Some(args.max_connections), service, records)

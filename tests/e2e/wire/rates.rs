@@ -1,0 +1,85 @@
+//! `--max-rate`: creates past the rate of their token are refused, and what that costs the client.
+
+use plant_store_tests::{Response, Server, bearer, head, plant, post};
+
+use crate::metrics::{metrics_address, scrape, series};
+
+/// More requests than a token may send in the time of a test.
+const MANY: usize = 20;
+
+/// The first token of this server is at its rate.
+fn at_its_rate() -> Server {
+    let server = Server::starting().with(&["--max-rate", "1", "--metrics", "127.0.0.1:0"]).start();
+    let refused = |_| is_refused(&server.create(&plant(1, "Ficus", None)));
+    assert!((0..MANY).any(refused));
+    server
+}
+
+fn is_refused(answer: &Response) -> bool {
+    if answer.status == 200 {
+        return false;
+    }
+    let message =
+        "the token may send 1 creates a second: send the plant again in a moment, as it is";
+    assert_eq!(answer.refusal(), (429, message.to_owned()));
+    assert_eq!(answer.header("retry-after"), Some("1"));
+    true
+}
+
+/// The bodies have come with their heads, so the connection goes on.
+#[test]
+fn creates_past_the_rate_are_429_on_a_connection_that_goes_on() {
+    let server = at_its_rate();
+    let mut connection = server.connect();
+    connection.send(&server.post(&plant(1, "Ficus", None)).repeat(MANY));
+    let refused = |_: &usize| {
+        let answer = connection.receive();
+        assert_eq!(answer.header("connection"), None);
+        is_refused(&answer)
+    };
+    let refused = 1 + (0..MANY).filter(refused).count();
+    assert!(refused > MANY / 2, "{refused}");
+    let scrape = scrape(metrics_address(&server));
+    let counted = series(&scrape)["plant_store_refusals_total{error=\"429\"}"];
+    assert_eq!(counted, refused.to_string());
+}
+
+#[test]
+fn each_token_has_a_rate_of_its_own() {
+    let server = at_its_rate();
+    let other = server.command(&["token", "create", "other"]);
+    let created = server.create_with(&bearer(other.trim()), &plant(2, "Fern", None));
+    created.plant();
+    assert!(server.log().contains(r#""error":429,"token":"first""#), "{}", server.log());
+}
+
+/// The service does not wait for the body, and does not ask for it.
+#[test]
+fn body_that_has_not_come_or_waits_for_100_is_refused_without_it() {
+    for expect in ["", "Expect: 100-continue\r\n"] {
+        let server = at_its_rate();
+        let length = "Content-Type: application/json\r\nContent-Length: 20\r\n";
+        let request = head(&format!("{}{length}{expect}", server.bearer()));
+        let refused = (0..MANY).any(|_| {
+            let mut connection = server.connect();
+            connection.send(request.as_bytes());
+            let Some(answer) = connection.try_receive_now() else { return false };
+            answer.status != 100 && {
+                assert_eq!(answer.header("connection"), Some("close"));
+                assert!(connection.is_closed());
+                is_refused(&answer)
+            }
+        });
+        assert!(refused);
+    }
+}
+
+#[test]
+fn credentials_come_before_the_rate() {
+    let server = at_its_rate();
+    let unknown = bearer("pst_0123456789ABCDEFGHIJabcdefghij0038H4se");
+    for _ in 0..MANY {
+        let answer = server.connect().exchange(&post(&unknown, b"{}"));
+        assert_eq!(answer.refusal().0, 401);
+    }
+}
