@@ -15,7 +15,7 @@ mod token;
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 
-/// A plant store: POST /plants, durably.
+/// Runs and looks after a plant store: POST /plants creates a plant, durably
 #[derive(Debug, Parser)]
 #[command(name = "plant-store", version, arg_required_else_help = true)]
 pub struct Cli {

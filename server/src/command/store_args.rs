@@ -1,4 +1,4 @@
-//! The flag that every command takes.
+//! The flag of all commands that work on one store.
 
 use clap::Args;
 

@@ -1,5 +1,5 @@
-//! What a copy is compared by: how much is in a store, and a checksum that does not depend on the
-//! order.
+//! `copy` compares the source and the copy by this: how much is in a store, and a checksum that does
+//! not depend on the order.
 
 use std::fmt;
 

@@ -54,7 +54,7 @@ impl<W: Write> Output<W> {
         self.lost += count(lost);
     }
 
-    /// Returns how many bytes were written before an error, which nobody could be told.
+    /// Returns how many bytes were written before an error. There is no place to report the error.
     fn try_write(&mut self, bytes: &[u8]) -> usize {
         let mut written = 0;
         while written < bytes.len() {

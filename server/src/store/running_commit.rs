@@ -28,7 +28,7 @@ pub struct RunningCommit {
     limit: Duration,
     /// Whether the last commit failed.
     failed: AtomicBool,
-    /// Whether that may pass by itself.
+    /// Whether the next commit may succeed.
     may_pass: AtomicBool,
 }
 
@@ -68,7 +68,7 @@ impl RunningCommit {
         self.failed.load(Relaxed)
     }
 
-    /// Whether the last commit failed, and the next one may not.
+    /// Whether the last commit failed, and the next one may succeed.
     pub fn may_pass(&self) -> bool {
         self.may_pass.load(Relaxed)
     }

@@ -81,8 +81,8 @@ pub struct Args {
     #[arg(long, env = "PLANT_STORE_NO_CREATE")]
     pub no_create: bool,
 
-    /// Address to serve /metrics, /live and /ready on, to whoever reaches it: bind it to loopback
-    /// or to a private network [default: none]
+    /// Address to serve /metrics, /live and /ready on, to everybody who can reach it: bind it to
+    /// loopback or to a private network [default: none]
     #[arg(long, value_name = "ADDRESS", env = "PLANT_STORE_METRICS", value_parser = address)]
     pub metrics: Option<SocketAddr>,
 

@@ -90,7 +90,7 @@ impl FirstToken {
     }
 }
 
-/// Whoever may read the folder's names may not read the token.
+/// Only the owner of the file may read the token, also if others may read the folder.
 fn write(file: &Path, token: &Token) -> io::Result<()> {
     let mut file = File::options().write(true).create_new(true).mode(0o600).open(file)?;
     writeln!(file, "{}", token.reveal())?;

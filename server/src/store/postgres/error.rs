@@ -174,7 +174,7 @@ fn is_of(code: &SqlState, classes: &[&str]) -> bool {
     classes.iter().any(|class| code.code().starts_with(class))
 }
 
-/// A connection was not made, or has ended; not: a password or a certificate was refused.
+/// A connection was not made, or has ended. A refused password or certificate is another error.
 fn is_of_the_network(error: &tokio_postgres::Error) -> bool {
     let cause = error.source().and_then(|cause| cause.downcast_ref::<std::io::Error>());
     error.is_closed()

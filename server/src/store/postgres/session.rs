@@ -26,7 +26,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
 const SIZES: usize = BATCH.ilog2() as usize + 1;
 
 /// Without these settings the server may lose plants at a power cut. An engine that does not have
-/// them, such as CockroachDB, has a write-ahead log of its own.
+/// them, such as CockroachDB, syncs in a way of its own.
 const DURABILITY: &str =
     "SELECT current_setting('fsync', true), current_setting('full_page_writes', true)";
 

@@ -8,20 +8,20 @@ use rusqlite::Connection;
 use crate::store::error::CommitError;
 use crate::store::sqlite::connection::connect;
 
-/// More pages than this are not copied between two commits. They are there after a reader has held
-/// the WAL for long, and [`shorten`] copies them beside the commits.
+/// More pages than this are not copied between two commits. There are that many after
+/// a reader has kept the WAL from starting over. [`shorten`] copies them while commits go on.
 pub const TOO_MANY_PAGES: i64 = 4000;
 
 /// How far a checkpoint goes (<https://sqlite.org/pragma.html#pragma_wal_checkpoint>).
 #[derive(Clone, Copy)]
 pub enum Checkpoint {
-    /// Nowhere: it only looks.
+    /// It copies nothing, and says how much there is to copy.
     Noop,
     /// It copies what no reader holds back, beside a running writer.
     Passive,
-    /// And lets the WAL start over with the next transaction.
+    /// As `Passive`, and the WAL starts over with the next transaction.
     Restart,
-    /// And cuts the WAL's file.
+    /// As `Restart`, and it cuts the WAL's file.
     Truncate,
 }
 

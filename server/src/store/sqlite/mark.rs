@@ -1,8 +1,8 @@
-//! The mark that tells whether a WAL belongs to the file beside which it lies, and whether there has
-//! to be a WAL at all.
+//! The mark tells whether a WAL belongs to the file beside it, and whether there has to be a WAL at
+//! all.
 //!
-//! SQLite's own header of a WAL says nothing of the file. So SQLite adopts a WAL that was left beside
-//! another file, or beside an older copy of its own, and the store is corrupt
+//! SQLite's own header of a WAL says nothing of the file. So SQLite uses a WAL that was left beside
+//! another file, or beside an older copy of its own file, and the store is corrupt
 //! (<https://sqlite.org/howtocorrupt.html#_unlinking_or_renaming_a_database_file_while_in_use>).
 //! If the WAL is missing, SQLite reads the file alone, without the last plants.
 //!

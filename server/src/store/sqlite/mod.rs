@@ -216,7 +216,7 @@ impl Sqlite {
 }
 
 /// Copies the WAL into the file and removes it, if this connection is the last one and the file is
-/// then the whole store. A WAL that a server left is the next server's.
+/// then the whole store. If a server left a WAL, the next server copies it.
 impl Drop for Sqlite {
     fn drop(&mut self) {
         let connection = self.connection();
