@@ -8,6 +8,8 @@
 //! Before [`PlantBody::read`] nothing may read a byte of the body, because the first read makes
 //! hyper send `100 Continue`.
 
+use std::time::Duration;
+
 use async_trait::async_trait;
 use dropshot::{
     ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpError,
@@ -26,6 +28,9 @@ use crate::types::NewPlant;
 /// What the service takes for a request while it waits for its body or its commit, besides the head
 /// and the body: its task and its stream.
 const TASK: usize = 8 * 1024;
+
+/// How long the refusal of a create past the rate of its token waits.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// What a header field takes besides its name and its value: its place in the map, and the two
 /// allocations.
@@ -75,12 +80,22 @@ impl PlantBody {
         !self.read && self.version <= Version::HTTP_11
     }
 
-    /// Drops a body that has come already, so that the connection goes on after the refusal. It
-    /// waits for nothing, and asks no client for its body.
-    pub async fn discard(&mut self, headers: &HeaderMap) {
-        if self.version > Version::HTTP_11 || headers.contains_key(EXPECT) {
-            return;
+    /// Takes a request past the rate of its token, without its plant, and waits before the refusal.
+    /// Without the pause, clients that do not wait would keep the service busy with refusals. It is
+    /// short if there is no memory for a longer one.
+    pub async fn discard(&mut self, head: Parts, bodies: &Bodies) {
+        if self.version <= Version::HTTP_11 && !head.headers.contains_key(EXPECT) {
+            self.drop_what_has_come().await;
         }
+        let kept = TASK + size(&head);
+        drop(head);
+        if let Ok(_reserved) = bodies.reserve(kept, 0) {
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    /// Drops a body that has come already, so that the connection goes on after the refusal.
+    async fn drop_what_has_come(&mut self) {
         // The first poll says that the body is wanted. While this task yields, hyper takes what it has
         // received, or else what the socket has.
         if self.body.frame().now_or_never().is_none() {

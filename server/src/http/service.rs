@@ -60,6 +60,7 @@ impl PlantStoreApi for PlantStore {
         if let Err(refusal) = door::check_route(&head) {
             let misrouted = Misrouted { request_id, remote_addr, head: &head, refusal: &refusal };
             info!(service.log, #STRANGER, "request completed"; misrouted);
+            give_way().await;
             let answer = Answer::not_for_us(refusal, request_id);
             return Ok(if body.is_unread() { answer.closing_connection() } else { answer });
         }
@@ -127,13 +128,16 @@ impl Service {
                 let plant = match self.rates.check(&token) {
                     Ok(()) => body.read(head, &self.bodies).await,
                     Err(refusal) => {
-                        body.discard(&head.headers).await;
+                        body.discard(head, &self.bodies).await;
                         Err(refusal)
                     }
                 };
                 (Some(token), plant)
             }
-            Err(refusal) => (None, Err(refusal)),
+            Err(refusal) => {
+                give_way().await;
+                (None, Err(refusal))
+            }
         }
     }
 
@@ -162,4 +166,10 @@ impl Service {
             Err(CreateError::Fault(cause)) => Err(Refusal::Fault { cause }),
         }
     }
+}
+
+/// Ends the turn of this connection before an answer that waited for nothing. Otherwise hyper would
+/// answer up to 16 pipelined requests of one connection before the others have their turn.
+async fn give_way() {
+    tokio::task::yield_now().await;
 }

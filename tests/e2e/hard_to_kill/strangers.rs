@@ -6,12 +6,13 @@
 use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use plant_store_tests::process::{allow_many_files, memory_mib};
-use plant_store_tests::{Connection, Server, amount, plant};
+use plant_store_tests::{Connection, Server, amount, bearer, head, plant, post};
 
 /// The memory of a container that runs the service with its default limits.
 const CONTAINER_MIB: f64 = 512.0;
@@ -26,13 +27,14 @@ fn time() -> Duration {
 }
 
 /// Honest clients create plants, one after the other, until the time is up. Returns how many.
-fn honest(server: &Server, clients: &mut [Connection], next: &AtomicI64) -> usize {
+fn honest(clients: &mut [(Connection, String)], next: &AtomicI64) -> usize {
     let ends = Instant::now() + time();
-    let create = |connection: &mut Connection| {
+    let create = |(connection, token): &mut (Connection, String)| {
         let mut created = 0;
         while Instant::now() < ends {
             let id = next.fetch_add(1, Relaxed);
-            connection.exchange(&server.post(&plant(id, "Ficus", None))).plant();
+            let request = post(&bearer(token), plant(id, "Ficus", None).as_bytes());
+            connection.exchange(&request).plant();
             created += 1;
         }
         created
@@ -49,8 +51,12 @@ fn beside(flags: &[&str], threads: usize, flood: Flood) -> Server {
     allow_many_files().expect("the soft limit can be raised");
     let server = Server::starting().with(flags).start();
     let (next, stop) = (AtomicI64::new(1), AtomicBool::new(false));
-    let mut clients: Vec<_> = (0..HONEST).map(|_| server.connect()).collect();
-    let alone = honest(&server, &mut clients, &next);
+    let token = |client| match flags.contains(&"--max-rate") {
+        true => server.command(&["token", "create", &format!("honest-{client}")]).trim().into(),
+        false => server.token.clone(),
+    };
+    let mut clients: Vec<_> = (0..HONEST).map(|client| (server.connect(), token(client))).collect();
+    let alone = honest(&mut clients, &next);
     let created = thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
@@ -59,7 +65,7 @@ fn beside(flags: &[&str], threads: usize, flood: Flood) -> Server {
                 }
             });
         }
-        let created = honest(&server, &mut clients, &next);
+        let created = honest(&mut clients, &next);
         stop.store(true, Relaxed);
         created
     });
@@ -96,6 +102,37 @@ fn requests_for_other_paths_at_full_speed_do_not_fill_the_log() {
     let strangers = log.lines().filter(|line| line.contains("\"status\":404")).count();
     // 100 a second, and the seconds of a slow machine.
     assert!(strangers < 100 * 60, "{strangers} records");
+}
+
+/// These reach the operation, which refuses them without the store.
+#[test]
+fn pipelined_refusals_at_full_speed_leave_honest_clients_their_turn() {
+    beside(&[], 4, |server, stop| {
+        const AT_ONCE: usize = 50;
+        let request = head("Content-Length: 0\r\n");
+        let mut connection = server.connect();
+        while !stop.load(Relaxed) {
+            connection.send(request.repeat(AT_ONCE).as_bytes());
+            for _ in 0..AT_ONCE {
+                assert_eq!(connection.receive().refusal().0, 401);
+            }
+        }
+    });
+}
+
+/// They have a token of their own, and do not wait after a refusal.
+#[test]
+fn greedy_clients_past_their_rate_leave_honest_clients_their_share() {
+    static TOKEN: OnceLock<String> = OnceLock::new();
+    beside(&["--max-rate", "1000"], amount(20, 200), |server, stop| {
+        let token = TOKEN.get_or_init(|| server.command(&["token", "create", "greedy"]));
+        let request = post(&bearer(token.trim()), plant(-1, "Ficus", None).as_bytes());
+        let mut connection = server.connect();
+        while !stop.load(Relaxed) {
+            let answer = connection.exchange(&request);
+            assert!(answer.status == 200 || answer.refusal().0 == 429);
+        }
+    });
 }
 
 /// More clients than connections may be open. Each sends a head that never ends.
