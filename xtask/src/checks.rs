@@ -1,4 +1,4 @@
-//! The checks, step by step: those of a contributor ([`test`]), and those of CI ([`ci`]).
+//! The checks, step by step: those of a contributor ([`test()`]), and those of CI ([`ci()`]).
 
 use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
