@@ -62,8 +62,9 @@ pub fn ci() -> Result<()> {
         let doc = cmd!(sh, "cargo doc --no-deps --quiet").args(ALL);
         Ok(doc.env("RUSTDOCFLAGS", "--deny warnings").run()?)
     })?;
-    // Each must build from what a registry would get. What cargo unpacks has no profile of this
-    // workspace; with its debug information the dependencies are those that are built already.
+    // Each must build from what a registry would get. Cargo builds it outside of the workspace, so
+    // the workspace's profile does not hold there. Without debug information cargo can use the
+    // dependencies that are built already.
     step("packages", || {
         let package = cmd!(
             sh,
@@ -76,7 +77,7 @@ pub fn ci() -> Result<()> {
     step("conformance", || Ok(cmd!(sh, "{chores} conformance --if-possible").run()?))
 }
 
-/// The tests of crashes, faults, floods, copies and PostgreSQL, and the fuzzing, at full length.
+/// The tests of crashes, faults, floods, copies and both engines, and the fuzzing, at full length.
 /// They run one after the other, so that none takes CPU time from the load of another.
 pub fn soak() -> Result<()> {
     let sh = shell()?;
@@ -84,7 +85,7 @@ pub fn soak() -> Result<()> {
     cmd!(
         sh,
         "cargo test --release --package plant-store-tests --test e2e --
-            hard_to_kill operators fuzzing {postgres...} --test-threads 1 --nocapture"
+            hard_to_kill operators sqlite fuzzing {postgres...} --test-threads 1 --nocapture"
     )
     .env("PLANT_STORE_SOAK", "1")
     .run()?;

@@ -20,8 +20,8 @@ Usage: cargo xtask CHORE
 
 Chores:
   test         Check format, contract and lints, and run every test on SQLite
-  ci           Everything that CI checks: `test`, then documentation, packages, the tests again over
-               TLS and on PostgreSQL, and `conformance` if its tools can be had
+  ci           Everything that CI checks: `test`, then tests again over TLS and on PostgreSQL,
+               documentation, packages, and `conformance` if the machine has its tools
   generate     Write the OpenAPI document and the client from the code
   compat       Compare the document with an older one, and say which version the change needs
   soak         Run the tests of crashes, faults and floods, and the fuzzing, at full length
