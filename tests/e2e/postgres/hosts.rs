@@ -67,7 +67,7 @@ fn creates_are_503_while_fsync_is_off() {
     let is_503 = || server.create(&plant(2, "Fern", None)).status != 200;
     wait_until(is_503, || "creates go on".into());
     assert_eq!(server.create(&plant(3, "Ivy", None)).refusal().0, 503);
-    assert!(server.log().contains("fsync=off"));
+    server.wait_for_log("fsync=off");
     cluster.set("fsync", "on");
     let is_back = || server.create(&plant(3, "Ivy", None)).status == 200;
     wait_until(is_back, || "creates stay away".into());

@@ -52,7 +52,7 @@ fn each_token_has_a_rate_of_its_own() {
     let other = server.command(&["token", "create", "other"]);
     let created = server.create_with(&bearer(other.trim()), &plant(2, "Fern", None));
     created.plant();
-    assert!(server.log().contains(r#""error":429,"token":"first""#), "{}", server.log());
+    server.wait_for_log(r#""error":429,"token":"first""#);
 }
 
 /// The service does not wait for the body, and does not ask for it.
