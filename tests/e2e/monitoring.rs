@@ -14,13 +14,15 @@ fn served(server: &Server) -> BTreeSet<String> {
     types.filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
 }
 
+const LIMITED: &str = "with `--max-rate`";
+
 /// Fails unless the series that this server serves are those that `MONITORING.md` names for all
-/// stores and for its engine.
+/// stores, for its engine and for `--max-rate`.
 pub fn assert_monitoring_names_the_series_of(server: &Server) {
     let engine = if server.store().starts_with("postgres") { "on PostgreSQL" } else { "on SQLite" };
     let rows = table(&text("server/MONITORING.md"), "series");
     let (here, elsewhere): (Vec<_>, Vec<_>) =
-        rows.into_iter().partition(|(_, on)| ["always", engine].contains(&&on[..]));
+        rows.into_iter().partition(|(_, on)| ["always", engine, LIMITED].contains(&&on[..]));
     for (_, on) in elsewhere {
         assert!(["on PostgreSQL", "on SQLite"].contains(&&on[..]), "no engine: {on}");
     }
@@ -34,6 +36,6 @@ pub fn assert_monitoring_names_the_series_of(server: &Server) {
 
 #[test]
 fn monitoring_names_each_series_that_is_served_and_no_other() {
-    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
+    let server = Server::starting().with(&["--metrics", "127.0.0.1:0", "--max-rate", "1"]).start();
     assert_monitoring_names_the_series_of(&server);
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use anyhow::Result;
 use plant_store_server::http::accepted_tokens::AcceptedTokens;
 use plant_store_server::http::bodies::Bodies;
-use plant_store_server::http::rates::Rates;
 use plant_store_server::http::service::Service;
 use plant_store_server::log::{Log, LogFormat, LogLevel};
 use plant_store_server::store::{
@@ -50,7 +49,7 @@ impl ServiceOverWriter {
         let limits =
             CreateLimits { queue, store_timeout: COMMIT_TIMEOUT, commit_timeout: COMMIT_TIMEOUT };
         let (plants, end) = GroupCommit::start(writer, limits, log.logger.clone())?;
-        let service = Service::new(accepted, plants, bodies, Rates::new(None), log.logger.clone());
+        let service = Service::new(accepted, plants, bodies, log.logger.clone());
         Ok(Self { service, log, token, end })
     }
 }

@@ -8,12 +8,13 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::num::NonZeroU32;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::{Duration, Instant};
 
-use chrono::{DateTime, Utc};
 use slog::{Logger, warn};
 
+use crate::http::rates::Rate;
 use crate::store::{Contents, ServedStore, StoreError};
 use crate::token::{StoredToken, Token, TokenDigest};
 
@@ -27,15 +28,29 @@ const RELOAD_EVERY: Duration = Duration::from_secs(1);
 ///
 /// By default they are not known: before they are loaded, no token is accepted and none refused.
 #[derive(Clone, Default)]
-pub struct AcceptedTokens(Arc<RwLock<Loaded>>);
+pub struct AcceptedTokens {
+    loaded: Arc<RwLock<Loaded>>,
+    /// How many creates a second each token may send.
+    max_rate: Option<NonZeroU32>,
+}
 
 /// The tokens as they were read last.
 #[derive(Default)]
 struct Loaded {
-    tokens: Option<HashMap<TokenDigest, Accepted>>,
+    tokens: Option<ByDigest>,
     /// Until when they may be used, see [`ServedStore::tokens_hold_for`]. After that, a command that
     /// did not wait for this server may have revoked a token.
     until: Option<Instant>,
+}
+
+type ByDigest = HashMap<TokenDigest, Arc<Accepted>>;
+
+/// An accepted token.
+pub struct Accepted {
+    /// What the store keeps of it.
+    pub token: StoredToken,
+    /// Its rate, if tokens have one.
+    pub rate: Option<Rate>,
 }
 
 /// Why a token is not accepted.
@@ -47,17 +62,16 @@ pub enum NotAccepted {
     NotKnown,
 }
 
-/// What the service knows about an accepted token.
-struct Accepted {
-    /// For the access records: each carries it, so it is shared.
-    name: Arc<str>,
-    expires_at: Option<DateTime<Utc>>,
-}
-
 impl AcceptedTokens {
+    /// No tokens yet. Each may send so many creates a second; without a number, any.
+    #[must_use]
+    pub fn new(max_rate: Option<NonZeroU32>) -> Self {
+        Self { max_rate, ..Self::default() }
+    }
+
     /// Loads the tokens that the store holds now, and returns how many there are.
     pub fn load(&self, store: &dyn Contents) -> Result<usize, StoreError> {
-        let tokens = by_digest(store.tokens()?);
+        let tokens = self.by_digest(store.tokens()?);
         let count = tokens.len();
         self.loaded_mut().tokens = Some(tokens);
         Ok(count)
@@ -73,16 +87,13 @@ impl AcceptedTokens {
         }
     }
 
-    /// The name of the token, if it is accepted at this moment.
-    pub fn name_of(&self, token: &Token) -> Result<Arc<str>, NotAccepted> {
+    /// The token, if it is accepted at this moment.
+    pub fn find(&self, token: &Token) -> Result<Arc<Accepted>, NotAccepted> {
         let loaded = self.loaded();
         let known = loaded.tokens.as_ref().filter(|_| !loaded.are_old());
-        let found =
-            known.ok_or(NotAccepted::NotKnown)?.get(&token.digest()).ok_or(NotAccepted::Refused)?;
-        match found.expires_at {
-            Some(expiry) if expiry <= Utc::now() => Err(NotAccepted::Refused),
-            _ => Ok(Arc::clone(&found.name)),
-        }
+        let found = known.ok_or(NotAccepted::NotKnown)?.get(&token.digest());
+        let found = found.filter(|found| !found.token.has_expired());
+        found.map(Arc::clone).ok_or(NotAccepted::Refused)
     }
 
     /// Reloads the set when it has changed. Never ends.
@@ -132,12 +143,25 @@ impl AcceptedTokens {
         self.loaded_mut().until = store.tokens_hold_for().map(|time| since + time);
     }
 
+    /// A token that was loaded before keeps what it has used of its rate.
+    fn by_digest(&self, tokens: Vec<StoredToken>) -> ByDigest {
+        let last = self.loaded().tokens.clone().unwrap_or_default();
+        let accept = |token: StoredToken| match last.get(&token.digest) {
+            Some(last) if last.token == token => Arc::clone(last),
+            _ => {
+                let rate = self.max_rate.map(|limit| Rate::new(limit, token.name.as_str()));
+                Arc::new(Accepted { token, rate })
+            }
+        };
+        tokens.into_iter().map(|token| (token.digest, accept(token))).collect()
+    }
+
     fn loaded(&self) -> RwLockReadGuard<'_, Loaded> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
+        self.loaded.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn loaded_mut(&self) -> RwLockWriteGuard<'_, Loaded> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
+        self.loaded.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -162,15 +186,4 @@ fn report(log: &Logger, last_cause: &mut String, cause: String) {
         warn!(log, "the tokens cannot be read"; "cause" => &cause);
         *last_cause = cause;
     }
-}
-
-fn by_digest(tokens: Vec<StoredToken>) -> HashMap<TokenDigest, Accepted> {
-    tokens
-        .into_iter()
-        .map(|token| {
-            let accepted =
-                Accepted { name: token.name.as_str().into(), expires_at: token.expires_at };
-            (token.digest, accepted)
-        })
-        .collect()
 }

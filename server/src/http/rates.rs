@@ -1,38 +1,44 @@
-//! How many creates a second each token may send.
+//! How many creates a second a token may send.
 
 use std::num::NonZeroU32;
-use std::sync::Arc;
 
-use governor::clock::DefaultClock;
-use governor::state::keyed::HashMapStateStore;
-use governor::{Quota, RateLimiter};
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use metrics::{Counter, counter, describe_counter};
 
 use crate::http::refusal::Refusal;
 
-/// The rates of all tokens, by their names. It keeps a few bytes for each token that was used since
-/// the start.
-pub struct Rates {
-    limit: Option<(NonZeroU32, Limiter)>,
+const PAST_RATE: &str = "plant_store_creates_past_rate_total";
+
+/// The rate of one token. It lives as long as the token is accepted.
+pub struct Rate {
+    limit: NonZeroU32,
+    limiter: DefaultDirectRateLimiter,
+    /// The creates that were refused.
+    past: Counter,
 }
 
-type Limiter = RateLimiter<Arc<str>, HashMapStateStore<Arc<str>>, DefaultClock>;
-
-impl Rates {
-    /// Each token may send so many creates a second, also all of them at once. Without a number it
-    /// may send any.
+impl Rate {
+    /// The token of that name may send so many creates a second, also all of them at once.
+    /// Registers its series.
     #[must_use]
-    pub fn new(creates: Option<NonZeroU32>) -> Self {
-        let limiter = |creates| (creates, RateLimiter::hashmap(Quota::per_second(creates)));
-        Self { limit: creates.map(limiter) }
+    pub fn new(limit: NonZeroU32, token: &str) -> Self {
+        describe_counter!(PAST_RATE, "Creates past the rate of their token, by its name.");
+        Self {
+            limit,
+            limiter: RateLimiter::direct(Quota::per_second(limit)),
+            past: counter!(PAST_RATE, "token" => token.to_owned()),
+        }
     }
 
-    /// Counts a create of that token.
+    /// Counts a create of the token.
     ///
     /// # Errors
     ///
     /// It is one more than the token may send.
-    pub fn check(&self, token: &Arc<str>) -> Result<(), Refusal> {
-        let Some((limit, limiter)) = &self.limit else { return Ok(()) };
-        limiter.check_key(token).map_err(|_| Refusal::TooManyCreates { limit: *limit })
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.limiter.check().map_err(|_| {
+            self.past.increment(1);
+            Refusal::TooManyCreates { limit: self.limit }
+        })
     }
 }

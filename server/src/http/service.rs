@@ -11,7 +11,7 @@ use http::request::Parts;
 use http::{HeaderMap, Request};
 use slog::{Logger, info};
 
-use crate::http::accepted_tokens::{AcceptedTokens, NotAccepted};
+use crate::http::accepted_tokens::{Accepted, AcceptedTokens, NotAccepted};
 use crate::http::access::{Access, Misrouted};
 use crate::http::answer::Answer;
 use crate::http::api::PlantStoreApi;
@@ -19,7 +19,7 @@ use crate::http::bodies::{Bodies, Reservation};
 use crate::http::credentials;
 use crate::http::door;
 use crate::http::metrics::RequestMetrics;
-use crate::http::rates::Rates;
+use crate::http::rates::Rate;
 use crate::http::refusal::Refusal;
 use crate::http::request::{PlantBody, PlantRequest};
 use crate::listener::connections::Connections;
@@ -32,7 +32,6 @@ pub struct Service {
     accepted: AcceptedTokens,
     plants: GroupCommit,
     pub(super) bodies: Bodies,
-    rates: Rates,
     pub(super) connections: Arc<Connections>,
     /// Where the access records go.
     pub(super) log: Logger,
@@ -84,7 +83,7 @@ impl PlantStoreApi for PlantStore {
             method: &method,
             error,
             cause: refusal.as_ref().and_then(Refusal::cause),
-            token: token.as_deref(),
+            token: token.as_ref().map(|it| it.token.name.as_str()),
             latency,
         };
         match token {
@@ -99,16 +98,10 @@ impl Service {
     /// A service over that store, which accepts those tokens, logs each request to `log` and
     /// registers its metrics.
     #[must_use]
-    pub fn new(
-        accepted: AcceptedTokens,
-        plants: GroupCommit,
-        bodies: Bodies,
-        rates: Rates,
-        log: Logger,
-    ) -> Self {
+    pub fn new(accepted: AcceptedTokens, plants: GroupCommit, bodies: Bodies, log: Logger) -> Self {
         let (connections, metrics) =
             (Arc::new(Connections::register()), RequestMetrics::register());
-        Self { accepted, plants, bodies, rates, connections, log, metrics }
+        Self { accepted, plants, bodies, connections, log, metrics }
     }
 
     /// Its connections.
@@ -117,15 +110,15 @@ impl Service {
         Arc::clone(&self.connections)
     }
 
-    /// The name of the accepted token, and the plant. Without an accepted token no plant is read.
+    /// The accepted token, and the plant. Without an accepted token no plant is read.
     async fn receive(
         &self,
         head: Parts,
         body: &mut PlantBody,
-    ) -> (Option<Arc<str>>, Result<(NewPlant, Reservation), Refusal>) {
+    ) -> (Option<Arc<Accepted>>, Result<(NewPlant, Reservation), Refusal>) {
         match door::check_head(&head).and_then(|()| self.authenticate(&head.headers)) {
             Ok(token) => {
-                let plant = match self.rates.check(&token) {
+                let plant = match token.rate.as_ref().map_or(Ok(()), Rate::check) {
                     Ok(()) => body.read(head, &self.bodies).await,
                     Err(refusal) => {
                         body.discard(head, &self.bodies).await;
@@ -141,10 +134,10 @@ impl Service {
         }
     }
 
-    /// The name of the accepted token that these headers carry.
-    fn authenticate(&self, headers: &HeaderMap) -> Result<Arc<str>, Refusal> {
+    /// The accepted token that these headers carry.
+    fn authenticate(&self, headers: &HeaderMap) -> Result<Arc<Accepted>, Refusal> {
         let token = credentials::bearer_token(headers)?;
-        self.accepted.name_of(&token).map_err(|why| match why {
+        self.accepted.find(&token).map_err(|why| match why {
             NotAccepted::Refused => Refusal::TokenNotAccepted,
             NotAccepted::NotKnown => Refusal::StoreUnavailable,
         })

@@ -6,8 +6,9 @@
 //! nothing and allocates nothing, and a series that has counted nothing yet is there as 0. Without
 //! [`Exporter::install`] the handles do nothing and cost a branch each.
 //!
-//! Label values are words of this crate. A label must never hold what a client sent, and nothing
-//! may count plants or tokens by their content.
+//! Label values are words of this crate, or the names of tokens, which operators choose. A label
+//! must never hold what a client sent, and nothing may count plants or tokens by their content. The
+//! exporter keeps a series until the process ends, also that of a revoked token.
 
 use std::io;
 use std::time::Duration;

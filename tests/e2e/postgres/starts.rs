@@ -53,7 +53,7 @@ fn database_that_is_down_is_503_and_the_first_token_is_printed_once_it_is_there(
 #[test]
 fn monitoring_names_each_series_that_is_served_and_no_other() {
     let (_cluster, url) = with_plants();
-    let flags = ["--metrics", "127.0.0.1:0"];
+    let flags = ["--metrics", "127.0.0.1:0", "--max-rate", "1"];
     let server = Server::starting_in(Folder::over(&url)).with(&flags).start();
     assert_monitoring_names_the_series_of(&server);
 }

@@ -1,5 +1,7 @@
 //! `--max-rate`: creates past the rate of their token are refused, and what that costs the client.
 
+use std::time::Instant;
+
 use plant_store_tests::{Response, Server, bearer, head, plant, post};
 
 use crate::metrics::{metrics_address, scrape, series};
@@ -42,8 +44,26 @@ fn creates_past_the_rate_are_429_on_a_connection_that_goes_on() {
     let refused = 1 + (0..MANY).filter(refused).count();
     assert!(refused > MANY / 2, "{refused}");
     let scrape = scrape(metrics_address(&server));
-    let counted = series(&scrape)["plant_store_refusals_total{error=\"429\"}"];
-    assert_eq!(counted, refused.to_string());
+    for name in [
+        "plant_store_refusals_total{error=\"429\"}",
+        "plant_store_creates_past_rate_total{token=\"first\"}",
+    ] {
+        assert_eq!(series(&scrape)[name], refused.to_string(), "{name}");
+    }
+}
+
+/// All tokens are read again when there is another one.
+#[test]
+fn token_that_is_read_again_keeps_what_it_has_used_of_its_rate() {
+    let server = Server::starting().with(&["--max-rate", "1"]).start();
+    let begin = Instant::now();
+    let is_created = |other: &usize| {
+        server.command(&["token", "create", &format!("other-{other}")]);
+        !is_refused(&server.create(&plant(1, "Ficus", None)))
+    };
+    let created = (0..MANY).filter(is_created).count() as u64;
+    let most = 1 + begin.elapsed().as_secs() + 1;
+    assert!(created <= most, "{created} of {MANY}, at most {most} are allowed");
 }
 
 #[test]

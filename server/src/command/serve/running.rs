@@ -21,7 +21,6 @@ use crate::command::serve::signals::{Signals, Stop};
 use crate::command::serve::supervisor;
 use crate::command::serve::tls;
 use crate::http::accepted_tokens::AcceptedTokens;
-use crate::http::rates::Rates;
 use crate::http::server::listen;
 use crate::http::service::Service;
 use crate::listener::connections::Connections;
@@ -52,7 +51,7 @@ impl Running {
         let (flags, logger) = (args.clone(), log.logger.clone());
         let (tls, store) = spawn_blocking(move || open(&flags, &logger)).await??;
         let scheme = if tls.is_some() { "https" } else { "http" };
-        let accepted = AcceptedTokens::default();
+        let accepted = AcceptedTokens::new(args.max_rate);
         let beginning = Beginning::new(
             Arc::clone(&store),
             accepted.clone(),
@@ -65,13 +64,8 @@ impl Running {
         let (plants, writer_end) = GroupCommit::start(writer, args.limits(), log.logger.clone())
             .context("cannot start the writer")?;
 
-        let service = Service::new(
-            accepted.clone(),
-            plants.clone(),
-            args.bodies(),
-            Rates::new(args.max_rate),
-            log.logger.clone(),
-        );
+        let service =
+            Service::new(accepted.clone(), plants.clone(), args.bodies(), log.logger.clone());
         let connections = service.connections();
         let records = Arc::clone(&log.dropshot);
         let server = listen(args.listen, tls, Some(args.max_connections), service, records)
