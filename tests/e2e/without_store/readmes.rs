@@ -178,7 +178,7 @@ fn server_readme_lists_every_flag_with_its_default_and_each_has_its_variable() {
 #[test]
 fn alerts_name_series_that_are_served() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
-    let scrape = scrape(metrics_address(&server));
+    let metrics = metrics_address(&server);
     let is_in_a_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
     let alerts = text("server/alerts.yaml");
     let names: BTreeSet<_> = alerts
@@ -187,8 +187,10 @@ fn alerts_name_series_that_are_served() {
         .collect();
     assert!(names.len() > 3, "{names:?}");
     for name in names {
-        let is_served = series(&scrape).keys().any(|key| key.split('{').next() == Some(name));
-        assert!(is_served, "{name}");
+        // Some are registered just after the listener opens.
+        server.wait_until(&format!("{name} is served"), || {
+            series(&scrape(metrics)).keys().any(|key| key.split('{').next() == Some(name))
+        });
     }
 }
 
