@@ -11,6 +11,7 @@ mod serve;
 mod store_args;
 mod tally;
 mod token;
+mod value;
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};

@@ -14,6 +14,7 @@ use comfy_table::{Table, presets};
 use serde::Serialize;
 
 use crate::command::store_args::StoreArgs;
+use crate::command::value::time;
 use crate::store::{self, Tokens};
 use crate::token::{StoredToken, TokenName};
 
@@ -30,8 +31,8 @@ pub enum Command {
         name: TokenName,
 
         /// How long it is good for, such as 90d [default: until it is revoked]
-        #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
-        expires_in: Option<Duration>,
+        #[arg(long, value_name = "DURATION", value_parser = time, allow_hyphen_values = true)]
+        expires_in: Option<humantime::Duration>,
 
         #[command(flatten)]
         store: StoreArgs,
@@ -60,7 +61,7 @@ pub fn run(command: Command) -> Result<()> {
     let mut stdout = io::stdout().lock();
     match command {
         Command::Create { name, expires_in, store } => {
-            let expires_at = expires_in.map(expiry).transpose()?;
+            let expires_at = expires_in.map(|after| expiry(after.into())).transpose()?;
             let (token, stored) = StoredToken::issue(name, expires_at);
             let store = store::open(&store.url)?;
             store.add_token(&stored)?;

@@ -10,7 +10,7 @@ use crate::store::postgres::url::{InvalidPostgresUrl, PostgresUrl};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreUrl {
     /// `sqlite:PATH`: a file, taken literally, without parameters; `PATH` is relative to the working
-    /// directory unless it begins with `/`.
+    /// directory unless it begins with `/`, and does not begin with exactly two of them.
     Sqlite(PathBuf),
     /// `postgres://…` or `postgresql://…`: a database.
     Postgres(Box<PostgresUrl>),
@@ -28,6 +28,12 @@ pub enum InvalidStoreUrl {
     /// SQLite would take this for a database in memory or for a temporary one.
     #[error("a plant store is a file that outlives the process; expected `sqlite:PATH`")]
     NotAFile,
+    /// Some tools read `sqlite://x.db` as a file here, others as a file in the root.
+    #[error(
+        "after `sqlite://` it is not clear where the path begins; expected `sqlite:x.db`, which is \
+         relative to the working directory, or `sqlite:/folder/x.db`"
+    )]
+    TwoSlashes,
     /// What is wrong with the URL of a database.
     #[error(transparent)]
     Postgres(#[from] InvalidPostgresUrl),
@@ -40,6 +46,9 @@ impl FromStr for StoreUrl {
         match text.split_once(':') {
             Some(("sqlite", "" | ":memory:")) => Err(InvalidStoreUrl::NotAFile),
             Some(("sqlite", path)) if path.contains('?') => Err(InvalidStoreUrl::Parameters),
+            Some(("sqlite", path)) if path.starts_with("//") && !path.starts_with("///") => {
+                Err(InvalidStoreUrl::TwoSlashes)
+            }
             Some(("sqlite", path)) => Ok(Self::Sqlite(path.into())),
             Some(("postgres" | "postgresql", place)) if place.starts_with("//") => {
                 Ok(Self::Postgres(Box::new(text.parse()?)))

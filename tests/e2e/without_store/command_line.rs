@@ -33,9 +33,30 @@ fn wrong_command_line_is_status_2_and_one_line() {
         ("serve --store sqlite:plants.db?mode=ro", "no parameters, and no `?` in its path"),
         ("serve --commit-timeout 10", "invalid value '10' for '--commit-timeout"),
         ("serve --max-body much", "invalid value 'much' for '--max-body"),
-        ("serve --max-body=-1", "invalid value '-1' for '--max-body"),
-        ("serve --body-timeout 10", "invalid value '10' for '--body-timeout"),
-        ("serve --queue 0", "invalid value '0' for '--queue"),
+        ("serve --store sqlite://plants.db", "expected `sqlite:x.db`, which is relative"),
+        ("serve --store sqlite://plants.db", "or `sqlite:/folder/x.db`"),
+        ("serve --max-body 0", "'--max-body <SIZE>': expected a size of at least 1B"),
+        ("serve --max-bodies 0B", "'--max-bodies <SIZE>': expected a size of at least 1B"),
+        ("serve --max-body -1", "'--max-body <SIZE>': expected a size of at least 1B"),
+        ("serve --body-timeout 10", "expected a time longer than 0s, such as 10s"),
+        ("serve --body-timeout -1s", "expected a time longer than 0s, such as 10s"),
+        ("serve --body-timeout 0s", "expected a time longer than 0s, such as 10s"),
+        ("serve --idle-timeout 0", "expected a time longer than 0s, such as 10s"),
+        ("serve --store-timeout 0s", "expected a time longer than 0s, such as 10s"),
+        ("serve --commit-timeout 0s", "expected a time longer than 0s, such as 10s"),
+        ("serve --shutdown-timeout 0s", "expected a time longer than 0s, such as 10s"),
+        ("token create x --expires-in 0s", "expected a time longer than 0s, such as 10s"),
+        ("token create x --expires-in -9d", "expected a time longer than 0s, such as 10s"),
+        ("serve --queue 0", "invalid value '0' for '--queue <CREATES>': must be at least 1"),
+        ("serve --queue -1", "invalid value '-1' for '--queue <CREATES>': must be at least 1"),
+        ("serve --queue 4294967296", "'--queue <CREATES>': must be at most 4294967295"),
+        ("serve --queue many", "'--queue <CREATES>': expected a whole number"),
+        ("serve --max-connections -5", "must be at least 1"),
+        ("serve --max-connections 99999999999", "must be at most 4294967295"),
+        ("serve --max-rate 0", "must be at least 1"),
+        ("serve --log-strangers -1", "must be at least 0"),
+        ("serve --http-threads 0", "must be at least 1"),
+        ("serve --http-threads 10000", "must be at most 256"),
         ("serve --shutdown-timeout soon", "invalid value 'soon' for '--shutdown-timeout"),
         ("serve --tls-cert plants.pem", "--tls-key <FILE>"),
         ("serve --tls-key plants.key", "--tls-cert <FILE>"),
@@ -155,6 +176,30 @@ fn body_limit_past_what_the_store_holds_is_refused() {
     assert!(said.contains("holds no plant of more than 999999000 bytes"), "{said}");
 }
 
+/// A value of a variable is refused in the same words as that of a flag.
+#[test]
+fn number_that_is_none_in_a_variable_is_refused_with_what_is_allowed() {
+    for (variable, value, expected) in [
+        ("PLANT_STORE_QUEUE", "many", "expected a whole number"),
+        ("PLANT_STORE_QUEUE", "-1", "must be at least 1"),
+        ("PLANT_STORE_HTTP_THREADS", "10000", "must be at most 256"),
+        ("PLANT_STORE_MAX_BODY", "0", "expected a size of at least 1B"),
+        ("PLANT_STORE_IDLE_TIMEOUT", "", "expected a time longer than 0s"),
+    ] {
+        let (status, said) = refused(&["serve"], Some((variable, value)));
+        assert_eq!(status, Some(2), "{said}");
+        assert!(said.contains(&format!("in {variable}: ")) && said.contains(expected), "{said}");
+    }
+}
+
+#[test]
+fn one_address_for_plants_and_metrics_is_refused() {
+    let words = ["serve", "--listen", "127.0.0.1:9", "--metrics", "127.0.0.1:9"];
+    let (status, said) = refused(&words, None);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("--metrics and --listen are both 127.0.0.1:9: each needs"), "{said}");
+}
+
 #[test]
 fn flag_overrides_its_environment_variable() {
     let server = Server::starting()
@@ -175,7 +220,7 @@ fn flag_overrides_its_environment_variable() {
 #[test]
 fn largest_values_of_every_limit_are_accepted() {
     let mut server = Server::starting()
-        .with(&["--max-body", "999MB", "--max-bodies", "15EiB", "--queue", "18446744073709551615"])
+        .with(&["--max-body", "999MB", "--max-bodies", "15EiB", "--queue", "4294967295"])
         .with(&["--body-timeout", "580000000000y", "--shutdown-timeout", "580000000000y"])
         .start();
     server.create(&plant(1, "Ficus", None)).plant();

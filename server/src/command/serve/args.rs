@@ -11,6 +11,7 @@ use humantime::Duration;
 
 use crate::command::serve::first_token::FirstToken;
 use crate::command::store_args::StoreArgs;
+use crate::command::value::in_range;
 use crate::http::bodies::{Bodies, largest_body};
 use crate::http::tls::TlsFiles;
 use crate::log::{LogFormat, LogLevel};
@@ -20,14 +21,14 @@ use crate::store::{self, CreateLimits, Start};
 ///
 /// A store that does not exist is created, and a first token is issued and printed.
 #[derive(clap::Args, Clone, Debug)]
+#[command(mut_args(in_range))]
 pub struct Args {
     /// Address to listen on; port 0 takes any free one
     #[arg(
         long,
         value_name = "ADDRESS",
         env = "PLANT_STORE_LISTEN",
-        default_value = "127.0.0.1:8080",
-        value_parser = address
+        default_value = "127.0.0.1:8080"
     )]
     pub listen: SocketAddr,
 
@@ -83,7 +84,7 @@ pub struct Args {
 
     /// Address to serve /metrics, /live and /ready on, to everybody who can reach it: bind it to
     /// loopback or to a private network [default: none]
-    #[arg(long, value_name = "ADDRESS", env = "PLANT_STORE_METRICS", value_parser = address)]
+    #[arg(long, value_name = "ADDRESS", env = "PLANT_STORE_METRICS")]
     pub metrics: Option<SocketAddr>,
 
     /// Largest request body
@@ -106,7 +107,7 @@ pub struct Args {
 
     /// How many creates may wait to be committed; the next ones are refused with 503
     #[arg(long, value_name = "CREATES", env = "PLANT_STORE_QUEUE", default_value = "1024")]
-    pub queue: NonZeroUsize,
+    pub queue: NonZeroU32,
 
     /// How long a create may take until it is refused with 503, if the store is a database: a file
     /// cannot be interrupted
@@ -152,8 +153,14 @@ pub struct Args {
 }
 
 impl Args {
-    /// Refuses limits that do not fit together.
+    /// Refuses flags that do not fit together.
     pub fn check(&self) -> Result<()> {
+        let is_one = |metrics: SocketAddr| metrics == self.listen && metrics.port() != 0;
+        ensure!(
+            !self.metrics.is_some_and(is_one),
+            "--metrics and --listen are both {}: each needs an address of its own",
+            self.listen,
+        );
         let url = &self.store.url;
         let largest = store::largest_plant(url);
         ensure!(
@@ -161,7 +168,6 @@ impl Args {
             "--max-body is {}, and {url} holds no plant of more than {largest} bytes",
             self.max_body,
         );
-        ensure!(!self.store_timeout.is_zero(), "--store-timeout 0s would refuse every create");
         let [body, all] = [self.max_body, self.max_bodies].map(bytes);
         ensure!(
             body <= largest_body(all),
@@ -196,7 +202,7 @@ impl Args {
     /// The limits of a create's way through the store.
     pub fn limits(&self) -> CreateLimits {
         CreateLimits {
-            queue: self.queue.get(),
+            queue: self.queue.get() as usize,
             store_timeout: self.store_timeout.into(),
             commit_timeout: self.commit_timeout.into(),
         }
@@ -211,8 +217,4 @@ impl Args {
 
 fn bytes(size: ByteSize) -> usize {
     usize::try_from(size.as_u64()).unwrap_or(usize::MAX)
-}
-
-fn address(text: &str) -> Result<SocketAddr, &'static str> {
-    text.parse().map_err(|_| "expected IP:PORT, such as 127.0.0.1:8080")
 }

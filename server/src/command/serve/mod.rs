@@ -40,6 +40,7 @@ const LAST_THREADS: Duration = Duration::from_secs(1);
 
 /// Serves until a signal ends it, or until the store fails to sync.
 pub fn run(args: &Args) -> Result<()> {
+    args.check()?;
     let format = args.log_format.unwrap_or(match io::stderr().is_terminal() {
         true => LogFormat::Text,
         false => LogFormat::Json,

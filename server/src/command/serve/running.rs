@@ -164,11 +164,10 @@ impl Running {
     }
 }
 
-/// Opens what may wait for a disk: the files of TLS and the store. What is wrong with the flags must
-/// not leave a new store behind, so they are tried before.
+/// Opens what may wait for a disk: the files of TLS and the store. An address that is in use must not
+/// leave a new store behind, so it is tried before.
 fn open(args: &Args, log: &Logger) -> Result<(Option<ConfigTls>, Arc<dyn ServedStore>)> {
     drop(TcpListener::bind(args.listen).with_context(cannot_listen(args))?);
-    args.check()?;
     let tls = args.tls().map(|files| tls::load(&files, log)).transpose()?;
     let store = store::open_to_serve(&args.store.url, args.start());
     Ok((tls, store.map_err(|error| args.first_token().explain(error))?))
