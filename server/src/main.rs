@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         }
         Err(help_or_version) => help_or_version.exit(),
     };
+    cli.warnings().iter().for_each(|warning| say(warning));
     match cli.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {

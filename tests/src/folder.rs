@@ -122,6 +122,10 @@ pub fn store_of(folder: &Path) -> String {
 pub fn binary_in(folder: &Path) -> Command {
     let mut command = Command::new(binary());
     command.current_dir(folder).env("PLANT_STORE_LISTEN", "127.0.0.1:0");
+    // The server would warn about variables that it does not know.
+    for of_the_tests in ["PLANT_STORE_SOAK", "PLANT_STORE_TESTS_STORE", "PLANT_STORE_TESTS_TLS"] {
+        command.env_remove(of_the_tests);
+    }
     command.envs(database_of(folder).map(|database| (STORE, databases().url(database))));
     command
 }

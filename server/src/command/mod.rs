@@ -12,6 +12,7 @@ mod store_args;
 mod tally;
 mod token;
 mod value;
+mod variables;
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -37,6 +38,15 @@ enum Command {
 }
 
 impl Cli {
+    /// What the person who typed the command should know before it runs. `serve` says it in its log.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        match self.command {
+            Command::Serve(_) => Vec::new(),
+            _ => variables::unknown(&Self::command()),
+        }
+    }
+
     /// Runs the command.
     ///
     /// # Errors
@@ -44,7 +54,7 @@ impl Cli {
     /// What went wrong, for the person who typed the command.
     pub fn run(self) -> Result<()> {
         match self.command {
-            Command::Serve(args) => serve::run(&args),
+            Command::Serve(args) => serve::run(&args, &variables::unknown(&Self::command())),
             Command::Token(command) => token::run(command),
             Command::Export(args) => export::run(&args),
             Command::Copy(args) => copy::run(&args),

@@ -8,3 +8,4 @@ pub mod contract;
 pub mod mutations;
 pub mod readmes;
 pub mod rooms;
+pub mod warnings;

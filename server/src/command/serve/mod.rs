@@ -38,8 +38,8 @@ const MOST_THREADS: usize = 4;
 /// How long the end of the process waits for threads that use the store.
 const LAST_THREADS: Duration = Duration::from_secs(1);
 
-/// Serves until a signal ends it, or until the store fails to sync.
-pub fn run(args: &Args) -> Result<()> {
+/// Serves until a signal ends it, or until the store fails to sync. `warnings` come first in the log.
+pub fn run(args: &Args, warnings: &[String]) -> Result<()> {
     args.check()?;
     let format = args.log_format.unwrap_or(match io::stderr().is_terminal() {
         true => LogFormat::Text,
@@ -47,6 +47,13 @@ pub fn run(args: &Args) -> Result<()> {
     });
     let log =
         Log::start(format, args.log_level, args.log_strangers).context("cannot start the log")?;
+    for warning in warnings {
+        warn!(log.logger, "{warning}");
+    }
+    if args.tls_cert.is_none() && !args.listen.ip().is_loopback() {
+        warn!(log.logger, "without --tls-cert, tokens travel in plain text: put a proxy that ends TLS \
+            in front, on a network that you trust"; "address" => args.listen);
+    }
     if args.without_fsync {
         warn!(log.logger, "--without-fsync: the database may lose plants at a power cut");
     }
