@@ -1,5 +1,6 @@
 //! The end-to-end tests: the real binary, real sockets, the real client.
 
+mod certificates;
 mod connections;
 mod consumers;
 mod database;

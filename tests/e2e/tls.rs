@@ -19,7 +19,7 @@ use reqwest::{ClientBuilder, Response, Version};
 use tempfile::TempDir;
 
 /// A server that speaks TLS, with these flags too, and the authority that issued its certificate.
-fn serving(flags: &[&str]) -> (Server, Authority) {
+pub fn serving(flags: &[&str]) -> (Server, Authority) {
     let authority = Authority::new();
     let starting = Server::starting();
     authority.issue(starting.folder());
@@ -27,7 +27,7 @@ fn serving(flags: &[&str]) -> (Server, Authority) {
 }
 
 /// An HTTP client that trusts the authority alone, and has the server's accepted token.
-fn client(server: &Server, authority: &Authority) -> ClientBuilder {
+pub fn client(server: &Server, authority: &Authority) -> ClientBuilder {
     let header =
         |name: HeaderName, value: &str| (name, HeaderValue::try_from(value).expect("text"));
     let token = format!("Bearer {}", server.token);
@@ -55,7 +55,7 @@ fn shown(answer: &Response) -> &[u8] {
 }
 
 /// The certificate that a new connection is shown.
-async fn shown_now(server: &Server, authority: &Authority) -> Vec<u8> {
+pub async fn shown_now(server: &Server, authority: &Authority) -> Vec<u8> {
     let client = client(server, authority).build().expect("a client");
     shown(&create(server, &client).await).to_owned()
 }
@@ -109,14 +109,20 @@ async fn sighup_shows_the_new_certificate_to_new_connections_and_open_ones_go_on
 type Spoil = fn(&Path);
 
 /// How files of TLS can be wrong, and what the server says of them.
-const WRONG: [(Spoil, &str); 6] = [
+const WRONG: [(Spoil, &str); 8] = [
     (|folder| remove(&folder.join(CERT)), "cannot read plants.pem: No such file"),
     (|folder| remove(&folder.join(KEY)), "cannot read plants.key: No such file"),
     (|folder| write(&folder.join(CERT), "plants"), "plants.pem holds no certificate in PEM"),
     (|folder| write(&folder.join(KEY), "plants"), "plants.key holds no private key in PEM"),
+    (|folder| write(&folder.join(KEY), PKCS_8), "plants.key is encrypted, and nobody is there"),
+    (|folder| write(&folder.join(KEY), PKCS_1), "plants.key is encrypted, and nobody is there"),
     (|folder| swap(&folder.join(CERT), &folder.join(KEY)), "plants.pem holds no certificate"),
     (with_the_key_of_another, "plants.pem and plants.key cannot be used together: "),
 ];
+
+/// How an encrypted key begins.
+const PKCS_8: &str = "-----BEGIN ENCRYPTED PRIVATE KEY-----\n";
+const PKCS_1: &str = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n";
 
 fn remove(file: &Path) {
     fs::remove_file(file).expect("the file is there");
@@ -198,6 +204,7 @@ async fn plain_http_on_the_port_of_tls_is_closed_and_the_server_goes_on() {
     let mut plain = server.connect();
     plain.send(&server.post(&plant(2, "Fern", None)));
     assert!(!plain.wait_until_closed().starts_with(b"HTTP"), "no answer of HTTP");
+    server.wait_for_log("the client speaks something else, such as http instead of https");
     create(&server, &client).await;
     shown_now(&server, &authority).await;
     assert_eq!(server.export().len(), 1);

@@ -31,13 +31,18 @@ impl<D: Drain<Ok = (), Err = Never>> Drain for Dropshot<D> {
         let mut fields = Fields::default();
         let _ = record.kv().serialize(record, &mut fields);
         let _ = values.serialize(record, &mut fields);
-        if record.msg().to_string() == "accept error" && fields.lacks_descriptors() {
-            return Ok(());
-        }
+        let said = match record.msg().to_string() {
+            said if said == "accept error" && fields.lacks_descriptors() => return Ok(()),
+            // The first byte of every TLS record is its content type (RFC 8446, section 5.1).
+            said if said.ends_with("InvalidContentType") => {
+                format!("{said}: the client speaks something else, such as http instead of https")
+            }
+            said => said,
+        };
         // Every request in a record of Dropshot's may be one without a token.
         let origin =
             RecordStatic { location: record.location(), tag: STRANGER, level: record.level() };
-        self.0.log(&Record::new(&origin, record.msg(), b!(fields)), &o!().into())
+        self.0.log(&Record::new(&origin, &format_args!("{said}"), b!(fields)), &o!().into())
     }
 }
 

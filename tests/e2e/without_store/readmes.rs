@@ -5,11 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use plant_store_server::http::error_code::ErrorCode;
-use plant_store_tests::{Server, run};
+use plant_store_tests::run;
 use tempfile::TempDir;
 use xtask::run::root;
 
 use crate::metrics::{metrics_address, scrape, series};
+use crate::tls::serving;
 use crate::without_store::contract::document;
 
 /// A document of the repository.
@@ -177,7 +178,7 @@ fn server_readme_lists_every_flag_with_its_default_and_each_has_its_variable() {
 
 #[test]
 fn alerts_name_series_that_are_served() {
-    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
+    let (server, _) = serving(&["--metrics", "127.0.0.1:0"]);
     let metrics = metrics_address(&server);
     let is_in_a_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
     let alerts = text("server/alerts.yaml");
@@ -187,9 +188,10 @@ fn alerts_name_series_that_are_served() {
         .collect();
     assert!(names.len() > 3, "{names:?}");
     for name in names {
-        // Some are registered just after the listener opens.
+        // Some are there within a second.
         server.wait_until(&format!("{name} is served"), || {
-            series(&scrape(metrics)).keys().any(|key| key.split('{').next() == Some(name))
+            let scrape = scrape(metrics);
+            series(&scrape).keys().any(|key| key.split('{').next() == Some(name))
         });
     }
 }

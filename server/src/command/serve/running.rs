@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
-use dropshot::{ConfigTls, HttpServer};
+use dropshot::HttpServer;
 use sd_notify::NotifyState;
 use slog::{Logger, info, warn};
 use tokio::sync::oneshot;
@@ -23,6 +23,7 @@ use crate::command::serve::tls;
 use crate::http::accepted_tokens::AcceptedTokens;
 use crate::http::server::listen;
 use crate::http::service::Service;
+use crate::http::tls::{Tls, Validity};
 use crate::listener::connections::Connections;
 use crate::log::Log;
 use crate::operations::{Operations, Readiness};
@@ -40,6 +41,8 @@ pub struct Running {
     writer_end: WriterEnd,
     /// Keeps the tokens fresh, once the store can be used. It ends only with an error.
     fresh: JoinHandle<Error>,
+    /// When the certificate of TLS is valid, if there is one.
+    validity: Option<Validity>,
     /// Says that the store can be used.
     begun: oneshot::Receiver<()>,
     log: Logger,
@@ -50,6 +53,8 @@ impl Running {
     pub async fn start(args: &Args, log: &Log, operations: Option<Operations>) -> Result<Self> {
         let (flags, logger) = (args.clone(), log.logger.clone());
         let (tls, store) = spawn_blocking(move || open(&flags, &logger)).await??;
+        let validity = tls.as_ref().map(|tls| tls.validity);
+        validity.into_iter().for_each(tls::report);
         let scheme = if tls.is_some() { "https" } else { "http" };
         let accepted = AcceptedTokens::new(args.max_rate);
         let beginning = Beginning::new(
@@ -68,8 +73,14 @@ impl Running {
             Service::new(accepted.clone(), plants.clone(), args.bodies(), log.logger.clone());
         let connections = service.connections();
         let records = Arc::clone(&log.dropshot);
-        let server = listen(args.listen, tls, Some(args.max_connections), service, records)
-            .with_context(cannot_listen(args))?;
+        let server = listen(
+            args.listen,
+            tls.map(|tls| tls.config),
+            Some(args.max_connections),
+            service,
+            records,
+        )
+        .with_context(cannot_listen(args))?;
         let address = server.local_addr();
         if let Some(operations) = operations {
             operations.is_ready_by(readiness(&connections, &accepted, &plants));
@@ -90,7 +101,7 @@ impl Running {
         });
         supervisor::tell(NotifyState::Ready);
         let log = log.logger.clone();
-        Ok(Self { server, connections, store, plants, writer_end, fresh, begun, log })
+        Ok(Self { server, connections, store, plants, writer_end, fresh, validity, begun, log })
     }
 
     /// Waits until the service has to stop. Returns why, unless a signal says it.
@@ -103,7 +114,7 @@ impl Running {
                 Err(_) => pending().await,
             }
         };
-        let tls = args.tls();
+        let tls = args.tls().zip(self.validity);
         tokio::select! {
             () = signals.stop.next() => None,
             end = &mut self.writer_end => match end {
@@ -113,7 +124,7 @@ impl Running {
             Ok(error) = &mut self.fresh => Some(error),
             lost = tended => Some(lost.into()),
             never = service.look_after(*args.idle_timeout) => match never {},
-            never = tls::reload(&self.server, tls.as_ref(), &mut signals.hangup, &self.log) => {
+            never = tls::reload(&self.server, tls, &mut signals.hangup, &self.log) => {
                 match never {}
             }
             never = supervisor::feed_watchdog(|| self.plants.answers()) => match never {},
@@ -166,7 +177,7 @@ impl Running {
 
 /// Opens what may wait for a disk: the files of TLS and the store. An address that is in use must not
 /// leave a new store behind, so it is tried before.
-fn open(args: &Args, log: &Logger) -> Result<(Option<ConfigTls>, Arc<dyn ServedStore>)> {
+fn open(args: &Args, log: &Logger) -> Result<(Option<Tls>, Arc<dyn ServedStore>)> {
     drop(TcpListener::bind(args.listen).with_context(cannot_listen(args))?);
     let tls = args.tls().map(|files| tls::load(&files, log)).transpose()?;
     let store = store::open_to_serve(&args.store.url, args.start());
