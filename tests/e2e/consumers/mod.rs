@@ -1,7 +1,9 @@
 //! What the consumers of the service use: the client that repeats, and the program `plants`.
 
 mod commands;
+mod csv;
 mod import;
+mod rejected;
 mod retries;
 
 use std::fs;

@@ -1,5 +1,5 @@
-//! The generated files: the published document from the code; the client, its mocks and its commands
-//! from the document.
+//! The generated files: the published document from the code; the client, its mocks, its commands and
+//! the columns of its CSV files from the document.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use plant_store_server::http::document::{document, document_text};
 use progenitor::{GenerationSettings, Generator, InterfaceStyle};
+use serde_json::json;
 use similar::TextDiff;
 
 use crate::compat::DOCUMENT;
@@ -29,6 +30,21 @@ const HEADER: &str = "\
     reason = \"generated: the generator decides how it reads\"
 )]
 
+";
+
+const MEMBERS: &str = "\
+//! Generated from openapi/plant-store.json: `cargo xtask generate` writes this file.
+
+/// A member of a NewPlant.
+pub struct Member {
+    pub name: &'static str,
+    /// Whether it is a string.
+    pub is_text: bool,
+    pub is_required: bool,
+}
+
+/// All members of a NewPlant.
+pub const MEMBERS: &[Member] = &[
 ";
 
 /// A file that is generated and checked in.
@@ -100,7 +116,25 @@ pub fn generated() -> Result<Vec<Generated>> {
         let file = syn::parse2(tokens).context("progenitor wrote no Rust")?;
         files.push(Generated { path, text: format!("{HEADER}{}", prettyplease::unparse(&file)) });
     }
+    files.push(members()?);
     Ok(files)
+}
+
+/// The columns that `plants import` takes in CSV: the members of a NewPlant.
+fn members() -> Result<Generated> {
+    let document = serde_json::to_value(document())?;
+    let schema = &document["components"]["schemas"]["NewPlant"];
+    let (members, required) = (schema["properties"].as_object(), schema["required"].as_array());
+    let (members, required) = members.zip(required).context("NewPlant is not an object")?;
+    let rows = members.iter().map(|(name, member)| {
+        let (is_text, is_required) = (member["type"] == "string", required.contains(&json!(name)));
+        format!(
+            "    Member {{ name: {name:?}, is_text: {is_text}, is_required: {is_required} }},\n"
+        )
+    });
+    let rows: String = rows.collect();
+    let path = "client/src/cli/import/members.rs";
+    Ok(Generated { path, text: format!("{MEMBERS}{rows}];\n") })
 }
 
 /// The published document, as the code has it now.

@@ -4,14 +4,17 @@
 //! is simply run again. Two lines with one id are never under way at once: the first of them is
 //! created, in every run.
 
+#[rustfmt::skip]
+mod members;
 mod progress;
+mod rejected;
+mod rows;
 mod source;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::{
@@ -29,6 +32,7 @@ use tokio::sync::Notify;
 use crate::cli::connection::Connection;
 use crate::cli::output::print;
 use progress::Progress;
+use rejected::{Rejected, default_path};
 use source::Record;
 
 /// Create every plant of a file
@@ -36,12 +40,16 @@ use source::Record;
 /// The file has one JSON object a line, as `plant-store export` writes them. One whose name ends in
 /// .csv has a header with the names of the members; an empty field is an absent member.
 ///
-/// What is not created is written to FILE.rejected.jsonl with its line number, and does not stop the
-/// rest. An import that was interrupted is run again, and ends with the same store.
+/// What is not created does not stop the rest. It is written to a new file, with its line number and
+/// the reason. An import that was interrupted is run again, and ends with the same store.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The file; - is standard input, in JSON lines
     file: PathBuf,
+    /// The file for what is not created, which must not exist yet; - is standard error. By default
+    /// FILE.rejected.jsonl; if FILE is standard input or a pipe, stdin.rejected.jsonl
+    #[arg(long, value_name = "REJECTED")]
+    rejected: Option<PathBuf>,
     /// How many creates are under way at once
     #[arg(long, value_name = "CREATES", default_value_t = 64)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
@@ -57,9 +65,8 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
     let client = connection.retrying_client().await?.with_policy(policy);
     let in_flight = usize::from(arguments.in_flight);
     let (records, size) = source::open(&arguments.file, in_flight)?;
-    let name = if arguments.file == Path::new("-") { Path::new("stdin") } else { &arguments.file };
-    let path = format!("{}.rejected.jsonl", name.display());
-    let rejected = File::create(&path).with_context(|| format!("cannot write {path}"))?;
+    let rejected = arguments.rejected.clone().unwrap_or_else(|| default_path(&arguments.file));
+    let rejected = Rejected::new(rejected)?;
     let import = Import {
         client,
         in_flight,
@@ -67,7 +74,7 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
         freed: Notify::new(),
         given_up_in_a_row: Cell::default(),
         counts: RefCell::default(),
-        rejected: RefCell::new(BufWriter::new(rejected)),
+        rejected: RefCell::new(rejected),
         progress: Progress::new(size),
         failure: RefCell::default(),
     };
@@ -85,19 +92,18 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
         _ = tokio::signal::ctrl_c() => (Err(anyhow!("interrupted")), 130),
     };
     import.progress.clear();
-    let ended = ended.and(import.rejected.borrow_mut().flush().context("cannot write the file"));
     let counts = import.counts.take();
     print(&counts);
-    let has_rejected = counts.refused + counts.given_up > 0;
-    match has_rejected {
-        true => eprintln!("plants: what was not created is in {path}"),
-        false => fs::remove_file(path)?,
+    match import.rejected.into_inner().finish() {
+        Ok(None) => {}
+        Ok(Some(path)) => eprintln!("plants: what was not created is in {}", path.display()),
+        Err(error) => eprintln!("plants: {error:#}"),
     }
     if let Err(error) = ended {
-        eprintln!("plants: {error:#}; the same command, run again, creates the rest");
+        eprintln!("plants: {error:#}; import the file again to create the rest");
         return Ok(ExitCode::from(status));
     }
-    Ok(ExitCode::from(u8::from(has_rejected)))
+    Ok(ExitCode::from(u8::from(counts.refused + counts.given_up > 0)))
 }
 
 /// How many plants had which outcome.
@@ -116,7 +122,7 @@ struct Import {
     freed: Notify,
     given_up_in_a_row: Cell<usize>,
     counts: RefCell<Counts>,
-    rejected: RefCell<BufWriter<File>>,
+    rejected: RefCell<Rejected>,
     progress: Progress,
     /// Why the import cannot go on.
     failure: RefCell<Option<anyhow::Error>>,
@@ -185,7 +191,7 @@ impl Import {
         if let Some(error) = error {
             rejected["error"] = error.into();
         }
-        writeln!(self.rejected.borrow_mut(), "{rejected}").context("cannot write the rejected")
+        self.rejected.borrow_mut().write(&rejected).context("cannot write what was not created")
     }
 }
 

@@ -4,19 +4,20 @@
 //! records as are under way, each of at most 1 MiB.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Take};
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::thread;
 
 use crate::types;
 use anyhow::{Context, Result, ensure};
-use csv::StringRecord;
 use futures::stream::{self, LocalBoxStream, StreamExt};
 use serde::Deserialize;
 use tokio::sync::mpsc::{Sender, channel};
 
+use super::rows::{Row, Rows};
+
 /// The longest record, in bytes. It is the longest body that the service takes by default.
-const LONGEST: u64 = 1024 * 1024;
+pub const LONGEST: u64 = 1024 * 1024;
 
 /// A line of the file, or a record of several lines in CSV.
 pub struct Record {
@@ -55,7 +56,7 @@ fn records(at_once: usize, read: impl FnOnce(&Sending) -> Sent + Send + 'static)
     taken.flatten().boxed_local()
 }
 
-/// Begins to read a file, and gives its size if that is known.
+/// Begins to read a file, and gives its size if that is known. Reads the header of a CSV file.
 pub fn open(path: &Path, at_once: usize) -> Result<(Records, Option<u64>)> {
     if path == Path::new("-") {
         return Ok((records(at_once, |sender| lines(io::stdin().lock(), sender)), None));
@@ -64,7 +65,11 @@ pub fn open(path: &Path, at_once: usize) -> Result<(Records, Option<u64>)> {
     let (metadata, file) = open().with_context(|| format!("cannot read {}", path.display()))?;
     ensure!(!metadata.is_dir(), "{} is a folder", path.display());
     let records = match path.extension().is_some_and(|name| name.eq_ignore_ascii_case("csv")) {
-        true => records(at_once, |sender| rows(file, sender)),
+        true => {
+            let table =
+                Rows::new(file).with_context(|| format!("cannot import {}", path.display()))?;
+            records(at_once, |sender| rows(table, sender))
+        }
         false => records(at_once, |sender| lines(BufReader::new(file), sender)),
     };
     Ok((records, metadata.is_file().then_some(metadata.len())))
@@ -100,40 +105,14 @@ fn id(json: &[u8]) -> Option<i64> {
     serde_json::from_slice(json).ok().map(|Plant { id }| id)
 }
 
-/// CSV (RFC 4180) with a header. An empty field is an absent member, if that member may be absent.
-fn rows(file: impl Read, sender: &Sending) -> Sent {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(file.take(0));
-    let (mut header, mut row) = (StringRecord::new(), StringRecord::new());
-    read(&mut reader, &mut header)?;
-    // The LF of a CRLF is read, and counted, with the next record.
-    let uncounted = 2u64.saturating_sub(reader.position().line());
-    loop {
-        let (line, start) = (reader.position().line() + uncounted, reader.position().byte());
-        let plant = match read(&mut reader, &mut row) {
-            Ok(false) => return Ok(()),
-            Ok(true) => row.deserialize::<types::NewPlant>(Some(&header)),
-            Err(error) if error.is_io_error() => return Err(error.into()),
-            Err(error) => Err(error),
-        };
-        let bytes = reader.position().byte() - start;
-        let id = plant.as_ref().ok().map(|plant| plant.id);
-        let plant = plant.map_err(|error| refusal(400, &error.to_string()));
-        let plant = plant.map(|plant| serde_json::to_vec(&plant).expect("a plant can be JSON"));
+/// The rows of a CSV file, as JSON objects.
+fn rows(mut rows: Rows<File>, sender: &Sending) -> Sent {
+    while let Some(Row { line, bytes, object }) = rows.next()? {
+        let id = object.as_deref().ok().and_then(id);
+        let plant = object.map_err(|message| refusal(400, &message));
         sender.blocking_send(Ok(Record { line, bytes, id, plant })).map_err(io::Error::other)?;
     }
-}
-
-/// Reads a record, or fails: without a limit, a quote that is not closed would have the rest of the
-/// file read into memory.
-fn read(reader: &mut csv::Reader<Take<impl Read>>, record: &mut StringRecord) -> csv::Result<bool> {
-    // It reads up to 8 KiB ahead.
-    reader.get_mut().set_limit(LONGEST + 8 * 1024);
-    let read = reader.read_record(record);
-    match reader.get_ref().limit() {
-        // To the reader this is the end of the file, and what it says of the record is of no use.
-        0 => Err(io::Error::other("a record is longer than 1 MiB: is a quote not closed?").into()),
-        _ => read,
-    }
+    Ok(())
 }
 
 fn refusal(error: i32, message: &str) -> types::Error {
