@@ -37,8 +37,8 @@ pub type Pages<'a> = Box<dyn Iterator<Item = Result<Vec<NewPlant>, StoreError>> 
 
 /// The tokens of a store, as commands change them.
 pub trait Tokens: Contents {
-    /// Keeps a new token; durable when this returns. A token of the same name that has expired is
-    /// replaced.
+    /// Keeps a new token; durable when this returns. It never replaces one, not even one that has
+    /// expired: the clock may be wrong.
     ///
     /// # Errors
     ///

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use chrono::Utc;
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
@@ -49,14 +48,7 @@ pub async fn insert(session: &Session, token: &StoredToken) -> Result<(), Postgr
 
 /// Adds a token. Returns false if its name is taken.
 pub async fn add(session: &Session, token: &StoredToken) -> Result<bool, PostgresError> {
-    let add = async || {
-        let expired = "DELETE FROM tokens WHERE name = $1 AND expires_at <= $2";
-        let (name, now) = (token.name.as_str(), Utc::now().timestamp());
-        let values: [(&(dyn ToSql + Sync), Type); 2] = [(&name, Type::TEXT), (&now, Type::INT8)];
-        session.client.execute_typed(expired, &values).await?;
-        insert(session, token).await
-    };
-    match change(session, add).await {
+    match change(session, async || insert(session, token).await).await {
         Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
             // If the answer to the first attempt was lost, the token is there already.
             Ok(all(session).await?.iter().any(|kept| kept.digest == token.digest))

@@ -1,6 +1,5 @@
 //! The tables of token digests and of their changes.
 
-use chrono::Utc;
 use rusqlite::types::Type;
 use rusqlite::{Connection, ErrorCode, Row, Transaction, params};
 
@@ -31,13 +30,8 @@ pub fn insert(connection: &Connection, token: &StoredToken) -> rusqlite::Result<
 }
 
 pub fn add(connection: &mut Connection, token: &StoredToken) -> Result<(), StoreError> {
-    let name = token.name.as_str();
     let mut add = || {
         let transaction = connection.transaction()?;
-        transaction.execute(
-            "DELETE FROM tokens WHERE name = ?1 AND expires_at <= ?2",
-            params![name, Utc::now().timestamp()],
-        )?;
         insert(&transaction, token)?;
         count_change(&transaction)?;
         transaction.commit()
