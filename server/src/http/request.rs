@@ -5,8 +5,8 @@
 //! gets the request with its body unread. The document still says `NewPlant`, because the metadata
 //! is `TypedBody`'s.
 //!
-//! Before [`PlantBody::read`] nothing may read a byte of the body, because the first read makes
-//! hyper send `100 Continue`.
+//! Before [`PlantBody::read`] nothing may wait for a byte of the body, because that makes hyper send
+//! `100 Continue`.
 
 use std::time::Duration;
 
@@ -43,6 +43,8 @@ pub struct PlantRequest(Parts, PlantBody);
 pub struct PlantBody {
     body: Body,
     version: Version,
+    /// Whether the client sends it only after a `100 Continue`.
+    awaits_continue: bool,
     /// Whether the body was read to its end, so that the next request can be read.
     read: bool,
 }
@@ -56,7 +58,8 @@ impl ExclusiveExtractor for PlantRequest {
     ) -> Result<Self, HttpError> {
         let (head, body) = request.into_parts();
         let (version, read) = (head.version, body.is_end_stream());
-        Ok(Self(head, PlantBody { body, version, read }))
+        let awaits_continue = head.headers.contains_key(EXPECT);
+        Ok(Self(head, PlantBody { body, version, awaits_continue, read }))
     }
 
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
@@ -80,29 +83,14 @@ impl PlantBody {
         !self.read && self.version <= Version::HTTP_11
     }
 
-    /// Takes a request past the rate of its token, without its plant, and waits before the refusal.
-    /// Without the pause, clients that do not wait would keep the service busy with refusals. It is
-    /// short if there is no memory for a longer one.
-    pub async fn discard(&mut self, head: Parts, bodies: &Bodies) {
-        if self.version <= Version::HTTP_11 && !head.headers.contains_key(EXPECT) {
-            self.drop_what_has_come().await;
-        }
-        let kept = TASK + size(&head);
-        drop(head);
-        if let Ok(_reserved) = bodies.reserve(kept, 0) {
-            tokio::time::sleep(PAUSE).await;
-        }
-    }
-
-    /// Drops a body that has come already, so that the connection goes on after the refusal.
-    async fn drop_what_has_come(&mut self) {
-        // The first poll says that the body is wanted. While this task yields, hyper takes what it has
-        // received, or else what the socket has.
-        if self.body.frame().now_or_never().is_none() {
-            tokio::task::yield_now().await;
+    /// Drops what hyper has read of the body: it reads a first piece with the head. If that is the
+    /// whole body, the connection goes on after a refusal. This makes hyper read nothing. If the
+    /// client waits for `100 Continue` nothing is read yet, and hyper would ask for it.
+    pub fn drop_what_has_come(&mut self) {
+        if self.is_unread() && !self.awaits_continue {
             let _ = self.body.frame().now_or_never();
+            self.read = self.body.is_end_stream();
         }
-        self.read |= self.body.is_end_stream();
     }
 
     /// Reads the plant, within the limits. Keep its reservation as long as the plant and its answer.
@@ -154,6 +142,16 @@ impl PlantBody {
         }
         self.read = true;
         Ok((bytes, reserved))
+    }
+}
+
+/// Waits before the refusal of a create past the rate of its token. Otherwise clients that do not
+/// wait would keep the service busy with refusals. If there is no memory, there is no pause.
+pub async fn pause(head: Parts, bodies: &Bodies) {
+    let kept = TASK + size(&head);
+    drop(head);
+    if let Ok(_reserved) = bodies.reserve(kept, 0) {
+        tokio::time::sleep(PAUSE).await;
     }
 }
 

@@ -21,7 +21,7 @@ use crate::http::door;
 use crate::http::metrics::RequestMetrics;
 use crate::http::rates::Rate;
 use crate::http::refusal::Refusal;
-use crate::http::request::{PlantBody, PlantRequest};
+use crate::http::request::{PlantBody, PlantRequest, pause};
 use crate::listener::connections::Connections;
 use crate::log::STRANGER;
 use crate::store::{CreateError, GroupCommit};
@@ -59,6 +59,7 @@ impl PlantStoreApi for PlantStore {
         if let Err(refusal) = door::check_route(&head) {
             let misrouted = Misrouted { request_id, remote_addr, head: &head, refusal: &refusal };
             info!(service.log, #STRANGER, "request completed"; misrouted);
+            body.drop_what_has_come();
             give_way().await;
             let answer = Answer::not_for_us(refusal, request_id);
             return Ok(if body.is_unread() { answer.closing_connection() } else { answer });
@@ -71,6 +72,9 @@ impl PlantStoreApi for PlantStore {
         };
         let mut answer = Answer::from(&outcome);
         let refusal = outcome.err();
+        if refusal.is_some() {
+            body.drop_what_has_come();
+        }
         if body.is_unread() || refusal.as_ref().is_some_and(Refusal::ends_connection) {
             answer = answer.closing_connection();
         }
@@ -116,22 +120,21 @@ impl Service {
         head: Parts,
         body: &mut PlantBody,
     ) -> (Option<Arc<Accepted>>, Result<(NewPlant, Reservation), Refusal>) {
-        match door::check_head(&head).and_then(|()| self.authenticate(&head.headers)) {
-            Ok(token) => {
-                let plant = match token.rate.as_ref().map_or(Ok(()), Rate::check) {
-                    Ok(()) => body.read(head, &self.bodies).await,
-                    Err(refusal) => {
-                        body.discard(head, &self.bodies).await;
-                        Err(refusal)
-                    }
-                };
-                (Some(token), plant)
-            }
+        let token = match door::check_head(&head).and_then(|()| self.authenticate(&head.headers)) {
+            Ok(token) => token,
             Err(refusal) => {
                 give_way().await;
-                (None, Err(refusal))
+                return (None, Err(refusal));
             }
-        }
+        };
+        let plant = match token.rate.as_ref().map_or(Ok(()), Rate::check) {
+            Ok(()) => body.read(head, &self.bodies).await,
+            Err(refusal) => {
+                pause(head, &self.bodies).await;
+                Err(refusal)
+            }
+        };
+        (Some(token), plant)
     }
 
     /// The accepted token that these headers carry.

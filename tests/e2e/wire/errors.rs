@@ -27,6 +27,16 @@ fn assert_headers(answer: &Response, expected: Headers, what: &str) {
     assert!(answer.header("x-request-id").is_some_and(|id| !id.is_empty()), "{what}");
 }
 
+/// A create with these headers and no media type.
+fn with(server: &Server, headers: &str, body: &str) -> Vec<u8> {
+    let headers = format!("{}Content-Length: {}\r\n{headers}", server.bearer(), body.len());
+    (head(&headers) + body).into_bytes()
+}
+
+fn coded(server: &Server, body: &str) -> Vec<u8> {
+    with(server, "Content-Type: application/json\r\nContent-Encoding: gzip\r\n", body)
+}
+
 /// After `Connection: close` the connection is closed; otherwise it takes another request.
 fn assert_connection(connection: &mut Connection, answer: &Response, server: &Server) {
     if answer.header("connection") == Some("close") {
@@ -36,27 +46,23 @@ fn assert_connection(connection: &mut Connection, answer: &Response, server: &Se
     }
 }
 
+/// Each body has come with its head, so the connection goes on.
 #[test]
 fn each_refusal_has_its_error_and_its_headers() {
     let server = Server::starting().with(&["--max-body", "32"]).start();
     server.create(&plant(1, "Ficus", None)).plant();
     let ficus = plant(2, "Ficus", None);
-    let with = |headers: &str| {
-        let headers = format!("{}Content-Length: {}\r\n{headers}", server.bearer(), ficus.len());
-        (head(&headers) + &ficus).into_bytes()
-    };
-    let coded = "Content-Type: application/json\r\nContent-Encoding: gzip\r\n";
     let cases: [(&str, Vec<u8>, i64, Headers); 10] = [
         ("invalid JSON", server.post("plant"), 400, &[]),
         ("not a NewPlant", server.post("{}"), 400, &[]),
-        ("no token", post("", ficus.as_bytes()), 401, &[CHALLENGE, CLOSE]),
+        ("no token", post("", ficus.as_bytes()), 401, &[CHALLENGE]),
         ("no token and no body", head("Content-Length: 0\r\n").into(), 401, &[CHALLENGE]),
-        ("a malformed token", post(&bearer("x"), ficus.as_bytes()), 401, &[INVALID, CLOSE]),
+        ("a malformed token", post(&bearer("x"), ficus.as_bytes()), 401, &[INVALID]),
         ("an unknown token", post(&bearer(UNKNOWN_TOKEN), b""), 401, &[INVALID]),
         ("a taken id", server.post(&plant(1, "Fern", None)), 409, &[]),
-        ("a body over the limit", server.post(&" ".repeat(33)), 413, &[CLOSE]),
-        ("no media type", with(""), 415, &[CLOSE]),
-        ("a content coding", with(coded), 415, &[CLOSE]),
+        ("a body over the limit", server.post(&" ".repeat(33)), 413, &[]),
+        ("no media type", with(&server, "", &ficus), 415, &[]),
+        ("a content coding", coded(&server, &ficus), 415, &[]),
     ];
     for (what, request, error, headers) in cases {
         let mut connection = server.connect();
@@ -66,6 +72,27 @@ fn each_refusal_has_its_error_and_its_headers() {
         assert_connection(&mut connection, &answer, &server);
     }
     assert_headers(&server.create(&plant(1, "Ficus", None)), &[], "a plant");
+}
+
+/// The service waits for no byte of a body that it does not need.
+#[test]
+fn refusal_before_the_body_has_come_closes_the_connection() {
+    let server = Server::starting().with(&["--max-body", "32"]).start();
+    let ficus = plant(1, "Ficus", None);
+    let cases: [(&str, Vec<u8>, i64, Headers); 4] = [
+        ("no token", post("", ficus.as_bytes()), 401, &[CHALLENGE, CLOSE]),
+        ("an unknown token", post(&bearer(UNKNOWN_TOKEN), b"{}"), 401, &[INVALID, CLOSE]),
+        ("a body over the limit", server.post(&" ".repeat(33)), 413, &[CLOSE]),
+        ("a content coding", coded(&server, &ficus), 415, &[CLOSE]),
+    ];
+    for (what, mut request, error, headers) in cases {
+        request.pop();
+        let mut connection = server.connect();
+        let answer = connection.exchange(&request);
+        assert_eq!(answer.refusal().0, error, "{what}");
+        assert_headers(&answer, headers, what);
+        assert!(connection.is_closed(), "{what}");
+    }
 }
 
 #[test]

@@ -65,17 +65,31 @@ fn pipelined_requests_are_answered_in_order() {
     }
 }
 
-/// The refused body looks like a request, and so do the bytes behind it.
+/// The refused body looks like requests. One byte of it is missing.
 #[test]
 fn unread_body_is_never_read_as_a_request() {
     let server = Server::start();
-    let smuggled = server.post(&plant(1, "Ficus", None));
-    let refused = format!("{}Content-Length: {}\r\n", bearer("x"), smuggled.len());
+    let smuggled = server.post(&plant(1, "Ficus", None)).repeat(2);
+    let refused = format!("{}Content-Length: {}\r\n", bearer("x"), smuggled.len() + 1);
     let mut connection = server.connect();
-    connection.send(&[head(&refused).as_bytes(), &smuggled, &smuggled].concat());
+    connection.send(&[head(&refused).as_bytes(), &smuggled].concat());
     assert_eq!(connection.receive().refusal().0, 401);
     assert!(connection.is_closed());
     assert!(server.export().is_empty());
+}
+
+/// The refused body looks like a request, and has come with its head. The next request is the one
+/// behind it.
+#[test]
+fn dropped_body_is_never_read_as_a_request() {
+    let server = Server::start();
+    let [smuggled, next] = [1, 2].map(|id| server.post(&plant(id, "Ficus", None)));
+    let refused = format!("{}Content-Length: {}\r\n", bearer("x"), smuggled.len());
+    let mut connection = server.connect();
+    connection.send(&[head(&refused).as_bytes(), &smuggled, &next].concat());
+    assert_eq!(connection.receive().refusal().0, 401);
+    connection.receive().plant();
+    assert!(server.export().into_keys().eq([2]));
 }
 
 #[test]
