@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use mimalloc::MiMalloc;
+use nix::sys::prctl::set_thp_disable;
 use plant_store_server::command::Cli;
 use plant_store_server::command::mistake::{is_mistake, one_line};
 
@@ -16,6 +17,9 @@ use plant_store_server::command::mistake::{is_mistake, one_line};
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
+    // A huge page (prctl(2), PR_SET_THP_DISABLE) is resident as a whole, even if little of it is used:
+    // 1,000 connections at work would take 30 MB more, and no create would take less CPU time.
+    let _ = set_thp_disable(true);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) if is_mistake(&error) => {
