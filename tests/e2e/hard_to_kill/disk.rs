@@ -80,6 +80,13 @@ pub fn stop_hanging(folder: &Path, file: &str) {
     fs::remove_file(state(folder, "sync-hangs", file)).expect("the sync hung until now");
 }
 
+/// From now on, each sync takes that many milliseconds more.
+pub fn slow_down(folder: &Path, milliseconds: u32) {
+    for file in [STORE, WAL] {
+        fs::write(state(folder, "sync-takes", file), milliseconds.to_string()).expect("a file");
+    }
+}
+
 /// A power cut: every write since the last successful sync is lost.
 pub fn cut_power(stopped: &Starting) {
     let folder = stopped.folder();

@@ -6,6 +6,7 @@
  *   sync-fails.FILE, write-fails.FILE   created by the test: that call fails
  *   sync-fails.folder                   the same, for the process's working directory
  *   sync-hangs.FILE                     created by the test: a sync waits until it is removed
+ *   sync-takes.FILE                     written by the test: how many milliseconds a sync takes
  *   unsynced.FILE                       offset and length of each write that was not synced
  *   synced.FILE                         the bytes that survive a power cut
  *
@@ -95,8 +96,18 @@ static void forget_unsynced(int file, int on_disk) {
     fclose(unsynced);
 }
 
+static void be_slow(int file) {
+    char path[PATH_MAX];
+    FILE *time = state_path(file, "sync-takes", path) ? fopen(path, "r") : NULL;
+    if (!time) return;
+    int milliseconds = 0;
+    if (fscanf(time, "%d", &milliseconds) == 1) usleep(1000 * milliseconds);
+    fclose(time);
+}
+
 static int sync_with(const char *call, int file) {
     int (*sync)(int) = dlsym(RTLD_NEXT, call);
+    be_slow(file);
     while (is_to_fail(file, "sync-hangs")) usleep(1000);
     int result = is_to_fail(file, "sync-fails") ? -1 : sync(file);
     forget_unsynced(file, result == 0);

@@ -11,6 +11,7 @@ pub mod long_wals;
 pub mod metrics;
 pub mod read_only;
 pub mod schemas;
+pub mod slow_disk;
 pub mod stale_wals;
 pub mod stores;
 pub mod swapped_files;

@@ -61,8 +61,9 @@ pub const LARGEST_PLANT: u64 = 999_999_000;
 /// A plant store in a file, with its WAL and the WAL's index beside it (`-wal`, `-shm`).
 pub struct Sqlite {
     files: Arc<StoreFiles>,
-    /// For the tokens. It also keeps the WAL in place while no other connection is open.
-    connection: Mutex<Connection>,
+    /// For the tokens; the writer waits while it is used. It also keeps the WAL in place while no
+    /// other connection is open.
+    connection: Arc<Mutex<Connection>>,
     /// Dropped after the connection.
     lock: Arc<LockFile>,
     /// Whether the WAL holds nothing that may not be synced yet.
@@ -154,7 +155,7 @@ impl Sqlite {
         let wal_is_synced = files.wal.bytes().map_err(failed(OPEN))? == 0;
         Ok(Self {
             files: Arc::new(files),
-            connection: Mutex::new(connection),
+            connection: Arc::new(Mutex::new(connection)),
             lock: Arc::new(lock),
             wal_is_synced: wal_is_synced.into(),
             has_created,
@@ -176,6 +177,8 @@ impl Sqlite {
         &self,
         change: impl FnOnce(&mut Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
+        // SQLite's write lock has no queue: a writer under load would take it again and again.
+        let _lock = self.lock.take_for_command().map_err(failed(CHANGE))?;
         let mut connection = self.connection();
         self.files.check(&connection).map_err(failed(CHANGE))?;
         self.make_wal_durable(&mut connection)?;
@@ -288,7 +291,8 @@ impl ServedStore for Sqlite {
     }
 
     fn writer(&self) -> Result<Box<dyn Writer>, StoreError> {
-        let writer = SqliteWriter::open(Arc::clone(&self.files), Arc::clone(&self.lock))?;
+        let (files, lock) = (Arc::clone(&self.files), Arc::clone(&self.lock));
+        let writer = SqliteWriter::open(files, lock, Arc::clone(&self.connection))?;
         // It has just synced the WAL again.
         self.wal_is_synced.store(true, Relaxed);
         Ok(Box::new(writer))
@@ -306,7 +310,9 @@ impl ServedStore for Sqlite {
     }
 
     fn token_changes(&self) -> Result<u32, StoreError> {
-        tokens::changes(&self.connection()).map_err(failed("read the tokens"))
+        let connection = self.connection();
+        self.lock.wait_for_commands().map_err(failed("look for commands"))?;
+        tokens::changes(&connection).map_err(failed("read the tokens"))
     }
 
     fn confirm_tokens(&self, changes: u32) -> Result<(), StoreError> {

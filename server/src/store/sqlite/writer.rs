@@ -1,6 +1,6 @@
 //! The one connection that writes plants.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use rusqlite::{CachedStatement, Connection, Transaction};
@@ -39,11 +39,17 @@ pub struct SqliteWriter {
     starts_over: bool,
     /// Held as long as the connection, see [`LockFile`].
     _lock: Arc<LockFile>,
+    /// Locked while this process or a command changes the tokens.
+    tokens: Arc<Mutex<Connection>>,
 }
 
 impl SqliteWriter {
     /// The writer of the store with these files.
-    pub fn open(files: Arc<StoreFiles>, lock: Arc<LockFile>) -> Result<Self, StoreError> {
+    pub fn open(
+        files: Arc<StoreFiles>,
+        lock: Arc<LockFile>,
+        tokens: Arc<Mutex<Connection>>,
+    ) -> Result<Self, StoreError> {
         let path = files.store().path();
         let mut connection = connect(path).map_err(failed(OPEN))?;
         let other = connect(path).map_err(failed(OPEN))?;
@@ -58,6 +64,7 @@ impl SqliteWriter {
             marked: None,
             starts_over: false,
             _lock: lock,
+            tokens,
         };
         writer.begin().map_err(failed(OPEN))?;
         Ok(writer)
@@ -114,6 +121,8 @@ impl SqliteWriter {
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, CommitError> {
+        // Changes of the tokens go first.
+        drop(self.tokens.lock());
         // A cut is seen now or never: what is written behind it makes the WAL long again.
         self.files.check(&self.connection)?;
         let transaction = self.connection.transaction()?;

@@ -24,8 +24,9 @@ impl Store {
         let path = folder.path().join("plants.db");
         begin(&path).and_then(NewStore::publish).expect("a store");
         let engine = Sqlite::open(&path).expect("the store");
-        let writer = SqliteWriter::open(Arc::clone(&engine.files), Arc::clone(&engine.lock))
-            .expect("a writer");
+        let (files, lock) = (Arc::clone(&engine.files), Arc::clone(&engine.lock));
+        let writer = SqliteWriter::open(files, lock, Arc::clone(&engine.connection));
+        let writer = writer.expect("a writer");
         Self { writer, next: 0, _engine: engine, folder }
     }
 
