@@ -2,18 +2,18 @@
 
 use std::io::{self, Write};
 
-use anyhow::{Result, ensure};
+use anyhow::{Error, Result, bail};
 use bytesize::ByteSize;
 use serde::Serialize;
 
 use crate::command::progress;
 use crate::command::store_args::StoreArgs;
-use crate::store::{self, Sizes, Store, StoreUrl};
+use crate::store::{self, Reason, Sizes, Store, StoreError, StoreUrl};
 
 /// Check whether the store is sound, also while a server runs on it
 ///
 /// Has the database check its file, and reads every row. The exit status is 0 if the store is
-/// sound and 1 if it is not.
+/// sound, 1 if it is not, and 2 if it cannot be checked.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// As a JSON object
@@ -27,10 +27,22 @@ pub struct Args {
 /// What was found. What could not be read is not there.
 #[derive(Default, Serialize)]
 struct Report {
-    sound: bool,
+    /// Null if the store cannot be checked.
+    sound: Option<bool>,
+    /// Why it cannot be checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<Reason>,
     faults: Vec<String>,
     #[serde(flatten)]
     contents: Option<Amounts>,
+}
+
+/// The store cannot be checked.
+#[derive(Debug, thiserror::Error)]
+#[error("{url} cannot be checked: {cause}")]
+pub struct CannotCheck {
+    url: StoreUrl,
+    cause: String,
 }
 
 #[derive(Serialize)]
@@ -46,14 +58,11 @@ struct Amounts {
 /// Prints the report.
 pub fn run(args: &Args) -> Result<()> {
     let url = &args.store.url;
-    let report = match look(url) {
-        Ok(report) => report,
-        Err(fault) => Report { faults: vec![format!("{fault:#}")], ..Report::default() },
-    };
+    let report = look(url).unwrap_or_else(|fault| of_fault(&fault));
     let mut stdout = io::stdout();
     if args.json {
         writeln!(stdout, "{}", serde_json::to_string_pretty(&report)?)?;
-    } else if report.sound
+    } else if report.sound == Some(true)
         && let Some(amounts) = &report.contents
     {
         let Amounts { plants, tokens, store_bytes, wal_bytes } = amounts;
@@ -65,8 +74,12 @@ pub fn run(args: &Args) -> Result<()> {
         }
         writeln!(stdout)?;
     }
-    ensure!(report.sound, "{url} is not sound: {}", report.faults.join("; "));
-    Ok(())
+    let cause = report.faults.join("; ");
+    match report.sound {
+        Some(true) => Ok(()),
+        Some(false) => bail!("{url} is not sound: {cause}"),
+        None => Err(CannotCheck { url: url.clone(), cause }.into()),
+    }
 }
 
 fn look(url: &StoreUrl) -> Result<Report> {
@@ -75,12 +88,22 @@ fn look(url: &StoreUrl) -> Result<Report> {
     let contents = match read(&*store) {
         Ok(amounts) => Some(amounts),
         // What was found before says why.
-        Err(fault) => {
+        Err(fault) if !faults.is_empty() => {
             faults.push(format!("{fault:#}"));
             None
         }
+        Err(fault) => return Err(fault),
     };
-    Ok(Report { sound: faults.is_empty(), faults, contents })
+    Ok(Report { sound: Some(faults.is_empty()), reason: None, faults, contents })
+}
+
+fn of_fault(fault: &Error) -> Report {
+    let reason = fault.downcast_ref().map_or(Reason::Other, StoreError::reason);
+    let faults = vec![format!("{fault:#}")];
+    match reason {
+        Reason::Damaged => Report { sound: Some(false), faults, ..Report::default() },
+        _ => Report { reason: Some(reason), faults, ..Report::default() },
+    }
 }
 
 fn read(store: &dyn Store) -> Result<Amounts> {

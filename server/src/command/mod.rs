@@ -14,7 +14,7 @@ mod token;
 mod value;
 mod variables;
 
-use anyhow::Result;
+use anyhow::{Error, Result};
 use clap::{CommandFactory, Parser, Subcommand};
 
 /// Runs and looks after a plant store: POST /plants creates a plant, durably
@@ -35,6 +35,12 @@ enum Command {
     Check(check::Args),
     Openapi(openapi::Args),
     Completions(completions::Args),
+}
+
+/// The exit status of a command that has failed.
+#[must_use]
+pub fn exit_status(error: &Error) -> u8 {
+    if error.is::<check::CannotCheck>() { 2 } else { 1 }
 }
 
 impl Cli {

@@ -63,7 +63,7 @@ pub fn run(command: Command) -> Result<()> {
         Command::Create { name, expires_in, store } => {
             let expires_at = expires_in.map(|after| expiry(after.into())).transpose()?;
             let (token, stored) = StoredToken::issue(name, expires_at);
-            let store = store::open(&store.url)?;
+            let store = store::open_tokens(&store.url)?;
             store.add_token(&stored)?;
             writeln!(stdout, "{}", token.reveal())?;
             wait_until_in_force(&*store)?;
@@ -79,7 +79,7 @@ pub fn run(command: Command) -> Result<()> {
             }
         }
         Command::Revoke { name, store } => {
-            let store = store::open(&store.url)?;
+            let store = store::open_tokens(&store.url)?;
             store.revoke_token(&name)?;
             wait_until_in_force(&*store)?;
         }

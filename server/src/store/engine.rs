@@ -35,7 +35,7 @@ pub trait Contents {
 /// database keeps a snapshot.
 pub type Pages<'a> = Box<dyn Iterator<Item = Result<Vec<NewPlant>, StoreError>> + 'a>;
 
-/// The tokens of a store, as commands change them.
+/// A store of the present schema, whose tokens a command changes.
 pub trait Tokens: Contents {
     /// Keeps a new token; durable when this returns. It never replaces one, not even one that has
     /// expired: the clock may be wrong.
@@ -57,8 +57,8 @@ pub trait Tokens: Contents {
     fn are_tokens_in_force(&self) -> Result<bool, StoreError>;
 }
 
-/// A store that is there, as commands see it.
-pub trait Store: Tokens {
+/// A store that is there, to be read: of this schema or of an older one.
+pub trait Store: Contents {
     /// What is wrong with the store, in words for an operator; nothing if it is sound. Does not read
     /// the plants.
     fn check(&self) -> Result<Vec<String>, StoreError>;

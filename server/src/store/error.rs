@@ -1,5 +1,7 @@
 //! How a store fails.
 
+use serde::Serialize;
+
 use crate::store::url::StoreUrl;
 use crate::token::TokenName;
 
@@ -8,7 +10,27 @@ pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
 /// Turns a cause into a [`StoreError::Failed`] that says what was tried.
 pub fn failed<E: Into<Cause>>(doing: &'static str) -> impl Fn(E) -> StoreError {
-    move |cause| StoreError::Failed { doing, cause: cause.into() }
+    move |cause| StoreError::Failed { doing, cause: cause.into(), reason: Reason::Other }
+}
+
+/// Why a store cannot be used, for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// What is in the store is not as it was written, or a file of it is lost.
+    Damaged,
+    /// There is no store.
+    Missing,
+    /// The database cannot be reached.
+    Unreachable,
+    /// A permission, a grant or a valid password is missing.
+    Denied,
+    /// Something else is there.
+    NotAStore,
+    /// Another release has to be used.
+    OtherRelease,
+    /// Anything else.
+    Other,
 }
 
 /// Why a batch was not committed.
@@ -85,9 +107,28 @@ pub enum StoreError {
     )]
     NewerSchema { url: StoreUrl, found: u32, known: u32 },
     #[error("cannot {doing}: {cause}")]
-    Failed { doing: &'static str, cause: Cause },
+    Failed { doing: &'static str, cause: Cause, reason: Reason },
     #[error("there is a token named \"{0}\" already: revoke it, or choose another name")]
     TokenNameTaken(TokenName),
     #[error("there is no token named \"{0}\"")]
     NoSuchToken(TokenName),
+}
+
+impl StoreError {
+    /// Why, in one word.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::ForeignFile { .. } | Self::WalLost { .. } => Reason::Damaged,
+            Self::Missing(_) | Self::LeftBehind { .. } => Reason::Missing,
+            Self::Unreachable { .. } => Reason::Unreachable,
+            Self::NotAPlantStore(_) => Reason::NotAStore,
+            Self::OlderSchema { .. } | Self::NewerSchema { .. } => Reason::OtherRelease,
+            Self::Failed { reason, .. } => *reason,
+            Self::Exists(_)
+            | Self::Served { .. }
+            | Self::TokenNameTaken(_)
+            | Self::NoSuchToken(_) => Reason::Other,
+        }
+    }
 }

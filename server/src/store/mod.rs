@@ -1,7 +1,8 @@
 //! Where plants and token digests are kept.
 //!
-//! [`open_to_serve`], [`open`] and [`begin`] turn a [`StoreUrl`] into a [`ServedStore`], a [`Store`]
-//! or a [`NewStore`]; nothing outside this room knows which engine keeps it. [`GroupCommit`] puts
+//! [`open_to_serve`], [`open`], [`open_tokens`] and [`begin`] turn a [`StoreUrl`] into a
+//! [`ServedStore`], a [`Store`], [`Tokens`] or a [`NewStore`]; nothing outside this room knows which
+//! engine keeps it. [`GroupCommit`] puts
 //! the creates of all requests through the engine's one [`Writer`]. Nothing here knows about HTTP,
 //! and nothing here ever sees a token, only digests.
 
@@ -26,7 +27,7 @@ pub use batch::{CreateError, Held};
 pub use engine::{
     Contents, NewStore, Outcome, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer,
 };
-pub use error::{Cause, CommitError, StoreError};
+pub use error::{Cause, CommitError, Reason, StoreError};
 pub use group_commit::{CreateLimits, GroupCommit, WriterEnd};
 pub use tend::tend;
 pub use url::{InvalidStoreUrl, StoreUrl};
@@ -48,12 +49,25 @@ pub fn open_to_serve(url: &StoreUrl, start: Start) -> Result<Arc<dyn ServedStore
     })
 }
 
-/// Opens the store that is there, also while a server runs on it.
+/// Opens the store that is there to read it, also while a server runs on it. It may have an older
+/// schema. A file that cannot be written is read if no server runs on it.
 ///
 /// # Errors
 ///
 /// Nothing was created or changed.
 pub fn open(url: &StoreUrl) -> Result<Box<dyn Store>, StoreError> {
+    match url {
+        StoreUrl::Sqlite(path) => sqlite::open(path),
+        StoreUrl::Postgres(url) => postgres::open(url),
+    }
+}
+
+/// Opens the store that is there to change its tokens, also while a server runs on it.
+///
+/// # Errors
+///
+/// Nothing was created or changed.
+pub fn open_tokens(url: &StoreUrl) -> Result<Box<dyn Tokens>, StoreError> {
     Ok(match url {
         StoreUrl::Sqlite(path) => Box::new(sqlite::Sqlite::open(path)?),
         StoreUrl::Postgres(url) => Box::new(postgres::Postgres::open(url)?),

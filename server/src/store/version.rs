@@ -15,6 +15,14 @@ pub fn check_known(found: u32, url: &StoreUrl) -> Result<(), StoreError> {
     }
 }
 
+/// Refuses a store that this release cannot read: a later one, or one whose tables were never made.
+pub fn check_readable(found: u32, url: &StoreUrl) -> Result<(), StoreError> {
+    match found {
+        0 => check_present(found, url),
+        _ => check_known(found, url),
+    }
+}
+
 /// Refuses a store of any other version.
 pub fn check_present(found: u32, url: &StoreUrl) -> Result<(), StoreError> {
     check_known(found, url)?;

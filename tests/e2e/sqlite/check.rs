@@ -8,8 +8,9 @@ use rusqlite::Connection;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::database::{self, STORE};
+use crate::database::{self, STORE, WAL};
 use crate::operators::{create, files};
+use crate::sqlite::schemas::{folder_with, newest};
 
 /// The exit status, what is printed, and what is said on standard error.
 fn check(folder: &std::path::Path, flags: &[&str]) -> (Option<i32>, String, String) {
@@ -75,18 +76,47 @@ fn store_with_other_tables_is_not_sound() {
     database::open(&server).execute_batch("CREATE TABLE pots (id INTEGER)").expect("a table");
     let (status, _, said) = check(server.folder(), &[]);
     assert_eq!(status, Some(1));
-    assert!(said.contains("the tables are not those of this release"), "{said}");
+    assert!(said.contains("the tables are not those of schema version"), "{said}");
 }
 
 #[test]
-fn what_is_not_a_store_is_status_1() {
+fn what_cannot_be_checked_is_status_2_with_its_reason() {
+    let missing = TempDir::new().expect("a temporary folder");
+    let other = TempDir::new().expect("a temporary folder");
+    Connection::open(other.path().join(STORE))
+        .and_then(|database| database.execute_batch("CREATE TABLE ferns (id INTEGER)"))
+        .expect("a database");
+    let newer = folder_with(newest());
+    Connection::open(newer.path().join(STORE))
+        .and_then(|store| store.pragma_update(None, "user_version", 999))
+        .expect("a store");
     let folder = TempDir::new().expect("a temporary folder");
-    let (status, _, said) = check(folder.path(), &[]);
+    fs::create_dir(folder.path().join(STORE)).expect("a folder");
+    for (place, reason, expected) in [
+        (&missing, "missing", "there is no plant store at sqlite:plant-store.db"),
+        (&other, "not_a_store", "is not a plant store"),
+        (&newer, "other_release", "has schema version 999"),
+        (&folder, "other", "is a folder"),
+    ] {
+        let (status, printed, said) = check(place.path(), &[]);
+        assert_eq!((status, printed.as_str()), (Some(2), ""), "{reason}");
+        let cannot = "plant-store: sqlite:plant-store.db cannot be checked: ";
+        assert!(said.starts_with(cannot) && said.contains(expected), "{reason}: {said}");
+        let (status, printed, _) = check(place.path(), &["--json"]);
+        assert_eq!(status, Some(2));
+        let report: Value = serde_json::from_str(&printed).expect("JSON");
+        assert_eq!((&report["sound"], &report["reason"]), (&Value::Null, &reason.into()));
+        assert!(report["faults"][0].as_str().expect("text").contains(expected), "{report}");
+    }
+}
+
+#[test]
+fn store_without_its_wal_is_not_sound() {
+    let server = Server::start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    let killed = server.stopped_by(Signal::SIGKILL);
+    fs::remove_file(killed.folder().join(WAL)).expect("a WAL");
+    let (status, _, said) = check(killed.folder(), &[]);
     assert_eq!(status, Some(1));
-    assert!(said.contains("there is no plant store at sqlite:plant-store.db"), "{said}");
-    let other = Connection::open(folder.path().join(STORE)).expect("a database");
-    other.execute_batch("CREATE TABLE ferns (id INTEGER)").expect("a table");
-    let (status, _, said) = check(folder.path(), &[]);
-    assert_eq!(status, Some(1));
-    assert!(said.contains("is not a plant store"), "{said}");
+    assert!(said.contains("is not sound") && said.contains("is missing"), "{said}");
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use plant_store_tests::{Server, Starting, binary_in, failure, plant};
+use plant_store_tests::{Server, Starting, binary_in, failure, plant, run};
 use rusqlite::{Connection, Row};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
@@ -123,6 +123,35 @@ fn store_of_every_version_is_served_with_its_plants_and_its_token() {
         assert!(server.command(&["token", "list"]).contains("first"), "version {version}");
         let migrated = schema(&database::open(&server));
         assert_eq!(migrated, schema(&database::open(&Server::start())), "version {version}");
+    }
+}
+
+/// So a backup is possible before the upgrade, with the release that brings it, and the older release
+/// may still serve the store.
+#[test]
+fn store_of_every_version_is_copied_exported_and_checked_and_left_as_it_is() {
+    for version in 1..=newest() {
+        let (folder, store) = store(&fs::read_to_string(kept(version)).expect("text"));
+        let expected = plants(&store);
+        let before = schema(&store);
+        let folder = folder.path();
+        let output = run(folder, &["check"]);
+        let checked = String::from_utf8(output.stdout).expect("text");
+        assert!(checked.contains("is sound; plants: 4, tokens: 1"), "version {version}: {checked}");
+        let url = "sqlite:plant-store.db";
+        assert!(run(folder, &["copy", "--from", url, "--to", "sqlite:copy.db"]).status.success());
+        for url in [url, "sqlite:copy.db"] {
+            let exported = run(folder, &["export", "--store", url]).stdout;
+            let exported = String::from_utf8(exported).expect("text");
+            let exported: Vec<Value> =
+                exported.lines().map(|line| serde_json::from_str(line).expect("a plant")).collect();
+            assert_eq!(exported, expected, "version {version}: {url}");
+        }
+        assert!(run(folder, &["token", "list"]).status.success());
+        assert_eq!(schema(&store), before, "version {version}");
+        // The copy is a store of this release.
+        let copy = Connection::open(folder.join("copy.db")).expect("a store");
+        assert_eq!(schema(&copy), schema(&database::open(&Server::start())));
     }
 }
 

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 use std::process::Stdio;
 
 use nix::sys::signal::Signal;
+use nix::unistd::geteuid;
 use plant_store_launcher::Launched;
 use plant_store_tests::{Server, binary_in, failure, plant, run};
 use rusqlite::Connection;
@@ -171,6 +173,22 @@ fn new_store_is_made_in_its_own_folder_not_in_the_working_directory() {
 
 /// The WAL is beside the file, not beside the link. The server opens the WAL itself, to sync it
 /// again, so it must find it there.
+/// Only root can give a file away. For others the owner is the same anyway.
+#[test]
+fn store_that_root_makes_belongs_to_the_owner_of_the_folder() {
+    let server = Server::start();
+    let folder = TempDir::new().expect("a temporary folder");
+    if geteuid().is_root() {
+        chown(folder.path(), Some(7), Some(8)).expect("root gives a folder away");
+    }
+    let copy = folder.path().join(STORE);
+    let to = format!("sqlite:{}", copy.display());
+    server.command(&["copy", "--from", server.store(), "--to", &to]);
+    let owner = |path: &Path| fs::metadata(path).map(|file| (file.uid(), file.gid()));
+    assert_eq!(owner(&copy).expect("a store").0, owner(folder.path()).expect("a folder").0);
+    assert!(!geteuid().is_root() || owner(&copy).expect("a store") == (7, 8));
+}
+
 #[test]
 fn store_behind_a_symbolic_link_uses_the_wal_beside_the_file() {
     let server = Server::start();

@@ -16,9 +16,9 @@ pub async fn faults(session: &Session) -> Result<Vec<String>, PostgresError> {
         Err(fault @ PostgresError::NotDurable(_)) => faults.push(fault.to_string()),
         checked => checked?,
     }
-    let columns = schema::columns(session).await?;
-    if columns.iter().map(|column| column.each_ref().map(String::as_str)).ne(schema::COLUMNS) {
-        faults.push("the tables are not those of this release".to_owned());
+    let version = schema::version(session).await?.unwrap_or_default();
+    if !schema::has_columns_of(version, session).await? {
+        faults.push(format!("the tables are not those of schema version {version}"));
     }
     // Fails if `id` is not the key any more.
     let insert = "EXPLAIN INSERT INTO plants (id, name) VALUES (1, '') ON CONFLICT (id) DO NOTHING";

@@ -6,7 +6,7 @@ use std::error::Error;
 
 use tokio_postgres::error::{DbError, SqlState};
 
-use crate::store::error::{Cause, CommitError, StoreError, failed};
+use crate::store::error::{Cause, CommitError, Reason, StoreError};
 use crate::store::url::StoreUrl;
 
 /// Why the database did not do what it was asked.
@@ -162,9 +162,28 @@ impl PostgresError {
 
     /// As an error of the store, while this was tried.
     pub fn of_store(self, url: &StoreUrl, doing: &'static str) -> StoreError {
-        match self.is_unreachable() {
-            true => StoreError::Unreachable { url: url.clone(), cause: self.into() },
-            false => failed(doing)(self),
+        let reason = self.reason();
+        match reason {
+            Reason::Unreachable => StoreError::Unreachable { url: url.clone(), cause: self.into() },
+            _ => StoreError::Failed { doing, cause: self.into(), reason },
+        }
+    }
+
+    fn reason(&self) -> Reason {
+        match (self, self.code()) {
+            _ if self.is_unreachable() => Reason::Unreachable,
+            (Self::NotText | Self::NotFit(_) | Self::NotDurable(_), _)
+            | (_, Some(&SqlState::UNDEFINED_TABLE | &SqlState::UNDEFINED_COLUMN)) => {
+                Reason::Damaged
+            }
+            (Self::Credentials(_), _) | (_, Some(&SqlState::INSUFFICIENT_PRIVILEGE)) => {
+                Reason::Denied
+            }
+            (_, Some(&SqlState::INVALID_CATALOG_NAME)) => Reason::Missing,
+            (_, Some(code)) if is_of(code, &["28"]) => Reason::Denied,
+            // The database has found its own files damaged.
+            (_, Some(code)) if is_of(code, &["XX"]) => Reason::Damaged,
+            _ => Reason::Other,
         }
     }
 }

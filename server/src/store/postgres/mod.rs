@@ -40,7 +40,7 @@ use crate::store::postgres::session::Session;
 use crate::store::postgres::url::PostgresUrl;
 use crate::store::postgres::writer::PostgresWriter;
 use crate::store::url::StoreUrl;
-use crate::store::version::{VERSION, check_known, check_present};
+use crate::store::version::{VERSION, check_known, check_present, check_readable};
 use crate::token::{StoredToken, TokenName};
 
 const OPEN: &str = "open the store";
@@ -75,6 +75,11 @@ pub fn begin(url: &PostgresUrl) -> Result<Box<dyn NewStore>, StoreError> {
     Ok(Box::new(NewDatabase::begin(url, session)?))
 }
 
+/// See [`crate::store::open`].
+pub fn open(url: &PostgresUrl) -> Result<Box<dyn Store>, StoreError> {
+    Ok(Box::new(Postgres::open_as(url, check_readable)?))
+}
+
 /// See [`crate::store::open_to_serve`]. Does not connect yet.
 pub fn open_to_serve(url: &PostgresUrl, start: Start) -> Result<Postgres, StoreError> {
     Postgres::new(url, start, Purpose::Serve { without_fsync: start.without_fsync })
@@ -88,10 +93,17 @@ fn connector(url: &PostgresUrl, purpose: Purpose) -> Result<Connector, StoreErro
 impl Postgres {
     /// Opens the store in that database, which has the schema of this release.
     pub fn open(url: &PostgresUrl) -> Result<Self, StoreError> {
+        Self::open_as(url, check_present)
+    }
+
+    fn open_as(
+        url: &PostgresUrl,
+        check_version: fn(u32, &StoreUrl) -> Result<(), StoreError>,
+    ) -> Result<Self, StoreError> {
         let store = Self::new(url, Start::default(), Purpose::Read)?;
         let found = store.ask(OPEN, async |session| schema::version(session).await)?;
         let found = found.ok_or_else(|| StoreError::Missing(store.url()))?;
-        check_present(found, &store.url())?;
+        check_version(found, &store.url())?;
         Ok(store)
     }
 

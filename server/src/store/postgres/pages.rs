@@ -12,6 +12,7 @@ use crate::store::postgres::connector::Connector;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::reconnecting_session::{ReconnectingSession, until};
 use crate::store::postgres::row;
+use crate::store::postgres::schema;
 use crate::store::postgres::session::Session;
 use crate::types::NewPlant;
 
@@ -65,8 +66,11 @@ impl PostgresPages<LongSession> {
 impl<S: Borrow<LongSession>> PostgresPages<S> {
     /// From the transaction that is open.
     pub fn declare(session: S) -> Result<Self, PostgresError> {
-        let declare = format!("DECLARE pages NO SCROLL CURSOR FOR {}", row::in_order());
-        session.borrow().run(async |session| session.client.batch_execute(&declare).await)?;
+        session.borrow().run(async |session| {
+            let held = schema::columns_of_plants(session).await?;
+            let declare = format!("DECLARE pages NO SCROLL CURSOR FOR {}", row::in_order(&held));
+            Ok::<_, PostgresError>(session.client.batch_execute(&declare).await?)
+        })?;
         Ok(Self { session, rows: None, read: 0, has_ended: false })
     }
 

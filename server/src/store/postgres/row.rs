@@ -20,9 +20,15 @@ pub const TYPES: [Type; 3] = [Type::INT8, Type::BYTEA, Type::BYTEA];
 /// The columns, as a statement names them.
 pub const COLUMNS: &str = "id, name, tag";
 
-/// All plants, in the order of their ids. [`plant`] reads the rows.
-pub fn in_order() -> String {
-    format!("SELECT {COLUMNS} FROM plants ORDER BY id")
+/// All plants, in the order of their ids. [`plant`] reads the rows. `held` are the columns that the
+/// store has: one that an older store lacks is NULL.
+pub fn in_order(held: &[String]) -> String {
+    let column = |(name, kind): (&str, &Type)| match held.iter().any(|held| held == name) {
+        true => name.to_owned(),
+        false => format!("NULL::{kind}"),
+    };
+    let columns: Vec<_> = COLUMNS.split(", ").zip(&TYPES).map(column).collect();
+    format!("SELECT {} FROM plants ORDER BY id", columns.join(", "))
 }
 
 /// The plants of these ids. [`plant`] reads the rows.

@@ -118,33 +118,45 @@ pub fn unfit(found: Option<u32>) -> String {
     }
 }
 
-/// What [`columns`] returns for a sound store.
-pub const COLUMNS: [[&str; 4]; 14] = [
-    ["plant_store_schema", "version", "bigint", "NO"],
-    ["plants", "id", "bigint", "NO"],
-    ["plants", "name", "bytea", "NO"],
-    ["plants", "tag", "bytea", "YES"],
-    ["servers", "id", "bigint", "NO"],
-    ["servers", "confirmed", "bigint", "NO"],
-    ["servers", "seen_at", "timestamp with time zone", "NO"],
-    ["token_changes", "id", "bigint", "NO"],
-    ["token_changes", "made", "bigint", "NO"],
-    ["tokens", "name", "text", "NO"],
-    ["tokens", "digest", "bytea", "NO"],
-    ["tokens", "first_characters", "text", "NO"],
-    ["tokens", "created_at", "bigint", "NO"],
-    ["tokens", "expires_at", "bigint", "YES"],
+/// The columns of the tables, and the version from which a store has them: the table, the column,
+/// its type, and whether it may be NULL.
+const COLUMNS: [(u32, [&str; 4]); 14] = [
+    (1, ["plant_store_schema", "version", "bigint", "NO"]),
+    (1, ["plants", "id", "bigint", "NO"]),
+    (1, ["plants", "name", "bytea", "NO"]),
+    (1, ["plants", "tag", "bytea", "YES"]),
+    (2, ["servers", "id", "bigint", "NO"]),
+    (2, ["servers", "confirmed", "bigint", "NO"]),
+    (2, ["servers", "seen_at", "timestamp with time zone", "NO"]),
+    (2, ["token_changes", "id", "bigint", "NO"]),
+    (2, ["token_changes", "made", "bigint", "NO"]),
+    (1, ["tokens", "name", "text", "NO"]),
+    (1, ["tokens", "digest", "bytea", "NO"]),
+    (1, ["tokens", "first_characters", "text", "NO"]),
+    (1, ["tokens", "created_at", "bigint", "NO"]),
+    (1, ["tokens", "expires_at", "bigint", "YES"]),
 ];
 
-/// The columns of the tables: the table, the column, its type, and whether it may be NULL.
-pub async fn columns(session: &Session) -> Result<Vec<[String; 4]>, PostgresError> {
+/// Whether the tables have the columns of that version, and no others.
+pub async fn has_columns_of(version: u32, session: &Session) -> Result<bool, PostgresError> {
     let query = "SELECT table_name::text, column_name::text, data_type::text, is_nullable::text \
                  FROM information_schema.columns \
                  WHERE table_schema = ANY (current_schemas(false)) AND table_name IN \
                  ('plants', 'tokens', 'token_changes', 'servers', 'plant_store_schema') \
                  ORDER BY table_name::text COLLATE \"C\", ordinal_position";
     let rows = session.client.query_typed(query, &[]).await?;
-    rows.iter()
-        .map(|row| Ok([row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get(3)?]))
-        .collect()
+    let mut found = Vec::new();
+    for row in &rows {
+        found.push([row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get::<_, &str>(3)?]);
+    }
+    let expected = COLUMNS.iter().filter(|(since, _)| *since <= version);
+    Ok(found.iter().eq(expected.map(|(_, column)| column)))
+}
+
+/// The columns of the table `plants`, which an older release may have made.
+pub async fn columns_of_plants(session: &Session) -> Result<Vec<String>, PostgresError> {
+    let query = "SELECT attname::text FROM pg_attribute \
+                 WHERE attrelid = 'plants'::regclass AND attnum > 0 AND NOT attisdropped";
+    let rows = session.client.query_typed(query, &[]).await?;
+    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }

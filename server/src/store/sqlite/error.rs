@@ -1,16 +1,66 @@
 //! SQLite's errors, as those of the store.
 
+use std::io;
 use std::path::Path;
 
 use rusqlite::ErrorCode;
 use rusqlite::ffi::{SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC};
 
-use crate::store::error::CommitError;
+use crate::store::error::{Cause, CommitError, Reason, StoreError};
 use crate::store::url::StoreUrl;
 
 /// How a store of this engine is named in an error.
 pub fn url(path: &Path) -> StoreUrl {
     StoreUrl::Sqlite(path.to_owned())
+}
+
+/// Turns a cause into a [`StoreError::Failed`] that says what was tried, and why it failed.
+pub fn failed<E: Into<Cause>>(doing: &'static str) -> impl Fn(E) -> StoreError {
+    move |cause| {
+        let cause = cause.into();
+        let reason = reason(&cause);
+        StoreError::Failed { doing, cause, reason }
+    }
+}
+
+fn reason(cause: &Cause) -> Reason {
+    if let Some(error) = cause.downcast_ref::<io::Error>() {
+        let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
+        return if is_denied { Reason::Denied } else { Reason::Other };
+    }
+    match cause.downcast_ref::<rusqlite::Error>().map(rusqlite::Error::sqlite_error_code) {
+        Some(Some(ErrorCode::PermissionDenied)) => Reason::Denied,
+        // They say nothing of what is in the file.
+        Some(Some(
+            ErrorCode::CannotOpen
+            | ErrorCode::DatabaseBusy
+            | ErrorCode::DatabaseLocked
+            | ErrorCode::DiskFull
+            | ErrorCode::OutOfMemory
+            | ErrorCode::ReadOnly
+            | ErrorCode::SystemIoFailure,
+        ))
+        | None => Reason::Other,
+        // Also a row that does not have the types of this service.
+        Some(_) => Reason::Damaged,
+    }
+}
+
+/// Whether the store may be read nevertheless, by a connection that writes nothing: SQLite, or the
+/// operating system, cannot write here.
+pub fn cannot_write(error: &StoreError) -> bool {
+    let StoreError::Failed { cause, .. } = error else { return false };
+    let code = cause.downcast_ref().and_then(rusqlite::Error::sqlite_error_code);
+    cause.is::<io::Error>()
+        || matches!(
+            code,
+            Some(
+                ErrorCode::CannotOpen
+                    | ErrorCode::DiskFull
+                    | ErrorCode::ReadOnly
+                    | ErrorCode::SystemIoFailure
+            )
+        )
 }
 
 /// What an error means for a commit, by SQLite's result code (<https://sqlite.org/rescode.html>).

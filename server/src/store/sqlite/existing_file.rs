@@ -3,15 +3,15 @@
 //! A file that is not a plant store must never be changed.
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use nix::unistd::{AccessFlags, access};
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::store::error::{StoreError, failed};
-use crate::store::sqlite::error::url;
+use crate::store::error::StoreError;
+use crate::store::sqlite::error::{failed, url};
 use crate::store::sqlite::mark::Mark;
 use crate::store::sqlite::names::{folder_of, journal_of, left_beside, wal_of};
 use crate::store::sqlite::schema;
@@ -19,9 +19,17 @@ use crate::store::version::check_known;
 
 const OPEN: &str = "open the store";
 
-/// Refuses anything that is not a plant store.
-pub fn recognise(path: &Path) -> Result<(), StoreError> {
-    check_access(path)?;
+/// What a process may do with the file and its folder.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Rights {
+    Read,
+    /// A reader beside a server needs this too: it writes the WAL's index.
+    Write,
+}
+
+/// Refuses anything that is not a plant store, and a store without these rights.
+pub fn recognise(path: &Path, rights: Rights) -> Result<(), StoreError> {
+    check_access(path, rights)?;
     // A store has none, and SQLite would roll a foreign one back into it.
     let journal = journal_of(path);
     if journal.exists() {
@@ -34,7 +42,7 @@ pub fn recognise(path: &Path) -> Result<(), StoreError> {
 }
 
 /// What the operating system says about the path, in the words of an operator.
-fn check_access(path: &Path) -> Result<(), StoreError> {
+fn check_access(path: &Path, rights: Rights) -> Result<(), StoreError> {
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             if path.is_symlink() {
@@ -49,10 +57,17 @@ fn check_access(path: &Path) -> Result<(), StoreError> {
         result => result.map_err(failed(OPEN))?,
     };
     let folder = folder_of(path);
-    let fault = if metadata.is_dir() {
-        format!("{} is a folder; name a file in it", path.display())
-    } else if !metadata.is_file() {
-        format!("{} is not a regular file", path.display())
+    if metadata.is_dir() {
+        return Err(failed(OPEN)(format!("{} is a folder; name a file in it", path.display())));
+    }
+    if !metadata.is_file() {
+        return Err(failed(OPEN)(format!("{} is not a regular file", path.display())));
+    }
+    let fault = if rights == Rights::Read {
+        if access(path, AccessFlags::R_OK).is_ok() {
+            return Ok(());
+        }
+        format!("permission to read {} is denied", path.display())
     } else if access(path, AccessFlags::R_OK | AccessFlags::W_OK).is_err() {
         format!("permission to read and write {} is denied", path.display())
     } else if access(folder, AccessFlags::W_OK | AccessFlags::X_OK).is_err() {
@@ -60,7 +75,7 @@ fn check_access(path: &Path) -> Result<(), StoreError> {
     } else {
         return Ok(());
     };
-    Err(failed(OPEN)(fault))
+    Err(failed(OPEN)(io::Error::new(ErrorKind::PermissionDenied, fault)))
 }
 
 /// The schema version of the store, which this release knows.
@@ -95,9 +110,26 @@ pub fn check_wal_is_there(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Refuses a WAL that belongs to another file. Only certain while no server runs.
+pub fn check_mark(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    if is_foreign(connection, path).map_err(failed(OPEN))? {
+        let file = wal_of(path).display().to_string();
+        return Err(StoreError::ForeignFile { url: url(path), file });
+    }
+    Ok(())
+}
+
+/// Whether the WAL belongs to another file. False if the file cannot be read without its WAL.
+pub fn is_foreign(connection: &Connection, path: &Path) -> rusqlite::Result<bool> {
+    let Ok(file) = mark(path) else {
+        return Ok(false);
+    };
+    Ok(Mark::read(connection)?.is_some_and(|wal| !wal.belongs_to(file.as_ref())))
+}
+
 /// The file without its WAL: `immutable` reads the file and nothing else
 /// (<https://sqlite.org/uri.html#uriimmutable>).
-fn alone(path: &Path) -> rusqlite::Result<Connection> {
+pub fn alone(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI;
     let connection = Connection::open_with_flags(immutable(path), flags)?;
     // After a checkpoint that was cut off, the first page counts more pages than the file has; the
@@ -110,8 +142,13 @@ fn alone(path: &Path) -> rusqlite::Result<Connection> {
 const NOT_IN_PATH: &AsciiSet = &CONTROLS.add(b'%').add(b'?').add(b'#');
 
 fn immutable(path: &Path) -> String {
+    format!("{}?immutable=1", uri(path))
+}
+
+/// The path as a URI without parameters.
+pub fn uri(path: &Path) -> String {
     // Without an empty authority, two slashes at the beginning of the path would introduce one.
     let authority = if path.is_absolute() { "//" } else { "" };
     let path = percent_encode(path.as_os_str().as_encoded_bytes(), NOT_IN_PATH);
-    format!("file:{authority}{path}?immutable=1")
+    format!("file:{authority}{path}")
 }

@@ -1,5 +1,6 @@
 //! The files of an open store, and whether they are still in their places.
 
+use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -61,14 +62,14 @@ impl StoreFiles {
         let is_at_limit = |bytes: u64| bytes.saturating_add(PAGE) > limit;
         [self.store.length(), self.wal.bytes()].into_iter().flatten().any(is_at_limit)
     }
+}
 
-    /// How large the files are, and what is free on their disk.
-    pub fn sizes(&self) -> io::Result<Sizes> {
-        let disk = statvfs(self.store.path())?;
-        Ok(Sizes {
-            store: Some(self.store.length()?),
-            wal: Some(self.wal.bytes()?),
-            disk_free: Some(disk.blocks_available() as u64 * disk.fragment_size() as u64),
-        })
-    }
+/// How large the files of a store are, and what is free on their disk.
+pub fn sizes(path: &Path) -> io::Result<Sizes> {
+    let disk = statvfs(path)?;
+    Ok(Sizes {
+        store: Some(fs::metadata(path)?.len()),
+        wal: Some(fs::metadata(wal_of(path)).map_or(0, |wal| wal.len())),
+        disk_free: Some(disk.blocks_available() as u64 * disk.fragment_size() as u64),
+    })
 }

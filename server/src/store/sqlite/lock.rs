@@ -3,7 +3,8 @@
 //!
 //! They are open file description locks (fcntl(2)), of bytes that SQLite never locks. Every process
 //! that has the file open can ask for them, also in another PID namespace, and locks nothing by
-//! asking. The server's covers as many bytes as its process id, so the answer names the process.
+//! asking. The server's covers as many bytes as its process id, so the answer names the process. Who
+//! reads the file without SQLite's locks shares the server's, so that no server starts meanwhile.
 //!
 //! The file that holds a lock must stay open as long as any connection of this process: closing
 //! it drops SQLite's own locks
@@ -46,6 +47,16 @@ impl LockFile {
         File::options().read(true).write(true).open(path).map(Self::new)
     }
 
+    /// Opens the store's file to read it. Such a file can ask for the lock and [`Self::share`] it.
+    pub fn open_to_read(path: &Path) -> io::Result<Self> {
+        File::open(path).map(Self::new)
+    }
+
+    /// Keeps servers from starting, as long as the file is open. Returns false if one runs.
+    pub fn share(&self) -> io::Result<bool> {
+        set(&self.file, &bytes(F_RDLCK, 0, 1))
+    }
+
     /// The file of a new store.
     pub fn new(file: File) -> Self {
         Self { file, is_overdue: AtomicBool::default() }
@@ -59,7 +70,8 @@ impl LockFile {
     /// The process that serves the store, by its id in its own PID namespace.
     pub fn server(&self) -> io::Result<Option<u32>> {
         let found = self.find(bytes(F_WRLCK, 0, 1))?;
-        Ok(found.map(|lock| lock.l_len.try_into().unwrap_or(0)))
+        let server = found.filter(|lock| c_int::from(lock.l_type) == F_WRLCK);
+        Ok(server.map(|lock| lock.l_len.try_into().unwrap_or(0)))
     }
 
     /// Takes the commands' lock, which any number of them have at a time.
@@ -104,7 +116,12 @@ impl Drop for CommandLock<'_> {
 
 /// Takes the server's lock of the file, as long as it is open, here or by another handle.
 pub fn take(file: &File) -> io::Result<bool> {
-    match fcntl(file, FcntlArg::F_OFD_SETLK(&bytes(F_WRLCK, 0, process::id().into()))) {
+    set(file, &bytes(F_WRLCK, 0, process::id().into()))
+}
+
+/// Takes a lock. Returns whether nobody else has it.
+fn set(file: &File, lock: &flock) -> io::Result<bool> {
+    match fcntl(file, FcntlArg::F_OFD_SETLK(lock)) {
         Ok(_) => Ok(true),
         Err(Errno::EAGAIN | Errno::EACCES) => Ok(false),
         Err(error) => Err(error.into()),

@@ -9,6 +9,7 @@
 //! closing any descriptor of it drops SQLite's locks
 //! (<https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
 
+mod at_rest;
 mod check;
 mod checkpoint;
 mod connection;
@@ -38,16 +39,19 @@ use rusqlite::Connection;
 use crate::store::engine::{
     Contents, NewStore, Pages, ServedStore, Sizes, Start, Store, Tokens, Writer,
 };
-use crate::store::error::{CommitError, StoreError, failed};
+use crate::store::error::{CommitError, StoreError};
+use crate::store::sqlite::at_rest::FileAtRest;
 use crate::store::sqlite::connection::{WAL_BOUND, connect, copy_wal_at_close};
-use crate::store::sqlite::error::url;
+use crate::store::sqlite::error::{cannot_write, failed, url};
+use crate::store::sqlite::existing_file::{Rights, check_mark, is_foreign};
 use crate::store::sqlite::files::StoreFiles;
 use crate::store::sqlite::lock::LockFile;
 use crate::store::sqlite::mark::Mark;
 use crate::store::sqlite::new_file::NewFile;
 use crate::store::sqlite::pages::SqlitePages;
 use crate::store::sqlite::writer::SqliteWriter;
-use crate::store::version::{VERSION, check_present};
+use crate::store::url::StoreUrl;
+use crate::store::version::{VERSION, check_present, check_readable};
 use crate::token::{StoredToken, TokenName};
 
 const OPEN: &str = "open the store";
@@ -77,6 +81,18 @@ pub fn begin(path: &Path) -> Result<Box<dyn NewStore>, StoreError> {
     Ok(Box::new(NewFile::begin(path)?))
 }
 
+/// See [`crate::store::open`].
+pub fn open(path: &Path) -> Result<Box<dyn Store>, StoreError> {
+    match Sqlite::open_as(path, check_readable) {
+        Ok(store) => Ok(Box::new(store)),
+        Err(error) if cannot_write(&error) => match FileAtRest::open(path)? {
+            Some(store) => Ok(Box::new(store)),
+            None => Err(error),
+        },
+        Err(error) => Err(error),
+    }
+}
+
 /// See [`crate::store::open_to_serve`].
 pub fn open_to_serve(path: &Path, start: Start) -> Result<Sqlite, StoreError> {
     let new = match start.create.then(|| NewFile::begin(path)) {
@@ -85,7 +101,7 @@ pub fn open_to_serve(path: &Path, start: Start) -> Result<Sqlite, StoreError> {
         Some(Err(error)) => return Err(error),
     };
     let has_created = new.is_some();
-    existing_file::recognise(path)?;
+    existing_file::recognise(path, Rights::Write)?;
     let lock = match new {
         Some(lock) => lock,
         None => take_lock(path)?,
@@ -108,27 +124,17 @@ fn take_lock(path: &Path) -> Result<LockFile, StoreError> {
     Err(StoreError::Served { url: url(path), server })
 }
 
-/// Refuses a WAL that belongs to another file. Only certain while no server runs.
-fn check_mark(connection: &Connection, path: &Path) -> Result<(), StoreError> {
-    if is_foreign(connection, path).map_err(failed(OPEN))? {
-        let file = names::wal_of(path).display().to_string();
-        return Err(StoreError::ForeignFile { url: url(path), file });
-    }
-    Ok(())
-}
-
-/// Whether the WAL belongs to another file. False if the file cannot be read without its WAL.
-fn is_foreign(connection: &Connection, path: &Path) -> rusqlite::Result<bool> {
-    let Ok(file) = existing_file::mark(path) else {
-        return Ok(false);
-    };
-    Ok(Mark::read(connection)?.is_some_and(|wal| !wal.belongs_to(file.as_ref())))
-}
-
 impl Sqlite {
     /// Opens the store in that file, which has the schema of this release.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        existing_file::recognise(path)?;
+        Self::open_as(path, check_present)
+    }
+
+    fn open_as(
+        path: &Path,
+        check_version: fn(u32, &StoreUrl) -> Result<(), StoreError>,
+    ) -> Result<Self, StoreError> {
+        existing_file::recognise(path, Rights::Write)?;
         let lock = LockFile::open(path).map_err(failed(OPEN))?;
         existing_file::check_wal_is_there(path)?;
         let connection = connect(path).map_err(failed(OPEN))?;
@@ -137,7 +143,8 @@ impl Sqlite {
             check_mark(&connection, path)?;
         }
         // Read on this connection, which sees the WAL too: the file alone may be older.
-        check_present(existing_file::version(&connection, path)?, &url(path))?;
+        check_version(existing_file::version(&connection, path)?, &url(path))?;
+        schema::show_as_present(&connection).map_err(failed(OPEN))?;
         Self::new(connection, path, lock, false)
     }
 
@@ -241,6 +248,7 @@ impl Contents for Sqlite {
         let connection = connect(self.path()).map_err(failed(READ))?;
         // The files that this connection has open must be those of the other one.
         self.files.check_all(&connection).map_err(failed(READ))?;
+        schema::show_as_present(&connection).map_err(failed(READ))?;
         Ok(Box::new(SqlitePages::new(connection)))
     }
 
@@ -271,7 +279,7 @@ impl Store for Sqlite {
     }
 
     fn sizes(&self) -> Result<Sizes, StoreError> {
-        self.files.sizes().map_err(failed("measure the store"))
+        files::sizes(self.path()).map_err(failed("measure the store"))
     }
 }
 
@@ -306,7 +314,7 @@ impl ServedStore for Sqlite {
         if self.files.wal.bytes().map_err(unavailable)? > WAL_BOUND.into() {
             checkpoint::shorten(self.path())?;
         }
-        self.files.sizes().map_err(unavailable)
+        files::sizes(self.path()).map_err(unavailable)
     }
 
     fn token_changes(&self) -> Result<u32, StoreError> {

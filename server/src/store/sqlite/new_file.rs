@@ -2,8 +2,10 @@
 
 use std::fs::{self, File};
 use std::io::ErrorKind;
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
+use nix::unistd::geteuid;
 use rusqlite::Connection;
 use tempfile::NamedTempFile;
 
@@ -52,6 +54,12 @@ impl NewFile {
             return Err(format!("there is no folder {}", folder.display()).into());
         }
         let file = tempfile::Builder::new().prefix(".plant-store-").tempfile_in(folder)?;
+        if geteuid().is_root() {
+            // The service that uses the folder must be able to use a store that root restores in it.
+            // In a container root may not be allowed to; then the file stays root's.
+            let owner = fs::metadata(folder)?;
+            let _ = fchown(file.as_file(), Some(owner.uid()), Some(owner.gid()));
+        }
         let mut connection = Connection::open(file.path())?;
         connection.pragma_update(None, "journal_mode", "off")?;
         connection.pragma_update(None, "synchronous", "off")?;

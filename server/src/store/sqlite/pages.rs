@@ -4,8 +4,9 @@ use std::borrow::Borrow;
 
 use rusqlite::Connection;
 
-use crate::store::error::{StoreError, failed};
+use crate::store::error::StoreError;
 use crate::store::page::Page;
+use crate::store::sqlite::error::failed;
 use crate::store::sqlite::row;
 use crate::types::NewPlant;
 

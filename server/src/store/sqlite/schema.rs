@@ -68,13 +68,43 @@ pub fn touch(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
     transaction.pragma_update(None, "user_version", VERSION)
 }
 
-/// An empty database with the present schema.
-pub fn fresh() -> rusqlite::Result<Connection> {
+/// An empty database with the schema of that version.
+pub fn fresh(version: u32) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_in_memory()?;
     let transaction = connection.transaction()?;
-    bring_up_to_date(&transaction)?;
+    take(&STEPS[..version as usize], &transaction)?;
     transaction.commit()?;
     Ok(connection)
+}
+
+/// Lets this connection read an older store as one of the present version: a column that the store
+/// lacks is NULL. Writes nothing, because an older release may serve the store.
+pub fn show_as_present(connection: &Connection) -> rusqlite::Result<()> {
+    if version(connection)? == Some(VERSION) {
+        return Ok(());
+    }
+    // The views are in the connection's temporary database, in which SQLite looks first
+    // (<https://sqlite.org/lang_naming.html>).
+    connection.pragma_update(None, "temp_store", "memory")?;
+    let present = fresh(VERSION)?;
+    for table in ["plants", "tokens"] {
+        let held = columns(connection, table)?;
+        let as_held = |name: &String| match held.contains(name) {
+            true => name.clone(),
+            false => format!("NULL AS {name}"),
+        };
+        let columns: Vec<_> = columns(&present, table)?.iter().map(as_held).collect();
+        connection.execute_batch(&format!(
+            "CREATE TEMP VIEW {table} AS SELECT {} FROM main.{table}",
+            columns.join(", ")
+        ))?;
+    }
+    Ok(())
+}
+
+fn columns(connection: &Connection, table: &str) -> rusqlite::Result<Vec<String>> {
+    let mut names = connection.prepare("SELECT name FROM pragma_table_info(?1)")?;
+    names.query_map([table], |row| row.get(0))?.collect()
 }
 
 fn take(steps: &[&str], transaction: &Transaction<'_>) -> rusqlite::Result<()> {

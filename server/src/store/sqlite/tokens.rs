@@ -3,7 +3,8 @@
 use rusqlite::types::Type;
 use rusqlite::{Connection, ErrorCode, Row, Transaction, params};
 
-use crate::store::error::{StoreError, failed};
+use crate::store::error::StoreError;
+use crate::store::sqlite::error::failed;
 use crate::store::token_row::{self, COLUMNS};
 use crate::token::{StoredToken, TokenName};
 
