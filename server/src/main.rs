@@ -9,6 +9,7 @@ use clap::{CommandFactory, Parser};
 use mimalloc::MiMalloc;
 use nix::sys::prctl::set_thp_disable;
 use plant_store_server::command::mistake::{is_mistake, one_line};
+use plant_store_server::command::password::hidden;
 use plant_store_server::command::{Cli, exit_status};
 
 // It takes less CPU time for each create than glibc's, and gives memory back after a burst of large
@@ -38,7 +39,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// A closed standard error is ignored, because the exit status reports the failure too.
+/// Every message of this program goes through here, but for those in the log of a server. A closed
+/// standard error is ignored, because the exit status reports the failure too.
 fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "plant-store: {line}");
+    let _ = writeln!(io::stderr(), "plant-store: {}", hidden(line));
 }

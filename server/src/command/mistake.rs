@@ -9,7 +9,7 @@ use std::env;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 
-const HIDDEN: &str = "(hidden: it may hold a password)";
+use crate::command::password::HIDDEN;
 
 /// Whether the command line is wrong. A request for help or an empty command line is not wrong.
 #[must_use]

@@ -6,6 +6,7 @@ mod copy;
 mod export;
 pub mod mistake;
 mod openapi;
+pub mod password;
 mod progress;
 mod serve;
 mod store_args;

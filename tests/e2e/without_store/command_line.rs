@@ -157,6 +157,16 @@ fn password_of_a_store_is_in_no_message() {
             assert!(said.contains(&format!("in {variable}: invalid value '(hidden")), "{said}");
         }
     }
+    for url in ["postgres://ada:secret@db/plants", "postgresql://db/plants?password=secret"] {
+        let tls = ["serve", "--tls-cert", url, "--tls-key", url];
+        let file = format!("sqlite:{url}");
+        let store = ["serve", "--store", &file];
+        let token = ["serve", "--first-token", url];
+        for arguments in [&tls[..], &store, &token, &["check", "--store", &file]] {
+            let (_, said) = refused(arguments, None);
+            assert!(said.contains("(hidden") && !said.contains("secret"), "{arguments:?}: {said}");
+        }
+    }
     let words = ["check", "--store", "postgres://ada:two", "secret", "words@db.example"];
     let (_, said) = refused(&words, None);
     assert!(["two", "secret", "words"].iter().all(|word| !said.contains(word)), "{said}");
