@@ -40,7 +40,13 @@ pub fn explained(error: &Error<types::Error>) -> String {
             response.status()
         ),
         Error::CommunicationError(error) | Error::ResponseBodyError(error) => {
-            chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
+            let causes = chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ");
+            // The first byte of every TLS record is its content type (RFC 8446, section 5.1).
+            let advice = match causes.ends_with("InvalidContentType") {
+                true => ": the server does not speak TLS there; see whether its URL is http",
+                false => "",
+            };
+            causes + advice
         }
         error => error.to_string(),
     }

@@ -1,12 +1,13 @@
 //! `plant-store check`: whether a store is sound, and what is in it.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use anyhow::{Error, Result, bail};
 use bytesize::ByteSize;
 use serde::Serialize;
 
 use crate::command::progress;
+use crate::command::stdout::stdout;
 use crate::command::store_args::StoreArgs;
 use crate::store::{self, Reason, Sizes, Store, StoreError, StoreUrl};
 
@@ -59,7 +60,7 @@ struct Amounts {
 pub fn run(args: &Args) -> Result<()> {
     let url = &args.store.url;
     let report = look(url).unwrap_or_else(|fault| of_fault(&fault));
-    let mut stdout = io::stdout();
+    let mut stdout = stdout();
     if args.json {
         writeln!(stdout, "{}", serde_json::to_string_pretty(&report)?)?;
     } else if report.sound == Some(true)

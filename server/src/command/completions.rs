@@ -1,9 +1,11 @@
 //! `plant-store completions`: prints the script with which a shell completes the command line.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use anyhow::Result;
 use clap_complete::Shell;
+
+use crate::command::stdout::stdout;
 
 /// Print completions for a shell
 #[derive(clap::Args, Debug)]
@@ -16,5 +18,5 @@ pub fn run(args: &Args, command: &mut clap::Command) -> Result<()> {
     // Into memory first: clap_complete panics if it cannot write.
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command, "plant-store", &mut script);
-    Ok(io::stdout().write_all(&script)?)
+    Ok(stdout().write_all(&script)?)
 }

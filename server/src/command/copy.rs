@@ -1,6 +1,6 @@
 //! `plant-store copy`: backup, restore, and a move to another place.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -11,6 +11,7 @@ use signal_hook::consts::{SIGHUP, TERM_SIGNALS};
 use signal_hook::flag;
 
 use crate::command::progress;
+use crate::command::stdout::stdout;
 use crate::command::tally::Tally;
 use crate::store::{self, Contents, StoreUrl};
 use crate::token::StoredToken;
@@ -60,7 +61,7 @@ pub fn run(args: &Args) -> Result<()> {
 
     ensure!(sent == found, "{from} has {sent}, and the copy {found}; nothing is at {to}");
     ensure!(copy.publish()?, "something else is at {to} by now; it is left as it is");
-    writeln!(io::stdout(), "{from}: {sent}\n{to}: {found}")?;
+    writeln!(stdout(), "{from}: {sent}\n{to}: {found}")?;
     Ok(())
 }
 

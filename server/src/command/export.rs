@@ -8,6 +8,7 @@ use anyhow::Result;
 use indicatif::ProgressBar;
 
 use crate::command::progress;
+use crate::command::stdout::stdout;
 use crate::command::store_args::StoreArgs;
 use crate::store::{self, Contents};
 
@@ -34,7 +35,7 @@ pub fn run(args: &Args) -> Result<()> {
 }
 
 fn write(store: &dyn Contents, bar: &ProgressBar) -> Result<()> {
-    let mut stdout = BufWriter::new(io::stdout().lock());
+    let mut stdout = BufWriter::new(stdout());
     for page in store.plants()? {
         for plant in &page? {
             serde_json::to_writer(&mut stdout, plant)?;

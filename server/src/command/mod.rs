@@ -9,6 +9,7 @@ mod openapi;
 pub mod password;
 mod progress;
 mod serve;
+mod stdout;
 mod store_args;
 mod tally;
 mod token;

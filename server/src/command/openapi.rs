@@ -1,9 +1,10 @@
 //! `plant-store openapi`: prints the document of the API that this binary serves.
 
-use std::io::{self, Write};
+use std::io::Write;
 
 use anyhow::Result;
 
+use crate::command::stdout::stdout;
 use crate::http::document::document_text;
 
 /// Print the OpenAPI document of this release
@@ -14,7 +15,7 @@ pub struct Args {}
 
 /// Prints the document.
 pub fn run(Args {}: &Args) -> Result<()> {
-    let mut stdout = io::stdout().lock();
+    let mut stdout = stdout();
     stdout.write_all(document_text().as_bytes())?;
     Ok(stdout.flush()?)
 }

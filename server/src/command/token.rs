@@ -3,16 +3,17 @@
 //! They change the store, and then wait until the servers that run on it have read the change: it is
 //! in force when the command returns.
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use chrono::{DateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 use clap::Subcommand;
 use comfy_table::{Table, presets};
 use serde::Serialize;
 
+use crate::command::stdout::stdout;
 use crate::command::store_args::StoreArgs;
 use crate::command::value::time;
 use crate::store::{self, Tokens};
@@ -58,14 +59,17 @@ pub enum Command {
 
 /// Runs the command.
 pub fn run(command: Command) -> Result<()> {
-    let mut stdout = io::stdout().lock();
+    let mut stdout = stdout();
     match command {
         Command::Create { name, expires_in, store } => {
             let expires_at = expires_in.map(|after| expiry(after.into())).transpose()?;
             let (token, stored) = StoredToken::issue(name, expires_at);
             let store = store::open_tokens(&store.url)?;
             store.add_token(&stored)?;
-            writeln!(stdout, "{}", token.reveal())?;
+            if let Err(cause) = writeln!(stdout, "{}", token.reveal()) {
+                store.revoke_token(&stored.name)?;
+                bail!("{cause}; nobody has seen the token, so it is revoked");
+            }
             wait_until_in_force(&*store)?;
         }
         Command::List { json, store } => {

@@ -68,7 +68,8 @@ impl CommitError {
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum StoreError {
     #[error(
-        "there is no plant store at {0}; `plant-store serve`, without --no-create, creates one"
+        "there is no plant store at {}; `plant-store serve`, without --no-create, creates one",
+        .0.with_folder()
     )]
     Missing(StoreUrl),
     #[error("there is something at {0} already; it is left as it is")]

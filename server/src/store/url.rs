@@ -1,5 +1,6 @@
 //! Which store: the value of `--store`.
 
+use std::env;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -54,6 +55,19 @@ impl FromStr for StoreUrl {
                 Ok(Self::Postgres(Box::new(text.parse()?)))
             }
             _ => Err(InvalidStoreUrl::UnknownEngine),
+        }
+    }
+}
+
+impl StoreUrl {
+    /// The URL, and the working directory if it depends on that.
+    #[must_use]
+    pub fn with_folder(&self) -> String {
+        match (self, env::current_dir()) {
+            (Self::Sqlite(path), Ok(folder)) if path.is_relative() => {
+                format!("{self} in {}", folder.display())
+            }
+            _ => self.to_string(),
         }
     }
 }

@@ -38,6 +38,15 @@ fn create_plant_prints_the_plant_and_is_0_and_a_refusal_is_1_on_standard_error()
 }
 
 #[test]
+fn https_to_a_server_without_tls_says_so() {
+    let server = Server::start();
+    let url = server.url.replace("http:", "https:");
+    let create = ["--url", &url, "create-plant", "--id", "1", "--name", "Fern"];
+    let (_, _, said) = run(&mut plants(&server, &create));
+    assert!(said.contains("the server does not speak TLS there; see whether its URL is"), "{said}");
+}
+
+#[test]
 fn json_body_is_read_from_a_file_and_excludes_the_flags_of_its_members() {
     let server = Server::start();
     write(&server, "ficus.json", r#"{"id": 9, "name": "Ficus"}"#);

@@ -226,6 +226,19 @@ fn passfile_that_others_may_read_or_that_is_missing_is_refused() {
     assert!(said.contains("cannot read /nowhere/file: No such file"), "{said}");
 }
 
+#[test]
+fn missing_grant_is_refused_with_the_rights_that_the_role_needs() {
+    let (cluster, url) = with_plants();
+    drop(serve(&url).start());
+    cluster.session("plants").execute("CREATE ROLE guest LOGIN");
+    let of_guest = url.replace("plants@", "guest@");
+    for command in ["serve --no-create --listen 127.0.0.1:0", "export"] {
+        let said = refusal(&of_guest, command, &[]);
+        assert!(said.contains("permission denied for table"), "{said}");
+        assert!(said.contains("GRANT the role SELECT, INSERT and UPDATE on plants"), "{said}");
+    }
+}
+
 /// Has the server speak TLS, with a certificate of that authority for that name.
 fn speak_tls(cluster: &Cluster, authority: &Authority, name: &str) {
     let data = cluster.session("postgres").value("SHOW data_directory");
@@ -261,10 +274,13 @@ fn certificate_is_trusted_by_sslrootcert_for_its_name_alone() {
     let encrypted = "SELECT bool_and(ssl) FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
         WHERE application_name = 'plant-store'";
     assert_eq!(cluster.session("postgres").value(encrypted), "t");
+    let said = refusal(&format!("{url}?sslmode=require"), "export", &[]);
+    assert!(said.contains("sslrootcert"), "the machine does not trust it: {said}");
     for mode in ["verify-full", "verify-ca", "require"] {
         let untrusted = format!("{url}?sslmode={mode}&sslrootcert={others}");
         let said = refusal(&untrusted, "export", &[]);
         assert!(said.contains("invalid peer certificate"), "{mode}: {said}");
+        assert!(said.contains("in the URL, by sslrootcert=FILE"), "{mode}: {said}");
     }
 
     speak_tls(&cluster, &authority, "localhost");

@@ -9,3 +9,4 @@ pub mod mutations;
 pub mod readmes;
 pub mod rooms;
 pub mod warnings;
+pub mod words;

@@ -11,6 +11,7 @@ use std::str::FromStr;
 use anyhow::{Context, Error, Result};
 use nix::unistd::{AccessFlags, access};
 
+use crate::command::stdout::stdout;
 use crate::store::StoreError;
 use crate::token::{StoredToken, Token, TokenName};
 
@@ -99,7 +100,7 @@ fn write(file: &Path, token: &Token) -> io::Result<()> {
 
 /// Says where the service listens.
 pub fn announce(scheme: &str, address: SocketAddr) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
+    let mut stdout = stdout();
     writeln!(stdout, "plant-store listening on {scheme}://{address}")?;
     stdout.flush()
 }
@@ -111,7 +112,7 @@ pub fn show(scheme: &str, mut address: SocketAddr, header: &str) -> io::Result<(
         ip if ip.is_ipv4() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
         _ => address.set_ip(Ipv6Addr::LOCALHOST.into()),
     }
-    let mut stdout = io::stdout().lock();
+    let mut stdout = stdout();
     writeln!(
         stdout,
         "curl {scheme}://{address}/plants -H {header} -H 'Content-Type: application/json' \

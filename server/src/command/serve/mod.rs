@@ -24,7 +24,7 @@ use anyhow::{Context, Result};
 use slog::{info, warn};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::command::serve::running::Running;
+use crate::command::serve::running::{Running, cannot_listen};
 use crate::command::serve::signals::Signals;
 use crate::log::{Log, LogFormat};
 use crate::operations::Operations;
@@ -68,8 +68,8 @@ pub fn run(args: &Args, warnings: &[String]) -> Result<()> {
 }
 
 fn answer_operators(address: SocketAddr, log: &Log) -> Result<Operations> {
-    let operations =
-        Operations::start(address).with_context(|| format!("cannot serve metrics on {address}"))?;
+    let operations = Operations::start(address)
+        .map_err(|cause| cannot_listen(address, &cause).context("cannot serve metrics"))?;
     info!(log.logger, "serving metrics"; "address" => %operations.address);
     Ok(operations)
 }

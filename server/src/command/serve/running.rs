@@ -1,8 +1,9 @@
 //! A service that has started: its parts, what ends it, and how it stops.
 
 use std::future::pending;
+use std::io::{self, ErrorKind};
 use std::mem::ManuallyDrop;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -73,14 +74,9 @@ impl Running {
             Service::new(accepted.clone(), plants.clone(), args.bodies(), log.logger.clone());
         let connections = service.connections();
         let records = Arc::clone(&log.dropshot);
-        let server = listen(
-            args.listen,
-            tls.map(|tls| tls.config),
-            Some(args.max_connections),
-            service,
-            records,
-        )
-        .with_context(cannot_listen(args))?;
+        let config = tls.map(|tls| tls.config);
+        let server = listen(args.listen, config, Some(args.max_connections), service, records)
+            .with_context(|| format!("cannot listen on {}", args.listen))?;
         let address = server.local_addr();
         if let Some(operations) = operations {
             operations.is_ready_by(readiness(&connections, &accepted, &plants));
@@ -178,15 +174,21 @@ impl Running {
 /// Opens what may wait for a disk: the files of TLS and the store. An address that is in use must not
 /// leave a new store behind, so it is tried before.
 fn open(args: &Args, log: &Logger) -> Result<(Option<Tls>, Arc<dyn ServedStore>)> {
-    drop(TcpListener::bind(args.listen).with_context(cannot_listen(args))?);
+    drop(TcpListener::bind(args.listen).map_err(|cause| cannot_listen(args.listen, &cause))?);
     let tls = args.tls().map(|files| tls::load(&files, log)).transpose()?;
     let store = store::open_to_serve(&args.store.url, args.start());
     Ok((tls, store.map_err(|error| args.first_token().explain(error))?))
 }
 
-fn cannot_listen(args: &Args) -> impl Fn() -> String {
-    let address = args.listen;
-    move || format!("cannot listen on {address}")
+/// A permission can only be that for the port (ip(7), `ip_unprivileged_port_start`).
+pub fn cannot_listen(address: SocketAddr, cause: &io::Error) -> Error {
+    let advice = match cause.kind() {
+        ErrorKind::PermissionDenied => {
+            ": a low port needs root or CAP_NET_BIND_SERVICE; take one from 1024 on"
+        }
+        _ => "",
+    };
+    anyhow!("cannot listen on {address}: {cause}{advice}")
 }
 
 /// Says whether a create would be taken now.

@@ -58,6 +58,17 @@ fn said(error: &tokio_postgres::Error) -> String {
         (Some(&SqlState::INVALID_PASSWORD), _) | (None, Some("password missing")) => {
             ": it is taken from the URL, else from PGPASSWORD, else from a passfile"
         }
+        (Some(&SqlState::INSUFFICIENT_PRIVILEGE), _) => {
+            ": GRANT the role SELECT, INSERT and UPDATE on plants, SELECT on plant_store_schema, \
+             and all four on tokens, token_changes and servers; `serve` also needs CREATE on the \
+             schema, unless it has --no-create"
+        }
+        // The second one: an authority of the same name.
+        (None, Some(cause))
+            if cause.contains("UnknownIssuer") || cause.contains("BadSignature") =>
+        {
+            ": name the file of its authority's certificate in the URL, by sslrootcert=FILE"
+        }
         _ => "",
     };
     match (error.as_db_error(), cause) {

@@ -13,7 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::store::error::StoreError;
 use crate::store::sqlite::error::{failed, url};
 use crate::store::sqlite::mark::Mark;
-use crate::store::sqlite::names::{folder_of, journal_of, left_beside, wal_of};
+use crate::store::sqlite::names::{denied, folder_of, journal_of, left_beside, wal_of};
 use crate::store::sqlite::schema;
 use crate::store::version::check_known;
 
@@ -69,9 +69,9 @@ fn check_access(path: &Path, rights: Rights) -> Result<(), StoreError> {
         }
         format!("permission to read {} is denied", path.display())
     } else if access(path, AccessFlags::R_OK | AccessFlags::W_OK).is_err() {
-        format!("permission to read and write {} is denied", path.display())
+        denied("read and write", path)
     } else if access(folder, AccessFlags::W_OK | AccessFlags::X_OK).is_err() {
-        format!("permission to write to the folder {} is denied", folder.display())
+        denied("write to the folder", folder)
     } else {
         return Ok(());
     };

@@ -1,6 +1,8 @@
 //! The names of the files that belong to a store.
 
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
+
+use nix::unistd::{User, geteuid};
 
 /// The suffixes of the files beside a store: the WAL, its index, a rollback journal.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -41,4 +43,11 @@ pub fn folder_of(path: &Path) -> &Path {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     }
+}
+
+/// The right to the path that the user of this process lacks.
+pub fn denied(right: &str, path: &Path) -> String {
+    let (id, path) = (geteuid(), absolute(path).unwrap_or_else(|_| path.to_owned()));
+    let name = User::from_uid(id).ok().flatten().map_or(id.to_string(), |user| user.name);
+    format!("permission to {right} {} is denied to the user {name}", path.display())
 }

@@ -13,7 +13,7 @@ use crate::store::engine::{Contents, NewStore, Pages};
 use crate::store::error::{Cause, StoreError, failed};
 use crate::store::sqlite::error::url;
 use crate::store::sqlite::lock::{self, LockFile};
-use crate::store::sqlite::names::{folder_of, left_beside};
+use crate::store::sqlite::names::{denied, folder_of, left_beside};
 use crate::store::sqlite::pages::{SqlitePages, count};
 use crate::store::sqlite::row;
 use crate::store::sqlite::schema;
@@ -53,7 +53,12 @@ impl NewFile {
         if !fs::metadata(folder).is_ok_and(|folder| folder.is_dir()) {
             return Err(format!("there is no folder {}", folder.display()).into());
         }
-        let file = tempfile::Builder::new().prefix(".plant-store-").tempfile_in(folder)?;
+        let file = match tempfile::Builder::new().prefix(".plant-store-").tempfile_in(folder) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+                return Err(denied("write to the folder", folder).into());
+            }
+            file => file?,
+        };
         if geteuid().is_root() {
             // The service that uses the folder must be able to use a store that root restores in it.
             // In a container root may not be allowed to; then the file stays root's.

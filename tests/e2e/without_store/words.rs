@@ -1,0 +1,77 @@
+//! What a person is told who cannot go on: what happened, where, and what to do.
+
+use std::fs::File;
+use std::process::Command;
+
+use nix::unistd::geteuid;
+use plant_store_tests::{binary_in, failure, run};
+use tempfile::TempDir;
+
+use crate::database::STORE;
+
+#[test]
+fn store_that_is_missing_is_named_with_the_working_directory() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let here = folder.path().canonicalize().expect("the folder is there");
+    for words in [&["export"][..], &["token", "list"], &["serve", "--no-create"]] {
+        let (_, said) = failure(binary_in(folder.path()).args(words));
+        let expected =
+            format!("no plant store at sqlite:{STORE} in {}; `plant-store serve`", here.display());
+        assert!(said.contains(&expected), "{said}");
+    }
+    let (_, said) =
+        failure(binary_in(folder.path()).args(["export", "--store", "sqlite:/no/x.db"]));
+    assert!(said.contains("no plant store at sqlite:/no/x.db; `plant-store serve`"), "{said}");
+}
+
+#[test]
+fn port_that_only_root_may_take_is_refused_with_what_it_needs() {
+    let folder = TempDir::new().expect("a temporary folder");
+    for (flags, expected) in [
+        (["--listen", "127.0.0.1:80"], "plant-store: cannot listen on 127.0.0.1:80: "),
+        (["--metrics", "127.0.0.1:80"], "cannot serve metrics: cannot listen on 127.0.0.1:80: "),
+    ] {
+        let binary = binary_in(folder.path());
+        let mut command = binary;
+        if geteuid().is_root() {
+            let mut unprivileged = Command::new("setpriv");
+            unprivileged.arg("--bounding-set=-all").arg(command.get_program());
+            unprivileged.current_dir(folder.path()).env("PLANT_STORE_LISTEN", "127.0.0.1:0");
+            command = unprivileged;
+        }
+        let (status, said) = failure(command.arg("serve").args(flags));
+        assert_eq!(status, Some(1), "{said}");
+        assert!(said.contains(expected), "{said}");
+        assert!(said.contains("a low port needs root or CAP_NET_BIND_SERVICE; take"), "{said}");
+    }
+}
+
+/// A token that nobody has seen is of no use, and its name would be taken.
+#[test]
+fn standard_output_that_is_full_is_named_and_a_token_that_was_not_printed_is_revoked() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let begin = ["serve", "--first-token", "none", "--listen", "127.0.0.1:0"];
+    let mut server = plant_store_launcher::Launched::start(binary_in(folder.path()).args(begin))
+        .expect("it serves");
+    for words in [
+        &["openapi"][..],
+        &["completions", "bash"],
+        &["check"],
+        &["token", "create", "ci"],
+        &["token", "list"],
+    ] {
+        let full = File::options().write(true).open("/dev/full").expect("Linux has it");
+        let output = binary_in(folder.path()).args(words).stdout(full).output();
+        let output = output.expect("the binary starts");
+        let said = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(1), "{words:?}");
+        assert!(
+            said.contains("cannot write to standard output: No space left"),
+            "{words:?}: {said}"
+        );
+        assert_eq!(said.contains("so it is revoked"), words[1..] == ["create", "ci"], "{said}");
+    }
+    let listed = run(folder.path(), &["token", "list", "--json"]).stdout;
+    assert_eq!(String::from_utf8(listed).expect("text").trim(), "[]");
+    server.process.kill().expect("it is there");
+}
