@@ -3,10 +3,13 @@
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::OnceLock;
 
-use crate::binary_in;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::{binary_in, wait_until};
 
 /// The binary `plant-store`, built in this profile on the first call. Tests start it with
 /// [`binary_in`], which sets its folder and its address.
@@ -44,4 +47,22 @@ pub fn failure(command: &mut Command) -> (Option<i32>, String) {
     assert_eq!(said.lines().count(), 1, "one line: {said}");
     assert!(said.starts_with("plant-store: "), "{said}");
     (output.status.code(), said)
+}
+
+/// Starts the binary, and sends it a signal after an event. Waits for its end, which must come by
+/// that signal. Returns what it writes to standard error, and how it ended.
+pub fn signalled(
+    command: &mut Command,
+    event: impl FnOnce(),
+    signal: Signal,
+) -> (String, ExitStatus) {
+    let process = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut process = process.spawn().expect("the binary starts");
+    event();
+    let id = Pid::from_raw(i32::try_from(process.id()).expect("a process id is an i32"));
+    kill(id, signal).expect("the process is there");
+    let mut has_ended = || process.try_wait().expect("the process can be waited for").is_some();
+    wait_until(&mut has_ended, || format!("{signal} does not end the process"));
+    let output = process.wait_with_output().expect("the process can be waited for");
+    (String::from_utf8(output.stderr).expect("standard error is text"), output.status)
 }

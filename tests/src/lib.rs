@@ -15,7 +15,7 @@ mod server;
 mod service_over_writer;
 pub mod tls;
 
-pub use binary::{failure, run};
+pub use binary::{failure, run, signalled};
 pub use facts::facts;
 pub use folder::{Engine, Folder, binary_in, databases, store_of};
 pub use http::{Connection, Response, bearer, head, post};

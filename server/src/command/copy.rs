@@ -1,15 +1,11 @@
 //! `plant-store copy`: backup, restore, and a move to another place.
 
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use anyhow::{Result, ensure};
 use indicatif::ProgressBar;
-use nix::sys::signal::Signal::SIGXFSZ;
-use signal_hook::consts::{SIGHUP, TERM_SIGNALS};
-use signal_hook::flag;
 
+use crate::command::interruption::Interruption;
 use crate::command::progress;
 use crate::command::stdout::stdout;
 use crate::command::tally::Tally;
@@ -35,17 +31,10 @@ pub struct Args {
 /// Copies, reads the copy back, and publishes it if the two are the same.
 pub fn run(args: &Args) -> Result<()> {
     let Args { from, to } = args;
-    // Without a handler a signal would end the process at once and leave the unfinished copy. A
-    // second one does: the first is not noticed while a database blocks.
-    let interrupted = Arc::new(AtomicBool::new(false));
-    for signal in TERM_SIGNALS.iter().chain(&[SIGHUP]) {
-        flag::register_conditional_shutdown(*signal, 1, Arc::clone(&interrupted))?;
-        flag::register(*signal, Arc::clone(&interrupted))?;
-    }
-    // With a handler, a write past the limit on file size fails with EFBIG.
-    flag::register(SIGXFSZ as i32, Arc::default())?;
+    let interruption = Interruption::handle()?;
     let source = store::open(from)?;
     let mut copy = store::begin(to)?;
+    copy.unfinished().inspect(|file| interruption.removes(file));
     let bar = progress::of_plants(&*source)?;
 
     bar.set_message("copying ");
@@ -53,10 +42,10 @@ pub fn run(args: &Args) -> Result<()> {
     for token in &tokens {
         copy.add_token(token)?;
     }
-    let sent = walk(&*source, &tokens, &bar, &interrupted, |page| Ok(copy.add(page)?))?;
+    let sent = walk(&*source, &tokens, &bar, &interruption, |page| Ok(copy.add(page)?))?;
     bar.set_message("checking ");
     bar.set_position(0);
-    let found = walk(&*copy, &copy.tokens()?, &bar, &interrupted, |_| Ok(()))?;
+    let found = walk(&*copy, &copy.tokens()?, &bar, &interruption, |_| Ok(()))?;
     bar.finish_and_clear();
 
     ensure!(sent == found, "{from} has {sent}, and the copy {found}; nothing is at {to}");
@@ -70,12 +59,12 @@ fn walk(
     contents: &dyn Contents,
     tokens: &[StoredToken],
     bar: &ProgressBar,
-    interrupted: &AtomicBool,
+    interruption: &Interruption,
     mut visit: impl FnMut(&[NewPlant]) -> Result<()>,
 ) -> Result<Tally> {
     let mut tally = Tally::of(tokens);
     for page in contents.plants()? {
-        ensure!(!interrupted.load(Relaxed), "interrupted; the copy is gone");
+        interruption.check()?;
         let page = page?;
         visit(&page)?;
         tally.add_plants(&page);

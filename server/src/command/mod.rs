@@ -4,6 +4,7 @@ mod check;
 mod completions;
 mod copy;
 mod export;
+mod interruption;
 pub mod mistake;
 mod openapi;
 pub mod password;

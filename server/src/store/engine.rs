@@ -12,6 +12,7 @@
 //! may have a store open beside those that serve it: one process serves a file, any number serve a
 //! database.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::store::error::{CommitError, StoreError};
@@ -113,6 +114,11 @@ pub trait NewStore: Contents {
 
     /// Adds a token, whose name is new.
     fn add_token(&mut self, token: &StoredToken) -> Result<(), StoreError>;
+
+    /// The file that is left if the process ends before the store is published.
+    fn unfinished(&self) -> Option<&Path> {
+        None
+    }
 
     /// Puts the whole store in its place, durably. Returns false if something else is in the place
     /// by now.

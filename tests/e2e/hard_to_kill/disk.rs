@@ -7,12 +7,15 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, Starting};
+use plant_store_tests::{Server, Starting, wait_until};
 
 use crate::database::{STORE, WAL};
 
 /// The folder of the store and its WAL, as a file for [`fail`] and [`stop_failing`].
 pub const FOLDER: &str = "folder";
+
+/// A file that becomes a store, for [`hang`].
+pub const NEW: &str = "new";
 
 /// The folder in which the simulated disk keeps its state, beside the store.
 const DISK: &str = "disk";
@@ -45,9 +48,14 @@ pub fn start() -> Server {
 pub fn start_with(flags: &[&str]) -> Server {
     let stopped = Server::start().stopped_by(Signal::SIGTERM);
     let folder = stopped.folder();
-    fs::create_dir(folder.join(DISK)).expect("a folder");
+    put_on_disk(folder);
     fs::copy(folder.join(STORE), state(folder, "synced", STORE)).expect("a copy of the store");
     start_again(stopped.with(flags))
+}
+
+/// From now on, a process with [`preload`] in that folder uses the simulated disk.
+pub fn put_on_disk(folder: &Path) {
+    fs::create_dir(folder.join(DISK)).expect("a folder");
 }
 
 /// A server on a store that is on the simulated disk already.
@@ -70,14 +78,20 @@ pub fn stop_failing(folder: &Path, call: &str, file: &str) {
     fs::remove_file(fault(folder, call, file)).expect("the call failed until now");
 }
 
-/// From now on, a sync of that file does not return.
-pub fn hang(server: &Server, file: &str) {
-    fs::write(state(server.folder(), "sync-hangs", file), "").expect("a file");
+/// From now on, that call on that file does not return: `sync` or `read`.
+pub fn hang(folder: &Path, call: &str, file: &str) {
+    fs::write(state(folder, &format!("{call}-hangs"), file), "").expect("a file");
 }
 
-/// The syncs return.
-pub fn stop_hanging(folder: &Path, file: &str) {
-    fs::remove_file(state(folder, "sync-hangs", file)).expect("the sync hung until now");
+/// Waits until such a call has begun.
+pub fn wait_until_it_hangs(folder: &Path, file: &str) {
+    wait_until(|| state(folder, "hangs", file).exists(), || format!("{file} does not hang"));
+}
+
+/// The calls return.
+pub fn stop_hanging(folder: &Path, call: &str, file: &str) {
+    let hangs = state(folder, &format!("{call}-hangs"), file);
+    fs::remove_file(hangs).expect("the call hung until now");
 }
 
 /// From now on, each sync takes that many milliseconds more.

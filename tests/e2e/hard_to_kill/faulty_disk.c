@@ -1,11 +1,13 @@
 /*
  * A simulated disk that fails on command and loses what was never synced. LD_PRELOAD puts it
- * between one process and the kernel, for the store's file and for its WAL.
+ * between one process and the kernel, for the store's file, its WAL, and a file that becomes a store.
  *
- * The folder $FAULTY_DISK holds its state, for each of the two files:
+ * The folder $FAULTY_DISK holds its state, for each of these files (`new` is a file that becomes a
+ * store):
  *   sync-fails.FILE, write-fails.FILE   created by the test: that call fails
  *   sync-fails.folder                   the same, for the process's working directory
- *   sync-hangs.FILE                     created by the test: a sync waits until it is removed
+ *   sync-hangs.FILE, read-hangs.FILE    created by the test: that call waits until it is removed
+ *   hangs.FILE                          tells the test that a call waits
  *   sync-takes.FILE                     written by the test: how many milliseconds a sync takes
  *   unsynced.FILE                       offset and length of each write that was not synced
  *   synced.FILE                         the bytes that survive a power cut
@@ -36,6 +38,7 @@ static int state_path(int file, const char *what, char path[PATH_MAX]) {
     const char *name = strrchr(target, '/');
     if (!name || !getcwd(folder, sizeof folder)) return 0;
     if (!strcmp(target, folder)) name = "/folder";
+    else if (!strncmp(name, "/.plant-store-", 14)) name = "/new";
     else if (strcmp(name, "/plant-store.db") && strcmp(name, "/plant-store.db-wal")) return 0;
     return snprintf(path, PATH_MAX, "%s/%s.%s", disk, what, name + 1) < PATH_MAX;
 }
@@ -43,6 +46,25 @@ static int state_path(int file, const char *what, char path[PATH_MAX]) {
 static int is_to_fail(int file, const char *what) {
     char path[PATH_MAX];
     return state_path(file, what, path) && access(path, F_OK) == 0;
+}
+
+static void hang(int file, const char *what) {
+    char path[PATH_MAX];
+    if (!is_to_fail(file, what) || !state_path(file, "hangs", path)) return;
+    fclose(fopen(path, "w"));
+    while (is_to_fail(file, what)) usleep(1000);
+    unlink(path);
+}
+
+ssize_t pread64(int file, void *bytes, size_t count, off64_t offset) {
+    static ssize_t (*read_at)(int, void *, size_t, off64_t);
+    if (!read_at) read_at = dlsym(RTLD_NEXT, "pread64");
+    hang(file, "read-hangs");
+    return read_at(file, bytes, count, offset);
+}
+
+ssize_t pread(int file, void *bytes, size_t count, off_t offset) {
+    return pread64(file, bytes, count, offset);
 }
 
 /* On a full disk each write takes half of its bytes. When half is nothing, it fails. */
@@ -108,7 +130,7 @@ static void be_slow(int file) {
 static int sync_with(const char *call, int file) {
     int (*sync)(int) = dlsym(RTLD_NEXT, call);
     be_slow(file);
-    while (is_to_fail(file, "sync-hangs")) usleep(1000);
+    hang(file, "sync-hangs");
     int result = is_to_fail(file, "sync-fails") ? -1 : sync(file);
     forget_unsynced(file, result == 0);
     if (result != 0) errno = EIO;

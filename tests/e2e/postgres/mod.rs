@@ -1,5 +1,6 @@
 //! PostgreSQL alone: each test has a server of its own, which it may stop and kill.
 
+mod blocked_copies;
 mod clusters;
 mod contents;
 mod crowds;

@@ -133,6 +133,10 @@ impl NewStore for NewFile {
         tokens::insert(&self.connection, token).map_err(failed("write the tokens"))
     }
 
+    fn unfinished(&self) -> Option<&Path> {
+        Some(self.file.path())
+    }
+
     fn publish(self: Box<Self>) -> Result<bool, StoreError> {
         Ok(self.publish_locked()?.is_some())
     }
