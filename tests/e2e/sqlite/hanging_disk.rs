@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, binary_in, plant, signalled};
+use plant_store_tests::{Folder, Server, binary_in, plant, run, signalled};
 
 use crate::database::{STORE, WAL};
 use crate::hard_to_kill::disk;
@@ -128,6 +128,18 @@ fn server_that_starts_on_a_hanging_disk_ends_at_the_first_signal() {
         let last = log.lines().last().expect("a last line");
         assert!(last.contains("stopped before the service had started"), "{log}");
     }
+}
+
+#[test]
+fn start_that_is_stopped_before_it_prints_the_first_token_says_how_to_replace_it() {
+    let folder = Folder::new();
+    let serve = ["serve", "--listen", "127.0.0.1:0"];
+    let (log, status) = signalled_while(("sync", WAL), folder.path(), &serve, Signal::SIGTERM);
+    assert_eq!(status.code(), Some(0), "{log}");
+    let last = log.lines().last().expect("a last line");
+    assert!(last.contains("stopped before the first token was shown: "), "{log}");
+    assert!(last.contains("`plant-store token create NAME` makes another"), "{log}");
+    assert!(run(folder.path(), &["token", "create", "ci"]).status.success());
 }
 
 #[test]

@@ -4,6 +4,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use anyhow::{Error, Result, anyhow};
@@ -24,6 +25,8 @@ pub struct Beginning {
     store: Arc<dyn ServedStore>,
     accepted: AcceptedTokens,
     first_token: FirstToken,
+    /// Whether the store may have a first token that nobody has seen.
+    unseen: Arc<AtomicBool>,
     step: Step,
     /// Why the store could not be used at the last attempt.
     cause: String,
@@ -48,9 +51,11 @@ impl Beginning {
         store: Arc<dyn ServedStore>,
         accepted: AcceptedTokens,
         first_token: FirstToken,
+        unseen: Arc<AtomicBool>,
         log: Logger,
     ) -> Self {
-        Self { store, accepted, first_token, step: Step::SetUp, cause: String::new(), log }
+        let (step, cause) = (Step::SetUp, String::new());
+        Self { store, accepted, first_token, unseen, step, cause, log }
     }
 
     /// Tries it once. The store may not be reached; then nothing is lost.
@@ -80,7 +85,9 @@ impl Beginning {
         loop {
             if let Step::Done(header) = &self.step {
                 let Some(header) = header else { return Ok(()) };
-                let Err(cause) = show(header) else { return Ok(()) };
+                let shown = show(header);
+                self.unseen.store(false, Relaxed);
+                let Err(cause) = shown else { return Ok(()) };
                 return Err(self.revoke_unseen(&cause).await);
             }
             if self.cause != said {
@@ -112,6 +119,7 @@ impl Beginning {
             self.step = first.map_or(Step::Load(None), |(token, header)| Step::Add(token, header));
         }
         if let Step::Add(token, header) = &self.step {
+            self.unseen.store(matches!(self.first_token, FirstToken::Print), Relaxed);
             self.store.add_token(token)?;
             self.step = Step::Load(Some(header.clone()));
         }

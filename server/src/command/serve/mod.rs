@@ -17,6 +17,8 @@ mod tls;
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -60,10 +62,19 @@ pub fn run(args: &Args, warnings: &[String]) -> Result<()> {
     // Before everything else: an address that is in use must not leave a new store behind.
     let operations = args.metrics.map(|address| answer_operators(address, &log)).transpose()?;
     let runtime = runtime(args.http_threads).context("cannot start the runtime")?;
-    let result = runtime.block_on(start_and_stop(args, &log, operations));
+    let unseen = Arc::default();
+    let result = runtime.block_on(start_and_stop(args, &log, operations, &unseen));
     // Threads that read the tokens still have the store open. One of them may wait for a disk that
     // does not answer, and then the process ends without it.
     runtime.shutdown_timeout(LAST_THREADS);
+    if unseen.load(Relaxed) {
+        warn!(
+            log.logger,
+            "stopped before the first token was shown: if `plant-store token list` \
+                           has it, `plant-store token revoke first`; \
+                           `plant-store token create NAME` makes another"
+        );
+    }
     result
 }
 
@@ -83,10 +94,15 @@ fn runtime(threads: Option<NonZeroUsize>) -> io::Result<Runtime> {
     }
 }
 
-async fn start_and_stop(args: &Args, log: &Log, operations: Option<Operations>) -> Result<()> {
+async fn start_and_stop(
+    args: &Args,
+    log: &Log,
+    operations: Option<Operations>,
+    unseen: &Arc<AtomicBool>,
+) -> Result<()> {
     let mut signals = Signals::handle()?;
     let mut running = tokio::select! {
-        started = Running::start(args, log, operations) => started?,
+        started = Running::start(args, log, operations, Arc::clone(unseen)) => started?,
         () = signals.stop.next() => {
             info!(log.logger, "stopped before the service had started");
             return Ok(());

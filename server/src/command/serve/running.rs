@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind};
 use std::mem::ManuallyDrop;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
@@ -50,8 +51,14 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts the service. A start that waits for a disk may be dropped.
-    pub async fn start(args: &Args, log: &Log, operations: Option<Operations>) -> Result<Self> {
+    /// Starts the service. A start that waits for a disk may be dropped. `unseen` says whether the
+    /// store may have a first token that nobody has seen.
+    pub async fn start(
+        args: &Args,
+        log: &Log,
+        operations: Option<Operations>,
+        unseen: Arc<AtomicBool>,
+    ) -> Result<Self> {
         let (flags, logger) = (args.clone(), log.logger.clone());
         let (tls, store) = spawn_blocking(move || open(&flags, &logger)).await??;
         let validity = tls.as_ref().map(|tls| tls.validity);
@@ -62,6 +69,7 @@ impl Running {
             Arc::clone(&store),
             accepted.clone(),
             args.first_token(),
+            unseen,
             log.logger.clone(),
         );
         let beginning = beginning.attempt().await?;
