@@ -6,6 +6,7 @@
 //! [`wait_until`].
 
 mod binary;
+pub mod cgroup;
 mod facts;
 mod folder;
 mod http;

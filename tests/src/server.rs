@@ -12,6 +12,7 @@ use nix::unistd::Pid;
 use plant_store_client::{Client, client_with_token, types::NewPlant};
 use plant_store_launcher::{Launched, token};
 
+use crate::cgroup::Cgroup;
 use crate::http::{Connection, Response};
 use crate::relay::{Files, Relay};
 use crate::{Folder, bearer, post, wait_until};
@@ -61,9 +62,20 @@ impl Starting {
     /// cannot raise the limit of `-n 48`; it can raise that of `-Sn 48`.
     #[must_use]
     pub fn with_open_files(self, limit: &str) -> Self {
+        self.after(&format!("ulimit {limit}"))
+    }
+
+    /// Starts the process in that cgroup.
+    #[must_use]
+    pub fn in_cgroup(self, group: &Cgroup) -> Self {
+        self.after(&format!("echo $$ > {}", group.processes().display()))
+    }
+
+    /// A shell runs that first, and then becomes the process.
+    fn after(self, first: &str) -> Self {
         self.command(|command| {
             let mut shell = Command::new("sh");
-            shell.args(["-c", &format!("ulimit {limit} && exec \"$0\" \"$@\"")]);
+            shell.args(["-c", &format!("{first} && exec \"$0\" \"$@\"")]);
             shell.arg(command.get_program()).args(command.get_args());
             shell.current_dir(command.get_current_dir().expect("a folder of its own"));
             shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
