@@ -1,13 +1,15 @@
 //! Other people's tools on the published document and the running service: cargo-deny judges the
-//! dependencies, linters read the document, oasdiff judges its changes beside the compatibility
+//! dependencies, linters read the document, promtool tries the alerts, oasdiff judges its changes beside the compatibility
 //! check, Schemathesis fuzzes the service by it, other generators make clients from it, a browser
 //! opens its reference page, the examples of that page run, and the compatibility check runs in a
 //! consumer's repository.
 //!
 //! The input of the tools is in `tests/conformance`. They are installed in `target/conformance`,
-//! never globally, and run on a copy of the input there. Only Chromium is a package of Debian.
+//! never globally, and run on a copy of the input there. Only Chromium and promtool are packages of
+//! Debian.
 //! After the installation only cargo-deny uses the network.
 
+mod alerts;
 mod clients;
 mod compat;
 mod deny;
@@ -27,9 +29,10 @@ use crate::tools::{self, missing};
 type Part = (&'static str, fn() -> Result<()>);
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 8] = [
+const PARTS: [Part; 9] = [
     ("deny", deny::run),
     ("linters", linters::run),
+    ("alerts", alerts::run),
     ("oasdiff", oasdiff::run),
     ("clients", clients::run),
     ("page", page::run),
@@ -40,7 +43,7 @@ const PARTS: [Part; 8] = [
 
 /// The names of the parts.
 #[must_use]
-pub fn parts() -> [&'static str; 8] {
+pub fn parts() -> [&'static str; 9] {
     PARTS.map(|(name, _)| name)
 }
 
