@@ -1,8 +1,11 @@
-//! `MONITORING.md` names each series that the service serves, and no other.
+//! `MONITORING.md` names each series that the service serves, and each field of the record of a request,
+//! and no other.
 
 use std::collections::BTreeSet;
 
-use plant_store_tests::Server;
+use nix::sys::signal::Signal;
+use plant_store_tests::{Server, plant};
+use serde_json::{Map, Value};
 
 use crate::metrics::{metrics_address, scrape};
 use crate::tls::serving;
@@ -41,4 +44,27 @@ pub fn assert_monitoring_names_the_series_of(server: &Server) {
 fn monitoring_names_each_series_that_is_served_and_no_other() {
     let (server, _) = serving(&["--metrics", "127.0.0.1:0", "--max-rate", "1"]);
     assert_monitoring_names_the_series_of(&server);
+}
+
+#[test]
+fn monitoring_names_each_field_of_the_record_of_a_request_and_no_other() {
+    let mut server = Server::start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    assert_eq!(server.create("{}").refusal().0, 400);
+    let elsewhere = server.post("{}");
+    let elsewhere = String::from_utf8(elsewhere).expect("text").replace("/plants", "/elsewhere");
+    assert_eq!(server.connect().exchange(elsewhere.as_bytes()).status, 404);
+    server.signal(Signal::SIGTERM);
+    assert!(server.wait().success());
+
+    let log = server.log();
+    let records = log.lines().map(serde_json::from_str::<Map<String, Value>>);
+    let records = records.map(|record| record.expect("JSON"));
+    let of_requests = records.filter(|record| record.contains_key("req_id"));
+    let fields: BTreeSet<_> =
+        of_requests.flat_map(|record| record.into_iter().map(|it| it.0)).collect();
+    let rows = table(&text("server/MONITORING.md"), "field");
+    let named: BTreeSet<_> =
+        rows.iter().map(|(name, _)| name.trim_matches('`').to_owned()).collect();
+    assert_eq!(fields, named, "the fields of the log (left)");
 }
