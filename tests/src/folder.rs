@@ -122,12 +122,16 @@ pub fn store_of(folder: &Path) -> String {
 pub fn binary_in(folder: &Path) -> Command {
     let mut command = Command::new(binary());
     command.current_dir(folder).env("PLANT_STORE_LISTEN", "127.0.0.1:0");
-    // The server would warn about variables that it does not know.
-    for of_the_tests in ["PLANT_STORE_SOAK", "PLANT_STORE_TESTS_STORE", "PLANT_STORE_TESTS_TLS"] {
-        command.env_remove(of_the_tests);
-    }
+    without_own_variables(&mut command);
     command.envs(database_of(folder).map(|database| (STORE, databases().url(database))));
     command
+}
+
+/// Takes the tests' own variables from a process that runs the binary: it would warn about them.
+pub fn without_own_variables(command: &mut Command) {
+    for own in ["PLANT_STORE_SOAK", "PLANT_STORE_TESTS_STORE", "PLANT_STORE_TESTS_TLS"] {
+        command.env_remove(own);
+    }
 }
 
 /// The default of `--store`.

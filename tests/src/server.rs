@@ -15,7 +15,7 @@ use plant_store_launcher::{Launched, token};
 use crate::cgroup::Cgroup;
 use crate::http::{Connection, Response};
 use crate::relay::{Files, Relay};
-use crate::{Folder, bearer, post, wait_until};
+use crate::{Folder, bearer, post, wait_until, without_own_variables};
 
 /// A server to be started.
 pub struct Starting {
@@ -77,6 +77,7 @@ impl Starting {
             let mut shell = Command::new("sh");
             shell.args(["-c", &format!("{first} && exec \"$0\" \"$@\"")]);
             shell.arg(command.get_program()).args(command.get_args());
+            without_own_variables(&mut shell);
             shell.current_dir(command.get_current_dir().expect("a folder of its own"));
             shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
             *command = shell;

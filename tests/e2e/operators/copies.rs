@@ -10,7 +10,9 @@ use std::time::Duration;
 use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use plant_store_tests::{Server, Starting, amount, binary_in, failure, plant, run, store_of};
+use plant_store_tests::{
+    Server, Starting, amount, binary_in, failure, plant, run, store_of, without_own_variables,
+};
 use tempfile::TempDir;
 
 use super::{create, files};
@@ -122,6 +124,7 @@ fn copy_that_finds_no_room_leaves_nothing() {
         folder.path().join(STORE).display()
     );
     let mut command = Command::new("sh");
+    without_own_variables(&mut command);
     let (status, said) = failure(command.args(["-c", &script]).current_dir(server.folder()));
     assert_eq!(status, Some(1));
     assert!(said.contains("cannot write the plants"), "{said}");

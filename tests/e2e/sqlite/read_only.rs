@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use nix::sys::signal::Signal;
 use nix::unistd::geteuid;
-use plant_store_tests::{Server, Starting, binary_in, failure, plant};
+use plant_store_tests::{Server, Starting, binary_in, failure, plant, without_own_variables};
 use tempfile::TempDir;
 
 use crate::database::STORE;
@@ -22,6 +22,7 @@ fn restricted(folder: &Path) -> Command {
         true => {
             let mut unprivileged = Command::new("setpriv");
             unprivileged.arg("--bounding-set=-all").arg(binary_in(folder).get_program());
+            without_own_variables(&mut unprivileged);
             unprivileged
         }
         false => binary_in(folder),

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::process::Command;
 
 use nix::unistd::geteuid;
-use plant_store_tests::{binary_in, failure, run};
+use plant_store_launcher::Launched;
+use plant_store_tests::{binary_in, failure, run, without_own_variables};
 use tempfile::TempDir;
 
 use crate::database::STORE;
@@ -31,11 +32,11 @@ fn port_that_only_root_may_take_is_refused_with_what_it_needs() {
         (["--listen", "127.0.0.1:80"], "plant-store: cannot listen on 127.0.0.1:80: "),
         (["--metrics", "127.0.0.1:80"], "cannot serve metrics: cannot listen on 127.0.0.1:80: "),
     ] {
-        let binary = binary_in(folder.path());
-        let mut command = binary;
+        let mut command = binary_in(folder.path());
         if geteuid().is_root() {
             let mut unprivileged = Command::new("setpriv");
             unprivileged.arg("--bounding-set=-all").arg(command.get_program());
+            without_own_variables(&mut unprivileged);
             unprivileged.current_dir(folder.path()).env("PLANT_STORE_LISTEN", "127.0.0.1:0");
             command = unprivileged;
         }
@@ -51,8 +52,7 @@ fn port_that_only_root_may_take_is_refused_with_what_it_needs() {
 fn standard_output_that_is_full_is_named_and_a_token_that_was_not_printed_is_revoked() {
     let folder = TempDir::new().expect("a temporary folder");
     let begin = ["serve", "--first-token", "none", "--listen", "127.0.0.1:0"];
-    let mut server = plant_store_launcher::Launched::start(binary_in(folder.path()).args(begin))
-        .expect("it serves");
+    let server = Launched::start(binary_in(folder.path()).args(begin)).expect("it serves");
     for words in [
         &["openapi"][..],
         &["completions", "bash"],
@@ -73,5 +73,5 @@ fn standard_output_that_is_full_is_named_and_a_token_that_was_not_printed_is_rev
     }
     let listed = run(folder.path(), &["token", "list", "--json"]).stdout;
     assert_eq!(String::from_utf8(listed).expect("text").trim(), "[]");
-    server.process.kill().expect("it is there");
+    drop(server);
 }
