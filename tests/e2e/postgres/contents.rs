@@ -183,10 +183,9 @@ fn copy_that_is_killed_while_it_writes_plants_leaves_the_tables_empty() {
     drop(without_token(&url).start().stopped_by(Signal::SIGTERM));
     let session = cluster.session("plants");
     session.execute(
-        "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
-            'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END';
-        CREATE TRIGGER wait BEFORE INSERT ON plants
-            FOR EACH ROW WHEN (NEW.id = 2000) EXECUTE FUNCTION wait()",
+        "CREATE FUNCTION wait() RETURNS boolean LANGUAGE plpgsql AS
+            'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN true; END';
+        ALTER TABLE plants ADD CHECK (id <> 2000 OR wait())",
     );
     // The copy waits for the end of this transaction when it has written its first page.
     session.execute("BEGIN; SELECT pg_advisory_xact_lock(1)");

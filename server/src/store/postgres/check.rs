@@ -4,6 +4,7 @@ use tokio_postgres::error::SqlState;
 
 use crate::store::engine::Sizes;
 use crate::store::postgres::error::PostgresError;
+use crate::store::postgres::faults;
 use crate::store::postgres::schema;
 use crate::store::postgres::session::Session;
 
@@ -11,11 +12,7 @@ use crate::store::postgres::session::Session;
 /// sound. The database's own tools check its files
 /// (<https://www.postgresql.org/docs/current/amcheck.html>).
 pub async fn faults(session: &Session) -> Result<Vec<String>, PostgresError> {
-    let mut faults = Vec::new();
-    match session.check_durability().await {
-        Err(fault @ PostgresError::NotDurable(_)) => faults.push(fault.to_string()),
-        checked => checked?,
-    }
+    let mut faults = faults::all(session).await?;
     let version = schema::version(session).await?.unwrap_or_default();
     if !schema::has_columns_of(version, session).await? {
         faults.push(format!("the tables are not those of schema version {version}"));

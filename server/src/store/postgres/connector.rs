@@ -10,6 +10,7 @@ use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::store::postgres::error::PostgresError;
+use crate::store::postgres::faults;
 use crate::store::postgres::password;
 use crate::store::postgres::schema;
 use crate::store::postgres::session::Session;
@@ -32,12 +33,17 @@ const SETTINGS: &str = "\
     ('synchronous_commit', CASE current_setting('synchronous_commit') \
         WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END), \
     ('client_min_messages', 'warning'), ('statement_timeout', '0'), \
+    ('transaction_timeout', '0'), ('idle_session_timeout', '0'), \
     ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')";
 
 /// Has the database end a transaction whose process is gone or paused, and release its locks.
 const SETTINGS_OF_A_WRITER: &str = "\
     ('idle_in_transaction_session_timeout', '5000'), ('client_connection_check_interval', '5000'), \
     ('tcp_user_timeout', '10000')";
+
+/// `export` and `copy` may wait for their reader, and for a lock, for as long as it takes.
+const SETTINGS_OF_A_READER: &str =
+    "('idle_in_transaction_session_timeout', '0'), ('lock_timeout', '0')";
 
 /// What a session is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,9 +86,7 @@ impl Connector {
     pub async fn connect(&self) -> Result<Session, PostgresError> {
         let session = self.connect_to_any().await?;
         if let Purpose::Serve { without_fsync } = self.purpose {
-            if !without_fsync {
-                session.check_durability().await?;
-            }
+            faults::check(&session, without_fsync).await?;
             match schema::version(&session).await? {
                 Some(VERSION) => {}
                 found => return Err(PostgresError::NotFit(schema::unfit(found))),
@@ -121,16 +125,18 @@ impl Connector {
         if self.purpose != Purpose::Read {
             host.target_session_attrs(TargetSessionAttrs::ReadWrite);
         }
-        let mut settings = SETTINGS.to_owned();
-        if let Purpose::Write | Purpose::Serve { .. } = self.purpose {
-            host.tcp_user_timeout(SILENCE);
-            settings = format!("{settings}, {SETTINGS_OF_A_WRITER}");
-        }
+        let more = match self.purpose {
+            Purpose::Read | Purpose::Fill => SETTINGS_OF_A_READER,
+            Purpose::Write | Purpose::Serve { .. } => {
+                host.tcp_user_timeout(SILENCE);
+                SETTINGS_OF_A_WRITER
+            }
+        };
         let session = Session::open(&host, self.tls.clone()).await?;
         // Only the settings that the engine has.
         let set = format!(
             "SELECT set_config(name, value, false) FROM pg_settings \
-             JOIN (VALUES {settings}) AS wanted (wanted_name, value) ON name = wanted_name"
+             JOIN (VALUES {SETTINGS}, {more}) AS wanted (wanted_name, value) ON name = wanted_name"
         );
         session.client.query_typed(&set, &[]).await?;
         session.take_warning();

@@ -25,12 +25,16 @@ pub enum PostgresError {
     /// what it means for a plant is not known.
     #[error("the database warned: {0}")]
     Warned(String),
-    /// The database does not sync what it commits.
+    /// The database may lose what it commits, or keep something else.
+    #[error("{0}")]
+    Unsafe(String),
+    /// The settings of a session, and the statements that are prepared on it, would be those of
+    /// another one.
     #[error(
-        "the database has {0}=off, so it may lose plants at a power cut: set it to on, or serve \
-         with --without-fsync"
+        "a pooler in transaction mode is in front of the database, and the sessions have settings \
+         and prepared statements: use its session mode, or the database's own address"
     )]
-    NotDurable(&'static str),
+    Pooler,
     /// What is in the database is not a store of this release.
     #[error("{0}")]
     NotFit(String),
@@ -46,6 +50,9 @@ pub enum PostgresError {
     /// A plant whose id was taken is not there.
     #[error("a plant was removed from the store")]
     Removed,
+    /// What was stored is not what was sent.
+    #[error("the database has stored plants under other ids than were sent, such as by a trigger")]
+    OtherIds,
 }
 
 /// What the driver says, or the database: its message and SQLSTATE, without the detail, which may
@@ -134,7 +141,7 @@ impl PostgresError {
     /// unknown whether they were carried out.
     pub fn may_pass(&self) -> bool {
         match (self, self.code()) {
-            (Self::NotText, _) => false,
+            (Self::NotText | Self::OtherIds, _) => false,
             // 08: connection, 0A: a statement that was prepared before a table changed, 25:
             // transaction state (such as read-only), 26: a statement that a pooler has forgotten, 28
             // and 3D: another database is there for a while, 40: rollback, 53: resources, 55: a
@@ -149,7 +156,7 @@ impl PostgresError {
     /// Whether it may pass within a second. What an operator has to change may not.
     pub fn may_pass_soon(&self) -> bool {
         match self {
-            Self::NotDurable(_) | Self::NotFit(_) | Self::Credentials(_) => false,
+            Self::Unsafe(_) | Self::Pooler | Self::NotFit(_) | Self::Credentials(_) => false,
             // Without a code it is the network, TLS or the password.
             Self::Hosts(errors) => errors.iter().any(|(_, error)| {
                 error.may_pass_soon() && (error.code().is_some() || error.is_unreachable())
@@ -183,7 +190,7 @@ impl PostgresError {
     fn reason(&self) -> Reason {
         match (self, self.code()) {
             _ if self.is_unreachable() => Reason::Unreachable,
-            (Self::NotText | Self::NotFit(_) | Self::NotDurable(_), _)
+            (Self::NotText | Self::NotFit(_) | Self::Unsafe(_), _)
             | (_, Some(&SqlState::UNDEFINED_TABLE | &SqlState::UNDEFINED_COLUMN)) => {
                 Reason::Damaged
             }

@@ -9,6 +9,7 @@
 mod check;
 mod connector;
 mod error;
+mod faults;
 mod new_database;
 mod pages;
 mod password;
@@ -62,8 +63,8 @@ pub struct Postgres {
     start: Start,
     /// This server, among those on the database.
     server: i64,
-    /// Whether the database syncs, as of the last second.
-    is_durable: Arc<AtomicBool>,
+    /// Whether the database keeps what is committed, as of the last second.
+    is_safe: Arc<AtomicBool>,
     /// Whether this server has created the store.
     has_created: AtomicBool,
 }
@@ -101,7 +102,10 @@ impl Postgres {
         check_version: fn(u32, &StoreUrl) -> Result<(), StoreError>,
     ) -> Result<Self, StoreError> {
         let store = Self::new(url, Start::default(), Purpose::Read)?;
-        let found = store.ask(OPEN, async |session| schema::version(session).await)?;
+        let (found, backend) = store.ask(OPEN, async |session| {
+            Ok((schema::version(session).await?, session.backend().await?))
+        })?;
+        store.session().refuse_pooler(backend).map_err(store.error(OPEN))?;
         let found = found.ok_or_else(|| StoreError::Missing(store.url()))?;
         check_version(found, &store.url())?;
         Ok(store)
@@ -118,7 +122,7 @@ impl Postgres {
             session: Mutex::new(session),
             start,
             server: rand::random(),
-            is_durable: Arc::new(AtomicBool::new(true)),
+            is_safe: Arc::new(AtomicBool::new(true)),
             has_created: AtomicBool::new(false),
         })
     }
@@ -171,9 +175,7 @@ impl Postgres {
 
     /// Creates the store, or brings it up to date.
     async fn prepare(&self, session: &Session) -> Result<Result<(), StoreError>, PostgresError> {
-        if !self.start.without_fsync {
-            session.check_durability().await?;
-        }
+        faults::check(session, self.start.without_fsync).await?;
         match schema::version(session).await? {
             Some(VERSION) => return Ok(Ok(())),
             Some(found) => {
@@ -259,7 +261,10 @@ impl ServedStore for Postgres {
         let guard = self.session();
         let connect = async |connector: &Connector| connector.connect_to_any().await;
         let session = guard.connect(until(), connect).map_err(self.error(SET_UP))?;
-        let prepared = guard.within(&session, until(), self.prepare(&session));
+        let prepared = guard
+            .within(&session, until(), session.backend())
+            .and_then(|backend| guard.refuse_pooler(backend))
+            .and_then(|()| guard.within(&session, until(), self.prepare(&session)));
         guard.close(session);
         prepared.map_err(self.error(SET_UP))??;
         Ok(self.has_created.load(Relaxed))
@@ -267,24 +272,20 @@ impl ServedStore for Postgres {
 
     fn writer(&self) -> Result<Box<dyn Writer>, StoreError> {
         let session = self.new_session().map_err(failed("open the store for writing"))?;
-        Ok(Box::new(PostgresWriter::new(session, self.server, Arc::clone(&self.is_durable))))
+        Ok(Box::new(PostgresWriter::new(session, self.server, Arc::clone(&self.is_safe))))
     }
 
-    /// Asks for the settings that a reload can change. This session may see another server than the
-    /// writer's; after a failover both are connected again.
+    /// Looks for what has changed since the sessions were opened. This session may see another server
+    /// than the writer's; after a failover both are connected again.
     fn tend(&self) -> Result<Sizes, CommitError> {
         let mut session = self.session();
-        let asked = session.retry(until_read(), async |session| session.check_durability().await);
-        match asked {
-            Err(PostgresError::NotDurable(_)) if self.start.without_fsync => {}
-            Err(error) => {
-                if let PostgresError::NotDurable(_) = error {
-                    self.is_durable.store(false, Relaxed);
-                }
-                return Err(error.into());
-            }
-            Ok(()) => self.is_durable.store(true, Relaxed),
+        let check =
+            async |session: &Session| faults::check(session, self.start.without_fsync).await;
+        let checked = session.retry(until_read(), check);
+        if let Ok(()) | Err(PostgresError::Unsafe(_)) = checked {
+            self.is_safe.store(checked.is_ok(), Relaxed);
         }
+        checked?;
         // Waits while the table is locked, such as when it is altered. The tokens must not wait too.
         let until = Instant::now() + SIZES_LIMIT;
         let sizes = session.run(until, async |session| check::sizes(session).await);

@@ -10,6 +10,7 @@ use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use crate::store::engine::{Contents, NewStore, Pages};
 use crate::store::error::StoreError;
 use crate::store::postgres::error::PostgresError;
+use crate::store::postgres::faults;
 use crate::store::postgres::pages::{LongSession, PostgresPages, count};
 use crate::store::postgres::reconnecting_session::ReconnectingSession;
 use crate::store::postgres::row;
@@ -46,7 +47,7 @@ impl NewDatabase {
         let failed = |error: PostgresError| error.of_store(&url, CREATE);
         let session = LongSession::connect(session).map_err(failed)?;
         let begun = session.run(async |session| {
-            session.check_durability().await?;
+            faults::check(session, false).await?;
             let found = look(session).await?;
             if let Found::Something = found {
                 return Ok(found);

@@ -155,6 +155,19 @@ impl ReconnectingSession {
         self.block_on(connect).unwrap_or(Err(PostgresError::Timeout))
     }
 
+    /// Fails if the session with that process of the database shares it with a new one: a pooler in
+    /// transaction mode gives a process to a session for one transaction. An engine without such
+    /// processes has none above 0.
+    pub fn refuse_pooler(&self, backend: i32) -> Result<(), PostgresError> {
+        let other = self.connect(until(), async |connector| connector.connect_to_any().await)?;
+        let found = self.within(&other, until(), other.backend());
+        self.close(other);
+        match found? {
+            found if found == backend && found > 0 => Err(PostgresError::Pooler),
+            _ => Ok(()),
+        }
+    }
+
     /// Waits for work on a session, and cancels it shortly before the limit. A statement that is not
     /// cancelled goes on in the database, and holds its locks.
     pub fn within<T>(

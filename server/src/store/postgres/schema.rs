@@ -50,6 +50,10 @@ const STEPS: &[&[&str]] = &[
 /// store has had.
 const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS plant_store_schema (version bigint PRIMARY KEY)";
 
+/// The tables, as the search path finds them; NULL for one that is not there.
+pub const TABLES: &str = "to_regclass('plants'), to_regclass('tokens'), \
+    to_regclass('token_changes'), to_regclass('servers'), to_regclass('plant_store_schema')";
+
 const _: () = assert!(STEPS.len() == VERSION as usize, "each step makes the next version");
 
 /// The version of the store; none if there is no store, or one whose creation has not ended.
@@ -139,12 +143,13 @@ const COLUMNS: [(u32, [&str; 4]); 14] = [
 
 /// Whether the tables have the columns of that version, and no others.
 pub async fn has_columns_of(version: u32, session: &Session) -> Result<bool, PostgresError> {
-    let query = "SELECT table_name::text, column_name::text, data_type::text, is_nullable::text \
-                 FROM information_schema.columns \
-                 WHERE table_schema = ANY (current_schemas(false)) AND table_name IN \
-                 ('plants', 'tokens', 'token_changes', 'servers', 'plant_store_schema') \
-                 ORDER BY table_name::text COLLATE \"C\", ordinal_position";
-    let rows = session.client.query_typed(query, &[]).await?;
+    let query = format!(
+        "SELECT table_name::text, column_name::text, data_type::text, is_nullable::text \
+         FROM information_schema.columns \
+         WHERE to_regclass(format('%I.%I', table_schema, table_name)) IN ({TABLES}) \
+         ORDER BY table_name::text COLLATE \"C\", ordinal_position"
+    );
+    let rows = session.client.query_typed(&query, &[]).await?;
     let mut found = Vec::new();
     for row in &rows {
         found.push([row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get::<_, &str>(3)?]);

@@ -25,11 +25,6 @@ const CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
 /// The sizes of the statements that add plants: 1, 2, 4 and so on, up to a whole batch.
 const SIZES: usize = BATCH.ilog2() as usize + 1;
 
-/// Without these settings the server may lose plants at a power cut. An engine that does not have
-/// them, such as CockroachDB, syncs in a way of its own.
-const DURABILITY: &str =
-    "SELECT current_setting('fsync', true), current_setting('full_page_writes', true)";
-
 /// An open connection. Dropping it closes it.
 pub struct Session {
     pub client: Client,
@@ -80,15 +75,9 @@ impl Session {
         Ok(self.inserts[exponent].get_or_try_init(prepare).await?)
     }
 
-    /// Fails if the database does not sync what it commits.
-    pub async fn check_durability(&self) -> Result<(), PostgresError> {
-        let row = self.row(DURABILITY).await?;
-        for (column, name) in ["fsync", "full_page_writes"].into_iter().enumerate() {
-            if row.try_get::<_, Option<&str>>(column)? == Some("off") {
-                return Err(PostgresError::NotDurable(name));
-            }
-        }
-        Ok(())
+    /// The process of the database that serves the session.
+    pub async fn backend(&self) -> Result<i32, PostgresError> {
+        Ok(self.row("SELECT pg_backend_pid()").await?.try_get(0)?)
     }
 
     /// The one row of a query without parameters.

@@ -32,19 +32,21 @@ pub struct PostgresWriter {
     session: ReconnectingSession,
     /// This server, by its id in the table `servers`.
     server: i64,
-    /// Whether the database syncs.
-    is_durable: Arc<AtomicBool>,
+    /// Whether the database keeps what is committed, as of the last second.
+    is_safe: Arc<AtomicBool>,
 }
 
 impl PostgresWriter {
-    pub fn new(session: ReconnectingSession, server: i64, is_durable: Arc<AtomicBool>) -> Self {
-        Self { session, server, is_durable }
+    pub fn new(session: ReconnectingSession, server: i64, is_safe: Arc<AtomicBool>) -> Self {
+        Self { session, server, is_safe }
     }
 
     fn check(&self) -> Result<(), CommitError> {
-        match self.is_durable.load(Relaxed) {
+        match self.is_safe.load(Relaxed) {
             true => Ok(()),
-            false => Err(CommitError::Unavailable("the database does not sync".into())),
+            false => Err(CommitError::Unavailable(
+                "the database may not keep a plant as it was sent, and the log says why".into(),
+            )),
         }
     }
 }
@@ -95,10 +97,13 @@ impl<'a> SortedPlants<'a> {
     /// Commits the plants, and says what became of each.
     async fn put(&self, session: &Session) -> Result<Vec<Outcome>, PostgresError> {
         let created = self.insert(session).await?;
-        if created.len() == self.plants.len() {
+        let mut taken = self.firsts.iter().map(|plant| plant.id).collect::<Vec<_>>();
+        if created == taken && taken.len() == self.plants.len() {
             return Ok(vec![Outcome::Created; created.len()]);
         }
-        let mut taken = self.firsts.iter().map(|plant| plant.id).collect::<Vec<_>>();
+        if created.iter().any(|id| taken.binary_search(id).is_err()) {
+            return Err(PostgresError::OtherIds);
+        }
         taken.retain(|id| created.binary_search(id).is_err());
         let found = read(session, &taken).await?;
         self.compare(&created, &found)
