@@ -1,6 +1,7 @@
 //! What operators do with the files of a store: copy, move, delete, look, and read for long.
 
 mod copies;
+pub mod restore;
 
 use std::collections::BTreeMap;
 use std::fs;

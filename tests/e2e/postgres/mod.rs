@@ -12,6 +12,7 @@ mod load;
 mod pauses;
 mod poolers;
 mod refusals;
+mod restore;
 mod rollbacks;
 mod safety;
 mod scene;

@@ -10,6 +10,7 @@ pub mod hanging_disk;
 pub mod long_wals;
 pub mod metrics;
 pub mod read_only;
+pub mod restore;
 pub mod schemas;
 pub mod slow_disk;
 pub mod stale_wals;
