@@ -5,7 +5,7 @@
 //! ```
 
 use anyhow::{Context, Result, bail};
-use plant_store_client::{client_with_token, explained, may_repeat, refusal, types::NewPlant};
+use plant_store_client::{Failure, client_with_token, types::NewPlant};
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -18,13 +18,11 @@ async fn main() -> Result<()> {
     let plant = NewPlant::builder().id(id).name(name).tag(words.next());
 
     let client = client_with_token(base_url, &token)?;
-    match client.create_plant().body(plant).send().await {
+    match client.create_plant().body(plant).send().await.map_err(Failure::from) {
         Ok(created) => println!("created {:?}", *created),
-        Err(error) => match refusal(&error) {
-            Some(refusal) if refusal.error == 409 => println!("taken: {}", refusal.message),
-            _ if may_repeat(&error) => bail!("try again in a moment: {}", explained(&error)),
-            _ => bail!("{}", explained(&error)),
-        },
+        Err(failure) if failure.code() == Some(409) => println!("taken: {failure}"),
+        Err(failure) if failure.is_retryable() => bail!("try again in a moment: {failure}"),
+        Err(failure) => return Err(failure.into()),
     }
     Ok(())
 }

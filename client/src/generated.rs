@@ -19,7 +19,7 @@ use progenitor_client::{encode_path, ClientHooks, OperationInfo, RequestBuilderE
 #[allow(clippy::all)]
 pub mod types {
     ///Why a request was refused.
-    #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
     pub struct Error {
         ///The HTTP status code (RFC 9110) that names the failure. 400: the body is not a NewPlant; 401: no valid bearer token; 408: the body did not arrive in time; 409: the id belongs to a different plant; 413: the body is too large; 415: the body is not plain application/json; 429: more creates a second than the token may send; 500: a fault of the service; 503: the service cannot take the plant now. After 408, 429, 500, 503 the same plant may be sent again, as it is. A value that a client does not know means the same as the x00 of its class (RFC 9110, section 15).
         pub error: i32,
@@ -32,7 +32,7 @@ pub mod types {
         }
     }
     ///A plant to create: a plant and its identification number. Unknown members are ignored.
-    #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
     pub struct NewPlant {
         ///Identification number of the plant, chosen by the client: any integer of 64 bits.
         pub id: i64,
@@ -48,7 +48,7 @@ pub mod types {
         }
     }
     ///A plant of the store.
-    #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug)]
+    #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
     pub struct Plant {
         ///Name of the plant.
         pub name: ::std::string::String,
@@ -164,7 +164,7 @@ pub mod types {
             }
             pub fn tag<T>(mut self, value: T) -> Self
             where
-                T: ::std::convert::TryInto<::std::option::Option<::std::string::String>>,
+                T: crate::IntoOptional<::std::string::String>,
                 T::Error: ::std::fmt::Display,
             {
                 self.tag = value
@@ -227,7 +227,7 @@ pub mod types {
             }
             pub fn tag<T>(mut self, value: T) -> Self
             where
-                T: ::std::convert::TryInto<::std::option::Option<::std::string::String>>,
+                T: crate::IntoOptional<::std::string::String>,
                 T::Error: ::std::fmt::Display,
             {
                 self.tag = value

@@ -7,6 +7,7 @@
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
+mod failure;
 #[rustfmt::skip]
 mod generated;
 
@@ -15,10 +16,13 @@ mod generated;
 #[cfg(feature = "mock")]
 #[rustfmt::skip]
 pub mod mock;
+mod optional;
 mod options;
 mod retry;
 
 pub use backon::ExponentialBuilder;
+pub use failure::Failure;
 pub use generated::{Client, ClientInfo, Error, ResponseValue, builder, types};
+pub use optional::IntoOptional;
 pub use options::{ClientOptions, InvalidClient, client_with_token};
-pub use retry::{Answer, Provided, RetryingClient, explained, may_repeat, refusal, retry_policy};
+pub use retry::{Answer, Provided, Retry, RetryingClient, retry_policy};

@@ -45,7 +45,8 @@ pub struct ClientOptions {
     /// How long a connection may take to open, TLS included. By default 5 seconds.
     pub connect_timeout: Duration,
     /// How long a request may take, from its first byte to the last byte of its answer. By default
-    /// 30 seconds: by default the service waits for a body for 10 seconds.
+    /// 30 seconds: by default the service waits for a body for 10 seconds. The provider of the token
+    /// of a [`RetryingClient`](crate::RetryingClient) has as long.
     pub timeout: Duration,
 }
 

@@ -1,83 +1,24 @@
-//! What may be sent again, and a client that does so.
+//! A client that repeats what may succeed later.
 //!
 //! A create is safe to repeat, also if the first attempt has stored the plant: the id is the
 //! client's, and the service answers the same plant under the same id with 200 again. So a client
 //! that lost an answer can neither lose nor double a plant by sending it again.
 
 use std::error::Error as StdError;
-use std::io;
+use std::fmt::{self, Debug, Display, Formatter};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use backon::{ExponentialBuilder, Retryable};
-use reqwest::header::RETRY_AFTER;
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
-use crate::options::{Cause, chain};
-use crate::{Client, ClientOptions, Error, InvalidClient, ResponseValue, types};
-
-/// The values of `error` after which the same plant may be accepted later.
-const MAY_PASS: [i32; 4] = [408, 429, 500, 503];
+use crate::failure::with_causes;
+use crate::{Client, ClientOptions, Error, Failure, InvalidClient, ResponseValue, types};
 
 /// The longest `Retry-After` that is waited for.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
-
-/// The `Error` body of a 400, if the service refused the request.
-#[must_use]
-pub fn refusal(error: &Error<types::Error>) -> Option<&types::Error> {
-    let Error::ErrorResponse(response) = error else { return None };
-    Some(response)
-}
-
-/// What went wrong, with its causes, in one line for people.
-#[must_use]
-pub fn explained(error: &Error<types::Error>) -> String {
-    match error {
-        Error::ErrorResponse(body) => format!("refused with {}: {}", body.error, body.message),
-        Error::UnexpectedResponse(response) => format!(
-            "{} answered {}, which a plant store does not: see whether the base URL is right",
-            response.url(),
-            response.status()
-        ),
-        Error::CommunicationError(error) | Error::ResponseBodyError(error) => {
-            let causes = chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ");
-            // The first byte of every TLS record is its content type (RFC 8446, section 5.1).
-            let advice = match causes.ends_with("InvalidContentType") {
-                true => ": the server does not speak TLS there; see whether its URL is http",
-                false => "",
-            };
-            causes + advice
-        }
-        error => error.to_string(),
-    }
-}
-
-/// Whether sending the same plant again, as it is, may succeed.
-///
-/// It may if no answer came (the connection was lost, or a time-out has passed), if `error` is 408,
-/// 429, 500 or 503 or an unknown 5xx (RFC 9110, section 15), and if a proxy on the way answered with a 5xx. Any other refusal would come again. So
-/// would a bad URL, a scheme that is not supported, and a certificate that is not trusted.
-#[must_use]
-pub fn may_repeat(error: &Error<types::Error>) -> bool {
-    match error {
-        Error::ErrorResponse(refusal) => {
-            MAY_PASS.contains(&refusal.error) || refusal.error / 100 == 5
-        }
-        Error::UnexpectedResponse(response) => response.status().is_server_error(),
-        Error::CommunicationError(error) => !error.is_builder() && !chain(error).any(breaks_tls),
-        Error::ResponseBodyError(_) => true,
-        _ => false,
-    }
-}
-
-/// Whether the server broke the rules of TLS: a certificate that is not trusted, or no TLS at all.
-/// rustls reports it as [`io::ErrorKind::InvalidData`]; a connection that breaks has other kinds.
-fn breaks_tls(error: &Cause) -> bool {
-    let Some(error) = error.downcast_ref::<io::Error>() else { return false };
-    // What an I/O error holds is not among its sources.
-    error.kind() == io::ErrorKind::InvalidData
-        || error.get_ref().is_some_and(|held| breaks_tls(held))
-}
 
 /// The default policy: up to 10 repeats, after pauses of 0.1 to 10 seconds that double. To each
 /// pause comes a random part of up to its own length, so that the clients that lost the same
@@ -91,7 +32,7 @@ pub fn retry_policy() -> ExponentialBuilder {
         .with_jitter()
 }
 
-/// What an operation answers.
+/// What an operation of [`Client`] answers.
 pub type Answer<T> = Result<ResponseValue<T>, Error<types::Error>>;
 
 /// A token, or why there is none.
@@ -99,29 +40,55 @@ pub type Provided = Result<String, Box<dyn StdError + Send + Sync>>;
 
 type Providing = Pin<Box<dyn Future<Output = Provided> + Send>>;
 
-/// A client that repeats what may pass ([`may_repeat`]), and that gets a new token if the service
-/// accepts the old one no longer.
+type Provider = dyn Fn() -> Providing + Send + Sync;
+
+/// A repeat that comes after a pause.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Retry<'a> {
+    /// Why the last try failed.
+    pub failure: &'a Failure,
+    /// How many tries have failed, from 1 on.
+    pub tries: usize,
+    /// How long the client waits before it tries again.
+    pub pause: Duration,
+}
+
+/// A client that repeats what may succeed later ([`Failure::is_retryable`]), and that gets a new
+/// token if the service no longer accepts the old one. Its clones share the token and the
+/// connections.
+#[derive(Clone)]
 pub struct RetryingClient {
     options: ClientOptions,
     policy: ExponentialBuilder,
-    provider: Box<dyn Fn() -> Providing + Send + Sync>,
-    /// The client, and the token that it sends.
-    client: Mutex<(Client, String)>,
+    provider: Arc<Provider>,
+    hook: Arc<dyn Fn(&Retry<'_>) + Send + Sync>,
+    current: Arc<Mutex<Current>>,
+}
+
+/// The client of the last token.
+struct Current {
+    client: Client,
+    token: String,
+    /// How often another token was asked for, and why the last time brought none.
+    asked: u64,
+    no_token: Option<String>,
 }
 
 impl RetryingClient {
     /// A client that takes its token from `provider`: at once, and again after each refusal with
     /// `error` 401. If it then gives another token, the request is sent once more with that one.
-    /// Requests that are refused at the same time ask it once.
+    /// Requests that are refused at the same time ask it once, whatever it answers. It has the time
+    /// of a request, [`ClientOptions::timeout`].
     pub async fn new<F, Fut>(options: ClientOptions, provider: F) -> Result<Self, InvalidClient>
     where
         F: Fn() -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Provided> + Send + 'static,
     {
-        let token = provider().await.map_err(InvalidClient::Provider)?;
-        let client = Mutex::new((options.client(&token)?, token));
-        let provider = Box::new(move || -> Providing { Box::pin(provider()) });
-        Ok(Self { options, policy: retry_policy(), provider, client })
+        let provider: Arc<Provider> = Arc::new(move || Box::pin(provider()));
+        let (client, token) = provided(&options, &*provider).await?;
+        let current = Arc::new(Mutex::new(Current { client, token, asked: 0, no_token: None }));
+        Ok(Self { options, policy: retry_policy(), provider, hook: Arc::new(|_| {}), current })
     }
 
     /// Repeats by this policy instead of [`retry_policy`].
@@ -130,59 +97,113 @@ impl RetryingClient {
         Self { policy, ..self }
     }
 
-    /// Creates a plant, and repeats it by the policy. Returns the last error when the policy ends.
-    pub async fn create_plant(&self, plant: &types::NewPlant) -> Answer<types::Plant> {
-        let send =
-            |client: Client| async move { client.create_plant().body(plant.clone()).send().await };
+    /// Calls `hook` before each pause: to count repeats, or to log why they come.
+    #[must_use]
+    pub fn on_retry(self, hook: impl Fn(&Retry<'_>) + Send + Sync + 'static) -> Self {
+        Self { hook: Arc::new(hook), ..self }
+    }
+
+    /// Creates a plant, and repeats it by the policy. It takes a builder, a plant, or a reference to
+    /// one. Returns the last failure when the policy ends.
+    pub async fn create_plant<P>(&self, plant: P) -> Result<ResponseValue<types::Plant>, Failure>
+    where
+        P: TryInto<types::NewPlant>,
+        P::Error: Display,
+    {
+        let plant = plant.try_into().map_err(|error| Error::InvalidRequest(error.to_string()))?;
+        let plant = &plant;
+        let send = |client: Client| async move { client.create_plant().body(plant).send().await };
         self.repeat(send).await
     }
 
     /// Repeats an operation by the policy. It must be safe to repeat, as a create is. A pause is at
     /// least as long as a `Retry-After` of up to a minute says.
-    pub async fn repeat<T, Fut>(&self, operation: impl Fn(Client) -> Fut) -> Answer<T>
+    pub async fn repeat<T, Fut>(
+        &self,
+        operation: impl Fn(Client) -> Fut,
+    ) -> Result<ResponseValue<T>, Failure>
     where
         Fut: Future<Output = Answer<T>>,
     {
-        let attempt = || async {
-            let (client, token) = self.client.lock().await.clone();
-            match operation(client).await {
-                Err(error) if refusal(&error).is_some_and(|refusal| refusal.error == 401) => {
-                    match self.with_another_token(&token).await {
-                        Some(client) => operation(client).await,
-                        None => Err(error),
-                    }
-                }
-                answer => answer,
-            }
+        let mut tries = 0;
+        let notify = |failure: &Failure, pause| {
+            tries += 1;
+            (self.hook)(&Retry { failure, tries, pause });
         };
-        attempt
+        (|| self.attempt(&operation))
             .retry(self.policy)
-            .when(may_repeat)
-            .adjust(|error, pause| Some(pause? + retry_after(error).min(LONGEST_RETRY_AFTER)))
+            .when(Failure::is_retryable)
+            .adjust(|failure, pause| Some(pause? + failure.retry_after().min(LONGEST_RETRY_AFTER)))
+            .notify(notify)
             .await
     }
 
-    /// A client with another token than the refused one, if the provider has another.
-    async fn with_another_token(&self, refused: &str) -> Option<Client> {
-        let mut current = self.client.lock().await;
-        // Another request may have been refused before, and have got another one.
-        if current.1 == refused {
-            let token = (self.provider)().await.ok().filter(|token| token != refused)?;
-            *current = (self.options.client(&token).ok()?, token);
+    /// Sends an operation, and once more if its token is refused and there is another one.
+    async fn attempt<T, Fut>(
+        &self,
+        operation: &impl Fn(Client) -> Fut,
+    ) -> Result<ResponseValue<T>, Failure>
+    where
+        Fut: Future<Output = Answer<T>>,
+    {
+        let (client, token, asked) = {
+            let current = self.current.lock().await;
+            (current.client.clone(), current.token.clone(), current.asked)
+        };
+        match operation(client).await {
+            Err(Error::ErrorResponse(refusal)) if refusal.error == 401 => {
+                match self.with_another_token(&token, asked).await {
+                    Ok(client) => Ok(operation(client).await?),
+                    Err(why) => Err(Failure::without_token(Error::ErrorResponse(refusal), why)),
+                }
+            }
+            answer => Ok(answer?),
         }
-        Some(current.0.clone())
+    }
+
+    /// A client with another token than the refused one, or why there is none. `asked` is from the
+    /// time before the refusal: if the provider was asked since, what it gave is taken.
+    async fn with_another_token(
+        &self,
+        refused: &str,
+        asked: u64,
+    ) -> Result<Client, Option<String>> {
+        let mut current = self.current.lock().await;
+        if current.token == refused && current.asked == asked {
+            match provided(&self.options, &*self.provider).await {
+                Ok((client, token)) => *current = Current { client, token, asked, no_token: None },
+                Err(error) => current.no_token = Some(with_causes(&error)),
+            }
+            current.asked += 1;
+        }
+        match current.token == refused {
+            true => Err(current.no_token.clone()),
+            false => Ok(current.client.clone()),
+        }
     }
 }
 
-/// The seconds of a `Retry-After` (RFC 9110, section 10.2.3), else no time.
-fn retry_after(error: &Error<types::Error>) -> Duration {
-    let headers = match error {
-        Error::ErrorResponse(response) => response.headers(),
-        Error::UnexpectedResponse(response) => response.headers(),
-        _ => return Duration::ZERO,
-    };
-    let seconds = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-    Duration::from_secs(seconds.unwrap_or_default())
+/// Shows no token.
+impl Debug for RetryingClient {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("RetryingClient")
+            .field("options", &self.options)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A client with the provider's token.
+async fn provided(
+    options: &ClientOptions,
+    provider: &Provider,
+) -> Result<(Client, String), InvalidClient> {
+    let token = timeout(options.timeout, provider()).await.unwrap_or_else(|_| {
+        Err(format!("the provider of the token took longer than {:?}", options.timeout).into())
+    });
+    let token = token.map_err(InvalidClient::Provider)?;
+    Ok((options.client(&token)?, token))
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use std::net::TcpListener;
 use httpmock::MockServer;
 use plant_store_client::mock::MockServerExt;
 use plant_store_client::types::{Error, NewPlant, Plant};
-use plant_store_client::{Client, client_with_token, may_repeat, refusal};
+use plant_store_client::{Client, Failure, client_with_token};
 
 /// The consumer's own code: a greenhouse that labels what it plants.
 #[derive(Debug, PartialEq)]
@@ -29,13 +29,11 @@ enum Label {
 }
 
 async fn plant(client: &Client, plant: NewPlant) -> Label {
-    match client.create_plant().body(plant).send().await {
+    match client.create_plant().body(plant).send().await.map_err(Failure::from) {
         Ok(plant) => Label::Planted(plant.into_inner().name),
-        Err(error) if may_repeat(&error) => Label::Later,
-        Err(error) => match refusal(&error) {
-            Some(refusal) if refusal.error == 409 => Label::Taken,
-            _ => Label::Broken(plant_store_client::explained(&error)),
-        },
+        Err(failure) if failure.is_retryable() => Label::Later,
+        Err(failure) if failure.code() == Some(409) => Label::Taken,
+        Err(failure) => Label::Broken(failure.to_string()),
     }
 }
 

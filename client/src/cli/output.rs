@@ -4,7 +4,8 @@ use std::fmt::Debug;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use crate::{Error, ResponseValue, explained, types};
+use crate::failure::explained;
+use crate::{Error, ResponseValue, types};
 use serde::Serialize;
 use serde_json::Value;
 

@@ -1,20 +1,36 @@
 use reqwest::StatusCode;
 
-use crate::{Error, RetryingClient, may_repeat, types};
+use crate::types::NewPlant;
+use crate::{Error, Failure, RetryingClient};
 
 #[test]
 fn errors_of_a_proxy_may_be_repeated() {
     for (status, repeat) in [(401, false), (404, false), (502, true), (504, true)] {
         let mut response = http::Response::new("");
         *response.status_mut() = StatusCode::from_u16(status).expect("a status");
-        assert_eq!(may_repeat(&Error::UnexpectedResponse(response.into())), repeat, "{status}");
+        let failure = Failure::from(Error::UnexpectedResponse(response.into()));
+        assert_eq!(failure.is_retryable(), repeat, "{status}");
     }
-    assert!(!may_repeat(&Error::InvalidRequest(String::new())));
+    assert!(!Failure::from(Error::InvalidRequest(String::new())).is_retryable());
 }
 
 /// A consumer may give it to another thread.
 #[test]
 fn create_is_send() {
     fn is_send(_: impl Send) {}
-    let _ = |client: &RetryingClient, plant: &types::NewPlant| is_send(client.create_plant(plant));
+    let _ = |client: &RetryingClient, plant: &NewPlant| is_send(client.create_plant(plant));
+    let _ = |client: &RetryingClient| is_send(client.create_plant(NewPlant::builder()));
+}
+
+#[test]
+fn optional_member_takes_what_a_required_one_takes_and_plants_are_compared() {
+    let fern = |tag: Option<&str>| {
+        let fern = NewPlant::builder().id(1).name("Fern");
+        NewPlant::try_from(fern.tag(tag)).expect("a plant")
+    };
+    let tagged = NewPlant::builder().id(1).name("Fern").tag("indoor");
+    assert_eq!(fern(Some("indoor")), tagged.try_into().expect("a plant"));
+    let tagged = NewPlant::builder().id(1).name("Fern").tag(Some("indoor".to_owned()));
+    assert_eq!(fern(Some("indoor")), tagged.tag("indoor".to_owned()).try_into().expect("a plant"));
+    assert_ne!(fern(None), fern(Some("indoor")));
 }

@@ -1,20 +1,22 @@
 //! The client that repeats a request if that may help, against the real binary.
 
 use std::cell::RefCell;
+use std::error::Error;
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use plant_store_client::types::{self, NewPlant};
 use plant_store_client::{
-    Client, ClientOptions, Error, ExponentialBuilder, InvalidClient, ResponseValue, RetryingClient,
-    explained, refusal,
+    Client, ClientOptions, ExponentialBuilder, Failure, InvalidClient, Provided, ResponseValue,
+    Retry, RetryingClient,
 };
 use plant_store_tests::Server;
 use plant_store_tests::tls::{Authority, TLS};
+use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
 use super::pem;
@@ -45,7 +47,7 @@ async fn client(options: ClientOptions, token: &str) -> RetryingClient {
 }
 
 /// Creates a plant, and counts how often it is sent.
-async fn sent(client: &RetryingClient) -> (usize, Result<types::Plant, Error<types::Error>>) {
+async fn sent(client: &RetryingClient) -> (usize, Result<types::Plant, Failure>) {
     let attempts = AtomicUsize::new(0);
     let send = |client: Client| {
         attempts.fetch_add(1, Ordering::Relaxed);
@@ -125,7 +127,7 @@ async fn refusal_409_is_not_repeated() {
     let client = client(ClientOptions::new(&server.url), &server.token).await;
     let (attempts, refused) = sent(&client).await;
     let refused = refused.expect_err("no plant");
-    assert_eq!((attempts, refusal(&refused).map(|refusal| refusal.error)), (1, Some(409)));
+    assert_eq!((attempts, refused.code()), (1, Some(409)));
 }
 
 #[tokio::test]
@@ -134,11 +136,40 @@ async fn repeats_end_with_the_policy_and_the_last_error() {
     let address = port.local_addr().expect("it is bound");
     drop(port);
     let client = client(ClientOptions::new(&format!("http://{address}")), "pst_").await;
-    let client = client.with_policy(policy().with_max_times(3));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let hook = {
+        let seen = seen.clone();
+        move |retry: &Retry| {
+            let seen_now = (retry.tries, retry.failure.to_string(), retry.pause > Duration::ZERO);
+            seen.lock().expect("no panic").push(seen_now);
+        }
+    };
+    let client = client.with_policy(policy().with_max_times(3)).on_retry(hook);
     let (attempts, lost) = sent(&client).await;
-    let said = explained(&lost.expect_err("no answer"));
+    let said = lost.expect_err("no answer").to_string();
     assert_eq!(attempts, 4);
     assert!(said.contains("Connection refused"), "{said}");
+    let expected = [1, 2, 3].map(|tries| (tries, said.clone(), true));
+    assert_eq!(*seen.lock().expect("no panic"), expected);
+}
+
+/// What a program prints that passes the failure on with `?`.
+#[tokio::test]
+async fn failure_that_is_passed_on_shows_its_cause() {
+    async fn create(client: &RetryingClient) -> Result<types::Plant, Box<dyn Error>> {
+        let fern = NewPlant::builder().id(1).name("Fern").tag("indoor");
+        Ok(client.create_plant(fern).await?.into_inner())
+    }
+    let server = Server::start();
+    server.create(r#"{"id":1,"name":"Ficus"}"#).plant();
+    let taken = client(ClientOptions::new(&server.url), &server.token).await;
+    let said = create(&taken).await.expect_err("the id is taken").to_string();
+    assert!(said.starts_with("refused with 409: plant 1 "), "{said}");
+    let nobody = client(ClientOptions::new("http://127.0.0.1:1"), "pst_").await;
+    let nobody = nobody.with_policy(policy().with_max_times(0));
+    let lost = create(&nobody).await.expect_err("no answer");
+    assert!(lost.to_string().contains("Connection refused"), "{lost}");
+    assert!(format!("{lost:?}").contains("Connection refused"), "{lost:?}");
 }
 
 #[tokio::test]
@@ -148,7 +179,7 @@ async fn time_out_is_repeated() {
     let options = ClientOptions { timeout: Duration::from_millis(50), ..ClientOptions::new(&url) };
     let client = client(options, "pst_").await.with_policy(policy().with_max_times(1));
     let (attempts, lost) = sent(&client).await;
-    let said = explained(&lost.expect_err("no answer"));
+    let said = lost.expect_err("no answer").to_string();
     assert_eq!(attempts, 2);
     assert!(said.contains("timed out"), "{said}");
 }
@@ -177,7 +208,7 @@ async fn certificate_that_is_not_trusted_is_not_repeated_and_the_cause_is_shown(
     let server = serving_tls(&Authority::new());
     let client = client(trusting(&server.url, &Authority::new()), &server.token).await;
     let (attempts, failed) = sent(&client).await;
-    let said = explained(&failed.expect_err("no answer"));
+    let said = failed.expect_err("no answer").to_string();
     assert_eq!(attempts, 1, "{said}");
     assert!(said.contains("certificate"), "{said}");
 }
@@ -224,15 +255,81 @@ async fn refused_token_is_renewed_once_for_all_requests_and_they_are_sent_again(
     let client = client.expect("a client");
     client.create_plant(&ficus(0)).await.expect("the old token is accepted");
     server.command(&["token", "revoke", "old"]);
-    let client = Arc::new(client);
-    let mut requests = JoinSet::new();
-    for id in 1..=8 {
-        let client = client.clone();
-        requests.spawn(async move { client.create_plant(&ficus(id)).await });
-    }
-    let created = requests.join_all().await;
+    let created = eight_at_once(&client).await;
     assert!(created.iter().all(Result::is_ok), "{created:?}");
     assert_eq!(asked.load(Ordering::Relaxed), 2);
+}
+
+/// Creates eight plants, each with a clone of the client. None is sent before all have their token.
+async fn eight_at_once(client: &RetryingClient) -> Vec<Result<(), Failure>> {
+    let mut requests = JoinSet::new();
+    let all = Arc::new(Barrier::new(8));
+    for id in 1..=8 {
+        let (client, all) = (client.clone(), all.clone());
+        let send = move |client: Client| {
+            let all = all.clone();
+            async move {
+                all.wait().await;
+                client.create_plant().body(ficus(id)).send().await
+            }
+        };
+        requests.spawn(async move { client.repeat(send).await.map(|_| ()) });
+    }
+    requests.join_all().await
+}
+
+/// At first a token that is not accepted, and later what `then` gives.
+async fn provided(asked: Arc<AtomicUsize>, then: impl Future<Output = Provided>) -> Provided {
+    match asked.fetch_add(1, Ordering::Relaxed) {
+        0 => Ok("pst_".to_owned()),
+        _ => then.await,
+    }
+}
+
+#[tokio::test]
+async fn provider_that_fails_is_asked_once_for_all_that_wait_and_each_says_why() {
+    let server = Server::start();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let provider = {
+        let asked = asked.clone();
+        move || provided(asked.clone(), async { Err("the vault is sealed".into()) })
+    };
+    let client = RetryingClient::new(ClientOptions::new(&server.url), provider).await;
+    for refused in eight_at_once(&client.expect("a client")).await {
+        let failure = refused.expect_err("no token is accepted");
+        assert_eq!((failure.code(), failure.is_retryable()), (Some(401), false));
+        let said = failure.to_string();
+        assert!(said.ends_with("; no token can be had: the vault is sealed"), "{said}");
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test]
+async fn provider_that_hangs_has_the_time_of_a_request() {
+    let server = Server::start();
+    let options =
+        || ClientOptions { timeout: Duration::from_secs(1), ..ClientOptions::new(&server.url) };
+    let hanging = RetryingClient::new(options(), std::future::pending).await.expect_err("no token");
+    assert!(matches!(hanging, InvalidClient::Provider(_)), "{hanging:?}");
+
+    let asked = Arc::new(AtomicUsize::new(0));
+    let provider = {
+        let asked = asked.clone();
+        move || provided(asked.clone(), std::future::pending())
+    };
+    let client = RetryingClient::new(options(), provider).await;
+    for refused in eight_at_once(&client.expect("a client")).await {
+        let said = refused.expect_err("no token is accepted").to_string();
+        assert!(said.ends_with("the provider of the token took longer than 1s"), "{said}");
+    }
+    assert_eq!(asked.load(Ordering::Relaxed), 2);
+}
+
+#[tokio::test]
+async fn debug_output_of_the_client_shows_where_it_calls_and_no_token() {
+    let client = client(ClientOptions::new("http://127.0.0.1:1"), "pst_secret").await;
+    let shown = format!("{client:?}");
+    assert!(shown.contains("http://127.0.0.1:1") && !shown.contains("secret"), "{shown}");
 }
 
 #[tokio::test]
@@ -242,5 +339,5 @@ async fn refused_token_that_the_provider_gives_again_is_an_error() {
     let client = client(ClientOptions::new(&server.url), unknown).await;
     let (attempts, refused) = sent(&client).await;
     let refused = refused.expect_err("no plant");
-    assert_eq!((attempts, refusal(&refused).map(|refusal| refusal.error)), (1, Some(401)));
+    assert_eq!((attempts, refused.code()), (1, Some(401)));
 }

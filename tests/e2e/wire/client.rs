@@ -4,7 +4,7 @@ use std::process::Command;
 
 use nix::sys::signal::Signal;
 use plant_store_client::types::{self, NewPlant};
-use plant_store_client::{Client, Error, ResponseValue, client_with_token, may_repeat, refusal};
+use plant_store_client::{Client, Error, Failure, ResponseValue, client_with_token};
 use plant_store_launcher::build_example;
 use plant_store_server::http::error_code::ErrorCode;
 use plant_store_tests::Server;
@@ -13,17 +13,17 @@ use reqwest::header::HeaderMap;
 
 use crate::database;
 
-type Created = Result<types::Plant, Error<types::Error>>;
+type Created = Result<types::Plant, Failure>;
 
 async fn create(client: &Client, name: &str, tag: Option<&str>) -> Created {
-    let plant = NewPlant::builder().id(1).name(name).tag(tag.map(str::to_owned));
-    client.create_plant().body(plant).send().await.map(ResponseValue::into_inner)
+    let plant = NewPlant::builder().id(1).name(name).tag(tag);
+    Ok(client.create_plant().body(plant).send().await?.into_inner())
 }
 
-/// The `error` of a refusal, and what `may_repeat` says of it.
-fn error_and_may_repeat(result: Created) -> (Option<i32>, bool) {
-    let error = result.expect_err("no plant");
-    (refusal(&error).map(|refusal| refusal.error), may_repeat(&error))
+/// The `error` of a refusal, and whether it may be repeated.
+fn code_and_is_retryable(result: Created) -> (Option<i32>, bool) {
+    let failure = result.expect_err("no plant");
+    (failure.code(), failure.is_retryable())
 }
 
 #[tokio::test]
@@ -35,10 +35,10 @@ async fn client_creates_repeats_and_meets_409_and_401() {
         assert_eq!((plant.name.as_str(), plant.tag.as_deref()), ("Ficus", Some("indoor")));
     }
     for (name, tag) in [("Fern", Some("indoor")), ("Ficus", None), ("Ficus", Some(""))] {
-        assert_eq!(error_and_may_repeat(create(&client, name, tag).await), (Some(409), false));
+        assert_eq!(code_and_is_retryable(create(&client, name, tag).await), (Some(409), false));
     }
     let unknown = server.client_with("pst_0123456789ABCDEFGHIJabcdefghij0038H4se");
-    assert_eq!(error_and_may_repeat(create(&unknown, "Ficus", None).await), (Some(401), false));
+    assert_eq!(code_and_is_retryable(create(&unknown, "Ficus", None).await), (Some(401), false));
 }
 
 #[tokio::test]
@@ -46,14 +46,14 @@ async fn client_says_503_500_and_lost_connections_may_be_repeated() {
     let mut server = Server::start();
     let client = server.client();
     let lock = database::locked(&server);
-    assert_eq!(error_and_may_repeat(create(&client, "Ficus", None).await), (Some(503), true));
+    assert_eq!(code_and_is_retryable(create(&client, "Ficus", None).await), (Some(503), true));
     drop(lock);
     create(&client, "Ficus", None).await.expect("the store takes writes again");
     database::drop_plants_table(&server);
-    assert_eq!(error_and_may_repeat(create(&client, "Ficus", None).await), (Some(500), true));
+    assert_eq!(code_and_is_retryable(create(&client, "Ficus", None).await), (Some(500), true));
     server.signal(Signal::SIGKILL);
     server.wait();
-    assert_eq!(error_and_may_repeat(create(&client, "Ficus", None).await), (None, true));
+    assert_eq!(code_and_is_retryable(create(&client, "Ficus", None).await), (None, true));
 }
 
 /// The client cannot use the service's own table, which says what may succeed later. So this test
@@ -64,7 +64,8 @@ fn client_repeats_exactly_the_errors_that_may_pass() {
     for (error, may_pass) in known.chain([(418, false), (507, true)]) {
         let body = types::Error { error: error.into(), message: String::new() };
         let response = ResponseValue::new(body, StatusCode::BAD_REQUEST, HeaderMap::new());
-        assert_eq!(may_repeat(&Error::ErrorResponse(response)), may_pass, "{error}");
+        let failure = Failure::from(Error::ErrorResponse(response));
+        assert_eq!(failure.is_retryable(), may_pass, "{error}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Framing of requests: what HTTP allows, and what it forbids.
 
 use plant_store_client::Client;
-use plant_store_client::types::NewPlant;
+use plant_store_client::{Failure, types::NewPlant};
 use plant_store_tests::{Server, bearer, head, plant};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::json;
@@ -132,8 +132,7 @@ async fn http_2_with_prior_knowledge_works() {
     let unaccepted = client_with("x");
     for _ in 0..2 {
         let refused = unaccepted.create_plant().body(ficus.clone()).send().await.expect_err("401");
-        let refusal = plant_store_client::refusal(&refused).expect("a declared refusal");
-        assert_eq!(refusal.error, 401);
+        assert_eq!(Failure::from(refused).code(), Some(401));
     }
 }
 

@@ -54,8 +54,8 @@ fn lists_of_errors_that_may_be_repeated_are_that_of_the_table() {
         codes.map(|code| code.number()).collect::<Vec<_>>()
     };
     for (file, before) in [
-        ("client/src/retry.rs", "if `error` is "),
-        ("client/src/retry.rs", "\nconst MAY_PASS: [i32; 4] = ["),
+        ("client/src/failure.rs", "if `error` is "),
+        ("client/src/failure.rs", "\nconst MAY_PASS: [i32; 4] = ["),
         ("xtask/chores/src/docs/recipes.md", "after `error` "),
         ("tests/conformance/recipes/with_fetch.ts", "\nconst MAY_PASS = ["),
         ("tests/conformance/recipes/with_httpx.py", "\nMAY_PASS = {"),

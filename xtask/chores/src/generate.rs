@@ -9,6 +9,11 @@ use plant_store_server::http::document::{document, document_text};
 use progenitor::{GenerationSettings, Generator, InterfaceStyle};
 use serde_json::json;
 use similar::TextDiff;
+use syn::visit_mut::VisitMut;
+use syn::{
+    AngleBracketedGenericArguments, GenericArgument, Path, PathArguments, TraitBound, Type,
+    parse_quote,
+};
 
 use crate::compat::DOCUMENT;
 use xtask::run::root;
@@ -113,7 +118,8 @@ pub fn generated() -> Result<Vec<Generated>> {
     let mut files = vec![published()];
     for (path, tokens) in generated {
         let tokens = tokens.with_context(|| format!("progenitor cannot make {path}"))?;
-        let file = syn::parse2(tokens).context("progenitor wrote no Rust")?;
+        let mut file = syn::parse2(tokens).context("progenitor wrote no Rust")?;
+        OptionalSetters.visit_file_mut(&mut file);
         files.push(Generated { path, text: format!("{HEADER}{}", prettyplease::unparse(&file)) });
     }
     files.push(members()?);
@@ -145,6 +151,28 @@ pub fn published() -> Generated {
 
 fn generator() -> Generator {
     let mut settings = GenerationSettings::new();
-    settings.with_interface(InterfaceStyle::Builder);
+    settings.with_interface(InterfaceStyle::Builder).with_derive("PartialEq");
     Generator::new(&settings)
+}
+
+/// Has the setter of an optional member take what that of a required one takes, such as a `&str`:
+/// `IntoOptional<T>` instead of `TryInto<Option<T>>`.
+struct OptionalSetters;
+
+impl VisitMut for OptionalSetters {
+    fn visit_trait_bound_mut(&mut self, bound: &mut TraitBound) {
+        if let Some(value) = argument_of(&bound.path, "TryInto")
+            && let Some(GenericArgument::Type(Type::Path(option))) = value.args.first()
+            && let Some(value) = argument_of(&option.path, "Option")
+        {
+            bound.path = parse_quote!(crate::IntoOptional #value);
+        }
+    }
+}
+
+/// The arguments of a path that ends with this name.
+fn argument_of<'a>(path: &'a Path, name: &str) -> Option<&'a AngleBracketedGenericArguments> {
+    let last = path.segments.last().filter(|last| last.ident == name)?;
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+    Some(arguments)
 }

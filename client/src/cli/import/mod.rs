@@ -18,8 +18,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::{
-    Answer, Client, ClientInfo, Error, ResponseValue, RetryingClient, explained, may_repeat,
-    refusal, retry_policy, types,
+    Answer, Client, ClientInfo, Error, ResponseValue, RetryingClient, retry_policy, types,
 };
 use anyhow::{Context, Result, anyhow, ensure};
 use futures::{StreamExt, TryStreamExt};
@@ -159,24 +158,26 @@ impl Import {
             Ok(body) => body,
             Err(refused) => return self.refused(*line, refused),
         };
-        let Err(error) = self.client.repeat(|client| post(client, body.clone())).await else {
+        let Err(failure) = self.client.repeat(|client| post(client, body.clone())).await else {
             self.given_up_in_a_row.set(0);
             self.counts.borrow_mut().created_or_already_there += 1;
             return Ok(());
         };
-        let (refused, why) = (refusal(&error), explained(&error));
-        match refused {
+        match failure.refusal() {
             // A service that fails as many in a row as are under way at once fails the others too.
-            _ if may_repeat(&error) => {
+            _ if failure.is_retryable() => {
                 self.counts.borrow_mut().given_up += 1;
-                self.reject(*line, refused.map(|refused| refused.error), &why)?;
+                self.reject(*line, failure.code(), &failure.to_string())?;
                 self.given_up_in_a_row.update(|given_up| given_up + 1);
                 let given_up = self.given_up_in_a_row.get();
-                ensure!(given_up < self.in_flight, "the service creates nothing any longer: {why}");
+                ensure!(
+                    given_up < self.in_flight,
+                    "the service creates nothing any longer: {failure}"
+                );
                 Ok(())
             }
             Some(refused) if refused.error != 401 => self.refused(*line, refused),
-            _ => Err(anyhow!(why)),
+            _ => Err(failure.into()),
         }
     }
 

@@ -1,0 +1,141 @@
+//! Why an operation failed, and whether it may be sent again.
+
+use std::error::Error as StdError;
+use std::fmt::{self, Debug, Display, Formatter};
+use std::io;
+use std::time::Duration;
+
+use reqwest::header::RETRY_AFTER;
+
+use crate::options::{Cause, chain};
+use crate::{Error, types};
+
+/// The values of `error` after which the same plant may be accepted later.
+const MAY_PASS: [i32; 4] = [408, 429, 500, 503];
+
+/// Why an operation failed: the error of the generated client, from which `?` makes it.
+///
+/// Its text is one line for people, with all causes.
+pub struct Failure {
+    error: Error<types::Error>,
+    /// Why there is no other token, if the service refused the one that it got.
+    no_token: Option<String>,
+}
+
+impl Failure {
+    /// The value of `error`, if the service refused the request.
+    #[must_use]
+    pub fn code(&self) -> Option<i32> {
+        self.refusal().map(|refusal| refusal.error)
+    }
+
+    /// The `Error` body of a 400, if the service refused the request.
+    #[must_use]
+    pub fn refusal(&self) -> Option<&types::Error> {
+        let Error::ErrorResponse(response) = &self.error else { return None };
+        Some(response)
+    }
+
+    /// Whether sending the same plant again, as it is, may succeed.
+    ///
+    /// It may if no answer came: the connection was lost, or a time-out has passed. It may
+    /// if `error` is 408, 429, 500 or 503 or an unknown 5xx (RFC 9110, section 15), and if a proxy
+    /// on the way answered with a 5xx. Any other refusal would come again. So would a bad URL, a
+    /// scheme that is not supported, and a certificate that is not trusted.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        match &self.error {
+            Error::ErrorResponse(refusal) => {
+                MAY_PASS.contains(&refusal.error) || refusal.error / 100 == 5
+            }
+            Error::UnexpectedResponse(response) => response.status().is_server_error(),
+            Error::CommunicationError(error) => {
+                !error.is_builder() && !chain(error).any(breaks_tls)
+            }
+            Error::ResponseBodyError(_) => true,
+            _ => false,
+        }
+    }
+
+    /// The error of the generated client, with the whole answer if one came.
+    #[must_use]
+    pub fn error(&self) -> &Error<types::Error> {
+        &self.error
+    }
+
+    /// A refusal of the token, and why there is no other one.
+    pub(crate) fn without_token(error: Error<types::Error>, no_token: Option<String>) -> Self {
+        Self { error, no_token }
+    }
+
+    /// The seconds of a `Retry-After` (RFC 9110, section 10.2.3), else no time.
+    pub(crate) fn retry_after(&self) -> Duration {
+        let headers = match &self.error {
+            Error::ErrorResponse(response) => response.headers(),
+            Error::UnexpectedResponse(response) => response.headers(),
+            _ => return Duration::ZERO,
+        };
+        let seconds = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+        Duration::from_secs(seconds.unwrap_or_default())
+    }
+}
+
+impl Display for Failure {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&explained(&self.error))?;
+        match &self.no_token {
+            Some(why) => write!(formatter, "; {why}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The text: it is what a `main` prints that returns the failure.
+impl Debug for Failure {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("Failure").field(&self.to_string()).finish()
+    }
+}
+
+/// Its text holds the causes already, so it has no `source`.
+impl StdError for Failure {}
+
+impl From<Error<types::Error>> for Failure {
+    fn from(error: Error<types::Error>) -> Self {
+        Self { error, no_token: None }
+    }
+}
+
+/// What went wrong, with its causes, in one line for people.
+pub(crate) fn explained(error: &Error<types::Error>) -> String {
+    match error {
+        Error::ErrorResponse(body) => format!("refused with {}: {}", body.error, body.message),
+        Error::UnexpectedResponse(response) => format!(
+            "{} answered {}, which a plant store does not: see whether the base URL is right",
+            response.url(),
+            response.status()
+        ),
+        Error::CommunicationError(error) | Error::ResponseBodyError(error) => with_causes(error),
+        error => error.to_string(),
+    }
+}
+
+/// An error and its causes, in one line.
+pub(crate) fn with_causes(error: &Cause) -> String {
+    let causes = chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ");
+    // The first byte of every TLS record is its content type (RFC 8446, section 5.1).
+    let advice = match causes.ends_with("InvalidContentType") {
+        true => ": the server does not speak TLS there; see whether its URL is http",
+        false => "",
+    };
+    causes + advice
+}
+
+/// Whether the server broke the rules of TLS: a certificate that is not trusted, or no TLS at all.
+/// rustls reports it as [`io::ErrorKind::InvalidData`]; a connection that breaks has other kinds.
+fn breaks_tls(error: &Cause) -> bool {
+    let Some(error) = error.downcast_ref::<io::Error>() else { return false };
+    // What an I/O error holds is not among its sources.
+    error.kind() == io::ErrorKind::InvalidData
+        || error.get_ref().is_some_and(|held| breaks_tls(held))
+}
