@@ -63,6 +63,16 @@ impl Failure {
         &self.error
     }
 
+    /// The last cause alone.
+    #[cfg(feature = "cli")]
+    pub(crate) fn root_cause(&self) -> String {
+        let error: &Cause = &self.error;
+        match error.source() {
+            Some(_) => chain(error).last().map(ToString::to_string).unwrap_or_default(),
+            None => self.to_string(),
+        }
+    }
+
     /// A refusal of the token, and why there is no other one.
     pub(crate) fn without_token(error: Error<types::Error>, no_token: Option<String>) -> Self {
         Self { error, no_token }

@@ -29,6 +29,11 @@ pub struct Connection {
 }
 
 impl Connection {
+    /// Where the service is.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// A client that sends each request once.
     pub fn client(&self) -> Result<Client> {
         Ok(self.options()?.client(&self.token()?)?)

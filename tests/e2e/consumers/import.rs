@@ -1,10 +1,12 @@
 //! `plants import`: every outcome, and interruptions.
 
 use std::fs;
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -135,7 +137,7 @@ fn import_killed_or_interrupted_several_times_and_run_again_ends_with_the_same_s
         })
         .collect();
     let server = Server::start();
-    let signals = [Signal::SIGKILL, Signal::SIGINT].repeat(amount(2, 10));
+    let signals = [Signal::SIGKILL, Signal::SIGINT, Signal::SIGTERM].repeat(amount(1, 7));
     for (round, signal) in signals.iter().enumerate() {
         let part = text.len() / (signals.len() + 1);
         let (mut import, writer) = waiting(&server, text[..part * (round + 2)].join("\n"));
@@ -146,6 +148,7 @@ fn import_killed_or_interrupted_several_times_and_run_again_ends_with_the_same_s
         drop(writer.join());
         match signal {
             Signal::SIGINT => assert_eq!(status.code(), Some(130)),
+            Signal::SIGTERM => assert_eq!(status.code(), Some(143)),
             _ => assert_eq!(status.signal(), Some(Signal::SIGKILL as i32)),
         }
     }
@@ -208,6 +211,68 @@ fn fault_of_the_service_that_lasts_gives_plants_up_and_ends_the_import() {
     assert_eq!(counts(&printed), [0, 0, rejected.len() as u64]);
 }
 
+/// Standard input stays open, as that of a program that has nothing more to send yet.
+#[test]
+fn refused_token_ends_the_import_of_a_pipe_at_once() {
+    let server = Server::start();
+    let mut import = plants(&server, &["import", "-"]);
+    import.env("PLANTS_TOKEN", "pst_").stdin(Stdio::piped());
+    let mut import = import.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("a start");
+    let mut stdin = import.stdin.take().expect("a pipe");
+    stdin.write_all(lines(1).as_bytes()).expect("it reads");
+    let said = import.stderr.take().map(std::io::read_to_string).expect("a pipe");
+    assert!(said.expect("text").contains("refused with 401"));
+    assert_eq!(import.wait().expect("it has ended").code(), Some(1));
+    drop(stdin);
+}
+
+/// What an import of one plant says first about its wait, for a service at this address.
+fn first_wait(server: &Server, address: &str) -> String {
+    let url = format!("http://{address}");
+    let mut import = plants(server, &["import", "plants.jsonl", "--url", &url]);
+    let mut import = import.stderr(Stdio::piped()).stdout(Stdio::null()).spawn().expect("a start");
+    let mut said = String::new();
+    let stderr = import.stderr.take().expect("a pipe");
+    BufReader::new(stderr).read_line(&mut said).expect("text");
+    import.kill().expect("it goes on");
+    import.wait().expect("it ends");
+    said
+}
+
+#[test]
+fn wait_for_a_service_that_is_not_there_or_does_not_answer_is_said_within_10_seconds() {
+    let server = Server::start();
+    write(&server, "plants.jsonl", lines(1));
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let silent = silent.local_addr().expect("it is bound").to_string();
+    for (address, expected) in [("127.0.0.1:1", "Connection refused"), (&silent, "no answer yet")] {
+        let started = Instant::now();
+        let said = first_wait(&server, address);
+        let expected = format!("plants: waiting for http://{address}: {expected}");
+        assert!(said.starts_with(&expected), "{said}");
+        if address != silent {
+            assert!(said.contains(", try ") && said.ends_with(" of 11\n"), "{said}");
+        }
+        assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
+    }
+}
+
+#[test]
+fn wait_is_shown_on_a_terminal_and_the_cause_stands_beside_the_count_of_what_was_given_up() {
+    let server = Server::start();
+    write(&server, "plants.jsonl", lines(1));
+    let arguments = ["import", "plants.jsonl", "--url", "http://127.0.0.1:1", "--retries", "1"];
+    let shown = on_a_terminal(|stdout, stderr| {
+        let mut import: Command = plants(&server, &arguments);
+        import.stdout(stdout).stderr(stderr);
+        import
+    });
+    let wait = "waiting for http://127.0.0.1:1: Connection refused (os error 111), try 1 of 2";
+    assert!(shown.contains(wait), "{shown:?}");
+    let counts = "given_up 1, given_up_because \"Connection refused (os error 111)\", refused 0";
+    assert!(shown.contains(counts), "{shown:?}");
+}
+
 /// A line of 200 MB, and more lines than the import may hold in memory.
 #[test]
 fn memory_of_an_import_is_bounded() {
@@ -230,8 +295,8 @@ fn import_shows_a_bar_with_rate_and_time_left_on_a_terminal() {
         import.stdout(stdout).stderr(stderr);
         import
     });
-    assert!(shown.contains("/2,000 plants, ") && shown.contains("/s, "), "{shown:?}");
-    assert!(shown.contains("s left"), "{shown:?}");
+    assert!(shown.contains("/~2,000 plants, ") && shown.contains("/s, "), "{shown:?}");
+    assert!(shown.contains(", ~") && shown.contains("s left"), "{shown:?}");
     let summary = "created_or_already_there 2000, given_up 0, refused 0";
     assert!(shown.contains(summary), "{shown:?}");
 }

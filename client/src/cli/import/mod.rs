@@ -26,6 +26,8 @@ use reqwest::StatusCode;
 use reqwest::header::CONTENT_TYPE;
 use serde::Serialize;
 use serde_json::json;
+#[cfg(unix)]
+use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
 use crate::cli::connection::Connection;
@@ -66,6 +68,8 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
     let (records, size) = source::open(&arguments.file, in_flight)?;
     let rejected = arguments.rejected.clone().unwrap_or_else(|| default_path(&arguments.file));
     let rejected = Rejected::new(rejected)?;
+    let progress = Progress::new(connection.url(), size);
+    let client = client.on_retry(progress.of_retries(u32::from(arguments.retries) + 1));
     let import = Import {
         client,
         in_flight,
@@ -74,21 +78,24 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
         given_up_in_a_row: Cell::default(),
         counts: RefCell::default(),
         rejected: RefCell::new(rejected),
-        progress: Progress::new(size),
+        progress,
         failure: RefCell::default(),
+        failed: Notify::new(),
     };
     // After a failure no other create begins, and those that are under way end.
     let creates = records
         .and_then(|record| import.when_free(record))
-        .take_while(|_| std::future::ready(import.failure.borrow().is_none()))
+        .take_until(import.failed.notified())
         .for_each_concurrent(in_flight, |record| async {
             if let Err(error) = import.create(record).await {
                 import.failure.borrow_mut().get_or_insert(error);
+                import.failed.notify_one();
             }
         });
     let (ended, status) = tokio::select! {
         () = creates => (import.failure.take().map_or(Ok(()), Err), 1),
-        _ = tokio::signal::ctrl_c() => (Err(anyhow!("interrupted")), 130),
+        status = interrupted() => (Err(anyhow!("interrupted")), status),
+        never = import.progress.of_waits() => match never {},
     };
     import.progress.clear();
     let counts = import.counts.take();
@@ -105,12 +112,26 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
     Ok(ExitCode::from(u8::from(counts.refused + counts.given_up > 0)))
 }
 
+/// Waits for a signal that interrupts the import, and gives the exit status.
+async fn interrupted() -> u8 {
+    let interrupt = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+        return tokio::select! { _ = interrupt => 130, _ = terminate.recv() => 143 };
+    }
+    let _ = interrupt.await;
+    130
+}
+
 /// How many plants had which outcome.
 #[derive(Default, Serialize)]
 struct Counts {
     created_or_already_there: u64,
     refused: u64,
     given_up: u64,
+    /// The cause of the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    given_up_because: Option<String>,
 }
 
 struct Import {
@@ -123,8 +144,10 @@ struct Import {
     counts: RefCell<Counts>,
     rejected: RefCell<Rejected>,
     progress: Progress,
-    /// Why the import cannot go on.
+    /// Why the import cannot go on, and how the stream of records learns of it: it may be waiting
+    /// for input that does not come.
     failure: RefCell<Option<anyhow::Error>>,
+    failed: Notify,
 }
 
 impl Import {
@@ -143,12 +166,13 @@ impl Import {
     /// Creates a record, and lets the next one with its id begin.
     async fn create(&self, record: io::Result<Record>) -> Result<()> {
         let record = record.context("cannot read on")?;
+        self.progress.begin();
         let created = self.send(&record).await;
         if let Some(id) = record.id {
             self.ids.borrow_mut().remove(&id);
             self.freed.notify_waiters();
         }
-        self.progress.add(record.bytes);
+        self.progress.end(record.bytes);
         created
     }
 
@@ -166,7 +190,11 @@ impl Import {
         match failure.refusal() {
             // A service that fails as many in a row as are under way at once fails the others too.
             _ if failure.is_retryable() => {
-                self.counts.borrow_mut().given_up += 1;
+                {
+                    let mut counts = self.counts.borrow_mut();
+                    counts.given_up += 1;
+                    counts.given_up_because = Some(failure.root_cause());
+                }
                 self.reject(*line, failure.code(), &failure.to_string())?;
                 self.given_up_in_a_row.update(|given_up| given_up + 1);
                 let given_up = self.given_up_in_a_row.get();
@@ -192,7 +220,8 @@ impl Import {
         if let Some(error) = error {
             rejected["error"] = error.into();
         }
-        self.rejected.borrow_mut().write(&rejected).context("cannot write what was not created")
+        let write = || self.rejected.borrow_mut().write(&rejected);
+        self.progress.beside(write).context("cannot write what was not created")
     }
 }
 

@@ -1,34 +1,84 @@
-//! The bar that a terminal shows during an import.
+//! What an import shows while it goes on: on a terminal a bar and what it waits for, elsewhere a line
+//! about a wait that takes long.
 
 use std::cell::Cell;
+use std::convert::Infallible;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
+use tokio::time::{Instant, interval_at};
 
-/// The bar. The number of all plants is an estimate: those so far, and as many more as the rest of
-/// the file has room for.
+use crate::Retry;
+
+/// When a wait is first said without a terminal, and how often it is repeated.
+const FIRST: Duration = Duration::from_secs(5);
+const EVERY: Duration = Duration::from_secs(10);
+
+/// The bar. Its message is what the import waits for. The number of all plants is an estimate: those
+/// so far, and as many more as the rest of the file has room for.
 pub struct Progress {
     bar: ProgressBar,
+    /// Where the service is.
+    url: String,
     /// Of the file, if that is known.
     size: Option<u64>,
     bytes: Cell<u64>,
+    under_way: Cell<u64>,
 }
 
 impl Progress {
     /// `size` is that of the file in bytes.
-    pub fn new(size: Option<u64>) -> Self {
+    pub fn new(url: &str, size: Option<u64>) -> Self {
         let template = match size {
-            Some(_) => "{bar:40} {human_pos}/{human_len} plants, {per_sec:0}, {eta} left",
-            None => "{spinner} {human_pos} plants, {per_sec:0}",
+            Some(_) => "{bar:40} {human_pos}/~{human_len} plants, {per_sec:0}, ~{eta} left\n{msg}",
+            None => "{spinner} {human_pos} plants, {per_sec:0}\n{msg}",
         };
         let style = ProgressStyle::with_template(template).expect("the template is one");
         // indicatif draws it only if standard error is a terminal.
         let bar = ProgressBar::no_length().with_style(style);
-        Self { bar, size, bytes: Cell::new(0) }
+        Self { bar, url: url.to_owned(), size, bytes: Cell::new(0), under_way: Cell::new(0) }
+    }
+
+    /// Shows each repeat, of at most so many tries.
+    pub fn of_retries(&self, most: u32) -> impl Fn(&Retry<'_>) + Send + Sync + 'static {
+        let (bar, url) = (self.bar.clone(), self.url.clone());
+        move |retry| {
+            let cause = retry.failure.root_cause();
+            wait(&bar, &url, &format!("{cause}, try {} of {most}", retry.tries));
+        }
+    }
+
+    /// Shows and says what is waited for, without end.
+    pub async fn of_waits(&self) -> Infallible {
+        let mut ticks = interval_at(Instant::now() + FIRST, EVERY);
+        let mut done = 0;
+        loop {
+            ticks.tick().await;
+            if self.bar.message().is_empty()
+                && self.under_way.get() > 0
+                && done == self.bar.position()
+            {
+                wait(&self.bar, &self.url, "no answer yet");
+            }
+            done = self.bar.position();
+            if self.bar.is_hidden() && !self.bar.message().is_empty() {
+                eprintln!("plants: {}", self.bar.message());
+            }
+        }
+    }
+
+    /// A record is under way.
+    pub fn begin(&self) {
+        self.under_way.update(|records| records + 1);
     }
 
     /// A record of so many bytes is done, whatever its outcome.
-    pub fn add(&self, bytes: u64) {
+    pub fn end(&self, bytes: u64) {
+        self.under_way.update(|records| records - 1);
         self.bytes.update(|so_far| so_far + bytes);
+        if !self.bar.message().is_empty() {
+            self.bar.set_message("");
+        }
         self.bar.inc(1);
         if let Some(size) = self.size.filter(|_| !self.bar.is_hidden()) {
             let (done, bytes) = (self.bar.position(), self.bytes.get().max(1));
@@ -36,8 +86,18 @@ impl Progress {
         }
     }
 
+    /// Writes to standard error, beside the bar.
+    pub fn beside<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.bar.suspend(write)
+    }
+
     /// Removes the bar from the terminal.
     pub fn clear(&self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// The cause is in part what the server has written: nothing in it controls the terminal.
+fn wait(bar: &ProgressBar, url: &str, cause: &str) {
+    bar.set_message(format!("waiting for {url}: {cause}").replace(char::is_control, " "));
 }
