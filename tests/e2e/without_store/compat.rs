@@ -1,5 +1,6 @@
 //! The compatibility check: which version a change needs, and which documents it compares.
 
+mod consumers;
 mod history;
 mod repository;
 
@@ -95,7 +96,8 @@ fn any_change_after_a_pre_release_may_keep_its_release() {
 fn words_alone_are_reported_to_need_no_new_version() {
     let report = judged(&document(), &mutated(&["remove post/summary"]));
     let place = "#/paths/~1plants/post/summary";
-    let lines = format!("words only  {place}  removed\nwords only; needs no new version");
+    let lines =
+        format!("words only  {place}  removed: Create a plant\nwords only; needs no new version");
     assert_eq!(report.to_string(), lines);
     let report = judged(&document(), &mutated(&["remove Plant/properties/tag"]));
     assert!(report.to_string().ends_with("\nbreaking; needs 2.0.0 or larger"), "{report}");

@@ -22,10 +22,14 @@ pub struct Difference<'a> {
     pub new: Option<&'a Value>,
 }
 
-#[derive(Clone, Copy)]
+/// What happened at a place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// Only the newer document has it.
     Added,
+    /// Both documents have it, with different values.
     Changed,
+    /// Only the older document has it.
     Removed,
 }
 

@@ -1,11 +1,15 @@
 //! A document that can be compared: OpenAPI 3.0, with a version, and without loops of `$ref`.
 
+use std::collections::HashSet;
+
 use anyhow::{Context, Result, bail, ensure};
+use indexmap::IndexSet;
 use semver::Version;
 use serde_json::Value;
 
 use crate::difference::differences;
 use crate::place::{Place, members};
+use crate::yaml;
 
 /// A document, and where it comes from.
 pub struct Document {
@@ -18,10 +22,17 @@ pub struct Document {
 }
 
 impl Document {
-    /// Parses a document. An error names the document.
+    /// Parses a document: JSON if its first character is a brace, else YAML. An error names the
+    /// document.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
-        let json = serde_json::from_str(text)
-            .with_context(|| format!("the document of {name} is not JSON"))?;
+        let json = if text.trim_start().starts_with('{') {
+            serde_json::from_str(text)
+                .with_context(|| format!("the document of {name} is not JSON"))?
+        } else {
+            yaml::parse(text)
+                .with_context(|| format!("the document of {name} is neither JSON nor YAML"))?
+                .json
+        };
         Self::new(name, json)
     }
 
@@ -47,39 +58,67 @@ fn check(document: &Value) -> Result<Version> {
         (None, Some(swagger)) => bail!("Swagger {swagger} is not supported: {EXPECTED}"),
         (None, None) => bail!("`openapi` is missing: {EXPECTED}"),
     }
-    every_reference_ends(document, &Place::root(), document)?;
-    let text = document["info"]["version"].as_str().context("info.version is missing")?;
+    every_reference_ends(document)?;
+    let version = document["info"].get("version").context("info.version is missing")?;
+    let text = version.as_str().with_context(|| {
+        format!("info.version {version} is no string: write it in quotation marks")
+    })?;
     text.parse().with_context(|| format!("info.version {text} is no semantic version"))
-}
-
-fn every_reference_ends(document: &Value, place: &Place, value: &Value) -> Result<()> {
-    if place.is_whole() {
-        return Ok(());
-    }
-    ends(document, value, &mut Vec::new())?;
-    for (step, member) in members(value) {
-        every_reference_ends(document, &place.step(&step), member)?;
-    }
-    Ok(())
 }
 
 /// Fails if a `$ref` leads back to itself without a step into a member. The schema of a tree may
 /// refer to itself in a member; a schema that is a reference to itself says nothing (JSON Schema
 /// Core 2020-12, section 9.4.1).
-fn ends<'a>(document: &'a Value, value: &'a Value, chain: &mut Vec<&'a str>) -> Result<()> {
-    if let Some(reference) = value["$ref"].as_str() {
-        ensure!(
-            !chain.contains(&reference),
-            "a `$ref` loop: {} -> {reference}",
-            chain.join(" -> ")
-        );
-        chain.push(reference);
-        if let Some(target) = reference.strip_prefix('#').and_then(|it| document.pointer(it)) {
-            ends(document, target, chain)?;
+///
+/// Each reference is followed once, and without recursion: a chain may be as long as the document.
+fn every_reference_ends(document: &Value) -> Result<()> {
+    let mut to_follow = Vec::new();
+    every_reference(&Place::root(), document, &mut to_follow);
+    let (mut chain, mut done) = (IndexSet::new(), HashSet::new());
+    let mut steps: Vec<_> = to_follow.into_iter().rev().map(Some).collect();
+    while let Some(step) = steps.pop() {
+        let Some(reference) = step else {
+            // All that the last reference of the chain leads to was followed.
+            done.extend(chain.pop());
+            continue;
+        };
+        if done.contains(reference) {
+            continue;
         }
-        chain.pop();
+        ensure!(chain.insert(reference), "a `$ref` loop: {}", told(&chain, reference));
+        steps.push(None);
+        let target = reference.strip_prefix('#').and_then(|it| document.pointer(it));
+        let mut next = Vec::new();
+        if let Some(target) = target {
+            references(target, &mut next);
+        }
+        steps.extend(next.into_iter().map(Some));
     }
-    let lists = ["allOf", "anyOf", "oneOf"].map(|list| value[list].as_array());
-    let mut parts = lists.into_iter().flatten().flatten().chain(value.get("not"));
-    parts.try_for_each(|part| ends(document, part, chain))
+    Ok(())
+}
+
+/// The references of a schema that no step into a member leads to.
+fn references<'a>(schema: &'a Value, found: &mut Vec<&'a str>) {
+    found.extend(schema["$ref"].as_str());
+    let lists = ["allOf", "anyOf", "oneOf"].map(|list| schema[list].as_array());
+    let parts = lists.into_iter().flatten().flatten().chain(schema.get("not"));
+    parts.for_each(|part| references(part, found));
+}
+
+fn every_reference<'a>(place: &Place, value: &'a Value, found: &mut Vec<&'a str>) {
+    if !place.is_whole() {
+        found.extend(value["$ref"].as_str());
+        for (step, member) in members(value) {
+            every_reference(&place.step(&step), member, found);
+        }
+    }
+}
+
+/// The first references of a chain, and the one that leads back.
+fn told(chain: &IndexSet<&str>, reference: &str) -> String {
+    const FIRST: usize = 5;
+    let mut links: Vec<_> = chain.iter().take(FIRST).copied().collect();
+    links.extend((chain.len() > FIRST).then_some("…"));
+    links.push(reference);
+    links.join(" -> ")
 }

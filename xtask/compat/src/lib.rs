@@ -2,31 +2,41 @@
 //! version it needs.
 //!
 //! ```text
-//! document    whether two documents can be compared
+//! document    whether two documents can be compared; yaml parses those in YAML
 //!   → difference  every difference between them, one by one
 //!     → usage       what requests and responses reach
 //!     → class       what each difference means: breaking, additive or words only
+//!     → change      how a person is told about it
 //!   → version     which version that needs
 //! ```
+//!
+//! The documents are not trusted. Each step ends within a time that grows with their size, and nothing
+//! of a document reaches a terminal or a log as it is: [`printable`] escapes it.
 //!
 //! A difference that no rule names is breaking. So a change that nobody has thought of does not
 //! pass.
 
+mod args;
+mod change;
 mod class;
 mod difference;
 mod document;
 mod place;
 mod usage;
 mod version;
+mod yaml;
 
 use std::fmt;
 
 use anyhow::Result;
 use semver::Version;
 
+pub use args::Args;
+pub use change::{Change, printable};
 pub use class::Class;
 pub use document::Document;
 pub use place::Place;
+pub use yaml::{Position, Yaml, parse as parse_yaml};
 
 use usage::Usage;
 
@@ -40,23 +50,6 @@ pub struct Report {
     pub new: Version,
 }
 
-/// One change.
-pub struct Change {
-    /// Its place in the document.
-    pub place: Place,
-    /// What happened there.
-    pub what: String,
-    /// What it means to a consumer.
-    pub class: Class,
-}
-
-impl fmt::Display for Change {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, what, class } = self;
-        write!(f, "{class:10}  {place}  {what}")
-    }
-}
-
 /// Compares two documents by meaning.
 #[must_use]
 pub fn compare(old: &Document, new: &Document) -> Report {
@@ -65,10 +58,9 @@ pub fn compare(old: &Document, new: &Document) -> Report {
         .into_iter()
         // `verdict` compares the version with the changes; it is not a change itself.
         .filter(|difference| difference.place.kinds() != ["info", "version"])
-        .map(|difference| Change {
-            class: class::classify(&old.json, &usage, &difference),
-            what: difference.kind().to_string(),
-            place: difference.place,
+        .map(|difference| {
+            let class = class::classify(&old.json, &usage, &difference);
+            Change::new(difference, class)
         })
         .collect();
     Report { changes, old: old.version.clone(), new: new.version.clone() }

@@ -5,6 +5,8 @@ use std::fmt;
 use indexmap::IndexMap;
 use serde_json::Value;
 
+use crate::yaml::escaped;
+
 /// Members that are only text for people. The licence is that of the document.
 const WORDS: &[&str] = &[
     "contact",
@@ -117,7 +119,20 @@ impl Place {
 
     /// The value at this place of a document.
     pub(crate) fn find<'a>(&self, document: &'a Value) -> Option<&'a Value> {
-        self.0.iter().try_fold(document, |value, step| members(value).get(step).copied())
+        self.0.iter().try_fold(document, |value, step| Some(member(value, step)?.1))
+    }
+
+    /// The JSON pointer (RFC 6901) of this place, or of its nearest ancestor that the document has.
+    #[must_use]
+    pub fn pointer(&self, document: &Value) -> String {
+        let (mut pointer, mut value) = (String::new(), document);
+        for step in &self.0 {
+            let Some((step, member)) = member(value, step) else { break };
+            pointer.push('/');
+            pointer.push_str(&escaped(&step));
+            value = member;
+        }
+        pointer
     }
 }
 
@@ -153,13 +168,21 @@ pub(crate) fn members(value: &Value) -> IndexMap<String, &Value> {
     }
 }
 
+/// The value one step further, and its step in a JSON pointer.
+fn member<'a>(value: &'a Value, step: &str) -> Option<(String, &'a Value)> {
+    if let Value::Object(members) = value {
+        return Some((step.to_owned(), members.get(step)?));
+    }
+    let items = members(value);
+    let (position, _, item) = items.get_full(step)?;
+    Some((position.to_string(), *item))
+}
+
 /// A JSON pointer, but an item of a list that has a name is written by its name, not by its
 /// position.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#")?;
-        self.0
-            .iter()
-            .try_for_each(|step| write!(f, "/{}", step.replace('~', "~0").replace('/', "~1")))
+        self.0.iter().try_for_each(|step| write!(f, "/{}", escaped(step)))
     }
 }

@@ -33,11 +33,11 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Follows a document from its operations. No `$ref` may lead back to itself.
+    /// Follows a document from its operations.
     pub fn of(document: &Value) -> Self {
         let mut usage = Self::default();
         for part in ["paths", "security"] {
-            usage.follow(document, &Place::root().step(part), &document[part], None);
+            usage.follow(document, part);
         }
         usage
     }
@@ -72,43 +72,55 @@ impl Usage {
         BTreeSet::new()
     }
 
-    fn follow(&mut self, document: &Value, place: &Place, value: &Value, side: Option<Side>) {
-        let kinds = place.kinds();
-        let kind = kinds.last().copied().unwrap_or_default();
-        let side = match kind {
-            _ if side.is_some() && !place.has_names() && is_composition(value) => {
-                Some(Side::Unclear)
+    /// Follows a value and all that it leads to, each place once for each side. The list of what is
+    /// left replaces recursion: a chain of references may be as long as the document.
+    fn follow(&mut self, document: &Value, part: &str) {
+        let mut left = vec![(Place::root().step(part), &document[part], None)];
+        while let Some((place, value, side)) = left.pop() {
+            let side = side_of(&place, value, side);
+            if !self.sides.entry(place.clone()).or_default().insert(side) {
+                continue;
             }
-            _ if side.is_some() => side,
-            "requestBody" | "parameters" => Some(Side::Request),
-            "responses" => Some(Side::Response),
-            "callbacks" => Some(Side::Unclear),
-            _ => None,
-        };
-        if !self.sides.entry(place.clone()).or_default().insert(side) {
-            return;
+            self.note(&place, value);
+            if place.is_whole() {
+                continue;
+            }
+            if let Some(reference) = value["$ref"].as_str() {
+                match target(document, reference) {
+                    Some((place, value)) => left.push((place, value, side)),
+                    None => self.is_incomplete = true,
+                }
+            }
+            left.extend(
+                members(value).into_iter().map(|(step, member)| (place.step(&step), member, side)),
+            );
         }
-        match kind {
-            "security" => {
+    }
+
+    fn note(&mut self, place: &Place, value: &Value) {
+        match place.kinds().last().copied() {
+            Some("security") => {
                 self.schemes.extend(items(value).flat_map(|one| members(one).into_keys()));
             }
-            "tags" => self.tags.extend(items(value).filter_map(Value::as_str).map(str::to_owned)),
+            Some("tags") => {
+                self.tags.extend(items(value).filter_map(Value::as_str).map(str::to_owned));
+            }
             // It names schemas without a `$ref`, so they are not followed.
-            "discriminator" => self.is_incomplete = true,
+            Some("discriminator") => self.is_incomplete = true,
             _ => {}
         }
-        if place.is_whole() {
-            return;
-        }
-        if let Some(reference) = value["$ref"].as_str() {
-            match target(document, reference) {
-                Some((place, value)) => self.follow(document, &place, value, side),
-                None => self.is_incomplete = true,
-            }
-        }
-        for (step, member) in members(value) {
-            self.follow(document, &place.step(&step), member, side);
-        }
+    }
+}
+
+/// The side of a value. `side` is that of what leads to it.
+fn side_of(place: &Place, value: &Value, side: Option<Side>) -> Option<Side> {
+    match place.kinds().last().copied() {
+        _ if side.is_some() && !place.has_names() && is_composition(value) => Some(Side::Unclear),
+        _ if side.is_some() => side,
+        Some("requestBody" | "parameters") => Some(Side::Request),
+        Some("responses") => Some(Side::Response),
+        Some("callbacks") => Some(Side::Unclear),
+        _ => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! The archive of a release, for one target: both programs, statically linked with musl, their
+//! The archive of a release, for one target: the programs, statically linked with musl, their
 //! manual pages and completions, the licence, and the licences of all that is linked. The SHA-256
 //! is in a file of its own. Zig compiles the C code of SQLite and aws-lc, and links the programs,
 //! so that every machine can build every target.
@@ -26,12 +26,13 @@ const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-
 const FOLDER: &str = "target/dist";
 
 /// The name of a program, its package, and the features that it needs.
-const PROGRAMS: [(&str, &str, &[&str]); 2] = [
+const PROGRAMS: [(&str, &str, &[&str]); 3] = [
     ("plant-store", "plant-store-server", &[]),
     ("plants", "plant-store-client", &["--features", "cli"]),
+    ("plant-store-compat", "plant-store-compat", &[]),
 ];
 
-/// Build the archive of a release, with both programs for a target: `target/dist`
+/// Build the archive of a release, with the programs for a target: `target/dist`
 #[derive(Parser)]
 #[command(name = "release", bin_name = "cargo xtask release")]
 struct Arguments {
@@ -100,7 +101,9 @@ fn describe(sh: &Shell, folder: &Path) -> Result<()> {
     let (pages, completions) = (folder.join("man/man1"), folder.join("completions"));
     sh.create_dir(&pages)?;
     sh.create_dir(&completions)?;
-    for mut command in [Cli::command(), plant_store_client::cli::command()] {
+    let commands =
+        [Cli::command(), plant_store_client::cli::command(), plant_store_compat::Args::command()];
+    for mut command in commands {
         let name = command.get_name().to_owned();
         for shell in [Bash, Fish, Zsh] {
             clap_complete::generate_to(shell, &mut command, &name, &completions)?;
@@ -116,10 +119,11 @@ fn try_out(sh: &Shell, folder: &Path, target: &str) -> Result<()> {
         println!("{target}: not tried, because this machine does not run it");
         return Ok(());
     }
-    let [service, client] = PROGRAMS.map(|(program, ..)| folder.join(program));
+    let [service, client, compat] = PROGRAMS.map(|(program, ..)| folder.join(program));
     let served = quietly(cmd!(sh, "{service} openapi"))?;
     ensure!(served == sh.read_file(DOCUMENT)?, "the program serves another document");
     quietly(cmd!(sh, "{client} --version"))?;
+    quietly(cmd!(sh, "{compat} {DOCUMENT}"))?;
     Ok(())
 }
 

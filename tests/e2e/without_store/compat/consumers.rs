@@ -1,0 +1,247 @@
+//! The program of consumers, `plant-store-compat`, on documents that it does not trust.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use plant_store_launcher::build;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{document, mutated};
+
+/// What the program prints on both streams, and its exit status.
+fn run(folder: &Path, arguments: &[&str]) -> (String, i32) {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let program =
+        PROGRAM.get_or_init(|| build("plant-store-compat", false).expect("the program builds"));
+    let output = Command::new(program).args(arguments).current_dir(folder).output();
+    let output = output.expect("the program starts");
+    let said = [output.stdout, output.stderr].concat();
+    let status = output.status.code().expect("no signal ends it");
+    (String::from_utf8(said).expect("the output is UTF-8"), status)
+}
+
+/// A folder with these files.
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().expect("a folder");
+    for (name, text) in files {
+        fs::write(folder.path().join(name), text).expect("the folder takes files");
+    }
+    folder
+}
+
+/// What the program says about two documents, given by their texts.
+fn compared(pinned: &str, published: &str, flags: &[&str]) -> (String, i32) {
+    let folder = folder(&[("pinned", pinned), ("published", published)]);
+    run(folder.path(), &[&["pinned", "published"], flags].concat())
+}
+
+fn pretty(document: &Value) -> String {
+    serde_json::to_string_pretty(document).expect("a document is JSON")
+}
+
+/// A document whose schema S0 refers to S1, and so on, with this many references each.
+fn chained(schemas: usize, references: usize, last: &Value) -> String {
+    let mut document = document();
+    let all = document["components"]["schemas"].as_object_mut().expect("schemas");
+    for number in 0..schemas {
+        let next = json!({ "$ref": format!("#/components/schemas/S{}", number + 1) });
+        let schema = if references == 1 { next } else { json!({"allOf": vec![next; references]}) };
+        all.insert(format!("S{number}"), schema);
+    }
+    all.insert(format!("S{schemas}"), last.clone());
+    all["Plant"]["properties"]["chained"] = json!({"$ref": "#/components/schemas/S0"});
+    document.to_string()
+}
+
+/// Followed again and again, 40 schemas would be 2^40 steps. Followed by recursion, 100,000 need
+/// more than a stack.
+#[test]
+fn references_that_are_doubled_or_chained_are_followed_once_each() {
+    for (schemas, references) in [(40, 2), (100_000, 1)] {
+        let text = chained(schemas, references, &json!({"type": "string"}));
+        let (said, status) = compared(&text, &text, &[]);
+        assert!(said.ends_with("\nnothing changed\n") && status == 0, "{said}");
+
+        let looped = chained(schemas, references, &json!({"$ref": "#/components/schemas/S0"}));
+        let (said, status) = compared(&looped, &text, &[]);
+        assert!(said.contains("a `$ref` loop: ") && said.len() < 1_000 && status == 2, "{said}");
+    }
+}
+
+#[test]
+fn a_document_that_is_too_deep_too_large_or_full_of_aliases_is_refused() {
+    let deep_json = format!("{{\"a\": {}", "[".repeat(100_000));
+    let deep_yaml = format!("a: {}", "[".repeat(100_000));
+    let steps: Vec<_> = (0..200).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect();
+    for (text, reason) in [
+        (&deep_json[..], "recursion limit exceeded"),
+        (&deep_yaml, "recursion limit exceeded"),
+        (&steps.concat(), "line 128: more than 127 levels"),
+        ("a: &a [1]\nb: *a\n", "line 2: replace the alias by its value"),
+        ("a: 1\na: 2\n", "line 2: a member that is there twice"),
+        ("a: !!binary x\n", "line 1: a value without a tag is expected"),
+        ("a: 1\n---\nb: 2\n", "there is more than one document"),
+        ("", "is neither JSON nor YAML"),
+        ("a: 1", "`openapi` is missing"),
+        (&" ".repeat((16 << 20) + 1), "has more than 16777216 bytes"),
+    ] {
+        let (said, status) = compared(text, &document().to_string(), &[]);
+        assert!(said.contains(reason) && said.lines().count() == 1 && status == 2, "{said}");
+    }
+}
+
+/// A runner of GitHub runs a command `::` at the start of a line, and `##[` anywhere in it.
+#[test]
+fn names_and_values_are_escaped() {
+    let name = "a\n::error::x\r\u{1b}[31m\u{202e}##[add-mask]y 😀";
+    let mut hostile = document();
+    hostile["components"]["schemas"]["Plant"]["properties"][name] = json!({ "title": name });
+    for (old, new, status) in [(&hostile, &document(), 1), (&document(), &hostile, 0)] {
+        let (said, found) = compared(&old.to_string(), &new.to_string(), &[]);
+        assert!(said.contains(r"a\n::error::x\r\u{1b}[31m\u{202e}##\[add-mask]y 😀"), "{said}");
+        assert!(said.lines().count() == 3 && found == status, "{said}");
+        assert!(!said.contains(['\r', '\u{1b}', '\u{202e}']) && !said.contains("##["), "{said}");
+    }
+    let version = mutated(&[r#"set /info/version "1\n::error::x\u001b""#]).to_string();
+    let (said, status) = compared(&version, &version, &["--github"]);
+    assert!(said.contains(r"info.version 1\n::error::x\u{1b} is no semantic"), "{said}");
+    assert!(said.lines().count() == 2 && status == 2, "{said}");
+}
+
+#[test]
+fn a_change_shows_the_older_value_and_the_newer_one() {
+    for (edit, shown) in [
+        (r#"set NewPlant/properties/id/type "string""#, "/id/type  integer → string"),
+        (r#"set NewPlant/properties/id/format "7""#, r#"/id/format  int64 → "7""#),
+        ("remove NewPlant/properties/id/format", "/id/format  removed: int64"),
+        ("set NewPlant/properties/id/maximum 7", "/id/maximum  added: 7"),
+        ("set Plant/properties/a {}", "/properties/a  added"),
+        (
+            r#"set NewPlant/properties/tag/description "Tag that specifies the type of the plant. Absent or a string.""#,
+            "/tag/description  …or a string, never null. → …or a string.",
+        ),
+    ] {
+        let (said, _) = compared(&document().to_string(), &mutated(&[edit]).to_string(), &[]);
+        assert!(said.lines().any(|line| line.contains(shown)), "{edit}:\n{said}");
+    }
+}
+
+#[test]
+fn a_description_that_lists_other_values_is_named() {
+    let described = |text| mutated(&[&format!("set Error/properties/error/description {text:?}")]);
+    let old = described("400: bad; 409: there; 503: again. Repeat after 503.").to_string();
+    for (text, note) in [
+        ("400: bad; 409: there; 429: slow. Repeat after 503.", "429 added; 503 removed"),
+        ("400: bad; 409: there; 503: again; `500`. Repeat after 503.", "500 added"),
+    ] {
+        let (said, status) = compared(&old, &described(text).to_string(), &[]);
+        assert!(said.contains(&format!("(the description lists other values: {note})")), "{said}");
+        let conclusion = "nothing that changed breaks a client, but read the descriptions that list \
+                          other values\n";
+        assert!(said.ends_with(conclusion) && status == 0, "{said}");
+    }
+    let reworded = described("400: wrong; 409: taken; 503: again. Repeat after 503.").to_string();
+    let (said, _) = compared(&old, &reworded, &[]);
+    assert!(said.ends_with("\nnothing that changed breaks a client\n"), "{said}");
+}
+
+#[test]
+fn swapped_documents_are_named() {
+    let [one, two] = ["1.0.0", "2.0.0"]
+        .map(|version| mutated(&[&format!("set /info/version {version:?}")]).to_string());
+    let (said, status) = compared(&two, &one, &["--github"]);
+    assert!(said.contains("\nthe second document is the older one: if the two are swapped, "));
+    assert!(said.contains("\n::error::the second document is the older one") && status == 2);
+    assert_eq!(compared(&one, &two, &[]).1, 0);
+}
+
+/// As a person writes YAML: names of statuses and dates without quotation marks.
+#[test]
+fn a_document_in_yaml_is_the_same_as_in_json() {
+    let yaml = r#"
+openapi: 3.0.3
+info: {title: Pots, version: "1.0.0"}
+paths:
+  /pots:
+    get:
+      responses:
+        200:
+          description: >-
+            All
+            pots
+          content:
+            application/json:
+              schema: {type: array, uniqueItems: true, maxItems: 10, minItems: ~, default: [1.5, no]}
+"#;
+    let mut json = json!({
+        "openapi": "3.0.3",
+        "info": {"title": "Pots", "version": "1.0.0"},
+        "paths": {"/pots": {"get": {"responses": {"200": {
+            "description": "All pots",
+            "content": {"application/json": {"schema": {
+                "type": "array", "uniqueItems": true, "maxItems": 10, "minItems": null,
+                "default": [1.5, "no"],
+            }}},
+        }}}}},
+    });
+    let (said, status) = compared(yaml, &json.to_string(), &[]);
+    assert!(said.ends_with("\nnothing changed\n") && status == 0, "{said}");
+
+    json["paths"]["/pots"]["get"]["responses"]["200"]["content"] = json!({});
+    let (said, status) = compared(yaml, &json.to_string(), &["--github"]);
+    assert!(
+        said.contains("\n::error file=pinned,line=13,col=13::breaking ") && status == 1,
+        "{said}"
+    );
+
+    let version = yaml.replace("\"1.0.0\"", "1.0");
+    let (said, _) = compared(&version, yaml, &[]);
+    assert!(said.contains("info.version 1.0 is no string: write it in quotation marks"), "{said}");
+}
+
+/// The pinned file is the one that a consumer has. What the other document adds has the line of what
+/// is around it.
+#[test]
+fn annotations_and_json_have_the_line_of_the_pinned_document() {
+    let old = document();
+    let text = pretty(&old);
+    let line = |from: &str, name: &str| {
+        let lines: Vec<&str> = text.lines().collect();
+        let start = lines.iter().position(|line| line.contains(from)).expect(from);
+        let below = lines[start..].iter().position(|line| line.contains(name)).expect(name);
+        start + below + 1
+    };
+    let edits = [
+        r#"set NewPlant/properties/id/type "string""#,
+        "set NewPlant/properties/id/maximum 7",
+        r#"set post/tags ["50%"]"#,
+    ];
+    let new = mutated(&edits);
+    let (said, status) = compared(&text, &new.to_string(), &["--github"]);
+    assert_eq!(status, 1, "{said}");
+    for (line, message) in [
+        (line("\"NewPlant\": {", "\"type\": \"integer\""), "/id/type  integer → string"),
+        (line("\"NewPlant\": {", "\"id\": {"), "/id/maximum  added: 7"),
+    ] {
+        let annotation = said.lines().find(|it| it.starts_with("::error") && it.ends_with(message));
+        let annotation = annotation.unwrap_or_else(|| panic!("{message}:\n{said}"));
+        assert!(annotation.contains(&format!(" file=pinned,line={line},col=")), "{annotation}");
+    }
+    assert!(said.lines().all(|line| !line.starts_with("::") || !line.contains("50%\"")), "{said}");
+
+    let (said, status) = compared(&text, &new.to_string(), &["--json"]);
+    let said: Value = serde_json::from_str(&said).expect("it prints JSON");
+    let place = "#/components/schemas/NewPlant/properties/id/type";
+    let changes = said["changes"].as_array().expect("changes");
+    let change = changes.iter().find(|change| change["place"] == place).expect(place);
+    let expected = json!({
+        "class": "breaking", "place": place, "kind": "changed", "old": "integer",
+        "new": "string", "note": null, "column": 13,
+        "line": line("\"NewPlant\": {", "\"type\": \"integer\""),
+    });
+    assert_eq!((change, &said["class"], status), (&expected, &json!("breaking"), 1));
+    assert_eq!(said["pinned"], json!({"name": "pinned", "version": "1.0.0"}));
+}
