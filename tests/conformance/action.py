@@ -17,9 +17,15 @@ for name, declared in action["inputs"].items():
     assert not declared.get("required") or inputs[name], f"the input {name} is required"
 
 
+contexts = {f"inputs.{name}": value for name, value in inputs.items()}
+# What GitHub says about the action: `uses: REPOSITORY/…@REF`.
+for name in ["action_ref", "action_repository", "server_url"]:
+    contexts[f"github.{name}"] = os.environ.get(f"GITHUB_{name.upper()}", "")
+
+
 def expanded(text):
-    for name, value in inputs.items():
-        text = text.replace(f"${{{{ inputs.{name} }}}}", value)
+    for name, value in contexts.items():
+        text = text.replace(f"${{{{ {name} }}}}", value)
     assert "${{" not in text, text
     return text
 
