@@ -34,7 +34,7 @@ pub mod types {
     ///A plant to create: a plant and its identification number. Unknown members are ignored.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
     pub struct NewPlant {
-        ///Identification number of the plant, chosen by the client: any integer of 64 bits.
+        ///Identification number of the plant, chosen by the client: any integer of 64 bits. A language whose numbers are doubles, such as JavaScript and TypeScript, rounds an integer above 2^53: two ids may become one. Use a type there that keeps every digit.
         pub id: i64,
         ///Name of the plant.
         pub name: ::std::string::String,

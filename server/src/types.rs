@@ -25,7 +25,9 @@ pub struct Plant {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(example = "NewPlant::example")]
 pub struct NewPlant {
-    /// Identification number of the plant, chosen by the client: any integer of 64 bits.
+    /// Identification number of the plant, chosen by the client: any integer of 64 bits. A language
+    /// whose numbers are doubles, such as JavaScript and TypeScript, rounds an integer above 2^53:
+    /// two ids may become one. Use a type there that keeps every digit.
     pub id: i64,
     /// Name of the plant.
     pub name: String,

@@ -34,7 +34,7 @@ impl<T: CliConfig> Cli<T> {
                     .value_parser(::clap::value_parser!(i64))
                     .required_unless_present("json-body")
                     .help(
-                        "Identification number of the plant, chosen by the client: any integer of 64 bits.",
+                        "Identification number of the plant, chosen by the client: any integer of 64 bits. A language whose numbers are doubles, such as JavaScript and TypeScript, rounds an integer above 2^53: two ids may become one. Use a type there that keeps every digit.",
                     ),
             )
             .arg(

@@ -1,4 +1,6 @@
-// npm install lossless-json p-retry
+// Node.js 20 or later: npm install lossless-json@4 p-retry@7
+// To compile: npm install --save-dev typescript@5 @types/node@20
+// tsc --strict --target es2022 --module nodenext --types node FILE.ts
 
 import { env } from "node:process";
 import { setTimeout } from "node:timers/promises";
@@ -6,8 +8,9 @@ import { stringify } from "lossless-json";
 import pRetry from "p-retry";
 
 interface Plant { name: string; tag?: string }
-// A bigint: a number of JavaScript is exact up to 2^53 only.
-interface NewPlant extends Plant { id: bigint }
+// A number of JavaScript is exact up to 2^53 only: above it, two ids become one. So an id from a
+// database or from JSON must be a bigint from the start: BigInt("9007199254740993").
+interface NewPlant extends Plant { id: bigint | number }
 
 const MAY_PASS = [408, 429, 500, 503]; // values of `error`, not HTTP statuses
 const LOST = [
@@ -39,6 +42,14 @@ function mayPass(failure: Error): boolean {
   return code !== undefined && LOST.includes(code);
 }
 
+/** The id with every digit. A number that may have been rounded is refused. */
+function exact(id: bigint | number): bigint {
+  if (typeof id === "number" && !Number.isSafeInteger(id)) {
+    throw new RangeError(`the id ${id} may be rounded: give it as a bigint`);
+  }
+  return BigInt(id);
+}
+
 async function send(plant: NewPlant): Promise<Plant> {
   const response = await fetch(`${env.PLANTS_URL}/plants`, {
     method: "POST",
@@ -46,7 +57,7 @@ async function send(plant: NewPlant): Promise<Plant> {
       "Authorization": `Bearer ${env.PLANTS_TOKEN}`,
       "Content-Type": "application/json",
     },
-    body: stringify(plant), // every digit of the id; no member that is undefined
+    body: stringify({ ...plant, id: exact(plant.id) }), // no member that is undefined
     signal: AbortSignal.timeout(30_000),
   });
   if (response.status === 400) {
@@ -70,6 +81,14 @@ function createPlant(plant: NewPlant): Promise<Plant> {
   });
 }
 
+// Not sent: in JavaScript this number is 9007199254740992.
+await createPlant({ id: 9007199254740993, name: "Ficus lyrata" }).then(
+  () => { throw new Error("a rounded id was sent"); },
+  (refusal) => {
+    if (!(refusal instanceof RangeError)) throw refusal;
+    console.log(refusal.message);
+  },
+);
 console.log(await createPlant({ id: 9223372036854775807n, name: "Ficus lyrata" }));
 console.log(
   await createPlant({ id: 9007199254740993n, name: "Monstera deliciosa", tag: "indoor" }),
