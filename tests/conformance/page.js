@@ -13,7 +13,10 @@ const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
 
 const WIDTHS = { desktop: 1280, phone: 390 };
 const SCHEMES = ["light", "dark"];
-const HEADINGS = ["Authentication", "Errors", "Recipes", "Create a plant", "NewPlant", "Plant", "Error"];
+const HEADINGS = [
+  "Authentication", "Errors", "Limits", "Versions", "How to get a client", "Recipes", "Create a plant",
+  "NewPlant", "Plant", "Error",
+];
 const LANGUAGES = ["curl", "Rust", "Python", "TypeScript"];
 
 const browser = await chromium.launch({ executablePath, chromiumSandbox: false });

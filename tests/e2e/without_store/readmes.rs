@@ -80,6 +80,34 @@ fn lists_of_errors_that_may_be_repeated_are_that_of_the_table() {
     }
 }
 
+/// The reference page has one example for each value of `error`, in words that the code has.
+#[test]
+fn page_has_an_example_of_each_error_and_the_defaults_of_its_limits() {
+    let page = text("xtask/chores/src/docs/overview.md");
+    let code = ["refusal", "new_plant"].map(|file| text(&format!("server/src/http/{file}.rs")));
+    let code = code.concat();
+    let mut numbers = Vec::new();
+    for (number, message) in table(&page, "`error`") {
+        numbers.push(number.parse::<u16>().expect("a number"));
+        // A placeholder of the code is a number here, or a `member`.
+        let words = message.split(|char: char| char.is_ascii_digit() || char == '`');
+        for words in words.filter(|words| words.len() > 12).flat_map(|words| words.split("; ")) {
+            assert!(code.contains(words.trim()), "{number}: the code has no {words:?}");
+        }
+    }
+    let expected: Vec<_> = ErrorCode::ALL.iter().map(|code| code.number()).collect();
+    assert_eq!(numbers, expected);
+
+    let defaults = table(&text("server/README.md"), "flag");
+    for row in page.lines().filter(|line| line.contains("| `--")) {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let default = defaults.iter().find(|(flag, _)| flag == cells[3]).expect(row).1.clone();
+        let default = default.replace('`', "");
+        let shown = if cells[2] == "none" { String::new() } else { cells[2].replace(' ', "") };
+        assert_eq!(shown, default, "{row}");
+    }
+}
+
 /// The map names each value of `error` at the step that answers it, and also the router's 404 and
 /// 405.
 #[test]
