@@ -117,13 +117,13 @@ async fn heads_and_unread_answers_at_once_stay_in_the_memory_of_the_readme() {
     let flags = ["--metrics", "127.0.0.1:0", "--body-timeout", "1h"];
     let container = Cgroup::of(512 * 1024 * 1024);
     let starting = Server::starting().with(&flags);
-    let server = if let Some(container) = &container {
+    let starting = if let Some(container) = &container {
         starting.in_cgroup(container)
     } else {
         println!("this user may not create a cgroup: only the peak of the process is checked");
         starting
     };
-    let server = server.start();
+    let server = starting.start();
     let mut heads = Vec::new();
     for _ in 0..amount(10, 100) {
         heads.push(waiting_heads(&server).await);
