@@ -30,7 +30,7 @@ fn port_that_only_root_may_take_is_refused_with_what_it_needs() {
     let folder = TempDir::new().expect("a temporary folder");
     for (flags, expected) in [
         (["--listen", "127.0.0.1:80"], "plant-store: cannot listen on 127.0.0.1:80: "),
-        (["--metrics", "127.0.0.1:80"], "cannot serve metrics: cannot listen on 127.0.0.1:80: "),
+        (["--metrics", "127.0.0.1:80"], "plant-store: cannot serve metrics on 127.0.0.1:80: "),
     ] {
         let mut command = binary_in(folder.path());
         if geteuid().is_root() {

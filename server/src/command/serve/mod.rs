@@ -26,7 +26,7 @@ use anyhow::{Context, Result};
 use slog::{info, warn};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::command::serve::running::{Running, cannot_listen};
+use crate::command::serve::running::{Running, cannot};
 use crate::command::serve::signals::Signals;
 use crate::log::{Log, LogFormat};
 use crate::operations::Operations;
@@ -79,8 +79,8 @@ pub fn run(args: &Args, warnings: &[String]) -> Result<()> {
 }
 
 fn answer_operators(address: SocketAddr, log: &Log) -> Result<Operations> {
-    let operations = Operations::start(address)
-        .map_err(|cause| cannot_listen(address, &cause).context("cannot serve metrics"))?;
+    let operations =
+        Operations::start(address).map_err(|cause| cannot("serve metrics", address, &cause))?;
     info!(log.logger, "serving metrics"; "address" => %operations.address);
     Ok(operations)
 }

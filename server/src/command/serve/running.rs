@@ -182,21 +182,21 @@ impl Running {
 /// Opens what may wait for a disk: the files of TLS and the store. An address that is in use must not
 /// leave a new store behind, so it is tried before.
 fn open(args: &Args, log: &Logger) -> Result<(Option<Tls>, Arc<dyn ServedStore>)> {
-    drop(TcpListener::bind(args.listen).map_err(|cause| cannot_listen(args.listen, &cause))?);
+    drop(TcpListener::bind(args.listen).map_err(|cause| cannot("listen", args.listen, &cause))?);
     let tls = args.tls().map(|files| tls::load(&files, log)).transpose()?;
     let store = store::open_to_serve(&args.store.url, args.start());
     Ok((tls, store.map_err(|error| args.first_token().explain(error))?))
 }
 
-/// A permission can only be that for the port (ip(7), `ip_unprivileged_port_start`).
-pub fn cannot_listen(address: SocketAddr, cause: &io::Error) -> Error {
+/// Why nothing can be done on that address. A permission can only be that for the port (ip(7), `ip_unprivileged_port_start`).
+pub fn cannot(doing: &str, address: SocketAddr, cause: &io::Error) -> Error {
     let advice = match cause.kind() {
         ErrorKind::PermissionDenied => {
             ": a low port needs root or CAP_NET_BIND_SERVICE; take one from 1024 on"
         }
         _ => "",
     };
-    anyhow!("cannot listen on {address}: {cause}{advice}")
+    anyhow!("cannot {doing} on {address}: {cause}{advice}")
 }
 
 /// Says whether a create would be taken now.
