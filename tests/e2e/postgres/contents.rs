@@ -6,8 +6,9 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 
 use nix::sys::signal::Signal;
-use plant_store_tests::postgres::{Cluster, Session};
+use plant_store_tests::postgres::{Cluster, Mode, Session};
 use plant_store_tests::{Folder, Server, Starting, binary_in, plant, wait_until};
+use serde_json::Value;
 
 use super::scene::{
     TABLES, as_owner, create_database, refusal, wait_until_blocked_by, with_plants,
@@ -89,6 +90,27 @@ fn check_says_what_is_wrong_with_status_1() {
         cluster.set(setting, "on");
     }
     assert!(is_sound());
+}
+
+#[test]
+fn what_cannot_be_checked_is_status_2_with_its_reason() {
+    let (cluster, url) = with_plants();
+    let reason = |url: &str| {
+        let said = refusal(url, "check", &[]);
+        assert!(said.contains(" cannot be checked: "), "{said}");
+        let output = Folder::over(url).command().args(["check", "--json"]).output();
+        let report = output.expect("the binary starts").stdout;
+        let report: Value = serde_json::from_slice(&report).expect("JSON");
+        assert_eq!(report["sound"], Value::Null, "{report}");
+        report["reason"].as_str().expect("a reason").to_owned()
+    };
+    assert_eq!(reason(&url), "missing", "the store");
+    assert_eq!(reason(&as_owner(&cluster.url("ferns"))), "missing", "the database");
+    drop(without_token(&url).start());
+    cluster.session("postgres").execute("CREATE ROLE stranger LOGIN");
+    assert_eq!(reason(&url.replace("//plants@", "//stranger@")), "denied");
+    cluster.stop(Mode::Fast);
+    assert_eq!(reason(&url), "unreachable");
 }
 
 #[test]
