@@ -230,7 +230,7 @@ fn metrics_address_in_use_is_refused_and_leaves_no_store() {
     let said = String::from_utf8(output.stderr).expect("text");
     assert!(
         said.starts_with(&format!(
-            "plant-store: cannot serve metrics: cannot listen on {address}: "
+            "plant-store: cannot serve metrics on {address}: "
         )),
         "{said}"
     );

@@ -188,7 +188,8 @@ fn open(args: &Args, log: &Logger) -> Result<(Option<Tls>, Arc<dyn ServedStore>)
     Ok((tls, store.map_err(|error| args.first_token().explain(error))?))
 }
 
-/// Why nothing can be done on that address. A permission can only be that for the port (ip(7), `ip_unprivileged_port_start`).
+/// Why nothing can be done on that address. A permission can only be that for the port (ip(7),
+/// `ip_unprivileged_port_start`).
 pub fn cannot(doing: &str, address: SocketAddr, cause: &io::Error) -> Error {
     let advice = match cause.kind() {
         ErrorKind::PermissionDenied => {
