@@ -229,9 +229,7 @@ fn metrics_address_in_use_is_refused_and_leaves_no_store() {
     assert_eq!(output.status.code(), Some(1));
     let said = String::from_utf8(output.stderr).expect("text");
     assert!(
-        said.starts_with(&format!(
-            "plant-store: cannot serve metrics on {address}: "
-        )),
+        said.starts_with(&format!("plant-store: cannot serve metrics on {address}: ")),
         "{said}"
     );
     assert_eq!(said.lines().count(), 1, "{said}");

@@ -18,6 +18,9 @@ const OVER_TLS: &str = "wire::";
 /// The tests below such folders of `tests/e2e` run on one engine or on none. All others run on both.
 const NOT_ON_BOTH: [&str; 3] = ["without_store::", "sqlite::", "postgres::"];
 
+/// The tests that need Citus, and are ignored in all other runs.
+const ON_CITUS: &str = "postgres::citus::";
+
 /// Format, contract and lints, and every test on SQLite. The quick checks come first, so that a
 /// change of the contract fails at once, with the line that says what to do.
 pub fn test() -> Result<()> {
@@ -57,6 +60,10 @@ pub fn ci() -> Result<()> {
         let without = NOT_ON_BOTH.iter().flat_map(|folder| ["--skip", folder]);
         let on_postgres = e2e().args(without).env("PLANT_STORE_TESTS_STORE", "postgres");
         step("tests on PostgreSQL", || Ok(on_postgres.run()?))?;
+        if postgres::has_citus()? {
+            let on_citus = e2e().args(["--ignored", ON_CITUS]).env(postgres::CITUS, "1");
+            step("tests on Citus", || Ok(on_citus.run()?))?;
+        }
     }
     step("documentation", || {
         let doc = cmd!(sh, "cargo doc --no-deps --quiet").args(ALL);

@@ -5,8 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use xshell::cmd;
 
 use crate::machine::need;
+use crate::run::{quietly, shell};
 
 /// What to do on a machine without PostgreSQL.
 pub const TO_INSTALL: &str = "install Debian's `postgresql`, or put `initdb` on the PATH";
@@ -14,6 +16,22 @@ pub const TO_INSTALL: &str = "install Debian's `postgresql`, or put `initdb` on 
 /// Whether the machine has a PostgreSQL. If not, it is installed if that is allowed: see [`need`].
 pub fn is_there() -> Result<bool> {
     Ok(need("postgresql", programs, TO_INSTALL)?.is_some())
+}
+
+/// If it is in the environment, the tests run on Citus.
+pub const CITUS: &str = "PLANT_STORE_TESTS_CITUS";
+
+/// Whether that PostgreSQL has the extension Citus. No distribution has a package of it, so it is not
+/// installed here; if it is missing, this says so.
+pub fn has_citus() -> Result<bool> {
+    let sh = shell()?;
+    let config = programs().map(|programs| programs.join("pg_config")).unwrap_or_default();
+    let shared = quietly(cmd!(sh, "{config} --sharedir")).unwrap_or_default();
+    let has_it = Path::new(shared.trim_end()).join("extension/citus.control").is_file();
+    if !has_it {
+        println!("Citus: its tests are skipped, because PostgreSQL lacks it: docs.citusdata.com");
+    }
+    Ok(has_it)
 }
 
 /// Debian has a folder of each version here, and puts none of them on the PATH.

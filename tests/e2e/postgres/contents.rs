@@ -139,7 +139,7 @@ fn export_and_copy_from_a_standby_are_those_from_the_primary() {
 }
 
 #[test]
-fn copy_to_a_database_and_back_keeps_every_byte() {
+pub fn copy_to_a_database_and_back_keeps_every_byte() {
     let (_cluster, url) = with_plants();
     let file = on_a_file();
     let exported = export(&file, file.store());

@@ -1,6 +1,7 @@
 //! PostgreSQL alone: each test has a server of its own, which it may stop and kill.
 
 mod blocked_copies;
+mod citus;
 mod clusters;
 mod contents;
 mod crowds;

@@ -21,7 +21,7 @@ const TIMEOUT: usize = 2;
 const REFUSALS: usize = 30;
 
 /// Under load, creates are refused from the fault on until it ends.
-fn refuse(what: &str, begin: impl Fn(&Scene), end: impl Fn(&Scene)) {
+pub fn refuse(what: &str, begin: impl Fn(&Scene), end: impl Fn(&Scene)) {
     refuse_on(&mut Scene::start(TIMEOUT), what, begin, end);
 }
 
@@ -73,10 +73,31 @@ fn too_many_connections_are_503_until_there_is_one() {
     refuse("connections", |scene| limit(scene, 0), |scene| limit(scene, -1));
 }
 
+/// On Citus, one of its workers.
 #[test]
-fn database_that_does_not_sync_is_503_until_it_does() {
-    let set = |scene: &Scene, value| scene.cluster.set("fsync", value);
+pub fn database_that_does_not_sync_is_503_until_it_does() {
+    let set = |scene: &Scene, value| {
+        scene.cluster.nodes().last().expect("itself").set("fsync", value);
+    };
     refuse("fsync", |scene| set(scene, "off"), |scene| set(scene, "on"));
+}
+
+/// Such as one of an extension while the server stops.
+#[test]
+fn error_without_a_code_is_503_until_it_passes() {
+    let execute = |scene: &Scene, statements| scene.cluster.session("plants").execute(statements);
+    refuse(
+        "XX000",
+        |scene| {
+            execute(
+                scene,
+                "CREATE FUNCTION fail() RETURNS boolean LANGUAGE plpgsql AS
+                    $$ BEGIN RAISE 'no code' USING ERRCODE = 'XX000'; END $$;
+                ALTER TABLE plants ADD CONSTRAINT fails CHECK (fail()) NOT VALID",
+            );
+        },
+        |scene| execute(scene, "DROP FUNCTION fail CASCADE"),
+    );
 }
 
 /// A folder with `full_disk.c` as a library, which the user of PostgreSQL may use.

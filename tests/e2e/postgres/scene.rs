@@ -102,9 +102,14 @@ pub fn wait_for_backend(cluster: &Cluster, state: &str) {
 
 /// The database `plants` and its owner, who has no other rights.
 pub fn create_database(cluster: &Cluster) {
-    cluster.session("postgres").execute("CREATE ROLE plants LOGIN");
+    let on_each_node = |statement| {
+        for node in cluster.nodes() {
+            node.session("postgres").execute(statement);
+        }
+    };
+    on_each_node("CREATE ROLE plants LOGIN");
     cluster.databases().create("plants");
-    cluster.session("postgres").execute("ALTER DATABASE plants OWNER TO plants");
+    on_each_node("ALTER DATABASE plants OWNER TO plants");
 }
 
 /// A cluster with that empty database, and the URL for its owner.

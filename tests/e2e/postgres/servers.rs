@@ -31,7 +31,7 @@ fn two() -> (Cluster, [Server; 2]) {
 }
 
 #[test]
-fn creates_that_race_on_two_servers_give_each_id_to_one_plant() {
+pub fn creates_that_race_on_two_servers_give_each_id_to_one_plant() {
     let (_cluster, servers) = two();
     let mut load = Load::default();
     for _ in 0..rounds() {

@@ -145,9 +145,11 @@ impl PostgresError {
             // 08: connection, 0A: a statement that was prepared before a table changed, 25:
             // transaction state (such as read-only), 26: a statement that a pooler has forgotten, 28
             // and 3D: another database is there for a while, 40: rollback, 53: resources, 55: a
-            // lock, 57: intervention, 58: the system below.
+            // lock, 57: intervention, 58: the system below. XX000 is an error to which nobody gave a
+            // code, such as one of an extension while the server stops; damage has other codes.
             (_, Some(code)) => {
-                is_of(code, &["08", "0A", "25", "26", "28", "3D", "40", "53", "55", "57", "58"])
+                let classes = ["08", "0A", "25", "26", "28", "3D", "40", "53", "55", "57", "58"];
+                is_of(code, &classes) || *code == SqlState::INTERNAL_ERROR
             }
             (_, None) => true,
         }

@@ -1,22 +1,33 @@
 //! What in a database makes a 200 untrue: it may lose a plant, keep another one, or keep it where
 //! nobody looks for it.
 
+use tokio_postgres::types::Type;
+
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::schema::TABLES;
 use crate::store::postgres::session::Session;
 
-/// A row for each fault: what it is, and whether it is a setting. An engine that does not have the
-/// settings, such as CockroachDB, syncs in a way of its own. A view has a rule, too. Triggers of the
-/// engine itself are internal.
+/// The settings of a server without which it may lose plants at a power cut, as text: null if it has
+/// them. An engine that does not have such a setting, such as CockroachDB, syncs in a way of its own.
+const UNSAFE: &str = "SELECT string_agg(name || '=' || current_setting(name), ' and ') \
+    FROM (VALUES ('fsync'), ('full_page_writes'), ('synchronous_commit')) AS settings (name) \
+    WHERE current_setting(name, true) NOT IN ('on', 'remote_apply')";
+
+/// Asks the workers of Citus. They use their own settings and not those of this session
+/// (<https://docs.citusdata.com/en/stable/develop/api_udf.html#run-command-on-workers>).
+const UNSAFE_WORKERS: &str = "SELECT result || ' on its worker ' || nodename || ':' || nodeport \
+    FROM run_command_on_workers($1) WHERE success AND result <> ''";
+
+/// A row for each fault: whether it is a setting, and what it is. Null in the place of the first one
+/// says that there are workers. A view has a rule, too. Triggers of the engine itself are internal.
 fn query() -> String {
     format!(
         "WITH tables AS (
             SELECT oid, relname, relpersistence, relnamespace FROM pg_class WHERE oid IN ({TABLES})
         )
-        SELECT true, format('the database has %s=off, so it may lose plants at a power cut: \
-                set it to on, or serve with --without-fsync', name)
-            FROM (VALUES ('fsync'), ('full_page_writes')) AS settings (name)
-            WHERE current_setting(name, true) = 'off'
+        SELECT true, found FROM ({UNSAFE}) AS own (found) WHERE found IS NOT NULL
+        UNION ALL
+        SELECT NULL, '' WHERE to_regproc('pg_catalog.run_command_on_workers') IS NOT NULL
         UNION ALL
         SELECT false, format('the table %I is UNLOGGED, so a crash empties it: \
                 ALTER TABLE %I SET LOGGED', relname, relname)
@@ -53,6 +64,25 @@ pub async fn check(session: &Session, without_fsync: bool) -> Result<(), Postgre
 }
 
 async fn find(session: &Session) -> Result<Vec<(bool, String)>, PostgresError> {
-    let rows = session.client.query_typed(&query(), &[]).await?;
-    rows.iter().map(|row| Ok((row.try_get(0)?, row.try_get(1)?))).collect()
+    let mut faults = Vec::new();
+    for row in session.client.query_typed(&query(), &[]).await? {
+        match row.try_get(0)? {
+            Some(true) => faults.push((true, lossy(row.try_get(1)?))),
+            Some(false) => faults.push((false, row.try_get(1)?)),
+            None => {
+                let query = [(&UNSAFE as _, Type::TEXT)];
+                for row in session.client.query_typed(UNSAFE_WORKERS, &query).await? {
+                    faults.push((true, lossy(row.try_get(0)?)));
+                }
+            }
+        }
+    }
+    Ok(faults)
+}
+
+fn lossy(settings: &str) -> String {
+    format!(
+        "the database has {settings}, so it may lose plants at a power cut: set it to on, or serve \
+         with --without-fsync"
+    )
 }

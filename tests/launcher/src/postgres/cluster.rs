@@ -7,7 +7,7 @@ use nix::unistd::Pid;
 
 use super::keeper::{Keeper, log};
 use super::process::{children, has_ended, is_stopped};
-use super::{Databases, Session, port};
+use super::{Databases, Session, citus, port};
 use crate::events::wait_until;
 
 /// The data folder of a server that has never run. `initdb` takes longer than copying its result, so
@@ -36,16 +36,28 @@ pub struct Cluster {
     server: Mutex<Option<Pid>>,
     port: u16,
     databases: Databases,
+    /// Those of a coordinator of Citus; otherwise none.
+    workers: Vec<Self>,
 }
 
 impl Cluster {
-    /// A new cluster, with a running server.
+    /// A new cluster, with a running server. In a run on Citus it has workers, which run too.
     ///
     /// # Panics
     ///
     /// There is no PostgreSQL on the machine, or it does not start. The message has its log.
     #[must_use]
     pub fn start() -> Self {
+        let mut cluster = Self::alone();
+        if citus::is_wanted() {
+            cluster.workers = (0..citus::WORKERS).map(|_| Self::alone()).collect();
+            cluster.databases.workers =
+                cluster.workers.iter().map(|worker| worker.databases.clone()).collect();
+        }
+        cluster
+    }
+
+    fn alone() -> Self {
         let mut keeper = Keeper::start();
         keeper.run(&format!("cp -r {} data", TEMPLATE.folder.join("data").display()));
         let cluster = Self::over(keeper);
@@ -57,13 +69,19 @@ impl Cluster {
     pub(super) fn over(keeper: Keeper) -> Self {
         let port = port::free();
         let databases = Databases::of(format!("postgres://postgres@127.0.0.1:{port}"));
-        Self { keeper: Mutex::new(keeper), server: Mutex::new(None), port, databases }
+        let (keeper, server) = (Mutex::new(keeper), Mutex::new(None));
+        Self { keeper, server, port, databases, workers: Vec::new() }
     }
 
     /// The port of 127.0.0.1 on which it listens, also after it was started again.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Itself, and then its workers: all servers that have to run.
+    pub fn nodes(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.workers)
     }
 
     /// Its databases.
@@ -122,8 +140,9 @@ impl Cluster {
         let command = format!(
             "{variables} postgres -D data -c listen_addresses=127.0.0.1 -c port={} \
              -c unix_socket_directories= -c max_connections=300 \
-             -c dynamic_shared_memory_type=mmap -c wal_retrieve_retry_interval=100ms",
-            self.port
+             -c dynamic_shared_memory_type=mmap -c wal_retrieve_retry_interval=100ms {}",
+            self.port,
+            citus::settings()
         );
         let pid = lock(&self.keeper).start_server(&command).parse().expect("a process id");
         let pid = Pid::from_raw(pid);

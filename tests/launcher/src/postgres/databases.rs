@@ -1,18 +1,20 @@
 //! The databases of a running server.
 
-use super::Session;
+use super::{Session, citus};
 
 /// A server, by its URL without a database: `postgres://postgres@127.0.0.1:5432`.
 #[derive(Clone, Debug)]
 pub struct Databases {
     server: String,
+    /// Those of the workers of Citus, if it is a coordinator.
+    pub(super) workers: Vec<Self>,
 }
 
 impl Databases {
     /// Those of the server with that URL.
     #[must_use]
     pub fn of(server: impl Into<String>) -> Self {
-        Self { server: server.into() }
+        Self { server: server.into(), workers: Vec::new() }
     }
 
     /// The URL of the server.
@@ -33,18 +35,31 @@ impl Databases {
         Session::open(&self.url(database))
     }
 
-    /// Creates an empty database, and returns its URL.
+    /// Creates an empty database, and returns its URL. A coordinator and its workers get one each,
+    /// which they share.
     #[expect(clippy::must_use_candidate, reason = "the database is there too")]
     pub fn create(&self, database: &str) -> String {
-        self.session("postgres").execute(&format!("CREATE DATABASE \"{database}\""));
+        for node in self.nodes() {
+            node.session("postgres").execute(&format!("CREATE DATABASE \"{database}\""));
+        }
+        if !self.workers.is_empty() {
+            let workers: Vec<_> = self.workers.iter().map(|node| node.session(database)).collect();
+            citus::join(&self.session(database), &workers);
+        }
         self.url(database)
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.workers)
     }
 
     /// Removes a database, and ends the sessions that it has. Says nothing if that fails: it is
     /// called at the end of a test, and the whole server is removed after it.
     pub fn remove(&self, database: &str) {
-        if let Ok(session) = Session::try_open(&self.url("postgres")) {
-            let _ = session.try_rows(&format!("DROP DATABASE \"{database}\" WITH (FORCE)"));
+        for node in self.nodes() {
+            if let Ok(session) = Session::try_open(&node.url("postgres")) {
+                let _ = session.try_rows(&format!("DROP DATABASE \"{database}\" WITH (FORCE)"));
+            }
         }
     }
 

@@ -3,6 +3,7 @@
 //! Whatever happens to the process that started it, no server and no folder is left: see
 //! `keeper.rs`.
 
+mod citus;
 mod cluster;
 mod databases;
 mod keeper;

@@ -1,0 +1,107 @@
+//! A coordinator of Citus and two workers: tests of one server again, and what workers add to them.
+//!
+//! `PLANT_STORE_TESTS_CITUS=1 cargo test … -- --ignored postgres::citus::`
+
+use std::time::{Duration, Instant};
+
+use plant_store_tests::plant;
+use plant_store_tests::postgres::Cluster;
+
+use super::load::SLACK;
+use super::scene::{Scene, as_owner, refusal};
+use super::{contents, faults, refusals, servers};
+
+/// How long a create may take, in seconds.
+const TIMEOUT: usize = 3;
+
+fn worker(scene: &Scene) -> &Cluster {
+    scene.cluster.nodes().last().expect("there are two")
+}
+
+#[test]
+#[ignore = "needs Citus"]
+fn sigkill_of_each_node_under_load_refuses_at_most_one_create_in_a_hundred() {
+    faults::sigkill_of_the_database_under_load_refuses_at_most_one_create_in_a_hundred();
+}
+
+#[test]
+#[ignore = "needs Citus"]
+fn creates_that_race_on_two_servers_give_each_id_to_one_plant() {
+    servers::creates_that_race_on_two_servers_give_each_id_to_one_plant();
+}
+
+#[test]
+#[ignore = "needs Citus"]
+fn copy_to_shards_and_back_keeps_every_byte() {
+    contents::copy_to_a_database_and_back_keeps_every_byte();
+}
+
+#[test]
+#[ignore = "needs Citus"]
+fn worker_that_does_not_sync_is_503_until_it_does() {
+    refusals::database_that_does_not_sync_is_503_until_it_does();
+}
+
+/// Most batches need both workers.
+#[test]
+#[ignore = "needs Citus"]
+fn worker_that_is_away_under_load_is_503_until_it_is_there() {
+    refusals::refuse("away", |scene| worker(scene).kill(), |scene| worker(scene).start_again());
+}
+
+#[test]
+#[ignore = "needs Citus"]
+fn check_names_the_worker_that_does_not_sync() {
+    let scene = Scene::start(TIMEOUT);
+    let url = as_owner(&scene.cluster.url("plants"));
+    let worker = worker(&scene);
+    for setting in ["fsync", "full_page_writes", "synchronous_commit"] {
+        worker.set(setting, "off");
+        let said = refusal(&url, "check", &[]);
+        let port = worker.port();
+        let expected = format!("{setting}=off on its worker 127.0.0.1:{port}");
+        assert!(said.contains(&expected), "{said}");
+        worker.set(setting, "on");
+    }
+    assert!(scene.server.command(&["check"]).contains("is sound"));
+}
+
+/// A create that is alone in its batch needs one worker. One of the other worker is repeated until
+/// its deadline, and those behind it wait.
+#[test]
+#[ignore = "needs Citus"]
+fn create_for_a_worker_that_is_away_is_503_by_the_deadline_and_one_for_the_other_is_200() {
+    let scene = Scene::start(TIMEOUT);
+    let away = worker(&scene);
+    let session = scene.cluster.session("plants");
+    let ids = |condition: &str| -> Vec<i64> {
+        let query = format!(
+            "SELECT id FROM generate_series(1, 100) id JOIN pg_dist_shard_placement
+             ON shardid = get_shard_id_for_distribution_column('plants', id)
+             WHERE nodeport {condition} {} ORDER BY id LIMIT 10",
+            away.port()
+        );
+        let ids = session.rows(&query).into_iter().flatten().flatten();
+        ids.map(|id| id.parse().expect("a number")).collect()
+    };
+    let (lost, kept) = (ids("="), ids("<>"));
+    let create = |id| scene.server.create(&plant(id, "Ficus", None));
+    let deadline = Duration::from_secs(TIMEOUT as u64);
+    away.kill();
+    for (lost, kept) in lost.iter().zip(kept.chunks(5)) {
+        let begun = Instant::now();
+        assert_eq!(create(*lost).refusal().0, 503);
+        println!("503 after {:?}", begun.elapsed());
+        assert!(begun.elapsed() < deadline + SLACK, "{:?}", begun.elapsed());
+        for id in kept {
+            let begun = Instant::now();
+            create(*id).plant();
+            println!("200 after {:?}", begun.elapsed());
+            assert!(begun.elapsed() < deadline, "{:?}", begun.elapsed());
+        }
+    }
+    away.start_again();
+    for id in lost.into_iter().chain(kept) {
+        create(id).plant();
+    }
+}
