@@ -75,7 +75,7 @@ impl ClientOptions {
             .redirect(Policy::none())
             .default_headers(HeaderMap::from_iter([(AUTHORIZATION, authorization)]));
         // Without TLS the system's authorities are not read. A machine may have none.
-        #[cfg(feature = "rustls")]
+        #[cfg(feature = "rustls-no-provider")]
         let http = match &self.authorities {
             Some(pem) => match reqwest::Certificate::from_pem_bundle(pem) {
                 Ok(trusted) if !trusted.is_empty() => http.tls_certs_only(trusted),
@@ -96,7 +96,9 @@ impl ClientOptions {
             _ if beside.is_some() || !url.username().is_empty() => {
                 "a base URL has no user, no query and no fragment"
             }
-            "https" if !cfg!(feature = "rustls") => "https needs the feature rustls",
+            "https" if !cfg!(feature = "rustls-no-provider") => {
+                "https needs the feature rustls or rustls-no-provider"
+            }
             "http" | "https" => return Ok(url),
             _ => "its scheme is neither http nor https",
         };
