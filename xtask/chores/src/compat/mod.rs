@@ -1,5 +1,5 @@
 //! The compatibility check of this repository: whether `info.version` says what a change of the
-//! document means to its consumers. [`older`] finds the document to compare with;
+//! document means to its consumers. [`older()`] finds the document to compare with;
 //! `plant-store-compat` compares the two.
 
 mod git;
