@@ -4,10 +4,12 @@
 
 use std::time::{Duration, Instant};
 
+use nix::unistd::Pid;
 use plant_store_tests::plant;
 use plant_store_tests::postgres::Cluster;
 
 use super::load::SLACK;
+use super::pauses::Paused;
 use super::scene::{Scene, as_owner, refusal};
 use super::{contents, faults, refusals, servers};
 
@@ -66,11 +68,35 @@ fn check_names_the_worker_that_does_not_sync() {
     assert!(scene.server.command(&["check"]).contains("is sound"));
 }
 
-/// A create that is alone in its batch needs one worker. One of the other worker is repeated until
-/// its deadline, and those behind it wait.
 #[test]
 #[ignore = "needs Citus"]
-fn create_for_a_worker_that_is_away_is_503_by_the_deadline_and_one_for_the_other_is_200() {
+fn create_for_a_killed_worker_is_503_by_the_deadline_and_one_for_the_other_is_200() {
+    create_while_away(
+        |worker| {
+            worker.kill();
+            Vec::new()
+        },
+        Cluster::start_again,
+    );
+}
+
+/// For longer than a server goes on that cannot read the tokens.
+#[test]
+#[ignore = "needs Citus"]
+fn create_for_a_silent_worker_is_503_by_the_deadline_and_one_for_the_other_is_200() {
+    let pause = |worker: &Cluster| {
+        let backends = worker.databases().backends("plants").into_iter().map(Pid::from_raw);
+        std::iter::once(worker.pid()).chain(backends).map(Paused::pause).collect()
+    };
+    create_while_away(pause, |_| {});
+}
+
+/// A create that is alone in its batch needs one worker. One of the other worker is repeated until
+/// its deadline, and those behind it wait.
+fn create_while_away(
+    send_away: impl FnOnce(&Cluster) -> Vec<Paused>,
+    bring_back: impl FnOnce(&Cluster),
+) {
     let scene = Scene::start(TIMEOUT);
     let away = worker(&scene);
     let session = scene.cluster.session("plants");
@@ -87,7 +113,7 @@ fn create_for_a_worker_that_is_away_is_503_by_the_deadline_and_one_for_the_other
     let (lost, kept) = (ids("="), ids("<>"));
     let create = |id| scene.server.create(&plant(id, "Ficus", None));
     let deadline = Duration::from_secs(TIMEOUT as u64);
-    away.kill();
+    let paused = send_away(away);
     for (lost, kept) in lost.iter().zip(kept.chunks(5)) {
         let begun = Instant::now();
         assert_eq!(create(*lost).refusal().0, 503);
@@ -100,7 +126,8 @@ fn create_for_a_worker_that_is_away_is_503_by_the_deadline_and_one_for_the_other
             assert!(begun.elapsed() < deadline, "{:?}", begun.elapsed());
         }
     }
-    away.start_again();
+    drop(paused);
+    bring_back(away);
     for id in lost.into_iter().chain(kept) {
         create(id).plant();
     }

@@ -13,10 +13,10 @@ use super::scene::{as_owner, create_database, wait_for_backend, wait_until_block
 use crate::metrics::{metrics_address, scrape, series};
 
 /// Pauses the process, and lets it go on when this is dropped.
-struct Paused(Pid);
+pub struct Paused(Pid);
 
 impl Paused {
-    fn pause(process: Pid) -> Self {
+    pub fn pause(process: Pid) -> Self {
         kill(process, Signal::SIGSTOP).expect("the process is there");
         let stat = || fs::read_to_string(format!("/proc/{process}/stat")).expect("it is there");
         wait_until(|| stat().contains(") T "), || "it does not stop".into());

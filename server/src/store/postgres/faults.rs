@@ -1,7 +1,8 @@
 //! What in a database makes a 200 untrue: it may lose a plant, keep another one, or keep it where
 //! nobody looks for it.
 
-use tokio_postgres::types::Type;
+use tokio_postgres::SimpleQueryMessage;
+use tokio_postgres::error::SqlState;
 
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::schema::TABLES;
@@ -13,10 +14,11 @@ const UNSAFE: &str = "SELECT string_agg(name || '=' || current_setting(name), ' 
     FROM (VALUES ('fsync'), ('full_page_writes'), ('synchronous_commit')) AS settings (name) \
     WHERE current_setting(name, true) NOT IN ('on', 'remote_apply')";
 
-/// Asks the workers of Citus. They use their own settings and not those of this session
-/// (<https://docs.citusdata.com/en/stable/develop/api_udf.html#run-command-on-workers>).
-const UNSAFE_WORKERS: &str = "SELECT result || ' on its worker ' || nodename || ':' || nodeport \
-    FROM run_command_on_workers($1) WHERE success AND result <> ''";
+/// How the workers of Citus are asked. They use their own settings and not those of this session
+/// (<https://docs.citusdata.com/en/stable/develop/api_udf.html#run-command-on-workers>). One that is
+/// silent must not keep this session, which reads the tokens too.
+const ASK_WORKERS: &str = "SET LOCAL statement_timeout = '1s'; \
+    SELECT result || ' on its worker ' || nodename || ':' || nodeport FROM run_command_on_workers";
 
 /// A row for each fault: whether it is a setting, and what it is. Null in the place of the first one
 /// says that there are workers. A view has a rule, too. Triggers of the engine itself are internal.
@@ -69,15 +71,24 @@ async fn find(session: &Session) -> Result<Vec<(bool, String)>, PostgresError> {
         match row.try_get(0)? {
             Some(true) => faults.push((true, lossy(row.try_get(1)?))),
             Some(false) => faults.push((false, row.try_get(1)?)),
-            None => {
-                let query = [(&UNSAFE as _, Type::TEXT)];
-                for row in session.client.query_typed(UNSAFE_WORKERS, &query).await? {
-                    faults.push((true, lossy(row.try_get(0)?)));
-                }
-            }
+            None => faults.extend(of_workers(session).await?),
         }
     }
     Ok(faults)
+}
+
+/// Those of the workers that answer in time.
+async fn of_workers(session: &Session) -> Result<Vec<(bool, String)>, PostgresError> {
+    let ask = format!("{ASK_WORKERS}($$ {UNSAFE} $$) WHERE success AND result <> ''");
+    let answers = match session.client.simple_query(&ask).await {
+        Err(error) if error.code() == Some(&SqlState::QUERY_CANCELED) => return Ok(Vec::new()),
+        answers => answers?,
+    };
+    let found = answers.iter().filter_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0),
+        _ => None,
+    });
+    Ok(found.map(|settings| (true, lossy(settings))).collect())
 }
 
 fn lossy(settings: &str) -> String {
