@@ -121,16 +121,19 @@ pub fn store_of(folder: &Path) -> String {
 #[must_use]
 pub fn binary_in(folder: &Path) -> Command {
     let mut command = Command::new(binary());
-    command.current_dir(folder).env("PLANT_STORE_LISTEN", "127.0.0.1:0");
     without_own_variables(&mut command);
+    command.current_dir(folder).env("PLANT_STORE_LISTEN", "127.0.0.1:0");
     command.envs(database_of(folder).map(|database| (STORE, databases().url(database))));
     command
 }
 
-/// Takes the tests' own variables from a process that runs the binary: it would warn about them.
+/// Takes the tests' own variables, and those of whoever runs the tests, from a process that runs the
+/// binary: it would warn about them, or use them.
 pub fn without_own_variables(command: &mut Command) {
-    for own in ["PLANT_STORE_SOAK", "PLANT_STORE_TESTS_STORE", "PLANT_STORE_TESTS_TLS"] {
-        command.env_remove(own);
+    for (name, _) in env::vars_os() {
+        if name.to_string_lossy().starts_with("PLANT_STORE_") {
+            command.env_remove(name);
+        }
     }
 }
 
