@@ -41,7 +41,7 @@ impl Failure {
     /// It may if no answer came: the connection was lost, or a time-out has passed. It may
     /// if `error` is 408, 429, 500 or 503 or an unknown 5xx (RFC 9110, section 15), and if a proxy
     /// on the way answered with a 5xx. Any other refusal would come again. So would a bad URL, a
-    /// scheme that is not supported, and a certificate that is not trusted.
+    /// scheme that is not the server's, and a certificate that is not trusted.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match &self.error {
@@ -50,7 +50,8 @@ impl Failure {
             }
             Error::UnexpectedResponse(response) => response.status().is_server_error(),
             Error::CommunicationError(error) => {
-                !error.is_builder() && !chain(error).any(breaks_tls)
+                let is_no_http = |cause: &Cause| cause.to_string() == NO_HTTP;
+                !error.is_builder() && !chain(error).any(|it| breaks_tls(it) || is_no_http(it))
             }
             Error::ResponseBodyError(_) => true,
             _ => false,
@@ -119,7 +120,12 @@ impl From<Error<types::Error>> for Failure {
 /// What went wrong, with its causes, in one line for people.
 pub(crate) fn explained(error: &Error<types::Error>) -> String {
     match error {
-        Error::ErrorResponse(body) => format!("refused with {}: {}", body.error, body.message),
+        Error::ErrorResponse(body) => {
+            format!("refused with {}: {}", body.error, in_one_line(&body.message))
+        }
+        Error::InvalidResponsePayload(_, cause) => format!(
+            "an answer that a plant store does not give ({cause}): see whether the base URL is right"
+        ),
         Error::UnexpectedResponse(response) => format!(
             "{} answered {}, which a plant store does not: see whether the base URL is right",
             response.url(),
@@ -130,13 +136,28 @@ pub(crate) fn explained(error: &Error<types::Error>) -> String {
     }
 }
 
+/// What hyper says of an answer that is no HTTP/1.1, such as the alert of a server that speaks TLS.
+const NO_HTTP: &str = "invalid HTTP version parsed";
+
+/// The text, with its control characters escaped: a terminal would obey them.
+pub(crate) fn in_one_line(text: &str) -> String {
+    let escaped = |letter: char| match letter.is_control() {
+        true => letter.escape_default().to_string(),
+        false => letter.to_string(),
+    };
+    text.chars().map(escaped).collect()
+}
+
 /// An error and its causes, in one line.
 pub(crate) fn with_causes(error: &Cause) -> String {
     let causes = chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ");
     // The first byte of every TLS record is its content type (RFC 8446, section 5.1).
-    let advice = match causes.ends_with("InvalidContentType") {
-        true => ": the server does not speak TLS there; see whether its URL is http",
-        false => "",
+    let advice = if causes.ends_with("InvalidContentType") {
+        ": the server does not speak TLS there; see whether its URL is http"
+    } else if causes.ends_with(NO_HTTP) {
+        ": the server does not speak HTTP there; see whether its URL is https"
+    } else {
+        ""
     };
     causes + advice
 }

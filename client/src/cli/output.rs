@@ -4,7 +4,7 @@ use std::fmt::Debug;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use crate::failure::explained;
+use crate::failure::{explained, in_one_line};
 use crate::{Error, ResponseValue, types};
 use serde::Serialize;
 use serde_json::Value;
@@ -53,15 +53,20 @@ fn for_people(value: &Value) -> String {
     members.collect::<Vec<_>>().join(", ")
 }
 
+/// Prints a line to standard error. If nobody reads it, the exit status says enough.
+pub fn say(line: &str) {
+    let _ = writeln!(io::stderr(), "{}", in_one_line(line));
+}
+
 /// Prints to standard error why a command has failed, and gives its exit status.
 pub fn failed(error: &anyhow::Error) -> ExitCode {
     let answer = error.downcast_ref::<Error<types::Error>>();
     match answer {
         Some(Error::ErrorResponse(refusal)) if !io::stderr().is_terminal() => {
-            eprintln!("{}", serde_json::to_string(&**refusal).expect("it came as JSON"));
+            say(&serde_json::to_string(&**refusal).expect("it came as JSON"));
         }
-        Some(error) => eprintln!("plants: {}", explained(error)),
-        None => eprintln!("plants: {error:#}"),
+        Some(error) => say(&format!("plants: {}", explained(error))),
+        None => say(&format!("plants: {error:#}")),
     }
     ExitCode::from(if answer.is_some() { 1 } else { 2 })
 }

@@ -11,6 +11,7 @@ use plant_store_tests::tls::{Authority, TLS};
 use serde_json::{Value, json};
 
 use super::{pem, plants, program, run, write};
+use crate::tls::serving;
 
 fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text:?}"))
@@ -44,6 +45,18 @@ fn https_to_a_server_without_tls_says_so() {
     let create = ["--url", &url, "create-plant", "--id", "1", "--name", "Fern"];
     let (_, _, said) = run(&mut plants(&server, &create));
     assert!(said.contains("the server does not speak TLS there; see whether its URL is"), "{said}");
+}
+
+/// At once: another try would get the same.
+#[test]
+fn http_to_a_server_with_tls_says_so() {
+    let (server, _) = serving(&[]);
+    let url = server.url.replace("https:", "http:");
+    write(&server, "ficus.jsonl", r#"{"id":1,"name":"Ficus"}"#);
+    let (_, _, said) = run(&mut plants(&server, &["--url", &url, "import", "ficus.jsonl"]));
+    let expected = "the server does not speak HTTP there; see whether its URL is https";
+    assert!(said.contains(expected), "{said}");
+    assert!(!said.contains("waiting for"), "{said}");
 }
 
 #[test]

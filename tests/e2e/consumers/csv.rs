@@ -149,10 +149,10 @@ fn csv_row_that_is_no_plant_is_rejected_with_the_message_of_the_service_and_its_
             (11, Ok(r#"{"id":"null","name":"Fern"}"#)),
             (12, Ok("{}")),
             (14, Err("UTF-8")),
-            (15, Err("a quote in the lines 15 to 15 is neither closed nor doubled")),
+            (15, Err("neither doubled nor at an end of its field")),
             (16, Err("the row has 2 fields, the header has 3")),
             (17, Err("the row has 4 fields, the header has 3")),
-            (19, Err("a quote in the lines 19 to 20 is neither closed nor doubled")),
+            (19, Err("at an end of its field (lines 19 to 20)")),
         ])
     {
         assert_eq!(line, expected_line, "{message}");
@@ -160,6 +160,20 @@ fn csv_row_that_is_no_plant_is_rejected_with_the_message_of_the_service_and_its_
             Ok(body) => assert_eq!(message, server.create(body).refusal().1),
             Err(expected) => assert!(message.contains(expected), "{line}: {message}"),
         }
+    }
+}
+
+/// The number of quotes is even in each row, and a lenient reader makes another plant of it.
+#[test]
+fn csv_row_with_text_after_a_quoted_field_is_rejected() {
+    for row in
+        ["1,\"abc\n2,5\" pot\n", "1,\"a\"b\n", "1,\"{\\\"x\\\":1}\"\n", "1,\"a\" \n", "1,a\"b\"\n"]
+    {
+        let server = Server::start();
+        write(&server, "plants.csv", format!("id,name\n{row}"));
+        let (status, printed, said) = run(&mut plants(&server, &["import", "plants.csv"]));
+        assert_eq!((status, counts(&printed)), (Some(1), [0, 1, 0]), "{row}: {said}");
+        assert_eq!(stored(&server), json!([]), "{row}");
     }
 }
 

@@ -31,7 +31,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Notify;
 
 use crate::cli::connection::Connection;
-use crate::cli::output::print;
+use crate::cli::output::{print, say};
 use progress::Progress;
 use rejected::{Rejected, default_path};
 use source::Record;
@@ -102,11 +102,11 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
     print(&counts);
     match import.rejected.into_inner().finish() {
         Ok(None) => {}
-        Ok(Some(path)) => eprintln!("plants: what was not created is in {}", path.display()),
-        Err(error) => eprintln!("plants: {error:#}"),
+        Ok(Some(path)) => say(&format!("plants: what was not created is in {}", path.display())),
+        Err(error) => say(&format!("plants: {error:#}")),
     }
     if let Err(error) = ended {
-        eprintln!("plants: {error:#}; import the file again to create the rest");
+        say(&format!("plants: {error:#}; import the file again to create the rest"));
         return Ok(ExitCode::from(status));
     }
     Ok(ExitCode::from(u8::from(counts.refused + counts.given_up > 0)))

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::time::{Instant, interval_at};
 
 use crate::Retry;
+use crate::cli::output::say;
 
 /// When a wait is first said without a terminal, and how often it is repeated.
 const FIRST: Duration = Duration::from_secs(5);
@@ -62,7 +63,7 @@ impl Progress {
             }
             done = self.bar.position();
             if self.bar.is_hidden() && !self.bar.message().is_empty() {
-                eprintln!("plants: {}", self.bar.message());
+                say(&format!("plants: {}", self.bar.message()));
             }
         }
     }

@@ -47,11 +47,13 @@ impl<R: Read> Rows<R> {
         if !self.read()? {
             return Ok(None);
         }
-        let Record { line, bytes, quotes } = self.reader.get_ref().record;
+        let Record { line, bytes, place } = self.reader.get_ref().record;
         let (fields, columns) = (self.row.len(), self.columns.len());
-        let object = if quotes % 2 == 1 {
+        let object = if matches!(place, Place::Quoted | Place::Wrong) {
             let last = self.reader.get_ref().number;
-            Err(format!("a quote in the lines {line} to {last} is neither closed nor doubled"))
+            let lines =
+                if line == last { String::new() } else { format!(" (lines {line} to {last})") };
+            Err(format!("a quote in the row is neither doubled nor at an end of its field{lines}"))
         } else if fields == columns {
             Ok(self.object())
         } else {
@@ -169,7 +171,34 @@ struct Lines<R> {
 struct Record {
     line: u64,
     bytes: u64,
-    quotes: usize,
+    place: Place,
+}
+
+/// Where the text so far ends, by the grammar of RFC 4180, section 2. The CSV reader takes a quote
+/// anywhere, and would make another plant of the row.
+#[derive(Clone, Copy, Default)]
+enum Place {
+    #[default]
+    FieldStart,
+    Plain,
+    Quoted,
+    /// After a quote that ends the field, or is the first one of a doubled quote.
+    AfterQuote,
+    Wrong,
+}
+
+impl Place {
+    fn after(self, byte: u8) -> Self {
+        match (self, byte) {
+            (Self::Wrong, _) | (Self::Plain, b'"') => Self::Wrong,
+            (Self::Quoted, b'"') => Self::AfterQuote,
+            (Self::FieldStart | Self::AfterQuote, b'"') | (Self::Quoted, _) => Self::Quoted,
+            (_, b',') => Self::FieldStart,
+            (_, b'\r' | b'\n') => self,
+            (Self::AfterQuote, _) => Self::Wrong,
+            (Self::FieldStart | Self::Plain, _) => Self::Plain,
+        }
+    }
 }
 
 impl<R: Read> Lines<R> {
@@ -198,7 +227,8 @@ impl<R: Read> Lines<R> {
             }
             self.total += bytes;
             self.record.bytes += bytes;
-            self.record.quotes += self.text.split(|byte| *byte == b'"').count() - 1;
+            let place = self.record.place;
+            self.record.place = self.text.iter().fold(place, |place, byte| place.after(*byte));
             return match self.record.bytes {
                 ..=LONGEST => Ok(()),
                 _ => Err(io::Error::other(format!(
