@@ -10,6 +10,9 @@ pub const STORE: &str = "plant-store.db";
 /// The WAL of that store.
 pub const WAL: &str = "plant-store.db-wal";
 
+/// The name of its index, which processes that have the store open share.
+pub const INDEX: &str = "plant-store.db-shm";
+
 /// The file of a store in SQLite.
 pub fn open(server: &Server) -> Connection {
     Connection::open(server.folder().join(STORE)).expect("the store opens")

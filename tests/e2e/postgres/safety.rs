@@ -10,7 +10,7 @@ use plant_store_tests::{Folder, Server, plant, wait_until};
 use super::scene::{refusal, with_plants};
 
 /// What does it, what takes it away, and the words for it.
-const FAULTS: [(&str, &str, &str); 5] = [
+const FAULTS: [(&str, &str, &str); 6] = [
     (
         "ALTER TABLE plants SET UNLOGGED",
         "ALTER TABLE plants SET LOGGED",
@@ -32,6 +32,11 @@ const FAULTS: [(&str, &str, &str); 5] = [
         "CREATE RULE \"Swallow\" AS ON INSERT TO tokens DO INSTEAD NOTHING",
         "DROP RULE \"Swallow\" ON tokens",
         "the table tokens has the rule \"Swallow\"",
+    ),
+    (
+        "ALTER TABLE plants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY",
+        "ALTER TABLE plants DISABLE ROW LEVEL SECURITY, NO FORCE ROW LEVEL SECURITY",
+        "the table plants has row-level security",
     ),
     // In `search_path` the schema with the name of the role comes first.
     (
@@ -61,6 +66,21 @@ fn unsafe_tables_are_not_sound_and_not_served() {
         session.execute(repair);
         let checked = folder.command().arg("check").output().expect("the binary starts");
         assert!(checked.status.success(), "{repair}");
+    }
+}
+
+/// Otherwise a backup would be empty, or hold a part of the plants.
+#[test]
+fn plants_that_a_policy_hides_are_not_left_out_of_a_copy() {
+    let (cluster, url) = with_plants();
+    let server = Server::starting_in(Folder::over(&url)).start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    drop(server);
+    let hide = "ALTER TABLE plants ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY";
+    cluster.session("plants").execute(hide);
+    for command in [&format!("copy --from {url} --to sqlite:copy.db")[..], "export"] {
+        let said = refusal(&url, command, &[]);
+        assert!(said.contains("row-level security"), "{command}: {said}");
     }
 }
 

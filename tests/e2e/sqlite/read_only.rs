@@ -12,7 +12,7 @@ use nix::unistd::geteuid;
 use plant_store_tests::{Server, Starting, binary_in, failure, plant, without_own_variables};
 use tempfile::TempDir;
 
-use crate::database::STORE;
+use crate::database::{INDEX, STORE, WAL};
 use crate::operators::{create, files};
 
 /// The binary as a process that file permissions restrict. A root process has to drop its
@@ -86,6 +86,22 @@ fn stopped_store_without_the_right_to_write_is_copied_exported_and_checked() {
         }
         assert_eq!(stopped.start().export().len(), 2);
     }
+}
+
+#[test]
+fn stopped_store_whose_wal_alone_may_not_be_written_is_checked_and_unreadable_is_denied() {
+    let stopped = Server::start().stopped_by(Signal::SIGKILL);
+    let folder = stopped.folder();
+    for file in [WAL, INDEX] {
+        permit(&folder.join(file), 0o400);
+        let checked = printed(restricted(folder).arg("check"));
+        assert!(checked.contains("is sound; plants: 0, tokens: 1"), "{checked}");
+        permit(&folder.join(file), 0o600);
+    }
+    permit(&folder.join(WAL), 0o000);
+    let (status, said) = failure(restricted(folder).arg("check"));
+    assert_eq!(status, Some(2));
+    assert!(said.contains("permission to read ") && said.contains(WAL), "{said}");
 }
 
 /// A limit on file size stands for a disk that is full: the WAL's index cannot grow.

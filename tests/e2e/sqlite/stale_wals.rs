@@ -7,10 +7,8 @@ use nix::sys::signal::Signal;
 use plant_store_tests::{Server, Starting, binary_in, failure};
 use rusqlite::Connection;
 
-use crate::database::{STORE, WAL};
+use crate::database::{INDEX, STORE, WAL};
 use crate::operators::{create, files};
-
-const INDEX: &str = "plant-store.db-shm";
 
 /// Few plants fit one WAL; many take several.
 const AMOUNTS: [i64; 2] = [3, 2000];

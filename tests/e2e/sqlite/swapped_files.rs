@@ -9,10 +9,8 @@ use std::thread;
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, plant};
 
-use crate::database::{STORE, WAL};
+use crate::database::{INDEX, STORE, WAL};
 use crate::hard_to_kill::load::Load;
-
-const INDEX: &str = "plant-store.db-shm";
 
 /// What the server says before it ends.
 const LOST: &str = "the store is lost: stopping";

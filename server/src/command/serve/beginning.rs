@@ -100,6 +100,14 @@ impl Beginning {
         }
     }
 
+    /// What is wrong if standard output takes nothing. A first token that was made is revoked.
+    pub async fn cannot_print(self, cause: io::Error) -> Error {
+        match self.unseen.swap(false, Relaxed) {
+            true => self.revoke_unseen(&cause).await,
+            false => cause.into(),
+        }
+    }
+
     /// Revokes the first token because it could not be shown. In a file it is not lost.
     async fn revoke_unseen(self, cause: &io::Error) -> Error {
         if let FirstToken::File(_) = self.first_token {

@@ -89,7 +89,9 @@ impl Running {
         if let Some(operations) = operations {
             operations.is_ready_by(readiness(&connections, &accepted, &plants));
         }
-        announce(scheme, address)?;
+        if let Err(cause) = announce(scheme, address) {
+            return Err(beginning.cannot_print(cause).await);
+        }
         info!(log.logger, "listening"; "address" => %address, "store" => %args.store.url);
 
         let completed = beginning.complete(move |header| show(scheme, address, header));

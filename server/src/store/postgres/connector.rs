@@ -28,11 +28,12 @@ const SILENCE: Duration = Duration::from_secs(10);
 /// Makes `synchronous_commit` at least `on`, and warnings visible. Set in the session, both outlast
 /// a reload of the server's settings; a session that has only inherited them would follow it
 /// (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SYNCHRONOUS-COMMIT>).
-/// `statement_timeout` does not end the wait for a standby; the service limits it itself.
+/// `statement_timeout` does not end the wait for a standby; the service limits it itself. With
+/// `row_security` off, a policy that would hide rows is an error, as in `pg_dump`.
 const SETTINGS: &str = "\
     ('synchronous_commit', CASE current_setting('synchronous_commit') \
         WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END), \
-    ('client_min_messages', 'warning'), ('statement_timeout', '0'), \
+    ('client_min_messages', 'warning'), ('statement_timeout', '0'), ('row_security', 'off'), \
     ('transaction_timeout', '0'), ('idle_session_timeout', '0'), \
     ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')";
 

@@ -25,7 +25,8 @@ const ASK_WORKERS: &str = "SET LOCAL statement_timeout = '1s'; \
 fn query() -> String {
     format!(
         "WITH tables AS (
-            SELECT oid, relname, relpersistence, relnamespace FROM pg_class WHERE oid IN ({TABLES})
+            SELECT oid, relname, relpersistence, relnamespace, relrowsecurity
+            FROM pg_class WHERE oid IN ({TABLES})
         )
         SELECT true, found FROM ({UNSAFE}) AS own (found) WHERE found IS NOT NULL
         UNION ALL
@@ -34,6 +35,10 @@ fn query() -> String {
         SELECT false, format('the table %I is UNLOGGED, so a crash empties it: \
                 ALTER TABLE %I SET LOGGED', relname, relname)
             FROM tables WHERE relpersistence <> 'p'
+        UNION ALL
+        SELECT false, format('the table %I has row-level security, which may hide rows: \
+                ALTER TABLE %I DISABLE ROW LEVEL SECURITY', relname, relname)
+            FROM tables WHERE relrowsecurity
         UNION ALL
         SELECT false, format('the table %I has the trigger %I, which may change what is stored: \
                 drop it', relname, tgname)

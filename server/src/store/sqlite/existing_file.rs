@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 use percent_encoding::{AsciiSet, CONTROLS, percent_encode};
@@ -13,7 +13,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::store::error::StoreError;
 use crate::store::sqlite::error::{failed, url};
 use crate::store::sqlite::mark::Mark;
-use crate::store::sqlite::names::{denied, folder_of, journal_of, left_beside, wal_of};
+use crate::store::sqlite::names::{denied, folder_of, index_of, journal_of, left_beside, wal_of};
 use crate::store::sqlite::schema;
 use crate::store::version::check_known;
 
@@ -63,14 +63,18 @@ fn check_access(path: &Path, rights: Rights) -> Result<(), StoreError> {
     if !metadata.is_file() {
         return Err(failed(OPEN)(format!("{} is not a regular file", path.display())));
     }
-    let fault = if rights == Rights::Read {
-        if access(path, AccessFlags::R_OK).is_ok() {
-            return Ok(());
-        }
-        format!("permission to read {} is denied", path.display())
-    } else if access(path, AccessFlags::R_OK | AccessFlags::W_OK).is_err() {
-        denied("read and write", path)
-    } else if access(folder, AccessFlags::W_OK | AccessFlags::X_OK).is_err() {
+    // A reader of a store at rest has an index of its own.
+    let files = [path.to_owned(), wal_of(path), index_of(path)];
+    let (right, flags, files) = match rights {
+        Rights::Read => ("read", AccessFlags::R_OK, &files[..2]),
+        Rights::Write => ("read and write", AccessFlags::R_OK | AccessFlags::W_OK, &files[..]),
+    };
+    let is_denied = |file: &&PathBuf| file.exists() && access(*file, flags).is_err();
+    let fault = if let Some(file) = files.iter().find(is_denied) {
+        denied(right, file)
+    } else if rights == Rights::Write
+        && access(folder, AccessFlags::W_OK | AccessFlags::X_OK).is_err()
+    {
         denied("write to the folder", folder)
     } else {
         return Ok(());
