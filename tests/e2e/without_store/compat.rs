@@ -120,6 +120,7 @@ fn a_document_that_cannot_be_compared_is_named_with_the_reason() {
             "a `$ref` loop: #/components/schemas/Plant -> #/components/schemas/Error -> ",
         ),
         (&[&through_all_of], "a `$ref` loop"),
+        (&["remove Error"], "the `$ref` `#/components/schemas/Error` leads nowhere"),
     ] {
         let failure = Document::new("this test", mutated(edits)).err().expect("no document");
         let line = format!("{failure:#}");

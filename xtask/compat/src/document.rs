@@ -1,4 +1,5 @@
-//! A document that can be compared: OpenAPI 3.0, with a version, and without loops of `$ref`.
+//! A document that can be compared: OpenAPI 3.0, with a version, in which every `$ref` can be
+//! followed to its end.
 
 use std::collections::HashSet;
 
@@ -8,7 +9,7 @@ use semver::Version;
 use serde_json::Value;
 
 use crate::difference::differences;
-use crate::place::{Place, members};
+use crate::place::{Place, members, target};
 use crate::yaml;
 
 /// A document, and where it comes from.
@@ -66,7 +67,7 @@ fn check(document: &Value) -> Result<Version> {
     text.parse().with_context(|| format!("info.version {text} is no semantic version"))
 }
 
-/// Fails if a `$ref` leads back to itself without a step into a member. The schema of a tree may
+/// Fails if a `$ref` is not followed, or leads back to itself without a step into a member. The schema of a tree may
 /// refer to itself in a member; a schema that is a reference to itself says nothing (JSON Schema
 /// Core 2020-12, section 9.4.1).
 ///
@@ -87,11 +88,9 @@ fn every_reference_ends(document: &Value) -> Result<()> {
         }
         ensure!(chain.insert(reference), "a `$ref` loop: {}", told(&chain, reference));
         steps.push(None);
-        let target = reference.strip_prefix('#').and_then(|it| document.pointer(it));
+        let (_, target) = target(document, reference)?;
         let mut next = Vec::new();
-        if let Some(target) = target {
-            references(target, &mut next);
-        }
+        references(target, &mut next);
         steps.extend(next.into_iter().map(Some));
     }
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use anyhow::{Context, Result, ensure};
 use indexmap::IndexMap;
 use serde_json::Value;
 
@@ -176,6 +177,30 @@ fn member<'a>(value: &'a Value, step: &str) -> Option<(String, &'a Value)> {
     let items = members(value);
     let (position, _, item) = items.get_full(step)?;
     Some((position.to_string(), *item))
+}
+
+/// Where a `$ref` leads. It fails if the comparison does not follow it: a change there would seem
+/// harmless.
+pub(crate) fn target<'a>(document: &'a Value, reference: &str) -> Result<(Place, &'a Value)> {
+    let steps = reference.strip_prefix("#/").into_iter().flat_map(|steps| steps.split('/'));
+    let place = steps
+        .map(|step| step.replace("~1", "/").replace("~0", "~"))
+        .fold(Place::root(), |place, step| place.step(&step));
+    let is_followed = match place.kinds()[..] {
+        ["components", kind, _, ..] => NAMES.contains(&kind),
+        ["paths", _, ..] => true,
+        _ => false,
+    };
+    ensure!(
+        is_followed && !place.is_whole(),
+        "the `$ref` `{reference}` is not followed: only `#/components/...` and `#/paths/...` of the \
+         same document are, without extensions, examples and defaults"
+    );
+    // The order of a list with names does not count, so a position in it is no place.
+    let value = place.find(document).with_context(|| {
+        format!("the `$ref` `{reference}` leads nowhere, or to a position in a list with names")
+    })?;
+    Ok((place, value))
 }
 
 /// A JSON pointer, but an item of a list that has a name is written by its name, not by its

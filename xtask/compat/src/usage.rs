@@ -1,14 +1,14 @@
 //! What a document uses: which of its parts are used by requests and which by responses, through
 //! every `$ref`, and which security schemes and tags its operations have.
 //!
-//! If one reference cannot be followed, every part counts as unclear. Otherwise a part could seem to
-//! be used by requests alone.
+//! If a discriminator names schemas, every part counts as unclear. Otherwise a part could seem to be
+//! used by requests alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::place::{Place, is_word, members};
+use crate::place::{Place, is_word, members, target};
 
 /// What uses a part of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,10 +86,8 @@ impl Usage {
                 continue;
             }
             if let Some(reference) = value["$ref"].as_str() {
-                match target(document, reference) {
-                    Some((place, value)) => left.push((place, value, side)),
-                    None => self.is_incomplete = true,
-                }
+                // `Document` refuses a reference that is not followed.
+                left.extend(target(document, reference).map(|(place, value)| (place, value, side)));
             }
             left.extend(
                 members(value).into_iter().map(|(step, member)| (place.step(&step), member, side)),
@@ -137,14 +135,4 @@ fn is_composition(schema: &Value) -> bool {
 
 fn items(list: &Value) -> impl Iterator<Item = &Value> {
     list.as_array().into_iter().flatten()
-}
-
-/// Where a `$ref` leads in its own document.
-fn target<'a>(document: &'a Value, reference: &str) -> Option<(Place, &'a Value)> {
-    let steps = reference.strip_prefix('#')?.split('/').skip(1);
-    let place = steps
-        .map(|step| step.replace("~1", "/").replace("~0", "~"))
-        .fold(Place::root(), |place, step| place.step(&step));
-    let value = place.find(document)?;
-    Some((place, value))
 }

@@ -93,6 +93,37 @@ fn a_document_that_is_too_deep_too_large_or_full_of_aliases_is_refused() {
     }
 }
 
+/// What is behind such a reference is not compared, or compared as an extension, which breaks nothing.
+#[test]
+fn a_reference_that_is_not_followed_is_refused() {
+    let mut with_targets = document();
+    let schema = with_targets["components"]["schemas"]["Plant"].clone();
+    with_targets["x-defs"]["Plant"] = schema.clone();
+    with_targets["components"]["x-plant"] = schema;
+    for (reference, reason) in [
+        ("#/x-defs/Plant", "`#/x-defs/Plant` is not followed: only `#/components/...` and "),
+        ("#/components/x-plant", "`#/components/x-plant` is not followed: only "),
+        ("http://localhost/a.json#/a", "`http://localhost/a.json#/a` is not followed: only "),
+        ("a\n::error::x\u{1b}", r"`a\n::error::x\u{1b}` is not followed: only "),
+        ("#", "`#` is not followed: only "),
+        ("#/components/schemas/Gone", "`#/components/schemas/Gone` leads nowhere"),
+    ] {
+        let mut in_schema = with_targets.clone();
+        in_schema["components"]["schemas"]["Plant"] = json!({ "$ref": reference });
+        let mut in_path = with_targets.clone();
+        in_path["paths"]["/pots"] = json!({ "$ref": reference });
+        for refused in [in_schema, in_path] {
+            let (said, status) = compared(&refused.to_string(), &refused.to_string(), &[]);
+            assert!(said.contains(&format!("the `$ref` {reason}")) && status == 2, "{said}");
+            assert_eq!(said.lines().count(), 1, "{said}");
+        }
+    }
+    let mut followed = document();
+    followed["paths"]["/pots"] = json!({ "$ref": "#/paths/~1plants" });
+    let (said, status) = compared(&followed.to_string(), &followed.to_string(), &[]);
+    assert!(said.ends_with("\nnothing changed\n") && status == 0, "{said}");
+}
+
 /// A runner of GitHub runs a command `::` at the start of a line, and `##[` anywhere in it.
 #[test]
 fn names_and_values_are_escaped() {
