@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::difference::differences;
 use crate::place::{Place, members, target};
-use crate::yaml;
+use crate::{json, yaml};
 
 /// A document, and where it comes from.
 pub struct Document {
@@ -27,8 +27,7 @@ impl Document {
     /// document.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
         let json = if text.trim_start().starts_with('{') {
-            serde_json::from_str(text)
-                .with_context(|| format!("the document of {name} is not JSON"))?
+            json::parse(text).with_context(|| format!("the document of {name} is not JSON"))?
         } else {
             yaml::parse(text)
                 .with_context(|| format!("the document of {name} is neither JSON nor YAML"))?

@@ -2,7 +2,7 @@
 //! version it needs.
 //!
 //! ```text
-//! document    whether two documents can be compared; yaml parses those in YAML
+//! document    whether two documents can be compared; json and yaml parse them
 //!   → difference  every difference between them, one by one
 //!     → usage       what requests and responses reach
 //!     → class       what each difference means: breaking, additive or words only
@@ -21,6 +21,7 @@ mod change;
 mod class;
 mod difference;
 mod document;
+mod json;
 mod place;
 mod usage;
 mod version;

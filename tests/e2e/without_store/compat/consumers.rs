@@ -81,6 +81,7 @@ fn a_document_that_is_too_deep_too_large_or_full_of_aliases_is_refused() {
         (&deep_yaml, "recursion limit exceeded"),
         (&steps.concat(), "line 128: more than 127 levels"),
         ("a: &a [1]\nb: *a\n", "line 2: replace the alias by its value"),
+        ("{\"a\": [{\"b\": 1,\n\"b\": 1}]}", "a member that is there twice at line 2 "),
         ("a: 1\na: 2\n", "line 2: a member that is there twice"),
         ("a: !!binary x\n", "line 1: a value without a tag is expected"),
         ("a: 1\n---\nb: 2\n", "there is more than one document"),
