@@ -66,5 +66,6 @@ fn read(path: &Path) -> Result<(Document, String)> {
         .and_then(|input| input.take(LARGEST + 1).read_to_string(&mut text))
         .with_context(|| format!("cannot read {name}"))?;
     ensure!(bytes as u64 <= LARGEST, "{name} has more than {LARGEST} bytes");
+    ensure!(!text.trim().is_empty(), "{name} is empty");
     Ok((Document::parse(&name, &text)?, text))
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
 use plant_store_launcher::build;
@@ -16,7 +16,8 @@ fn run(folder: &Path, arguments: &[&str]) -> (String, i32) {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let program =
         PROGRAM.get_or_init(|| build("plant-store-compat", false).expect("the program builds"));
-    let output = Command::new(program).args(arguments).current_dir(folder).output();
+    let output =
+        Command::new(program).args(arguments).current_dir(folder).stdin(Stdio::null()).output();
     let output = output.expect("the program starts");
     let said = [output.stdout, output.stderr].concat();
     let status = output.status.code().expect("no signal ends it");
@@ -85,7 +86,8 @@ fn a_document_that_is_too_deep_too_large_or_full_of_aliases_is_refused() {
         ("a: 1\na: 2\n", "line 2: a member that is there twice"),
         ("a: !!binary x\n", "line 1: a value without a tag is expected"),
         ("a: 1\n---\nb: 2\n", "there is more than one document"),
-        ("", "is neither JSON nor YAML"),
+        ("", "plant-store-compat: pinned is empty"),
+        (" \n", "plant-store-compat: pinned is empty"),
         ("a: 1", "`openapi` is missing"),
         (&" ".repeat((16 << 20) + 1), "has more than 16777216 bytes"),
     ] {
@@ -123,6 +125,16 @@ fn a_reference_that_is_not_followed_is_refused() {
     followed["paths"]["/pots"] = json!({ "$ref": "#/paths/~1plants" });
     let (said, status) = compared(&followed.to_string(), &followed.to_string(), &[]);
     assert!(said.ends_with("\nnothing changed\n") && status == 0, "{said}");
+}
+
+/// A download that fails leaves nothing for the other end of a pipe.
+#[test]
+fn a_standard_input_that_is_empty_is_named() {
+    let folder = folder(&[("pinned", &document().to_string())]);
+    for arguments in [&["-"][..], &["pinned", "-"]] {
+        let (said, status) = run(folder.path(), arguments);
+        assert_eq!((&said[..], status), ("plant-store-compat: standard input is empty\n", 2));
+    }
 }
 
 /// A runner of GitHub runs a command `::` at the start of a line, and `##[` anywhere in it.
