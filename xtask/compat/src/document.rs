@@ -52,18 +52,23 @@ impl Document {
 const EXPECTED: &str = "OpenAPI 3.0.x is expected";
 
 fn check(document: &Value) -> Result<Version> {
-    match (document["openapi"].as_str(), document["swagger"].as_str()) {
-        (Some(openapi), _) if openapi.starts_with("3.0.") => {}
-        (Some(openapi), _) => bail!("OpenAPI {openapi} is not supported: {EXPECTED}"),
+    match (document.get("openapi"), document["swagger"].as_str()) {
+        (Some(openapi), _) => {
+            let openapi = string("`openapi`", openapi)?;
+            ensure!(openapi.starts_with("3.0."), "OpenAPI {openapi} is not supported: {EXPECTED}");
+        }
         (None, Some(swagger)) => bail!("Swagger {swagger} is not supported: {EXPECTED}"),
         (None, None) => bail!("`openapi` is missing: {EXPECTED}"),
     }
     every_reference_ends(document)?;
     let version = document["info"].get("version").context("info.version is missing")?;
-    let text = version.as_str().with_context(|| {
-        format!("info.version {version} is no string: write it in quotation marks")
-    })?;
+    let text = string("info.version", version)?;
     text.parse().with_context(|| format!("info.version {text} is no semantic version"))
+}
+
+fn string<'a>(name: &str, value: &'a Value) -> Result<&'a str> {
+    let mend = || format!("{name} {value} is no string: write it in quotation marks");
+    value.as_str().with_context(mend)
 }
 
 /// Fails if a `$ref` is not followed, or leads back to itself without a step into a member. The schema of a tree may

@@ -89,6 +89,7 @@ fn a_document_that_is_too_deep_too_large_or_full_of_aliases_is_refused() {
         ("", "plant-store-compat: pinned is empty"),
         (" \n", "plant-store-compat: pinned is empty"),
         ("a: 1", "`openapi` is missing"),
+        ("openapi: 3.0", "`openapi` 3.0 is no string: write it in quotation marks"),
         (&" ".repeat((16 << 20) + 1), "has more than 16777216 bytes"),
     ] {
         let (said, status) = compared(text, &document().to_string(), &[]);
