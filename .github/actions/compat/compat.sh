@@ -5,9 +5,9 @@ set -euo pipefail
 document() {
   case $1 in
     *://*)
-      curl --fail --silent --show-error --location --output "$RUNNER_TEMP/$2" "$1" || exit 2
+      curl --fail --silent --show-error --location --output "$RUNNER_TEMP/$2" --url "$1" || exit 2
       echo "$RUNNER_TEMP/$2" ;;
-    *) echo "$1" ;;
+    *) printf '%s\n' "$1" ;;
   esac
 }
 
@@ -49,7 +49,7 @@ workspace=$PWD
 released || built
 cd "$workspace"
 status=0
-report=$("$check" --github "${documents[@]}" 2>&1) || status=$?
+report=$("$check" --github -- "${documents[@]}" 2>&1) || status=$?
 echo "$report"
 # GitHub refuses a summary of more than 1 MiB.
 {

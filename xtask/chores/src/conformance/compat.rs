@@ -53,6 +53,9 @@ fn action(sh: &Shell) -> Result<()> {
         (&["pinned=with-made-up.json"], 1, &removed),
         (&["pinned=with-made-up.json"], 1, "\n::error file=with-made-up.json,line="),
         (&["pinned=no-document.json"], 2, "no-document.json"),
+        // A path is no option, neither of the program nor of `echo`.
+        (&["pinned=-h"], 2, "cannot read -h"),
+        (&["pinned=-n"], 2, "cannot read -n"),
         // The document of an earlier step must not be compared instead.
         (&["pinned=contract.json", "published=file:///nowhere.json"], 2, ""),
     ] {
@@ -109,7 +112,8 @@ fn released(sh: &Shell) -> Result<()> {
         let sum = quietly(cmd!(sh, "sha256sum {archive}"))?;
         sh.write_file(format!("{archive}.sha256"), sum)?;
     }
-    let said = run_action(sh, &["pinned=contract.json"], 0, "released --github contract.json\n")?;
+    let said =
+        run_action(sh, &["pinned=contract.json"], 0, "released --github -- contract.json\n")?;
     ensure!(said.lines().count() == 1, "the action says more than the released program:\n{said}");
     let damaged = sh.read_binary_file(download.join(&archive))?;
     sh.write_file(download.join(&archive), &damaged[..damaged.len() - 1])?;
