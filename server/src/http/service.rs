@@ -23,7 +23,6 @@ use crate::http::rates::Rate;
 use crate::http::refusal::Refusal;
 use crate::http::request::{PlantBody, PlantRequest, pause};
 use crate::listener::connections::Connections;
-use crate::listener::turn;
 use crate::log::STRANGER;
 use crate::store::{CreateError, GroupCommit};
 use crate::types::{Error, NewPlant, Plant};
@@ -61,7 +60,7 @@ impl PlantStoreApi for PlantStore {
             let misrouted = Misrouted { request_id, remote_addr, head: &head, refusal: &refusal };
             info!(service.log, #STRANGER, "request completed"; misrouted);
             body.drop_what_has_come();
-            turn::end();
+            give_way().await;
             let answer = Answer::not_for_us(refusal, request_id);
             return Ok(if body.is_unread() { answer.closing_connection() } else { answer });
         }
@@ -75,7 +74,6 @@ impl PlantStoreApi for PlantStore {
         let refusal = outcome.err();
         if refusal.is_some() {
             body.drop_what_has_come();
-            turn::end();
         }
         if body.is_unread() || refusal.as_ref().is_some_and(Refusal::ends_connection) {
             answer = answer.closing_connection();
@@ -124,7 +122,10 @@ impl Service {
     ) -> (Option<Arc<Accepted>>, Result<(NewPlant, Reservation), Refusal>) {
         let token = match door::check_head(&head).and_then(|()| self.authenticate(&head.headers)) {
             Ok(token) => token,
-            Err(refusal) => return (None, Err(refusal)),
+            Err(refusal) => {
+                give_way().await;
+                return (None, Err(refusal));
+            }
         };
         let plant = match token.rate.as_ref().map_or(Ok(()), Rate::check) {
             Ok(()) => body.read(head, &self.bodies).await,
@@ -161,4 +162,10 @@ impl Service {
             Err(CreateError::Fault(cause)) => Err(Refusal::Fault { cause }),
         }
     }
+}
+
+/// Ends the turn of this connection before an answer that waited for nothing. Otherwise hyper would
+/// answer up to 16 pipelined requests of one connection before the others have their turn.
+async fn give_way() {
+    tokio::task::yield_now().await;
 }

@@ -12,7 +12,6 @@
 //! | a bound on connections | the door shuts when all places are taken | [`door`] |
 //! | a time-out for a connection without a request | its socket is shut down | [`connections`] |
 //! | `TCP_NODELAY` | set on the listener's socket: those that it accepts inherit it | [`door`] |
-//! | one request of a connection in a turn | the budget of the turn is used up | [`turn`] |
 //! | a handle of its listener, and of a connection | a second descriptor of the socket | [`descriptors`] |
 //!
 //! # The bound
@@ -50,4 +49,3 @@
 pub mod connections;
 pub mod descriptors;
 pub mod door;
-pub mod turn;

@@ -12,7 +12,6 @@ use std::{fmt, io};
 use nix::errno::Errno;
 use slog::{Drain, KV, Key, Level, Never, OwnedKVList, Record, RecordStatic, Serializer, b, o};
 
-use crate::listener::turn;
 use crate::log::strangers::STRANGER;
 
 /// How much of a method or a path a record holds, in bytes.
@@ -26,10 +25,7 @@ impl<D: Drain<Ok = (), Err = Never>> Drain for Dropshot<D> {
     type Err = Never;
 
     fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
-        if is_refusal(record) {
-            // Dropshot writes the record just before it answers.
-            turn::end();
-        } else if !record.level().is_at_least(Level::Warning) {
+        if !record.level().is_at_least(Level::Warning) && !is_refusal(record) {
             return Ok(());
         }
         let mut fields = Fields::default();

@@ -86,10 +86,10 @@ impl Log {
         let drain = Mutex::new(format).ignore_res();
         let drain = Urgent { drain, sink: Arc::clone(&sink) };
         let drain = Arc::new(LimitStrangers::new(drain, strangers));
-        let dropshot = Dropshot(LevelFilter::new(Arc::clone(&drain), level).fuse());
+        let dropshot = Dropshot(Arc::clone(&drain));
         Self {
             logger: Logger::root(LevelFilter::new(drain, level).fuse(), o!()),
-            dropshot: Arc::new(dropshot),
+            dropshot: Arc::new(LevelFilter::new(dropshot, level).fuse()),
             sink,
         }
     }

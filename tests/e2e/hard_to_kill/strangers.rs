@@ -124,7 +124,9 @@ fn pipelined_refusals_at_full_speed_leave_honest_clients_their_turn() {
 #[test]
 fn greedy_clients_past_their_rate_leave_honest_clients_their_share() {
     static TOKEN: OnceLock<String> = OnceLock::new();
-    beside(&["--max-rate", "1000"], amount(20, 200), |server, stop| {
+    // More than one honest client sends, also with the release binary.
+    let rate = amount(1000, 5000).to_string();
+    beside(&["--max-rate", &rate], amount(20, 200), |server, stop| {
         let token = TOKEN.get_or_init(|| server.command(&["token", "create", "greedy"]));
         let request = post(&bearer(token.trim()), plant(-1, "Ficus", None).as_bytes());
         let mut connection = server.connect();

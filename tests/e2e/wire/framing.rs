@@ -65,6 +65,28 @@ fn pipelined_requests_are_answered_in_order() {
     }
 }
 
+/// hyper itself answers what is no HTTP, and must not do so in the middle of an answer.
+#[test]
+fn refusal_comes_whole_before_the_answer_to_what_is_no_http() {
+    const CHUNKED_BODY: &str = "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
+    let server = Server::start();
+    for (request, status) in [
+        (format!("POST /ferns HTTP/1.1\r\nHost: plants\r\n{CHUNKED_BODY}"), 404),
+        ("GET /plants HTTP/1.1\r\nHost: plants\r\n\r\n".to_owned(), 405),
+        (head("Content-Length: 2\r\n") + "{}", 400),
+    ] {
+        for _ in 0..50 {
+            let mut connection = server.connect();
+            connection.send((request.clone() + "\0\r\n\r\n").as_bytes());
+            let refusal = connection.receive();
+            assert_eq!(refusal.status, status);
+            assert!(refusal.json()["message"].is_string());
+            let last = connection.receive();
+            assert_eq!((last.status, last.body.len()), (400, 0), "{last:?}");
+        }
+    }
+}
+
 /// The refused body looks like requests. One byte of it is missing.
 #[test]
 fn unread_body_is_never_read_as_a_request() {
