@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Stdio};
 
-use nix::pty::{Winsize, openpty};
-use plant_store_tests::{Engine, Server, binary_in, plant};
+use plant_store_tests::{Engine, Server, binary_in, plant, terminal};
 use serde_json::Value;
 
 use crate::database;
@@ -109,19 +108,15 @@ fn export_to_a_full_device_is_status_1() {
 #[test]
 fn export_shows_progress_on_a_terminal() {
     let server = server_with_many_plants();
-    let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
-    let terminal = openpty(Some(&size), None).expect("a pseudo-terminal");
-    // This statement also drops the command, and with it our copy of the slave side. While a copy
-    // is open, the read below does not end.
+    let (mut terminal, slave) = terminal();
     binary_in(server.folder())
         .arg("export")
         .stdout(Stdio::null())
-        .stderr(terminal.slave)
+        .stderr(slave)
         .status()
         .expect("the binary starts");
     let mut shown = Vec::new();
-    // When no slave side is open any more, the read ends with EIO.
-    let _ = File::from(terminal.master).read_to_end(&mut shown);
+    let _ = terminal.read_to_end(&mut shown);
     let shown = String::from_utf8_lossy(&shown);
     assert!(shown.contains("/5,000 plants"), "{shown:?}");
 }

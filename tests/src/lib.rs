@@ -14,6 +14,7 @@ pub mod process;
 mod relay;
 mod server;
 mod service_over_writer;
+mod terminal;
 pub mod tls;
 
 pub use binary::{failure, run, signalled};
@@ -24,6 +25,7 @@ pub use plant_store_launcher::events::{EVENT_TIMEOUT, wait_until};
 pub use plant_store_launcher::postgres;
 pub use server::{Server, Starting};
 pub use service_over_writer::ServiceOverWriter;
+pub use terminal::terminal;
 
 /// How much of something a test does: little in `cargo xtask test`, much in `cargo xtask soak`.
 #[must_use]

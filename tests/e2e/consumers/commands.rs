@@ -5,9 +5,8 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use nix::pty::openpty;
-use plant_store_tests::Server;
 use plant_store_tests::tls::{Authority, TLS};
+use plant_store_tests::{Server, terminal};
 use serde_json::{Value, json};
 
 use super::{pem, plants, program, run, write};
@@ -141,16 +140,13 @@ fn private_authority_and_a_token_file_of_the_owner_alone_are_used() {
 
 /// What a command writes to a terminal.
 pub fn on_a_terminal(command: impl FnOnce(File, File) -> Command) -> String {
-    let terminal = openpty(None, None).expect("a pseudo-terminal");
-    let slave = File::from(terminal.slave);
+    let (mut terminal, slave) = terminal();
     let other = slave.try_clone().expect("a handle");
-    // The command has our copies of the slave side, and is dropped here. While a copy is open, the
-    // read below does not end.
+    // The command is dropped here, and with it our copies of the slave side.
     let mut process = command(slave, other).spawn().expect("the program starts");
     let mut shown = Vec::new();
-    // When no slave side is open any more, the read ends with EIO. It begins at once, because a
-    // terminal that is not read takes only so much.
-    let _ = File::from(terminal.master).read_to_end(&mut shown);
+    // It begins at once, because a terminal that is not read takes only so much.
+    let _ = terminal.read_to_end(&mut shown);
     process.wait().expect("the program ends");
     String::from_utf8(shown).expect("text")
 }

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
-use nix::pty::{Winsize, openpty};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use plant_store_tests::{
-    Server, Starting, amount, binary_in, failure, plant, run, store_of, without_own_variables,
+    Server, Starting, amount, binary_in, failure, plant, run, store_of, terminal,
+    without_own_variables,
 };
 use tempfile::TempDir;
 
@@ -192,18 +192,16 @@ fn copy_under_load_has_every_plant_that_was_acknowledged_before_it() {
 fn copy_shows_progress_on_a_terminal() {
     let server = Server::start();
     create(&server, 0..2000);
-    let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
-    let terminal = openpty(Some(&size), None).expect("a pseudo-terminal");
+    let (mut terminal, slave) = terminal();
     let status = binary_in(server.folder())
         .args(["copy", "--from", server.store(), "--to", "sqlite:copy.db"])
         .stdout(Stdio::null())
-        .stderr(terminal.slave)
+        .stderr(slave)
         .status()
         .expect("the binary starts");
     assert!(status.success());
     let mut shown = Vec::new();
-    // When no process has the terminal open any more, reading it ends with EIO.
-    let _ = fs::File::from(terminal.master).read_to_end(&mut shown);
+    let _ = terminal.read_to_end(&mut shown);
     let shown = String::from_utf8_lossy(&shown);
     for expected in ["copying", "checking", "/2,000 plants"] {
         assert!(shown.contains(expected), "{expected}: {shown:?}");
