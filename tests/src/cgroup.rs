@@ -4,7 +4,7 @@
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process;
+use std::process::{self, Command, Stdio};
 
 /// A cgroup with a limit on its memory. Drop it after its processes have ended.
 pub struct Cgroup(PathBuf);
@@ -24,8 +24,15 @@ impl Cgroup {
             // Outside of a tree there is no such file.
             let mut limit = File::options().write(true).open(group.0.join(limit)).ok()?;
             limit.write_all(bytes.to_string().as_bytes()).ok()?;
-            Some(group)
+            group.takes_processes().then_some(group)
         })
+    }
+
+    /// Not in every container may a process be moved.
+    fn takes_processes(&self) -> bool {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("echo $$ > {}", self.processes().display())]);
+        shell.stderr(Stdio::null()).status().is_ok_and(|status| status.success())
     }
 
     /// A process that writes its id into this file becomes one of the cgroup.
