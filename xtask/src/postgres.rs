@@ -25,7 +25,9 @@ pub const CITUS: &str = "PLANT_STORE_TESTS_CITUS";
 /// installed here; if it is missing, this says so.
 pub fn has_citus() -> Result<bool> {
     let sh = shell()?;
-    let config = programs().map(|programs| programs.join("pg_config")).unwrap_or_default();
+    // Not always beside the server's programs.
+    let config = programs().map(|programs| programs.join("pg_config"));
+    let config = config.filter(|file| file.is_file()).unwrap_or("pg_config".into());
     let shared = quietly(cmd!(sh, "{config} --sharedir")).unwrap_or_default();
     let has_it = Path::new(shared.trim_end()).join("extension/citus.control").is_file();
     if !has_it {
