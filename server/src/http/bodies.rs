@@ -6,8 +6,7 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use metrics::{Gauge, Unit, describe_gauge, gauge};
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
-use tokio::task::yield_now;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::http::new_plant;
 use crate::http::refusal::Refusal;
@@ -35,8 +34,6 @@ pub struct Bodies {
     /// The bytes that all requests together may take, and those that nobody has reserved.
     budget: usize,
     free: Arc<Semaphore>,
-    /// Held by the large body whose turn it is.
-    turn: Mutex<()>,
     /// The large bodies that may still be parsed at the same time.
     parsers: Arc<Semaphore>,
     in_use: Gauge,
@@ -70,7 +67,6 @@ impl Bodies {
             budget,
             free: Arc::new(Semaphore::new(budget)),
             in_use: gauge!(BYTES),
-            turn: Mutex::default(),
             parsers: Arc::new(Semaphore::new(1.max(cores / 2))),
         }
     }
@@ -92,16 +88,6 @@ impl Bodies {
         let mut reservation = Reservation { permit, head, kept: kept(self.budget) };
         reservation.grow_to(bytes)?;
         Ok(reservation)
-    }
-
-    /// Waits until the next piece of a body may be read, if the body is large. In each round of the
-    /// tasks one large body has its turn: a piece takes ten times as long as a small create. Nobody
-    /// holds the turn while the piece has not come.
-    pub async fn turn(&self, bytes: usize) {
-        if bytes >= LARGE {
-            let _turn = self.turn.lock().await;
-            yield_now().await;
-        }
     }
 
     /// Parses a body, a large one on another thread. A body that is being parsed keeps its

@@ -131,9 +131,7 @@ impl PlantBody {
         // Untouched capacity costs no memory. The bytes are copied, because many small chunks would
         // each keep a network buffer alive.
         let mut bytes = Vec::with_capacity(declared);
-        loop {
-            bodies.turn(declared.max(bytes.len())).await;
-            let Some(frame) = self.body.frame().await else { break };
+        while let Some(frame) = self.body.frame().await {
             let frame = frame.map_err(|_| Refusal::BrokenBody)?;
             let Ok(data) = frame.into_data() else { continue };
             if data.len() > limit - bytes.len() {
