@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::sys::socket::sockopt::{Linger, ReuseAddr};
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockType, SockaddrIn, bind, connect, setsockopt, socket,
 };
-use plant_store_tests::{Connection, Server, plant};
+use plant_store_tests::{Connection, Server, plant, wait_until};
 
 use crate::metrics::{metrics_address, scrape, series};
 
@@ -88,7 +89,12 @@ fn connection(from: SocketAddr, to: SocketAddr) -> TcpStream {
     setsockopt(&socket, Linger, &no_linger).expect("an option of sockets");
     setsockopt(&socket, ReuseAddr, &true).expect("an option of sockets");
     bind(socket.as_raw_fd(), &address(from)).expect("the port is free");
-    connect(socket.as_raw_fd(), &address(to)).expect("the server listens");
+    // A process that another test starts has the last connection open until its exec.
+    let is_free = || match connect(socket.as_raw_fd(), &address(to)) {
+        Err(Errno::EADDRNOTAVAIL) => false,
+        connected => connected.map(|()| true).expect("the server listens"),
+    };
+    wait_until(is_free, || format!("no connection from {from} to {to}"));
     TcpStream::from(socket)
 }
 
