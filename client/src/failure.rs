@@ -170,3 +170,6 @@ fn breaks_tls(error: &Cause) -> bool {
     error.kind() == io::ErrorKind::InvalidData
         || error.get_ref().is_some_and(|held| breaks_tls(held))
 }
+
+#[cfg(test)]
+mod tests;

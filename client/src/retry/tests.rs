@@ -1,18 +1,5 @@
-use reqwest::StatusCode;
-
+use crate::RetryingClient;
 use crate::types::NewPlant;
-use crate::{Error, Failure, RetryingClient};
-
-#[test]
-fn errors_of_a_proxy_may_be_repeated() {
-    for (status, repeat) in [(401, false), (404, false), (502, true), (504, true)] {
-        let mut response = http::Response::new("");
-        *response.status_mut() = StatusCode::from_u16(status).expect("a status");
-        let failure = Failure::from(Error::UnexpectedResponse(response.into()));
-        assert_eq!(failure.is_retryable(), repeat, "{status}");
-    }
-    assert!(!Failure::from(Error::InvalidRequest(String::new())).is_retryable());
-}
 
 /// A consumer may give it to another thread.
 #[test]

@@ -1,7 +1,7 @@
 //! What is said about a wrong command line: clap's first sentence, on one line.
 //!
-//! clap repeats the word that is wrong. A word with `://` or `@` may be the URL of a database, or a
-//! part of one that was not quoted for the shell, and hold a password. If there is such a word, no
+//! clap repeats the word that is wrong. A word with `://`, `@` or `password=` may be the URL of a
+//! database, or a part of one that was not quoted for the shell, and hold a password. If there is such a word, no
 //! word of the command line is repeated.
 
 use std::env;
@@ -36,7 +36,8 @@ pub fn one_line(mut error: Error, mut command: Command) -> String {
 }
 
 fn hide_passwords(error: &mut Error) {
-    let may_hold_one = |word: &str| word.contains("://") || word.contains('@');
+    let may_hold_one =
+        |word: &str| ["://", "@", "password="].iter().any(|part| word.contains(part));
     let value = error.get(ContextKind::InvalidValue);
     let is_in_value = value.is_some_and(|value| may_hold_one(&value.to_string()));
     if !is_in_value && !env::args_os().any(|word| may_hold_one(&word.to_string_lossy())) {

@@ -220,10 +220,15 @@ fn refused_token_ends_the_import_of_a_pipe_at_once() {
     let mut import = import.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("a start");
     let mut stdin = import.stdin.take().expect("a pipe");
     stdin.write_all(lines(1).as_bytes()).expect("it reads");
+    let mut status = None;
+    server.wait_until("the end of the import", || {
+        status = import.try_wait().expect("it was started");
+        status.is_some()
+    });
+    drop(stdin);
     let said = import.stderr.take().map(std::io::read_to_string).expect("a pipe");
     assert!(said.expect("text").contains("refused with 401"));
-    assert_eq!(import.wait().expect("it has ended").code(), Some(1));
-    drop(stdin);
+    assert_eq!(status.and_then(|status| status.code()), Some(1));
 }
 
 /// What an import of one plant says first about its wait, for a service at this address.

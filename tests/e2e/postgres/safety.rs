@@ -81,6 +81,7 @@ fn plants_that_a_policy_hides_are_not_left_out_of_a_copy() {
     for command in [&format!("copy --from {url} --to sqlite:copy.db")[..], "export"] {
         let said = refusal(&url, command, &[]);
         assert!(said.contains("row-level security"), "{command}: {said}");
+        assert!(said.contains("BYPASSRLS") && !said.contains("GRANT"), "{command}: {said}");
     }
 }
 

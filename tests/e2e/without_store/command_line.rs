@@ -134,6 +134,7 @@ fn password_of_a_store_is_in_no_message() {
         "postgres://ada:secret/plants",
         "postgres://ada@db.example/plants?password=a&secret=b",
         "postgres://ada:secret@db.example/plants?sslmode=prefer",
+        "host=db.example dbname=plants password=secret",
     ] {
         let flag = format!("--{url}");
         let flags: [&[&str]; 9] = [

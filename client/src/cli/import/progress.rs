@@ -10,6 +10,7 @@ use tokio::time::{Instant, interval_at};
 
 use crate::Retry;
 use crate::cli::output::say;
+use crate::failure::in_one_line;
 
 /// When a wait is first said without a terminal, and how often it is repeated.
 const FIRST: Duration = Duration::from_secs(5);
@@ -98,7 +99,7 @@ impl Progress {
     }
 }
 
-/// The cause is in part what the server has written: nothing in it controls the terminal.
+/// The cause is in part what the server has written.
 fn wait(bar: &ProgressBar, url: &str, cause: &str) {
-    bar.set_message(format!("waiting for {url}: {cause}").replace(char::is_control, " "));
+    bar.set_message(in_one_line(&format!("waiting for {url}: {cause}")));
 }

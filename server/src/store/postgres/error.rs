@@ -65,6 +65,10 @@ fn said(error: &tokio_postgres::Error) -> String {
         (Some(&SqlState::INVALID_PASSWORD), _) | (None, Some("password missing")) => {
             ": it is taken from the URL, else from PGPASSWORD, else from a passfile"
         }
+        // It has the code of a missing right (`row_security`).
+        (Some(&SqlState::INSUFFICIENT_PRIVILEGE), _) if hides_rows(error) => {
+            ": use a role with BYPASSRLS, or ALTER TABLE … DISABLE ROW LEVEL SECURITY"
+        }
         (Some(&SqlState::INSUFFICIENT_PRIVILEGE), _) => {
             ": GRANT the role SELECT, INSERT and UPDATE on plants, SELECT on plant_store_schema, \
              and all four on tokens, token_changes and servers; `serve` also needs CREATE on the \
@@ -85,6 +89,12 @@ fn said(error: &tokio_postgres::Error) -> String {
         (None, Some(cause)) => format!("{error}: {cause}{advice}"),
         (None, None) => error.to_string(),
     }
+}
+
+/// Whether a policy would hide rows from a session that refuses this
+/// (<https://www.postgresql.org/docs/current/ddl-rowsecurity.html>).
+fn hides_rows(error: &tokio_postgres::Error) -> bool {
+    error.as_db_error().and_then(DbError::routine) == Some("check_enable_rls")
 }
 
 impl PostgresError {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::store::engine::{Contents, Pages, Sizes, Store};
+use crate::store::engine::{Sizes, Store};
 use crate::store::error::StoreError;
 use crate::store::sqlite::check::faults;
 use crate::store::sqlite::connection::copy_wal_at_close;
@@ -21,11 +21,9 @@ use crate::store::sqlite::existing_file::{self, Rights, check_mark};
 use crate::store::sqlite::files::sizes;
 use crate::store::sqlite::lock::LockFile;
 use crate::store::sqlite::names::wal_of;
-use crate::store::sqlite::pages::{SqlitePages, count};
+use crate::store::sqlite::one_connection::OneConnection;
 use crate::store::sqlite::schema;
-use crate::store::sqlite::tokens;
 use crate::store::version::check_readable;
-use crate::token::StoredToken;
 
 const OPEN: &str = "open the store to read it";
 
@@ -65,17 +63,9 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     existing_file::alone(path)
 }
 
-impl Contents for FileAtRest {
-    fn count(&self) -> Result<u64, StoreError> {
-        count(&self.connection)
-    }
-
-    fn plants(&self) -> Result<Pages<'_>, StoreError> {
-        Ok(Box::new(SqlitePages::new(&self.connection)))
-    }
-
-    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        tokens::all(&self.connection).map_err(failed("read the tokens"))
+impl OneConnection for FileAtRest {
+    fn connection(&self) -> &Connection {
+        &self.connection
     }
 }
 

@@ -20,6 +20,7 @@ mod lock;
 mod mark;
 mod names;
 mod new_file;
+mod one_connection;
 mod open_file;
 mod pages;
 mod row;
@@ -253,7 +254,7 @@ impl Contents for Sqlite {
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        tokens::all(&self.connection()).map_err(failed("read the tokens"))
+        tokens::all(&self.connection())
     }
 }
 

@@ -9,12 +9,12 @@ use nix::unistd::geteuid;
 use rusqlite::Connection;
 use tempfile::NamedTempFile;
 
-use crate::store::engine::{Contents, NewStore, Pages};
+use crate::store::engine::NewStore;
 use crate::store::error::{Cause, StoreError, failed};
 use crate::store::sqlite::error::url;
 use crate::store::sqlite::lock::{self, LockFile};
 use crate::store::sqlite::names::{denied, folder_of, left_beside};
-use crate::store::sqlite::pages::{SqlitePages, count};
+use crate::store::sqlite::one_connection::OneConnection;
 use crate::store::sqlite::row;
 use crate::store::sqlite::schema;
 use crate::store::sqlite::tokens;
@@ -102,17 +102,9 @@ impl NewFile {
     }
 }
 
-impl Contents for NewFile {
-    fn count(&self) -> Result<u64, StoreError> {
-        count(&self.connection)
-    }
-
-    fn plants(&self) -> Result<Pages<'_>, StoreError> {
-        Ok(Box::new(SqlitePages::new(&self.connection)))
-    }
-
-    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        tokens::all(&self.connection).map_err(failed("read the tokens"))
+impl OneConnection for NewFile {
+    fn connection(&self) -> &Connection {
+        &self.connection
     }
 }
 

@@ -8,11 +8,15 @@ use crate::store::sqlite::error::failed;
 use crate::store::token_row::{self, COLUMNS};
 use crate::token::{StoredToken, TokenName};
 
-pub fn all(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
-    connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM tokens ORDER BY name"))?
-        .query_map([], token)?
-        .collect()
+/// Every token, in the order of their names.
+pub fn all(connection: &Connection) -> Result<Vec<StoredToken>, StoreError> {
+    let read = || {
+        connection
+            .prepare_cached(&format!("SELECT {COLUMNS} FROM tokens ORDER BY name"))?
+            .query_map([], token)?
+            .collect::<rusqlite::Result<_>>()
+    };
+    read().map_err(failed("read the tokens"))
 }
 
 /// Adds a token to a store that has none of that name.

@@ -1,0 +1,33 @@
+use reqwest::StatusCode;
+use reqwest::header::HeaderMap;
+
+use crate::{Error, Failure, ResponseValue, types};
+
+#[test]
+fn errors_of_a_proxy_may_be_repeated() {
+    for (status, repeat) in [(401, false), (404, false), (502, true), (504, true)] {
+        let mut response = http::Response::new("");
+        *response.status_mut() = StatusCode::from_u16(status).expect("a status");
+        let failure = Failure::from(Error::UnexpectedResponse(response.into()));
+        assert_eq!(failure.is_retryable(), repeat, "{status}");
+    }
+    assert!(!Failure::from(Error::InvalidRequest(String::new())).is_retryable());
+}
+
+/// A terminal obeys them: this one would clear the screen and pretend that all is well.
+#[test]
+fn control_characters_of_a_refusal_are_escaped() {
+    let refusal = types::Error { error: 409, message: "\u{1b}[2Jdone\n\u{9b}1m".to_owned() };
+    let response = ResponseValue::new(refusal, StatusCode::CONFLICT, HeaderMap::new());
+    let failure = Failure::from(Error::ErrorResponse(response));
+    assert_eq!(failure.to_string(), r"refused with 409: \u{1b}[2Jdone\n\u{9b}1m");
+}
+
+#[test]
+fn answer_that_is_no_plant_has_its_cause_and_what_to_look_at() {
+    let cause = serde_json::from_str::<types::Plant>("{}").expect_err("no plant");
+    let failure = Failure::from(Error::InvalidResponsePayload("{}".into(), cause));
+    let text = failure.to_string();
+    assert!(text.contains("missing field"), "{text}");
+    assert!(text.contains("see whether the base URL is right"), "{text}");
+}
