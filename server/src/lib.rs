@@ -12,11 +12,12 @@
 //! ```text
 //! socket → Dropshot's router
 //!   → http::service       the operation behind the API trait, in this order:
-//!     → door                the exact route, Host, transfer coding  (else 404, 405, 400)
+//!     → head                the exact route, Host, transfer coding  (else 404, 405, 400)
 //!     → credentials         the token of the Authorization header   (else 401)
 //!     → accepted_tokens     whether the token is accepted           (else 401, 503)
 //!     → rates               the creates a second of the token       (else 429)
-//!     → request, bodies     the body, within its limits             (else 400, 408, 413, 415, 503)
+//!     → head                the media type                          (else 415)
+//!     → request, bodies     the body, within its limits             (else 400, 408, 413, 503)
 //!     → new_plant           strict JSON to a NewPlant               (else 400)
 //!   → store               queue → group commit → disk             (else 409, 500, 503)
 //!   → http::answer        200 with a Plant, or 400 with an Error; refusal says which

@@ -16,8 +16,8 @@ use dropshot::{
     RequestContext, ServerContext, TypedBody,
 };
 use futures::FutureExt;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, EXPECT};
-use http::{HeaderMap, HeaderName, HeaderValue, Request, Version, request::Parts};
+use http::header::EXPECT;
+use http::{Request, Version, request::Parts};
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 
@@ -31,10 +31,6 @@ const TASK: usize = 8 * 1024;
 
 /// How long the refusal of a create past the rate of its token waits.
 const PAUSE: Duration = Duration::from_millis(100);
-
-/// What a header field takes besides its name and its value: its place in the map, and the two
-/// allocations.
-const FIELD: usize = 160;
 
 /// The request of the operation: its head, and its body, which is not read yet.
 pub struct PlantRequest(Parts, PlantBody);
@@ -94,27 +90,23 @@ impl PlantBody {
     }
 
     /// Reads the plant, within the limits. Keep its reservation as long as the plant and its answer.
-    /// The head is dropped before the body is waited for. Dropshot keeps a copy of the head until the
-    /// answer, so the head counts, too.
+    /// The bytes of the `head` count, too: Dropshot keeps a copy of it until the answer.
     ///
     /// # Errors
     ///
-    /// 400, 408, 413, 415, or 503 if the budget for bodies is used up.
+    /// 400, 408, 413, or 503 if the budget for bodies is used up.
     pub async fn read(
         &mut self,
-        head: Parts,
+        head: usize,
         bodies: &Bodies,
     ) -> Result<(NewPlant, Reservation), Refusal> {
-        check_media_type(&head.headers)?;
-        let kept = TASK + size(&head);
-        drop(head);
-        let body = tokio::time::timeout(bodies.time, self.read_bytes(kept, bodies))
+        let body = tokio::time::timeout(bodies.time, self.read_bytes(TASK + head, bodies))
             .await
             .map_err(|_| Refusal::BodyTimeout(bodies.time))??;
         bodies.parse(body).await
     }
 
-    /// Reads the bytes of the body. The bytes of the `head` are reserved, too.
+    /// Reads the bytes of the body, and reserves `head` bytes besides them.
     async fn read_bytes(
         &mut self,
         head: usize,
@@ -147,36 +139,8 @@ impl PlantBody {
 
 /// Waits before the refusal of a create past the rate of its token. Otherwise clients that do not
 /// wait would keep the service busy with refusals. If there is no memory, there is no pause.
-pub async fn pause(head: Parts, bodies: &Bodies) {
-    let kept = TASK + size(&head);
-    drop(head);
-    if let Ok(_reserved) = bodies.reserve(kept, 0) {
+pub async fn pause(head: usize, bodies: &Bodies) {
+    if let Ok(_reserved) = bodies.reserve(TASK + head, 0) {
         tokio::time::sleep(PAUSE).await;
     }
-}
-
-/// RFC 9110, section 8.3: one media type, its name in any case. RFC 8259 defines no parameters of
-/// `application/json`, so they are ignored.
-fn check_media_type(headers: &HeaderMap) -> Result<(), Refusal> {
-    let mut types = headers.get_all(CONTENT_TYPE).iter();
-    let (Some(media_type), None) = (types.next(), types.next()) else {
-        return Err(Refusal::NotJsonMediaType);
-    };
-    let essence = media_type.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
-    if !essence.trim_ascii().eq_ignore_ascii_case(b"application/json") {
-        return Err(Refusal::NotJsonMediaType);
-    }
-    if headers.contains_key(CONTENT_ENCODING) {
-        return Err(Refusal::ContentCoding);
-    }
-    Ok(())
-}
-
-/// What a copy of the head takes, in bytes, about.
-fn size(head: &Parts) -> usize {
-    let target = head.uri.path_and_query().map_or(0, |it| it.as_str().len());
-    let authority = head.uri.authority().map_or(0, |it| it.as_str().len());
-    let field =
-        |(name, value): (&HeaderName, &HeaderValue)| FIELD + name.as_str().len() + value.len();
-    target + authority + head.headers.iter().map(field).sum::<usize>()
 }

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Duration;
 
 use dropshot::{BuildError, ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder};
@@ -11,6 +12,9 @@ use slog::warn;
 use crate::http::api::plant_store_api_mod;
 use crate::http::service::{PlantStore, Service};
 use crate::listener::door::Records;
+
+/// The server that runs the service.
+pub type Server = HttpServer<Arc<Service>>;
 
 /// How often the metric of the bytes that bodies take is updated.
 const REPORT: Duration = Duration::from_secs(1);
@@ -27,7 +31,7 @@ pub fn listen(
     connections: Option<NonZeroU32>,
     service: Service,
     records: Records,
-) -> Result<HttpServer<Service>, BuildError> {
+) -> Result<Server, BuildError> {
     let failed = |error| {
         let context = "cannot limit the connections".to_owned();
         BuildError::SystemError { context, error }
@@ -49,7 +53,7 @@ pub fn listen(
         }
     }
     let log = door.logger(records);
-    let server = ServerBuilder::new(api, service, log).config(config).tls(tls).start()?;
+    let server = ServerBuilder::new(api, Arc::new(service), log).config(config).tls(tls).start()?;
     if connections.is_some() {
         door.guard(server.local_addr()).map_err(failed)?;
     }

@@ -3,12 +3,15 @@
 //! First the route and the head, then the credentials, then the body, then the store. Nothing here
 //! knows the wire format of a refusal, or which engine keeps the plants.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use dropshot::{RequestContext, RequestInfo};
+use dropshot::{HttpError, RequestContext};
+use futures::FutureExt;
+use futures::future::Either;
+use http::HeaderMap;
 use http::request::Parts;
-use http::{HeaderMap, Request};
 use slog::{Logger, info};
 
 use crate::http::accepted_tokens::{Accepted, AcceptedTokens, NotAccepted};
@@ -17,12 +20,12 @@ use crate::http::answer::Answer;
 use crate::http::api::PlantStoreApi;
 use crate::http::bodies::{Bodies, Reservation};
 use crate::http::credentials;
-use crate::http::door;
+use crate::http::head;
 use crate::http::metrics::RequestMetrics;
 use crate::http::rates::Rate;
 use crate::http::refusal::Refusal;
 use crate::http::request::{PlantBody, PlantRequest, pause};
-use crate::listener::connections::Connections;
+use crate::listener::connections::{Connections, InFlight};
 use crate::log::STRANGER;
 use crate::store::{CreateError, GroupCommit};
 use crate::types::{Error, NewPlant, Plant};
@@ -42,60 +45,117 @@ pub struct Service {
 pub(super) enum PlantStore {}
 
 impl PlantStoreApi for PlantStore {
-    type Context = Service;
+    type Context = Arc<Service>;
 
-    async fn create_plant(
-        mut rqctx: RequestContext<Service>,
+    // Not an `async fn`: its future would hold the whole request, twice, until the answer.
+    fn create_plant(
+        rqctx: RequestContext<Arc<Service>>,
         request: PlantRequest,
-    ) -> Result<Answer, Error> {
+    ) -> impl Future<Output = Result<Answer, Error>> + Send {
+        let exchange = Exchange::begin(rqctx);
+        let (head, body) = request.into_parts();
+        let answer = match head::check_route(&head) {
+            Ok(()) => Either::Left(exchange.create(&head, body)),
+            Err(refusal) => Either::Right(exchange.misrouted(&head, body, refusal)),
+        };
+        answer.map(Ok)
+    }
+}
+
+/// What is kept of a request until its answer, besides its body.
+struct Exchange {
+    service: Arc<Service>,
+    request_id: String,
+    remote_addr: SocketAddr,
+    started: Instant,
+    _in_flight: InFlight,
+}
+
+impl Exchange {
+    fn begin(rqctx: RequestContext<Arc<Service>>) -> Self {
         let started = Instant::now();
-        let (head, mut body) = request.into_parts();
         let remote_addr = rqctx.request.remote_addr();
-        // Dropshot's copy of the head takes memory until the answer, and nothing needs it.
-        rqctx.request = RequestInfo::new(&Request::new(()), remote_addr);
-        let service = rqctx.context();
-        let _in_flight = service.connections.request(remote_addr);
-        let request_id = &rqctx.request_id;
-        if let Err(refusal) = door::check_route(&head) {
-            let misrouted = Misrouted { request_id, remote_addr, head: &head, refusal: &refusal };
-            info!(service.log, #STRANGER, "request completed"; misrouted);
+        // Dropshot's copy of the head takes memory, and nothing needs it.
+        let service = Arc::clone(rqctx.context());
+        let RequestContext { request_id, .. } = rqctx;
+        let in_flight = service.connections.request(remote_addr);
+        Self { service, request_id, remote_addr, started, _in_flight: in_flight }
+    }
+
+    /// A request of the operation. The head decides what it can before there is a future.
+    fn create(
+        self,
+        head: &Parts,
+        mut body: PlantBody,
+    ) -> impl Future<Output = Answer> + Send + use<> {
+        let Admission { token, outcome, size } = self.service.admit(head);
+        async move {
+            // All of it: the request is in flight as long as this future is there.
+            let exchange = &self;
+            let service = &exchange.service;
+            let plant = match outcome {
+                Ok(()) => body.read(size, &service.bodies).await,
+                Err(refusal) => Err(service.hold_back(refusal, size).await),
+            };
+            let outcome = match plant {
+                Ok((plant, reserved)) => service.create(plant, reserved).await,
+                Err(refusal) => Err(refusal),
+            };
+            let mut answer = Answer::from(&outcome);
+            let refusal = outcome.err();
+            if refusal.is_some() {
+                body.drop_what_has_come();
+            }
+            if body.is_unread() || refusal.as_ref().is_some_and(Refusal::ends_connection) {
+                answer = answer.closing_connection();
+            }
+            let error = refusal.as_ref().map(Refusal::code);
+            let latency = exchange.started.elapsed();
+            service.metrics.answered(error, latency);
+            let access = Access {
+                request_id: &exchange.request_id,
+                remote_addr: exchange.remote_addr,
+                error,
+                cause: refusal.as_ref().and_then(Refusal::cause),
+                token: token.as_ref().map(|it| it.token.name.as_str()),
+                latency,
+            };
+            match token {
+                Some(_) => info!(service.log, "request completed"; access),
+                None => info!(service.log, #STRANGER, "request completed"; access),
+            }
+            answer
+        }
+    }
+
+    /// A request that only Dropshot's router takes for one of the operation.
+    fn misrouted(
+        self,
+        head: &Parts,
+        mut body: PlantBody,
+        refusal: HttpError,
+    ) -> impl Future<Output = Answer> + Send + use<> {
+        let (request_id, remote_addr) = (&self.request_id, self.remote_addr);
+        let misrouted = Misrouted { request_id, remote_addr, head, refusal: &refusal };
+        info!(self.service.log, #STRANGER, "request completed"; misrouted);
+        async move {
+            let exchange = &self;
             body.drop_what_has_come();
             give_way().await;
-            let answer = Answer::not_for_us(refusal, request_id);
-            return Ok(if body.is_unread() { answer.closing_connection() } else { answer });
+            let answer = Answer::not_for_us(refusal, &exchange.request_id);
+            if body.is_unread() { answer.closing_connection() } else { answer }
         }
-        let method = head.method.clone();
-        let (token, plant) = service.receive(head, &mut body).await;
-        let outcome = match plant {
-            Ok((plant, reserved)) => service.create(plant, reserved).await,
-            Err(refusal) => Err(refusal),
-        };
-        let mut answer = Answer::from(&outcome);
-        let refusal = outcome.err();
-        if refusal.is_some() {
-            body.drop_what_has_come();
-        }
-        if body.is_unread() || refusal.as_ref().is_some_and(Refusal::ends_connection) {
-            answer = answer.closing_connection();
-        }
-        let error = refusal.as_ref().map(Refusal::code);
-        let latency = started.elapsed();
-        service.metrics.answered(error, latency);
-        let access = Access {
-            request_id,
-            remote_addr,
-            method: &method,
-            error,
-            cause: refusal.as_ref().and_then(Refusal::cause),
-            token: token.as_ref().map(|it| it.token.name.as_str()),
-            latency,
-        };
-        match token {
-            Some(_) => info!(service.log, "request completed"; access),
-            None => info!(service.log, #STRANGER, "request completed"; access),
-        }
-        Ok(answer)
     }
+}
+
+/// What the head decides.
+struct Admission {
+    /// The accepted token.
+    token: Option<Arc<Accepted>>,
+    /// Whether the body may be read.
+    outcome: Result<(), Refusal>,
+    /// What a copy of the head takes, in bytes.
+    size: usize,
 }
 
 impl Service {
@@ -114,27 +174,27 @@ impl Service {
         Arc::clone(&self.connections)
     }
 
-    /// The accepted token, and the plant. Without an accepted token no plant is read.
-    async fn receive(
-        &self,
-        head: Parts,
-        body: &mut PlantBody,
-    ) -> (Option<Arc<Accepted>>, Result<(NewPlant, Reservation), Refusal>) {
-        let token = match door::check_head(&head).and_then(|()| self.authenticate(&head.headers)) {
-            Ok(token) => token,
-            Err(refusal) => {
-                give_way().await;
-                return (None, Err(refusal));
+    /// Decides by the head alone whether the body may be read.
+    fn admit(&self, head: &Parts) -> Admission {
+        let size = head::size(head);
+        let token = head::check_framing(head).and_then(|()| self.authenticate(&head.headers));
+        match token {
+            Ok(token) => {
+                let outcome = token.rate.as_ref().map_or(Ok(()), Rate::check);
+                let outcome = outcome.and_then(|()| head::check_media_type(&head.headers));
+                Admission { token: Some(token), outcome, size }
             }
-        };
-        let plant = match token.rate.as_ref().map_or(Ok(()), Rate::check) {
-            Ok(()) => body.read(head, &self.bodies).await,
-            Err(refusal) => {
-                pause(head, &self.bodies).await;
-                Err(refusal)
-            }
-        };
-        (Some(token), plant)
+            Err(refusal) => Admission { token: None, outcome: Err(refusal), size },
+        }
+    }
+
+    /// Waits before a refusal that waited for nothing else.
+    async fn hold_back(&self, refusal: Refusal, head: usize) -> Refusal {
+        match refusal {
+            Refusal::TooManyCreates { .. } => pause(head, &self.bodies).await,
+            _ => give_way().await,
+        }
+        refusal
     }
 
     /// The accepted token that these headers carry.
@@ -169,3 +229,6 @@ impl Service {
 async fn give_way() {
     tokio::task::yield_now().await;
 }
+
+#[cfg(test)]
+mod tests;

@@ -51,8 +51,8 @@ struct Requests {
 }
 
 /// A request that is not answered yet.
-pub struct InFlight<'a> {
-    connections: &'a Connections,
+pub struct InFlight {
+    connections: Arc<Connections>,
     client: SocketAddr,
     _request: TaskTrackerToken,
 }
@@ -71,10 +71,10 @@ impl Connections {
     }
 
     /// A request has come from that client. It is in flight until this is dropped.
-    pub fn request(&self, client: SocketAddr) -> InFlight<'_> {
+    pub fn request(self: &Arc<Self>, client: SocketAddr) -> InFlight {
         let none = Requests { unanswered: 0, last: Instant::now() };
         self.requests().entry(client).or_insert(none).unanswered += 1;
-        InFlight { connections: self, client, _request: self.unanswered.token() }
+        InFlight { connections: Arc::clone(self), client, _request: self.unanswered.token() }
     }
 
     /// Waits until no request is in flight. From now on nothing opens or shuts the door.
@@ -158,7 +158,7 @@ impl Connections {
     }
 }
 
-impl Drop for InFlight<'_> {
+impl Drop for InFlight {
     fn drop(&mut self) {
         if let Some(requests) = self.connections.requests().get_mut(&self.client) {
             requests.unanswered -= 1;

@@ -9,7 +9,6 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
-use dropshot::HttpServer;
 use sd_notify::NotifyState;
 use slog::{Logger, info, warn};
 use tokio::sync::oneshot;
@@ -23,7 +22,7 @@ use crate::command::serve::signals::{Signals, Stop};
 use crate::command::serve::supervisor;
 use crate::command::serve::tls;
 use crate::http::accepted_tokens::AcceptedTokens;
-use crate::http::server::listen;
+use crate::http::server::{Server, listen};
 use crate::http::service::Service;
 use crate::http::tls::{Tls, Validity};
 use crate::listener::connections::Connections;
@@ -36,7 +35,7 @@ const LAST_ANSWERS: Duration = Duration::from_millis(300);
 
 /// The parts of the service.
 pub struct Running {
-    server: HttpServer<Service>,
+    server: Server,
     connections: Arc<Connections>,
     store: Arc<dyn ServedStore>,
     plants: GroupCommit,

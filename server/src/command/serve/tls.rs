@@ -5,14 +5,13 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use dropshot::HttpServer;
 use metrics::{Unit, describe_gauge, gauge};
 use slog::{Logger, error, info, warn};
 use tokio::signal::unix::Signal;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::http::service::Service;
+use crate::http::server::Server;
 use crate::http::tls::{Tls, TlsError, TlsFiles, Validity};
 
 /// How long the files may take to be read.
@@ -42,10 +41,10 @@ pub fn report(validity: Validity) {
 }
 
 /// At each SIGHUP reads the files for the connections that come then; those that are open go on. If
-/// the files cannot be used, the last ones stay. `tls` are the files, and what they held at the start.
-/// Never ends.
+/// the files cannot be used, the old ones stay in use. `tls` are the files, and what they held at the
+/// start. Never ends.
 pub async fn reload(
-    server: &HttpServer<Service>,
+    server: &Server,
     mut tls: Option<(TlsFiles, Validity)>,
     hangup: &mut Signal,
     log: &Logger,
@@ -65,7 +64,7 @@ pub async fn reload(
                 info!(log, "SIGHUP: new connections use the files of TLS as they are now");
             }
             Err(error) => {
-                error!(log, "SIGHUP: the last files of TLS stay"; "cause" => format!("{error:#}"));
+                error!(log, "SIGHUP: the old TLS files stay in use"; "cause" => format!("{error:#}"));
             }
         }
     }
@@ -78,7 +77,7 @@ async fn load_in_time(files: TlsFiles, last: Validity, log: Logger) -> Result<Tl
     let tls = loaded.with_context(|| format!("they were not read within {LOAD:?}"))???;
     ensure!(
         tls.validity.holds() || !last.holds(),
-        "the last certificate is valid, and this one is not"
+        "the certificate in use is valid, and this one is not"
     );
     Ok(tls)
 }

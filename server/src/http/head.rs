@@ -1,20 +1,23 @@
-//! What is checked before anything else: the route, and what RFC 9112 demands of a head. (The
-//! listener's `door` is another one: it bounds the connections.)
+//! The head of a request, but for its credentials: the route, what RFC 9112 demands, and the media
+//! type.
 //!
 //! Dropshot's router also takes `post`, `//plants`, `/plants/` and `/%70lants` for the operation,
-//! but a proxy in front of the service may have rules for `POST /plants` alone. Nothing here looks
-//! at the credentials.
+//! but a proxy in front of the service may have rules for `POST /plants` alone.
 
 use dropshot::{ClientErrorStatusCode, HttpError};
-use http::header::{ALLOW, HOST, TRANSFER_ENCODING};
+use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, HOST, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::uri::Authority;
-use http::{HeaderMap, HeaderName, Method, Version};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Version};
 
 use crate::http::refusal::Refusal;
 
 /// The one path of the contract.
 const PATH: &str = "/plants";
+
+/// What a header field takes besides its name and its value: its place in the map, and the two
+/// allocations.
+const FIELD: usize = 160;
 
 /// Refuses what is not exactly `POST /plants`, with Dropshot's own refusal of other paths and
 /// methods.
@@ -33,7 +36,7 @@ pub fn check_route(head: &Parts) -> Result<(), HttpError> {
 }
 
 /// Refuses a head without a valid `Host`, or with a transfer coding that is not served.
-pub fn check_head(head: &Parts) -> Result<(), Refusal> {
+pub fn check_framing(head: &Parts) -> Result<(), Refusal> {
     if !has_valid_host(head) {
         return Err(Refusal::Host);
     }
@@ -41,6 +44,32 @@ pub fn check_head(head: &Parts) -> Result<(), Refusal> {
         return Err(Refusal::TransferCoding);
     }
     Ok(())
+}
+
+/// RFC 9110, section 8.3: one media type, its name in any case. RFC 8259 defines no parameters of
+/// `application/json`, so they are ignored.
+pub fn check_media_type(headers: &HeaderMap) -> Result<(), Refusal> {
+    let mut types = headers.get_all(CONTENT_TYPE).iter();
+    let (Some(media_type), None) = (types.next(), types.next()) else {
+        return Err(Refusal::NotJsonMediaType);
+    };
+    let essence = media_type.as_bytes().split(|byte| *byte == b';').next().unwrap_or_default();
+    if !essence.trim_ascii().eq_ignore_ascii_case(b"application/json") {
+        return Err(Refusal::NotJsonMediaType);
+    }
+    if headers.contains_key(CONTENT_ENCODING) {
+        return Err(Refusal::ContentCoding);
+    }
+    Ok(())
+}
+
+/// What a copy of the head takes, in bytes, about.
+pub fn size(head: &Parts) -> usize {
+    let target = head.uri.path_and_query().map_or(0, |it| it.as_str().len());
+    let authority = head.uri.authority().map_or(0, |it| it.as_str().len());
+    let field =
+        |(name, value): (&HeaderName, &HeaderValue)| FIELD + name.as_str().len() + value.len();
+    target + authority + head.headers.iter().map(field).sum::<usize>()
 }
 
 /// RFC 9112, section 3.2: an HTTP/1.1 request has one `Host`, and a valid one.
