@@ -1,6 +1,6 @@
 //! The binary `plant-store`: it reads the command line, runs the command, and says what went wrong
-//! in one line on standard error. Exit status: 0 for success, 1 for a failure, 2 for a wrong
-//! command line and for a store that `check` cannot check.
+//! in one line on standard error. Exit status: 0 for success, 1 for a failure, 2 for a command line
+//! that cannot be parsed, and for a store that `check` cannot check.
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -11,7 +11,7 @@ use crate::tls::shown_now;
 
 const METRICS: [&str; 2] = ["--metrics", "127.0.0.1:0"];
 const USED: &str = "SIGHUP: new connections use the files of TLS as they are now";
-const KEPT: &str = "SIGHUP: the last files of TLS stay";
+const KEPT: &str = "SIGHUP: the old TLS files stay in use";
 
 /// When the certificate expires, in Unix time, as the metrics have it.
 fn end(server: &Server) -> String {
@@ -63,7 +63,7 @@ async fn sighup_replaces_no_valid_certificate_by_one_that_is_not() {
         server.signal(Signal::SIGHUP);
         server.wait_until(KEPT, || server.log().matches(KEPT).count() > kept);
         let record = record(&server, KEPT).expect("a record");
-        assert_eq!(record["cause"], "the last certificate is valid, and this one is not");
+        assert_eq!(record["cause"], "the certificate in use is valid, and this one is not");
         assert_eq!(shown_now(&server, &authority).await, valid.as_ref());
         assert_eq!(end(&server), until.to_string());
     }

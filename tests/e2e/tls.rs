@@ -151,13 +151,14 @@ async fn wrong_files_at_sighup_keep_the_last_ones_and_the_log_says_why() {
     for (spoil, said) in WRONG {
         authority.issue(server.folder());
         spoil(server.folder());
-        let refusals = server.log().matches("the last files of TLS stay").count();
+        let refusals = server.log().matches("the old TLS files stay in use").count();
         server.signal(Signal::SIGHUP);
         server.wait_until(said, || {
-            server.log().matches("the last files of TLS stay").count() > refusals
+            server.log().matches("the old TLS files stay in use").count() > refusals
         });
         let log = server.log();
-        let record = log.lines().rfind(|line| line.contains("the last files")).expect("a record");
+        let record =
+            log.lines().rfind(|line| line.contains("the old TLS files")).expect("a record");
         assert!(record.contains(said) && record.contains(r#""level":"error""#), "{record}");
         assert_eq!(shown_now(&server, &authority).await, last, "{said}");
     }

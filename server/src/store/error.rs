@@ -82,12 +82,12 @@ pub enum StoreError {
     #[error(
         "{file} does not belong to {url}, but to another store or to another copy of this one. \
          If you put the store there on purpose, such as a backup, move {file} away: it holds the \
-         last plants of the other one. If not, put the other one back"
+         last plants of the other store. If not, put that store back"
     )]
     ForeignFile { url: StoreUrl, file: String },
     #[error(
-        "{url} was not stopped, and its WAL {wal} is missing: put it back beside the store. \
-         If it is lost, or another program has copied it into the store, \
+        "the server of {url} was not stopped, and the WAL {wal} is missing: put it back beside the \
+         store. If it is lost, or another program has copied it into the store, \
          `plant-store serve --without-wal` starts without it"
     )]
     WalLost { url: StoreUrl, wal: String },

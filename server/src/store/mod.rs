@@ -34,7 +34,7 @@ pub use url::{InvalidStoreUrl, StoreUrl};
 pub use writer_thread::StoreLost;
 
 /// Opens the store to be served. One process at a time serves a file; a database need not be there
-/// yet. A store of an earlier release is brought up to date, or left as it was. If there is no store
+/// yet. A store of an older release is brought up to date, or left as it was. If there is no store
 /// and `start` says so, an empty one is created atomically: here for SQLite, in
 /// [`ServedStore::set_up`] for PostgreSQL.
 ///

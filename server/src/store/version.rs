@@ -7,7 +7,7 @@ use crate::store::url::StoreUrl;
 /// The version that this release reads and writes.
 pub const VERSION: u32 = 2;
 
-/// Refuses a store that a later release has written.
+/// Refuses a store that a newer release has written.
 pub fn check_known(found: u32, url: &StoreUrl) -> Result<(), StoreError> {
     match found <= VERSION {
         true => Ok(()),

@@ -89,7 +89,7 @@ fn pipe_descriptor_or_process_substitution_is_imported_and_rejected_into_the_cur
         let (status, printed, said) = run(&mut bash);
         assert_eq!(status, Some(1), "{script}: {said}");
         assert_eq!(counts(&printed), [1, 1, 0], "{script}");
-        assert!(said.contains("is in stdin.rejected.jsonl"), "{script}: {said}");
+        assert!(said.contains("stdin.rejected.jsonl says what"), "{script}: {said}");
         assert_eq!(rejected(&server, "stdin.rejected.jsonl"), [(2, Some(400))]);
         assert_eq!(names(&server), ["plants.jsonl", "stdin.rejected.jsonl"], "{script}");
         fs::remove_file(server.folder().join("stdin.rejected.jsonl")).expect("it is there");
@@ -134,8 +134,8 @@ fn name_that_is_taken_during_the_import_is_left_alone_and_the_lines_are_kept() {
     let output = import.wait_with_output().expect("the import ends");
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    let (_, rest) = said.split_once("what was not created is in ").expect("it says where");
-    let (kept, why) = rest.split_once(": ").expect("it says why");
+    let (kept, why) = said.split_once(" says what was not created: ").expect("it says why");
+    let (_, kept) = kept.split_once("plants: ").expect("it says where");
     assert!(why.starts_with("cannot rename it to stdin.rejected.jsonl: File exists"), "{said}");
     assert_eq!(rejected(&server, kept), [(2, Some(400))]);
     let mine = fs::read_to_string(server.folder().join("stdin.rejected.jsonl"));

@@ -290,7 +290,7 @@ fn store_of_every_version_is_copied_exported_and_checked_and_brought_up_to_date_
     }
 }
 
-/// As a later release finds a store in which a member has no column yet.
+/// As a newer release finds a store in which a member has no column yet.
 #[test]
 fn column_that_a_store_lacks_is_read_as_null() {
     let (cluster, url) = with_plants();

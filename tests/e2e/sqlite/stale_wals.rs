@@ -173,7 +173,7 @@ fn store_that_was_not_stopped_is_refused_without_its_wal() {
         let wal = fs::read(folder.join(WAL)).expect("the WAL");
         remove(folder, WAL);
         remove(folder, INDEX);
-        assert_refused(folder, &["was not stopped, and its WAL", WAL, "--without-wal"]);
+        assert_refused(folder, &["was not stopped, and the WAL", WAL, "--without-wal"]);
 
         fs::write(folder.join(WAL), wal).expect("the WAL is put back");
         assert!(stopped.start().export().into_keys().eq(0..plants));

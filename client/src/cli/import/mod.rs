@@ -41,14 +41,14 @@ use source::Record;
 /// The file has one JSON object a line, as `plant-store export` writes them. One whose name ends in
 /// .csv has a header with the names of the members; an empty field is an absent member.
 ///
-/// What is not created does not stop the rest. It is written to a new file, with its line number and
-/// the reason. An import that was interrupted is run again, and ends with the same store.
+/// What is not created does not stop the rest. A new file gets its line number and the reason. An
+/// import that was interrupted is run again, and ends with the same store.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The file; - is standard input, in JSON lines
     file: PathBuf,
     /// The file for what is not created, which must not exist yet; - is standard error. By default
-    /// FILE.rejected.jsonl; if FILE is standard input or a pipe, stdin.rejected.jsonl
+    /// FILE.rejected.jsonl; if FILE is standard input or a descriptor, stdin.rejected.jsonl
     #[arg(long, value_name = "REJECTED")]
     rejected: Option<PathBuf>,
     /// How many creates are under way at once
@@ -102,7 +102,7 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
     print(&counts);
     match import.rejected.into_inner().finish() {
         Ok(None) => {}
-        Ok(Some(path)) => say(&format!("plants: what was not created is in {}", path.display())),
+        Ok(Some(path)) => say(&format!("plants: {} says what was not created", path.display())),
         Err(error) => say(&format!("plants: {error:#}")),
     }
     if let Err(error) = ended {

@@ -75,7 +75,7 @@ impl Rejected {
             Err(failed) => {
                 let (_, kept) = failed.file.keep().context("cannot keep what was not created")?;
                 let (kept, path) = (kept.display(), path.display());
-                let why = format!("what was not created is in {kept}: cannot rename it to {path}");
+                let why = format!("{kept} says what was not created: cannot rename it to {path}");
                 Err(anyhow!(failed.error).context(why))
             }
         }

@@ -70,7 +70,7 @@ pub struct Args {
     #[arg(long, value_name = "DURATION", env = "PLANT_STORE_IDLE_TIMEOUT", default_value = "30s")]
     pub idle_timeout: Duration,
 
-    /// Start on a store that was not stopped and whose WAL is lost; what the WAL held is gone
+    /// Start on a store whose server was not stopped and whose WAL is lost; what the WAL held is gone
     #[arg(long, env = "PLANT_STORE_WITHOUT_WAL")]
     pub without_wal: bool,
 

@@ -116,7 +116,9 @@ impl Beginning {
         let revoked = spawn_blocking(move || self.store.revoke_token(&TokenName::first())).await;
         match revoked.map_err(Error::from).and_then(|revoked| Ok(revoked?)) {
             Ok(()) => anyhow!("cannot print the first token, so it is revoked: {cause}"),
-            Err(error) => anyhow!("cannot print the first token: {cause}; revoke it: {error:#}"),
+            Err(error) => anyhow!(
+                "cannot print the first token: {cause}; revoke it, because this failed: {error:#}"
+            ),
         }
     }
 

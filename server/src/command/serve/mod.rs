@@ -33,8 +33,8 @@ use crate::operations::Operations;
 
 pub use crate::command::serve::args::Args;
 
-/// The most threads that speak HTTP unless a flag asks for more: one writer serves about four, see
-/// the operator's README.
+/// The most threads that speak HTTP unless a flag asks for more: one writer serves three to four,
+/// see the operator's README.
 const MOST_THREADS: usize = 4;
 
 /// How long the end of the process waits for threads that use the store.
@@ -70,9 +70,8 @@ pub fn run(args: &Args, warnings: &[String]) -> Result<()> {
     if unseen.load(Relaxed) {
         warn!(
             log.logger,
-            "stopped before the first token was shown: if `plant-store token list` \
-                           has it, `plant-store token revoke first`; \
-                           `plant-store token create NAME` makes another"
+            "stopped before the first token was shown: if `plant-store token list` shows it, run \
+             `plant-store token revoke first`; `plant-store token create NAME` makes another"
         );
     }
     result

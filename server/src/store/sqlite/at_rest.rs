@@ -1,4 +1,4 @@
-//! A store that this process cannot write: its disk is full, or it is mounted to be read, or a
+//! A store that this process cannot write: its disk is full, or it is mounted read-only, or a
 //! permission is missing. It can be read while no server runs on it.
 //!
 //! SQLite would write the WAL's index beside the store. Without a WAL there is nothing to index, and

@@ -103,7 +103,7 @@ pub fn mark(path: &Path) -> rusqlite::Result<Option<Mark>> {
     Mark::read(&alone(path)?)
 }
 
-/// Refuses a store that was not stopped and has no WAL: its last plants were there.
+/// Refuses a store whose server was not stopped, without a WAL: its last plants were there.
 pub fn check_wal_is_there(path: &Path) -> Result<(), StoreError> {
     let wal = wal_of(path);
     let is_missing = || !wal.exists();

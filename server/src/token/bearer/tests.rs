@@ -9,7 +9,7 @@ fn issued_token_parses_to_the_same_digest() {
     assert_ne!(Token::issue().digest(), token.digest());
 }
 
-/// A token that was issued stays well-formed in every later release.
+/// A token that was issued stays well-formed in every newer release.
 #[test]
 fn token_of_the_first_release_parses() {
     assert!(Token::parse("pst_0123456789ABCDEFGHIJabcdefghij0038H4se").is_ok());

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A store of this release with a plant, and the steps of a later release.
+/// A store of this release with a plant, and the steps of a newer release.
 fn store() -> (Connection, Vec<&'static str>) {
     let connection = fresh(VERSION).expect("a new store");
     connection.execute("INSERT INTO plants (id, name) VALUES (1, 'Ficus')", []).expect("room");

@@ -1,0 +1,44 @@
+use super::*;
+
+fn message(body: &str) -> String {
+    read(body.as_bytes()).expect_err("no NewPlant").to_string()
+}
+
+#[test]
+fn new_plant_is_read_with_every_member() {
+    let plant = NewPlant { tag: Some(String::new()), ..NewPlant::new(-1, "\0") };
+    assert_eq!(read(br#"{"tag":"","x":[{}],"name":"\u0000","id":-1}"#), Ok(plant));
+}
+
+#[test]
+fn message_names_the_first_fault() {
+    for (body, expected) in [
+        ("{", "the body is not JSON: EOF while parsing an object at line 1 column 1"),
+        ("[]", "the body must be a JSON object with the members `id` and `name`"),
+        (r#"{"x":1,"x":2,"y":1,"y":2}"#, "`x` is given twice; every member may be given once"),
+        (r#"{"name":1}"#, "`id` is missing; expected an integer of 64 bits"),
+        (r#"{"id":"1"}"#, "`id` is a string; expected an integer of 64 bits"),
+        (r#"{"id":1,"tag":1}"#, "`name` is missing; expected a string"),
+        (r#"{"id":1,"name":"","tag":null}"#, "`tag` is null; expected a string"),
+    ] {
+        assert_eq!(message(body), expected, "{body}");
+    }
+    let bad = read(b"[\xff").expect_err("no UTF-8").to_string();
+    assert_eq!(bad, "the body is not JSON: byte 2 is not UTF-8");
+}
+
+#[test]
+fn message_repeats_no_value_and_40_characters_of_a_name() {
+    for body in [
+        r#"{"id":"secret","name":""}"#,
+        r#"{"id":1,"name":["secret"]}"#,
+        r#"{"id":1,"name":"secret\ud800"}"#,
+        r#"{"id":1,"name":"secret"#,
+        r#"{"id":1,"name":secret}"#,
+    ] {
+        assert!(!message(body).contains("secret"), "{body}");
+    }
+    let name = "é".repeat(1000);
+    let expected = format!("`{}` is given twice", "é".repeat(40));
+    assert!(message(&format!(r#"{{"{name}":1,"{name}":1}}"#)).starts_with(&expected));
+}
