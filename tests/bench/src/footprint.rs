@@ -1,9 +1,11 @@
-//! The service's memory, idle and busy, and its time to start on an existing store.
+//! The service's memory, idle and busy, what a create asks of the allocator, and the time to start on
+//! an existing store.
 
+use std::fs;
 use std::slice::from_ref;
 use std::time::Duration;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use comfy_table::Table;
 use plant_store_tests::median;
 
@@ -11,7 +13,7 @@ use crate::load::{Amount, Load};
 use crate::markdown;
 use crate::plants::Order;
 use crate::store::scratch;
-use crate::target::Target;
+use crate::target::{self, LOG, Target};
 
 const CONNECTIONS: usize = 1000;
 const CREATES: usize = 60_000;
@@ -34,9 +36,33 @@ pub fn table(service: &Target, rounds: usize) -> Result<Table> {
         &format!("peak memory with {CONNECTIONS} connections at work, MiB"),
         &format!("{busy:.1}"),
     ]);
+    let [allocations, bytes] = allocated()?;
+    table.add_row(["allocations of a create", &format!("{allocations:.1}")]);
+    table.add_row(["bytes that a create allocates", &format!("{bytes:.0}")]);
     table.add_row([
         &format!("from start to serving, on a store of {CREATES} plants after SIGKILL, ms"),
         &format!("{:.1}", median(starts.into_iter())),
     ]);
     Ok(table)
+}
+
+/// How often a create asks for memory, and for how many bytes.
+fn allocated() -> Result<[f64; 2]> {
+    let service = target::counting()?;
+    let all = |creates| -> Result<[f64; 2]> {
+        let folder = scratch()?;
+        let running = service.start(folder.path())?;
+        let amount = Amount { creates, time: Duration::MAX };
+        Load::connect(from_ref(&running), 64, Order::Ascending, 0)?.create(amount)?;
+        running.stop()?;
+        let log = fs::read_to_string(folder.path().join(LOG))?;
+        let line = log.lines().last().and_then(|line| line.split_once(' '));
+        let (allocations, bytes) = line.context("the service has counted nothing")?;
+        Ok([allocations.parse()?, bytes.parse()?])
+    };
+    // Both hold the start, the connections and the end.
+    let (some, twice) = (all(CREATES / 4)?, all(CREATES / 2)?);
+    #[expect(clippy::cast_precision_loss, reason = "a small number")]
+    let creates = (CREATES / 4) as f64;
+    Ok([0, 1].map(|figure| (twice[figure] - some[figure]) / creates))
 }

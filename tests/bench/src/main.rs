@@ -48,7 +48,7 @@ struct Cli {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Part {
-    /// All targets with 64, 1 and 1,024 connections
+    /// All targets with 64, 256, 1,024 connections and one
     SideBySide,
     /// The service on stores of 10 thousand to 10 million plants
     Growth,

@@ -10,7 +10,7 @@ use crate::markdown;
 use crate::sample::{Case, Sample, measure};
 use crate::target::Target;
 
-const CONNECTIONS: [usize; 3] = [64, 1, 1024];
+const CONNECTIONS: [usize; 4] = [64, 256, 1024, 1];
 
 /// Returns the table, and writes what it says of the first number of connections as a figure.
 pub fn table(targets: &[Target], rounds: usize, figures: &Path) -> Result<Table> {

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use nix::sched::{CpuSet, sched_setaffinity};
+use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use plant_store_launcher::{Launched, token};
 use plant_store_tests::process::{cpu_time, memory_mib};
@@ -20,6 +21,9 @@ use crate::store::TOKEN;
 
 const SERVER_CORE: usize = 0;
 pub const LOAD_CORE: usize = 1;
+
+/// The file with what a program writes to standard error, in the folder where it runs.
+pub const LOG: &str = "log";
 
 /// A program that creates plants.
 pub struct Target {
@@ -33,28 +37,12 @@ pub struct Target {
 /// The service is first and bare hyper second: the tables give figures relative to these. Another
 /// build of the service is last, if there is one.
 pub fn all(other_build: Option<PathBuf>) -> Result<Vec<Target>> {
-    let binary = |name: &str| -> Result<PathBuf> {
-        let path = std::env::current_exe()?.with_file_name(name);
-        path.canonicalize().with_context(|| format!("{name} is not built: use cargo xtask bench"))
-    };
-    let service = |name, binary| Target {
-        name,
-        binary,
-        arguments: &["serve", "--listen", "127.0.0.1:0", "--log-format", "json"],
-        asks_for_token: true,
-    };
     let mut targets = vec![
         service("the service, access log on", binary("plant-store")?),
         Target {
-            name: "bare hyper, tokio's default runtime",
+            name: "bare hyper",
             binary: binary("bare-server")?,
             arguments: &[],
-            asks_for_token: false,
-        },
-        Target {
-            name: "bare hyper, one thread",
-            binary: binary("bare-server")?,
-            arguments: &["one-thread"],
             asks_for_token: false,
         },
         Target {
@@ -77,6 +65,21 @@ pub fn all(other_build: Option<PathBuf>) -> Result<Vec<Target>> {
         targets.push(service("the other build of the service", binary));
     }
     Ok(targets)
+}
+
+/// The service with an allocator that counts.
+pub fn counting() -> Result<Target> {
+    Ok(service("the service, counting", binary("counting-service")?))
+}
+
+fn service(name: &'static str, binary: PathBuf) -> Target {
+    let arguments = &["serve", "--listen", "127.0.0.1:0", "--log-format", "json"];
+    Target { name, binary, arguments, asks_for_token: true }
+}
+
+fn binary(name: &str) -> Result<PathBuf> {
+    let path = std::env::current_exe()?.with_file_name(name);
+    path.canonicalize().with_context(|| format!("{name} is not built: use cargo xtask bench"))
 }
 
 /// A serving process. Dropping it kills it.
@@ -106,7 +109,7 @@ impl Target {
 
     fn launch(&self, folder: &Path, store: Option<&str>) -> Result<Running> {
         let existing = folder.join(TOKEN);
-        let log = File::options().create(true).append(true).open(folder.join("log"))?;
+        let log = File::options().create(true).append(true).open(folder.join(LOG))?;
         let mut command = Command::new(&self.binary);
         command.args(self.arguments).current_dir(folder).stderr(log);
         command.envs(store.map(|url| ("PLANT_STORE_STORE", url)));
@@ -134,6 +137,13 @@ impl Running {
     /// A line of `/proc/PID/status`, such as `VmRSS` or `VmHWM`, in MiB.
     pub fn memory_mib(&self, line: &str) -> Result<f64> {
         memory_mib(self.pid()?, line)
+    }
+
+    /// Has the process stop, and waits for that.
+    pub fn stop(mut self) -> Result<()> {
+        kill(self.pid()?, Signal::SIGTERM)?;
+        self.launched.process.wait()?;
+        Ok(())
     }
 
     fn pid(&self) -> Result<Pid> {

@@ -2,8 +2,6 @@
 //!
 //! It answers `POST` on any path with the plant, once the plant is durable. It has no credentials,
 //! no limits, no strict reader and no log: what the service costs more is the price of these.
-//!
-//! It runs on tokio's default runtime, or with the argument `one-thread` on the service's.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -34,15 +32,8 @@ const LIMITS: CreateLimits = CreateLimits {
     commit_timeout: Duration::from_secs(10),
 };
 
-fn main() {
-    let mut runtime = match std::env::args().nth(1).as_deref() {
-        Some("one-thread") => tokio::runtime::Builder::new_current_thread(),
-        _ => tokio::runtime::Builder::new_multi_thread(),
-    };
-    runtime.enable_all().build().expect("a runtime").block_on(serve());
-}
-
-async fn serve() {
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
     let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
     let engine = store::open_to_serve(&url, Start { create: true, ..Start::default() })
         .expect("a new store");
