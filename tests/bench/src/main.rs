@@ -1,6 +1,6 @@
-//! The benchmark. It measures, in turn in one run: the service, bare hyper over the same store, the
-//! service without its store, and what one would write with axum and sqlx. Then it measures the
-//! service on stores of up to 10 million plants, and on PostgreSQL beside pgbench.
+//! The benchmark. It measures, in turn in one run: the service, bare hyper and bare Dropshot over the
+//! same store, the service without its store, and what one would write with axum and sqlx. Then it
+//! measures the service on stores of up to 10 million plants, and on PostgreSQL beside pgbench.
 //! `cargo xtask bench` builds and runs it.
 //!
 //! Look at the CPU time of a create before its throughput: on a shared machine the first is

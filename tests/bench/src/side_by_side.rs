@@ -42,10 +42,11 @@ pub fn table(targets: &[Target], rounds: usize, figures: &Path) -> Result<Table>
         "99 % ms",
         "CPU µs/create",
         "of bare hyper's",
+        "of bare Dropshot's",
         "peak MiB",
     ]);
     for (cases, samples) in cases.chunks(targets.len()).zip(samples.chunks(targets.len())) {
-        let floor = samples[1].cpu_us_per_create;
+        let [hyper, dropshot] = [1, 2].map(|floor: usize| samples[floor].cpu_us_per_create);
         for (case, sample) in cases.iter().zip(samples) {
             table.add_row([
                 case.connections.to_string(),
@@ -54,7 +55,8 @@ pub fn table(targets: &[Target], rounds: usize, figures: &Path) -> Result<Table>
                 format!("{:.2}", sample.median_ms),
                 format!("{:.2}", sample.percentile_99_ms),
                 format!("{:.1}", sample.cpu_us_per_create),
-                format!("{:.2}", sample.cpu_us_per_create / floor),
+                format!("{:.2}", sample.cpu_us_per_create / hyper),
+                format!("{:.2}", sample.cpu_us_per_create / dropshot),
                 format!("{:.1}", sample.peak_mib),
             ]);
         }

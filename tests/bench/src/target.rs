@@ -34,15 +34,21 @@ pub struct Target {
     asks_for_token: bool,
 }
 
-/// The service is first and bare hyper second: the tables give figures relative to these. Another
-/// build of the service is last, if there is one.
+/// The service is first, bare hyper second and bare Dropshot third: the tables give figures relative
+/// to these. Another build of the service is last, if there is one.
 pub fn all(other_build: Option<PathBuf>) -> Result<Vec<Target>> {
     let mut targets = vec![
         service("the service, access log on", binary("plant-store")?),
         Target {
             name: "bare hyper",
             binary: binary("bare-server")?,
-            arguments: &[],
+            arguments: &["hyper"],
+            asks_for_token: false,
+        },
+        Target {
+            name: "bare Dropshot",
+            binary: binary("bare-server")?,
+            arguments: &["dropshot"],
             asks_for_token: false,
         },
         Target {
