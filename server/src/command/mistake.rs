@@ -1,8 +1,8 @@
 //! What is said about a wrong command line: clap's first sentence, on one line.
 //!
 //! clap repeats the word that is wrong. A word with `://`, `@` or `password=` may be the URL of a
-//! database, or a part of one that was not quoted for the shell, and hold a password. If there is such a word, no
-//! word of the command line is repeated.
+//! database, or a part of one that was not quoted for the shell, and hold a password. If there is such
+//! a word, no word of the command line is repeated.
 
 use std::env;
 

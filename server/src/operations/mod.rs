@@ -6,7 +6,8 @@
 //! listener has no bound on connections and no time-out for them, and hyper alone needs few lines
 //! for both.
 //!
-//! Everybody who can reach the address may ask. No answer says anything of a plant, and only the name of a token.
+//! Everybody who can reach the address may ask. No answer says anything of a plant, and only the name
+//! of a token.
 
 mod exporter;
 

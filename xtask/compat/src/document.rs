@@ -71,9 +71,9 @@ fn string<'a>(name: &str, value: &'a Value) -> Result<&'a str> {
     value.as_str().with_context(mend)
 }
 
-/// Fails if a `$ref` is not followed, or leads back to itself without a step into a member. The schema of a tree may
-/// refer to itself in a member; a schema that is a reference to itself says nothing (JSON Schema
-/// Core 2020-12, section 9.4.1).
+/// Fails if a `$ref` is not followed, or leads back to itself without a step into a member. The
+/// schema of a tree may refer to itself in a member; a schema that is a reference to itself says
+/// nothing (JSON Schema Core 2020-12, section 9.4.1).
 ///
 /// Each reference is followed once, and without recursion: a chain may be as long as the document.
 fn every_reference_ends(document: &Value) -> Result<()> {
