@@ -76,7 +76,13 @@ impl PlantBody {
     /// unread. HTTP/2 closes the stream by itself and has no such header.
     #[must_use]
     pub fn is_unread(&self) -> bool {
-        !self.read && self.version <= Version::HTTP_11
+        !self.read && self.is_http1()
+    }
+
+    /// Whether the requests of the connection are answered one after the other.
+    #[must_use]
+    pub fn is_http1(&self) -> bool {
+        self.version <= Version::HTTP_11
     }
 
     /// Drops what hyper has read of the body: it reads a first piece with the head. If that is the

@@ -75,7 +75,7 @@ impl Exchange {
     fn begin(rqctx: RequestContext<Arc<Service>>) -> Self {
         let started = Instant::now();
         let remote_addr = rqctx.request.remote_addr();
-        // Dropshot's copy of the head takes memory, and nothing needs it.
+        // The context has a copy of the head, which nothing needs. Dropshot keeps another one.
         let service = Arc::clone(rqctx.context());
         let RequestContext { request_id, .. } = rqctx;
         let in_flight = service.connections.request(remote_addr);
@@ -95,7 +95,7 @@ impl Exchange {
             let service = &exchange.service;
             let plant = match outcome {
                 Ok(()) => body.read(size, &service.bodies).await,
-                Err(refusal) => Err(service.hold_back(refusal, size).await),
+                Err(refusal) => Err(service.hold_back(refusal, size, &body).await),
             };
             let outcome = match plant {
                 Ok((plant, reserved)) => service.create(plant, reserved).await,
@@ -141,7 +141,7 @@ impl Exchange {
         async move {
             let exchange = &self;
             body.drop_what_has_come();
-            give_way().await;
+            give_way(&body).await;
             let answer = Answer::not_for_us(refusal, &exchange.request_id);
             if body.is_unread() { answer.closing_connection() } else { answer }
         }
@@ -188,11 +188,11 @@ impl Service {
         }
     }
 
-    /// Waits before a refusal that waited for nothing else.
-    async fn hold_back(&self, refusal: Refusal, head: usize) -> Refusal {
+    /// Waits before a refusal that the head alone decides.
+    async fn hold_back(&self, refusal: Refusal, head: usize, body: &PlantBody) -> Refusal {
         match refusal {
             Refusal::TooManyCreates { .. } => pause(head, &self.bodies).await,
-            _ => give_way().await,
+            _ => give_way(body).await,
         }
         refusal
     }
@@ -225,9 +225,12 @@ impl Service {
 }
 
 /// Ends the turn of this connection before an answer that waited for nothing. Otherwise hyper would
-/// answer up to 16 pipelined requests of one connection before the others have their turn.
-async fn give_way() {
-    tokio::task::yield_now().await;
+/// answer up to 16 pipelined requests of one connection before the others have their turn. A request
+/// of HTTP/2 has its own task, which would only keep its memory for longer.
+async fn give_way(body: &PlantBody) {
+    if body.is_http1() {
+        tokio::task::yield_now().await;
+    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use plant_store_tests::process::{allow_many_files, memory_mib};
 use plant_store_tests::{Connection, Server, amount, bearer, head, plant, post};
 
 /// The memory of a container that runs the service with its default limits.
-const CONTAINER_MIB: f64 = 512.0;
+const CONTAINER_MIB: f64 = 640.0;
 
 const HONEST: usize = 8;
 
