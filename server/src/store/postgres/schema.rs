@@ -54,7 +54,10 @@ const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS plant_store_schema (version b
 pub const TABLES: &str = "to_regclass('plants'), to_regclass('tokens'), \
     to_regclass('token_changes'), to_regclass('servers'), to_regclass('plant_store_schema')";
 
-const _: () = assert!(STEPS.len() == VERSION as usize, "each step makes the next version");
+const _: () = assert!(
+    STEPS.len() == VERSION as usize,
+    "each step makes the next version: set VERSION in store/version.rs"
+);
 
 /// The version of the store; none if there is no store, or one whose creation has not ended.
 pub async fn version(session: &Session) -> Result<Option<u32>, PostgresError> {
@@ -165,3 +168,6 @@ pub async fn columns_of_plants(session: &Session) -> Result<Vec<String>, Postgre
     let rows = session.client.query_typed(query, &[]).await?;
     rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
 }
+
+#[cfg(test)]
+mod tests;

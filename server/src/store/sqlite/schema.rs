@@ -48,7 +48,10 @@ const STEPS: &[&str] = &[
     ",
 ];
 
-const _: () = assert!(STEPS.len() == VERSION as usize, "each step makes the next version");
+const _: () = assert!(
+    STEPS.len() == VERSION as usize,
+    "each step makes the next version: set VERSION in store/version.rs"
+);
 
 /// The schema version of a plant store, as `user_version` keeps it; none if the database is not a
 /// plant store.

@@ -1,4 +1,4 @@
--- The schema of version 1, with the plants and the token of `../../schemas/1.sql`.
+-- The schema of version 1, with the plants and the token of `../../sqlite/schemas/1.sql`.
 CREATE TABLE plants (
     id bigint PRIMARY KEY,
     name bytea NOT NULL,

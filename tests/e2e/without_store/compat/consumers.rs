@@ -253,12 +253,18 @@ paths:
 fn annotations_and_json_have_the_line_of_the_pinned_document() {
     let old = document();
     let text = pretty(&old);
-    let line = |from: &str, name: &str| {
-        let lines: Vec<&str> = text.lines().collect();
-        let start = lines.iter().position(|line| line.contains(from)).expect(from);
-        let below = lines[start..].iter().position(|line| line.contains(name)).expect(name);
-        start + below + 1
+    let lines: Vec<&str> = text.lines().collect();
+    // The line of the last of these names, each below the one before.
+    let line = |names: &[&str]| {
+        let below = |start: usize, name: &&str| {
+            start + lines[start..].iter().position(|line| line.contains(name)).expect(name)
+        };
+        names.iter().fold(0, below) + 1
     };
+    let [id, kind] = [
+        line(&["\"NewPlant\": {", "\"id\": {"]),
+        line(&["\"NewPlant\": {", "\"id\": {", "\"type\": \"integer\""]),
+    ];
     let edits = [
         r#"set NewPlant/properties/id/type "string""#,
         "set NewPlant/properties/id/maximum 7",
@@ -267,10 +273,7 @@ fn annotations_and_json_have_the_line_of_the_pinned_document() {
     let new = mutated(&edits);
     let (said, status) = compared(&text, &new.to_string(), &["--github"]);
     assert_eq!(status, 1, "{said}");
-    for (line, message) in [
-        (line("\"NewPlant\": {", "\"type\": \"integer\""), "/id/type  integer → string"),
-        (line("\"NewPlant\": {", "\"id\": {"), "/id/maximum  added: 7"),
-    ] {
+    for (line, message) in [(kind, "/id/type  integer → string"), (id, "/id/maximum  added: 7")] {
         let annotation = said.lines().find(|it| it.starts_with("::error") && it.ends_with(message));
         let annotation = annotation.unwrap_or_else(|| panic!("{message}:\n{said}"));
         assert!(annotation.contains(&format!(" file=pinned,line={line},col=")), "{annotation}");
@@ -285,7 +288,7 @@ fn annotations_and_json_have_the_line_of_the_pinned_document() {
     let expected = json!({
         "class": "breaking", "place": place, "kind": "changed", "old": "integer",
         "new": "string", "note": null, "column": 13,
-        "line": line("\"NewPlant\": {", "\"type\": \"integer\""),
+        "line": kind,
     });
     assert_eq!((change, &said["class"], status), (&expected, &json!("breaking"), 1));
     assert_eq!(said["pinned"], json!({"name": "pinned", "version": "1.0.0"}));
