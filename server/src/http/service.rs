@@ -68,6 +68,8 @@ struct Exchange {
     request_id: String,
     remote_addr: SocketAddr,
     started: Instant,
+    /// Until it is dropped. An async block takes only the fields that it names, so each one takes
+    /// the whole exchange.
     _in_flight: InFlight,
 }
 
@@ -90,7 +92,6 @@ impl Exchange {
     ) -> impl Future<Output = Answer> + Send + use<> {
         let Admission { token, outcome, size } = self.service.admit(head);
         async move {
-            // All of it: the request is in flight as long as this future is there.
             let exchange = &self;
             let service = &exchange.service;
             let plant = match outcome {
