@@ -52,7 +52,7 @@ pub mod types {
     pub struct Plant {
         ///Name of the plant.
         pub name: ::std::string::String,
-        ///Tag that specifies the type of the plant.
+        ///Tag that specifies the type of the plant. Absent or a string, never null.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub tag: ::std::option::Option<::std::string::String>,
     }

@@ -1,10 +1,11 @@
 //! The plant store: one operation, `POST /plants`, around its OpenAPI contract.
 //!
-//! The crate has eight rooms: its modules here. A room imports only from the rooms to its right,
+//! The contract is a crate of its own, `plant-store-api`, in `api/`. This crate has seven rooms: its
+//! modules here. A room imports only from the rooms to its right,
 //! and no two modules import each other:
 //!
 //! ```text
-//! command → http → store → token → types → log → operations → listener
+//! command → http → store → token → log → operations → listener
 //! ```
 //!
 //! The way of a request through the rooms, and the `error` of each refusal:
@@ -27,10 +28,9 @@
 //!
 //! - [`command`] is the command line, one file for each command. `serve` starts the service and
 //!   stops it.
-//! - [`http`] knows HTTP and OpenAPI. It does not know which engine keeps the plants.
+//! - [`http`] knows HTTP and implements the contract. It does not know which engine keeps the plants.
 //! - [`store`] keeps plants and token digests. It knows nothing of HTTP and sees no token.
 //! - [`token`] is a token, its name, and what a store keeps of it.
-//! - [`types`] are the three schemas of the contract, and nothing else.
 //! - [`log`] writes what the service says about itself. [`operations`] serves the metrics, and says
 //!   whether the service is ready. Each room makes its own records and metrics; these two rooms
 //!   import nothing from the others.
@@ -44,4 +44,5 @@ pub mod log;
 pub mod operations;
 pub mod store;
 pub mod token;
-pub mod types;
+
+pub use plant_store_api::types;

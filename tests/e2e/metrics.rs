@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
 
-use plant_store_server::http::error_code::ErrorCode;
+use plant_store_api::error_code::ErrorCode;
 use plant_store_tests::{Connection, Response, Server, plant, post, run};
 
 use crate::database;

@@ -75,8 +75,8 @@ pub fn ci() -> Result<()> {
     step("packages", || {
         let package = cmd!(
             sh,
-            "cargo package --allow-dirty --quiet --package plant-store-server
-                --package plant-store-client"
+            "cargo package --allow-dirty --quiet --package plant-store-api
+                --package plant-store-server --package plant-store-client"
         );
         Ok(package.env("CARGO_PROFILE_DEV_DEBUG", "false").run()?)
     })?;

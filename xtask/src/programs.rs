@@ -1,4 +1,4 @@
-//! The chores that are programs of their own, because they need the code of the service.
+//! The chores that are programs of their own, because they need the code of the contract or of the service.
 
 use std::env;
 use std::path::PathBuf;

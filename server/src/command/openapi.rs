@@ -4,8 +4,9 @@ use std::io::Write;
 
 use anyhow::Result;
 
+use plant_store_api::document::document_text;
+
 use crate::command::stdout::stdout;
-use crate::http::document::document_text;
 
 /// Print the OpenAPI document of this release
 ///

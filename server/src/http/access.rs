@@ -9,8 +9,8 @@ use http::Method;
 use http::request::Parts;
 use slog::{KV, Record, Serializer};
 
-use crate::http::error_code::ErrorCode;
 use crate::log::shortened;
+use plant_store_api::error_code::ErrorCode;
 
 /// The fields of an access record. A plant, a token or a URI is never among them.
 pub struct Access<'a> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metrics::{Counter, Histogram, Unit, counter, describe_counter, describe_histogram, histogram};
 
-use crate::http::error_code::ErrorCode;
+use plant_store_api::error_code::ErrorCode;
 
 const REFUSALS: &str = "plant_store_refusals_total";
 const REQUEST_DURATION: &str = "plant_store_request_duration_seconds";

@@ -10,11 +10,11 @@ use std::collections::HashSet;
 use std::fmt;
 
 use foldhash::quality::RandomState;
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
-use crate::types::NewPlant;
+use plant_store_api::types::{NewPlant, Plant};
 
 /// How much of a member's name a message repeats, in characters.
 const SHOWN: usize = 40;
@@ -51,13 +51,6 @@ pub fn read(body: &[u8]) -> Result<NewPlant, NotANewPlant> {
         Category::Syntax | Category::Eof | Category::Io => NotANewPlant::NotJson(error.to_string()),
     })?;
     members.try_into()
-}
-
-/// Dropshot's `TypedBody` demands this to describe the body. Requests are read by [`read`].
-impl<'de> Deserialize<'de> for NewPlant {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Members::deserialize(deserializer)?.try_into().map_err(D::Error::custom)
-    }
 }
 
 /// The members of a JSON object as they were written: those of NewPlant, and the names of the
@@ -127,8 +120,10 @@ impl TryFrom<Members<'_>> for NewPlant {
         };
         Ok(Self {
             id: integer("id", required("id", members.id, INTEGER)?)?,
-            name: string("name", required("name", members.name, STRING)?)?,
-            tag: members.tag.map(|value| string("tag", value)).transpose()?,
+            plant: Plant {
+                name: string("name", required("name", members.name, STRING)?)?,
+                tag: members.tag.map(|value| string("tag", value)).transpose()?,
+            },
         })
     }
 }

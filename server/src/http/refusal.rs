@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::http::credentials::NoToken;
-use crate::http::error_code::ErrorCode;
 use crate::http::new_plant::NotANewPlant;
+use plant_store_api::error_code::ErrorCode;
 
 /// A refused request. `Display` is the message of its `Error` body.
 #[derive(Debug, thiserror::Error)]

@@ -1,23 +1,16 @@
-//! A request whose body is unread, and the one way to read it.
-//!
-//! Dropshot's `TypedBody` reads the body before a handler can check the credentials, reads a body
-//! over the limit to its end, and takes media types that the contract does not name. So the handler
-//! gets the request with its body unread. The document still says `NewPlant`, because the metadata
-//! is `TypedBody`'s.
+//! The body of a request, and the one way to read it: only after the head was accepted, and within
+//! the limits.
 //!
 //! Before [`PlantBody::read`] nothing may wait for a byte of the body, because that makes hyper send
 //! `100 Continue`.
 
 use std::time::Duration;
 
-use async_trait::async_trait;
-use dropshot::{
-    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpError,
-    RequestContext, ServerContext, TypedBody,
-};
+use dropshot::Body;
 use futures::FutureExt;
+use http::Version;
 use http::header::EXPECT;
-use http::{Request, Version, request::Parts};
+use http::request::Parts;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 
@@ -32,9 +25,6 @@ const TASK: usize = 8 * 1024;
 /// How long the refusal of a create past the rate of its token waits.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The request of the operation: its head, and its body, which is not read yet.
-pub struct PlantRequest(Parts, PlantBody);
-
 /// The body of a request, still on the wire.
 pub struct PlantBody {
     body: Body,
@@ -45,33 +35,15 @@ pub struct PlantBody {
     read: bool,
 }
 
-#[async_trait]
-impl ExclusiveExtractor for PlantRequest {
-    /// Takes every request as it is.
-    async fn from_request<Context: ServerContext>(
-        _: &RequestContext<Context>,
-        request: Request<Body>,
-    ) -> Result<Self, HttpError> {
-        let (head, body) = request.into_parts();
+impl PlantBody {
+    /// The body of the request that has this head.
+    #[must_use]
+    pub fn new(head: &Parts, body: Body) -> Self {
         let (version, read) = (head.version, body.is_end_stream());
         let awaits_continue = head.headers.contains_key(EXPECT);
-        Ok(Self(head, PlantBody { body, version, awaits_continue, read }))
+        Self { body, version, awaits_continue, read }
     }
 
-    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
-        TypedBody::<NewPlant>::metadata(content_type)
-    }
-}
-
-impl PlantRequest {
-    /// The head, and the body, which needs no head.
-    #[must_use]
-    pub fn into_parts(self) -> (Parts, PlantBody) {
-        (self.0, self.1)
-    }
-}
-
-impl PlantBody {
     /// Whether the connection has to close after the answer, because part of this request is still
     /// unread. HTTP/2 closes the stream by itself and has no such header.
     #[must_use]

@@ -9,9 +9,9 @@ use std::time::Duration;
 use dropshot::{BuildError, ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder};
 use slog::warn;
 
-use crate::http::api::plant_store_api_mod;
 use crate::http::service::{PlantStore, Service};
 use crate::listener::door::Records;
+use plant_store_api::api::plant_store_api_mod;
 
 /// The server that runs the service.
 pub type Server = HttpServer<Arc<Service>>;

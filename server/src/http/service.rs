@@ -7,28 +7,30 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use dropshot::{HttpError, RequestContext};
+use dropshot::{Body, HttpError, RequestContext};
 use futures::FutureExt;
 use futures::future::Either;
-use http::HeaderMap;
 use http::request::Parts;
+use http::{HeaderMap, Response};
+use plant_store_api::answer::Answer;
+use plant_store_api::api::PlantStoreApi;
+use plant_store_api::request::PlantRequest;
+use plant_store_api::types::{Error, NewPlant, Plant};
 use slog::{Logger, info};
 
 use crate::http::accepted_tokens::{Accepted, AcceptedTokens, NotAccepted};
 use crate::http::access::{Access, Misrouted};
-use crate::http::answer::Answer;
-use crate::http::api::PlantStoreApi;
+use crate::http::answer;
 use crate::http::bodies::{Bodies, Reservation};
 use crate::http::credentials;
 use crate::http::head;
 use crate::http::metrics::RequestMetrics;
 use crate::http::rates::Rate;
 use crate::http::refusal::Refusal;
-use crate::http::request::{PlantBody, PlantRequest, pause};
+use crate::http::request::{PlantBody, pause};
 use crate::listener::connections::{Connections, InFlight};
 use crate::log::STRANGER;
 use crate::store::{CreateError, GroupCommit};
-use crate::types::{Error, NewPlant, Plant};
 
 /// What the operation needs between requests.
 pub struct Service {
@@ -53,12 +55,13 @@ impl PlantStoreApi for PlantStore {
         request: PlantRequest,
     ) -> impl Future<Output = Result<Answer, Error>> + Send {
         let exchange = Exchange::begin(rqctx);
-        let (head, body) = request.into_parts();
+        let PlantRequest { head, body } = request;
+        let body = PlantBody::new(&head, body);
         let answer = match head::check_route(&head) {
             Ok(()) => Either::Left(exchange.create(&head, body)),
             Err(refusal) => Either::Right(exchange.misrouted(&head, body, refusal)),
         };
-        answer.map(Ok)
+        answer.map(|response| Ok(Answer(response)))
     }
 }
 
@@ -89,7 +92,7 @@ impl Exchange {
         self,
         head: &Parts,
         mut body: PlantBody,
-    ) -> impl Future<Output = Answer> + Send + use<> {
+    ) -> impl Future<Output = Response<Body>> + Send + use<> {
         let Admission { token, outcome, size } = self.service.admit(head);
         async move {
             let exchange = &self;
@@ -102,13 +105,13 @@ impl Exchange {
                 Ok((plant, reserved)) => service.create(plant, reserved).await,
                 Err(refusal) => Err(refusal),
             };
-            let mut answer = Answer::from(&outcome);
+            let mut response = answer::response(&outcome);
             let refusal = outcome.err();
             if refusal.is_some() {
                 body.drop_what_has_come();
             }
             if body.is_unread() || refusal.as_ref().is_some_and(Refusal::ends_connection) {
-                answer = answer.closing_connection();
+                answer::close_connection(&mut response);
             }
             let error = refusal.as_ref().map(Refusal::code);
             let latency = exchange.started.elapsed();
@@ -125,7 +128,7 @@ impl Exchange {
                 Some(_) => info!(service.log, "request completed"; access),
                 None => info!(service.log, #STRANGER, "request completed"; access),
             }
-            answer
+            response
         }
     }
 
@@ -135,7 +138,7 @@ impl Exchange {
         head: &Parts,
         mut body: PlantBody,
         refusal: HttpError,
-    ) -> impl Future<Output = Answer> + Send + use<> {
+    ) -> impl Future<Output = Response<Body>> + Send + use<> {
         let (request_id, remote_addr) = (&self.request_id, self.remote_addr);
         let misrouted = Misrouted { request_id, remote_addr, head, refusal: &refusal };
         info!(self.service.log, #STRANGER, "request completed"; misrouted);
@@ -143,8 +146,11 @@ impl Exchange {
             let exchange = &self;
             body.drop_what_has_come();
             give_way(&body).await;
-            let answer = Answer::not_for_us(refusal, &exchange.request_id);
-            if body.is_unread() { answer.closing_connection() } else { answer }
+            let mut response = refusal.into_response(&exchange.request_id);
+            if body.is_unread() {
+                answer::close_connection(&mut response);
+            }
+            response
         }
     }
 }
@@ -216,7 +222,7 @@ impl Service {
     ) -> Result<(Plant, Arc<Reservation>), Refusal> {
         let (id, reserved) = (plant.id, Arc::new(reserved));
         match self.plants.create(plant, Arc::clone(&reserved) as _).await {
-            Ok(plant) => Ok((plant.into(), reserved)),
+            Ok(created) => Ok((created.plant, reserved)),
             Err(CreateError::Conflict) => Err(Refusal::Conflict { id }),
             Err(CreateError::QueueFull) => Err(Refusal::Overload),
             Err(CreateError::Unavailable) => Err(Refusal::StoreUnavailable),

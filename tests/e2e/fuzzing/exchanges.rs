@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::time::Duration;
 
+use plant_store_api::types::NewPlant;
 use plant_store_server::http::bodies::Bodies;
-use plant_store_server::types::{NewPlant, Plant};
 use plant_store_tests::{Connection, EVENT_TIMEOUT, Response, bearer, plant, post};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -113,7 +113,7 @@ impl Request {
         if *plants.entry(plant.id).or_insert_with(|| plant.clone()) != plant {
             return (Answer::Refusal(409), false);
         }
-        (Answer::Plant(json!(Plant::from(plant))), false)
+        (Answer::Plant(json!(plant.plant)), false)
     }
 }
 
@@ -247,7 +247,7 @@ fn damaged_requests_get_declared_answers_or_none() {
         Ok(())
     });
     let plants = service.plants().into_values();
-    let stored = plants.map(|plant| json!(Plant::from(plant)).to_string()).collect();
+    let stored = plants.map(|plant| json!(plant.plant).to_string()).collect();
     let lost: Vec<_> = answered.borrow().difference(&stored).cloned().collect();
     assert!(lost.is_empty(), "answered with 200 and lost: {lost:?}");
     assert_eq!(InProcess::panics(), 0);

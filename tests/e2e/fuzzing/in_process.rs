@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex, Once, PoisonError, mpsc};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
+use plant_store_api::types::NewPlant;
 use plant_store_server::http::bodies::Bodies;
 use plant_store_server::http::server::listen;
 use plant_store_server::log::LogLevel;
 use plant_store_server::store::{CommitError, Outcome, Writer};
-use plant_store_server::types::NewPlant;
 use plant_store_tests::{EVENT_TIMEOUT, ServiceOverWriter};
 use tokio::sync::oneshot;
 

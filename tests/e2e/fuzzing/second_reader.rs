@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::str;
 use std::string::FromUtf16Error;
 
-use plant_store_server::types::NewPlant;
+use plant_store_api::types::{NewPlant, Plant};
 
 /// A string, unless an escape of it is half a surrogate pair.
 type Text = Result<String, FromUtf16Error>;
@@ -35,7 +35,7 @@ pub fn new_plant(body: &[u8]) -> Option<NewPlant> {
         }
         names.insert(member).then_some(())?;
     }
-    Some(NewPlant { id: id?, name: name?, tag })
+    Some(NewPlant { id: id?, plant: Plant { name: name?, tag } })
 }
 
 /// RFC 8259 by recursive descent: each method reads its production from the beginning of the rest.

@@ -1,6 +1,6 @@
 //! Bodies that are plants or almost plants, spelled in every way that RFC 8259 allows.
 
-use plant_store_server::types::NewPlant;
+use plant_store_api::types::{NewPlant, Plant};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Selector, select};
@@ -20,7 +20,8 @@ pub fn spelled_plant() -> impl Strategy<Value = (NewPlant, Vec<u8>)> {
                 // With a digit in front, the name is unique and not one of `NAMES`.
                 members.push((format!("{place}{}", &name[1..name.len() - 1]), value));
             }
-            let plant = NewPlant { id, name: name.0, tag: tag.map(|(tag, _)| tag) };
+            let plant =
+                NewPlant { id, plant: Plant { name: name.0, tag: tag.map(|(tag, _)| tag) } };
             (plant, object(members, &space, &order))
         },
     )

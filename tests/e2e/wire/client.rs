@@ -3,10 +3,10 @@
 use std::process::Command;
 
 use nix::sys::signal::Signal;
+use plant_store_api::error_code::ErrorCode;
 use plant_store_client::types::{self, NewPlant};
 use plant_store_client::{Client, Error, Failure, ResponseValue, client_with_token};
 use plant_store_launcher::build_example;
-use plant_store_server::http::error_code::ErrorCode;
 use plant_store_tests::Server;
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use plant_store_server::http::error_code::ErrorCode;
+use plant_store_api::error_code::ErrorCode;
 use plant_store_tests::run;
 use tempfile::TempDir;
 use xtask::run::root;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
-use plant_store_server::http::document::{document, document_text};
+use plant_store_api::document::{document, document_text};
 use progenitor::{GenerationSettings, Generator, InterfaceStyle};
 use serde_json::json;
 use similar::TextDiff;

@@ -1,5 +1,5 @@
-//! The chores that need the service's code, as functions: the command line calls them, and so do the
-//! tests of those chores that judge something.
+//! The chores that need the code of the contract, as functions: the command line calls them, and so
+//! do the tests of those chores that judge something.
 
 #![allow(
     clippy::missing_errors_doc,

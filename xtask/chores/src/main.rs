@@ -1,4 +1,4 @@
-//! The chores that need the service's code: `cargo xtask` builds this program and passes its
+//! The chores that need the code of the contract: `cargo xtask` builds this program and passes its
 //! arguments on.
 
 use std::process::ExitCode;
@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 use plant_store_chores::{compat, conformance, docs, generate, tools};
 use xtask::run::find_root;
 
-/// The chores that need the service's code
+/// The chores that need the code of the contract
 #[derive(Parser)]
 #[command(name = "xtask", bin_name = "cargo xtask")]
 struct Cli {

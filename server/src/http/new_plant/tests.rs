@@ -6,7 +6,7 @@ fn message(body: &str) -> String {
 
 #[test]
 fn new_plant_is_read_with_every_member() {
-    let plant = NewPlant { tag: Some(String::new()), ..NewPlant::new(-1, "\0") };
+    let plant = NewPlant { id: -1, plant: Plant { name: "\0".into(), tag: Some(String::new()) } };
     assert_eq!(read(br#"{"tag":"","x":[{}],"name":"\u0000","id":-1}"#), Ok(plant));
 }
 

@@ -12,7 +12,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 
 use crate::store::postgres::error::PostgresError;
-use crate::types::NewPlant;
+use crate::types::{NewPlant, Plant};
 
 /// The types of a plant's columns.
 pub const TYPES: [Type; 3] = [Type::INT8, Type::BYTEA, Type::BYTEA];
@@ -62,18 +62,18 @@ pub fn insert(plants: usize) -> String {
 
 /// The values of a plant's columns.
 pub fn values(plant: &NewPlant) -> [Value<'_>; TYPES.len()] {
-    let NewPlant { id, name, tag } = plant;
+    let NewPlant { id, plant: Plant { name, tag } } = plant;
     [Value::Number(*id), Value::Text(Some(name)), Value::Text(tag.as_deref())]
 }
 
 /// The plant of a row.
 pub fn plant(row: &Row) -> Result<NewPlant, PostgresError> {
     let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).map_err(|_| PostgresError::NotText);
-    Ok(NewPlant {
-        id: row.try_get(0)?,
+    let plant = Plant {
         name: text(row.try_get(1)?)?,
         tag: row.try_get::<_, Option<&[u8]>>(2)?.map(text).transpose()?,
-    })
+    };
+    Ok(NewPlant { id: row.try_get(0)?, plant })
 }
 
 /// A value of a column, borrowed from a plant.

@@ -5,7 +5,7 @@
 
 use rusqlite::{CachedStatement, Connection, Params, Row};
 
-use crate::types::NewPlant;
+use crate::types::{NewPlant, Plant};
 
 /// Adds a plant, unless its id is taken. Its parameters are [`values`].
 pub fn insert(connection: &Connection) -> rusqlite::Result<CachedStatement<'_>> {
@@ -26,11 +26,11 @@ pub fn from_id(connection: &Connection) -> rusqlite::Result<CachedStatement<'_>>
 
 /// The parameters of [`insert`] and [`same`].
 pub fn values(plant: &NewPlant) -> impl Params {
-    let NewPlant { id, name, tag } = plant;
+    let NewPlant { id, plant: Plant { name, tag } } = plant;
     (id, name, tag)
 }
 
 /// The plant of a row.
 pub fn plant(row: &Row<'_>) -> rusqlite::Result<NewPlant> {
-    Ok(NewPlant { id: row.get(0)?, name: row.get(1)?, tag: row.get(2)? })
+    Ok(NewPlant { id: row.get(0)?, plant: Plant { name: row.get(1)?, tag: row.get(2)? } })
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use plant_store_api::types::NewPlant;
 use plant_store_server::http::bodies::Bodies;
 use plant_store_server::http::server::listen;
 use plant_store_server::log::LogLevel;
 use plant_store_server::store::{CommitError, Outcome, Writer};
-use plant_store_server::types::NewPlant;
 use plant_store_tests::ServiceOverWriter;
 
 struct KeepsNothing;

@@ -1,17 +1,36 @@
 //! The service, for the tools to call: the release binary on a store that starts empty.
 
 use std::fs::{self, File};
+use std::io::Read;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result};
 use plant_store_launcher::{Launched, build, token};
-use rusqlite::Connection;
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
 use crate::tools::folder;
 use xtask::run::quietly;
+
+/// Python brings SQLite along, so these chores build without it. The lock is held until standard
+/// input ends.
+const LOCK: &str = "\
+import sqlite3, sys
+store = sqlite3.connect('plant-store.db', isolation_level=None)
+store.execute('BEGIN IMMEDIATE')
+print(flush=True)
+sys.stdin.read()";
+
+/// A process that holds the store's write lock. Dropping it ends the process.
+pub struct Lock(Child);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
 
 /// A serving process. Dropping it kills it.
 pub struct Service {
@@ -64,10 +83,14 @@ impl Service {
     }
 
     /// Takes the store's one write lock. While it is kept, creates are refused with 503.
-    pub fn lock(&self) -> Result<Connection> {
-        let store = Connection::open(self.folder.join("plant-store.db"))?;
-        store.execute_batch("BEGIN IMMEDIATE").context("cannot lock the store")?;
-        Ok(store)
+    pub fn lock(&self) -> Result<Lock> {
+        let mut command = Command::new("python3");
+        command.args(["-c", LOCK]).current_dir(&self.folder);
+        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let mut lock = Lock(child.context("cannot start python3")?);
+        let stdout = lock.0.stdout.as_mut().context("python3 has no standard output")?;
+        stdout.read_exact(&mut [0]).context("cannot lock the store")?;
+        Ok(lock)
     }
 
     /// How many records of the log have this number in this field by now.

@@ -6,8 +6,8 @@ use dropshot::{
     ApiDescription, ConfigDropshot, HandlerTaskMode, HttpError, HttpResponseOk, RequestContext,
     ServerBuilder, TypedBody, endpoint,
 };
+use plant_store_api::types::Plant;
 use plant_store_server::store::GroupCommit;
-use plant_store_server::types::Plant;
 use slog::Logger;
 
 use crate::Sent;
@@ -34,5 +34,5 @@ async fn create(
 ) -> Result<HttpResponseOk<Plant>, HttpError> {
     let plant = body.into_inner().into();
     let plant = rqctx.context().create(plant, Arc::new(())).await.expect("a free id");
-    Ok(HttpResponseOk(plant.into()))
+    Ok(HttpResponseOk(plant.plant))
 }

@@ -10,7 +10,6 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use plant_store_server::store::GroupCommit;
-use plant_store_server::types::Plant;
 
 use crate::Sent;
 
@@ -37,7 +36,7 @@ async fn answer(
     let body = request.into_body().collect().await.expect("a body").to_bytes();
     let sent: Sent = serde_json::from_slice(&body).expect("a plant");
     let plant = plants.create(sent.into(), Arc::new(())).await.expect("a free id");
-    let body = serde_json::to_vec(&Plant::from(plant)).expect("a plant is JSON");
+    let body = serde_json::to_vec(&plant.plant).expect("a plant is JSON");
     let mut response = Response::new(Full::from(body));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)

@@ -11,8 +11,8 @@ mod hyper;
 use std::time::Duration;
 
 use mimalloc::MiMalloc;
+use plant_store_api::types::{NewPlant, Plant};
 use plant_store_server::store::{self, CreateLimits, GroupCommit, Start, StoreUrl};
-use plant_store_server::types::NewPlant;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -29,7 +29,7 @@ struct Sent {
 
 impl From<Sent> for NewPlant {
     fn from(Sent { id, name, tag }: Sent) -> Self {
-        Self { tag, ..Self::new(id, name) }
+        Self { id, plant: Plant { name, tag } }
     }
 }
 

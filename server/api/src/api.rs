@@ -1,20 +1,18 @@
 //! The contract: one operation, as a trait.
 //!
 //! Dropshot turns this trait and [`crate::types`] into the OpenAPI document
-//! ([`crate::http::document`] completes it). The doc comment on the operation is its description
+//! ([`crate::document`] completes it). The doc comment on the operation is its description
 //! there: write it for the readers of the published document. After a change here,
 //! `cargo xtask generate` writes `openapi/` and `client/`.
-//!
-//! Nothing here knows how a request is read, who may send it or where a plant is kept.
 
 use dropshot::{EndpointTagPolicy, RequestContext};
 
-use crate::http::answer::Answer;
-use crate::http::request::PlantRequest;
+use crate::answer::Answer;
+use crate::request::PlantRequest;
 use crate::types::Error;
 
-/// The one API of the service: [`crate::http::service`] implements it, and the document is made
-/// from the trait alone, without a server.
+/// The one API of the service, which implements it. The document is made from the trait alone,
+/// without a server.
 #[dropshot::api_description {
     tag_config = {
         policy = EndpointTagPolicy::ExactlyOne,

@@ -2,7 +2,7 @@
 //!
 //! The document's description of `Error.error`, the metrics, `Retry-After` and every refusal take
 //! them from here. Tests compare the client, the READMEs, the recipes and the way of a request in
-//! [`crate`]'s documentation with this table.
+//! the service's documentation with this table.
 
 use strum::VariantArray;
 

@@ -1,4 +1,4 @@
-//! The published document. Dropshot makes it from [`crate::http::api`] and [`crate::types`], and
+//! The published document. Dropshot makes it from [`crate::api`] and [`crate::types`], and
 //! this module completes it.
 //!
 //! The document of Dropshot has the operation and the types. This module adds what Dropshot cannot
@@ -12,11 +12,11 @@ use openapiv3::{
     ParameterSchemaOrContent, PathItem, ReferenceOr, Response, Schema, SchemaData, SchemaKind,
     SecurityRequirement, SecurityScheme, Server, ServerVariable, StatusCode, StringType, Type,
 };
+use serde_json::{Value, json};
 
-use serde_json::Value;
-
-use crate::http::api::plant_store_api_mod;
-use crate::http::error_code::ErrorCode;
+use crate::api::plant_store_api_mod;
+use crate::error_code::ErrorCode;
+use crate::types::{NewPlant, Plant};
 
 /// `info.version`: a change that breaks a consumer needs a new major version, an addition a minor
 /// one, a change of words none.
@@ -102,6 +102,8 @@ fn finish(document: &mut OpenAPI) {
 
     let components = document.components.get_or_insert_default();
     components.security_schemes.insert(SECURITY_SCHEME.into(), ReferenceOr::Item(bearer()));
+    set_example(components, "NewPlant", json!(NewPlant::example()));
+    set_example(components, "Plant", json!(Plant::example()));
     let refusal = take_refusal(components);
     for (_, path) in &mut document.paths.paths {
         let ReferenceOr::Item(path) = path else { unreachable!("Dropshot writes paths in place") };
@@ -110,6 +112,15 @@ fn finish(document: &mut OpenAPI) {
             describe_responses(operation, &refusal);
         }
     }
+}
+
+/// Not an attribute of the type: the example of a flattened type takes the place of that of the
+/// type that flattens it.
+fn set_example(components: &mut Components, schema: &str, example: Value) {
+    let Some(ReferenceOr::Item(schema)) = components.schemas.get_mut(schema) else {
+        unreachable!("the types are components of the document");
+    };
+    schema.schema_data.example = Some(example);
 }
 
 /// The operations of a path, one for each of its methods.

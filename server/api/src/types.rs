@@ -5,36 +5,33 @@
 //! about how strictly a body is read.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A plant of the store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(example = "Plant::example")]
+// The one list of members. A new member is one field here. An optional one takes both attributes:
+// `with` keeps `nullable` out of the document, `default` keeps the member out of `required`, and
+// `skip_serializing_if` keeps `default: null` out of the document and null off the wire.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Plant {
-    /// Name of the plant.
-    pub name: String,
-    /// Tag that specifies the type of the plant.
-    // `with` keeps `nullable` out of the document, `default` keeps the member out of `required`,
-    // and `skip_serializing_if` keeps `default: null` out of the document and null off the wire.
-    #[schemars(with = "String")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tag: Option<String>,
-}
-
-/// A plant to create: a plant and its identification number. Unknown members are ignored.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(example = "NewPlant::example")]
-pub struct NewPlant {
-    /// Identification number of the plant, chosen by the client: any integer of 64 bits. A language
-    /// whose numbers are doubles, such as JavaScript and TypeScript, rounds an integer above 2^53:
-    /// two ids may become one. Use a type there that keeps every digit.
-    pub id: i64,
     /// Name of the plant.
     pub name: String,
     /// Tag that specifies the type of the plant. Absent or a string, never null.
     #[schemars(with = "String")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag: Option<String>,
+}
+
+/// A plant to create: a plant and its identification number. Unknown members are ignored.
+// Dropshot demands `Deserialize` to describe a body. The service reads bodies more strictly.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NewPlant {
+    /// Identification number of the plant, chosen by the client: any integer of 64 bits. A language
+    /// whose numbers are doubles, such as JavaScript and TypeScript, rounds an integer above 2^53:
+    /// two ids may become one. Use a type there that keeps every digit.
+    pub id: i64,
+    /// All other members.
+    #[serde(flatten)]
+    pub plant: Plant,
 }
 
 /// Why a request was refused.
@@ -51,30 +48,26 @@ impl NewPlant {
     /// A plant with the required members alone.
     #[must_use]
     pub fn new(id: i64, name: impl Into<String>) -> Self {
-        Self { id, name: name.into(), tag: None }
+        Self { id, plant: Plant { name: name.into(), tag: None } }
     }
 
     /// How many bytes its texts take.
     #[must_use]
     pub fn size(&self) -> usize {
-        let Self { id: _, name, tag } = self;
+        let Plant { name, tag } = &self.plant;
         name.len() + tag.as_ref().map_or(0, String::len)
     }
 
-    fn example() -> Self {
-        Self { tag: Some("indoor".into()), ..Self::new(1, "Monstera deliciosa") }
-    }
-}
-
-impl From<NewPlant> for Plant {
-    fn from(NewPlant { id: _, name, tag }: NewPlant) -> Self {
-        Self { name, tag }
+    /// The example of the document.
+    pub(crate) fn example() -> Self {
+        Self { id: 1, plant: Plant::example() }
     }
 }
 
 impl Plant {
-    fn example() -> Self {
-        NewPlant::example().into()
+    /// The example of the document, with every member.
+    pub(crate) fn example() -> Self {
+        Self { name: "Monstera deliciosa".into(), tag: Some("indoor".into()) }
     }
 }
 
