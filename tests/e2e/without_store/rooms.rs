@@ -19,6 +19,8 @@ fn read(folder: &Path, path: &str, imports: &mut Imports) {
         } else if name != "tests.rs" {
             let code = fs::read_to_string(entry.path()).expect("text");
             let paths = code.lines().filter_map(|line| line.strip_prefix("use crate::"));
+            // The contract's, which is a crate below all rooms.
+            let paths = paths.filter(|path| !path.starts_with("types::"));
             let paths = paths.map(|path| path.replace("::", "/").replace([';', '{'], "/"));
             imports.insert(module.trim_end_matches("/mod").into(), paths.collect());
         }

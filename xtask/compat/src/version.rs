@@ -30,7 +30,7 @@ pub fn least(old: &Version, class: Option<Class>) -> Result<Version> {
 /// 10).
 pub fn verdict(old: &Version, new: &Version, class: Option<Class>) -> Result<()> {
     const MEND: &str =
-        "set VERSION in server/src/http/document.rs, then run `cargo xtask generate`";
+        "set VERSION in server/api/src/document.rs, then run `cargo xtask generate`";
     let least = least(old, class)?;
     let release = Version { pre: Prerelease::EMPTY, ..new.clone() };
     ensure!(

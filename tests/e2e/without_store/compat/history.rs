@@ -63,7 +63,7 @@ fn a_breaking_last_commit_on_main_fails_after_its_push() {
     assert_eq!(
         String::from_utf8_lossy(&output.stderr),
         "xtask: info.version is 1.0.0, was 1.0.0, and must be 2.0.0 or larger: set VERSION in \
-         server/src/http/document.rs, then run `cargo xtask generate`\n",
+         server/api/src/document.rs, then run `cargo xtask generate`\n",
     );
 }
 
