@@ -19,7 +19,7 @@
 //!     → rates               the creates a second of the token       (else 429)
 //!     → head                the media type                          (else 415)
 //!     → request, bodies     the body, within its limits             (else 400, 408, 413, 503)
-//!     → new_plant           strict JSON to a NewPlant               (else 400)
+//!     → strict              strict JSON to a NewPlant               (else 400)
 //!   → store               queue → group commit → disk             (else 409, 500, 503)
 //!   → http::answer        200 with a Plant, or 400 with an Error; refusal says which
 //! ```

@@ -12,7 +12,7 @@ use slog::{KV, Record, Serializer};
 use crate::log::shortened;
 use plant_store_api::error_code::ErrorCode;
 
-/// The fields of an access record. A plant, a token or a URI is never among them.
+/// The fields of an access record. A value of a plant, a token or a URI is never among them.
 pub struct Access<'a> {
     /// The id that the answer carries as `X-Request-Id`.
     pub request_id: &'a str,
@@ -23,6 +23,8 @@ pub struct Access<'a> {
     pub cause: Option<Cow<'a, str>>,
     /// The name of the accepted token.
     pub token: Option<&'a str>,
+    /// The names of members that were ignored, a few of them.
+    pub ignored: &'a [String],
     /// From the routed request to the finished answer.
     pub latency: Duration,
 }
@@ -43,6 +45,9 @@ impl KV for Access<'_> {
         }
         if let Some(token) = self.token {
             serializer.emit_str("token".into(), token)?;
+        }
+        if !self.ignored.is_empty() {
+            serializer.emit_str("ignored".into(), &self.ignored.join(","))?;
         }
         serializer.emit_u64(
             "latency_us".into(),

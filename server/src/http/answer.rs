@@ -12,8 +12,7 @@ use http::header::{CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHE
 use http::{Response, StatusCode};
 use hyper::body::{Frame, SizeHint};
 use plant_store_api::error_code::ErrorCode;
-use plant_store_api::types::{Error, Plant};
-use serde::Serialize;
+use plant_store_api::types::Error;
 
 use crate::http::bodies::Reservation;
 use crate::http::credentials::NoToken;
@@ -24,15 +23,26 @@ const CHALLENGE: HeaderValue = HeaderValue::from_static(r#"Bearer realm="plant-s
 const CHALLENGE_INVALID: HeaderValue =
     HeaderValue::from_static(r#"Bearer realm="plant-store", error="invalid_token""#);
 
-/// The response that says what became of a request.
-pub fn response(outcome: &Result<(Plant, Arc<Reservation>), Refusal>) -> Response<Body> {
-    match outcome {
-        Ok((plant, reserved)) => {
-            let bytes = Reserved { bytes: to_json(plant), _reserved: Arc::clone(reserved) };
-            finish(StatusCode::OK, Body::wrap(Pieces(Bytes::from_owner(bytes))))
-        }
-        Err(refusal) => refuse(refusal),
+/// The 200: the JSON text of the plant.
+pub fn plant(text: String, reserved: Arc<Reservation>) -> Response<Body> {
+    let bytes = Reserved { bytes: text.into_bytes(), _reserved: reserved };
+    finish(StatusCode::OK, Body::wrap(Pieces(Bytes::from_owner(bytes))))
+}
+
+/// The 400 of that refusal.
+pub fn refusal(refusal: &Refusal) -> Response<Body> {
+    let error = Error { error: refusal.code().number().into(), message: refusal.to_string() };
+    let error = serde_json::to_vec(&error).expect("an error is always JSON");
+    let mut response = finish(StatusCode::BAD_REQUEST, Body::from(error));
+    let headers = response.headers_mut();
+    if refusal.code() == ErrorCode::Unauthorized {
+        let is_absent = matches!(refusal, Refusal::NoToken(NoToken::Absent));
+        headers.insert(WWW_AUTHENTICATE, if is_absent { CHALLENGE } else { CHALLENGE_INVALID });
     }
+    if let Some(seconds) = refusal.code().retry_after() {
+        headers.insert(RETRY_AFTER, seconds.into());
+    }
+    response
 }
 
 /// RFC 9112, section 9.6: the connection closes after this response, because the rest of the request
@@ -80,24 +90,6 @@ impl hyper::body::Body for Pieces {
     fn size_hint(&self) -> SizeHint {
         SizeHint::with_exact(self.0.len() as u64)
     }
-}
-
-fn refuse(refusal: &Refusal) -> Response<Body> {
-    let error = Error { error: refusal.code().number().into(), message: refusal.to_string() };
-    let mut response = finish(StatusCode::BAD_REQUEST, Body::from(to_json(&error)));
-    let headers = response.headers_mut();
-    if refusal.code() == ErrorCode::Unauthorized {
-        let is_absent = matches!(refusal, Refusal::NoToken(NoToken::Absent));
-        headers.insert(WWW_AUTHENTICATE, if is_absent { CHALLENGE } else { CHALLENGE_INVALID });
-    }
-    if let Some(seconds) = refusal.code().retry_after() {
-        headers.insert(RETRY_AFTER, seconds.into());
-    }
-    response
-}
-
-fn to_json(body: &impl Serialize) -> Vec<u8> {
-    serde_json::to_vec(body).expect("strings and integers are always JSON")
 }
 
 fn finish(status: StatusCode, body: Body) -> Response<Body> {

@@ -8,9 +8,8 @@ use std::time::Duration;
 use metrics::{Gauge, Unit, describe_gauge, gauge};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::http::new_plant;
 use crate::http::refusal::Refusal;
-use crate::types::NewPlant;
+use crate::http::strict::{self, NotANewPlant, Sent};
 
 /// A body of at least this size is parsed on another thread. Parsing it takes half a millisecond,
 /// and on the thread that speaks HTTP it would delay every other client by that time.
@@ -47,6 +46,24 @@ pub struct Reservation {
     head: usize,
     /// The bytes that must stay free if the body is large.
     kept: usize,
+}
+
+/// A create, as its body asks for it.
+pub struct Create {
+    /// The id of the plant.
+    pub id: i64,
+    /// The JSON text of the 200. It is made once, stored and sent.
+    pub plant: String,
+    /// The first names of ignored members.
+    pub ignored: Vec<String>,
+}
+
+impl Create {
+    fn read(body: &[u8]) -> Result<Self, NotANewPlant> {
+        let Sent { id, plant, ignored } = strict::read(body)?;
+        let plant = serde_json::to_string(&plant).expect("a plant is always JSON");
+        Ok(Self { id, plant, ignored })
+    }
 }
 
 impl Bodies {
@@ -95,16 +112,16 @@ impl Bodies {
     pub async fn parse(
         &self,
         (body, reserved): (Vec<u8>, Reservation),
-    ) -> Result<(NewPlant, Reservation), Refusal> {
+    ) -> Result<(Create, Reservation), Refusal> {
         if body.len() < LARGE {
-            return Ok((new_plant::read(&body)?, reserved));
+            return Ok((Create::read(&body)?, reserved));
         }
         let parser = Arc::clone(&self.parsers).acquire_owned();
         let parser = parser.await.expect("the semaphore is never closed");
         let parse = move || {
-            let plant = new_plant::read(&body);
+            let create = Create::read(&body);
             drop((body, parser));
-            plant.map(|plant| (plant, reserved))
+            create.map(|create| (create, reserved))
         };
         match tokio::task::spawn_blocking(parse).await {
             Ok(read) => Ok(read?),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::http::credentials::NoToken;
-use crate::http::new_plant::NotANewPlant;
+use crate::http::strict::NotANewPlant;
 use plant_store_api::error_code::ErrorCode;
 
 /// A refused request. `Display` is the message of its `Error` body.

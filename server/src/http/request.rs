@@ -14,9 +14,8 @@ use http::request::Parts;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 
-use crate::http::bodies::{Bodies, Reservation};
+use crate::http::bodies::{Bodies, Create, Reservation};
 use crate::http::refusal::Refusal;
-use crate::types::NewPlant;
 
 /// What the service takes for a request while it waits for its body or its commit, besides the head
 /// and the body: its task and its stream.
@@ -77,7 +76,7 @@ impl PlantBody {
         &mut self,
         head: usize,
         bodies: &Bodies,
-    ) -> Result<(NewPlant, Reservation), Refusal> {
+    ) -> Result<(Create, Reservation), Refusal> {
         let body = tokio::time::timeout(bodies.time, self.read_bytes(TASK + head, bodies))
             .await
             .map_err(|_| Refusal::BodyTimeout(bodies.time))??;

@@ -3,6 +3,7 @@
 //! First the route and the head, then the credentials, then the body, then the store. Nothing here
 //! knows the wire format of a refusal, or which engine keeps the plants.
 
+use std::mem;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,13 +16,13 @@ use http::{HeaderMap, Response};
 use plant_store_api::answer::Answer;
 use plant_store_api::api::PlantStoreApi;
 use plant_store_api::request::PlantRequest;
-use plant_store_api::types::{Error, NewPlant, Plant};
+use plant_store_api::types::{Error, NewPlant};
 use slog::{Logger, info};
 
 use crate::http::accepted_tokens::{Accepted, AcceptedTokens, NotAccepted};
 use crate::http::access::{Access, Misrouted};
 use crate::http::answer;
-use crate::http::bodies::{Bodies, Reservation};
+use crate::http::bodies::{Bodies, Create, Reservation};
 use crate::http::credentials;
 use crate::http::head;
 use crate::http::metrics::RequestMetrics;
@@ -97,16 +98,22 @@ impl Exchange {
         async move {
             let exchange = &self;
             let service = &exchange.service;
-            let plant = match outcome {
+            let create = match outcome {
                 Ok(()) => body.read(size, &service.bodies).await,
                 Err(refusal) => Err(service.hold_back(refusal, size, &body).await),
             };
-            let outcome = match plant {
-                Ok((plant, reserved)) => service.create(plant, reserved).await,
+            let mut ignored = Vec::new();
+            let outcome = match create {
+                Ok((mut create, reserved)) => {
+                    ignored = mem::take(&mut create.ignored);
+                    service.create(create, reserved).await
+                }
                 Err(refusal) => Err(refusal),
             };
-            let mut response = answer::response(&outcome);
-            let refusal = outcome.err();
+            let (mut response, refusal) = match outcome {
+                Ok((plant, reserved)) => (answer::plant(plant, reserved), None),
+                Err(refusal) => (answer::refusal(&refusal), Some(refusal)),
+            };
             if refusal.is_some() {
                 body.drop_what_has_come();
             }
@@ -122,6 +129,7 @@ impl Exchange {
                 error,
                 cause: refusal.as_ref().and_then(Refusal::cause),
                 token: token.as_ref().map(|it| it.token.name.as_str()),
+                ignored: &ignored,
                 latency,
             };
             match token {
@@ -217,12 +225,14 @@ impl Service {
     /// may be dropped at any point.
     async fn create(
         &self,
-        plant: NewPlant,
+        Create { id, plant, .. }: Create,
         reserved: Reservation,
-    ) -> Result<(Plant, Arc<Reservation>), Refusal> {
-        let (id, reserved) = (plant.id, Arc::new(reserved));
+    ) -> Result<(String, Arc<Reservation>), Refusal> {
+        let reserved = Arc::new(reserved);
+        let json = "a plant is always JSON";
+        let plant = NewPlant { id, plant: serde_json::from_str(&plant).expect(json) };
         match self.plants.create(plant, Arc::clone(&reserved) as _).await {
-            Ok(created) => Ok((created.plant, reserved)),
+            Ok(created) => Ok((serde_json::to_string(&created.plant).expect(json), reserved)),
             Err(CreateError::Conflict) => Err(Refusal::Conflict { id }),
             Err(CreateError::QueueFull) => Err(Refusal::Overload),
             Err(CreateError::Unavailable) => Err(Refusal::StoreUnavailable),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use plant_store_server::http::new_plant;
+use plant_store_server::http::strict;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -22,7 +22,7 @@ fn every_declared_member_is_spelled() {
 #[test]
 fn plant_is_read_in_every_json_spelling() {
     fuzz(2_000, 250_000, spelled_plant(), |(plant, body)| {
-        prop_assert_eq!(new_plant::read(&body), Ok(plant), "{}", String::from_utf8_lossy(&body));
+        prop_assert_eq!(strict::read(&body), Ok(plant), "{}", String::from_utf8_lossy(&body));
         Ok(())
     });
 }
@@ -35,7 +35,7 @@ fn any_body_is_read_as_by_a_second_reader() {
     let near = edited(spelled, bytes.clone());
     let bodies = prop_oneof![6 => near, 1 => any_body(), 1 => vec(bytes, 0..40)];
     fuzz(2_000, 500_000, bodies, |body| {
-        let read = new_plant::read(&body);
+        let read = strict::read(&body);
         if let Err(refused) = &read {
             let message = refused.to_string();
             prop_assert!(message.starts_with("the body ") || message.starts_with('`'));

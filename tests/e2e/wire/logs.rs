@@ -196,7 +196,7 @@ fn closed_standard_error_changes_no_exit_status() {
 fn record_of_a_400_has_its_reason() {
     let server = Server::start();
     for (body, expected) in [
-        (r#"{"id":1}"#, "`name` is missing; expected a string"),
+        (r#"{"id":1}"#, "`name` is missing"),
         (r#"{"secret":1,"secret":2}"#, "a member is given twice"),
         ("{", "the body is not JSON: EOF while parsing an object at line 1 column 1"),
     ] {
@@ -207,6 +207,30 @@ fn record_of_a_400_has_its_reason() {
         let record = log.lines().find(|line| line.contains(id)).expect("a record");
         let record: Value = serde_json::from_str(record).expect("JSON");
         assert_eq!(record["cause"], expected);
+    }
+}
+
+/// Whoever adds a member looks here first, for clients that send one of that name already.
+#[test]
+fn record_of_a_create_names_three_ignored_members_and_no_value() {
+    let server = Server::start();
+    let long = "f".repeat(41);
+    let body = format!(r#"{{"id":1,"colour":"secret","name":"","{long}":0,"a":0,"b":0}}"#);
+    let cut = format!("colour,{},a", &long[..40]);
+    for (body, expected) in [
+        (body.as_str(), Value::from(cut)),
+        // Refused by the store, after its body was read.
+        (r#"{"id":1,"name":"other","size":"secret"}"#, "size".into()),
+        (r#"{"id":1,"name":""}"#, Value::Null),
+    ] {
+        let answer = server.create(body);
+        let id = answer.header("x-request-id").expect("a request id");
+        server.wait_for_log(id);
+        let log = server.log();
+        let record = log.lines().find(|line| line.contains(id)).expect("a record");
+        assert!(!record.contains("secret"), "{record}");
+        let record: Value = serde_json::from_str(record).expect("JSON");
+        assert_eq!(record["ignored"], expected, "{record}");
     }
 }
 

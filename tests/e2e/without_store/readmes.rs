@@ -84,7 +84,7 @@ fn lists_of_errors_that_may_be_repeated_are_that_of_the_table() {
 #[test]
 fn page_has_an_example_of_each_error_and_the_defaults_of_its_limits() {
     let page = text("xtask/chores/src/docs/overview.md");
-    let code = ["refusal", "new_plant", "new_plant/tests"]
+    let code = ["refusal", "strict", "strict/tests"]
         .map(|file| text(&format!("server/src/http/{file}.rs")));
     let code = code.concat();
     let mut numbers = Vec::new();

@@ -6,19 +6,20 @@ fn message(body: &str) -> String {
 
 #[test]
 fn new_plant_is_read_with_every_member() {
-    let plant = NewPlant { id: -1, plant: Plant { name: "\0".into(), tag: Some(String::new()) } };
-    assert_eq!(read(br#"{"tag":"","x":[{}],"name":"\u0000","id":-1}"#), Ok(plant));
+    let plant = Plant { name: "\0".into(), tag: Some(String::new()) };
+    let sent = Sent { id: -1, plant, ignored: vec!["x".into()] };
+    assert_eq!(read(br#"{"tag":"","x":[{}],"name":"\u0000","id":-1}"#), Ok(sent));
 }
 
 #[test]
-fn message_names_the_first_fault() {
+fn message_names_the_fault() {
     for (body, expected) in [
         ("{", "the body is not JSON: EOF while parsing an object at line 1 column 1"),
         ("[]", "the body must be a JSON object with the members `id` and `name`"),
         (r#"{"x":1,"x":2,"y":1,"y":2}"#, "`x` is given twice; every member may be given once"),
-        (r#"{"name":1}"#, "`id` is missing; expected an integer of 64 bits"),
+        (r#"{"name":1}"#, "`id` is missing"),
         (r#"{"id":"1"}"#, "`id` is a string; expected an integer of 64 bits"),
-        (r#"{"id":1,"tag":1}"#, "`name` is missing; expected a string"),
+        (r#"{"id":1,"tag":""}"#, "`name` is missing"),
         (r#"{"id":1,"name":"","tag":null}"#, "`tag` is null; expected a string"),
     ] {
         assert_eq!(message(body), expected, "{body}");
@@ -41,4 +42,25 @@ fn message_repeats_no_value_and_40_characters_of_a_name() {
     let name = "é".repeat(1000);
     let expected = format!("`{}` is given twice", "é".repeat(40));
     assert!(message(&format!(r#"{{"{name}":1,"{name}":1}}"#)).starts_with(&expected));
+}
+
+/// Names are compared in two ways.
+#[test]
+fn repeated_name_is_found_among_few_and_among_many() {
+    for others in [0, FEW - 2, FEW - 1, FEW, 100] {
+        let others: String = (0..others).map(|other| format!(r#","{other}":0"#)).collect();
+        assert!(read(format!(r#"{{"id":1,"name":""{others}}}"#).as_bytes()).is_ok());
+        for name in ["id", "name"] {
+            let body = format!(r#"{{"id":1,"name":""{others},"{name}":1}}"#);
+            assert!(message(&body).starts_with(&format!("`{name}` is given twice")), "{body}");
+        }
+    }
+}
+
+#[test]
+fn three_names_of_ignored_members_are_kept_and_each_is_shortened() {
+    let long = "é".repeat(41);
+    let body = format!(r#"{{"{long}":1,"id":1,"":2,"name":"","colour":5,"size":6}}"#);
+    let ignored = read(body.as_bytes()).expect("a plant").ignored;
+    assert_eq!(ignored, [&*"é".repeat(40), "", "colour"]);
 }
