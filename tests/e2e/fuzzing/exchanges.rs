@@ -2,19 +2,18 @@
 //! sent in pieces.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::iter;
 use std::time::Duration;
 
-use plant_store_api::types::NewPlant;
 use plant_store_server::http::bodies::Bodies;
 use plant_store_tests::{Connection, EVENT_TIMEOUT, Response, bearer, plant, post};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::in_process::InProcess;
+use super::in_process::{InProcess, Plants};
 use super::spelling::{near_plant, spelled_plant};
 use super::{edited, fuzz, second_reader};
 use crate::wire::properties::any_body;
@@ -90,7 +89,7 @@ impl Request {
 
     /// The answer that the README promises, after the requests before this one, and whether its body
     /// is refused unread. Then the connection ends, unless the whole body has come with the head.
-    fn answer(&self, token: &str, plants: &mut BTreeMap<i64, NewPlant>) -> (Answer, bool) {
+    fn answer(&self, token: &str, plants: &mut Plants) -> (Answer, bool) {
         let unread = self.chunks.is_some() || !self.body.is_empty();
         let refused = |error| (Answer::Refusal(error), unread);
         match self.line {
@@ -107,13 +106,13 @@ impl Request {
         if self.body.len() > LIMIT {
             return refused(413);
         }
-        let Some(plant) = second_reader::new_plant(&self.body) else {
+        let Some((id, plant)) = second_reader::new_plant(&self.body) else {
             return (Answer::Refusal(400), false);
         };
-        if *plants.entry(plant.id).or_insert_with(|| plant.clone()) != plant {
+        if *plants.entry(id).or_insert_with(|| plant.clone()) != plant {
             return (Answer::Refusal(409), false);
         }
-        (Answer::Plant(json!(plant.plant)), false)
+        (Answer::Plant(plant), false)
     }
 }
 
@@ -247,7 +246,7 @@ fn damaged_requests_get_declared_answers_or_none() {
         Ok(())
     });
     let plants = service.plants().into_values();
-    let stored = plants.map(|plant| json!(plant.plant).to_string()).collect();
+    let stored = plants.map(|plant| plant.to_string()).collect();
     let lost: Vec<_> = answered.borrow().difference(&stored).cloned().collect();
     assert!(lost.is_empty(), "answered with 200 and lost: {lost:?}");
     assert_eq!(InProcess::panics(), 0);

@@ -15,10 +15,11 @@ use plant_store_server::http::server::listen;
 use plant_store_server::log::LogLevel;
 use plant_store_server::store::{CommitError, Outcome, Writer};
 use plant_store_tests::{EVENT_TIMEOUT, ServiceOverWriter};
+use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
 /// The plants of a store, by their ids.
-pub type Plants = BTreeMap<i64, NewPlant>;
+pub type Plants = BTreeMap<i64, Value>;
 
 /// The name of the service's thread.
 const SERVER: &str = "server in process";
@@ -116,12 +117,12 @@ struct Memory(Arc<Mutex<Plants>>);
 impl Writer for Memory {
     fn commit(&mut self, plants: &[NewPlant], _: Instant) -> Result<Vec<Outcome>, CommitError> {
         let mut stored = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcomes = plants.iter().map(|plant| match stored.entry(plant.id) {
+        let outcomes = plants.iter().map(|NewPlant { id, plant }| match stored.entry(*id) {
             Entry::Vacant(free) => {
-                free.insert(plant.clone());
+                free.insert(json!(plant));
                 Outcome::Created
             }
-            Entry::Occupied(taken) if taken.get() == plant => Outcome::Repeated,
+            Entry::Occupied(taken) if *taken.get() == json!(plant) => Outcome::Repeated,
             Entry::Occupied(_) => Outcome::Conflict,
         });
         Ok(outcomes.collect())

@@ -1,11 +1,14 @@
-//! A second reader of bodies, written from RFC 8259 and the contract alone. It is slow and simple,
-//! and shares no code with the service's.
+//! A second reader of bodies, written from RFC 8259 alone. It takes the members from the published
+//! document. It is slow and simple, and shares no code with the service's.
 
 use std::collections::BTreeSet;
 use std::str;
 use std::string::FromUtf16Error;
+use std::sync::LazyLock;
 
-use plant_store_api::types::{NewPlant, Plant};
+use serde_json::{Map, Value, json};
+
+use crate::without_store::contract::document;
 
 /// A string, unless an escape of it is half a surrogate pair.
 type Text = Result<String, FromUtf16Error>;
@@ -18,24 +21,53 @@ enum Json {
     Other,
 }
 
+/// The id of a plant, and its other members.
+pub type Plant = (i64, Value);
+
+/// The schema of NewPlant in the published document.
+static SCHEMA: LazyLock<Value> =
+    LazyLock::new(|| document()["components"]["schemas"]["NewPlant"].clone());
+
+/// The declared members, with the schema of each.
+pub fn declared() -> &'static Map<String, Value> {
+    SCHEMA["properties"].as_object().expect("an object")
+}
+
+/// Whether a plant must have that member.
+pub fn is_required(member: &str) -> bool {
+    SCHEMA["required"].as_array().expect("a list").contains(&json!(member))
+}
+
 /// The plant in the body; none if the contract refuses the body.
-pub fn new_plant(body: &[u8]) -> Option<NewPlant> {
+pub fn new_plant(body: &[u8]) -> Option<Plant> {
     let mut reader = Reader { rest: str::from_utf8(body).ok()? };
     let Json::Object(members) = reader.value()? else { return None };
     reader.rest.is_empty().then_some(())?;
-    let (mut id, mut name, mut tag, mut names) = (None, None, None, BTreeSet::new());
+    let (mut plant, mut names) = (Map::new(), BTreeSet::new());
     for (member, value) in members {
         let member = member.ok()?;
-        match (member.as_str(), value) {
-            ("id", Json::Number(digits)) => id = Some(digits.parse().ok()?),
-            ("name", Json::String(text)) => name = Some(text.ok()?),
-            ("tag", Json::String(text)) => tag = Some(text.ok()?),
-            ("id" | "name" | "tag", _) => return None,
-            _ => {}
+        if let Some(schema) = declared().get(&member) {
+            plant.insert(member.clone(), read(schema, value)?);
         }
         names.insert(member).then_some(())?;
     }
-    Some(NewPlant { id: id?, plant: Plant { name: name?, tag } })
+    declared().keys().all(|name| plant.contains_key(name) || !is_required(name)).then_some(())?;
+    let id = plant.remove("id")?.as_i64()?;
+    Some((id, Value::from(plant)))
+}
+
+/// The value of a member that has this schema.
+fn read(schema: &Value, value: Json) -> Option<Value> {
+    match (schema["type"].as_str(), schema["format"].as_str(), value) {
+        (Some("string"), None, Json::String(text)) => Some(json!(text.ok()?)),
+        (Some("integer"), Some("int32"), Json::Number(digits)) => {
+            Some(json!(digits.parse::<i32>().ok()?))
+        }
+        (Some("integer"), Some("int64"), Json::Number(digits)) => {
+            Some(json!(digits.parse::<i64>().ok()?))
+        }
+        _ => None,
+    }
 }
 
 /// RFC 8259 by recursive descent: each method reads its production from the beginning of the rest.

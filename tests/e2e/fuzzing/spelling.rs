@@ -1,42 +1,77 @@
 //! Bodies that are plants or almost plants, spelled in every way that RFC 8259 allows.
 
-use plant_store_api::types::{NewPlant, Plant};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Selector, select};
+use serde_json::{Map, Value, json};
+
+use super::second_reader::{Plant, declared, is_required};
+
+/// A member of a body: its name, its value, and how the value is spelled.
+type Member = (String, Value, String);
 
 /// A plant, and a body that spells it.
-pub fn spelled_plant() -> impl Strategy<Value = (NewPlant, Vec<u8>)> {
-    let id = prop_oneof![any::<i64>(), -9..9_i64, Just(i64::MIN), Just(i64::MAX)];
+pub fn spelled_plant() -> impl Strategy<Value = (Plant, Vec<u8>)> {
+    let members: Vec<_> = declared().keys().map(|name| member(name)).collect();
     let others = vec((string(), value()), 0..4);
-    let plant = (id, string(), proptest::option::of(string()), others);
-    (plant, any::<bool>(), space(), any::<Selector>()).prop_map(
-        |((id, name, tag, others), escape, space, order)| {
-            let names = if escape { [r"\u0069d", r"n\u0061me", r"ta\u0067"] } else { NAMES };
-            let [id_name, name_name, tag_name] = names.map(str::to_owned);
-            let mut members = vec![(id_name, id.to_string()), (name_name, name.1)];
-            members.extend(tag.iter().map(|(_, spelled)| (tag_name.clone(), spelled.clone())));
-            for (place, ((_, name), value)) in others.into_iter().enumerate() {
-                // With a digit in front, the name is unique and not one of `NAMES`.
-                members.push((format!("{place}{}", &name[1..name.len() - 1]), value));
+    (members, others, any::<bool>(), space(), any::<Selector>()).prop_map(
+        |(members, others, escape, space, order)| {
+            let (mut plant, mut body) = (Map::new(), Vec::new());
+            for (name, value, spelled) in members.into_iter().flatten() {
+                body.push((if escape { escaped_name(&name) } else { name.clone() }, spelled));
+                plant.insert(name, value);
             }
-            let plant =
-                NewPlant { id, plant: Plant { name: name.0, tag: tag.map(|(tag, _)| tag) } };
-            (plant, object(members, &space, &order))
+            for (place, ((_, name), value)) in others.into_iter().enumerate() {
+                // With a digit in front, the name is unique and not a declared one.
+                body.push((format!("{place}{}", &name[1..name.len() - 1]), value));
+            }
+            let id = plant.remove("id").expect("a required member").as_i64().expect("an integer");
+            ((id, Value::from(plant)), object(body, &space, &order))
         },
     )
 }
 
-/// The names of the members.
-pub const NAMES: [&str; 3] = ["id", "name", "tag"];
+/// A declared member; none at times if it is optional.
+fn member(name: &'static str) -> BoxedStrategy<Option<Member>> {
+    let schema = &declared()[name];
+    let value = match (schema["type"].as_str(), schema["format"].as_str()) {
+        (Some("string"), None) => {
+            string().prop_map(|(text, spelled)| (json!(text), spelled)).boxed()
+        }
+        (Some("integer"), Some("int64")) => integer(i64::MIN, i64::MAX),
+        (Some("integer"), Some("int32")) => integer(i32::MIN.into(), i32::MAX.into()),
+        _ => panic!("`{name}`: this test cannot spell a value of {schema} yet"),
+    };
+    let member = value.prop_map(move |(value, spelled)| (name.to_owned(), value, spelled));
+    match is_required(name) {
+        true => member.prop_map(Some).boxed(),
+        false => proptest::option::of(member).boxed(),
+    }
+}
+
+fn integer(least: i64, most: i64) -> BoxedStrategy<(Value, String)> {
+    prop_oneof![least..=most, -9..9_i64, Just(least), Just(most)]
+        .prop_map(|number| (json!(number), number.to_string()))
+        .boxed()
+}
+
+/// The same name, its first letter escaped.
+fn escaped_name(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map(escaped).unwrap_or_default() + letters.as_str()
+}
 
 /// An object that may lack members, have members of a wrong type, or repeat a member.
 pub fn near_plant() -> impl Strategy<Value = Vec<u8>> {
-    let right = (any::<i64>(), string()).prop_map(|(id, (_, name))| {
-        vec![("id".to_owned(), id.to_string()), ("name".to_owned(), name)]
+    let names: Vec<_> = declared().keys().map(String::as_str).collect();
+    let right: Vec<_> =
+        names.iter().filter(|name| is_required(name)).map(|name| member(name)).collect();
+    let right = right.prop_map(|members| {
+        let members = members.into_iter().flatten();
+        members.map(|(name, _, spelled)| (name, spelled)).collect::<Vec<_>>()
     });
-    let others = ["tag", "ID", "", "x", "x", r"nam\u0065", r"\ud800"];
-    let name = select([&NAMES[..], &others].concat());
+    let others = ["ID", "", "x", "x", r"nam\u0065", r"\ud800"];
+    let name = select([&names[..], &others].concat());
     let value = prop_oneof![string().prop_map(|(_, spelled)| spelled), value()];
     let more = vec((name.prop_map(str::to_owned), value), 0..4);
     (prop_oneof![4 => right, 1 => Just(Vec::new())], more, space(), any::<Selector>())
