@@ -120,25 +120,6 @@ fn journey_of_a_request_names_every_error_code() {
     assert_eq!(named.collect::<BTreeSet<u16>>(), expected.collect());
 }
 
-/// The table of the contract has no header, and names the members in short.
-#[test]
-fn readme_names_every_member_of_the_contract_with_its_type() {
-    let table = table(&text("README.md"), "");
-    let schemas = &document()["components"]["schemas"];
-    for (row, name) in [("body, a NewPlant", "NewPlant"), ("200", "Plant"), ("400", "Error")] {
-        let (_, cell) = table.iter().find(|(first, _)| first == row).expect("a row");
-        let named: BTreeSet<_> = cell.split('`').skip(1).step_by(2).collect();
-        let properties = schemas[name]["properties"].as_object().expect("an object");
-        assert_eq!(named, properties.keys().map(String::as_str).collect(), "{name}");
-        for (member, schema) in properties.iter().filter(|_| name != "Plant") {
-            let format = schema["format"].as_str().map(|format| format!(", {format}"));
-            let kind = schema["type"].as_str().expect("a type");
-            let expected = format!("`{member}` ({kind}{}", format.unwrap_or_default());
-            assert!(cell.contains(&expected), "{expected}: {cell}");
-        }
-    }
-}
-
 #[test]
 fn view_for_people_shows_every_member_of_a_plant() {
     let guide = text("server/POSTGRESQL.md");
