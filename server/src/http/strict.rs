@@ -114,7 +114,7 @@ struct Members<'a> {
     /// Those with a name that none before them has.
     once: Vec<(Name<'a>, &'a RawValue)>,
     /// Their names, if they are not few.
-    names: HashSet<Name<'a>, RandomState>,
+    names: Option<HashSet<Name<'a>, RandomState>>,
     /// The first name that one before it has.
     repeated: Option<Name<'a>>,
 }
@@ -128,10 +128,8 @@ impl<'a> Members<'a> {
         let is_new = if self.once.len() < FEW {
             self.once.iter().all(|(before, _)| *before != name)
         } else {
-            if self.names.is_empty() {
-                self.names.extend(self.once.iter().map(|(name, _)| name.clone()));
-            }
-            self.names.insert(name.clone())
+            let names = || self.once.iter().map(|(name, _)| name.clone()).collect();
+            self.names.get_or_insert_with(names).insert(name.clone())
         };
         if is_new {
             self.once.push((name, value));

@@ -29,8 +29,7 @@ pub fn least(old: &Version, class: Option<Class>) -> Result<Version> {
 /// promised. But it is older than that release (section 11). Build metadata does not count (section
 /// 10).
 pub fn verdict(old: &Version, new: &Version, class: Option<Class>) -> Result<()> {
-    const MEND: &str =
-        "set VERSION in server/api/src/document.rs, then run `cargo xtask generate`";
+    const MEND: &str = "set VERSION in server/api/src/document.rs, then run `cargo xtask generate`";
     let least = least(old, class)?;
     let release = Version { pre: Prerelease::EMPTY, ..new.clone() };
     ensure!(
