@@ -8,10 +8,7 @@ use std::time::Duration;
 use reqwest::header::RETRY_AFTER;
 
 use crate::options::{Cause, chain};
-use crate::{Error, types};
-
-/// The values of `error` after which the same plant may be accepted later.
-const MAY_PASS: [i32; 4] = [408, 429, 500, 503];
+use crate::{Error, ErrorCode, types};
 
 /// Why an operation failed: the error of the generated client, from which `?` makes it.
 ///
@@ -25,11 +22,11 @@ pub struct Failure {
 impl Failure {
     /// The value of `error`, if the service refused the request.
     #[must_use]
-    pub fn code(&self) -> Option<i32> {
-        self.refusal().map(|refusal| refusal.error)
+    pub fn code(&self) -> Option<ErrorCode> {
+        self.refusal().map(|refusal| refusal.error.into())
     }
 
-    /// The `Error` body of a 400, if the service refused the request.
+    /// The `Error` body of a refusal, if the service refused the request.
     #[must_use]
     pub fn refusal(&self) -> Option<&types::Error> {
         let Error::ErrorResponse(response) = &self.error else { return None };
@@ -38,16 +35,14 @@ impl Failure {
 
     /// Whether sending the same plant again, as it is, may succeed.
     ///
-    /// It may if no answer came: the connection was lost, or a time-out has passed. It may
-    /// if `error` is 408, 429, 500 or 503 or an unknown 5xx (RFC 9110, section 15), and if a proxy
-    /// on the way answered with a 5xx. Any other refusal would come again. So would a bad URL, a
-    /// scheme that is not the server's, and a certificate that is not trusted.
+    /// It may if no answer came: the connection was lost, or a time-out has passed. It may if
+    /// [`ErrorCode::is_retryable`] says so, and if a proxy on the way answered with a 5xx. Any other
+    /// refusal would come again. So would a bad URL, a scheme that is not the server's, and a
+    /// certificate that is not trusted.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match &self.error {
-            Error::ErrorResponse(refusal) => {
-                MAY_PASS.contains(&refusal.error) || refusal.error / 100 == 5
-            }
+            Error::ErrorResponse(refusal) => ErrorCode::from(refusal.error).is_retryable(),
             Error::UnexpectedResponse(response) => response.status().is_server_error(),
             Error::CommunicationError(error) => {
                 let is_no_http = |cause: &Cause| cause.to_string() == NO_HTTP;

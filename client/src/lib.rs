@@ -1,12 +1,14 @@
 #![doc = include_str!("../README.md")]
 //!
-//! [`Client`] and [`types`] are generated (`src/generated.rs`); the rest of the library is written by
-//! hand.
+//! [`Client`], [`types`] and [`ErrorCode`] are generated (`src/generated.rs`, `src/error_code.rs`);
+//! the rest of the library is written by hand.
 
 // The program is for its users. What it is made of is no interface of the library.
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
+#[rustfmt::skip]
+mod error_code;
 mod failure;
 #[rustfmt::skip]
 mod generated;
@@ -21,6 +23,7 @@ mod options;
 mod retry;
 
 pub use backon::ExponentialBuilder;
+pub use error_code::ErrorCode;
 pub use failure::Failure;
 pub use generated::{Client, ClientInfo, Error, ResponseValue, builder, types};
 pub use optional::IntoOptional;

@@ -15,7 +15,9 @@ use tokio::sync::Mutex;
 use tokio::time::timeout;
 
 use crate::failure::with_causes;
-use crate::{Client, ClientOptions, Error, Failure, InvalidClient, ResponseValue, types};
+use crate::{
+    Client, ClientOptions, Error, ErrorCode, Failure, InvalidClient, ResponseValue, types,
+};
 
 /// The longest `Retry-After` that is waited for.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
@@ -77,7 +79,7 @@ struct Current {
 
 impl RetryingClient {
     /// A client that takes its token from `provider`: at once, and again after each refusal with
-    /// `error` 401. If it then gives another token, the request is sent once more with that one.
+    /// [`ErrorCode::Unauthorized`]. If it then gives another token, the request is sent once more with that one.
     /// Requests that are refused at the same time ask it once, whatever it answers. It has the time
     /// of a request, [`ClientOptions::timeout`].
     pub async fn new<F, Fut>(options: ClientOptions, provider: F) -> Result<Self, InvalidClient>
@@ -151,7 +153,9 @@ impl RetryingClient {
             (current.client.clone(), current.token.clone(), current.asked)
         };
         match operation(client).await {
-            Err(Error::ErrorResponse(refusal)) if refusal.error == 401 => {
+            Err(Error::ErrorResponse(refusal))
+                if ErrorCode::from(refusal.error) == ErrorCode::Unauthorized =>
+            {
                 match self.with_another_token(&token, asked).await {
                     Ok(client) => Ok(operation(client).await?),
                     Err(why) => Err(Failure::without_token(Error::ErrorResponse(refusal), why)),

@@ -5,11 +5,10 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::Parser;
 use mimalloc::MiMalloc;
 use nix::sys::prctl::set_thp_disable;
-use plant_store_server::command::mistake::{is_mistake, one_line};
-use plant_store_server::command::password::hidden;
+use nix::sys::signal::{SigSet, Signal};
 use plant_store_server::command::{Cli, exit_status};
 
 // It takes less CPU time for each create than glibc's, and gives memory back after a burst of large
@@ -21,26 +20,15 @@ fn main() -> ExitCode {
     // A huge page (prctl(2), PR_SET_THP_DISABLE) is resident as a whole, even if little of it is used:
     // 1,000 connections at work would take 30 MB more, and no create would take less CPU time.
     let _ = set_thp_disable(true);
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(error) if is_mistake(&error) => {
-            say(&one_line(error, Cli::command()));
-            return ExitCode::from(2);
-        }
-        Err(help_or_version) => help_or_version.exit(),
-    };
-    cli.warnings().iter().for_each(|warning| say(warning));
-    match cli.run() {
+    // Blocked here, so in every thread: a write past the limit on file size fails with EFBIG, and is
+    // handled as on a full disk, instead of ending the process.
+    let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
+    match Cli::parse().run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            say(&format!("{error:#}"));
+            // A closed standard error is ignored, because the exit status reports the failure too.
+            let _ = writeln!(io::stderr(), "plant-store: {error:#}");
             ExitCode::from(exit_status(&error))
         }
     }
-}
-
-/// Every message of this program goes through here, but for those in the log of a server. A closed
-/// standard error is ignored, because the exit status reports the failure too.
-fn say(line: &str) {
-    let _ = writeln!(io::stderr(), "plant-store: {}", hidden(line));
 }

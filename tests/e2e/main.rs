@@ -1,5 +1,6 @@
 //! The end-to-end tests: the real binary, real sockets, the real client.
 
+mod admin;
 mod certificates;
 mod connections;
 mod consumers;
@@ -10,7 +11,6 @@ mod fuzzing;
 mod hard_to_kill;
 mod metrics;
 mod monitoring;
-mod operations;
 mod operators;
 mod postgres;
 mod secrets;

@@ -138,7 +138,8 @@ fn metrics_count_every_outcome_and_every_refusal() {
 
 #[test]
 fn metrics_count_creates_and_503s_under_overload() {
-    let server = Server::starting().with(&["--metrics", "127.0.0.1:0", "--queue", "1"]).start();
+    let server =
+        Server::starting().with(&["--metrics", "127.0.0.1:0", "--max-creates", "1"]).start();
     let metrics = metrics_address(&server);
     let request = server.post(&plant(1, "Monstera deliciosa", None));
     let mut connections: Vec<_> = (0..32).map(|_| server.connect()).collect();
@@ -171,7 +172,8 @@ fn metrics_count_creates_and_503s_under_overload() {
 /// no answer to count.
 #[test]
 fn metrics_do_not_count_requests_whose_client_left() {
-    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
+    let flags = ["--metrics", "127.0.0.1:0", "--log-level", "debug"];
+    let server = Server::starting().with(&flags).start();
     let metrics = metrics_address(&server);
     let wait_until = |name, value| {
         server.wait_until(name, || series(&scrape(metrics)).get(name) == Some(&value));

@@ -33,7 +33,7 @@ fn send_secrets(server: &Server) {
         (&format!("{good}{good}"), with_id("1")),
     ] {
         let request = String::from_utf8(post(headers, body.as_bytes())).expect("text");
-        for line in ["POST /plants", "GET /plants", "POST /plant"] {
+        for line in ["POST /plants", "GET /plants", "POST /plant", "POST //plants"] {
             let line = format!("{line}?{QUERY}={token} HTTP");
             let request = request.replace("POST /plants HTTP", &line);
             let _ = server.connect().exchange(request.as_bytes());
@@ -60,7 +60,7 @@ fn disconnect_while_waiting(server: &Server) {
 #[test]
 fn no_token_plant_or_query_reaches_a_log() {
     for format in ["json", "text"] {
-        let flags = ["--log-level", "info", "--log-format", format];
+        let flags = ["--log-level", "debug", "--log-format", format];
         let server = Server::starting().with(&flags).start();
         send_secrets(&server);
         disconnect_while_waiting(&server);
@@ -74,7 +74,7 @@ fn no_token_plant_or_query_reaches_a_log() {
         assert_eq!(server.printed(), "", "a store's token is printed once");
         let log = server.log();
         let cause = database::no_plants_table();
-        for expected in ["request completed", "404", "405", cause, "stopped"] {
+        for expected in ["request completed", "404", cause, "stopped"] {
             assert!(log.contains(expected), "{expected} in the {format} log");
         }
         let secret_part = &server.token["pst_".len()..];

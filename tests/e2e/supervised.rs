@@ -1,21 +1,13 @@
-//! What a supervisor of the service uses: the file of the first token, `--no-create`, signals,
-//! sd_notify, the document.
+//! What a supervisor of the service uses: `--first-token`, `--no-create`, signals, sd_notify, the
+//! document.
 
 use std::fs::{self, File};
-use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixDatagram;
-use std::process::Stdio;
-use std::time::Duration;
 
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::Signal;
-use nix::unistd::pipe2;
 use plant_store_launcher::Launched;
-use plant_store_tests::{EVENT_TIMEOUT, Folder, Server, bearer, failure, plant, run};
+use plant_store_tests::{EVENT_TIMEOUT, Folder, Server, failure, plant, run};
 use xtask::run::root;
-
-use crate::database;
 
 #[test]
 fn openapi_prints_the_published_document_byte_for_byte() {
@@ -32,65 +24,6 @@ fn tokens(folder: &Folder) -> usize {
     assert!(list.status.success());
     // The first line names the columns.
     String::from_utf8_lossy(&list.stdout).lines().count() - 1
-}
-
-#[test]
-fn first_token_goes_to_a_file_for_its_owner_alone() {
-    let starting = Server::starting();
-    let file = starting.folder().join("token");
-    let server = starting.with(&["--first-token", "token"]).start();
-    let text = fs::read_to_string(&file).expect("the file is there");
-    let mode = fs::metadata(&file).expect("the file is there").permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
-    let printed = server.first_request.as_deref().expect("a command");
-    assert!(printed.contains("Bearer $(cat 'token')"), "{printed}");
-    let create = |token: &str| server.create_with(&bearer(token), &plant(1, "Ficus", None));
-    create(text.trim_end()).plant();
-    assert!(!server.log().contains(text.trim_end()));
-}
-
-/// One file is there already, one is in a folder that is not there.
-#[test]
-fn first_token_file_that_cannot_be_written_is_refused_before_a_store_is_created() {
-    for file in ["token", "missing/token"] {
-        let folder = Folder::new();
-        fs::write(folder.path().join("token"), "mine").expect("a file");
-        let words = ["serve", "--listen", "127.0.0.1:0", "--first-token", file];
-        let (status, said) = failure(folder.command().args(words));
-        assert_eq!(status, Some(1));
-        assert!(said.contains(&format!("cannot write the first token to {file}: ")), "{said}");
-        assert_eq!(fs::read(folder.path().join("token")).expect("a file"), b"mine");
-        assert!(!run(folder.path(), &["token", "list"]).status.success(), "there is no store");
-
-        // The flag is without effect on a store that is there.
-        let server = Server::starting_in(folder).start();
-        let server = server.stopped_by(Signal::SIGTERM).with(&["--first-token", file]).start();
-        server.create(&plant(1, "Ficus", None)).plant();
-    }
-}
-
-/// Standard output is a pipe that takes the first line and not the second.
-#[test]
-fn first_token_that_cannot_be_printed_is_revoked() {
-    const PIPE: i32 = 4096;
-    // Enough for the first line, and for none.
-    for free in [100, 10] {
-        let folder = Folder::new();
-        let (_reader, writer) = pipe2(OFlag::O_NONBLOCK).expect("a pipe");
-        fcntl(&writer, FcntlArg::F_SETPIPE_SZ(PIPE)).expect("a small pipe");
-        let mut writer = File::from(writer);
-        writer.write_all(&vec![b'\n'; PIPE as usize - free]).expect("there is space");
-        let mut command = folder.command();
-        command.args(["serve", "--listen", "127.0.0.1:0"]).stdout(writer).stderr(Stdio::piped());
-        let output = command.spawn().expect("it starts").wait_with_output().expect("it ends");
-        assert_eq!(output.status.code(), Some(1));
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            said.contains("plant-store: cannot print the first token, so it is revoked: "),
-            "{said}"
-        );
-        assert_eq!(tokens(&folder), 0);
-    }
 }
 
 #[test]
@@ -133,18 +66,6 @@ fn sighup_does_not_end_the_process() {
     assert!(server.wait().success());
 }
 
-/// A server under a supervisor that listens on a socket and wants to hear every 300 ms.
-fn supervised(flags: &[&str]) -> (Server, UnixDatagram) {
-    let starting = Server::starting();
-    let path = starting.folder().join("notify");
-    let socket = UnixDatagram::bind(&path).expect("a socket");
-    socket.set_read_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
-    let starting = starting.with(flags).command(|command| {
-        command.env("NOTIFY_SOCKET", &path).env("WATCHDOG_USEC", "300000");
-    });
-    (starting.start(), socket)
-}
-
 fn told(socket: &UnixDatagram) -> String {
     let mut buffer = [0; 256];
     let length = socket.recv(&mut buffer).expect("the supervisor is told");
@@ -152,28 +73,17 @@ fn told(socket: &UnixDatagram) -> String {
 }
 
 #[test]
-fn supervisor_is_told_ready_alive_and_stopping() {
-    let (mut server, socket) = supervised(&[]);
+fn supervisor_is_told_ready_and_stopping() {
+    let starting = Server::starting();
+    let path = starting.folder().join("notify");
+    let socket = UnixDatagram::bind(&path).expect("a socket");
+    socket.set_read_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
+    let starting = starting.command(|command| {
+        command.env("NOTIFY_SOCKET", &path);
+    });
+    let mut server = starting.start();
     assert_eq!(told(&socket), "READY=1");
-    for _ in 0..3 {
-        assert_eq!(told(&socket), "WATCHDOG=1");
-    }
     server.signal(Signal::SIGTERM);
-    while told(&socket) != "STOPPING=1" {}
+    assert_eq!(told(&socket), "STOPPING=1");
     assert!(server.wait().success());
-}
-
-#[test]
-fn watchdog_is_not_fed_while_a_commit_hangs() {
-    let (server, socket) = supervised(&["--commit-timeout", "1s"]);
-    let lock = database::locked(&server);
-    let mut waiting = server.connect();
-    waiting.send(&server.post(&plant(1, "Ficus", None)));
-    socket.set_read_timeout(Some(Duration::from_secs(1))).expect("a time-out can be set");
-    let mut buffer = [0; 256];
-    server.wait_until("silence", || socket.recv(&mut buffer).is_err());
-    drop(lock);
-    // 200, or 503 where the commit has waited for too long.
-    let _ = waiting.receive();
-    server.wait_until("the next word", || socket.recv(&mut buffer).is_ok());
 }

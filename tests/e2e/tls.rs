@@ -199,13 +199,13 @@ fn key_that_everybody_may_read_is_a_warning() {
 
 #[tokio::test]
 async fn plain_http_on_the_port_of_tls_is_closed_and_the_server_goes_on() {
-    let (server, authority) = serving(&[]);
+    let (server, authority) = serving(&["--log-level", "debug"]);
     let client = client(&server, &authority).build().expect("a client");
     create(&server, &client).await;
     let mut plain = server.connect();
     plain.send(&server.post(&plant(2, "Fern", None)));
     assert!(!plain.wait_until_closed().starts_with(b"HTTP"), "no answer of HTTP");
-    server.wait_for_log("the client speaks something else, such as http instead of https");
+    server.wait_for_log("tls accept err: received corrupt message of type InvalidContentType");
     create(&server, &client).await;
     shown_now(&server, &authority).await;
     assert_eq!(server.export().len(), 1);

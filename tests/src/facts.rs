@@ -2,7 +2,7 @@
 //! is generated, and nothing here uses the code of the service.
 //!
 //! Texts and response headers may be anything, because the specification leaves them open. The
-//! values of `error` are an exception: they are this contract's own, and clients decide by them.
+//! values of `error` are this contract's own, and clients decide by them, so they are here too.
 //! Everything else is exact: the document must not have what the specification does not show.
 
 use serde_json::{Value, json};
@@ -88,12 +88,22 @@ fn request(operation: &Value) -> Vec<Fact> {
 fn responses(operation: &Value) -> Vec<Fact> {
     let responses = &operation["responses"];
     let described = |status: &str, text: &str| responses[status]["description"] == text;
+    let examples = &responses["400"]["content"]["application/json"]["examples"];
+    let has_example = |error: &u16| {
+        let answer = &examples[error.to_string()]["value"];
+        answer["error"] == *error && keys(answer).len() == 2 && is_text(&answer["message"])
+    };
     vec![
         fact(keys(responses) == ["200", "400"], "the statuses are 200 and 400, and no other"),
         fact(described("200", "Plant response"), "200 is the Plant response"),
         fact(described("400", "Unexpected error"), "400 is an Unexpected error"),
         fact(holds_json(&responses["200"], "Plant"), "200 has a Plant body, as application/json"),
         fact(holds_json(&responses["400"], "Error"), "400 has an Error body, as application/json"),
+        fact(
+            keys(examples).len() == ERRORS.len()
+                && ERRORS.iter().all(|(error, _)| has_example(error)),
+            "400 has a whole answer as an example of each value of `error`, by its number",
+        ),
     ]
 }
 
@@ -113,10 +123,14 @@ fn authentication(document: &Value) -> Vec<Fact> {
 
 fn resources(document: &Value) -> Vec<Fact> {
     let string = json!({ "type": "string" });
-    let int32 = json!({ "type": "integer", "format": "int32" });
+    let error = json!({
+        "type": "integer",
+        "format": "int32",
+        "x-extensible-enum": ERRORS.map(|(value, _)| value),
+    });
     let int64 = json!({ "type": "integer", "format": "int64" });
     let types = [
-        ("Error", json!({ "error": int32, "message": string }), json!(["error", "message"])),
+        ("Error", json!({ "error": error, "message": string }), json!(["error", "message"])),
         ("NewPlant", json!({ "id": int64, "name": string, "tag": string }), json!(["id", "name"])),
         ("Plant", json!({ "name": string, "tag": string }), json!(["name"])),
     ];
@@ -128,6 +142,10 @@ fn resources(document: &Value) -> Vec<Fact> {
     )];
     for (name, properties, required) in types {
         let schema = &components["schemas"][name];
+        let mut described = bare_members(&schema["properties"]);
+        if let Some(Value::Object(error)) = described.get_mut("error") {
+            error.remove("x-error-codes");
+        }
         facts.extend([
             fact(
                 keys(&bare(schema)) == ["properties", "required", "type"]
@@ -135,8 +153,8 @@ fn resources(document: &Value) -> Vec<Fact> {
                 format!("{name} is an object, without a bound"),
             ),
             fact(
-                bare_members(&schema["properties"]) == properties,
-                format!("the fields of {name}, their types and formats are {properties}"),
+                described == properties,
+                format!("the fields of {name}, their types, formats and values are {properties}"),
             ),
             fact(
                 sorted(&schema["required"]) == required,
@@ -146,24 +164,34 @@ fn resources(document: &Value) -> Vec<Fact> {
             fact(satisfies(schema), format!("the example of {name} is one")),
         ]);
     }
-    let errors = meanings(&components["schemas"]["Error"]["properties"]["error"]["description"]);
-    facts.push(fact(
-        errors == ["400", "401", "408", "409", "413", "415", "429", "500", "503"],
-        "the values of `error` are 400, 401, 408, 409, 413, 415, 429, 500 and 503, each with \
-         its meaning: the description of `error`",
-    ));
+    facts.extend(errors(&components["schemas"]["Error"]["properties"]["error"]["x-error-codes"]));
     facts
 }
 
-/// The values that a description gives a meaning: `NNN: meaning`, with `; ` between two of them.
-/// Empty if a part of it is not such a pair.
-fn meanings(description: &Value) -> Vec<&str> {
-    let pairs = description.as_str().unwrap_or_default().split("; ").map(|part| {
-        let (value, meaning) = part.split_once(": ")?;
-        // Sentences may go before the first value.
-        (!meaning.trim().is_empty()).then_some(value.rsplit(' ').next()?)
+/// The values of `error`, and whether the same plant may be accepted later.
+const ERRORS: [(u16, bool); 9] = [
+    (400, false),
+    (401, false),
+    (408, true),
+    (409, false),
+    (413, false),
+    (415, false),
+    (429, true),
+    (500, true),
+    (503, true),
+];
+
+fn errors(codes: &Value) -> Vec<Fact> {
+    let without_meaning = codes.as_array().into_iter().flatten().map(|code| {
+        let mut code = code.clone();
+        let meaning = code.as_object_mut().and_then(|code| code.remove("meaning"));
+        if meaning.is_some_and(|meaning| is_text(&meaning)) { code } else { Value::Null }
     });
-    pairs.collect::<Option<_>>().unwrap_or_default()
+    let expected = ERRORS.map(|(error, retryable)| json!({"error": error, "retryable": retryable}));
+    vec![fact(
+        without_meaning.eq(expected),
+        format!("each value of `error` has a meaning, and may be repeated or not: {ERRORS:?}"),
+    )]
 }
 
 fn fact(holds: bool, says: impl Into<String>) -> Fact {
@@ -186,7 +214,7 @@ fn keys(value: &Value) -> Vec<&str> {
 fn bare(value: &Value) -> Value {
     let mut value = value.clone();
     if let Value::Object(members) = &mut value {
-        let speaks = ["description", "example", "externalDocs", "summary", "title"];
+        let speaks = ["description", "example", "examples", "externalDocs", "summary", "title"];
         members.retain(|key, _| !speaks.contains(&&key[..]));
     }
     value

@@ -6,14 +6,12 @@
 //! [`wait_until`].
 
 mod binary;
-pub mod cgroup;
 mod facts;
 mod folder;
 mod http;
 pub mod process;
 mod relay;
 mod server;
-mod service_over_writer;
 mod terminal;
 pub mod tls;
 
@@ -24,7 +22,6 @@ pub use http::{Connection, Response, bearer, head, post};
 pub use plant_store_launcher::events::{EVENT_TIMEOUT, wait_until};
 pub use plant_store_launcher::postgres;
 pub use server::{Server, Starting};
-pub use service_over_writer::ServiceOverWriter;
 pub use terminal::terminal;
 
 /// How much of something a test does: little in `cargo xtask test`, much in `cargo xtask soak`.

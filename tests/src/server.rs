@@ -12,7 +12,6 @@ use nix::unistd::Pid;
 use plant_store_client::{Client, client_with_token, types::NewPlant};
 use plant_store_launcher::{Launched, token};
 
-use crate::cgroup::Cgroup;
 use crate::http::{Connection, Response};
 use crate::relay::{Files, Relay};
 use crate::{Folder, bearer, post, wait_until, without_own_variables};
@@ -62,20 +61,9 @@ impl Starting {
     /// cannot raise the limit of `-n 48`; it can raise that of `-Sn 48`.
     #[must_use]
     pub fn with_open_files(self, limit: &str) -> Self {
-        self.after(&format!("ulimit {limit}"))
-    }
-
-    /// Starts the process in that cgroup.
-    #[must_use]
-    pub fn in_cgroup(self, group: &Cgroup) -> Self {
-        self.after(&format!("echo $$ > {}", group.processes().display()))
-    }
-
-    /// A shell runs that first, and then becomes the process.
-    fn after(self, first: &str) -> Self {
         self.command(|command| {
             let mut shell = Command::new("sh");
-            shell.args(["-c", &format!("{first} && exec \"$0\" \"$@\"")]);
+            shell.args(["-c", &format!("ulimit {limit} && exec \"$0\" \"$@\"")]);
             shell.arg(command.get_program()).args(command.get_args());
             without_own_variables(&mut shell);
             shell.current_dir(command.get_current_dir().expect("a folder of its own"));
@@ -178,13 +166,6 @@ impl Server {
     #[must_use]
     pub fn pid(&self) -> Pid {
         Pid::from_raw(i32::try_from(self.launched.process.id()).expect("a process id is an i32"))
-    }
-
-    /// Waits until a server that could not reach its store has created it, and prints its token.
-    pub fn wait_for_first_token(&mut self) {
-        let printed = self.launched.late_first_request().expect("standard output is text");
-        token(&printed).expect("a new store prints a token").clone_into(&mut self.token);
-        self.first_request = Some(printed);
     }
 
     /// Sends a signal.

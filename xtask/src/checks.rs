@@ -18,6 +18,9 @@ const OVER_TLS: &str = "wire::";
 /// The tests below such folders of `tests/e2e` run on one engine or on none. All others run on both.
 const NOT_ON_BOTH: [&str; 3] = ["without_store::", "sqlite::", "postgres::"];
 
+/// The tests of the contract, the chores and the READMEs: they take seconds, so they run first.
+const QUICK: &str = "without_store::";
+
 /// The tests that need Citus, and are ignored in all other runs.
 const ON_CITUS: &str = "postgres::citus::";
 
@@ -33,6 +36,9 @@ pub fn test() -> Result<()> {
     let chores = programs::path(CHORES)?;
     step("drift check", || Ok(cmd!(sh, "{chores} generate --check").run()?))?;
     step("compatibility check", || Ok(cmd!(sh, "{chores} compat").run()?))?;
+    step("contract tests", || {
+        Ok(cmd!(sh, "cargo test --quiet --test e2e").args(ALL).args(["--", QUICK]).run()?)
+    })?;
     step("lints", || {
         let clippy = cmd!(sh, "cargo clippy --all-targets --quiet").args(ALL);
         Ok(clippy.args(["--", "--deny", "warnings"]).run()?)
@@ -42,7 +48,7 @@ pub fn test() -> Result<()> {
         let threads = test_threads();
         let tests =
             cmd!(sh, "cargo test --quiet").args(ALL).args(["--", "--test-threads", &threads]);
-        Ok(tests.args(without).run()?)
+        Ok(tests.args(["--skip", QUICK]).args(without).run()?)
     })
 }
 

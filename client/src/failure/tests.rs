@@ -1,7 +1,7 @@
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 
-use crate::{Error, Failure, ResponseValue, types};
+use crate::{Error, ErrorCode, Failure, ResponseValue, types};
 
 #[test]
 fn errors_of_a_proxy_may_be_repeated() {
@@ -17,7 +17,10 @@ fn errors_of_a_proxy_may_be_repeated() {
 /// A terminal obeys them: this one would clear the screen and pretend that all is well.
 #[test]
 fn control_characters_of_a_refusal_are_escaped() {
-    let refusal = types::Error { error: 409, message: "\u{1b}[2Jdone\n\u{9b}1m".to_owned() };
+    let refusal = types::Error {
+        error: ErrorCode::Conflict.number(),
+        message: "\u{1b}[2Jdone\n\u{9b}1m".to_owned(),
+    };
     let response = ResponseValue::new(refusal, StatusCode::CONFLICT, HeaderMap::new());
     let failure = Failure::from(Error::ErrorResponse(response));
     assert_eq!(failure.to_string(), r"refused with 409: \u{1b}[2Jdone\n\u{9b}1m");

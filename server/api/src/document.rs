@@ -6,12 +6,7 @@
 //! `Error.error`) and removes what Dropshot adds (`4XX`, `5XX`). It must never change what the
 //! trait and the types say.
 
-use indexmap::IndexMap;
-use openapiv3::{
-    Components, Contact, Header, HeaderStyle, License, OpenAPI, Operation,
-    ParameterSchemaOrContent, PathItem, ReferenceOr, Response, Schema, SchemaData, SchemaKind,
-    SecurityRequirement, SecurityScheme, Server, ServerVariable, StatusCode, StringType, Type,
-};
+use openapiv3::{Header, OpenAPI, PathItem, ReferenceOr, StatusCode};
 use serde_json::{Value, json};
 
 use crate::api::plant_store_api_mod;
@@ -42,10 +37,9 @@ pub fn document() -> OpenAPI {
         .openapi(TITLE, VERSION)
         .json()
         .expect("the API description is a JSON document");
-    describe_error_codes(&mut described);
-    let mut document: OpenAPI =
-        serde_json::from_value(described).expect("Dropshot writes OpenAPI 3.0");
-    finish(&mut document);
+    complete(&mut described);
+    let mut document = serde_json::from_value(described).expect("it is OpenAPI 3.0");
+    describe_headers(&mut document);
     document
 }
 
@@ -62,22 +56,72 @@ pub fn document_text() -> String {
     text
 }
 
-/// Adds the values of `Error.error` to its description.
-fn describe_error_codes(document: &mut Value) {
-    let Some(Value::String(description)) =
-        document.pointer_mut("/components/schemas/Error/properties/error/description")
-    else {
-        unreachable!("the types describe `Error.error`");
-    };
+/// Completes the document: all but the headers, whose order a JSON value does not keep.
+fn complete(document: &mut Value) {
+    let info = &mut document["info"];
+    info["description"] = DESCRIPTION.into();
+    info["contact"] = json!({ "name": "The operator of this plant store" });
+    info["license"] = json!({ "name": "MIT", "url": "https://opensource.org/license/mit" });
+    let base_url = json!({
+        "default": "http://localhost:8080",
+        "description": "Where the service listens; the scheme is http.",
+    });
+    document["servers"] = json!([{
+        "url": "{base_url}",
+        "description": "A plant store.",
+        "variables": { "base_url": base_url },
+    }]);
+    document["security"] = json!([{ SECURITY_SCHEME: [] }]);
+
+    let components = &mut document["components"];
+    // RFC 6750, section 2.1: the one way in which a token is sent.
+    components["securitySchemes"][SECURITY_SCHEME] = json!({
+        "type": "http",
+        "scheme": "bearer",
+        "description": "`Authorization: Bearer <ACCESS_TOKEN>`, with a token of this store.",
+    });
+    // Not attributes of the types: the example of a flattened type takes the place of that of the
+    // type that flattens it.
+    components["schemas"]["NewPlant"]["example"] = json!(NewPlant::example());
+    components["schemas"]["Plant"]["example"] = json!(Plant::example());
+    describe_error_codes(&mut components["schemas"]["Error"]["properties"]["error"]);
+    let refusal = take_refusal(components);
+    let paths = members(&mut document["paths"]);
+    for operation in paths.flat_map(members) {
+        operation["requestBody"]["description"] = "The plant to create.".into();
+        let responses = operation["responses"].as_object_mut().expect("an operation has responses");
+        responses.retain(|status, _| !status.ends_with("XX"));
+        responses.insert("400".into(), refusal.clone());
+    }
+}
+
+/// The values of the members of an object.
+fn members(object: &mut Value) -> impl Iterator<Item = &mut Value> {
+    object.as_object_mut().expect("it is an object").values_mut()
+}
+
+/// Adds the table of [`ErrorCode`] to `Error.error`: for people in its description, for programs as
+/// the open enumeration `x-extensible-enum` and as `x-error-codes`.
+fn describe_error_codes(error: &mut Value) {
+    let codes = || ErrorCode::ALL.iter();
     let row = |code: &ErrorCode| format!("{}: {}", code.number(), code.meaning());
-    let rows: Vec<_> = ErrorCode::ALL.iter().map(row).collect();
-    *description = format!(
-        "{description} {}. After {} the same plant may be sent again, as it \
-         is. A value that a client does not know means the same as the x00 of its class (RFC 9110, \
-         section 15).",
-        rows.join("; "),
-        numbers(ErrorCode::may_pass),
+    let description = format!(
+        "{} {}. After {} the same plant may be sent again, as it is. A value that a client does not \
+         know means the same as the x00 of its class (RFC 9110, section 15).",
+        error["description"].as_str().unwrap_or_default(),
+        codes().map(row).collect::<Vec<_>>().join("; "),
+        numbers(ErrorCode::is_retryable),
     );
+    let row = |code: &ErrorCode| {
+        json!({
+            "error": code.number(),
+            "meaning": code.meaning(),
+            "retryable": code.is_retryable(),
+        })
+    };
+    error["description"] = description.into();
+    error["x-extensible-enum"] = codes().map(|code| code.number()).collect();
+    error["x-error-codes"] = codes().map(row).collect();
 }
 
 /// The values of `error` of which that holds.
@@ -86,127 +130,53 @@ fn numbers(holds: impl Fn(ErrorCode) -> bool) -> String {
     codes.map(|code| code.number().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-fn finish(document: &mut OpenAPI) {
-    document.info.description = Some(DESCRIPTION.into());
-    document.info.contact = Some(Contact {
-        name: Some("The operator of this plant store".into()),
-        ..Contact::default()
-    });
-    document.info.license = Some(License {
-        name: "MIT".into(),
-        url: Some("https://opensource.org/license/mit".into()),
-        ..License::default()
-    });
-    document.servers = vec![server()];
-    document.security = Some(vec![SecurityRequirement::from([(SECURITY_SCHEME.into(), vec![])])]);
-
-    let components = document.components.get_or_insert_default();
-    components.security_schemes.insert(SECURITY_SCHEME.into(), ReferenceOr::Item(bearer()));
-    set_example(components, "NewPlant", json!(NewPlant::example()));
-    set_example(components, "Plant", json!(Plant::example()));
-    let refusal = take_refusal(components);
-    for (_, path) in &mut document.paths.paths {
-        let ReferenceOr::Item(path) = path else { unreachable!("Dropshot writes paths in place") };
-        for operation in operations(path) {
-            describe_body(operation);
-            describe_responses(operation, &refusal);
-        }
-    }
-}
-
-/// Not an attribute of the type: the example of a flattened type takes the place of that of the
-/// type that flattens it.
-fn set_example(components: &mut Components, schema: &str, example: Value) {
-    let Some(ReferenceOr::Item(schema)) = components.schemas.get_mut(schema) else {
-        unreachable!("the types are components of the document");
-    };
-    schema.schema_data.example = Some(example);
-}
-
-/// The operations of a path, one for each of its methods.
-fn operations(path: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
-    let PathItem { get, put, post, delete, options, head, patch, trace, .. } = path;
-    [get, put, post, delete, options, head, patch, trace].into_iter().flatten()
-}
-
-fn server() -> Server {
-    let base_url = ServerVariable {
-        default: "http://localhost:8080".into(),
-        description: Some("Where the service listens; the scheme is http.".into()),
-        ..ServerVariable::default()
-    };
-    Server {
-        url: "{base_url}".into(),
-        description: Some("A plant store.".into()),
-        variables: Some([("base_url".to_owned(), base_url)].into()),
-        ..Server::default()
-    }
-}
-
-/// RFC 6750, section 2.1: the one way in which a token is sent.
-fn bearer() -> SecurityScheme {
-    SecurityScheme::HTTP {
-        scheme: "bearer".into(),
-        bearer_format: None,
-        description: Some(
-            "`Authorization: Bearer <ACCESS_TOKEN>`, with a token of this store.".into(),
-        ),
-        extensions: IndexMap::default(),
-    }
-}
-
 /// Dropshot keeps its refusal among the components, because `4XX` and `5XX` share it. This contract
 /// has one status for a refusal, so the refusal moves to that status.
-fn take_refusal(components: &mut Components) -> Response {
-    let Some((_, ReferenceOr::Item(mut refusal))) = components.responses.pop() else {
-        unreachable!("Dropshot describes an operation's error type as a response component");
-    };
-    assert!(components.responses.is_empty(), "the operations share one error type");
-    refusal.description = "Unexpected error".into();
-    let with_pause = numbers(|code| code.retry_after().is_some());
-    let retry_after = format!("Seconds to wait before sending again, if `error` is {with_pause}.");
-    refusal.headers = [
-        header("WWW-Authenticate", "The challenge of RFC 6750, if `error` is 401."),
-        header("Retry-After", &retry_after),
-    ]
-    .into();
+fn take_refusal(components: &mut Value) -> Value {
+    let mut responses = components["responses"].take();
+    let mut refusals = members(&mut responses);
+    let mut refusal = refusals.next().expect("the error type is a component").take();
+    assert!(refusals.next().is_none(), "the operations share one error type");
+    components.as_object_mut().expect("it is an object").remove("responses");
+    refusal["description"] = "Unexpected error".into();
+    // A whole answer for each value of `error`, by its number.
+    for code in ErrorCode::ALL {
+        refusal["content"]["application/json"]["examples"][code.number().to_string()] = json!({
+            "summary": code.meaning(),
+            "value": { "error": code.number(), "message": code.example() },
+        });
+    }
     refusal
 }
 
-fn describe_body(operation: &mut Operation) {
-    if let Some(ReferenceOr::Item(body)) = &mut operation.request_body {
-        body.description = Some("The plant to create.".into());
-    }
-}
-
-fn describe_responses(operation: &mut Operation, refusal: &Response) {
-    let responses = &mut operation.responses.responses;
-    responses.retain(|status, _| matches!(status, StatusCode::Code(_)));
-    responses.insert(StatusCode::Code(400), ReferenceOr::Item(refusal.clone()));
-    for (_, response) in responses {
-        if let ReferenceOr::Item(response) = response {
-            response.headers.extend([header(
-                "X-Request-Id",
-                "The id of this request in the service's log: name it when you ask for help.",
-            )]);
+fn describe_headers(document: &mut OpenAPI) {
+    let with_pause = numbers(|code| code.retry_after().is_some());
+    let retry_after = format!("Seconds to wait before sending again, if `error` is {with_pause}.");
+    let of_refusals = [
+        header("WWW-Authenticate", "The challenge of RFC 6750, if `error` is 401.", "string"),
+        header("Retry-After", &retry_after, "integer"),
+    ];
+    let of_all = header(
+        "X-Request-Id",
+        "The id of this request in the service's log: name it when you ask for help.",
+        "string",
+    );
+    for path in document.paths.paths.values_mut() {
+        let ReferenceOr::Item(path) = path else { unreachable!("Dropshot writes paths in place") };
+        let PathItem { get, put, post, delete, options, head, patch, trace, .. } = path;
+        let operations = [get, put, post, delete, options, head, patch, trace];
+        let responses = operations.into_iter().flatten().flat_map(|it| &mut it.responses.responses);
+        for (status, response) in responses {
+            let ReferenceOr::Item(response) = response else { continue };
+            if *status == StatusCode::Code(400) {
+                response.headers.extend(of_refusals.clone());
+            }
+            response.headers.extend([of_all.clone()]);
         }
     }
 }
 
-fn header(name: &str, description: &str) -> (String, ReferenceOr<Header>) {
-    let schema = Schema {
-        schema_data: SchemaData::default(),
-        schema_kind: SchemaKind::Type(Type::String(StringType::default())),
-    };
-    let header = Header {
-        description: Some(description.into()),
-        style: HeaderStyle::Simple,
-        required: false,
-        deprecated: None,
-        format: ParameterSchemaOrContent::Schema(ReferenceOr::Item(schema)),
-        example: None,
-        examples: IndexMap::default(),
-        extensions: IndexMap::default(),
-    };
-    (name.into(), ReferenceOr::Item(header))
+fn header(name: &str, description: &str, kind: &str) -> (String, ReferenceOr<Header>) {
+    let header = json!({ "description": description, "schema": { "type": kind } });
+    (name.into(), ReferenceOr::Item(serde_json::from_value(header).expect("it is a header")))
 }

@@ -1,8 +1,7 @@
 //! The values of `Error.error`: the one table of them.
 //!
-//! The document's description of `Error.error`, the metrics, `Retry-After` and every refusal take
-//! them from here. Tests compare the client, the READMEs, the recipes and the way of a request in
-//! the service's documentation with this table.
+//! The document, the metrics, `Retry-After` and every refusal take them from here. The client, the
+//! READMEs and the recipes are generated from the document.
 
 use strum::VariantArray;
 
@@ -31,27 +30,60 @@ enum Repeat {
 }
 
 impl ErrorCode {
-    /// The table: each value, when a client meets it, and whether the same request may succeed
-    /// later. The words are published.
-    const fn row(self) -> (u16, &'static str, Repeat) {
+    /// The table: the number, when a client meets it, a `message` that the service sends with it, and
+    /// whether the same request may succeed later. Its words are published.
+    const fn row(self) -> (u16, &'static str, &'static str, Repeat) {
         match self {
-            Self::BadRequest => (400, "the body is not a NewPlant", Repeat::No),
-            Self::Unauthorized => (401, "no valid bearer token", Repeat::No),
-            Self::RequestTimeout => (408, "the body did not arrive in time", Repeat::Yes),
-            Self::Conflict => (409, "the id belongs to a different plant", Repeat::No),
-            Self::ContentTooLarge => (413, "the body is too large", Repeat::No),
-            Self::UnsupportedMediaType => {
-                (415, "the body is not plain application/json", Repeat::No)
+            Self::BadRequest => {
+                (400, "the body is not a NewPlant", "`name` is missing", Repeat::No)
             }
+            Self::Unauthorized => (
+                401,
+                "no valid bearer token",
+                "the bearer token is unknown, expired or revoked: ask the operator for a new one",
+                Repeat::No,
+            ),
+            Self::RequestTimeout => (
+                408,
+                "the body did not arrive in time",
+                "the body did not arrive within 10s",
+                Repeat::Yes,
+            ),
+            Self::Conflict => (
+                409,
+                "the id belongs to a different plant",
+                "plant 1 exists and is a different one: choose another id",
+                Repeat::No,
+            ),
+            Self::ContentTooLarge => {
+                (413, "the body is too large", "the body is larger than 65536 bytes", Repeat::No)
+            }
+            Self::UnsupportedMediaType => (
+                415,
+                "the body is not plain application/json",
+                "the body must be sent as `Content-Type: application/json`",
+                Repeat::No,
+            ),
             // A token's rate is counted by the second.
-            Self::TooManyRequests => {
-                (429, "more creates a second than the token may send", Repeat::After(1))
-            }
-            Self::InternalServerError => (500, "a fault of the service", Repeat::Yes),
+            Self::TooManyRequests => (
+                429,
+                "more creates a second than the token may send",
+                "the token may send 50 creates a second: send the plant again in a moment, as it is",
+                Repeat::After(1),
+            ),
+            Self::InternalServerError => (
+                500,
+                "a fault of the service",
+                "the service failed; the operator finds the cause in the log by the request id",
+                Repeat::Yes,
+            ),
             // Overload passes as fast as commits do, and the header counts whole seconds.
-            Self::ServiceUnavailable => {
-                (503, "the service cannot take the plant now", Repeat::After(1))
-            }
+            Self::ServiceUnavailable => (
+                503,
+                "the service cannot take the plant now",
+                "the service is at its limit: send the plant again in a moment, as it is",
+                Repeat::After(1),
+            ),
         }
     }
 
@@ -59,27 +91,28 @@ impl ErrorCode {
     pub const ALL: &[Self] = Self::VARIANTS;
 
     /// The value.
-    #[must_use]
     pub const fn number(self) -> u16 {
         self.row().0
     }
 
     /// When a client meets the value, in the words of the published document.
-    #[must_use]
     pub const fn meaning(self) -> &'static str {
         self.row().1
     }
 
+    /// A `message` that the service sends with the value.
+    pub const fn example(self) -> &'static str {
+        self.row().2
+    }
+
     /// Whether the same request may succeed later.
-    #[must_use]
-    pub const fn may_pass(self) -> bool {
-        !matches!(self.row().2, Repeat::No)
+    pub const fn is_retryable(self) -> bool {
+        !matches!(self.row().3, Repeat::No)
     }
 
     /// The seconds of the answer's `Retry-After`.
-    #[must_use]
     pub const fn retry_after(self) -> Option<u16> {
-        match self.row().2 {
+        match self.row().3 {
             Repeat::After(seconds) => Some(seconds),
             Repeat::No | Repeat::Yes => None,
         }

@@ -45,19 +45,6 @@ pub struct Error {
 }
 
 impl NewPlant {
-    /// A plant with the required members alone.
-    #[must_use]
-    pub fn new(id: i64, name: impl Into<String>) -> Self {
-        Self { id, plant: Plant { name: name.into(), tag: None } }
-    }
-
-    /// How many bytes its texts take.
-    #[must_use]
-    pub fn size(&self) -> usize {
-        let Plant { name, tag } = &self.plant;
-        name.len() + tag.as_ref().map_or(0, String::len)
-    }
-
     /// The example of the document.
     pub(crate) fn example() -> Self {
         Self { id: 1, plant: Plant::example() }

@@ -5,11 +5,15 @@ use std::io::Write;
 use anyhow::{Error, Result, bail};
 use bytesize::ByteSize;
 use serde::Serialize;
+use serde_json::{Map, Value};
 
-use crate::command::progress;
+use crate::command::pages::for_each_page;
 use crate::command::stdout::stdout;
 use crate::command::store_args::StoreArgs;
-use crate::store::{self, Reason, Sizes, Store, StoreError, StoreUrl};
+use crate::store::{Engine, Reason, Row, Sizes, StoreError, StoreUrl};
+
+/// How many malformed plants are named.
+const MOST_NAMED: u64 = 10;
 
 /// Check whether the store is sound, also while a server runs on it
 ///
@@ -59,7 +63,7 @@ struct Amounts {
 /// Prints the report.
 pub fn run(args: &Args) -> Result<()> {
     let url = &args.store.url;
-    let report = look(url).unwrap_or_else(|fault| of_fault(&fault));
+    let report = look(&args.store).unwrap_or_else(|fault| of_fault(&fault));
     let mut stdout = stdout();
     if args.json {
         writeln!(stdout, "{}", serde_json::to_string_pretty(&report)?)?;
@@ -83,10 +87,10 @@ pub fn run(args: &Args) -> Result<()> {
     }
 }
 
-fn look(url: &StoreUrl) -> Result<Report> {
-    let store = store::open(url)?;
+fn look(store: &StoreArgs) -> Result<Report> {
+    let store = store.open()?;
     let mut faults = store.check()?;
-    let contents = match read(&*store) {
+    let contents = match read(&*store, &mut faults) {
         Ok(amounts) => Some(amounts),
         // What was found before says why.
         Err(fault) if !faults.is_empty() => {
@@ -107,15 +111,23 @@ fn of_fault(fault: &Error) -> Report {
     }
 }
 
-fn read(store: &dyn Store) -> Result<Amounts> {
-    let bar = progress::of_plants(store)?;
-    let mut plants = 0;
-    for page in store.plants()? {
-        let page = page?.len() as u64;
-        plants += page;
-        bar.inc(page);
+/// Reads every row. A plant that is not JSON is a fault, which is said of the first few.
+fn read(store: &dyn Engine, faults: &mut Vec<String>) -> Result<Amounts> {
+    let (mut plants, mut malformed) = (0, 0);
+    let is_malformed = |row: &&Row| serde_json::from_str::<Map<String, Value>>(&row.plant).is_err();
+    for_each_page(store, |page| {
+        for row in page.iter().filter(is_malformed) {
+            malformed += 1;
+            if malformed <= MOST_NAMED {
+                faults.push(format!("the plant of the id {} is not a JSON object", row.id));
+            }
+        }
+        plants += page.len() as u64;
+        Ok(())
+    })?;
+    if malformed > MOST_NAMED {
+        faults.push(format!("{} more plants are not JSON objects", malformed - MOST_NAMED));
     }
-    bar.finish_and_clear();
     let tokens = store.tokens()?.len() as u64;
     let Sizes { store: store_bytes, wal: wal_bytes, .. } = store.sizes()?;
     Ok(Amounts { plants, tokens, store_bytes, wal_bytes })

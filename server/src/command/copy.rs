@@ -1,74 +1,73 @@
 //! `plant-store copy`: backup, restore, and a move to another place.
 
 use std::io::Write;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
-use indicatif::ProgressBar;
+use anyhow::{Result, bail};
 
-use crate::command::interruption::Interruption;
-use crate::command::progress;
+use crate::command::pages::for_each_page;
 use crate::command::stdout::stdout;
-use crate::command::tally::Tally;
-use crate::store::{self, Contents, StoreUrl};
-use crate::token::StoredToken;
-use crate::types::NewPlant;
+use crate::store::{self, Engine, Outcome, StoreError, StoreUrl};
 
-/// Copy every plant and every token to a new store, also while a server runs on the old one
+/// How long a database may take for a page of plants.
+const COMMIT_LIMIT: Duration = Duration::from_mins(1);
+
+/// Copy every plant and every token to another store, also while a server runs on the first one
 ///
-/// The new store appears whole and synced, or not at all. It holds every plant that is in the old
-/// one when the command starts. Of those that are created meanwhile, it holds some.
+/// The copy holds every plant that was in the store when the command started. Of those that are
+/// created meanwhile, it holds some. A file appears whole and synced, or not at all. Into a database
+/// the command may be run again after an interruption: it adds what is missing.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// The store to copy
     #[arg(long, value_name = "URL")]
     from: StoreUrl,
 
-    /// Where the new store is to be; nothing may be there yet
+    /// Where the copy is to be: a file that is not there yet, or a database
     #[arg(long, value_name = "URL")]
     to: StoreUrl,
+
+    /// PEM file with the authority of a database's certificate
+    #[arg(long, value_name = "FILE", env = "PLANT_STORE_STORE_CA")]
+    store_ca: Option<PathBuf>,
 }
 
-/// Copies, reads the copy back, and publishes it if the two are the same.
+/// Copies, and prints how much.
 pub fn run(args: &Args) -> Result<()> {
-    let Args { from, to } = args;
-    let interruption = Interruption::handle()?;
-    let source = store::open(from)?;
-    let mut copy = store::begin(to)?;
-    copy.unfinished().inspect(|file| interruption.removes(file));
-    let bar = progress::of_plants(&*source)?;
-
-    bar.set_message("copying ");
-    let tokens = source.tokens()?;
-    for token in &tokens {
-        copy.add_token(token)?;
-    }
-    let sent = walk(&*source, &tokens, &bar, &interruption, |page| Ok(copy.add(page)?))?;
-    bar.set_message("checking ");
-    bar.set_position(0);
-    let found = walk(&*copy, &copy.tokens()?, &bar, &interruption, |_| Ok(()))?;
-    bar.finish_and_clear();
-
-    ensure!(sent == found, "{from} has {sent}, and the copy {found}; nothing is at {to}");
-    ensure!(copy.publish()?, "something else is at {to} by now; it is left as it is");
-    writeln!(stdout(), "{from}: {sent}\n{to}: {found}")?;
+    let Args { from, to, store_ca } = args;
+    let ca = store_ca.as_deref();
+    let source = store::open(from, ca)?;
+    let (mut plants, mut tokens) = (0, 0);
+    store::fill(to, ca, &mut |copy| {
+        (plants, tokens) = (0, copy_tokens(&*source, copy)?);
+        for_each_page(&*source, |page| {
+            let outcomes = copy.commit(page, Instant::now() + COMMIT_LIMIT)?;
+            copy.upkeep()?;
+            if let Some(at) = outcomes.iter().position(|outcome| *outcome == Outcome::Conflict) {
+                bail!(
+                    "{to} has a different plant under the id {}: it is left as it is",
+                    page[at].id
+                );
+            }
+            plants += page.len();
+            Ok(())
+        })
+    })?;
+    writeln!(stdout(), "{from} is copied to {to}; plants: {plants}, tokens: {tokens}")?;
     Ok(())
 }
 
-/// Visits every page of plants, and counts all that is there.
-fn walk(
-    contents: &dyn Contents,
-    tokens: &[StoredToken],
-    bar: &ProgressBar,
-    interruption: &Interruption,
-    mut visit: impl FnMut(&[NewPlant]) -> Result<()>,
-) -> Result<Tally> {
-    let mut tally = Tally::of(tokens);
-    for page in contents.plants()? {
-        interruption.check()?;
-        let page = page?;
-        visit(&page)?;
-        tally.add_plants(&page);
-        bar.inc(page.len() as u64);
+/// Copies the tokens that the copy does not have yet.
+fn copy_tokens(source: &dyn Engine, copy: &dyn Engine) -> Result<usize> {
+    let tokens = source.tokens()?;
+    let there = copy.tokens()?;
+    for token in tokens.iter().filter(|token| !there.contains(token)) {
+        copy.add_token(token).map_err(|error| match error {
+            StoreError::TokenNameTaken(_) => anyhow::Error::from(error)
+                .context("the copy has another token of that name; nothing is written over"),
+            error => error.into(),
+        })?;
     }
-    Ok(tally)
+    Ok(tokens.len())
 }

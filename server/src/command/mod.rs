@@ -4,18 +4,13 @@ mod check;
 mod completions;
 mod copy;
 mod export;
-mod interruption;
-pub mod mistake;
 mod openapi;
-pub mod password;
-mod progress;
+mod pages;
 mod serve;
 mod stdout;
 mod store_args;
-mod tally;
 mod token;
 mod value;
-mod variables;
 
 use anyhow::{Error, Result};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -41,21 +36,11 @@ enum Command {
 }
 
 /// The exit status of a command that has failed.
-#[must_use]
 pub fn exit_status(error: &Error) -> u8 {
     if error.is::<check::CannotCheck>() { 2 } else { 1 }
 }
 
 impl Cli {
-    /// What the person who typed the command should know before it runs. `serve` says it in its log.
-    #[must_use]
-    pub fn warnings(&self) -> Vec<String> {
-        match self.command {
-            Command::Serve(_) => Vec::new(),
-            _ => variables::unknown(&Self::command()),
-        }
-    }
-
     /// Runs the command.
     ///
     /// # Errors
@@ -63,7 +48,7 @@ impl Cli {
     /// What went wrong, for the person who typed the command.
     pub fn run(self) -> Result<()> {
         match self.command {
-            Command::Serve(args) => serve::run(&args, &variables::unknown(&Self::command())),
+            Command::Serve(args) => serve::run(&args),
             Command::Token(command) => token::run(command),
             Command::Export(args) => export::run(&args),
             Command::Copy(args) => copy::run(&args),

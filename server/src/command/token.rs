@@ -1,13 +1,13 @@
 //! `plant-store token`: issue, list and revoke.
 //!
-//! They change the store, and then wait until the servers that run on it have read the change: it is
-//! in force when the command returns.
+//! They change the store, and then wait for as long as a running server may use the tokens that it has
+//! read before: the change is in force when the command returns.
 
 use std::io::Write;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, bail};
 use chrono::{DateTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 use clap::Subcommand;
 use comfy_table::{Table, presets};
@@ -16,12 +16,7 @@ use serde::Serialize;
 use crate::command::stdout::stdout;
 use crate::command::store_args::StoreArgs;
 use crate::command::value::time;
-use crate::store::{self, Tokens};
-use crate::token::{StoredToken, TokenName};
-
-/// How long a command waits for the running servers, and how often it asks.
-const IN_FORCE_LIMIT: Duration = Duration::from_secs(5);
-const POLL: Duration = Duration::from_millis(10);
+use crate::token::{LEASE, StoredToken, TokenName};
 
 /// Issue, list and revoke tokens, also while the server runs
 #[derive(Debug, Subcommand)]
@@ -64,17 +59,16 @@ pub fn run(command: Command) -> Result<()> {
         Command::Create { name, expires_in, store } => {
             let expires_at = expires_in.map(|after| expiry(after.into())).transpose()?;
             let (token, stored) = StoredToken::issue(name, expires_at);
-            let store = store::open_tokens(&store.url)?;
+            let store = store.open()?;
             store.add_token(&stored)?;
             if let Err(cause) = writeln!(stdout, "{}", token.reveal()) {
                 store.revoke_token(&stored.name)?;
                 bail!("{cause}; nobody has seen the token, so it is revoked");
             }
-            wait_until_in_force(&*store)?;
+            thread::sleep(LEASE);
         }
         Command::List { json, store } => {
-            let tokens: Vec<_> =
-                store::open(&store.url)?.tokens()?.into_iter().map(Listed::from).collect();
+            let tokens: Vec<_> = store.open()?.tokens()?.into_iter().map(Listed::from).collect();
             if json {
                 serde_json::to_writer_pretty(&mut stdout, &tokens)?;
                 writeln!(stdout)?;
@@ -83,24 +77,10 @@ pub fn run(command: Command) -> Result<()> {
             }
         }
         Command::Revoke { name, store } => {
-            let store = store::open_tokens(&store.url)?;
+            let store = store.open()?;
             store.revoke_token(&name)?;
-            wait_until_in_force(&*store)?;
+            thread::sleep(LEASE);
         }
-    }
-    Ok(())
-}
-
-/// Waits for the servers that run on the store, if there are any, to read the tokens again.
-fn wait_until_in_force(store: &dyn Tokens) -> Result<()> {
-    let started = Instant::now();
-    while !store.are_tokens_in_force()? {
-        ensure!(
-            started.elapsed() < IN_FORCE_LIMIT,
-            "the change is stored, but the running server has not read it within {IN_FORCE_LIMIT:?}: \
-             its log may say why"
-        );
-        thread::sleep(POLL);
     }
     Ok(())
 }

@@ -1,189 +1,181 @@
 //! The tokens that the running server accepts, in memory.
 //!
-//! Authentication never reads the store. Ten times a second a task asks the store whether the tokens
-//! have changed, and then reloads them; the command that changed them waits for that. Expiry is
-//! checked against the clock at each request.
+//! Authentication never reads the store. Twice a second a task reads all tokens, and what it has read
+//! may be used for [`LEASE`], counted from before it was read. A command that changes the tokens waits
+//! for as long, so no server accepts a token after `token revoke` has returned: neither one that was
+//! stopped or suspended, nor one that cannot read its store. Expiry is checked at each request.
 //!
 //! Only digests are here. Nothing in this module may keep a token.
 
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::num::NonZeroU32;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use metrics::{Counter, counter, describe_counter};
+use nix::time::{ClockId, clock_gettime};
+use parking_lot::RwLock;
 use slog::{Logger, warn};
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::{MissedTickBehavior, interval};
 
-use crate::http::rates::Rate;
-use crate::store::{Contents, ServedStore, StoreError};
-use crate::token::{StoredToken, Token, TokenDigest};
+use crate::http::refusal::Refusal;
+use crate::log::Lasting;
+use crate::store::{Engine, StoreError};
+use crate::token::{LEASE, StoredToken, TokenDigest, TokenName};
 
-/// How often the store is asked whether the tokens have changed.
-const ASK_EVERY: Duration = Duration::from_millis(100);
+/// How often the tokens are read.
+const READ_EVERY: Duration = Duration::from_millis(500);
 
-/// How often the tokens are reloaded even if the store does not say that they have changed.
-const RELOAD_EVERY: Duration = Duration::from_secs(1);
+const PAST_RATE: &str = "plant_store_creates_past_rate_total";
 
-/// The accepted tokens, shared between the requests and the reloading task.
-///
-/// By default they are not known: before they are loaded, no token is accepted and none refused.
-#[derive(Clone, Default)]
+/// The accepted tokens, shared between the requests and the task that reads them.
+#[derive(Clone)]
 pub struct AcceptedTokens {
-    loaded: Arc<RwLock<Loaded>>,
+    read: Arc<RwLock<Read>>,
     /// How many creates a second each token may send.
     max_rate: Option<NonZeroU32>,
+    /// How many creates of one token may be in the service at a time.
+    places: usize,
 }
 
 /// The tokens as they were read last.
 #[derive(Default)]
-struct Loaded {
-    tokens: Option<ByDigest>,
-    /// Until when they may be used, see [`ServedStore::tokens_hold_for`]. After that, a command that
-    /// did not wait for this server may have revoked a token.
-    until: Option<Instant>,
+struct Read {
+    tokens: HashMap<TokenDigest, Arc<Accepted>>,
+    /// Until when they may be used, by [`now`].
+    until: Duration,
 }
-
-type ByDigest = HashMap<TokenDigest, Arc<Accepted>>;
 
 /// An accepted token.
 pub struct Accepted {
     /// What the store keeps of it.
     pub token: StoredToken,
     /// Its rate, if tokens have one.
-    pub rate: Option<Rate>,
+    rate: Option<Rate>,
+    /// Its share of the places.
+    pub places: Arc<Semaphore>,
 }
 
-/// Why a token is not accepted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NotAccepted {
-    /// It is not among those of the store, or it has expired.
-    Refused,
-    /// The store could not be asked yet, or for too long.
-    NotKnown,
+impl Accepted {
+    /// Counts a create of the token.
+    ///
+    /// # Errors
+    ///
+    /// It is one more than the token may send.
+    pub fn check_rate(&self) -> Result<(), Refusal> {
+        let Some(rate) = &self.rate else { return Ok(()) };
+        rate.limiter.check().map_err(|_| {
+            rate.past.increment(1);
+            Refusal::TooManyCreates { limit: rate.limit }
+        })
+    }
+}
+
+/// How many creates a second a token may send.
+struct Rate {
+    limit: NonZeroU32,
+    limiter: DefaultDirectRateLimiter,
+    /// The creates that were refused.
+    past: Counter,
+}
+
+impl Rate {
+    /// The token of that name may send so many creates a second to this server, and no more in any
+    /// second: a tenth of them may come at once, the others evenly.
+    fn new(limit: NonZeroU32, token: &TokenName) -> Self {
+        describe_counter!(PAST_RATE, "Creates past the rate of their token, by its name.");
+        // The bucket and what flows into it in a second are together the limit.
+        let at_once = limit.get().div_ceil(10);
+        let refill = NonZeroU32::MIN.saturating_add(limit.get() - at_once);
+        let at_once = NonZeroU32::MIN.saturating_add(at_once - 1);
+        let limiter = RateLimiter::direct(Quota::per_second(refill).allow_burst(at_once));
+        Self { limit, limiter, past: counter!(PAST_RATE, "token" => token.to_string()) }
+    }
 }
 
 impl AcceptedTokens {
-    /// No tokens yet. Each may send so many creates a second; without a number, any.
-    #[must_use]
-    pub fn new(max_rate: Option<NonZeroU32>) -> Self {
-        Self { max_rate, ..Self::default() }
+    /// No tokens yet. Each may send so many creates a second, or any; and half of `max_creates` of them
+    /// may be in the service at a time.
+    pub fn new(max_rate: Option<NonZeroU32>, max_creates: NonZeroU32) -> Self {
+        let places = (max_creates.get() as usize).div_ceil(2).min(Semaphore::MAX_PERMITS);
+        Self { read: Arc::default(), max_rate, places }
     }
 
-    /// Loads the tokens that the store holds now, and returns how many there are.
-    pub fn load(&self, store: &dyn Contents) -> Result<usize, StoreError> {
+    /// Reads the tokens of the store, and returns how many there are.
+    pub fn read(&self, store: &dyn Engine) -> Result<usize, StoreError> {
+        // A change that is made while the tokens are read may not be among them.
+        let until = now() + LEASE;
         let tokens = self.by_digest(store.tokens()?);
         let count = tokens.len();
-        self.loaded_mut().tokens = Some(tokens);
+        *self.read.write() = Read { tokens, until };
         Ok(count)
     }
 
     /// Whether the tokens are known. If not, the error says why, in words for operators.
     pub fn readiness(&self) -> Result<(), &'static str> {
-        let loaded = self.loaded();
-        match loaded.tokens {
-            None => Err("the store has not been reached yet"),
-            Some(_) if loaded.are_old() => Err("the tokens cannot be read"),
-            Some(_) => Ok(()),
-        }
+        if self.read.read().holds() { Ok(()) } else { Err("the tokens cannot be read") }
     }
 
-    /// The token, if it is accepted at this moment.
-    pub fn find(&self, token: &Token) -> Result<Arc<Accepted>, NotAccepted> {
-        let loaded = self.loaded();
-        let known = loaded.tokens.as_ref().filter(|_| !loaded.are_old());
-        let found = known.ok_or(NotAccepted::NotKnown)?.get(&token.digest());
-        let found = found.filter(|found| !found.token.has_expired());
-        found.map(Arc::clone).ok_or(NotAccepted::Refused)
-    }
-
-    /// Reloads the set when it has changed. Never ends.
+    /// The token with that digest, if it is accepted at this moment.
     ///
-    /// While the store cannot be read, the last known set stays, and the log says so: a fault of the
-    /// disk must not become a 401. It stays for [`ServedStore::tokens_hold_for`].
-    pub async fn keep_fresh(self, store: Arc<dyn ServedStore>, log: Logger) -> Infallible {
-        let mut ticks = tokio::time::interval(ASK_EVERY);
-        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        self.hold(&*store, Instant::now());
-        let mut known = None;
-        let mut last_cause = String::new();
+    /// # Errors
+    ///
+    /// It is not among those of the store, or it has expired; or the tokens were read too long ago.
+    pub fn find(&self, digest: &TokenDigest) -> Result<Arc<Accepted>, Refusal> {
+        let read = self.read.read();
+        if !read.holds() {
+            return Err(Refusal::StoreUnavailable);
+        }
+        let found = read.tokens.get(digest).filter(|found| !found.token.has_expired());
+        found.map(Arc::clone).ok_or(Refusal::TokenNotAccepted)
+    }
+
+    /// Reads the tokens again and again. While that fails, the log says so: a fault of the disk must not
+    /// become a 401.
+    pub async fn watch(self, store: Arc<dyn Engine>, log: Logger) {
+        let mut ticks = interval(READ_EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut last_cause = Lasting::default();
         loop {
             ticks.tick().await;
             let (tokens, store) = (self.clone(), Arc::clone(&store));
-            let refreshed =
-                tokio::task::spawn_blocking(move || tokens.refresh(&*store, known)).await;
-            match refreshed.map_err(|panic| panic.to_string()) {
-                Ok(Ok(changes)) => {
-                    known = Some(changes);
-                    last_cause.clear();
+            let read = spawn_blocking(move || tokens.read(&*store).map_err(|it| it.to_string()));
+            match read.await.unwrap_or_else(|panic| Err(panic.to_string())) {
+                Err(cause) if last_cause.is_new(&cause) => {
+                    warn!(log, "the tokens cannot be read"; "cause" => cause);
                 }
-                Ok(Err(error)) => report(&log, &mut last_cause, error.to_string()),
-                Err(panic) => report(&log, &mut last_cause, panic),
+                Err(_) => {}
+                Ok(_) => _ = last_cause.ends(),
             }
         }
     }
 
-    /// Reloads the set if the tokens have changed, or if the set is old. Returns what is known
-    /// afterwards.
-    fn refresh(&self, store: &dyn ServedStore, known: Option<Known>) -> Result<Known, StoreError> {
-        let changes = store.token_changes()?;
-        if let Some(known) = known
-            && known.changes == changes
-            && known.since.elapsed() < RELOAD_EVERY
-        {
-            return Ok(known);
-        }
-        let since = Instant::now();
-        self.load(store)?;
-        store.confirm_tokens(changes)?;
-        self.hold(store, since);
-        Ok(Known { changes, since })
-    }
-
-    fn hold(&self, store: &dyn ServedStore, since: Instant) {
-        self.loaded_mut().until = store.tokens_hold_for().map(|time| since + time);
-    }
-
-    /// A token that was loaded before keeps what it has used of its rate.
-    fn by_digest(&self, tokens: Vec<StoredToken>) -> ByDigest {
-        let last = self.loaded().tokens.clone().unwrap_or_default();
-        let accept = |token: StoredToken| match last.get(&token.digest) {
+    /// A token that was read before keeps its places, and what it has used of its rate.
+    fn by_digest(&self, tokens: Vec<StoredToken>) -> HashMap<TokenDigest, Arc<Accepted>> {
+        let last = self.read.read();
+        let accept = |token: StoredToken| match last.tokens.get(&token.digest) {
             Some(last) if last.token == token => Arc::clone(last),
             _ => {
-                let rate = self.max_rate.map(|limit| Rate::new(limit, token.name.as_str()));
-                Arc::new(Accepted { token, rate })
+                let rate = self.max_rate.map(|limit| Rate::new(limit, &token.name));
+                Arc::new(Accepted { token, rate, places: Arc::new(Semaphore::new(self.places)) })
             }
         };
         tokens.into_iter().map(|token| (token.digest, accept(token))).collect()
     }
+}
 
-    fn loaded(&self) -> RwLockReadGuard<'_, Loaded> {
-        self.loaded.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn loaded_mut(&self) -> RwLockWriteGuard<'_, Loaded> {
-        self.loaded.write().unwrap_or_else(PoisonError::into_inner)
+impl Read {
+    fn holds(&self) -> bool {
+        now() < self.until
     }
 }
 
-impl Loaded {
-    fn are_old(&self) -> bool {
-        self.until.is_some_and(|until| Instant::now() >= until)
-    }
-}
-
-/// Which tokens the set holds.
-#[derive(Clone, Copy)]
-struct Known {
-    /// Those after so many changes.
-    changes: u32,
-    /// When they were read.
-    since: Instant,
-}
-
-/// A cause that lasts is reported once.
-fn report(log: &Logger, last_cause: &mut String, cause: String) {
-    if cause != *last_cause {
-        warn!(log, "the tokens cannot be read"; "cause" => &cause);
-        *last_cause = cause;
-    }
+/// The time since the machine was started. It goes on while the machine sleeps (`clock_gettime(2)`,
+/// `CLOCK_BOOTTIME`): tokens that were read before a suspend do not hold after it.
+fn now() -> Duration {
+    let now = clock_gettime(ClockId::CLOCK_BOOTTIME).expect("Linux has this clock since 2.6.39");
+    now.into()
 }

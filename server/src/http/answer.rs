@@ -1,21 +1,18 @@
-//! The answers of the operation: a 200 with a `Plant`, or a 400 with an `Error`, as
+//! The answers of the operation: a 200 with the text of a `Plant`, or a 400 with an `Error`, as
 //! `application/json`. The operation has no third answer.
 
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use dropshot::Body;
+use dropshot::{Body, HttpError};
 use http::header::{CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Response, StatusCode};
-use hyper::body::{Frame, SizeHint};
+use http_body_util::Full;
+use plant_store_api::answer::Answer;
 use plant_store_api::error_code::ErrorCode;
 use plant_store_api::types::Error;
 
-use crate::http::bodies::Reservation;
-use crate::http::credentials::NoToken;
+use crate::http::admission::Place;
 use crate::http::refusal::Refusal;
 
 /// RFC 6750, section 3.1: without an `error` code if no token was given.
@@ -23,76 +20,56 @@ const CHALLENGE: HeaderValue = HeaderValue::from_static(r#"Bearer realm="plant-s
 const CHALLENGE_INVALID: HeaderValue =
     HeaderValue::from_static(r#"Bearer realm="plant-store", error="invalid_token""#);
 
-/// The 200: the JSON text of the plant.
-pub fn plant(text: String, reserved: Arc<Reservation>) -> Response<Body> {
-    let bytes = Reserved { bytes: text.into_bytes(), _reserved: reserved };
-    finish(StatusCode::OK, Body::wrap(Pieces(Bytes::from_owner(bytes))))
+/// The text of a plant that was stored. It keeps the place of its create until the connection has
+/// sent or dropped the last byte: hyper takes the bytes out of the body before that.
+struct Stored {
+    plant: String,
+    _place: Arc<Place>,
 }
 
-/// The 400 of that refusal.
-pub fn refusal(refusal: &Refusal) -> Response<Body> {
-    let error = Error { error: refusal.code().number().into(), message: refusal.to_string() };
-    let error = serde_json::to_vec(&error).expect("an error is always JSON");
-    let mut response = finish(StatusCode::BAD_REQUEST, Body::from(error));
+impl AsRef<[u8]> for Stored {
+    fn as_ref(&self) -> &[u8] {
+        self.plant.as_bytes()
+    }
+}
+
+/// The answer to a stored plant, whose create has that place.
+pub fn accept(plant: String, place: Arc<Place>) -> Answer {
+    let body = Body::wrap(Full::new(Bytes::from_owner(Stored { plant, _place: place })));
+    Answer(response(StatusCode::OK, body))
+}
+
+/// The answer to a refused request.
+pub fn refuse(refusal: &Refusal) -> Answer {
+    let code = refusal.code();
+    let error = Error { error: code.number().into(), message: refusal.to_string() };
+    let body = serde_json::to_vec(&error).expect("strings and integers are always JSON");
+    let mut response = response(StatusCode::BAD_REQUEST, Body::from(body));
     let headers = response.headers_mut();
-    if refusal.code() == ErrorCode::Unauthorized {
-        let is_absent = matches!(refusal, Refusal::NoToken(NoToken::Absent));
+    if code == ErrorCode::Unauthorized {
+        let is_absent = matches!(refusal, Refusal::NoToken);
         headers.insert(WWW_AUTHENTICATE, if is_absent { CHALLENGE } else { CHALLENGE_INVALID });
     }
-    if let Some(seconds) = refusal.code().retry_after() {
+    if let Some(seconds) = code.retry_after() {
         headers.insert(RETRY_AFTER, seconds.into());
     }
-    response
+    Answer(response)
+}
+
+/// The answer to a request that is not for the operation, as Dropshot gives it. The contract says
+/// nothing of such requests.
+pub fn not_for_us(refusal: HttpError, request_id: &str) -> Answer {
+    Answer(refusal.into_response(request_id))
 }
 
 /// RFC 9112, section 9.6: the connection closes after this response, because the rest of the request
 /// will not be read.
-pub fn close_connection(response: &mut Response<Body>) {
-    response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+pub fn closing_connection(mut answer: Answer) -> Answer {
+    answer.0.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    answer
 }
 
-/// The bytes of an answer. They count as their request's body did, until the connection has sent or
-/// dropped the last of them: hyper takes them out of the body before that.
-struct Reserved {
-    bytes: Vec<u8>,
-    _reserved: Arc<Reservation>,
-}
-
-impl AsRef<[u8]> for Reserved {
-    fn as_ref(&self) -> &[u8] {
-        &self.bytes
-    }
-}
-
-/// How many bytes of an answer are given to the connection at once.
-const PIECE: usize = 64 * 1024;
-
-/// A body in pieces. Over TLS hyper copies all that it is given at once, and the copy counts
-/// nowhere.
-struct Pieces(Bytes);
-
-impl hyper::body::Body for Pieces {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let piece = self.0.len().min(PIECE);
-        Poll::Ready((piece > 0).then(|| Ok(Frame::data(self.0.split_to(piece)))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.0.len() as u64)
-    }
-}
-
-fn finish(status: StatusCode, body: Body) -> Response<Body> {
+fn response(status: StatusCode, body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -2,17 +2,12 @@
 //!
 //! Nothing here knows which engine keeps the plants.
 
-pub mod accepted_tokens;
-mod access;
+pub(crate) mod accepted_tokens;
+mod admission;
 mod answer;
-pub mod bodies;
-pub mod credentials;
-mod head;
-mod metrics;
-pub mod rates;
+pub(crate) mod body;
+mod record;
 mod refusal;
-pub mod request;
-pub mod server;
-pub mod service;
+pub(crate) mod server;
+pub(crate) mod service;
 pub mod strict;
-pub mod tls;

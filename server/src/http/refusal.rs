@@ -8,7 +8,6 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::http::credentials::NoToken;
 use crate::http::strict::NotANewPlant;
 use plant_store_api::error_code::ErrorCode;
 
@@ -26,8 +25,12 @@ pub enum Refusal {
     /// The framing of the body broke: a bad chunk, or the client went away.
     #[error("the body broke off: send the whole request again")]
     BrokenBody,
-    #[error(transparent)]
-    NoToken(#[from] NoToken),
+    /// No bearer token was sent: no header, or another scheme's.
+    #[error("a bearer token is required: send `Authorization: Bearer <ACCESS_TOKEN>`")]
+    NoToken,
+    /// What was sent as a bearer token is not one.
+    #[error("the bearer token is malformed: send `Authorization: Bearer <ACCESS_TOKEN>` once")]
+    MalformedToken,
     /// A well-formed token that is not accepted. It is unknown, expired or revoked; the client is
     /// not told which.
     #[error("the bearer token is unknown, expired or revoked: ask the operator for a new one")]
@@ -50,9 +53,10 @@ pub enum Refusal {
     /// A fault of the service or of its store. Its cause is for the log.
     #[error("the service failed; the operator finds the cause in the log by the request id")]
     Fault { cause: Arc<str> },
-    /// The queue of creates or the budget of bodies is full.
+    /// No place is free, or the token has its share of them.
     #[error("the service is at its limit: send the plant again in a moment, as it is")]
     Overload,
+    /// The plant may be in the store or not; the same create, sent again, tells.
     #[error("the store cannot be reached: send the plant again in a moment, as it is")]
     StoreUnavailable,
 }
@@ -60,14 +64,12 @@ pub enum Refusal {
 impl Refusal {
     /// Whether the connection has to close: after a head that breaks RFC 9112 it is unclear where the
     /// next request begins.
-    #[must_use]
     pub fn ends_connection(&self) -> bool {
         matches!(self, Self::Host | Self::TransferCoding)
     }
 
     /// Why, for the log: the cause of a fault, which the client must not know, and what is wrong
     /// with a body, which its sender may ask about. What the sender wrote is not repeated.
-    #[must_use]
     pub fn cause(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Fault { cause } => Some(Cow::Borrowed(cause)),
@@ -80,13 +82,14 @@ impl Refusal {
     }
 
     /// The value of `Error.error`.
-    #[must_use]
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::NotANewPlant(_) | Self::Host | Self::TransferCoding | Self::BrokenBody => {
                 ErrorCode::BadRequest
             }
-            Self::NoToken(_) | Self::TokenNotAccepted => ErrorCode::Unauthorized,
+            Self::NoToken | Self::MalformedToken | Self::TokenNotAccepted => {
+                ErrorCode::Unauthorized
+            }
             Self::BodyTimeout(_) => ErrorCode::RequestTimeout,
             Self::Conflict { .. } => ErrorCode::Conflict,
             Self::BodyTooLarge { .. } => ErrorCode::ContentTooLarge,

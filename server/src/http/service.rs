@@ -1,46 +1,48 @@
-//! The operation, behind the API trait: what happens to a request, step by step.
+//! The operation, behind the API trait: a request in a straight line, from its head to its answer.
 //!
-//! First the route and the head, then the credentials, then the body, then the store. Nothing here
-//! knows the wire format of a refusal, or which engine keeps the plants.
+//! First the head ([`admission`](crate::http::admission)), then the body, then the store. Nothing here
+//! knows which engine keeps the plants.
 
-use std::mem;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use dropshot::{Body, HttpError, RequestContext};
+use dropshot::{HttpError, RequestContext};
 use futures::FutureExt;
 use futures::future::Either;
 use http::request::Parts;
-use http::{HeaderMap, Response};
 use plant_store_api::answer::Answer;
 use plant_store_api::api::PlantStoreApi;
 use plant_store_api::request::PlantRequest;
-use plant_store_api::types::{Error, NewPlant};
-use slog::{Logger, info};
+use plant_store_api::types::Error;
+use slog::{Logger, debug, info};
+use tokio::sync::Semaphore;
 
-use crate::http::accepted_tokens::{Accepted, AcceptedTokens, NotAccepted};
-use crate::http::access::{Access, Misrouted};
-use crate::http::answer;
-use crate::http::bodies::{Bodies, Create, Reservation};
-use crate::http::credentials;
-use crate::http::head;
-use crate::http::metrics::RequestMetrics;
-use crate::http::rates::Rate;
+use crate::http::accepted_tokens::{Accepted, AcceptedTokens};
+use crate::http::admission::{Admitted, NotAdmitted, Place, admit, check_route};
+use crate::http::answer::{accept, closing_connection, not_for_us, refuse};
+use crate::http::body::{BodyLimits, PlantBody};
+use crate::http::record::{Access, RequestMetrics};
 use crate::http::refusal::Refusal;
-use crate::http::request::{PlantBody, pause};
+use crate::http::strict::{self, Sent};
 use crate::listener::connections::{Connections, InFlight};
-use crate::log::STRANGER;
-use crate::store::{CreateError, GroupCommit};
+use crate::log::shortened;
+use crate::store::{CreateError, GroupCommit, Row};
+
+/// How long the refusal of a create past the rate of its token waits. Otherwise clients that do not
+/// wait would keep the service busy with refusals.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// What the operation needs between requests.
 pub struct Service {
     accepted: AcceptedTokens,
     plants: GroupCommit,
-    pub(super) bodies: Bodies,
-    pub(super) connections: Arc<Connections>,
+    /// One for each create that is in the service.
+    places: Arc<Semaphore>,
+    bodies: BodyLimits,
+    pub connections: Arc<Connections>,
     /// Where the access records go.
-    pub(super) log: Logger,
+    pub log: Logger,
     metrics: RequestMetrics,
 }
 
@@ -58,11 +60,11 @@ impl PlantStoreApi for PlantStore {
         let exchange = Exchange::begin(rqctx);
         let PlantRequest { head, body } = request;
         let body = PlantBody::new(&head, body);
-        let answer = match head::check_route(&head) {
+        let answer = match check_route(&head) {
             Ok(()) => Either::Left(exchange.create(&head, body)),
             Err(refusal) => Either::Right(exchange.misrouted(&head, body, refusal)),
         };
-        answer.map(|response| Ok(Answer(response)))
+        answer.map(Ok)
     }
 }
 
@@ -93,50 +95,32 @@ impl Exchange {
         self,
         head: &Parts,
         mut body: PlantBody,
-    ) -> impl Future<Output = Response<Body>> + Send + use<> {
-        let Admission { token, outcome, size } = self.service.admit(head);
+    ) -> impl Future<Output = Answer> + Send + use<> {
+        let admitted = admit(head, &self.service.accepted, &self.service.places);
         async move {
             let exchange = &self;
             let service = &exchange.service;
-            let create = match outcome {
-                Ok(()) => body.read(size, &service.bodies).await,
-                Err(refusal) => Err(service.hold_back(refusal, size, &body).await),
-            };
             let mut ignored = Vec::new();
-            let outcome = match create {
-                Ok((mut create, reserved)) => {
-                    ignored = mem::take(&mut create.ignored);
-                    service.create(create, reserved).await
+            let (stored, token) = match admitted {
+                Ok(Admitted { token, place }) => {
+                    (service.create(&token, place, &mut body, &mut ignored).await, Some(token))
                 }
-                Err(refusal) => Err(refusal),
+                Err(NotAdmitted { refusal, token }) => {
+                    (Err(service.hold_back(refusal, token.as_deref(), &body).await), token)
+                }
             };
-            let (mut response, refusal) = match outcome {
-                Ok((plant, reserved)) => (answer::plant(plant, reserved), None),
-                Err(refusal) => (answer::refusal(&refusal), Some(refusal)),
+            let (mut answer, refusal) = match stored {
+                Ok((plant, place)) => (accept(plant, place), None),
+                Err(refusal) => (refuse(&refusal), Some(refusal)),
             };
             if refusal.is_some() {
                 body.drop_what_has_come();
             }
             if body.is_unread() || refusal.as_ref().is_some_and(Refusal::ends_connection) {
-                answer::close_connection(&mut response);
+                answer = closing_connection(answer);
             }
-            let error = refusal.as_ref().map(Refusal::code);
-            let latency = exchange.started.elapsed();
-            service.metrics.answered(error, latency);
-            let access = Access {
-                request_id: &exchange.request_id,
-                remote_addr: exchange.remote_addr,
-                error,
-                cause: refusal.as_ref().and_then(Refusal::cause),
-                token: token.as_ref().map(|it| it.token.name.as_str()),
-                ignored: &ignored,
-                latency,
-            };
-            match token {
-                Some(_) => info!(service.log, "request completed"; access),
-                None => info!(service.log, #STRANGER, "request completed"; access),
-            }
-            response
+            exchange.record(refusal.as_ref(), token.as_deref(), &ignored);
+            answer
         }
     }
 
@@ -146,98 +130,98 @@ impl Exchange {
         head: &Parts,
         mut body: PlantBody,
         refusal: HttpError,
-    ) -> impl Future<Output = Response<Body>> + Send + use<> {
-        let (request_id, remote_addr) = (&self.request_id, self.remote_addr);
-        let misrouted = Misrouted { request_id, remote_addr, head, refusal: &refusal };
-        info!(self.service.log, #STRANGER, "request completed"; misrouted);
+    ) -> impl Future<Output = Answer> + Send + use<> {
+        debug!(self.service.log, "request completed";
+            "req_id" => &self.request_id, "remote_addr" => %self.remote_addr,
+            "method" => shortened(head.method.as_str()), "path" => shortened(head.uri.path()),
+            "status" => refusal.status_code.as_u16(), "cause" => &refusal.internal_message);
         async move {
             let exchange = &self;
             body.drop_what_has_come();
             give_way(&body).await;
-            let mut response = refusal.into_response(&exchange.request_id);
-            if body.is_unread() {
-                answer::close_connection(&mut response);
-            }
-            response
+            let answer = not_for_us(refusal, &exchange.request_id);
+            if body.is_unread() { closing_connection(answer) } else { answer }
         }
     }
-}
 
-/// What the head decides.
-struct Admission {
-    /// The accepted token.
-    token: Option<Arc<Accepted>>,
-    /// Whether the body may be read.
-    outcome: Result<(), Refusal>,
-    /// What a copy of the head takes, in bytes.
-    size: usize,
+    /// Counts and records an answered request. Those of strangers are recorded at `debug` only: they
+    /// could fill the disk that holds the log.
+    fn record(&self, refusal: Option<&Refusal>, token: Option<&Accepted>, ignored: &[String]) {
+        let (error, latency) = (refusal.map(Refusal::code), self.started.elapsed());
+        self.service.metrics.answered(error, latency);
+        let access = Access {
+            request_id: &self.request_id,
+            remote_addr: self.remote_addr,
+            error,
+            cause: refusal.and_then(Refusal::cause),
+            token: token.map(|it| it.token.name.as_str()),
+            ignored,
+            latency,
+        };
+        match token {
+            Some(_) => info!(self.service.log, "request completed"; access),
+            None => debug!(self.service.log, "request completed"; access),
+        }
+    }
 }
 
 impl Service {
-    /// A service over that store, which accepts those tokens, logs each request to `log` and
-    /// registers its metrics.
-    #[must_use]
-    pub fn new(accepted: AcceptedTokens, plants: GroupCommit, bodies: Bodies, log: Logger) -> Self {
+    /// A service over that store, which accepts those tokens, has so many places for creates, logs each
+    /// request to `log` and registers its metrics.
+    pub fn new(
+        accepted: AcceptedTokens,
+        plants: GroupCommit,
+        places: usize,
+        bodies: BodyLimits,
+        log: Logger,
+    ) -> Self {
+        let places = Arc::new(Semaphore::new(places.min(Semaphore::MAX_PERMITS)));
         let (connections, metrics) =
             (Arc::new(Connections::register()), RequestMetrics::register());
-        Self { accepted, plants, bodies, connections, log, metrics }
+        Self { accepted, plants, places, bodies, connections, log, metrics }
     }
 
-    /// Its connections.
-    #[must_use]
-    pub fn connections(&self) -> Arc<Connections> {
-        Arc::clone(&self.connections)
-    }
-
-    /// Decides by the head alone whether the body may be read.
-    fn admit(&self, head: &Parts) -> Admission {
-        let size = head::size(head);
-        let token = head::check_framing(head).and_then(|()| self.authenticate(&head.headers));
-        match token {
-            Ok(token) => {
-                let outcome = token.rate.as_ref().map_or(Ok(()), Rate::check);
-                let outcome = outcome.and_then(|()| head::check_media_type(&head.headers));
-                Admission { token: Some(token), outcome, size }
-            }
-            Err(refusal) => Admission { token: None, outcome: Err(refusal), size },
-        }
-    }
-
-    /// Waits before a refusal that the head alone decides.
-    async fn hold_back(&self, refusal: Refusal, head: usize, body: &PlantBody) -> Refusal {
-        match refusal {
-            Refusal::TooManyCreates { .. } => pause(head, &self.bodies).await,
-            _ => give_way(body).await,
-        }
-        refusal
-    }
-
-    /// The accepted token that these headers carry.
-    fn authenticate(&self, headers: &HeaderMap) -> Result<Arc<Accepted>, Refusal> {
-        let token = credentials::bearer_token(headers)?;
-        self.accepted.find(&token).map_err(|why| match why {
-            NotAccepted::Refused => Refusal::TokenNotAccepted,
-            NotAccepted::NotKnown => Refusal::StoreUnavailable,
-        })
-    }
-
-    /// A queued create is committed whether or not the client waits for the answer, so this future
-    /// may be dropped at any point.
+    /// Reads the plant and stores it; `ignored` gets the names of members that were ignored. A queued
+    /// create is committed whether or not the client waits for the answer, so this future may be
+    /// dropped at any point.
     async fn create(
         &self,
-        Create { id, plant, .. }: Create,
-        reserved: Reservation,
-    ) -> Result<(String, Arc<Reservation>), Refusal> {
-        let reserved = Arc::new(reserved);
-        let json = "a plant is always JSON";
-        let plant = NewPlant { id, plant: serde_json::from_str(&plant).expect(json) };
-        match self.plants.create(plant, Arc::clone(&reserved) as _).await {
-            Ok(created) => Ok((serde_json::to_string(&created.plant).expect(json), reserved)),
+        token: &Accepted,
+        place: Place,
+        body: &mut PlantBody,
+        ignored: &mut Vec<String>,
+    ) -> Result<(String, Arc<Place>), Refusal> {
+        let Sent { id, plant, ignored: names } = strict::read(&body.read(self.bodies).await?)?;
+        *ignored = names;
+        let plant = serde_json::to_string(&plant).expect("a plant is always JSON");
+        // The token may have been revoked while the body came.
+        self.accepted.find(&token.token.digest)?;
+        let place = Arc::new(place);
+        match self.plants.create(Row { id, plant }, Arc::clone(&place) as _).await {
+            Ok(plant) => Ok((plant, place)),
             Err(CreateError::Conflict) => Err(Refusal::Conflict { id }),
-            Err(CreateError::QueueFull) => Err(Refusal::Overload),
             Err(CreateError::Unavailable) => Err(Refusal::StoreUnavailable),
             Err(CreateError::Fault(cause)) => Err(Refusal::Fault { cause }),
         }
+    }
+
+    /// Waits before a refusal that the head alone decides. If no place is free, there is no pause for a
+    /// create past its rate.
+    async fn hold_back(
+        &self,
+        refusal: Refusal,
+        token: Option<&Accepted>,
+        body: &PlantBody,
+    ) -> Refusal {
+        match (&refusal, token) {
+            (Refusal::TooManyCreates { .. }, Some(token)) => {
+                if let Ok(_place) = Place::take(&self.places, token) {
+                    tokio::time::sleep(PAUSE).await;
+                }
+            }
+            _ => give_way(body).await,
+        }
+        refusal
     }
 }
 

@@ -16,7 +16,7 @@ use std::fmt::{self, Display};
 use foldhash::quality::RandomState;
 use plant_store_api::types::Plant;
 use serde::de::value::MapDeserializer;
-use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
@@ -31,16 +31,13 @@ const SHOWN: usize = 40;
 /// How many names of ignored members are kept.
 const IGNORED: usize = 3;
 
-/// So many names are compared one by one, because that is faster than hashing them.
-const FEW: usize = 16;
-
 /// What a body says.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Sent {
+pub struct Sent<T = Plant> {
     /// The id of the plant.
     pub id: i64,
     /// All its other members.
-    pub plant: Plant,
+    pub plant: T,
     /// The first names of members that the contract does not have, for the log.
     pub ignored: Vec<String>,
 }
@@ -55,7 +52,7 @@ pub enum NotANewPlant {
     /// The parser's own words, which hold a position and no value.
     #[error("the body is not JSON: {0}")]
     NotJson(String),
-    #[error("the body must be a JSON object with the members `id` and `name`")]
+    #[error("the body must be a JSON object: a NewPlant of the document")]
     NotAnObject,
     /// RFC 8259, section 4, leaves open what a repeated name means; here it is refused.
     #[error("`{0}` is given twice; every member may be given once")]
@@ -83,10 +80,17 @@ impl de::Error for NotANewPlant {
 
 /// Reads a request body.
 pub fn read(body: &[u8]) -> Result<Sent, NotANewPlant> {
+    read_as(body)
+}
+
+fn read_as<T: DeserializeOwned>(body: &[u8]) -> Result<Sent<T>, NotANewPlant> {
     // Checked first and as a whole, because the parser does not look into a string that it skips.
     let text = std::str::from_utf8(body)
         .map_err(|error| NotANewPlant::NotUtf8 { valid_up_to: error.valid_up_to() })?;
-    let members: Members = serde_json::from_str(text).map_err(|error| match error.classify() {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let members = json.deserialize_map(Members::default());
+    let members = members.and_then(|members| json.end().map(|()| members));
+    let members = members.map_err(|error| match error.classify() {
         Category::Data => NotANewPlant::NotAnObject,
         Category::Syntax | Category::Eof | Category::Io => NotANewPlant::NotJson(error.to_string()),
     })?;
@@ -99,7 +103,7 @@ pub fn read(body: &[u8]) -> Result<Sent, NotANewPlant> {
     let id = members.clone().find(|member| member.name == ID).ok_or(NotANewPlant::Missing(ID))?;
     let id = i64::deserialize(id)?;
     let others = members.filter(|member| member.name != ID).map(|member| (member.name, member));
-    let plant = Plant::deserialize(MapDeserializer::new(others))?;
+    let plant = T::deserialize(MapDeserializer::new(others))?;
     Ok(Sent { id, plant, ignored: ignored.into_inner() })
 }
 
@@ -113,8 +117,8 @@ fn shown(name: &str) -> String {
 struct Members<'a> {
     /// Those with a name that none before them has.
     once: Vec<(Name<'a>, &'a RawValue)>,
-    /// Their names, if they are not few.
-    names: Option<HashSet<Name<'a>, RandomState>>,
+    /// Their names.
+    names: HashSet<Name<'a>, RandomState>,
     /// The first name that one before it has.
     repeated: Option<Name<'a>>,
 }
@@ -123,45 +127,24 @@ struct Members<'a> {
 #[derive(Clone, PartialEq, Eq, Hash, serde::Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
-impl<'a> Members<'a> {
-    fn add(&mut self, name: Name<'a>, value: &'a RawValue) {
-        let is_new = if self.once.len() < FEW {
-            self.once.iter().all(|(before, _)| *before != name)
-        } else {
-            let names = || self.once.iter().map(|(name, _)| name.clone()).collect();
-            self.names.get_or_insert_with(names).insert(name.clone())
-        };
-        if is_new {
-            self.once.push((name, value));
-        } else {
-            self.repeated.get_or_insert(name);
-        }
+impl<'de> Visitor<'de> for Members<'de> {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
     }
-}
 
-impl<'de> Deserialize<'de> for Members<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Object;
-
-        impl<'de> Visitor<'de> for Object {
-            type Value = Members<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Members::default();
-                // After a repetition, too, it reads to the end: if the rest is not JSON, the
-                // message says so instead of naming the repeated member.
-                while let Some((name, value)) = map.next_entry()? {
-                    members.add(name, value);
-                }
-                Ok(members)
+    /// Reads to the end, also after a repetition: if the rest is not JSON, the message says so
+    /// instead of naming the repeated member.
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<Self, A::Error> {
+        while let Some((name, value)) = map.next_entry()? {
+            if self.names.insert(Name::clone(&name)) {
+                self.once.push((name, value));
+            } else {
+                self.repeated.get_or_insert(name);
             }
         }
-
-        deserializer.deserialize_map(Object)
+        Ok(self)
     }
 }
 

@@ -8,12 +8,13 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use foldhash::{HashMap, HashSet};
 use metrics::{Gauge, describe_gauge, gauge};
 use nix::sys::socket::{Shutdown, shutdown};
+use parking_lot::Mutex;
 use rustix::net::sockopt::socket_cookie;
 use slog::{Logger, warn};
 use tokio_util::task::TaskTracker;
@@ -31,6 +32,10 @@ const LOOK_FOR_A_PLACE: Duration = Duration::from_millis(100);
 
 /// If there were free places for this long, the log says again when there are none.
 const CALM: Duration = Duration::from_secs(10);
+
+const STUCK: &str = "this system lets no packet filter on the listener: when --max-connections are \
+    open, the next ones are accepted, closed within a second, and may take the descriptors that the \
+    service needs; allow SO_ATTACH_FILTER (setsockopt), or have a proxy in front bound the connections";
 
 const CONNECTIONS: &str = "plant_store_connections";
 
@@ -63,7 +68,6 @@ type Seen = HashMap<u64, Instant>;
 
 impl Connections {
     /// No connections yet. Registers the metrics.
-    #[must_use]
     pub fn register() -> Self {
         describe_gauge!(CONNECTIONS, "Open connections of clients, as of the last second.");
         let (requests, unanswered) = (Mutex::default(), TaskTracker::new());
@@ -73,7 +77,7 @@ impl Connections {
     /// A request has come from that client. It is in flight until this is dropped.
     pub fn request(self: &Arc<Self>, client: SocketAddr) -> InFlight {
         let none = Requests { unanswered: 0, last: Instant::now() };
-        self.requests().entry(client).or_insert(none).unanswered += 1;
+        self.requests.lock().entry(client).or_insert(none).unanswered += 1;
         InFlight { connections: Arc::clone(self), client, _request: self.unanswered.token() }
     }
 
@@ -90,33 +94,38 @@ impl Connections {
     }
 
     /// Opens and shuts the door, and closes the connections on which no request was in flight for
-    /// `idle_timeout`. Never ends.
+    /// `idle_timeout`, and new ones past the bound. Never ends.
     pub async fn look_after(self: &Arc<Self>, idle_timeout: Duration, log: &Logger) -> Infallible {
+        if let Some(cause) = self.door.stuck() {
+            warn!(log, "{STUCK}"; "cause" => cause);
+        }
         let pause = LOOK.min(idle_timeout / 4).max(LOOK / 100);
         let (mut seen, mut last_shut) = (Seen::default(), None::<Instant>);
         loop {
             let (connections, begin) = (Arc::clone(self), Instant::now());
             // A few system calls for each descriptor.
             let look = move || connections.look(&seen, idle_timeout);
-            let is_shut;
-            (seen, is_shut) = tokio::task::spawn_blocking(look).await.unwrap_or_default();
-            if is_shut {
+            let are_taken;
+            (seen, are_taken) = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+            if are_taken {
                 if last_shut.is_none_or(|last| last.elapsed() > CALM) {
                     warn!(log, "connection limit reached; new connections wait";
                         "connections" => seen.len());
                 }
                 last_shut = Some(Instant::now());
             }
-            let pause = if is_shut { LOOK_FOR_A_PLACE.min(pause) } else { pause };
+            let pause = if are_taken { LOOK_FOR_A_PLACE.min(pause) } else { pause };
             // Many connections must not take a core only to be looked at.
             self.door.wait(pause.max(10 * begin.elapsed())).await;
         }
     }
 
-    /// Returns the connections that there are, and whether the door is shut.
+    /// Returns the connections that there are, and whether all places are taken.
     fn look(&self, last_seen: &Seen, idle_timeout: Duration) -> (Seen, bool) {
-        let Some((listener, duplicator)) = self.door.listener() else { return Default::default() };
-        let open: Vec<_> = descriptors::open(self.door.end()).collect();
+        let Some((listener, duplicator, end)) = self.door.listener() else {
+            return Default::default();
+        };
+        let open: Vec<_> = descriptors::open(end).collect();
         let used: Vec<_> = open.iter().map(|(number, _)| *number).collect();
         let is_of_listener = |own: Option<SocketAddr>| own.is_some_and(|own| is_of(listener, own));
         let sockets = open.into_iter().filter(|(_, own)| is_of_listener(*own));
@@ -124,7 +133,7 @@ impl Connections {
         // Two are the listener's, Dropshot's and the door's.
         let count = sockets.len().saturating_sub(2);
         self.count.set(u32::try_from(count).unwrap_or(u32::MAX));
-        let is_shut = self.door.count(&used, count);
+        let (are_taken, mut excess) = self.door.count(&used, count);
 
         let (mut seen, mut clients) = (Seen::default(), HashSet::default());
         for number in sockets {
@@ -135,32 +144,32 @@ impl Connections {
             if !is_of(listener, own) {
                 continue;
             }
-            let since = *last_seen.get(&cookie).unwrap_or(&Instant::now());
+            let known = last_seen.get(&cookie);
+            let is_excess = known.is_none() && excess > 0;
+            excess -= usize::from(is_excess);
+            let since = known.copied().unwrap_or_else(Instant::now);
             seen.insert(cookie, since);
             clients.insert(client);
             let is_over = |since: Instant| since.elapsed() >= idle_timeout;
             let is_quiet = |it: &Requests| it.unanswered == 0 && is_over(it.last);
             // No request can come while they are locked. Two connections from one port, to two
             // addresses of this machine, are idle together.
-            let requests = self.requests();
-            if is_over(since) && requests.get(&client).is_none_or(is_quiet) {
+            let requests = self.requests.lock();
+            let is_idle = is_over(since) && requests.get(&client).is_none_or(is_quiet);
+            if is_idle || is_excess {
                 // An error says that it is closed already.
                 let _ = shutdown(socket.as_raw_fd(), Shutdown::Both);
             }
         }
         // A request whose connection is gone ends itself.
-        self.requests().retain(|client, it| it.unanswered > 0 || clients.contains(client));
-        (seen, is_shut)
-    }
-
-    fn requests(&self) -> MutexGuard<'_, HashMap<SocketAddr, Requests>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
+        self.requests.lock().retain(|client, it| it.unanswered > 0 || clients.contains(client));
+        (seen, are_taken)
     }
 }
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        if let Some(requests) = self.connections.requests().get_mut(&self.client) {
+        if let Some(requests) = self.connections.requests.lock().get_mut(&self.client) {
             requests.unanswered -= 1;
             requests.last = Instant::now();
         }

@@ -26,7 +26,6 @@ pub fn open(end: RawFd) -> impl Iterator<Item = (RawFd, Option<SocketAddr>)> {
 }
 
 /// The addresses of both ends of a connected TCP socket: the local one and the peer's.
-#[must_use]
 pub fn ends(socket: &OwnedFd) -> Option<(SocketAddr, SocketAddr)> {
     let number = socket.as_raw_fd();
     let (own, other) = (getsockname(number).ok()?, getpeername(number).ok()?);

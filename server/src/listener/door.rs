@@ -4,11 +4,14 @@
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::fd::RawFd;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::panic::RefUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 
+use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
-use slog::{Drain, Logger, Never, OwnedKVList, Record, SendSyncRefUnwindSafeDrain, o};
+use parking_lot::Mutex;
+use slog::{Drain, KV, Key, Logger, Never, OwnedKVList, Record, SendSyncRefUnwindSafeDrain, o};
 use socket2::{SockFilter, SockRef};
 use tokio::sync::Notify;
 use tokio::time::timeout;
@@ -50,6 +53,8 @@ struct State {
     /// A second descriptor of Dropshot's listener, while it listens.
     listener: Option<TcpListener>,
     duplicator: Option<Arc<Duplicator>>,
+    /// Why the door cannot shut: the system refuses packet filters.
+    stuck: Option<String>,
     is_shut: bool,
     /// How many connections of clients there may be.
     places: usize,
@@ -63,14 +68,25 @@ struct State {
 impl Door {
     /// From now on there are so many places. Returns how many there really are: fewer, if the hard
     /// limit on open files does not allow them.
-    pub fn limit(&self, places: usize) -> io::Result<usize> {
+    ///
+    /// # Errors
+    ///
+    /// It allows none.
+    pub fn limit(&self, asked: usize) -> io::Result<usize> {
         let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
         let used: Vec<_> = descriptors::open(FIRST_END).map(|(number, _)| number).collect();
-        let free = usize::try_from(hard).unwrap_or(usize::MAX);
-        let free = free.saturating_sub(used.len() + AT_START);
+        let own = used.len() + AT_START;
+        let free = usize::try_from(hard).unwrap_or(usize::MAX).saturating_sub(own);
         let reserve = RESERVE.min(free / 2);
-        let places = places.min(free - reserve);
-        let mut state = self.state();
+        let places = asked.min(free - reserve);
+        if reserve < FEW {
+            let enough = own.saturating_add(RESERVE).saturating_add(asked);
+            return Err(io::Error::other(format!(
+                "the hard limit on open files is {hard}, which leaves no connection for clients; \
+                 set it to {enough}: `ulimit -Hn`, or LimitNOFILE= of systemd"
+            )));
+        }
+        let mut state = self.state.lock();
         *state = State { places, reserve, hard, end: FIRST_END, ..State::default() };
         state.leave(places + FEW + AT_START, &used);
         Ok(places)
@@ -82,7 +98,8 @@ impl Door {
         Logger::root(AcceptErrors { records, door: Arc::clone(self) }, o!())
     }
 
-    /// From now on the door opens and shuts this listener of the process.
+    /// From now on the door opens and shuts this listener of the process. Whether it can shut is
+    /// tried once.
     ///
     /// Its connections send each packet at once. Without `TCP_NODELAY` the second of two small
     /// packets waits until the client acknowledges the first (RFC 9293, section 3.7.4), and a
@@ -91,59 +108,62 @@ impl Door {
     pub fn guard(&self, listener: SocketAddr) -> io::Result<()> {
         let duplicator = Duplicator::new()?;
         // Each connection has a higher number.
-        let mut open = descriptors::open(self.end());
+        let mut open = descriptors::open(self.state.lock().end);
         let listener = open.find(|(_, own)| *own == Some(listener));
         let (number, _) = listener.ok_or(io::ErrorKind::NotFound)?;
         let listener = TcpListener::from(duplicator.duplicate(number)?);
-        SockRef::from(&listener).set_tcp_nodelay(true)?;
-        let mut state = self.state();
+        let socket = SockRef::from(&listener);
+        socket.set_tcp_nodelay(true)?;
+        let tried = socket.attach_filter(&[DROP]).and_then(|()| socket.detach_filter());
+        let mut state = self.state.lock();
+        state.stuck = tried.err().map(|cause| cause.to_string());
         (state.listener, state.duplicator) = (Some(listener), Some(Arc::new(duplicator)));
         Ok(())
+    }
+
+    /// Why the door cannot shut, if it cannot.
+    pub fn stuck(&self) -> Option<String> {
+        self.state.lock().stuck.clone()
     }
 
     /// Closes the second descriptor of the listener. Otherwise the socket would go on listening
     /// after Dropshot has closed its own descriptor.
     pub fn release(&self) {
-        self.state().listener = None;
+        self.state.lock().listener = None;
     }
 
-    /// The address of the listener, if there is one, and what duplicates the descriptors of its
-    /// connections.
-    pub fn listener(&self) -> Option<(SocketAddr, Arc<Duplicator>)> {
-        let state = self.state();
-        Some((state.listener.as_ref()?.local_addr().ok()?, state.duplicator.clone()?))
-    }
-
-    /// Every descriptor is lower than this.
-    pub fn end(&self) -> RawFd {
-        self.state().end
+    /// The address of the listener, if there is one, what duplicates the descriptors of its
+    /// connections, and a number that is above all of them.
+    pub fn listener(&self) -> Option<(SocketAddr, Arc<Duplicator>, RawFd)> {
+        let state = self.state.lock();
+        let address = state.listener.as_ref()?.local_addr().ok()?;
+        Some((address, state.duplicator.clone()?, state.end))
     }
 
     /// Opens or shuts the door. `used` are the descriptors in use, in ascending order; `clients` of
-    /// them are connections of clients. Returns whether the door is shut.
-    pub fn count(&self, used: &[RawFd], clients: usize) -> bool {
-        let mut state = self.state();
-        if clients < state.places {
-            let free = state.places - clients + FEW;
-            state.leave(free, used);
-            state.open();
+    /// them are connections of clients. Returns whether all places are taken, and how many
+    /// connections are past the bound: operators or the service itself may close descriptors
+    /// between two looks, and clients take their numbers.
+    pub fn count(&self, used: &[RawFd], clients: usize) -> (bool, usize) {
+        let mut state = self.state.lock();
+        let are_taken = clients >= state.places;
+        if are_taken {
+            state.shut();
         } else {
-            if !state.is_shut {
-                state.shut();
-            }
-            let free = (state.places + state.reserve).saturating_sub(clients);
-            state.leave(free, used);
+            state.open();
         }
-        state.is_shut
+        let reserve = if state.is_shut { state.reserve } else { 0 };
+        let most = state.places + FEW;
+        // A look needs one to ask about each connection.
+        state.leave((most + reserve).saturating_sub(clients).max(1), used);
+        // A door that is stuck closes late what it could not keep out.
+        let bound = if state.stuck.is_some() { state.places } else { most };
+        (are_taken, clients.saturating_sub(bound))
     }
 
     /// Waits until accepting fails, or for that time.
     pub async fn wait(&self, time: Duration) {
         let _ = timeout(time, self.failed.notified()).await;
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -151,15 +171,15 @@ impl State {
     /// Lets no more connections in. Closes those that are in the listener's queue already, because
     /// they would take descriptors that are free for the service.
     fn shut(&mut self) {
-        if !self.is_shut && self.listener.is_some() {
+        let Some(listener) = self.listener.as_ref().filter(|_| self.stuck.is_none()) else {
+            return;
+        };
+        // It takes only memory of the kernel. After an error accepting fails again.
+        if !self.is_shut && SockRef::from(listener).attach_filter(&[DROP]).is_ok() {
             self.is_shut = true;
             self.set_soft(self.soft + self.reserve as rlim_t);
         }
-        if let Some(listener) = &self.listener {
-            // It takes only memory of the kernel. After an error accepting fails again.
-            let _ = SockRef::from(listener).attach_filter(&[DROP]);
-            while listener.accept().is_ok() {}
-        }
+        while self.is_shut && self.listener.as_ref().is_some_and(|it| it.accept().is_ok()) {}
     }
 
     fn open(&mut self) {
@@ -185,6 +205,9 @@ impl State {
     }
 }
 
+/// After a panic inside its lock, the next look sets everything again.
+impl RefUnwindSafe for Door {}
+
 /// Passes Dropshot's records on, and shuts the door at the record of an accept that failed.
 struct AcceptErrors {
     records: Records,
@@ -196,12 +219,32 @@ impl Drain for AcceptErrors {
     type Err = Never;
 
     fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
-        // Nothing is accepted until this returns.
-        if record.msg().as_str() == Some("accept error") {
-            self.door.state().shut();
-            self.door.failed.notify_one();
+        if record.msg().as_str() != Some("accept error") {
+            return self.records.log(record, values);
         }
-        self.records.log(record, values)
+        // Nothing is accepted until this returns.
+        self.door.state.lock().shut();
+        self.door.failed.notify_one();
+        let mut cause = Cause::default();
+        let _ = record.kv().serialize(record, &mut cause);
+        // Dropshot repeats this ten times a second. The service says itself that all places are taken.
+        match cause.0 == io::Error::from(Errno::EMFILE).to_string() {
+            true => Ok(()),
+            false => self.records.log(record, values),
+        }
+    }
+}
+
+/// The text of a record's field `error`.
+#[derive(Default)]
+struct Cause(String);
+
+impl slog::Serializer for Cause {
+    fn emit_arguments(&mut self, key: Key, value: &std::fmt::Arguments<'_>) -> slog::Result {
+        if key.as_str() == "error" {
+            self.0 = value.to_string();
+        }
+        Ok(())
     }
 }
 

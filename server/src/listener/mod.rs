@@ -37,7 +37,9 @@
 //!
 //! A client in front of a shut door waits: its TCP sends the SYN again, at first every second (RFC
 //! 6298), as if the queue of the listener were full. The connections that are in the queue when the
-//! door shuts are closed.
+//! door shuts are closed. So are new ones that a look finds past the bound, because operators or the
+//! service closed descriptors before it. Where the system refuses packet filters the door cannot
+//! shut: the log says so at the start, and that look is all that keeps the bound.
 //!
 //! # If a later Dropshot takes a listener
 //!

@@ -1,34 +1,32 @@
 //! The log, on standard error: JSON lines for programs, text for people.
 //!
-//! Dropshot's own records pass through a filter, `dropshot`, which drops what the service's
-//! records say already. Nothing here may print a token, a plant or the query of a URI.
+//! Nothing here may print a token, a plant or the query of a URI.
 
 mod dropshot;
-mod output;
+mod lasting;
 mod sink;
-mod strangers;
 
-use std::sync::{Arc, Mutex};
+use std::io;
+use std::panic::{RefUnwindSafe, UnwindSafe};
+use std::sync::Arc;
 
 use chrono::{SecondsFormat, Utc};
-use serde_json::json;
+use parking_lot::Mutex;
 use slog::{
-    Drain, FnValue, Level, LevelFilter, Logger, Never, PushFnValue, Record,
-    SendSyncRefUnwindSafeDrain, o,
+    Drain, FnValue, Level, LevelFilter, Logger, Never, OwnedKVList, PushFnValue, Record,
+    SendSyncRefUnwindSafeDrain, b, o, record,
 };
+use slog_json::Json;
 use slog_term::{FullFormat, PlainDecorator};
 
 use crate::log::dropshot::Dropshot;
-use crate::log::sink::{Lines, Sink, Urgent};
-use crate::log::strangers::LimitStrangers;
+use crate::log::sink::{Lines, Sink};
 
 pub use crate::log::dropshot::shortened;
-pub use crate::log::strangers::STRANGER;
+pub use crate::log::lasting::Lasting;
 
 /// How important a record is.
 pub use slog::Level as LogLevel;
-
-const LOST: &str = "standard error did not take all records: records lost";
 
 /// How records are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -50,48 +48,26 @@ pub struct Log {
 }
 
 impl Log {
-    /// Starts a log of the records that are at least that important; of those with the tag
-    /// [`STRANGER`], so many a second.
+    /// Starts a log of the records that are at least that important.
     ///
     /// # Errors
     ///
     /// The operating system gives no thread.
-    pub fn start(format: LogFormat, level: LogLevel, strangers: u32) -> std::io::Result<Self> {
-        match format {
-            LogFormat::Text => {
-                let sink = Sink::start(lost_as_text)?;
-                let lines = PlainDecorator::new(Lines::printable(Arc::clone(&sink)));
-                Ok(Self::new(FullFormat::new(lines).build(), sink, level, strangers))
-            }
-            LogFormat::Json => {
-                let sink = Sink::start(lost_as_json)?;
-                let json = slog_json::Json::new(Lines::new(Arc::clone(&sink)))
-                    .add_key_value(o!(
-                        "ts" => FnValue(|_: &Record<'_>| now()),
-                        "level" => FnValue(|record: &Record<'_>| word(record.level())),
-                        "msg" => PushFnValue(|record: &Record<'_>, to| to.emit(record.msg())),
-                    ))
-                    .set_flush(true)
-                    .build();
-                Ok(Self::new(json, sink, level, strangers))
-            }
-        }
-    }
-
-    fn new<D>(format: D, sink: Arc<Sink>, level: LogLevel, strangers: u32) -> Self
-    where
-        D: Drain<Ok = ()> + Send + 'static,
-        D::Err: std::fmt::Debug,
-    {
-        let drain = Mutex::new(format).ignore_res();
-        let drain = Urgent { drain, sink: Arc::clone(&sink) };
-        let drain = Arc::new(LimitStrangers::new(drain, strangers));
-        let dropshot = Dropshot(Arc::clone(&drain));
-        Self {
-            logger: Logger::root(LevelFilter::new(drain, level).fuse(), o!()),
-            dropshot: Arc::new(LevelFilter::new(dropshot, level).fuse()),
-            sink,
-        }
+    pub fn start(format: LogFormat, level: LogLevel) -> io::Result<Self> {
+        let sink = Arc::new(Sink::default());
+        let format = formatter(format, Lines::new(Arc::clone(&sink), format == LogFormat::Text));
+        let formatted = Arc::new(Formatted { format: Mutex::new(format), sink: Arc::clone(&sink) });
+        let drain = Arc::new(LevelFilter::new(Arc::clone(&formatted), level).fuse());
+        sink.start(move |lost| {
+            let (said, none) = (
+                format_args!("standard error did not take all records: records lost"),
+                o!().into(),
+            );
+            let Ok(()) =
+                formatted.log(&record!(Level::Warning, "", &said, b!("lost" => lost)), &none);
+        })?;
+        let dropshot = Arc::new(Dropshot(Arc::clone(&drain)));
+        Ok(Self { logger: Logger::root(drain, o!()), dropshot, sink })
     }
 }
 
@@ -101,23 +77,40 @@ impl Drop for Log {
     }
 }
 
-/// The record that says how many records were not written.
-fn lost_as_text(lost: u64) -> String {
-    let mut time = Vec::new();
-    // A `Vec` takes all bytes.
-    let _ = slog_term::timestamp_local(&mut time);
-    format!("{} WARN {LOST}, lost: {lost}", String::from_utf8_lossy(&time))
+type Formatter = Box<dyn Drain<Ok = (), Err = io::Error> + Send>;
+
+fn formatter(format: LogFormat, lines: Lines) -> Formatter {
+    if let LogFormat::Text = format {
+        return Box::new(FullFormat::new(PlainDecorator::new(lines)).build());
+    }
+    let now = |_: &Record<'_>| Utc::now().to_rfc3339_opts(SecondsFormat::Micros, true);
+    // In the words of `--log-level`.
+    let level = |record: &Record<'_>| record.level().as_str().to_ascii_lowercase();
+    let msg = PushFnValue(|record: &Record<'_>, to| to.emit(record.msg()));
+    let values = o!("ts" => FnValue(now), "level" => FnValue(level), "msg" => msg);
+    Box::new(Json::new(lines).add_key_value(values).set_flush(true).build())
 }
 
-fn lost_as_json(lost: u64) -> String {
-    json!({ "ts": now(), "level": word(Level::Warning), "msg": LOST, "lost": lost }).to_string()
+/// Formats the records into the sink, which writes at once from a warning upwards.
+struct Formatted {
+    format: Mutex<Formatter>,
+    sink: Arc<Sink>,
 }
 
-/// A level in the words of `--log-level`.
-fn word(level: Level) -> String {
-    level.as_str().to_ascii_lowercase()
-}
+/// After a panic in a formatter, a record may be incomplete; the others are good.
+impl UnwindSafe for Formatted {}
+impl RefUnwindSafe for Formatted {}
 
-fn now() -> String {
-    Utc::now().to_rfc3339_opts(SecondsFormat::Micros, true)
+impl Drain for Formatted {
+    type Ok = ();
+    type Err = Never;
+
+    fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
+        // The sink takes everything, so this fails only if a value cannot be formatted.
+        let _ = self.format.lock().log(record, values);
+        if record.level().is_at_least(Level::Warning) {
+            self.sink.urge();
+        }
+        Ok(())
+    }
 }

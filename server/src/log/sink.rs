@@ -1,23 +1,20 @@
 //! The buffer between formatted records and standard error.
 //!
-//! A record is appended to a buffer in memory. A thread writes the buffer out ten times a second,
-//! and at once when it holds 64 KiB: a system call for each record would cost more than the request
-//! that it describes. If standard error is read too slowly, records are dropped and counted. No
-//! request waits for it, and the end of the process waits for a second at most.
-//!
-//! Only that thread may wait for standard error.
+//! A thread writes the buffer out ten times a second, and at once if it holds 64 KiB or a warning: a
+//! system call for each record would cost more than the request that it describes. If standard
+//! error is read too slowly, records are dropped and counted. Only that thread may wait for standard
+//! error; the end of the process waits for a second at most.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, ErrorKind, Write};
+use std::mem::take;
 use std::os::fd::AsFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
 use nix::unistd::dup2_stderr;
-use slog::{Drain, Level, Never, OwnedKVList, Record};
-
-use crate::log::output::Output;
+use parking_lot::{Condvar, Mutex};
 
 /// How long records are gathered before they are written.
 const GATHER: Duration = Duration::from_millis(100);
@@ -35,128 +32,131 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub struct Sink {
     pending: Mutex<Pending>,
-    /// Signals that there is something to write, or that it has become urgent.
-    more: Condvar,
-    /// Signals that what was taken is written.
-    written: Condvar,
+    /// Signals that there is something to write, that it has become urgent, or that it is written.
+    changed: Condvar,
 }
 
 #[derive(Default)]
 struct Pending {
     records: Vec<u8>,
     /// Whether the records are to be written at once.
-    urgent: bool,
-    /// How many records did not fit into the buffer.
+    is_urgent: bool,
+    /// How many records were dropped since that was said.
     lost: u64,
     /// Whether records were taken that are not written yet.
-    writing: bool,
+    is_writing: bool,
 }
 
 impl Sink {
-    /// Starts the thread, which ends with the process; `say` makes a record of how many were lost.
+    /// Starts the thread, which ends with the process; `say` records how many records were lost.
     ///
     /// # Errors
     ///
     /// The operating system gives no thread, or no copy of standard error.
-    pub fn start(say: fn(u64) -> String) -> io::Result<Arc<Self>> {
+    pub fn start(self: &Arc<Self>, say: impl Fn(u64) + Send + 'static) -> io::Result<()> {
         // A descriptor of its own: `flush` may point the other one at /dev/null.
-        let mut stderr = Output::new(File::from(io::stderr().as_fd().try_clone_to_owned()?));
-        let sink = Arc::new(Self::default());
-        let writer = Arc::clone(&sink);
+        let mut stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
+        let sink = Arc::clone(self);
         thread::Builder::new().name("log".into()).spawn(move || {
-            // `take` swaps the two buffers, so each keeps its memory.
-            let mut records = Vec::new();
+            let (mut records, mut is_torn) = (Vec::new(), false);
             loop {
-                let lost = writer.take(&mut records);
-                stderr.write(&records, lost, say);
-                records.clear();
-                writer.wrote();
+                sink.take(&mut records);
+                let unwritten = write(&mut stderr, &records, &mut is_torn);
+                let lost = sink.wrote(unwritten);
+                if lost > 0 {
+                    say(lost);
+                }
             }
         })?;
-        Ok(sink)
+        Ok(())
     }
 
     /// Waits until what is pending is written, for a second at most. After that standard error is
     /// /dev/null, so that no later line can block the end of the process.
     pub fn flush(&self) {
-        let unwritten = |pending: &mut Pending| pending.writing || !pending.records.is_empty();
-        let mut pending = self.lock();
-        pending.urgent = true;
-        self.more.notify_one();
-        let (_pending, waited) = self
-            .written
-            .wait_timeout_while(pending, FLUSH_TIMEOUT, unwritten)
-            .unwrap_or_else(PoisonError::into_inner);
-        if waited.timed_out() {
+        self.urge();
+        let is_left = |pending: &mut Pending| pending.is_writing || !pending.records.is_empty();
+        let mut pending = self.pending.lock();
+        if self.changed.wait_while_for(&mut pending, is_left, FLUSH_TIMEOUT).timed_out() {
             let _ = File::options().write(true).open("/dev/null").map(dup2_stderr);
         }
     }
 
-    /// Takes what is gathered, when it is time to write it, and leaves an empty buffer. Returns how
-    /// many records were lost.
-    fn take(&self, records: &mut Vec<u8>) -> u64 {
-        let nothing = |pending: &mut Pending| pending.records.is_empty();
-        let calm = |pending: &mut Pending| !pending.urgent;
-        let pending =
-            self.more.wait_while(self.lock(), nothing).unwrap_or_else(PoisonError::into_inner);
-        let (mut pending, _) = self
-            .more
-            .wait_timeout_while(pending, GATHER, calm)
-            .unwrap_or_else(PoisonError::into_inner);
-        std::mem::swap(&mut pending.records, records);
-        pending.urgent = false;
-        pending.writing = true;
-        std::mem::take(&mut pending.lost)
+    /// Has the records written at once.
+    pub fn urge(&self) {
+        self.pending.lock().is_urgent = true;
+        self.changed.notify_all();
     }
 
-    fn wrote(&self) {
-        self.lock().writing = false;
-        self.written.notify_all();
+    /// Takes what is gathered, when it is time to write it. Each of the two buffers keeps its memory.
+    fn take(&self, records: &mut Vec<u8>) {
+        records.clear();
+        let mut pending = self.pending.lock();
+        self.changed.wait_while(&mut pending, |pending| pending.records.is_empty());
+        self.changed.wait_while_for(&mut pending, |pending| !pending.is_urgent, GATHER);
+        std::mem::swap(&mut pending.records, records);
+        (pending.is_urgent, pending.is_writing) = (false, true);
+    }
+
+    /// What was taken is written, but for so many records. Returns how many were lost, if that can
+    /// be said now.
+    fn wrote(&self, unwritten: u64) -> u64 {
+        let mut pending = self.pending.lock();
+        pending.lost += unwritten;
+        let is_room = unwritten == 0 && pending.records.len() < CAPACITY / 2;
+        let lost = if is_room { take(&mut pending.lost) } else { 0 };
+        // The record that says it is written, too.
+        pending.is_writing = lost > 0;
+        self.changed.notify_all();
+        lost
     }
 
     fn append(&self, record: &[u8]) {
-        let mut pending = self.lock();
+        let mut pending = self.pending.lock();
         if pending.records.len() + record.len() > CAPACITY {
             pending.lost += 1;
             return;
         }
-        let first = pending.records.is_empty();
+        let is_first = pending.records.is_empty();
         pending.records.extend_from_slice(record);
-        let enough = !pending.urgent && pending.records.len() >= ENOUGH;
-        pending.urgent |= enough;
+        let is_enough = !pending.is_urgent && pending.records.len() >= ENOUGH;
+        pending.is_urgent |= is_enough;
         drop(pending);
-        if first || enough {
-            self.more.notify_one();
+        if is_first || is_enough {
+            self.changed.notify_all();
         }
     }
+}
 
-    fn urge(&self) {
-        self.lock().urgent = true;
-        self.more.notify_one();
+/// Writes records. Returns how many of them were not written whole, because of an error, which there
+/// is no place to report. `is_torn` says whether the last line that was written has no end.
+fn write(to: &mut impl Write, mut records: &[u8], is_torn: &mut bool) -> u64 {
+    while !records.is_empty() {
+        match to.write(if *is_torn { b"\n" } else { records }) {
+            Ok(0) => break,
+            Ok(_) if *is_torn => *is_torn = false,
+            Ok(count) => {
+                *is_torn = records[count - 1] != b'\n';
+                records = &records[count..];
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
     }
-
-    /// After a panic inside the lock, a record may be incomplete; the other bytes are good.
-    fn lock(&self) -> MutexGuard<'_, Pending> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    records.split(|byte| *byte == b'\n').count() as u64 - 1
 }
 
 /// Where a formatter writes. A record reaches the sink whole, when the formatter flushes.
 pub struct Lines {
     record: Vec<u8>,
+    is_text: bool,
     sink: Arc<Sink>,
-    /// Whether characters that a terminal obeys are escaped.
-    printable: bool,
 }
 
 impl Lines {
-    pub fn new(sink: Arc<Sink>) -> Self {
-        Self { record: Vec::new(), sink, printable: false }
-    }
-
-    /// For a format that is read on a terminal and does not escape what it prints.
-    pub fn printable(sink: Arc<Sink>) -> Self {
-        Self { printable: true, ..Self::new(sink) }
+    /// Text does not escape what it prints, and is read on a terminal.
+    pub fn new(sink: Arc<Sink>, is_text: bool) -> Self {
+        Self { record: Vec::new(), is_text, sink }
     }
 }
 
@@ -167,52 +167,30 @@ impl Write for Lines {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if self.printable {
-            self.record = escape(&self.record);
+        match self.is_text {
+            // A formatter may flush twice.
+            _ if self.record.is_empty() => {}
+            true => self.sink.append(escaped(&self.record).as_bytes()),
+            false => self.sink.append(&self.record),
         }
-        self.sink.append(&self.record);
         self.record.clear();
         Ok(())
     }
 }
 
-/// A line in which control characters, line separators, changes of the direction of writing and all
-/// else that is not printed are escaped: a client may have sent them.
-fn escape(line: &[u8]) -> Vec<u8> {
+/// A line in which what a terminal obeys or does not print is escaped: control characters, line
+/// separators, changes of the direction of writing. A client may have sent them.
+fn escaped(line: &[u8]) -> String {
     // Rust's `Debug` writes as `\u{…}` what no font shows, and with one backslash a quote or a tab.
-    let obeyed = |letter: char| letter.is_control() || letter.escape_debug().len() > 2;
-    let text = String::from_utf8_lossy(line);
-    let (text, end) = match text.strip_suffix('\n') {
-        Some(text) => (text, "\n"),
-        None => (&*text, ""),
-    };
-    let mut escaped = String::with_capacity(line.len());
-    for letter in text.chars() {
-        match obeyed(letter) {
-            true => escaped.extend(letter.escape_unicode()),
-            false => escaped.push(letter),
+    let is_obeyed = |letter: char| letter.is_control() || letter.escape_debug().len() > 2;
+    let mut text = String::with_capacity(line.len());
+    for letter in String::from_utf8_lossy(line).trim_end_matches('\n').chars() {
+        match is_obeyed(letter) {
+            true => text.extend(letter.escape_unicode()),
+            false => text.push(letter),
         }
     }
-    (escaped + end).into_bytes()
-}
-
-/// A drain that makes the sink write at once from a warning upwards.
-pub struct Urgent<D> {
-    pub drain: D,
-    pub sink: Arc<Sink>,
-}
-
-impl<D: Drain<Ok = (), Err = Never>> Drain for Urgent<D> {
-    type Ok = ();
-    type Err = Never;
-
-    fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
-        self.drain.log(record, values)?;
-        if record.level().is_at_least(Level::Warning) {
-            self.sink.urge();
-        }
-        Ok(())
-    }
+    text + "\n"
 }
 
 #[cfg(test)]

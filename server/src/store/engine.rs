@@ -1,132 +1,113 @@
 //! What every engine promises.
 //!
-//! Every engine promises, even if a process or the machine stops at any moment:
+//! An engine keeps its promises even if a process or the machine stops at any moment:
 //!
-//! - **Durable.** What [`Writer::commit`] reports as created or repeated survives a power cut.
+//! - **Durable.** What [`Engine::commit`] reports as created or repeated survives a power cut.
 //! - **Exactly once.** A plant is there or not: never in part, never twice.
 //! - **First write wins.** An id always belongs to the first plant committed under it.
-//! - **Byte-exact.** Every member comes back as it came, the empty string and U+0000 included, and
-//!   an absent member is not an empty one.
+//! - **Byte-exact.** The text of a plant comes back as it came.
 //!
-//! All calls block the thread, which must not be one that drives a runtime. Any number of processes
-//! may have a store open beside those that serve it: one process serves a file, any number serve a
-//! database.
+//! No engine knows a member of a plant, and none changes or removes one.
 
-use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Instant;
+
+use serde_json::Value;
 
 use crate::store::error::{CommitError, StoreError};
 use crate::token::{StoredToken, TokenName};
-use crate::types::NewPlant;
 
-/// What can be read of a store.
-pub trait Contents {
-    /// How many plants there are. May read the whole store.
-    fn count(&self) -> Result<u64, StoreError>;
+/// The most rows of a page.
+pub const PAGE_ROWS: usize = 1000;
 
-    /// The plants in the order of their ids. Every plant that is in the store now is among them; of
-    /// those that are created meanwhile, some are. A plant never changes, so each is whole.
-    fn plants(&self) -> Result<Pages<'_>, StoreError>;
+/// How many bytes of texts end a page.
+pub const PAGE_BYTES: usize = 1024 * 1024;
+
+/// A plant as a store keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its id, which is the key.
+    pub id: i64,
+    /// The JSON text of the plant: the body of the 200.
+    pub plant: String,
+}
+
+/// Whether a kept text is the plant that was sent: the same text, or the same JSON value. Neither the
+/// order of members nor an escape makes a different plant. False if the kept text is not JSON.
+#[must_use]
+pub fn is_same_plant(kept: &str, sent: &str) -> bool {
+    let value = |text| serde_json::from_str::<Value>(text).ok();
+    kept == sent || value(kept).is_some_and(|kept| Some(kept) == value(sent))
+}
+
+/// A store that is open.
+///
+/// All calls block the thread, which must not be one that drives a runtime. One thread commits;
+/// others read meanwhile and do not wait for a commit. Any number of processes may have a store open
+/// beside those that serve it: one process serves a file, any number serve a database.
+pub trait Engine: Send + Sync {
+    /// Commits the rows in one transaction and returns an outcome for each, as if they were committed
+    /// one by one in their order. Without rows it writes what changes nothing: it tells whether the
+    /// store takes writes.
+    ///
+    /// An engine that can be interrupted returns before `until`, and repeats until then what may
+    /// succeed. A file cannot be interrupted.
+    ///
+    /// # Errors
+    ///
+    /// No row may be answered with success.
+    fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, CommitError>;
+
+    /// The rows with an id greater than `after`, in the order of the ids: at most [`PAGE_ROWS`], and
+    /// about [`PAGE_BYTES`]. None after the last one. A plant never changes, so the pages of a
+    /// store hold every plant that was there when the first one was read.
+    fn page(&self, after: Option<i64>) -> Result<Vec<Row>, StoreError>;
 
     /// Every token, expired ones included, in the order of their names.
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError>;
-}
 
-/// Plants, a page at a time. The reader may be slow: between two pages a file is not held, and a
-/// database keeps a snapshot.
-pub type Pages<'a> = Box<dyn Iterator<Item = Result<Vec<NewPlant>, StoreError>> + 'a>;
-
-/// A store of the present schema, whose tokens a command changes.
-pub trait Tokens: Contents {
     /// Keeps a new token; durable when this returns. It never replaces one, not even one that has
     /// expired: the clock may be wrong.
     ///
     /// # Errors
     ///
-    /// [`StoreError::TokenNameTaken`], or [`StoreError::Failed`].
+    /// [`StoreError::TokenNameTaken`], or that the store failed.
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError>;
 
     /// Removes the token of that name; durable when this returns.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NoSuchToken`], or [`StoreError::Failed`].
+    /// [`StoreError::NoSuchToken`], or that the store failed.
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError>;
 
-    /// Whether every server on this store has confirmed every change of the tokens; also true if no
-    /// server runs on it.
-    fn are_tokens_in_force(&self) -> Result<bool, StoreError>;
-}
-
-/// A store that is there, to be read: of this schema or of an older one.
-pub trait Store: Contents {
     /// What is wrong with the store, in words for an operator; nothing if it is sound. Does not read
-    /// the plants.
+    /// the texts of the plants.
     fn check(&self) -> Result<Vec<String>, StoreError>;
 
-    /// What the store takes on the disk.
-    fn sizes(&self) -> Result<Sizes, StoreError>;
-}
-
-/// A store, as a server that runs on it sees it.
-pub trait ServedStore: Tokens + Send + Sync {
-    /// Makes sure that there is a store, of the present schema. Called before anything else, until
-    /// it succeeds; this server or another one may have created the store. Returns whether this one
-    /// did.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unreachable`] if it may succeed later.
-    fn set_up(&self) -> Result<bool, StoreError>;
-
-    /// The writer, which is the only way to add plants.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Failed`] also if the engine cannot promise durability.
-    fn writer(&self) -> Result<Box<dyn Writer>, StoreError>;
-
-    /// Looks after the store while it is served; called about once a second.
+    /// What the store takes on the disk. A server calls it once a second, and the engine notices
+    /// here what no commit looks at, such as a file that was moved away.
     ///
     /// # Errors
     ///
     /// As for a commit; an error that [`CommitError::is_final`] ends the service.
-    fn tend(&self) -> Result<Sizes, CommitError>;
+    fn sizes(&self) -> Result<Sizes, CommitError>;
 
-    /// How often the tokens have changed. It costs little, so a server can ask often.
-    fn token_changes(&self) -> Result<u32, StoreError>;
-
-    /// This server says that it has read the tokens after so many changes; 0 before it reads them
-    /// for the first time. From then on a command that changes them waits for this server too.
-    /// Called at least once a second.
-    fn confirm_tokens(&self, changes: u32) -> Result<(), StoreError>;
-
-    /// For how long this server may accept the tokens that it has confirmed last. After that a
-    /// command that changes them does not wait for this server any more. `None` if a command waits
-    /// for it as long as it runs.
-    fn tokens_hold_for(&self) -> Option<Duration>;
-}
-
-/// A store that is being made. It is invisible until it is published, and gone if it is not.
-pub trait NewStore: Contents {
-    /// Adds plants, whose ids are new.
-    fn add(&mut self, plants: &[NewPlant]) -> Result<(), StoreError>;
-
-    /// Adds a token, whose name is new.
-    fn add_token(&mut self, token: &StoredToken) -> Result<(), StoreError>;
-
-    /// The file that is left if the process ends before the store is published.
-    fn unfinished(&self) -> Option<&Path> {
-        None
-    }
-
-    /// Puts the whole store in its place, durably. Returns false if something else is in the place
-    /// by now.
+    /// What the next commits need, such as a checkpoint. Called after each answered batch, so no answer
+    /// waits for it, and the next creates gather meanwhile.
     ///
     /// # Errors
     ///
-    /// There is no store, or a complete one whose directory entry may not survive a crash.
-    fn publish(self: Box<Self>) -> Result<bool, StoreError>;
+    /// As for a commit. What was committed before stays durable.
+    fn upkeep(&self) -> Result<(), CommitError> {
+        Ok(())
+    }
+
+    /// The last call, after the last commit: then the store is complete without this process.
+    ///
+    /// # Errors
+    ///
+    /// As for a commit. What was committed before stays durable.
+    fn close(&self) -> Result<(), CommitError>;
 }
 
 /// How a server starts on a store.
@@ -140,56 +121,6 @@ pub struct Start {
     pub without_fsync: bool,
 }
 
-/// Commits plants. There is one for each served store, driven by [`GroupCommit`].
-///
-/// [`GroupCommit`]: crate::store::GroupCommit
-pub trait Writer: Send {
-    /// Commits the plants in one transaction and returns an outcome for each, in their order.
-    /// The outcomes are the same as if the plants were committed one by one.
-    ///
-    /// An engine that can be interrupted returns before `until`, and repeats until then what may
-    /// succeed. A file cannot be interrupted.
-    ///
-    /// # Errors
-    ///
-    /// No plant of the batch may be answered with success.
-    fn commit(&mut self, plants: &[NewPlant], until: Instant) -> Result<Vec<Outcome>, CommitError>;
-
-    /// Commits something that changes nothing: it tells whether the store takes writes again.
-    ///
-    /// # Errors
-    ///
-    /// As for a commit.
-    fn try_write(&mut self, until: Instant) -> Result<(), CommitError> {
-        self.commit(&[], until).map(drop)
-    }
-
-    /// Whether [`Self::try_write`] may also follow a fault. False if the file may have been replaced,
-    /// because a try would write to it.
-    fn may_try_after_fault(&self) -> bool {
-        false
-    }
-
-    /// Called once, after the last commit: then the store is complete without this process.
-    ///
-    /// # Errors
-    ///
-    /// As for a commit. What was committed before stays durable.
-    fn finish(&mut self) -> Result<(), CommitError> {
-        Ok(())
-    }
-
-    /// Upkeep that commits need, such as checkpoints. Called after each answered batch, so no answer
-    /// waits for it.
-    ///
-    /// # Errors
-    ///
-    /// As for a commit. What was committed before stays durable.
-    fn maintain(&mut self) -> Result<(), CommitError> {
-        Ok(())
-    }
-}
-
 /// What a store takes on the disk, in bytes, as far as the engine can tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
@@ -201,7 +132,7 @@ pub struct Sizes {
     pub disk_free: Option<u64>,
 }
 
-/// What became of one plant of a committed batch.
+/// What became of one row of a committed batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Its id was free.
@@ -211,3 +142,6 @@ pub enum Outcome {
     /// Its id belongs to a different plant, which is untouched.
     Conflict,
 }
+
+#[cfg(test)]
+mod tests;

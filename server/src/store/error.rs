@@ -93,20 +93,17 @@ pub enum StoreError {
     WalLost { url: StoreUrl, wal: String },
     #[error("cannot use {url} now: {cause}")]
     Unreachable { url: StoreUrl, cause: Cause },
-    #[error("{url} is served by {server} already; stop that one first, or choose another store")]
-    Served { url: StoreUrl, server: String },
+    #[error(
+        "{0} is served by another process already; stop that one first, or choose another store"
+    )]
+    Served(StoreUrl),
     #[error("{0} is not a plant store")]
     NotAPlantStore(StoreUrl),
     #[error(
-        "{url} has schema version {found}, and this release needs {needed}: \
-         `plant-store serve` brings it up to date"
+        "{url} has another layout ({found}), and this release reads version 1 alone: use the \
+         release that wrote it. It is left as it is"
     )]
-    OlderSchema { url: StoreUrl, found: u32, needed: u32 },
-    #[error(
-        "{url} has schema version {found}, and this release knows {known}: \
-         use the release that wrote it, or a later one"
-    )]
-    NewerSchema { url: StoreUrl, found: u32, known: u32 },
+    OtherLayout { url: StoreUrl, found: String },
     #[error("cannot {doing}: {cause}")]
     Failed { doing: &'static str, cause: Cause, reason: Reason },
     #[error("there is a token named \"{0}\" already: revoke it, or choose another name")]
@@ -124,12 +121,11 @@ impl StoreError {
             Self::Missing(_) | Self::LeftBehind { .. } => Reason::Missing,
             Self::Unreachable { .. } => Reason::Unreachable,
             Self::NotAPlantStore(_) => Reason::NotAStore,
-            Self::OlderSchema { .. } | Self::NewerSchema { .. } => Reason::OtherRelease,
+            Self::OtherLayout { .. } => Reason::OtherRelease,
             Self::Failed { reason, .. } => *reason,
-            Self::Exists(_)
-            | Self::Served { .. }
-            | Self::TokenNameTaken(_)
-            | Self::NoSuchToken(_) => Reason::Other,
+            Self::Exists(_) | Self::Served(_) | Self::TokenNameTaken(_) | Self::NoSuchToken(_) => {
+                Reason::Other
+            }
         }
     }
 }

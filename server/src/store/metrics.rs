@@ -28,12 +28,10 @@ fn histogram(name: &'static str, unit: Unit, meaning: &'static str) -> Histogram
 /// The series of creates and commits.
 #[derive(Clone)]
 pub struct CommitMetrics {
-    created: Counter,
-    repeated: Counter,
-    conflict: Counter,
+    /// In the order of [`Outcome`].
+    creates: [Counter; 3],
     batch_size: Histogram,
     commit_duration: Histogram,
-    commit_running: Gauge,
     queue_depth: Gauge,
 }
 
@@ -45,11 +43,9 @@ impl CommitMetrics {
             "Plants that went through a commit, by what became of them: created, repeated (the \
              same plant was there) or conflict (a different one was)."
         );
-        let creates = |outcome| counter!(CREATES, "outcome" => outcome);
         Self {
-            created: creates("created"),
-            repeated: creates("repeated"),
-            conflict: creates("conflict"),
+            creates: ["created", "repeated", "conflict"]
+                .map(|it| counter!(CREATES, "outcome" => it)),
             batch_size: histogram(
                 "plant_store_commit_batch_size",
                 Unit::Count,
@@ -59,12 +55,6 @@ impl CommitMetrics {
                 "plant_store_commit_duration_seconds",
                 Unit::Seconds,
                 "A commit, its sync included, whether or not it succeeded.",
-            ),
-            commit_running: gauge(
-                "plant_store_commit_running_seconds",
-                Unit::Seconds,
-                "How long the running commit has been running, as of the last second: large if the \
-                 store does not answer.",
             ),
             queue_depth: gauge(
                 "plant_store_queue_depth",
@@ -91,19 +81,9 @@ impl CommitMetrics {
         self.commit_duration.record(took);
     }
 
-    /// The running commit has been running for so long; zero if none runs.
-    pub fn running(&self, time: Duration) {
-        self.commit_running.set(time.as_secs_f64());
-    }
-
     /// A plant has gone through a commit.
     pub fn came_out(&self, outcome: Outcome) {
-        let counter = match outcome {
-            Outcome::Created => &self.created,
-            Outcome::Repeated => &self.repeated,
-            Outcome::Conflict => &self.conflict,
-        };
-        counter.increment(1);
+        self.creates[outcome as usize].increment(1);
     }
 }
 

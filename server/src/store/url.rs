@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::store::postgres::url::{InvalidPostgresUrl, PostgresUrl};
+use crate::store::postgres::url::PostgresUrl;
 
 /// Where a store is, and by which engine it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,21 +23,21 @@ pub enum InvalidStoreUrl {
     /// No engine of that name.
     #[error("expected `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`")]
     UnknownEngine,
-    /// Other tools read parameters after a `?`, such as `mode=ro`. Here it would be part of a name.
-    #[error("a plant store takes no parameters, and no `?` in its path; expected `sqlite:PATH`")]
-    Parameters,
-    /// SQLite would take this for a database in memory or for a temporary one.
-    #[error("a plant store is a file that outlives the process; expected `sqlite:PATH`")]
-    NotAFile,
-    /// Some tools read `sqlite://x.db` as a file here, others as a file in the root.
+    /// SQLite takes an empty path and `:memory:` for a database that is not kept. Some tools read
+    /// parameters after a `?`. Some read `sqlite://x.db` as a file here, others as one in the root.
     #[error(
-        "after `sqlite://` it is not clear where the path begins; expected `sqlite:x.db`, which is \
-         relative to the working directory, or `sqlite:/folder/x.db`"
+        "a plant store is a file that outlives the process, with no parameters, and no `?` in its \
+         path: expected `sqlite:x.db`, which is relative to the working directory, or \
+         `sqlite:/folder/x.db`"
     )]
-    TwoSlashes,
-    /// What is wrong with the URL of a database.
-    #[error(transparent)]
-    Postgres(#[from] InvalidPostgresUrl),
+    NotAFile,
+    /// What is wrong is not repeated: it may be the rest of a password.
+    #[error(
+        "expected `postgres://USER@HOST:PORT/DATABASE`, which has a host and a database, and only \
+         the parameters of tokio-postgres; a `@`, `/`, `?` or `#` in a password is written as %40, \
+         %2F, %3F or %23"
+    )]
+    NotADatabase,
 }
 
 impl FromStr for StoreUrl {
@@ -45,14 +45,16 @@ impl FromStr for StoreUrl {
 
     fn from_str(text: &str) -> Result<Self, InvalidStoreUrl> {
         match text.split_once(':') {
-            Some(("sqlite", "" | ":memory:")) => Err(InvalidStoreUrl::NotAFile),
-            Some(("sqlite", path)) if path.contains('?') => Err(InvalidStoreUrl::Parameters),
-            Some(("sqlite", path)) if path.starts_with("//") && !path.starts_with("///") => {
-                Err(InvalidStoreUrl::TwoSlashes)
+            Some(("sqlite", path)) => {
+                let has_two_slashes = path.starts_with("//") && !path.starts_with("///");
+                let is_file = !matches!(path, "" | ":memory:") && !path.contains('?');
+                (is_file && !has_two_slashes)
+                    .then(|| Self::Sqlite(path.into()))
+                    .ok_or(InvalidStoreUrl::NotAFile)
             }
-            Some(("sqlite", path)) => Ok(Self::Sqlite(path.into())),
             Some(("postgres" | "postgresql", place)) if place.starts_with("//") => {
-                Ok(Self::Postgres(Box::new(text.parse()?)))
+                let url = PostgresUrl::parse(text).ok_or(InvalidStoreUrl::NotADatabase)?;
+                Ok(Self::Postgres(Box::new(url)))
             }
             _ => Err(InvalidStoreUrl::UnknownEngine),
         }

@@ -38,7 +38,6 @@ pub struct MalformedToken;
 
 impl Token {
     /// A new token from the thread's cryptographic generator, seeded by the operating system.
-    #[must_use]
     pub fn issue() -> Self {
         let mut token = [0; LENGTH];
         let (prefix, random) = token.split_at_mut(PREFIX.len());
@@ -66,19 +65,16 @@ impl Token {
     }
 
     /// What the store keeps of this token.
-    #[must_use]
     pub fn digest(&self) -> TokenDigest {
         TokenDigest(Sha256::digest(self.0).into())
     }
 
     /// The characters by which an owner tells tokens apart; too few to guess the rest.
-    #[must_use]
     pub fn first_characters(&self) -> &str {
         &self.reveal()[..SHOWN]
     }
 
     /// The token itself, to show to its owner. It must not be called for anything else.
-    #[must_use]
     pub fn reveal(&self) -> &str {
         str::from_utf8(&self.0).expect("a token is base62 behind an ASCII prefix")
     }

@@ -7,6 +7,12 @@ mod bearer;
 mod name;
 mod stored;
 
+use std::time::Duration;
+
 pub use bearer::{MalformedToken, Token, TokenDigest};
 pub use name::{InvalidTokenName, TokenName};
 pub use stored::StoredToken;
+
+/// For how long a server accepts the tokens that it has read. So a command that has changed the tokens
+/// waits for that time: then every server has read the change, or accepts no token.
+pub const LEASE: Duration = Duration::from_secs(2);

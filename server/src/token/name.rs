@@ -18,13 +18,11 @@ pub struct InvalidTokenName;
 
 impl TokenName {
     /// What the server calls the token that it issues for a new store.
-    #[must_use]
     pub fn first() -> Self {
         Self("first".into())
     }
 
     /// The name as text.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }

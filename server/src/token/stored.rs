@@ -24,7 +24,6 @@ pub struct StoredToken {
 impl StoredToken {
     /// Issues a token: the token for its owner, and what a store has to keep so that the token is
     /// accepted.
-    #[must_use]
     pub fn issue(name: TokenName, expires_at: Option<DateTime<Utc>>) -> (Token, Self) {
         let token = Token::issue();
         let stored = Self {
@@ -38,7 +37,6 @@ impl StoredToken {
     }
 
     /// Whether it is refused by now.
-    #[must_use]
     pub fn has_expired(&self) -> bool {
         self.expires_at.is_some_and(|expiry| expiry <= Utc::now())
     }

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use plant_store_server::store;
 use plant_store_server::token::{StoredToken, TokenName};
 use rusqlite::{Connection, params};
+use serde_json::json;
 use tempfile::TempDir;
 
 use crate::plants::{NAME, Order, TAG};
@@ -31,17 +32,15 @@ impl Filled {
         let path = folder.path().join(FILE);
         let url = format!("sqlite:{}", path.display()).parse()?;
         let (token, stored) = StoredToken::issue(TokenName::first(), None);
-        let mut new = store::begin(&url)?;
-        new.add_token(&stored)?;
-        new.publish()?;
+        store::fill(&url, None, &mut |new| Ok(new.add_token(&stored)?))?;
         fs::write(folder.path().join(TOKEN), token.reveal())?;
         let mut connection = Connection::open(path)?;
         connection.pragma_update(None, "cache_size", -4 * 1024 * 1024)?;
         let transaction = connection.transaction()?;
-        let mut insert =
-            transaction.prepare("INSERT INTO plants (id, name, tag) VALUES (?1, ?2, ?3)")?;
+        let mut insert = transaction.prepare("INSERT INTO plants (id, plant) VALUES (?1, ?2)")?;
+        let plant = json!({ "name": NAME, "tag": TAG }).to_string();
         for n in 0..plants {
-            insert.execute(params![order.id(n.into()), NAME, TAG])?;
+            insert.execute(params![order.id(n.into()), plant])?;
         }
         drop(insert);
         transaction.commit()?;

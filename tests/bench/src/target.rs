@@ -52,12 +52,6 @@ pub fn all(other_build: Option<PathBuf>) -> Result<Vec<Target>> {
             asks_for_token: false,
         },
         Target {
-            name: "the service, store taken out",
-            binary: binary("storeless-service")?,
-            arguments: &[],
-            asks_for_token: true,
-        },
-        Target {
             name: "axum and sqlx, a commit a plant",
             // It has a target folder of its own, beside the workspace's profiles.
             binary: binary("../axum-sqlx-server/release/axum-sqlx-server")?,
@@ -118,6 +112,8 @@ impl Target {
         let log = File::options().create(true).append(true).open(folder.join(LOG))?;
         let mut command = Command::new(&self.binary);
         command.args(self.arguments).current_dir(folder).stderr(log);
+        // One token has half of the places, and the load has one token for 1,024 connections.
+        command.env("PLANT_STORE_MAX_CREATES", "4096");
         command.envs(store.map(|url| ("PLANT_STORE_STORE", url)));
         // The default is lower than what the load opens.
         command.env("PLANT_STORE_MAX_CONNECTIONS", "2000");

@@ -12,7 +12,9 @@ interface Plant { name: string; tag?: string }
 // database or from JSON must be a bigint from the start: BigInt("9007199254740993").
 interface NewPlant extends Plant { id: bigint | number }
 
+// errors: generated from the contract
 const MAY_PASS = [408, 429, 500, 503]; // values of `error`, not HTTP statuses
+// end of errors
 const LOST = [
   "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT",
   "UND_ERR_SOCKET",

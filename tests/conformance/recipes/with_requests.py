@@ -5,7 +5,9 @@ import os
 import requests
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random_exponential
 
+# errors: generated from the contract
 MAY_PASS = {408, 429, 500, 503}  # values of `error`, not HTTP statuses
+# end of errors
 
 
 class Refused(Exception):

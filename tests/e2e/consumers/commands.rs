@@ -9,7 +9,7 @@ use plant_store_tests::tls::{Authority, TLS};
 use plant_store_tests::{Server, terminal};
 use serde_json::{Value, json};
 
-use super::{pem, plants, program, run, write};
+use super::{plants, run, write};
 use crate::tls::serving;
 
 fn json(text: &str) -> Value {
@@ -34,40 +34,27 @@ fn create_plant_prints_the_plant_and_is_0_and_a_refusal_is_1_on_standard_error()
     let mut stranger = plants(&server, monstera);
     let (status, _, said) = run(stranger.env("PLANTS_TOKEN", "pst_"));
     assert_eq!((status, json(&said)["error"].as_i64()), (Some(1), Some(401)));
+    write(&server, "ficus.json", r#"{"id": 9, "name": "Ficus"}"#);
+    let ficus = ["create-plant", "--json-body", "ficus.json"];
+    assert_eq!(run(&mut plants(&server, &ficus)).0, Some(0));
     assert_eq!(server.export()[&-7].tag.as_deref(), Some("tropical"));
-}
-
-#[test]
-fn https_to_a_server_without_tls_says_so() {
-    let server = Server::start();
-    let url = server.url.replace("http:", "https:");
-    let create = ["--url", &url, "create-plant", "--id", "1", "--name", "Fern"];
-    let (_, _, said) = run(&mut plants(&server, &create));
-    assert!(said.contains("the server does not speak TLS there; see whether its URL is"), "{said}");
+    assert_eq!(server.export()[&9].name, "Ficus");
 }
 
 /// At once: another try would get the same.
 #[test]
-fn http_to_a_server_with_tls_says_so() {
-    let (server, _) = serving(&[]);
-    let url = server.url.replace("https:", "http:");
-    write(&server, "ficus.jsonl", r#"{"id":1,"name":"Ficus"}"#);
-    let (_, _, said) = run(&mut plants(&server, &["--url", &url, "import", "ficus.jsonl"]));
-    let expected = "the server does not speak HTTP there; see whether its URL is https";
-    assert!(said.contains(expected), "{said}");
-    assert!(!said.contains("waiting for"), "{said}");
-}
-
-#[test]
-fn json_body_is_read_from_a_file_and_excludes_the_flags_of_its_members() {
-    let server = Server::start();
-    write(&server, "ficus.json", r#"{"id": 9, "name": "Ficus"}"#);
-    let ficus = ["create-plant", "--json-body", "ficus.json"];
-    assert_eq!(run(&mut plants(&server, &ficus)).0, Some(0));
-    assert_eq!(server.export()[&9].name, "Ficus");
-    let both = [&ficus[..], &["--id", "10"]].concat();
-    assert_eq!(run(&mut plants(&server, &both)).0, Some(2));
-    assert_eq!(server.export().len(), 1);
+fn scheme_that_the_server_does_not_speak_is_said() {
+    let (plain, (tls, _)) = (Server::start(), serving(&[]));
+    let another = [
+        (&plain, plain.url.replace("http:", "https:"), "the server does not speak TLS there"),
+        (&tls, tls.url.replace("https:", "http:"), "the server does not speak HTTP there"),
+    ];
+    for (server, url, expected) in another {
+        write(server, "ficus.jsonl", r#"{"id":1,"name":"Ficus"}"#);
+        let (_, _, said) = run(&mut plants(server, &["--url", &url, "import", "ficus.jsonl"]));
+        assert!(said.contains(expected) && said.contains("see whether its URL is"), "{said}");
+        assert!(!said.contains("waiting for"), "{said}");
+    }
 }
 
 #[test]
@@ -83,6 +70,7 @@ fn command_with_which_nothing_is_sent_is_2_and_says_why() {
         (&["create-plant", "--id", "one", "--name", "Fern"], "one"),
         (&["water-plant"], "water-plant"),
         (&["create-plant", "--json-body", "none.json"], "none.json"),
+        (&["create-plant", "--json-body", "list.json", "--id", "1"], "--id"),
         (&["create-plant", "--json-body", "list.json"], "list.json"),
         (&[create, &["--token-file", "open"]].concat(), "others may read it"),
         (&[create, &["--token-file", "none"]].concat(), "none"),
@@ -109,21 +97,12 @@ fn command_with_which_nothing_is_sent_is_2_and_says_why() {
 }
 
 #[test]
-fn service_that_is_not_there_is_1_and_the_cause_is_shown() {
-    let server = Server::start();
-    let create = ["create-plant", "--id", "1", "--name", "Fern", "--url", "http://127.0.0.1:1"];
-    let (status, _, said) = run(&mut plants(&server, &create));
-    assert_eq!(status, Some(1));
-    assert!(said.starts_with("plants: ") && said.contains("Connection refused"), "{said}");
-}
-
-#[test]
 fn private_authority_and_a_token_file_of_the_owner_alone_are_used() {
     let authority = Authority::new();
     let starting = Server::starting();
     authority.issue(starting.folder());
     let server = starting.with(&TLS).start();
-    write(&server, "ca.pem", pem(&authority));
+    write(&server, "ca.pem", authority.pem());
     write(&server, "token", format!("{}\n", server.token));
     let only_owner = Permissions::from_mode(0o600);
     fs::set_permissions(server.folder().join("token"), only_owner).expect("a mode");
@@ -131,7 +110,7 @@ fn private_authority_and_a_token_file_of_the_owner_alone_are_used() {
     let mut trusting = plants(&server, &[&create[..], &["--ca-file", "ca.pem"]].concat());
     let (status, _, said) = run(trusting.env("PLANTS_TOKEN", "pst_"));
     assert_eq!((status, said.as_str()), (Some(0), ""));
-    write(&server, "ca.pem", pem(&Authority::new()));
+    write(&server, "ca.pem", Authority::new().pem());
     let mut others = plants(&server, &[&create[..], &["--ca-file", "ca.pem"]].concat());
     let (status, _, said) = run(&mut others);
     assert_eq!(status, Some(1));
@@ -165,16 +144,6 @@ fn terminal_gets_a_line_for_people_in_which_nothing_controls_it() {
     assert_eq!(create("Fern\u{1b}[2J\u{9b}", "1"), "name \"Fern\\u{1b}[2J\\u{9b}\"\r\n");
     let refused = create("Ficus", "1");
     assert!(refused.starts_with("plants: refused with 409: plant 1 "), "{refused:?}");
-}
-
-#[test]
-fn help_says_what_the_program_does_and_lists_its_commands() {
-    let help = Command::new(program()).arg("--help").output().expect("the program starts");
-    let help = String::from_utf8(help.stdout).expect("text");
-    assert!(help.starts_with("Calls a plant store\n"), "{help}");
-    for command in ["create-plant", "import", "completions"] {
-        assert!(help.contains(&format!("\n  {command} ")), "{help}");
-    }
 }
 
 #[test]

@@ -39,16 +39,3 @@ fn run(command: &mut Command) -> (Option<i32>, String, String) {
 fn write(server: &Server, name: &str, text: impl AsRef<[u8]>) {
     fs::write(server.folder().join(name), text).expect("the folder takes files");
 }
-
-/// The certificate of an authority, in PEM.
-fn pem(authority: &plant_store_tests::tls::Authority) -> Vec<u8> {
-    use std::io::Write;
-    let mut base64 = Command::new("base64")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("coreutils are there");
-    base64.stdin.take().expect("a pipe").write_all(authority.der()).expect("it reads");
-    let text = base64.wait_with_output().expect("it ends").stdout;
-    [b"-----BEGIN CERTIFICATE-----\n", text.as_slice(), b"-----END CERTIFICATE-----\n"].concat()
-}

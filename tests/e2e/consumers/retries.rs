@@ -1,7 +1,7 @@
 //! The client that repeats a request if that may help, against the real binary.
 
 use std::cell::RefCell;
-use std::error::Error;
+use std::future::{pending, ready};
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +19,6 @@ use plant_store_tests::tls::{Authority, TLS};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-use super::pem;
 use crate::database;
 
 const FICUS: &str = "Ficus";
@@ -121,106 +120,55 @@ async fn create_is_repeated_after_503_and_waits_as_long_as_retry_after_says() {
 }
 
 #[tokio::test]
-async fn refusal_409_is_not_repeated() {
+async fn repeats_end_with_the_policy_and_the_last_error() {
+    let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let silent = format!("http://{}", silent.local_addr().expect("it is bound"));
+    for (url, expected) in [("http://127.0.0.1:1", "Connection refused"), (&silent, "timed out")] {
+        let options =
+            ClientOptions { timeout: Duration::from_millis(50), ..ClientOptions::new(url) };
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let hook = {
+            let seen = seen.clone();
+            move |retry: &Retry| {
+                let now = (retry.tries, retry.failure.to_string(), retry.pause > Duration::ZERO);
+                seen.lock().expect("no panic").push(now);
+            }
+        };
+        let client = client(options, "pst_").await;
+        let client = client.with_policy(policy().with_max_times(3)).on_retry(hook);
+        let (attempts, lost) = sent(&client).await;
+        let said = lost.expect_err("no answer").to_string();
+        assert_eq!(attempts, 4);
+        assert!(said.contains(expected), "{said}");
+        let expected = [1, 2, 3].map(|tries| (tries, said.clone(), true));
+        assert_eq!(*seen.lock().expect("no panic"), expected);
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_succeed_is_sent_once() {
     let server = Server::start();
     server.create(r#"{"id":1,"name":"Fern"}"#).plant();
-    let client = client(ClientOptions::new(&server.url), &server.token).await;
-    let (attempts, refused) = sent(&client).await;
-    let refused = refused.expect_err("no plant");
-    assert_eq!((attempts, refused.code()), (1, Some(409)));
-}
-
-#[tokio::test]
-async fn repeats_end_with_the_policy_and_the_last_error() {
-    let port = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = port.local_addr().expect("it is bound");
-    drop(port);
-    let client = client(ClientOptions::new(&format!("http://{address}")), "pst_").await;
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let hook = {
-        let seen = seen.clone();
-        move |retry: &Retry| {
-            let seen_now = (retry.tries, retry.failure.to_string(), retry.pause > Duration::ZERO);
-            seen.lock().expect("no panic").push(seen_now);
-        }
-    };
-    let client = client.with_policy(policy().with_max_times(3)).on_retry(hook);
-    let (attempts, lost) = sent(&client).await;
-    let said = lost.expect_err("no answer").to_string();
-    assert_eq!(attempts, 4);
-    assert!(said.contains("Connection refused"), "{said}");
-    let expected = [1, 2, 3].map(|tries| (tries, said.clone(), true));
-    assert_eq!(*seen.lock().expect("no panic"), expected);
-}
-
-/// What a program prints that passes the failure on with `?`.
-#[tokio::test]
-async fn failure_that_is_passed_on_shows_its_cause() {
-    async fn create(client: &RetryingClient) -> Result<types::Plant, Box<dyn Error>> {
-        let fern = NewPlant::builder().id(1).name("Fern").tag("indoor");
-        Ok(client.create_plant(fern).await?.into_inner())
-    }
-    let server = Server::start();
-    server.create(r#"{"id":1,"name":"Ficus"}"#).plant();
-    let taken = client(ClientOptions::new(&server.url), &server.token).await;
-    let said = create(&taken).await.expect_err("the id is taken").to_string();
-    assert!(said.starts_with("refused with 409: plant 1 "), "{said}");
-    let nobody = client(ClientOptions::new("http://127.0.0.1:1"), "pst_").await;
-    let nobody = nobody.with_policy(policy().with_max_times(0));
-    let lost = create(&nobody).await.expect_err("no answer");
-    assert!(lost.to_string().contains("Connection refused"), "{lost}");
-    assert!(format!("{lost:?}").contains("Connection refused"), "{lost:?}");
-}
-
-#[tokio::test]
-async fn time_out_is_repeated() {
-    let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let url = format!("http://{}", silent.local_addr().expect("it is bound"));
-    let options = ClientOptions { timeout: Duration::from_millis(50), ..ClientOptions::new(&url) };
-    let client = client(options, "pst_").await.with_policy(policy().with_max_times(1));
-    let (attempts, lost) = sent(&client).await;
-    let said = lost.expect_err("no answer").to_string();
-    assert_eq!(attempts, 2);
-    assert!(said.contains("timed out"), "{said}");
-}
-
-fn trusting(url: &str, authority: &Authority) -> ClientOptions {
-    ClientOptions { authorities: Some(pem(authority)), ..ClientOptions::new(url) }
-}
-
-fn serving_tls(authority: &Authority) -> Server {
     let starting = Server::starting();
-    authority.issue(starting.folder());
-    starting.with(&TLS).start()
-}
-
-#[tokio::test]
-async fn client_given_the_authority_creates_over_tls() {
-    let authority = Authority::new();
-    let server = serving_tls(&authority);
-    let options = trusting(&server.url, &authority);
-    let created = sent(&client(options, &server.token).await).await;
-    assert_eq!(created.1.expect("a plant").name, FICUS);
-}
-
-#[tokio::test]
-async fn certificate_that_is_not_trusted_is_not_repeated_and_the_cause_is_shown() {
-    let server = serving_tls(&Authority::new());
-    let client = client(trusting(&server.url, &Authority::new()), &server.token).await;
-    let (attempts, failed) = sent(&client).await;
-    let said = failed.expect_err("no answer").to_string();
-    assert_eq!(attempts, 1, "{said}");
-    assert!(said.contains("certificate"), "{said}");
-}
-
-#[tokio::test]
-async fn https_to_a_server_without_tls_is_not_repeated() {
-    let server = Server::start();
-    let url = format!("https://{}", server.address);
-    let options = trusting(&url, &Authority::new());
-    let (attempts, failed) = sent(&client(options, &server.token).await).await;
-    assert!(failed.is_err());
-    assert_eq!(attempts, 1);
+    Authority::new().issue(starting.folder());
+    let tls = starting.with(&TLS).start();
+    let with_an_authority = |url: &str| {
+        let authorities = Some(Authority::new().pem().into_bytes());
+        ClientOptions { authorities, ..ClientOptions::new(url) }
+    };
+    let https = format!("https://{}", server.address);
+    let unknown = "pst_0123456789ABCDEFGHIJabcdefghij0038H4se";
+    for (options, token, expected) in [
+        (ClientOptions::new(&server.url), server.token.as_str(), "refused with 409: plant 1 "),
+        (ClientOptions::new(&server.url), unknown, "refused with 401"),
+        (with_an_authority(&tls.url), unknown, "certificate"),
+        (with_an_authority(&https), unknown, ""),
+    ] {
+        let (attempts, refused) = sent(&client(options, token).await).await;
+        let refused = refused.expect_err("no plant").to_string();
+        assert_eq!(attempts, 1, "{refused}");
+        assert!(refused.contains(expected), "{refused}");
+    }
 }
 
 #[test]
@@ -241,21 +189,13 @@ fn base_url_that_cannot_be_used_is_said_at_once() {
 #[tokio::test]
 async fn refused_token_is_renewed_once_for_all_requests_and_they_are_sent_again() {
     let server = Server::start();
-    let old = server.command(&["token", "create", "old"]).trim().to_owned();
-    let tokens = Arc::new([old, server.token.clone()]);
     let asked = Arc::new(AtomicUsize::new(0));
     let provider = {
-        let (tokens, asked) = (tokens.clone(), asked.clone());
-        move || {
-            let token = tokens[asked.fetch_add(1, Ordering::Relaxed)].clone();
-            async move { Ok(token) }
-        }
+        let (token, asked) = (server.token.clone(), asked.clone());
+        move || provided(asked.clone(), ready(Ok(token.clone())))
     };
     let client = RetryingClient::new(ClientOptions::new(&server.url), provider).await;
-    let client = client.expect("a client");
-    client.create_plant(&ficus(0)).await.expect("the old token is accepted");
-    server.command(&["token", "revoke", "old"]);
-    let created = eight_at_once(&client).await;
+    let created = eight_at_once(&client.expect("a client")).await;
     assert!(created.iter().all(Result::is_ok), "{created:?}");
     assert_eq!(asked.load(Ordering::Relaxed), 2);
 }
@@ -286,43 +226,36 @@ async fn provided(asked: Arc<AtomicUsize>, then: impl Future<Output = Provided>)
     }
 }
 
+/// One fails, the other has the time of a request.
 #[tokio::test]
-async fn provider_that_fails_is_asked_once_for_all_that_wait_and_each_says_why() {
-    let server = Server::start();
-    let asked = Arc::new(AtomicUsize::new(0));
-    let provider = {
-        let asked = asked.clone();
-        move || provided(asked.clone(), async { Err("the vault is sealed".into()) })
-    };
-    let client = RetryingClient::new(ClientOptions::new(&server.url), provider).await;
-    for refused in eight_at_once(&client.expect("a client")).await {
-        let failure = refused.expect_err("no token is accepted");
-        assert_eq!((failure.code(), failure.is_retryable()), (Some(401), false));
-        let said = failure.to_string();
-        assert!(said.ends_with("; no token can be had: the vault is sealed"), "{said}");
-    }
-    assert_eq!(asked.load(Ordering::Relaxed), 2);
-}
-
-#[tokio::test]
-async fn provider_that_hangs_has_the_time_of_a_request() {
+async fn provider_without_a_token_is_asked_once_for_all_that_wait_and_each_says_why() {
     let server = Server::start();
     let options =
         || ClientOptions { timeout: Duration::from_secs(1), ..ClientOptions::new(&server.url) };
-    let hanging = RetryingClient::new(options(), std::future::pending).await.expect_err("no token");
-    assert!(matches!(hanging, InvalidClient::Provider(_)), "{hanging:?}");
-
-    let asked = Arc::new(AtomicUsize::new(0));
-    let provider = {
-        let asked = asked.clone();
-        move || provided(asked.clone(), std::future::pending())
-    };
-    let client = RetryingClient::new(options(), provider).await;
-    for refused in eight_at_once(&client.expect("a client")).await {
-        let said = refused.expect_err("no token is accepted").to_string();
-        assert!(said.ends_with("the provider of the token took longer than 1s"), "{said}");
+    for (hangs, expected) in [
+        (false, "; no token can be had: the vault is sealed"),
+        (true, "the provider of the token took longer than 1s"),
+    ] {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let provider = {
+            let asked = asked.clone();
+            move || {
+                provided(asked.clone(), async move {
+                    if hangs { pending().await } else { Err("the vault is sealed".into()) }
+                })
+            }
+        };
+        let client = RetryingClient::new(options(), provider).await;
+        for refused in eight_at_once(&client.expect("a client")).await {
+            let failure = refused.expect_err("no token is accepted");
+            assert!(!failure.is_retryable());
+            let said = failure.to_string();
+            assert!(said.starts_with("refused with 401") && said.ends_with(expected), "{said}");
+        }
+        assert_eq!(asked.load(Ordering::Relaxed), 2);
     }
-    assert_eq!(asked.load(Ordering::Relaxed), 2);
+    let hanging = RetryingClient::new(options(), pending).await.expect_err("no token");
+    assert!(matches!(hanging, InvalidClient::Provider(_)), "{hanging:?}");
 }
 
 #[tokio::test]
@@ -330,14 +263,4 @@ async fn debug_output_of_the_client_shows_where_it_calls_and_no_token() {
     let client = client(ClientOptions::new("http://127.0.0.1:1"), "pst_secret").await;
     let shown = format!("{client:?}");
     assert!(shown.contains("http://127.0.0.1:1") && !shown.contains("secret"), "{shown}");
-}
-
-#[tokio::test]
-async fn refused_token_that_the_provider_gives_again_is_an_error() {
-    let server = Server::start();
-    let unknown = "pst_0123456789ABCDEFGHIJabcdefghij0038H4se";
-    let client = client(ClientOptions::new(&server.url), unknown).await;
-    let (attempts, refused) = sent(&client).await;
-    let refused = refused.expect_err("no plant");
-    assert_eq!((attempts, refused.code()), (1, Some(401)));
 }

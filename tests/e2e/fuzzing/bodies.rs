@@ -1,19 +1,20 @@
-//! The body reader, compared with a second one, written from RFC 8259 and the published document alone.
+//! The body reader, compared with a second one, written from RFC 8259 and the contract alone.
 
-use plant_store_server::http::strict::{self, NotANewPlant};
+use plant_store_server::http::strict;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::second_reader::Plant;
 use super::spelling::{near_plant, spelled_plant};
 use super::{edited, fuzz, second_reader};
-use crate::wire::properties::any_body;
 
-/// What the service reads, as the second reader says it.
-fn read(body: &[u8]) -> Result<Plant, NotANewPlant> {
-    strict::read(body).map(|sent| (sent.id, json!(sent.plant)))
+/// What the service reads.
+fn read(body: &[u8]) -> Result<Value, String> {
+    let sent = strict::read(body).map_err(|refused| refused.to_string())?;
+    let mut plant = json!(sent.plant);
+    plant["id"] = sent.id.into();
+    Ok(plant)
 }
 
 #[test]
@@ -30,19 +31,14 @@ fn any_body_is_read_as_by_a_second_reader() {
     let bytes = prop_oneof![3 => select(&br#"{}[]":,\u0-1.e "#[..]), 1 => any::<u8>()];
     let spelled = prop_oneof![spelled_plant().prop_map(|(_, body)| body), near_plant()];
     let near = edited(spelled, bytes.clone());
-    let bodies = prop_oneof![6 => near, 1 => any_body(), 1 => vec(bytes, 0..40)];
+    let bodies = prop_oneof![6 => near, 2 => vec(bytes, 0..40)];
     fuzz(2_000, 500_000, bodies, |body| {
         let read = read(&body);
-        if let Err(refused) = &read {
-            let message = refused.to_string();
+        if let Err(message) = &read {
             prop_assert!(message.starts_with("the body ") || message.starts_with('`'));
         }
-        prop_assert_eq!(
-            read.ok(),
-            second_reader::new_plant(&body),
-            "{}",
-            String::from_utf8_lossy(&body)
-        );
+        let expected = second_reader::new_plant(&body);
+        prop_assert_eq!(read.ok(), expected, "{}", String::from_utf8_lossy(&body));
         Ok(())
     });
 }

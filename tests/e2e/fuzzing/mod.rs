@@ -1,13 +1,10 @@
-//! Fuzzing of the code that reads requests: long property tests. The code that knows the right
-//! answers shares nothing with the service. `cargo xtask soak` runs them at full length. What they
+//! Fuzzing of the code that reads bodies: long property tests. The code that knows the right answers
+//! shares nothing with the service. `cargo xtask soak` runs them at full length. What they
 //! find becomes a plain test.
 
 mod bodies;
-mod credentials;
-mod exchanges;
-mod in_process;
-mod second_reader;
-mod spelling;
+pub mod second_reader;
+pub mod spelling;
 
 use plant_store_tests::amount;
 use proptest::collection::vec;
@@ -31,54 +28,20 @@ fn fuzz<S: Strategy>(
     println!("{cases} inputs");
 }
 
-/// One random change of bytes.
-#[derive(Clone, Debug)]
-enum Edit {
-    Replace(Index, u8),
-    Insert(Index, u8),
-    Remove(Index),
-    Repeat(Index, Index),
-    Cut(Index),
-}
-
-impl Edit {
-    fn apply(&self, bytes: &mut Vec<u8>) {
-        if bytes.is_empty() {
-            return;
-        }
-        let at = |index: &Index| index.index(bytes.len());
-        match self {
-            Self::Replace(index, byte) => {
-                let at = at(index);
-                bytes[at] = *byte;
-            }
-            Self::Insert(index, byte) => bytes.insert(at(index), *byte),
-            Self::Remove(index) => drop(bytes.remove(at(index))),
-            Self::Repeat(one, other) => {
-                let (start, end) = (at(one).min(at(other)), at(one).max(at(other)));
-                let repeated = bytes[start..end].to_vec();
-                bytes.splice(end..end, repeated);
-            }
-            Self::Cut(index) => bytes.truncate(at(index)),
-        }
-    }
-}
-
-/// Valid bytes with up to three edits. The bytes that an edit writes come from `new`.
+/// Valid bytes with up to three edits: a few bytes at a random place become a few others. The bytes
+/// that an edit writes come from `new`, or are those in front of the place.
 fn edited(
     valid: impl Strategy<Value = Vec<u8>>,
-    new: impl Strategy<Value = u8> + Clone,
+    new: impl Strategy<Value = u8>,
 ) -> impl Strategy<Value = Vec<u8>> {
-    let edit = prop_oneof![
-        3 => (any::<Index>(), new.clone()).prop_map(|(index, byte)| Edit::Replace(index, byte)),
-        3 => (any::<Index>(), new).prop_map(|(index, byte)| Edit::Insert(index, byte)),
-        2 => any::<Index>().prop_map(Edit::Remove),
-        1 => any::<(Index, Index)>().prop_map(|(one, other)| Edit::Repeat(one, other)),
-        1 => any::<Index>().prop_map(Edit::Cut),
-    ];
+    let written = prop_oneof![4 => vec(new, 0..3).prop_map(Some), 1 => Just(None)];
+    let edit = (any::<Index>(), 0..3_usize, written);
     (valid, vec(edit, 0..4)).prop_map(|(mut bytes, edits)| {
-        for edit in edits {
-            edit.apply(&mut bytes);
+        for (place, removed, written) in edits {
+            let start = place.index(bytes.len() + 1);
+            let end = bytes.len().min(start + removed);
+            let written = written.unwrap_or_else(|| bytes[..start].to_vec());
+            bytes.splice(start..end, written);
         }
         bytes
     })

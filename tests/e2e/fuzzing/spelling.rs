@@ -5,75 +5,60 @@ use proptest::prelude::*;
 use proptest::sample::{Selector, select};
 use serde_json::{Map, Value, json};
 
-use super::second_reader::{Plant, declared, is_required};
+use super::second_reader::MEMBERS;
 
-/// A member of a body: its name, its value, and how the value is spelled.
-type Member = (String, Value, String);
+/// A declared member: its name, a value of it and a spelling of that value, and whether it is given.
+fn declared() -> Vec<impl Strategy<Value = (String, (Value, String), bool)>> {
+    let member = |(name, (kind, is_required)): (&String, &(String, bool))| {
+        let value = match kind.as_str() {
+            "int64" => {
+                integer(prop_oneof![any::<i64>(), -9..9_i64, Just(i64::MIN), Just(i64::MAX)])
+            }
+            "int32" => integer(any::<i32>().prop_map(i64::from)),
+            "string" => string().prop_map(|(text, spelled)| (json!(text), spelled)).boxed(),
+            other => panic!("`{name}`: no value of {other} is spelled yet"),
+        };
+        let is_given = if *is_required { Just(true).boxed() } else { any::<bool>().boxed() };
+        (Just(name.clone()), value, is_given)
+    };
+    MEMBERS.iter().map(member).collect()
+}
+
+fn integer(value: impl Strategy<Value = i64> + 'static) -> BoxedStrategy<(Value, String)> {
+    value.prop_map(|integer| (json!(integer), integer.to_string())).boxed()
+}
 
 /// A plant, and a body that spells it.
-pub fn spelled_plant() -> impl Strategy<Value = (Plant, Vec<u8>)> {
-    let members: Vec<_> = declared().keys().map(|name| member(name)).collect();
+pub fn spelled_plant() -> impl Strategy<Value = (Value, Vec<u8>)> {
     let others = vec((string(), value()), 0..4);
-    (members, others, any::<bool>(), space(), any::<Selector>()).prop_map(
-        |(members, others, escape, space, order)| {
-            let (mut plant, mut body) = (Map::new(), Vec::new());
-            for (name, value, spelled) in members.into_iter().flatten() {
-                body.push((if escape { escaped_name(&name) } else { name.clone() }, spelled));
+    (declared(), others, any::<bool>(), space(), any::<Selector>()).prop_map(
+        |(declared, others, escape, space, order)| {
+            let (mut plant, mut members) = (Map::new(), Vec::new());
+            for (name, (value, spelled), _) in declared.into_iter().filter(|member| member.2) {
+                let first = name.chars().next().expect("a name");
+                let escaped = escaped(first) + &name[first.len_utf8()..];
+                members.push((if escape { escaped } else { name.clone() }, spelled));
                 plant.insert(name, value);
             }
             for (place, ((_, name), value)) in others.into_iter().enumerate() {
                 // With a digit in front, the name is unique and not a declared one.
-                body.push((format!("{place}{}", &name[1..name.len() - 1]), value));
+                members.push((format!("{place}{}", &name[1..name.len() - 1]), value));
             }
-            let id = plant.remove("id").expect("a required member").as_i64().expect("an integer");
-            ((id, Value::from(plant)), object(body, &space, &order))
+            (Value::Object(plant), object(members, &space, &order))
         },
     )
 }
 
-/// A declared member; none at times if it is optional.
-fn member(name: &'static str) -> BoxedStrategy<Option<Member>> {
-    let schema = &declared()[name];
-    let value = match (schema["type"].as_str(), schema["format"].as_str()) {
-        (Some("string"), None) => {
-            string().prop_map(|(text, spelled)| (json!(text), spelled)).boxed()
-        }
-        (Some("integer"), Some("int64")) => integer(i64::MIN, i64::MAX),
-        (Some("integer"), Some("int32")) => integer(i32::MIN.into(), i32::MAX.into()),
-        _ => panic!("`{name}`: this test cannot spell a value of {schema} yet"),
-    };
-    let member = value.prop_map(move |(value, spelled)| (name.to_owned(), value, spelled));
-    match is_required(name) {
-        true => member.prop_map(Some).boxed(),
-        false => proptest::option::of(member).boxed(),
-    }
-}
-
-fn integer(least: i64, most: i64) -> BoxedStrategy<(Value, String)> {
-    prop_oneof![least..=most, -9..9_i64, Just(least), Just(most)]
-        .prop_map(|number| (json!(number), number.to_string()))
-        .boxed()
-}
-
-/// The same name, its first letter escaped.
-fn escaped_name(name: &str) -> String {
-    let mut letters = name.chars();
-    letters.next().map(escaped).unwrap_or_default() + letters.as_str()
-}
-
 /// An object that may lack members, have members of a wrong type, or repeat a member.
 pub fn near_plant() -> impl Strategy<Value = Vec<u8>> {
-    let names: Vec<_> = declared().keys().map(String::as_str).collect();
-    let right: Vec<_> =
-        names.iter().filter(|name| is_required(name)).map(|name| member(name)).collect();
-    let right = right.prop_map(|members| {
-        let members = members.into_iter().flatten();
-        members.map(|(name, _, spelled)| (name, spelled)).collect::<Vec<_>>()
+    let right = declared().prop_map(|members| {
+        let given = members.into_iter().filter(|member| member.2);
+        given.map(|(name, (_, spelled), _)| (name, spelled)).collect()
     });
-    let others = ["ID", "", "x", "x", r"nam\u0065", r"\ud800"];
-    let name = select([&names[..], &others].concat());
+    let others = ["ID", "", "x", "x", r"nam\u0065", r"\ud800"].map(str::to_owned);
+    let name = select(MEMBERS.keys().cloned().chain(others).collect::<Vec<_>>());
     let value = prop_oneof![string().prop_map(|(_, spelled)| spelled), value()];
-    let more = vec((name.prop_map(str::to_owned), value), 0..4);
+    let more = vec((name, value), 0..4);
     (prop_oneof![4 => right, 1 => Just(Vec::new())], more, space(), any::<Selector>())
         .prop_map(|(right, more, space, order)| object([right, more].concat(), &space, &order))
 }

@@ -14,9 +14,6 @@ use crate::database::{STORE, WAL};
 /// The folder of the store and its WAL, as a file for [`fail`] and [`stop_failing`].
 pub const FOLDER: &str = "folder";
 
-/// A file that becomes a store, for [`hang`].
-pub const NEW: &str = "new";
-
 /// The folder in which the simulated disk keeps its state, beside the store.
 const DISK: &str = "disk";
 

@@ -1,26 +1,31 @@
 //! Clients that make the service keep what it has read. With a token: answers that they do not read,
-//! and heads whose bodies do not come; both count against `--max-bodies`. Without one: as many
-//! requests at once as there may be. The memory stays within the formula of the operator's README.
+//! and heads whose bodies do not come; both keep their places. Without one: as many requests at once
+//! as there may be. The memory stays within the formula of the operator's README.
 
 use bytes::Bytes;
 use h2::RecvStream;
 use h2::client::{Builder, SendRequest};
 use http::{Request, request};
 use nix::sys::signal::Signal;
-use plant_store_tests::cgroup::Cgroup;
 use plant_store_tests::process::memory_mib;
 use plant_store_tests::{Server, amount, plant};
 use tokio::net::TcpStream;
 
-use crate::metrics::{metrics_address, scrape, series};
-
-const MIB: f64 = 1024.0 * 1024.0;
-
-/// The default of `--max-bodies`.
-const BUDGET_MIB: f64 = 64.0;
-
 /// How many streams of a connection may be open at once.
 const STREAMS: usize = 200;
+
+/// The defaults of `--max-creates`, and of `--max-body` in MiB.
+const PLACES: usize = 1024;
+const BODY_MIB: f64 = 64.0 / 1024.0;
+
+/// Peak memory stays under the formula of the operator's README, for so many connections and places.
+pub fn assert_peak(server: &Server, connections: usize, places: usize) {
+    let number = |number| f64::from(u32::try_from(number).expect("a small number"));
+    let peak = memory_mib(server.pid(), "VmHWM").expect("the process is there");
+    let most = 60.0 + 0.75 * number(connections) + 3.0 * BODY_MIB * number(places);
+    println!("peak {peak:.0} MiB of {most:.0}");
+    assert!(peak < most, "{peak} MiB");
+}
 
 /// The request of a create without its body, with so many empty header fields more.
 fn request(server: &Server, token: &str, fields: usize) -> Request<()> {
@@ -41,57 +46,38 @@ async fn without_window(server: &Server) -> SendRequest<Bytes> {
     requests
 }
 
-/// Creates a plant. Returns whether it was created, and the answer's body, of which nothing came.
-async fn create(server: &Server, client: &SendRequest<Bytes>, body: &Bytes) -> (bool, RecvStream) {
-    let mut client = client.clone().ready().await.expect("a stream");
-    let sent = client.send_request(request(server, &server.token, 380), false);
-    let (answer, mut stream) = sent.expect("a stream");
-    stream.send_data(body.clone(), true).expect("the stream takes data");
-    let (head, answer) = answer.await.expect("an answer").into_parts();
-    assert!(head.status == 200 || head.headers["retry-after"] == "1", "{head:?}");
-    (head.status == 200, answer)
-}
-
-/// What the bodies take, as the metrics say it.
-fn bodies_mib(server: &Server) -> f64 {
-    let scrape = scrape(metrics_address(server));
-    series(&scrape)["plant_store_bodies_bytes"].parse::<f64>().expect("a number") / MIB
-}
-
-/// Peak memory stays under the formula of the operator's README, with that `--max-bodies`.
-fn assert_peak(server: &Server, connections: f64, budget_mib: f64) {
-    let peak = memory_mib(server.pid(), "VmHWM").expect("the process is there");
-    let most = 60.0 + 0.75 * connections + 3.0 * budget_mib;
-    println!("peak {peak:.0} MiB of {most:.0}");
-    assert!(peak < most, "{peak} MiB");
-}
-
-/// Sends the same plant of 1 MB on so many connections until the streams or the budget end.
-async fn unread_answers(server: &Server, connections: usize) -> (usize, Vec<RecvStream>) {
-    let body = Bytes::from(plant(1, &"f".repeat(1_000_000), None));
+/// Sends the same plant, nearly as large as it may be, on so many streams of a connection. Returns
+/// how many are answered with 200, and the answers, of whose bodies nothing comes.
+async fn unread_answers(server: &Server, streams: usize) -> (usize, Vec<RecvStream>) {
+    let body = Bytes::from(plant(1, &"f".repeat(65_000), None));
+    let client = without_window(server).await;
     let (mut created, mut answers) = (0, Vec::new());
-    for _ in 0..connections {
-        let client = without_window(server).await;
-        for _ in 0..STREAMS {
-            let (is_created, answer) = create(server, &client, &body).await;
-            answers.push(answer);
-            created += usize::from(is_created);
-        }
+    for _ in 0..streams {
+        let mut client = client.clone().ready().await.expect("a stream");
+        let sent = client.send_request(request(server, &server.token, 380), false);
+        let (answer, mut stream) = sent.expect("a stream");
+        stream.send_data(body.clone(), true).expect("the stream takes data");
+        let (head, answer) = answer.await.expect("an answer").into_parts();
+        assert!(head.status == 200 || head.headers["retry-after"] == "1", "{head:?}");
+        created += usize::from(head.status == 200);
+        answers.push(answer);
     }
     (created, answers)
 }
 
-/// An eighth of the budget is kept for small bodies, so fewer than 57 of 1 MB are created.
+fn is_created(server: &Server) -> bool {
+    server.create(&plant(2, "Ficus", None)).status == 200
+}
+
+/// One token may have half of the places.
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_that_are_not_read_count_as_bodies_until_they_are_dropped() {
-    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
-    let (created, answers) = unread_answers(&server, amount(1, 3)).await;
-    println!("{created} created");
-    assert_peak(&server, 3.0, BUDGET_MIB);
-    assert!((50..60).contains(&created), "{created}");
-    server.wait_until("the metric counts them", || bodies_mib(&server) > 50.0);
+async fn answers_that_are_not_read_keep_their_places_until_they_are_dropped() {
+    let server = Server::starting().with(&["--max-creates", "64"]).start();
+    let (created, answers) = unread_answers(&server, 50).await;
+    assert_eq!(created, 32);
+    assert!(!is_created(&server));
     drop(answers);
-    server.wait_until("the budget is free", || bodies_mib(&server) < 1.0);
+    server.wait_until("a place", || is_created(&server));
 }
 
 /// Heads of about 14 kB (a field counts 32 bytes besides its name and its value: RFC 9113, section
@@ -111,31 +97,20 @@ async fn waiting_heads(server: &Server) -> Vec<impl Sized + use<>> {
     streams
 }
 
-/// In a container of 640 MiB, which the README calculates for the default limits. The kernel kills
-/// the service if it takes more, also for the buffers of its sockets.
 #[tokio::test(flavor = "multi_thread")]
 async fn heads_and_unread_answers_at_once_stay_in_the_memory_of_the_readme() {
-    let flags = ["--metrics", "127.0.0.1:0", "--body-timeout", "1h"];
-    let container = Cgroup::of(640 * 1024 * 1024);
-    let starting = Server::starting().with(&flags);
-    let starting = if let Some(container) = &container {
-        starting.in_cgroup(container)
-    } else {
-        println!("this user may not create a cgroup: only the peak of the process is checked");
-        starting
-    };
-    let server = starting.start();
+    let connections = amount(10, 100);
+    let server = Server::starting().with(&["--body-timeout", "1h"]).start();
+    let (created, answers) = unread_answers(&server, STREAMS).await;
+    assert_eq!(created, STREAMS);
     let mut heads = Vec::new();
-    for _ in 0..amount(10, 100) {
+    for _ in 0..connections {
         heads.push(waiting_heads(&server).await);
     }
-    assert_peak(&server, 100.0, BUDGET_MIB);
-    let (created, answers) = unread_answers(&server, 3).await;
-    println!("{created} created");
-    assert_peak(&server, 103.0, BUDGET_MIB);
+    assert!(!is_created(&server));
+    assert_peak(&server, 1 + connections, PLACES);
     drop((heads, answers));
-    server.wait_until("the budget is free", || bodies_mib(&server) < 1.0);
-    server.create(&plant(2, "Ficus", None)).plant();
+    server.wait_until("a place", || is_created(&server));
 }
 
 /// A frame of HTTP/2 (RFC 9113, section 4.1).
@@ -159,7 +134,7 @@ fn refused_on_all_streams() -> Vec<u8> {
 #[test]
 fn refusals_on_all_streams_of_all_connections_stay_in_the_memory_of_the_readme() {
     let connections = amount(120, 480);
-    let server = Server::starting().with(&["--max-bodies", "4MiB"]).start();
+    let server = Server::starting().with(&["--max-creates", "64"]).start();
     let requests = refused_on_all_streams();
     let mut clients: Vec<_> = (0..connections).map(|_| server.connect()).collect();
     server.signal(Signal::SIGSTOP);
@@ -167,7 +142,6 @@ fn refusals_on_all_streams_of_all_connections_stay_in_the_memory_of_the_readme()
         client.send(&requests);
     }
     server.signal(Signal::SIGCONT);
-    server.create(&plant(1, "Ficus", None)).plant();
-    #[expect(clippy::cast_precision_loss, reason = "a small number")]
-    assert_peak(&server, connections as f64, 4.0);
+    assert!(is_created(&server));
+    assert_peak(&server, connections, 64);
 }

@@ -7,5 +7,4 @@ pub mod disk;
 mod floods;
 pub mod load;
 mod memory;
-mod slow_clients;
 mod strangers;

@@ -53,26 +53,6 @@ fn token_command_finds_the_primary_behind_a_standby() {
     assert!(!server.command(&["token", "list"]).contains("ci"));
 }
 
-/// Also if the session that asks is a new one: it asks when it connects.
-#[test]
-fn creates_are_503_while_fsync_is_off() {
-    let (cluster, session) = with_plants();
-    let server = start(&cluster.url("plants"));
-    server.create(&plant(1, "Ficus", None)).plant();
-    cluster.set("fsync", "off");
-    // The session of the tokens, which asks; the writer's stays.
-    let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-        WHERE application_name = 'plant-store' AND query NOT LIKE 'INSERT INTO plants%'";
-    assert_eq!(session.rows(others).len(), 1);
-    let is_503 = || server.create(&plant(2, "Fern", None)).status != 200;
-    wait_until(is_503, || "creates go on".into());
-    assert_eq!(server.create(&plant(3, "Ivy", None)).refusal().0, 503);
-    server.wait_for_log("fsync=off");
-    cluster.set("fsync", "on");
-    let is_back = || server.create(&plant(3, "Ivy", None)).status == 200;
-    wait_until(is_back, || "creates stay away".into());
-}
-
 #[test]
 fn store_that_was_mended_is_ready_without_a_create() {
     let (cluster, session) = with_plants();

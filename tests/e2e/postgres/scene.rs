@@ -1,9 +1,12 @@
 //! A server on a database of its own, under load while the database fails.
 
+use std::fs;
 use std::net::SocketAddr;
 use std::process::Command;
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use plant_store_tests::postgres::{Cluster, Link, Session};
 use plant_store_tests::{Folder, Server, amount, failure, wait_until};
 
@@ -47,11 +50,6 @@ impl Scene {
         Self { cluster, link, server, metrics, timeout, load: Load::default() }
     }
 
-    /// What is in the store now must stay.
-    pub fn keep(&mut self) {
-        self.load = Load::beside_those_of(&self.server);
-    }
-
     /// Has the fault happen under load, and checks the store after it.
     pub fn round(&mut self, what: &str, fault: impl FnOnce(&Self, &Progress)) -> Sent {
         let sent = self.load.run(&[&self.server], |progress| {
@@ -70,34 +68,22 @@ impl Scene {
         self.metric(&format!("plant_store_database_retries_total{{cause=\"{cause}\"}}"))
     }
 
-    /// How many creates wait in the queue or in a batch.
-    pub fn waiting(&self) -> u64 {
-        let answered = ["created", "repeated", "conflict"].map(|outcome| {
-            self.metric(&format!("plant_store_creates_total{{outcome=\"{outcome}\"}}"))
-        });
-        let taken = self.metric("plant_store_commit_batch_size_sum");
-        self.metric("plant_store_queue_depth") + taken - answered.iter().sum::<u64>()
-    }
-
-    fn metric(&self, name: &str) -> u64 {
+    /// The value of a series; 0 if it is not there.
+    pub fn metric(&self, name: &str) -> u64 {
         let scrape = scrape(self.metrics);
         series(&scrape).get(name).map_or(0, |count| count.parse().expect("a count"))
     }
 }
 
 /// Waits until a statement of the service waits for a lock of that session.
-pub fn wait_until_blocked_by(session: &Session, cluster: &Cluster) {
-    let holder = session.value("SELECT pg_backend_pid()");
-    wait_for_backend(cluster, &format!("{holder} = ANY (pg_blocking_pids(pid))"));
-}
-
-/// Waits until one backend of the service is in a state: a condition over `pg_stat_activity`.
-pub fn wait_for_backend(cluster: &Cluster, state: &str) {
+pub fn wait_until_blocked_by(holder: &Session, cluster: &Cluster) {
     let session = cluster.session("postgres");
     let query = format!(
-        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'plant-store' AND {state}"
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'plant-store'
+         AND {} = ANY (pg_blocking_pids(pid))",
+        holder.value("SELECT pg_backend_pid()")
     );
-    wait_until(|| session.value(&query) == "1", || format!("no backend: {state}"));
+    wait_until(|| session.value(&query) == "1", || "no statement waits for the lock".into());
 }
 
 /// The database `plants` and its owner, who has no other rights.
@@ -137,7 +123,25 @@ pub fn refusal(url: &str, command: &str, variables: &[(&str, &str)]) -> String {
 
 /// Takes away what the person who runs the tests may have as a password.
 pub fn without_password(command: &mut Command) {
-    command.env_remove("PGPASSWORD").env_remove("PGPASSFILE").env("HOME", "/nowhere");
+    command.env_remove("PGPASSWORD");
+}
+
+/// A process that SIGSTOP has stopped. It goes on when this is dropped.
+pub struct Paused(Pid);
+
+impl Paused {
+    pub fn pause(process: Pid) -> Self {
+        kill(process, Signal::SIGSTOP).expect("the process is there");
+        let stat = || fs::read_to_string(format!("/proc/{process}/stat")).expect("it is there");
+        wait_until(|| stat().contains(") T "), || "it does not stop".into());
+        Self(process)
+    }
+}
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        let _ = kill(self.0, Signal::SIGCONT);
+    }
 }
 
 /// The URL for that owner.

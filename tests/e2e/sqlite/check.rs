@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use crate::database::{self, STORE, WAL};
 use crate::operators::{create, files};
-use crate::sqlite::schemas::{folder_with, newest};
+use crate::sqlite::stores::set_layout;
 
 /// The exit status, what is printed, and what is said on standard error.
 fn check(folder: &std::path::Path, flags: &[&str]) -> (Option<i32>, String, String) {
@@ -76,7 +76,7 @@ fn store_with_other_tables_is_not_sound() {
     database::open(&server).execute_batch("CREATE TABLE pots (id INTEGER)").expect("a table");
     let (status, _, said) = check(server.folder(), &[]);
     assert_eq!(status, Some(1));
-    assert!(said.contains("the tables are not those of schema version"), "{said}");
+    assert!(said.contains("the tables are not those of layout version"), "{said}");
 }
 
 #[test]
@@ -86,23 +86,21 @@ fn what_cannot_be_checked_is_status_2_with_its_reason() {
     Connection::open(other.path().join(STORE))
         .and_then(|database| database.execute_batch("CREATE TABLE ferns (id INTEGER)"))
         .expect("a database");
-    let newer = folder_with(newest());
-    Connection::open(newer.path().join(STORE))
-        .and_then(|store| store.pragma_update(None, "user_version", 999))
-        .expect("a store");
+    let newer = Server::start().stopped_by(Signal::SIGTERM);
+    set_layout(newer.folder(), 2);
     let folder = TempDir::new().expect("a temporary folder");
     fs::create_dir(folder.path().join(STORE)).expect("a folder");
     for (place, reason, expected) in [
-        (&missing, "missing", "there is no plant store at sqlite:plant-store.db"),
-        (&other, "not_a_store", "is not a plant store"),
-        (&newer, "other_release", "has schema version 999"),
-        (&folder, "other", "is a folder"),
+        (missing.path(), "missing", "there is no plant store at sqlite:plant-store.db"),
+        (other.path(), "not_a_store", "is not a plant store"),
+        (newer.folder(), "other_release", "has another layout (version 2)"),
+        (folder.path(), "other", "is a folder"),
     ] {
-        let (status, printed, said) = check(place.path(), &[]);
+        let (status, printed, said) = check(place, &[]);
         assert_eq!((status, printed.as_str()), (Some(2), ""), "{reason}");
         let cannot = "plant-store: sqlite:plant-store.db cannot be checked: ";
         assert!(said.starts_with(cannot) && said.contains(expected), "{reason}: {said}");
-        let (status, printed, _) = check(place.path(), &["--json"]);
+        let (status, printed, _) = check(place, &["--json"]);
         assert_eq!(status, Some(2));
         let report: Value = serde_json::from_str(&printed).expect("JSON");
         assert_eq!((&report["sound"], &report["reason"]), (&Value::Null, &reason.into()));
@@ -119,4 +117,29 @@ fn store_without_its_wal_is_not_sound() {
     let (status, _, said) = check(killed.folder(), &[]);
     assert_eq!(status, Some(1));
     assert!(said.contains("is not sound") && said.contains("is missing"), "{said}");
+}
+
+/// Another program has put it there: the service writes no such row.
+#[test]
+fn row_that_is_no_json_is_named_by_check_and_a_conflict_for_a_create() {
+    let server = Server::start();
+    let row = "INSERT INTO plants (id, plant) VALUES (7, 'Ficus')";
+    database::open(&server).execute_batch(row).expect("a row");
+    assert_eq!(server.create(&plant(7, "Ficus", None)).refusal().0, 409);
+    server.create(&plant(8, "Ficus", None)).plant();
+    let (status, _, said) = check(server.folder(), &[]);
+    assert_eq!(status, Some(1));
+    assert!(said.contains("the plant of the id 7 is not a JSON object"), "{said}");
+}
+
+/// The page for operators says that they may add one.
+#[test]
+fn store_with_an_index_on_a_member_is_sound() {
+    let server = Server::start();
+    let index = "CREATE INDEX plants_by_name ON plants (plant ->> '$.name')";
+    database::open(&server).execute_batch(index).expect("an index");
+    server.create(&plant(8, "Ficus", None)).plant();
+    assert_eq!(check(server.folder(), &[]).0, Some(0));
+    let query = "SELECT id FROM plants WHERE plant ->> '$.name' = 'Ficus'";
+    assert_eq!(database::number(&server, query), 8);
 }

@@ -61,7 +61,7 @@ fn readable(folder: &Path) -> BTreeSet<i64> {
     }
     let store = Connection::open(copy.path().join(STORE)).expect("a database");
     let is_there = |id: &i64| {
-        let query = "SELECT name = ?2 FROM plants WHERE id = ?1";
+        let query = "SELECT plant ->> '$.name' = ?2 FROM plants WHERE id = ?1";
         store.query_row(query, (id, name(*id)), |row| row.get(0)).unwrap_or(false)
     };
     old_ids().chain(new_ids()).filter(is_there).collect()

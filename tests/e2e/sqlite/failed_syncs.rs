@@ -1,5 +1,5 @@
 //! After a failed fsync the process ends. The kernel may have marked the lost pages clean, so the
-//! next process writes and syncs the WAL again before it answers.
+//! next process copies the WAL into the file, syncs it and starts a new WAL before it answers.
 
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, amount, binary_in, failure, plant};
@@ -48,7 +48,7 @@ fn failed_fsync_of_a_checkpoint_exits_1() {
     let mut server = disk::start();
     disk::fail(&server, "sync", STORE);
     // Each plant fills several pages, so the WAL is soon long enough for a checkpoint.
-    let long = "x".repeat(64 * 1024);
+    let long = "x".repeat(60_000);
     let mut connection = server.connect();
     let answered: Vec<_> = (0..1000)
         .take_while(|id| {
@@ -65,13 +65,12 @@ fn failed_fsync_of_a_checkpoint_exits_1() {
     assert!(server.export().into_keys().eq(answered));
 }
 
-/// The kernel has the mark of the WAL in the file, and the disk may not: the next process must not
-/// mark the WAL a second time.
+/// The kernel has pages in the file that the disk may not have: the next process copies them again.
 #[test]
 fn power_cut_after_a_failed_checkpoint_and_a_restart_loses_nothing() {
     let server = disk::start();
     disk::fail(&server, "sync", STORE);
-    let long = "x".repeat(64 * 1024);
+    let long = "x".repeat(60_000);
     let mut connection = server.connect();
     let mut answered: Vec<_> = (0..1000)
         .take_while(|id| {
@@ -122,7 +121,10 @@ fn failed_fsync_of_the_folder_refuses_to_serve() {
     disk::preload(&mut serve);
     let (status, said) = failure(&mut serve);
     assert_eq!(status, Some(1));
-    assert!(said.contains("cannot renew the store's WAL: Input/output error"), "{said}");
+    assert!(
+        said.contains("cannot copy the store's WAL into its file: Input/output error"),
+        "{said}"
+    );
 
     disk::stop_failing(stopped.folder(), "sync", FOLDER);
     disk::start_again(stopped).create(&plant(1, "Ficus", None)).plant();

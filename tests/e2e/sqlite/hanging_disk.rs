@@ -1,58 +1,38 @@
-//! A disk that does not answer. A commit that does not end is reported, and new creates are refused
-//! instead of waiting. Whatever waits for the disk can be stopped.
+//! A disk that does not answer. A create waits for its answer no longer than `--store-timeout`.
+//! Whatever waits for the disk can be stopped.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Folder, Server, binary_in, plant, run, signalled};
+use plant_store_tests::{Server, binary_in, plant, signalled};
 
 use crate::database::{STORE, WAL};
 use crate::hard_to_kill::disk;
-use crate::metrics::{metrics_address, scrape, series};
-use crate::operators::files;
+use crate::metrics::{get, metrics_address};
 
-fn seconds(server: &Server) -> f64 {
-    let scrape = scrape(metrics_address(server));
-    series(&scrape)["plant_store_commit_running_seconds"].parse().expect("a number")
-}
-
+/// The refused plants are in the store later: they were on their way to the disk.
 #[test]
-fn hanging_commit_is_reported_and_refuses_new_creates_until_the_disk_answers() {
-    let flags = ["--commit-timeout", "1s", "--metrics", "127.0.0.1:0"];
+fn create_is_503_after_the_store_timeout_while_a_commit_hangs() {
+    let flags = ["--store-timeout", "1s", "--metrics", "127.0.0.1:0"];
     let server = disk::start_with(&flags);
+    let ready = || get(metrics_address(&server), "/ready").status;
     server.create(&plant(1, "Ficus", None)).plant();
-    assert!(seconds(&server) < 0.1);
     disk::hang(server.folder(), "sync", WAL);
-    let mut waiting = server.connect();
-    waiting.send(&server.post(&plant(2, "Fern", None)));
-    server.wait_until("a hanging commit in the metrics", || seconds(&server) >= 1.0);
-    // Those sent before the limit wait, the others are refused.
-    let mut late = Vec::new();
-    server.wait_until("a refusal", || {
-        let mut connection = server.connect();
-        connection.send(&server.post(&plant(3, "Fern", None)));
-        late.push(connection);
-        late.last_mut().is_some_and(|last| {
-            last.try_receive_now().is_some_and(|answer| {
-                assert_eq!(answer.refusal().0, 503);
-                assert_eq!(answer.header("retry-after"), Some("1"));
-                true
-            })
-        })
-    });
-    late.pop();
-    server.wait_for_log("a commit hangs: the store does not answer");
+    for id in 2..4 {
+        let answer = server.create(&plant(id, "Fern", None));
+        assert_eq!(answer.refusal().0, 503);
+        assert_eq!(answer.header("retry-after"), Some("1"));
+    }
+    assert_eq!(ready(), 503);
 
     disk::stop_hanging(server.folder(), "sync", WAL);
-    waiting.receive().plant();
-    for mut connection in late {
-        connection.receive().plant();
+    server.wait_until("ready again", || ready() == 200);
+    for id in 2..5 {
+        server.create(&plant(id, "Fern", None)).plant();
     }
-    server.create(&plant(4, "Fern", None)).plant();
-    server.wait_for_log("the store answers again");
-    server.wait_until("no hanging commit in the metrics", || seconds(&server) < 0.1);
+    assert!(server.export().into_keys().eq(1..5));
 }
 
 #[test]
@@ -71,21 +51,16 @@ fn stop_does_not_wait_for_a_hanging_commit() {
 
 /// A checkpoint writes as much as all the commits before it, and commits wait for it.
 #[test]
-fn hanging_checkpoint_refuses_new_creates_and_does_not_hold_the_stop() {
-    let flags = ["--commit-timeout", "1s", "--shutdown-timeout", "500ms"];
+fn hanging_checkpoint_is_503_and_does_not_hold_the_stop() {
+    let flags = ["--store-timeout", "1s", "--shutdown-timeout", "500ms"];
     let mut server = disk::start_with(&flags);
     disk::hang(server.folder(), "sync", STORE);
-    let long = "f".repeat(100_000);
-    let (mut ids, mut waiting) = (0.., Vec::new());
-    // Some plants fill the WAL; the next ones wait for its checkpoint, and then they are refused.
-    server.wait_until("a refusal", || {
-        let mut connection = server.connect();
-        let id = ids.next().expect("there are many ids");
-        connection.send(&server.post(&plant(id, &long, None)));
-        let answer = connection.try_receive_now();
-        waiting.push(connection);
-        answer.is_some_and(|answer| answer.status == 400 && answer.refusal().0 == 503)
-    });
+    let long = "f".repeat(60_000);
+    // Some plants fill the WAL. The next one waits for the checkpoint, and then it is refused.
+    let mut answers = (0..).map(|id| server.create(&plant(id, &long, None)));
+    let refused = answers.find(|answer| answer.status == 400).expect("there are many ids");
+    assert_eq!(refused.refusal().0, 503);
+    drop(answers);
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait().code(), Some(0));
 }
@@ -130,41 +105,14 @@ fn server_that_starts_on_a_hanging_disk_ends_at_the_first_signal() {
     }
 }
 
-#[test]
-fn start_that_is_stopped_before_it_prints_the_first_token_says_how_to_replace_it() {
-    let folder = Folder::new();
-    let serve = ["serve", "--listen", "127.0.0.1:0"];
-    let (log, status) = signalled_while(("sync", WAL), folder.path(), &serve, Signal::SIGTERM);
-    assert_eq!(status.code(), Some(0), "{log}");
-    let last = log.lines().last().expect("a last line");
-    assert!(last.contains("stopped before the first token was shown: "), "{log}");
-    assert!(last.contains("`plant-store token create NAME` makes another"), "{log}");
-    assert!(run(folder.path(), &["token", "create", "ci"]).status.success());
-}
-
-#[test]
-fn copy_on_a_hanging_disk_ends_at_the_first_signal_and_leaves_no_file() {
-    for (hanging, signal) in
-        [(("read", STORE), Signal::SIGTERM), (("sync", disk::NEW), Signal::SIGINT)]
-    {
-        let server = Server::start().stopped_by(Signal::SIGTERM);
-        let copy = ["copy", "--from", "sqlite:plant-store.db", "--to", "sqlite:copy.db"];
-        let (said, status) = signalled_while(hanging, server.folder(), &copy, signal);
-        assert_eq!(status.code(), Some(1));
-        assert_eq!(said, "plant-store: interrupted while a store did not answer\n");
-        let left: Vec<_> = files(server.folder()).into_keys().collect();
-        // As after SIGKILL, the source may have an empty WAL.
-        assert!(left.iter().all(|file| file == "log" || file.starts_with(STORE)), "{left:?}");
-    }
-}
-
 /// They have nothing to put in order, so the signal ends the process by itself.
 #[test]
-fn export_and_check_on_a_hanging_disk_end_at_the_first_signal() {
-    for command in ["export", "check"] {
+fn commands_on_a_hanging_disk_end_at_the_first_signal() {
+    for words in ["export", "check", "copy --from sqlite:plant-store.db --to sqlite:copy.db"] {
         let server = Server::start().stopped_by(Signal::SIGTERM);
-        let (hanging, words) = (("read", STORE), [command]);
+        let hanging = ("read", STORE);
+        let words: Vec<_> = words.split(' ').collect();
         let (_, status) = signalled_while(hanging, server.folder(), &words, Signal::SIGTERM);
-        assert_eq!(status.signal(), Some(Signal::SIGTERM as i32), "{command}");
+        assert_eq!(status.signal(), Some(Signal::SIGTERM as i32), "{words:?}");
     }
 }

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, Starting, binary_in, failure};
-use rusqlite::Connection;
 
 use crate::database::{INDEX, STORE, WAL};
 use crate::operators::{create, files};
@@ -73,36 +72,29 @@ fn each_file_that_is_left_of_a_store_is_named() {
     }
 }
 
-/// A backup made with `cp` while the server was stopped, put back after later plants and a crash.
-#[test]
-fn older_copy_of_the_file_beside_a_later_wal_is_refused() {
-    for plants in AMOUNTS {
-        let server = Server::start();
-        create(&server, 0..10);
-        let stopped = server.stopped_by(Signal::SIGTERM);
-        let backup = fs::read(stopped.folder().join(STORE)).expect("the store");
-        let server = stopped.start();
-        create(&server, 10..2000);
-        // More than one WAL lies between the backup and the WAL that is left.
-        let stopped = server.stopped_by(Signal::SIGTERM);
-        let server = stopped.start();
-        create(&server, 2000..2000 + plants);
-        let stopped = server.stopped_by(Signal::SIGKILL);
-
-        let folder = stopped.folder();
-        fs::write(folder.join(STORE), backup).expect("the backup is put back");
-        assert_refused(folder, &["plant-store.db-wal does not belong to sqlite:plant-store.db"]);
-        remove(folder, WAL);
-        assert!(stopped.start().export().into_keys().eq(0..10), "the backup is whole");
-    }
-}
-
 #[test]
 fn file_of_another_store_beside_a_wal_is_refused() {
     for plants in AMOUNTS {
         let (stopped, other) = (crashed(plants), Server::start().stopped_by(Signal::SIGTERM));
         fs::copy(other.folder().join(STORE), stopped.folder().join(STORE)).expect("a copy");
         assert_refused(stopped.folder(), &["plant-store.db-wal does not belong to"]);
+    }
+}
+
+/// The likely mistake: a backup put back over the store after a crash.
+#[test]
+fn backup_of_the_store_beside_the_wal_of_a_crash_is_refused() {
+    for plants in AMOUNTS {
+        let server = Server::start();
+        create(&server, 0..plants);
+        server.command(&["copy", "--from", "sqlite:plant-store.db", "--to", "sqlite:backup.db"]);
+        create(&server, plants..plants + 3);
+        let stopped = server.stopped_by(Signal::SIGKILL);
+        let folder = stopped.folder();
+        fs::rename(folder.join("backup.db"), folder.join(STORE)).expect("the backup is put back");
+        assert_refused(folder, &["plant-store.db-wal does not belong to sqlite:plant-store.db"]);
+        remove(folder, WAL);
+        assert!(stopped.start().export().into_keys().eq(0..plants), "the backup is whole");
     }
 }
 
@@ -147,23 +139,6 @@ fn rollback_journal_beside_a_store_is_refused() {
     assert_refused(stopped.folder(), &["plant-store.db-journal does not belong to"]);
 }
 
-/// What a nightly `cp` without the removal of old files leaves: all files of a running server, and
-/// a later file of a stopped one.
-#[test]
-fn older_wal_beside_the_file_of_a_stopped_store_is_refused() {
-    for plants in AMOUNTS {
-        let server = Server::start();
-        create(&server, 0..plants);
-        let older = fs::read(server.folder().join(WAL)).expect("the WAL");
-        create(&server, plants..2 * plants);
-        let stopped = server.stopped_by(Signal::SIGTERM);
-        fs::write(stopped.folder().join(WAL), older).expect("the older WAL is put back");
-        assert_refused(stopped.folder(), &["plant-store.db-wal"]);
-        remove(stopped.folder(), WAL);
-        assert!(stopped.start().export().into_keys().eq(0..2 * plants));
-    }
-}
-
 /// Whether the WAL is gone, or the file is moved without it: its last plants are not in the file.
 #[test]
 fn store_that_was_not_stopped_is_refused_without_its_wal() {
@@ -174,16 +149,21 @@ fn store_that_was_not_stopped_is_refused_without_its_wal() {
         remove(folder, WAL);
         remove(folder, INDEX);
         assert_refused(folder, &["was not stopped, and the WAL", WAL, "--without-wal"]);
+        // What a program leaves that opens the file without its WAL.
+        fs::write(folder.join(WAL), "").expect("an empty file");
+        assert_refused(folder, &["was not stopped, and the WAL", WAL, "--without-wal"]);
 
         fs::write(folder.join(WAL), wal).expect("the WAL is put back");
         assert!(stopped.start().export().into_keys().eq(0..plants));
     }
 }
 
-/// Few plants: none of them was copied into the file yet.
+/// Few plants: none of them was copied into the file yet. The token was, when the first server stopped.
 #[test]
 fn store_without_its_wal_is_served_when_the_operator_says_so() {
-    let stopped = crashed(AMOUNTS[0]);
+    let server = Server::start().stopped_by(Signal::SIGTERM).start();
+    create(&server, 0..AMOUNTS[0]);
+    let stopped = server.stopped_by(Signal::SIGKILL);
     remove(stopped.folder(), WAL);
     remove(stopped.folder(), INDEX);
     let server = stopped.with(&["--without-wal"]).start();
@@ -209,59 +189,4 @@ fn hard_link_of_a_served_store_is_refused() {
     }
     fs::remove_file(&link).expect("the link is there");
     assert!(server.export().into_keys().eq(0..3));
-}
-
-/// After a crash the WAL may be empty, because all of it was in the file. A command that reads the
-/// store then must not take it away: the file says that there is one.
-#[test]
-fn empty_wal_of_a_crash_stays_until_the_server_starts() {
-    let stopped = Server::start().stopped_by(Signal::SIGKILL);
-    let folder = stopped.folder().to_owned();
-    fs::write(folder.join(WAL), "").expect("the WAL is cut");
-    remove(&folder, INDEX);
-    for words in ["export", "token create ci", "check"] {
-        let words: Vec<_> = words.split(' ').collect();
-        assert!(plant_store_tests::run(&folder, &words).status.success(), "{words:?}");
-        assert!(folder.join(WAL).exists(), "{words:?}");
-    }
-    let server = stopped.start();
-    create(&server, 0..3);
-    assert_eq!(server.command(&["token", "list"]).lines().count(), 3);
-}
-
-/// A store of the first version whose upgrade was not copied into the file yet.
-#[test]
-fn wal_of_an_upgrade_belongs_to_its_file_and_to_no_other() {
-    let old = crate::sqlite::schemas::folder_with(1);
-    let bare = fs::read(old.path().join(STORE)).expect("the store");
-    let server = Starting::on(old, crate::sqlite::schemas::TOKEN).start();
-    create(&server, 10..13);
-    let stopped = server.stopped_by(Signal::SIGKILL);
-    let folder = stopped.folder();
-    let crashed = fs::read(folder.join(STORE)).expect("the store");
-    fs::write(folder.join(STORE), bare).expect("the file of the first version");
-    // The upgrade is in the file by then, and its WAL has started over.
-    assert_refused(folder, &["plant-store.db-wal does not belong to"]);
-    fs::write(folder.join(STORE), crashed).expect("the file of the crash");
-    assert!(stopped.start().export().contains_key(&12));
-}
-
-/// A store that grew before its upgrade has its mark on another page than a copy of it. The WAL
-/// says itself where its mark is.
-#[test]
-fn wal_of_an_upgraded_store_beside_a_copy_of_it_is_refused() {
-    let old = crate::sqlite::schemas::folder_with(1);
-    let store = Connection::open(old.path().join(STORE)).expect("the store");
-    let many =
-        "WITH RECURSIVE ids (id) AS (VALUES (1000) UNION ALL SELECT id + 1 FROM ids LIMIT 3000)
-        INSERT INTO plants (id, name) SELECT id, 'Ficus ' || id FROM ids";
-    store.execute_batch(many).expect("room");
-    drop(store);
-    let server = Starting::on(old, crate::sqlite::schemas::TOKEN).start();
-    server.command(&["copy", "--from", "sqlite:plant-store.db", "--to", "sqlite:copy.db"]);
-    create(&server, 5000..5003);
-    let stopped = server.stopped_by(Signal::SIGKILL);
-    let folder = stopped.folder();
-    fs::rename(folder.join("copy.db"), folder.join(STORE)).expect("the copy takes its place");
-    assert_refused(folder, &["plant-store.db-wal does not belong to"]);
 }

@@ -1,8 +1,7 @@
-//! Files that are removed, renamed or replaced under the running server: no create is answered with
-//! 200 from then on, and the process ends.
+//! Files that are removed, renamed or replaced under the running server: it notices that within
+//! seconds, and ends.
 
-use std::fs::{self, File};
-use std::os::unix::fs::FileExt;
+use std::fs;
 use std::path::Path;
 use std::thread;
 
@@ -18,15 +17,13 @@ const LOST: &str = "the store is lost: stopping";
 /// What an operator does, how, and what the server says of it.
 type Deed = (&'static str, fn(&Path), &'static str);
 
-const DEEDS: [Deed; 8] = [
+const DEEDS: [Deed; 6] = [
     ("rm of all", |folder| [STORE, WAL, INDEX].iter().for_each(|file| remove(folder, file)), STORE),
     ("rm of the file", |folder| remove(folder, STORE), "was removed or renamed"),
     ("rm of the WAL", |folder| remove(folder, WAL), "plant-store.db-wal was removed or renamed"),
-    ("rm of the index", |folder| remove(folder, INDEX), "plant-store.db-shm was removed"),
     ("mv of the file", |folder| rename(folder, STORE, "elsewhere.db"), "was removed or renamed"),
     ("mv of another file over it", |folder| replace(folder, STORE), "another file is at"),
     ("mv of another WAL over it", |folder| replace(folder, WAL), "another file is at"),
-    ("truncate of the WAL", |folder| cut(folder, WAL), "plant-store.db-wal was cut"),
 ];
 
 fn remove(folder: &Path, file: &str) {
@@ -45,12 +42,6 @@ fn replace(folder: &Path, file: &str) {
 fn put(from: &Path, file: &str, into: &Path) {
     fs::copy(from.join(file), into.join("other")).expect("a copy");
     rename(into, "other", file);
-}
-
-/// So that its first page is not whole.
-fn cut(folder: &Path, file: &str) {
-    let file = File::options().write(true).open(folder.join(file)).expect("the file is there");
-    file.set_len(4096).expect("the file is cut");
 }
 
 /// The process ends by itself, and its last line says why.
@@ -74,42 +65,6 @@ fn idle_server_ends_when_a_file_is_gone_or_replaced() {
             });
         }
     });
-}
-
-#[test]
-fn create_after_a_file_is_gone_or_replaced_is_never_200() {
-    for (deed, act, expected) in DEEDS {
-        if deed.contains("index") {
-            // Commits go on without it for at most a second; they are in the WAL, as ever.
-            continue;
-        }
-        let mut server = Server::start();
-        server.create(&plant(1, "Ficus", None)).plant();
-        let mut connections: Vec<_> = (0..8).map(|_| server.connect()).collect();
-        let request = server.post(&plant(2, "Fern", None));
-        act(server.folder());
-        for connection in &mut connections {
-            if connection.try_send(&request)
-                && let Some(answer) = connection.try_receive()
-            {
-                assert!([500, 503].contains(&answer.refusal().0), "{deed}: {answer:?}");
-            }
-        }
-        assert_ends(&mut server, deed, expected);
-    }
-}
-
-/// A stop copies the WAL into the store, but not one that was cut.
-#[test]
-fn stop_after_a_cut_of_the_wal_leaves_the_store_as_it_is() {
-    let mut server = Server::start();
-    server.create(&plant(1, "Ficus", None)).plant();
-    let store = |server: &Server| fs::read(server.folder().join(STORE)).expect("the store");
-    let before = store(&server);
-    cut(server.folder(), WAL);
-    server.signal(Signal::SIGTERM);
-    assert_ends(&mut server, "a stop", "plant-store.db-wal was cut");
-    assert!(before == store(&server));
 }
 
 /// What was answered is in the two files; put together again they are the store.
@@ -145,22 +100,5 @@ fn store_that_was_put_in_the_place_is_left_as_it_is() {
     for file in [STORE, WAL] {
         let bytes = |folder: &Path| fs::read(folder.join(file)).expect("the file is there");
         assert!(bytes(server.folder()) == bytes(other.folder()), "{file}");
-    }
-}
-
-/// The file is the same one for the operating system, and not what it was.
-#[test]
-fn server_ends_when_its_file_is_emptied_or_written_over() {
-    let other = Server::start().stopped_by(Signal::SIGTERM);
-    let foreign = fs::read(other.folder().join(STORE)).expect("the store");
-    for (bytes, expected) in [(Vec::new(), "was emptied"), (foreign, "was written over")] {
-        let mut server = Server::start();
-        server.create(&plant(1, "Ficus", None)).plant();
-        // Not emptied first.
-        let file = File::options().write(true).open(server.folder().join(STORE)).expect("the file");
-        file.write_all_at(&bytes, 0).expect("the file is written over");
-        file.set_len(bytes.len() as u64).expect("the file is cut");
-        assert_ends(&mut server, expected, expected);
-        assert!(fs::read(server.folder().join(STORE)).expect("the file is there") == bytes);
     }
 }

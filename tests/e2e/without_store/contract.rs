@@ -3,6 +3,7 @@
 use std::fs;
 
 use plant_store_chores::compat::DOCUMENT;
+use plant_store_chores::errors::{MARKERS, between};
 use plant_store_chores::generate::generated;
 use plant_store_tests::facts;
 use serde_json::Value;
@@ -29,4 +30,17 @@ fn checked_in_document_and_client_are_what_the_code_generates() {
 #[test]
 fn document_states_every_fact_of_the_specification() {
     assert_eq!(facts(&document()), [""; 0]);
+}
+
+#[test]
+fn lines_between_the_markers_are_generated_and_a_missing_marker_is_named() {
+    let [start, end] = ["# errors: generated from the contract\n", "# end of errors\n"];
+    for edited in ["", "old\n", "old\n\nolder\n"] {
+        let text = between(MARKERS, "x", &format!("a\n{start}{edited}{end}b\n"), "new\n");
+        assert_eq!(text.expect("both markers"), format!("a\n{start}new\n{end}b\n"));
+    }
+    for text in [start, end, &[end, start].concat(), &[start, end, start, end].concat()] {
+        let refused = between(MARKERS, "x", text, "new\n").expect_err(text).to_string();
+        assert!(refused.starts_with("x needs one line with `errors: generated"), "{refused}");
+    }
 }

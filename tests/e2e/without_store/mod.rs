@@ -5,7 +5,6 @@ pub mod command_line;
 pub mod compat;
 pub mod completions;
 pub mod contract;
-pub mod fleet;
 pub mod mutations;
 pub mod readmes;
 pub mod rooms;

@@ -8,14 +8,9 @@ use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
-use std::thread;
 
 use anyhow::{Context, Result};
 use escargot::CargoBuild;
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-
-use crate::events::wait_until;
 
 /// Builds a program of the workspace, and returns where it is. A release is built as its users build
 /// it. Otherwise cargo is asked for the features of the whole workspace, as the tests are built: so
@@ -87,22 +82,6 @@ impl Launched {
     /// The second line, which a server prints only for a new store: a command that creates a plant.
     pub fn first_request(&mut self) -> Result<String> {
         read_line(&mut self.stdout)
-    }
-
-    /// The same, if the store cannot be reached yet, and is new: it is printed late.
-    pub fn late_first_request(&mut self) -> Result<String> {
-        let Self { process, stdout, .. } = self;
-        let process = Pid::from_raw(process.id().try_into()?);
-        thread::scope(|scope| {
-            let line = scope.spawn(|| read_line(stdout));
-            let failure = || {
-                // The thread reads until then.
-                let _ = kill(process, Signal::SIGKILL);
-                "the server prints no token".into()
-            };
-            wait_until(|| line.is_finished(), failure);
-            line.join().expect("it does not panic")
-        })
     }
 
     /// What the process printed after the lines that were read. Waits until it closes its output.

@@ -10,5 +10,6 @@
 pub mod compat;
 pub mod conformance;
 pub mod docs;
+pub mod errors;
 pub mod generate;
 pub mod tools;

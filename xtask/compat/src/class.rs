@@ -8,6 +8,7 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::difference::{Difference, Kind};
+use crate::place::ERROR_CODES;
 use crate::usage::{Side, Usage};
 
 /// What a change means to a consumer, from the lightest to the heaviest.
@@ -33,12 +34,29 @@ impl fmt::Display for Class {
 
 /// The class of a difference. `usage` is that of the older document, the one that consumers have.
 pub fn classify(old: &Value, usage: &Usage, difference: &Difference<'_>) -> Class {
-    if is_words(usage, difference) {
+    if difference.place.is_of_codes() {
+        class_of_codes(difference)
+    } else if is_words(usage, difference) {
         Class::Words
     } else if is_additive(old, usage, difference) {
         Class::Additive
     } else {
         Class::Breaking
+    }
+}
+
+/// Clients decide by these values, and take one that they do not know as the x00 of its class.
+fn class_of_codes(difference: &Difference<'_>) -> Class {
+    let member = match difference.place.kinds()[..] {
+        [.., ERROR_CODES, "*", "*"] => name(difference),
+        _ => "",
+    };
+    match (difference.kind(), member) {
+        (_, "meaning") => Class::Words,
+        // A client repeated the request, and now that is of no use.
+        (_, "retryable") if difference.old.is_some_and(|old| *old == true) => Class::Breaking,
+        (_, "retryable") | (Kind::Added, _) => Class::Additive,
+        _ => Class::Breaking,
     }
 }
 

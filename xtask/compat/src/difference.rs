@@ -76,7 +76,7 @@ fn look<'a>(
         | (Some(Value::Object(_) | Value::Array(_)), None) => place.is_collection(),
         _ => false,
     };
-    if !has_parts || place.is_whole() {
+    if !has_parts || (place.is_whole() && !place.is_of_codes()) {
         found.push(Difference { place, old, new });
         return;
     }

@@ -4,7 +4,6 @@
 use std::collections::HashSet;
 
 use anyhow::{Context, Result, bail, ensure};
-use indexmap::IndexSet;
 use semver::Version;
 use serde_json::Value;
 
@@ -71,31 +70,34 @@ fn string<'a>(name: &str, value: &'a Value) -> Result<&'a str> {
     value.as_str().with_context(mend)
 }
 
+/// The longest chain of references that is followed.
+const LONGEST_CHAIN: usize = 100;
+
 /// Fails if a `$ref` is not followed, or leads back to itself without a step into a member. The
 /// schema of a tree may refer to itself in a member; a schema that is a reference to itself says
 /// nothing (JSON Schema Core 2020-12, section 9.4.1).
-///
-/// Each reference is followed once, and without recursion: a chain may be as long as the document.
 fn every_reference_ends(document: &Value) -> Result<()> {
-    let mut to_follow = Vec::new();
-    every_reference(&Place::root(), document, &mut to_follow);
-    let (mut chain, mut done) = (IndexSet::new(), HashSet::new());
-    let mut steps: Vec<_> = to_follow.into_iter().rev().map(Some).collect();
-    while let Some(step) = steps.pop() {
-        let Some(reference) = step else {
-            // All that the last reference of the chain leads to was followed.
-            done.extend(chain.pop());
-            continue;
-        };
-        if done.contains(reference) {
-            continue;
-        }
-        ensure!(chain.insert(reference), "a `$ref` loop: {}", told(&chain, reference));
-        steps.push(None);
-        let (_, target) = target(document, reference)?;
+    let (mut found, mut done) = (Vec::new(), HashSet::new());
+    every_reference(&Place::root(), document, &mut found);
+    found.into_iter().try_for_each(|reference| follow(document, reference, 1, &mut done))
+}
+
+/// Follows a reference to all of its ends. `done` has those that were followed: each is followed once.
+fn follow<'a>(
+    document: &'a Value,
+    reference: &'a str,
+    chain: usize,
+    done: &mut HashSet<&'a str>,
+) -> Result<()> {
+    if !done.contains(reference) {
+        ensure!(
+            chain <= LONGEST_CHAIN,
+            "a `$ref` loop, or a chain of more than {LONGEST_CHAIN}: {reference}"
+        );
         let mut next = Vec::new();
-        references(target, &mut next);
-        steps.extend(next.into_iter().map(Some));
+        references(target(document, reference)?.1, &mut next);
+        next.into_iter().try_for_each(|reference| follow(document, reference, chain + 1, done))?;
+        done.insert(reference);
     }
     Ok(())
 }
@@ -115,13 +117,4 @@ fn every_reference<'a>(place: &Place, value: &'a Value, found: &mut Vec<&'a str>
             every_reference(&place.step(&step), member, found);
         }
     }
-}
-
-/// The first references of a chain, and the one that leads back.
-fn told(chain: &IndexSet<&str>, reference: &str) -> String {
-    const FIRST: usize = 5;
-    let mut links: Vec<_> = chain.iter().take(FIRST).copied().collect();
-    links.extend((chain.len() > FIRST).then_some("…"));
-    links.push(reference);
-    links.join(" -> ")
 }

@@ -29,7 +29,6 @@ mod yaml;
 
 use std::fmt;
 
-use anyhow::Result;
 use semver::Version;
 
 pub use args::Args;
@@ -72,16 +71,6 @@ impl Report {
     #[must_use]
     pub fn class(&self) -> Option<Class> {
         self.changes.iter().map(|change| change.class).max()
-    }
-
-    /// The least version that the newer document may have.
-    pub fn least_version(&self) -> Result<Version> {
-        version::least(&self.old, self.class())
-    }
-
-    /// Fails if the newer document has a smaller version than its changes need.
-    pub fn verdict(&self) -> Result<()> {
-        version::verdict(&self.old, &self.new, self.class())
     }
 }
 

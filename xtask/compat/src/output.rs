@@ -19,8 +19,7 @@ pub struct Comparison<'a> {
 impl Comparison<'_> {
     /// What the changes mean, and the exit status.
     pub fn conclusion(&self) -> (&'static str, u8) {
-        let Report { changes, old, new } = &self.report;
-        let has_note = changes.iter().any(|change| change.note.is_some());
+        let Report { old, new, .. } = &self.report;
         match self.report.class() {
             _ if old.cmp_precedence(new) == Greater => (
                 "the second document is the older one: if the two are swapped, name the pinned one \
@@ -31,11 +30,6 @@ impl Comparison<'_> {
             Some(Class::Breaking) => {
                 ("what changed breaks a client: see the lines that begin with `breaking`", 1)
             }
-            Some(Class::Words | Class::Additive) if has_note => (
-                "nothing that changed breaks a client, but read the descriptions that list other \
-                 values",
-                0,
-            ),
             Some(Class::Words | Class::Additive) => ("nothing that changed breaks a client", 0),
         }
     }
@@ -54,7 +48,6 @@ impl Comparison<'_> {
                     "kind": change.kind.to_string(),
                     "old": change.old,
                     "new": change.new,
-                    "note": change.note,
                     "line": position.map(|(line, _)| line),
                     "column": position.map(|(_, column)| column),
                 })

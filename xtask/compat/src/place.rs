@@ -46,6 +46,12 @@ const NAMES: &[&str] = &[
     "variables",
 ];
 
+/// The values that a schema has now: others may come.
+pub(crate) const OPEN_ENUM: &str = "x-extensible-enum";
+
+/// The same values of `Error.error`, each with its meaning.
+pub(crate) const ERROR_CODES: &str = "x-error-codes";
+
 /// The steps from the root of a document to a value.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place(Vec<String>);
@@ -96,6 +102,11 @@ impl Place {
     /// Whether the value is, or is in, an extension of OpenAPI.
     pub(crate) fn is_extension(&self) -> bool {
         self.kinds().iter().any(|kind| kind.starts_with("x-"))
+    }
+
+    /// Whether the value is, or is in, a list of values by which clients decide.
+    pub(crate) fn is_of_codes(&self) -> bool {
+        self.kinds().iter().any(|kind| matches!(*kind, OPEN_ENUM | ERROR_CODES))
     }
 
     /// Whether the value is compared as a whole, not member by member.
@@ -155,7 +166,14 @@ pub(crate) fn members(value: &Value) -> IndexMap<String, &Value> {
             members.iter().map(|(name, member)| (name.clone(), member)).collect()
         }
         Value::Array(items) => {
-            let name = |item: &Value| item.as_str().or(item["name"].as_str()).map(str::to_owned);
+            let name = |item: &Value| match item {
+                Value::String(name) => Some(name.clone()),
+                Value::Number(number) => Some(number.to_string()),
+                item => item["name"]
+                    .as_str()
+                    .map(str::to_owned)
+                    .or_else(|| Some(item["error"].as_u64()?.to_string())),
+            };
             items
                 .iter()
                 .map(|item| Some((name(item)?, item)))

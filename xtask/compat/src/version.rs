@@ -5,40 +5,45 @@ use std::cmp::Ordering;
 use anyhow::{Context, Result, ensure};
 use semver::{Prerelease, Version};
 
+use crate::Report;
 use crate::class::Class;
 
-/// The least version after changes whose heaviest class is this one.
-///
-/// A pre-release promises nothing (section 9), so any change after it may keep its version.
-pub fn least(old: &Version, class: Option<Class>) -> Result<Version> {
-    let Version { major, minor, patch, .. } = *old;
-    let next = |number: u64| {
-        number.checked_add(1).with_context(|| format!("there is no next version after {old}"))
-    };
-    Ok(match class {
-        _ if !old.pre.is_empty() => old.clone(),
-        Some(Class::Breaking) => Version::new(next(major)?, 0, 0),
-        Some(Class::Additive) => Version::new(major, next(minor)?, 0),
-        Some(Class::Words) | None => Version::new(major, minor, patch),
-    })
-}
+impl Report {
+    /// The least version that the newer document may have.
+    ///
+    /// A pre-release promises nothing (section 9), so any change after it may keep its version.
+    pub fn least_version(&self) -> Result<Version> {
+        let old = &self.old;
+        let next = |number: u64| {
+            number.checked_add(1).with_context(|| format!("there is no next version after {old}"))
+        };
+        Ok(match self.class() {
+            _ if !old.pre.is_empty() => old.clone(),
+            Some(Class::Breaking) => Version::new(next(old.major)?, 0, 0),
+            Some(Class::Additive) => Version::new(old.major, next(old.minor)?, 0),
+            Some(Class::Words) | None => Version::new(old.major, old.minor, old.patch),
+        })
+    }
 
-/// Fails if the newer version is smaller than the least one, or than the older one.
-///
-/// A newer pre-release counts as the release that follows it: 2.0.0-rc.1 may break what 1.0.0
-/// promised. But it is older than that release (section 11). Build metadata does not count (section
-/// 10).
-pub fn verdict(old: &Version, new: &Version, class: Option<Class>) -> Result<()> {
-    const MEND: &str = "set VERSION in server/api/src/document.rs, then run `cargo xtask generate`";
-    let least = least(old, class)?;
-    let release = Version { pre: Prerelease::EMPTY, ..new.clone() };
-    ensure!(
-        new.cmp_precedence(old) != Ordering::Less,
-        "info.version falls from {old} to {new}, and must be {least} or larger: {MEND}"
-    );
-    ensure!(
-        release.cmp_precedence(&least) != Ordering::Less,
-        "info.version is {new}, was {old}, and must be {least} or larger: {MEND}"
-    );
-    Ok(())
+    /// Fails if the newer version is smaller than the least one, or than the older one.
+    ///
+    /// A newer pre-release counts as the release that follows it: 2.0.0-rc.1 may break what 1.0.0
+    /// promised. But it is older than that release (section 11). Build metadata does not count
+    /// (section 10).
+    pub fn verdict(&self) -> Result<()> {
+        const MEND: &str =
+            "set VERSION in server/api/src/document.rs, then run `cargo xtask generate`";
+        let Self { old, new, .. } = self;
+        let least = self.least_version()?;
+        let release = Version { pre: Prerelease::EMPTY, ..new.clone() };
+        ensure!(
+            new.cmp_precedence(old) != Ordering::Less,
+            "info.version falls from {old} to {new}, and must be {least} or larger: {MEND}"
+        );
+        ensure!(
+            release.cmp_precedence(&least) != Ordering::Less,
+            "info.version is {new}, was {old}, and must be {least} or larger: {MEND}"
+        );
+        Ok(())
+    }
 }

@@ -18,7 +18,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use crate::{
-    Answer, Client, ClientInfo, Error, ResponseValue, RetryingClient, retry_policy, types,
+    Answer, Client, ClientInfo, Error, ErrorCode, ResponseValue, RetryingClient, retry_policy,
+    types,
 };
 use anyhow::{Context, Result, anyhow, ensure};
 use futures::{StreamExt, TryStreamExt};
@@ -195,7 +196,11 @@ impl Import {
                     counts.given_up += 1;
                     counts.given_up_because = Some(failure.root_cause());
                 }
-                self.reject(*line, failure.code(), &failure.to_string())?;
+                self.reject(
+                    *line,
+                    failure.refusal().map(|refused| refused.error),
+                    &failure.to_string(),
+                )?;
                 self.given_up_in_a_row.update(|given_up| given_up + 1);
                 let given_up = self.given_up_in_a_row.get();
                 ensure!(
@@ -204,7 +209,9 @@ impl Import {
                 );
                 Ok(())
             }
-            Some(refused) if refused.error != 401 => self.refused(*line, refused),
+            Some(refused) if failure.code() != Some(ErrorCode::Unauthorized) => {
+                self.refused(*line, refused)
+            }
             _ => Err(failure.into()),
         }
     }

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 use std::thread;
 
-use crate::types;
+use crate::{ErrorCode, types};
 use anyhow::{Context, Result, ensure};
 use futures::stream::{self, LocalBoxStream, StreamExt};
 use serde::Deserialize;
@@ -84,7 +84,9 @@ fn lines(mut input: impl BufRead, sender: &Sending) -> Sent {
         text.truncate(text.trim_ascii_end().len());
         let plant = match text.trim_ascii_start() {
             _ if bytes == 0 => break,
-            _ if too_long => Err(refusal(413, "the line is longer than 1 MiB")),
+            _ if too_long => {
+                Err(refusal(ErrorCode::ContentTooLarge, "the line is longer than 1 MiB"))
+            }
             b"" => continue,
             _ => Ok(text),
         };
@@ -109,12 +111,12 @@ fn id(json: &[u8]) -> Option<i64> {
 fn rows(mut rows: Rows<File>, sender: &Sending) -> Sent {
     while let Some(Row { line, bytes, object }) = rows.next()? {
         let id = object.as_deref().ok().and_then(id);
-        let plant = object.map_err(|message| refusal(400, &message));
+        let plant = object.map_err(|message| refusal(ErrorCode::BadRequest, &message));
         sender.blocking_send(Ok(Record { line, bytes, id, plant })).map_err(io::Error::other)?;
     }
     Ok(())
 }
 
-fn refusal(error: i32, message: &str) -> types::Error {
-    types::Error { error, message: message.to_owned() }
+fn refusal(code: ErrorCode, message: &str) -> types::Error {
+    types::Error { error: code.number(), message: message.to_owned() }
 }

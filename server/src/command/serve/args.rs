@@ -9,19 +9,26 @@ use bytesize::ByteSize;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use humantime::Duration;
 
-use crate::command::serve::first_token::FirstToken;
+use crate::command::serve::tls::TlsFiles;
 use crate::command::store_args::StoreArgs;
-use crate::command::value::in_range;
-use crate::http::bodies::{Bodies, largest_body};
-use crate::http::tls::TlsFiles;
+use crate::command::value::{size, threads, time};
+use crate::http::body::BodyLimits;
 use crate::log::{LogFormat, LogLevel};
-use crate::store::{self, CreateLimits, Start};
+use crate::store::Start;
+
+/// Where the first token of a new store goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum FirstToken {
+    /// To standard output, in a command that uses it
+    Print,
+    /// There is none
+    None,
+}
 
 /// Serve the API until SIGTERM or SIGINT
 ///
 /// A store that does not exist is created, and a first token is issued and printed.
 #[derive(clap::Args, Clone, Debug)]
-#[command(mut_args(in_range))]
 pub struct Args {
     /// Address to listen on; port 0 takes any free one
     #[arg(
@@ -35,14 +42,8 @@ pub struct Args {
     #[command(flatten)]
     pub store: StoreArgs,
 
-    /// Where the first token of a new store goes: `print` it, issue `none`, or write it to this
-    /// FILE, which only its owner may read
-    #[arg(
-        long,
-        value_name = "print|none|FILE",
-        env = "PLANT_STORE_FIRST_TOKEN",
-        default_value = "print"
-    )]
+    /// Where the first token of a new store goes
+    #[arg(long, value_name = "WHERE", env = "PLANT_STORE_FIRST_TOKEN", default_value = "print")]
     pub first_token: FirstToken,
 
     /// PEM file with the certificate chain: with it and --tls-key the API is served over TLS
@@ -54,7 +55,7 @@ pub struct Args {
     pub tls_key: Option<PathBuf>,
 
     /// How many threads speak HTTP [default: chosen from the processor's cores]
-    #[arg(long, value_name = "THREADS", env = "PLANT_STORE_HTTP_THREADS")]
+    #[arg(long, value_name = "THREADS", value_parser = threads, env = "PLANT_STORE_HTTP_THREADS")]
     pub http_threads: Option<NonZeroUsize>,
 
     /// How many connections may be open; the next ones wait
@@ -67,7 +68,7 @@ pub struct Args {
     pub max_connections: NonZeroU32,
 
     /// How long a connection may be open without a request in flight
-    #[arg(long, value_name = "DURATION", env = "PLANT_STORE_IDLE_TIMEOUT", default_value = "30s")]
+    #[arg(long, value_name = "DURATION", value_parser = time, env = "PLANT_STORE_IDLE_TIMEOUT", default_value = "30s")]
     pub idle_timeout: Duration,
 
     /// Start on a store whose server was not stopped and whose WAL is lost; what the WAL held is gone
@@ -88,64 +89,47 @@ pub struct Args {
     pub metrics: Option<SocketAddr>,
 
     /// Largest request body
-    #[arg(long, value_name = "SIZE", env = "PLANT_STORE_MAX_BODY", default_value = "1MiB")]
+    #[arg(long, value_name = "SIZE", value_parser = size, env = "PLANT_STORE_MAX_BODY", default_value = "64KiB")]
     pub max_body: ByteSize,
 
-    /// All requests with an accepted token together, heads and bodies, until their answers are
-    /// sent; what does not fit is refused with 503
-    #[arg(long, value_name = "SIZE", env = "PLANT_STORE_MAX_BODIES", default_value = "64MiB")]
-    pub max_bodies: ByteSize,
+    /// How many creates may be in the service at a time; one token may have half of them. The next
+    /// ones are refused with 503
+    #[arg(long, value_name = "CREATES", env = "PLANT_STORE_MAX_CREATES", default_value = "1024")]
+    pub max_creates: NonZeroU32,
 
     /// How long a request body may take to arrive
-    #[arg(long, value_name = "DURATION", env = "PLANT_STORE_BODY_TIMEOUT", default_value = "10s")]
+    #[arg(long, value_name = "DURATION", value_parser = time, env = "PLANT_STORE_BODY_TIMEOUT", default_value = "10s")]
     pub body_timeout: Duration,
 
-    /// How many creates a second each token may send; the next ones are refused with 429
-    /// [default: any]
+    /// How many creates a second each token may send to this server, a tenth of them at once; the
+    /// next ones are refused with 429 [default: any]
     #[arg(long, value_name = "CREATES", env = "PLANT_STORE_MAX_RATE")]
     pub max_rate: Option<NonZeroU32>,
 
-    /// How many creates may wait to be committed; the next ones are refused with 503
-    #[arg(long, value_name = "CREATES", env = "PLANT_STORE_QUEUE", default_value = "1024")]
-    pub queue: NonZeroU32,
-
-    /// How long a create may take until it is refused with 503, if the store is a database: a file
-    /// cannot be interrupted
-    #[arg(long, value_name = "DURATION", env = "PLANT_STORE_STORE_TIMEOUT", default_value = "5s")]
+    /// How long a create may wait for the store until it is refused with 503; it may be stored or not
+    #[arg(long, value_name = "DURATION", value_parser = time, env = "PLANT_STORE_STORE_TIMEOUT", default_value = "5s")]
     pub store_timeout: Duration,
-
-    /// How long a commit may run before new creates are refused with 503
-    #[arg(
-        long,
-        value_name = "DURATION",
-        env = "PLANT_STORE_COMMIT_TIMEOUT",
-        default_value = "10s"
-    )]
-    pub commit_timeout: Duration,
 
     /// How long requests in flight may take once the server is told to stop
     #[arg(
         long,
-        value_name = "DURATION",
+        value_name = "DURATION", value_parser = time,
         env = "PLANT_STORE_SHUTDOWN_TIMEOUT",
         default_value = "10s"
     )]
     pub shutdown_timeout: Duration,
 
-    /// The least important records that the log holds
+    /// The least important records that the log holds; requests without an accepted token are
+    /// recorded at `debug`
     #[arg(
         long,
         value_name = "LEVEL",
         env = "PLANT_STORE_LOG_LEVEL",
         default_value = "info",
-        value_parser = PossibleValuesParser::new(["info", "warning", "error", "critical"])
+        value_parser = PossibleValuesParser::new(["debug", "info", "warning", "error", "critical"])
             .map(|word| word.parse::<LogLevel>().expect("slog has these levels"))
     )]
     pub log_level: LogLevel,
-
-    /// How many records a second the log holds of requests without an accepted token
-    #[arg(long, value_name = "RECORDS", env = "PLANT_STORE_LOG_STRANGERS", default_value = "100")]
-    pub log_strangers: u32,
 
     /// How the log is written [default: text on a terminal, json elsewhere]
     #[arg(long, value_name = "FORMAT", env = "PLANT_STORE_LOG_FORMAT")]
@@ -161,50 +145,21 @@ impl Args {
             "--metrics and --listen are both {}: each needs an address of its own",
             self.listen,
         );
-        let url = &self.store.url;
-        let largest = store::largest_plant(url);
-        ensure!(
-            self.max_body.as_u64() <= largest,
-            "--max-body is {}, and {url} holds no plant of more than {largest} bytes",
-            self.max_body,
-        );
-        let [body, all] = [self.max_body, self.max_bodies].map(bytes);
-        ensure!(
-            body <= largest_body(all),
-            "--max-body is {}, and --max-bodies is only {}, of which an eighth is kept for small \
-             bodies, and 24 KiB for a head",
-            self.max_body,
-            self.max_bodies,
-        );
         Ok(())
     }
 
     /// The limits of bodies.
-    pub fn bodies(&self) -> Bodies {
-        let [size, all] = [self.max_body, self.max_bodies].map(bytes);
-        Bodies::new(size, self.body_timeout.into(), all)
+    pub fn bodies(&self) -> BodyLimits {
+        let size = usize::try_from(self.max_body.as_u64()).unwrap_or(usize::MAX);
+        BodyLimits { size, time: self.body_timeout.into() }
     }
 
-    /// Where the first token goes, if this server may create the store.
-    pub fn first_token(&self) -> FirstToken {
-        if self.no_create { FirstToken::None } else { self.first_token.clone() }
-    }
-
-    /// How to start on the store. It is not created if its first token could not be written.
+    /// How to start on the store.
     pub fn start(&self) -> Start {
         Start {
-            create: !self.no_create && self.first_token.fault().is_none(),
+            create: !self.no_create,
             without_wal: self.without_wal,
             without_fsync: self.without_fsync,
-        }
-    }
-
-    /// The limits of a create's way through the store.
-    pub fn limits(&self) -> CreateLimits {
-        CreateLimits {
-            queue: self.queue.get() as usize,
-            store_timeout: self.store_timeout.into(),
-            commit_timeout: self.commit_timeout.into(),
         }
     }
 
@@ -213,8 +168,4 @@ impl Args {
         let (cert, key) = (self.tls_cert.clone()?, self.tls_key.clone()?);
         Some(TlsFiles { cert, key })
     }
-}
-
-fn bytes(size: ByteSize) -> usize {
-    usize::try_from(size.as_u64()).unwrap_or(usize::MAX)
 }

@@ -7,29 +7,26 @@
 //! file or a store: on a disk that does not answer it would notice no signal.
 
 mod args;
-mod beginning;
 mod first_token;
 mod running;
 mod signals;
-mod supervisor;
 mod tls;
 
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use slog::{info, warn};
 use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
 
+use crate::admin::Admin;
 use crate::command::serve::running::{Running, cannot};
-use crate::command::serve::signals::Signals;
+use crate::command::serve::signals::Stop;
 use crate::log::{Log, LogFormat};
-use crate::operations::Operations;
 
 pub use crate::command::serve::args::Args;
 
@@ -40,18 +37,14 @@ const MOST_THREADS: usize = 4;
 /// How long the end of the process waits for threads that use the store.
 const LAST_THREADS: Duration = Duration::from_secs(1);
 
-/// Serves until a signal ends it, or until the store fails to sync. `warnings` come first in the log.
-pub fn run(args: &Args, warnings: &[String]) -> Result<()> {
+/// Serves until a signal ends it, or until the store fails to sync.
+pub fn run(args: &Args) -> Result<()> {
     args.check()?;
     let format = args.log_format.unwrap_or(match io::stderr().is_terminal() {
         true => LogFormat::Text,
         false => LogFormat::Json,
     });
-    let log =
-        Log::start(format, args.log_level, args.log_strangers).context("cannot start the log")?;
-    for warning in warnings {
-        warn!(log.logger, "{warning}");
-    }
+    let log = Log::start(format, args.log_level).context("cannot start the log")?;
     if args.tls_cert.is_none() && !args.listen.ip().is_loopback() {
         warn!(log.logger, "without --tls-cert, tokens travel in plain text: put a proxy that ends TLS \
             in front, on a network that you trust"; "address" => args.listen);
@@ -60,28 +53,19 @@ pub fn run(args: &Args, warnings: &[String]) -> Result<()> {
         warn!(log.logger, "--without-fsync: the database may lose plants at a power cut");
     }
     // Before everything else: an address that is in use must not leave a new store behind.
-    let operations = args.metrics.map(|address| answer_operators(address, &log)).transpose()?;
+    let admin = args.metrics.map(|address| answer_operators(address, &log)).transpose()?;
     let runtime = runtime(args.http_threads).context("cannot start the runtime")?;
-    let unseen = Arc::default();
-    let result = runtime.block_on(start_and_stop(args, &log, operations, &unseen));
+    let result = runtime.block_on(start_and_stop(args, &log, admin));
     // Threads that read the tokens still have the store open. One of them may wait for a disk that
     // does not answer, and then the process ends without it.
     runtime.shutdown_timeout(LAST_THREADS);
-    if unseen.load(Relaxed) {
-        warn!(
-            log.logger,
-            "stopped before the first token was shown: if `plant-store token list` shows it, run \
-             `plant-store token revoke first`; `plant-store token create NAME` makes another"
-        );
-    }
     result
 }
 
-fn answer_operators(address: SocketAddr, log: &Log) -> Result<Operations> {
-    let operations =
-        Operations::start(address).map_err(|cause| cannot("serve metrics", address, &cause))?;
-    info!(log.logger, "serving metrics"; "address" => %operations.address);
-    Ok(operations)
+fn answer_operators(address: SocketAddr, log: &Log) -> Result<Admin> {
+    let admin = Admin::start(address).map_err(|cause| cannot("serve metrics", address, &cause))?;
+    info!(log.logger, "serving metrics"; "address" => %admin.address);
+    Ok(admin)
 }
 
 /// The threads that speak HTTP. A single one never has to wake another, which takes a system call.
@@ -93,20 +77,15 @@ fn runtime(threads: Option<NonZeroUsize>) -> io::Result<Runtime> {
     }
 }
 
-async fn start_and_stop(
-    args: &Args,
-    log: &Log,
-    operations: Option<Operations>,
-    unseen: &Arc<AtomicBool>,
-) -> Result<()> {
-    let mut signals = Signals::handle()?;
+async fn start_and_stop(args: &Args, log: &Log, admin: Option<Admin>) -> Result<()> {
+    let (mut stop, mut hangup) = (Stop::handle()?, signal(SignalKind::hangup())?);
     let mut running = tokio::select! {
-        started = Running::start(args, log, operations, Arc::clone(unseen)) => started?,
-        () = signals.stop.next() => {
+        started = Running::start(args, log, admin) => started?,
+        () = stop.next() => {
             info!(log.logger, "stopped before the service had started");
             return Ok(());
         }
     };
-    let lost = running.until_it_ends(args, &mut signals).await;
-    running.stop(lost, args.shutdown_timeout.into(), &mut signals.stop).await
+    let lost = running.until_it_ends(args, &mut stop, &mut hangup).await;
+    running.stop(lost, args.shutdown_timeout.into(), &mut stop).await
 }

@@ -1,43 +1,122 @@
-//! The files of TLS: read at the start, and again at each SIGHUP. A certificate that is valid is not
-//! replaced by one that is not.
+//! TLS for the API's listener: a certificate chain and its private key, from PEM files (RFC 7468).
+//! They are read at the start, and again at each SIGHUP. A certificate that is valid is not replaced
+//! by one that is not.
+//!
+//! Dropshot speaks it, by rustls: TLS 1.2 and 1.3. ALPN (RFC 7301) offers HTTP/2 and HTTP/1.1.
 
 use std::convert::Infallible;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
+use chrono::{DateTime, TimeDelta, Utc};
+use dropshot::ConfigTls;
 use metrics::{Unit, describe_gauge, gauge};
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use slog::{Logger, error, info, warn};
 use tokio::signal::unix::Signal;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
 
 use crate::http::server::Server;
-use crate::http::tls::{Tls, TlsError, TlsFiles, Validity};
 
-/// How long the files may take to be read.
+/// A certificate that ends within this time is one to renew.
+const SOON: TimeDelta = TimeDelta::days(14);
+
+/// How long the files may take to be read again.
 const LOAD: Duration = Duration::from_secs(10);
 
 const END: &str = "plant_store_tls_not_after_timestamp_seconds";
 
-/// Reads the files.
-pub fn load(files: &TlsFiles, log: &Logger) -> Result<Tls, TlsError> {
-    let tls = files.load()?;
-    if files.is_key_open() {
-        warn!(log, "everybody on this machine may read the private key: chmod o-r";
-            "file" => %files.key.display());
-    }
-    if let Some(fault) = tls.validity.fault() {
-        warn!(log, "{fault}"; "file" => %files.cert.display(),
-            "valid_from" => %tls.validity.from, "valid_until" => %tls.validity.until);
-    }
-    Ok(tls)
+/// The two files.
+#[derive(Clone)]
+pub struct TlsFiles {
+    /// The server's own certificate first, then those that lead to the authority's.
+    pub cert: PathBuf,
+    /// Its private key, in PKCS #8, PKCS #1 or SEC 1.
+    pub key: PathBuf,
 }
 
-/// Sets the metric of the certificate that connections are shown from now on.
-pub fn report(validity: Validity) {
-    describe_gauge!(END, Unit::Seconds, "When the certificate of TLS expires, in Unix time.");
-    #[expect(clippy::cast_precision_loss, reason = "an f64 counts the seconds of a calendar")]
-    gauge!(END).set(validity.until.timestamp() as f64);
+/// From when until when a certificate is valid (RFC 5280, section 4.1.2.5).
+#[derive(Clone, Copy)]
+pub struct Validity {
+    from: DateTime<Utc>,
+    until: DateTime<Utc>,
+}
+
+impl TlsFiles {
+    /// Reads both files. What is wrong with them, although they can be used, is a warning.
+    pub fn load(&self, log: &Logger) -> Result<(ConfigTls, Validity)> {
+        let (cert, key) = (read(&self.cert)?, read(&self.key)?);
+        let chain = CertificateDer::pem_slice_iter(&cert).collect::<Result<Vec<_>, pem::Error>>();
+        let chain = chain.ok().filter(|chain| !chain.is_empty());
+        let chain = chain
+            .with_context(|| format!("{} holds no certificate in PEM", self.cert.display()))?;
+        let file = self.key.display();
+        // PKCS #8 says it in its first line, PKCS #1 in its second (RFC 1421, section 4.6.1.1).
+        ensure!(
+            !String::from_utf8_lossy(&key).contains("ENCRYPTED"),
+            "{file} is encrypted, and nobody is there to type its passphrase: write it without one \
+             by `openssl pkey -in {file} -out FILE`"
+        );
+        let key = PrivateKeyDer::from_pem_slice(&key).ok();
+        let key = key.with_context(|| format!("{file} holds no private key in PEM"))?;
+        let validity = Validity::of(&chain[0]);
+        let config = configure(chain, key).with_context(|| {
+            format!("{} and {file} cannot be used together", self.cert.display())
+        })?;
+
+        if fs::metadata(&self.key).is_ok_and(|key| key.permissions().mode() & 0o004 != 0) {
+            warn!(log, "everybody on this machine may read the private key: chmod o-r";
+                "file" => %file);
+        }
+        if let Some(fault) = validity.fault() {
+            warn!(log, "{fault}"; "file" => %self.cert.display(),
+                "valid_from" => %validity.from, "valid_until" => %validity.until);
+        }
+        Ok((ConfigTls::Dynamic(config), validity))
+    }
+}
+
+impl Validity {
+    /// If rustls can use a certificate that cannot be read here, it counts as valid for ever.
+    fn of(certificate: &CertificateDer<'_>) -> Self {
+        let validity = Certificate::from_der(certificate).map(|it| it.tbs_certificate.validity);
+        let (from, until) = validity
+            .map_or((DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC), |it| {
+                (it.not_before.to_system_time().into(), it.not_after.to_system_time().into())
+            });
+        Self { from, until }
+    }
+
+    /// Sets the metric of the certificate that connections are shown from now on.
+    pub fn report(self) {
+        describe_gauge!(END, Unit::Seconds, "When the certificate of TLS expires, in Unix time.");
+        #[expect(clippy::cast_precision_loss, reason = "an f64 counts the seconds of a calendar")]
+        gauge!(END).set(self.until.timestamp() as f64);
+    }
+
+    fn holds(self) -> bool {
+        (self.from..=self.until).contains(&Utc::now())
+    }
+
+    /// What is wrong with it now, or will be soon.
+    fn fault(self) -> Option<&'static str> {
+        match Utc::now() {
+            now if now < self.from => Some("the certificate is not valid yet"),
+            now if now > self.until => Some("the certificate has expired"),
+            now if now > self.until - SOON => Some("the certificate expires within 14 days"),
+            _ => None,
+        }
+    }
 }
 
 /// At each SIGHUP reads the files for the connections that come then; those that are open go on. If
@@ -56,11 +135,11 @@ pub async fn reload(
             continue;
         };
         match load_in_time(files.clone(), *last, log.clone()).await {
-            Ok(loaded) => {
-                *last = loaded.validity;
+            Ok((config, validity)) => {
+                *last = validity;
                 // An error says that the server does not speak TLS.
-                let _ = server.refresh_tls(&loaded.config).await;
-                report(*last);
+                let _ = server.refresh_tls(&config).await;
+                validity.report();
                 info!(log, "SIGHUP: new connections use the files of TLS as they are now");
             }
             Err(error) => {
@@ -71,13 +150,29 @@ pub async fn reload(
 }
 
 /// Reads the files on another thread. A pipe or a disk that does not answer keeps only that thread.
-async fn load_in_time(files: TlsFiles, last: Validity, log: Logger) -> Result<Tls> {
-    let loading = spawn_blocking(move || load(&files, &log));
-    let loaded = timeout(LOAD, loading).await;
+async fn load_in_time(
+    files: TlsFiles,
+    last: Validity,
+    log: Logger,
+) -> Result<(ConfigTls, Validity)> {
+    let loaded = timeout(LOAD, spawn_blocking(move || files.load(&log))).await;
     let tls = loaded.with_context(|| format!("they were not read within {LOAD:?}"))???;
-    ensure!(
-        tls.validity.holds() || !last.holds(),
-        "the certificate in use is valid, and this one is not"
-    );
+    ensure!(tls.1.holds() || !last.holds(), "the certificate in use is valid, and this one is not");
     Ok(tls)
+}
+
+fn configure(
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+) -> Result<ServerConfig, rustls::Error> {
+    let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(chain, key)?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(config)
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    fs::read(file).with_context(|| format!("cannot read {}", file.display()))
 }

@@ -1,5 +1,6 @@
 use std::net::{TcpListener, TcpStream};
-use std::sync::Mutex;
+
+use parking_lot::Mutex;
 
 use super::{Door, FIRST_END, State};
 

@@ -1,51 +1,54 @@
-use std::time::Instant;
-
-use slog::{Discard, Logger, info, o, warn};
-
 use super::*;
 
-#[test]
-fn records_are_gathered_for_100_ms() {
-    let sink = Sink::default();
-    sink.append(b"one\n");
-    let started = Instant::now();
-    let mut records = Vec::new();
-    assert_eq!(sink.take(&mut records), 0);
-    assert!(started.elapsed() >= GATHER, "{:?}", started.elapsed());
-    assert_eq!(records, b"one\n");
+/// A disk with so many free bytes.
+#[derive(Default)]
+struct Disk {
+    written: Vec<u8>,
+    free: usize,
+}
+
+impl Write for Disk {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let more = bytes.len().min(self.free);
+        if more == 0 {
+            return Err(ErrorKind::StorageFull.into());
+        }
+        self.free -= more;
+        self.written.extend_from_slice(&bytes[..more]);
+        Ok(more)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[test]
-fn records_of_64_kib_are_written_at_once() {
-    let sink = Sink::default();
-    sink.append(&vec![b'.'; 65_535]);
-    assert!(!sink.lock().urgent);
-    sink.append(b"\n");
-    assert!(sink.lock().urgent);
-    sink.take(&mut Vec::new());
-    assert!(!sink.lock().urgent, "later records are gathered again");
+fn full_disk_loses_whole_records_and_counts_them() {
+    let (mut disk, mut is_torn) = (Disk { free: 6, ..Disk::default() }, false);
+    assert_eq!(write(&mut disk, b"one\ntwo\nthree\n", &mut is_torn), 2);
+    assert_eq!(write(&mut disk, b"four\n", &mut is_torn), 1);
+    disk.free = 100;
+    assert_eq!(write(&mut disk, b"five\n", &mut is_torn), 0);
+    let written = String::from_utf8(disk.written).expect("text");
+    assert_eq!(written, "one\ntw\nfive\n");
 }
 
 #[test]
-fn records_without_room_are_counted() {
-    let sink = Sink::default();
-    sink.append(&vec![b'.'; 1_048_575]);
+fn records_without_room_are_counted_and_that_is_said_when_there_is_room() {
+    let (sink, mut records) = (Sink::default(), Vec::new());
+    sink.append(&vec![b'.'; CAPACITY - 1]);
+    assert!(sink.pending.lock().is_urgent, "so many records are written at once");
     sink.append(b"\n");
     sink.append(b"lost");
-    sink.append(b"lost");
-    let mut records = Vec::new();
-    assert_eq!(sink.take(&mut records), 2);
-    assert_eq!(records.len(), 1_048_576);
-    sink.append(b"\n");
-    assert_eq!(sink.take(&mut Vec::new()), 0);
+    assert_eq!(sink.wrote(0), 0);
+    sink.take(&mut records);
+    assert_eq!(records.len(), CAPACITY);
+    assert_eq!((sink.wrote(1), sink.wrote(0), sink.wrote(0)), (0, 2, 0));
 }
 
 #[test]
-fn warning_is_written_at_once() {
-    let sink = Arc::new(Sink::default());
-    let log = Logger::root(Urgent { drain: Discard, sink: Arc::clone(&sink) }, o!());
-    info!(log, "it can wait");
-    assert!(!sink.lock().urgent);
-    warn!(log, "it cannot");
-    assert!(sink.lock().urgent);
+fn what_a_terminal_obeys_is_escaped() {
+    let line = "x\u{9b}31m \u{202e}\u{2028}\n\"é\n";
+    assert_eq!(escaped(line.as_bytes()), "x\\u{9b}31m \\u{202e}\\u{2028}\\u{a}\"é\n");
 }

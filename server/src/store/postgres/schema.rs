@@ -1,173 +1,170 @@
-//! The schema, as the steps that lead to it: the same versions as those of a store in SQLite.
+//! The tables, and what in a database makes a 200 untrue.
 //!
 //! Each statement is committed alone, may run twice, and may run in several servers at once: a
-//! distributed engine does not change several tables in one transaction. A step that was released
-//! must never be changed.
+//! distributed engine does not change several tables in one transaction.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-
+use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
+use crate::store::engine::Sizes;
+use crate::store::error::StoreError;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::session::Session;
-use crate::store::version::VERSION;
+use crate::store::token_row::COLUMNS;
+use crate::store::url::StoreUrl;
 
-/// The first step makes version 1, the second version 2, and so on.
-const STEPS: &[&[&str]] = &[
-    // A table of an engine that spreads `plants` by `id` keeps its key. `digest` is the SHA-256 of
-    // a token; times are Unix seconds.
-    &[
-        "CREATE TABLE IF NOT EXISTS plants (
-            id bigint PRIMARY KEY,
-            name bytea NOT NULL,
-            tag bytea
-        )",
-        "CREATE TABLE IF NOT EXISTS tokens (
-            name text PRIMARY KEY,
-            digest bytea NOT NULL UNIQUE,
-            first_characters text NOT NULL,
-            created_at bigint NOT NULL,
-            expires_at bigint
-        )",
-    ],
-    // One row: how often the tokens have changed. And a row for each server: up to which change it
-    // has read the tokens, and when it last said so.
-    &[
-        "CREATE TABLE IF NOT EXISTS token_changes (
-            id bigint PRIMARY KEY,
-            made bigint NOT NULL
-        )",
-        "INSERT INTO token_changes (id, made) VALUES (1, 0) ON CONFLICT (id) DO NOTHING",
-        "CREATE TABLE IF NOT EXISTS servers (
-            id bigint PRIMARY KEY,
-            confirmed bigint NOT NULL,
-            seen_at timestamptz NOT NULL
-        )",
-    ],
+/// The layout of the tables. Another one has another number.
+const VERSION: i64 = 1;
+
+/// `plant_store_schema` tells a plant store from any other database. `plant` is the JSON text of the
+/// answer. `digest` is the SHA-256 of a token; times are Unix seconds.
+const TABLES: [&str; 3] = [
+    "CREATE TABLE IF NOT EXISTS plant_store_schema (version bigint PRIMARY KEY)",
+    "CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, plant text NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS tokens (
+        name text PRIMARY KEY,
+        digest bytea NOT NULL UNIQUE,
+        first_characters text NOT NULL,
+        created_at bigint NOT NULL,
+        expires_at bigint
+    )",
 ];
 
-/// The table that tells a plant store from any other database: it holds the versions that the
-/// store has had.
-const VERSIONS: &str = "CREATE TABLE IF NOT EXISTS plant_store_schema (version bigint PRIMARY KEY)";
-
-/// The tables, as the search path finds them; NULL for one that is not there.
-pub const TABLES: &str = "to_regclass('plants'), to_regclass('tokens'), \
-    to_regclass('token_changes'), to_regclass('servers'), to_regclass('plant_store_schema')";
-
-const _: () = assert!(
-    STEPS.len() == VERSION as usize,
-    "each step makes the next version: set VERSION in store/version.rs"
-);
-
-/// The version of the store; none if there is no store, or one whose creation has not ended.
-pub async fn version(session: &Session) -> Result<Option<u32>, PostgresError> {
-    let found = session.row("SELECT max(version) FROM plant_store_schema").await;
-    match found {
-        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(None),
-        Err(error) => Err(error),
-        Ok(row) => {
-            let version: Option<i64> = row.try_get(0)?;
-            Ok(version.map(|version| u32::try_from(version).unwrap_or(u32::MAX)))
-        }
-    }
-}
-
-/// Whether there is a table of that name.
-pub async fn has_table(session: &Session, name: &str) -> Result<bool, PostgresError> {
-    match session.client.query_typed(&format!("SELECT 1 FROM {name} LIMIT 0"), &[]).await {
-        Ok(_) => Ok(true),
-        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// Takes the steps that the store lacks. Sets `has_created` if this call created the store: if several
-/// servers do it together, one of them did.
+/// Whether there is a store: not if its creation has not ended.
 ///
 /// # Errors
 ///
-/// If [`is_a_race`], another server does the same at the same time. Then do it again.
-pub async fn bring_up_to_date(
-    session: &Session,
-    has_created: &AtomicBool,
-) -> Result<(), PostgresError> {
-    session.client.execute_typed(VERSIONS, &[]).await?;
-    let found = version(session).await?.unwrap_or(0);
-    for (step, version) in STEPS.iter().zip(1..).skip(found as usize) {
-        for statement in *step {
-            session.client.execute_typed(statement, &[]).await?;
-        }
-        let taken = format!(
-            "INSERT INTO plant_store_schema (version) VALUES ({version}) \
-             ON CONFLICT (version) DO NOTHING"
-        );
-        let is_first = session.client.execute_typed(&taken, &[]).await? == 1;
-        if version == 1 && is_first {
-            has_created.store(true, Relaxed);
-        }
+/// Also if the tables are not those of a store of this release, or texts are not kept as UTF-8.
+pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, PostgresError> {
+    let look = "SELECT current_setting('server_encoding'),
+        to_regclass('plant_store_schema') IS NOT NULL, to_regclass('plants') IS NOT NULL";
+    let row = session.row(look).await?;
+    let encoding: &str = row.try_get(0)?;
+    if encoding != "UTF8" {
+        return Err(PostgresError::Unfit(format!(
+            "the database has the encoding {encoding}, and a plant store needs UTF8: make one with \
+             `createdb --encoding=UTF8 --template=template0`"
+        )));
     }
-    Ok(())
-}
-
-/// Whether another one created the same table at the same time. `IF NOT EXISTS` does not cover that:
-/// one of the two finds the other's row in the catalogue.
-pub fn is_a_race(error: &PostgresError) -> bool {
-    const RACES: [SqlState; 3] =
-        [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT];
-    error.code().is_some_and(|code| RACES.contains(code))
-}
-
-/// What is wrong with a store of another version.
-pub fn unfit(found: Option<u32>) -> String {
-    match found {
-        None => "there is no plant store in the database".to_owned(),
-        Some(found) => format!("the store has schema version {found}, and needs {VERSION}"),
+    let refused = |error| Err(PostgresError::Refused(Box::new(error)));
+    match (row.try_get(1)?, row.try_get(2)?) {
+        (false, true) => return refused(StoreError::NotAPlantStore(url.clone())),
+        (false, false) => return Ok(false),
+        (true, _) => {}
+    }
+    let version = session.row("SELECT max(version) FROM plant_store_schema").await?;
+    match version.try_get::<_, Option<i64>>(0)? {
+        None => Ok(false),
+        Some(VERSION) => Ok(true),
+        Some(other) => {
+            refused(StoreError::OtherLayout { url: url.clone(), found: format!("version {other}") })
+        }
     }
 }
 
-/// The columns of the tables, and the version from which a store has them: the table, the column,
-/// its type, and whether it may be NULL.
-const COLUMNS: [(u32, [&str; 4]); 14] = [
-    (1, ["plant_store_schema", "version", "bigint", "NO"]),
-    (1, ["plants", "id", "bigint", "NO"]),
-    (1, ["plants", "name", "bytea", "NO"]),
-    (1, ["plants", "tag", "bytea", "YES"]),
-    (2, ["servers", "id", "bigint", "NO"]),
-    (2, ["servers", "confirmed", "bigint", "NO"]),
-    (2, ["servers", "seen_at", "timestamp with time zone", "NO"]),
-    (2, ["token_changes", "id", "bigint", "NO"]),
-    (2, ["token_changes", "made", "bigint", "NO"]),
-    (1, ["tokens", "name", "text", "NO"]),
-    (1, ["tokens", "digest", "bytea", "NO"]),
-    (1, ["tokens", "first_characters", "text", "NO"]),
-    (1, ["tokens", "created_at", "bigint", "NO"]),
-    (1, ["tokens", "expires_at", "bigint", "YES"]),
-];
-
-/// Whether the tables have the columns of that version, and no others.
-pub async fn has_columns_of(version: u32, session: &Session) -> Result<bool, PostgresError> {
-    let query = format!(
-        "SELECT table_name::text, column_name::text, data_type::text, is_nullable::text \
-         FROM information_schema.columns \
-         WHERE to_regclass(format('%I.%I', table_schema, table_name)) IN ({TABLES}) \
-         ORDER BY table_name::text COLLATE \"C\", ordinal_position"
+/// Makes the tables that are not there. Returns whether this call ended the creation: if several
+/// servers do it together, one of them did.
+pub async fn create(session: &Session) -> Result<bool, PostgresError> {
+    for table in TABLES {
+        // Not covered by `IF NOT EXISTS`: another server creates the same table at the same time, and
+        // one of the two finds the other's row in the catalogue.
+        const RACES: [SqlState; 3] =
+            [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT];
+        while let Err(error) = session.client.execute_typed(table, &[]).await {
+            if !error.code().is_some_and(|code| RACES.contains(code)) {
+                return Err(error.into());
+            }
+        }
+    }
+    let made = format!(
+        "INSERT INTO plant_store_schema (version) VALUES ({VERSION}) \
+         ON CONFLICT (version) DO NOTHING"
     );
-    let rows = session.client.query_typed(&query, &[]).await?;
-    let mut found = Vec::new();
-    for row in &rows {
-        found.push([row.try_get(0)?, row.try_get(1)?, row.try_get(2)?, row.try_get::<_, &str>(3)?]);
+    Ok(session.client.execute_typed(&made, &[]).await? == 1)
+}
+
+/// The settings of a server without which it may lose plants at a power cut, as text: null if it has
+/// them.
+const UNSAFE: &str = "SELECT string_agg(name || '=' || current_setting(name), ' and ') \
+    FROM (VALUES ('fsync'), ('full_page_writes'), ('synchronous_commit')) AS settings (name) \
+    WHERE current_setting(name, true) NOT IN ('on', 'remote_apply')";
+
+/// How the workers of Citus are asked. They use their own settings and not those of this session
+/// (<https://docs.citusdata.com/en/stable/develop/api_udf.html#run-command-on-workers>). One that is
+/// silent must not keep this session, which reads the tokens too.
+const ASK_WORKERS: &str = "SET LOCAL statement_timeout = '500ms'; \
+    SELECT result || ' on its worker ' || nodename || ':' || nodeport FROM run_command_on_workers";
+
+/// What makes a commit less than durable, in words for an operator.
+pub async fn unsafe_settings(session: &Session) -> Result<Vec<String>, PostgresError> {
+    let query = format!(
+        "SELECT ({UNSAFE}), to_regproc('pg_catalog.run_command_on_workers') IS NOT NULL,
+            (SELECT string_agg(relname::text, ' and ') FROM pg_class
+                WHERE oid IN (to_regclass('plants'), to_regclass('tokens'))
+                AND relpersistence <> 'p')"
+    );
+    let row = session.row(&query).await?;
+    let mut settings: Vec<String> = row.try_get::<_, Option<_>>(0)?.into_iter().collect();
+    if row.try_get(1)? {
+        settings.extend(of_workers(session).await?);
     }
-    let expected = COLUMNS.iter().filter(|(since, _)| *since <= version);
-    Ok(found.iter().eq(expected.map(|(_, column)| column)))
+    let lossy = |settings| {
+        format!(
+            "the database has {settings}, so it may lose plants at a power cut: set it to on, or \
+             serve with --without-fsync"
+        )
+    };
+    let unlogged = row.try_get::<_, Option<String>>(2)?.map(|tables| {
+        format!(
+            "{tables} of the database is UNLOGGED, so a crash empties it: ALTER TABLE … SET LOGGED"
+        )
+    });
+    Ok(settings.into_iter().map(lossy).chain(unlogged).collect())
 }
 
-/// The columns of the table `plants`, which an older release may have made.
-pub async fn columns_of_plants(session: &Session) -> Result<Vec<String>, PostgresError> {
-    let query = "SELECT attname::text FROM pg_attribute \
-                 WHERE attrelid = 'plants'::regclass AND attnum > 0 AND NOT attisdropped";
-    let rows = session.client.query_typed(query, &[]).await?;
-    rows.iter().map(|row| Ok(row.try_get(0)?)).collect()
+/// Fails if a commit would be less than durable.
+pub async fn refuse_unsafe(session: &Session) -> Result<(), PostgresError> {
+    match unsafe_settings(session).await?.as_slice() {
+        [] => Ok(()),
+        faults => Err(PostgresError::Unfit(faults.join("; "))),
+    }
 }
 
-#[cfg(test)]
-mod tests;
+/// Those of the workers that answer in time.
+async fn of_workers(session: &Session) -> Result<Vec<String>, PostgresError> {
+    let ask = format!("{ASK_WORKERS}($$ {UNSAFE} $$) WHERE success AND result <> ''");
+    let answers = match session.client.simple_query(&ask).await {
+        Err(error) if error.code() == Some(&SqlState::QUERY_CANCELED) => return Ok(Vec::new()),
+        answers => answers?,
+    };
+    let found = answers.iter().filter_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    });
+    Ok(found.collect())
+}
+
+/// What is wrong with the tables. The database's own tools check its files
+/// (<https://www.postgresql.org/docs/current/amcheck.html>).
+pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, PostgresError> {
+    let mut faults = Vec::new();
+    for statement in [
+        // Fails if a column is not there, or if `id` is not the key any more.
+        "EXPLAIN INSERT INTO plants (id, plant) VALUES (1, '') ON CONFLICT (id) DO NOTHING",
+        &format!("SELECT {COLUMNS} FROM tokens LIMIT 0"),
+    ] {
+        match session.client.query_typed(statement, &[]).await.map_err(PostgresError::from) {
+            Err(error) if error.is_of(&["42703", "42P"]) => {
+                faults.push(format!("the tables are not those of a plant store: {error}"));
+            }
+            done => drop(done?),
+        }
+    }
+    Ok(faults)
+}
+
+/// What the plants take in the database; of several nodes, on this one.
+pub async fn sizes(session: &Session) -> Result<Sizes, PostgresError> {
+    let row = session.row("SELECT pg_total_relation_size('plants')").await?;
+    Ok(Sizes { store: Some(row.try_get::<_, i64>(0)?.unsigned_abs()), ..Sizes::default() })
+}

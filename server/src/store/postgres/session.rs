@@ -1,29 +1,44 @@
-//! One connection to the database, the statements that are prepared on it, and the warnings that
-//! came on it.
+//! One connection on which a commit is durable, the statements that are prepared on it, and the
+//! warnings that came on it.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::StreamExt;
 use futures::stream::poll_fn;
+use parking_lot::Mutex;
 use tokio::sync::OnceCell;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
 use tokio_postgres::error::Severity;
 use tokio_postgres::{AsyncMessage, Client, Config, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::store::batch::BATCH;
+use crate::store::group_commit::BATCH;
 use crate::store::postgres::error::PostgresError;
-use crate::store::postgres::row;
+use crate::store::postgres::statement;
 
-/// How long the request to cancel a statement may take.
-const CANCEL_TIMEOUT: Duration = Duration::from_millis(250);
+/// How long it may take to cancel a statement, and to say that the session ends.
+const CANCEL_LIMIT: Duration = Duration::from_millis(250);
+const CLOSE_LIMIT: Duration = Duration::from_millis(50);
 
-/// How long the last message may take.
-const CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
+/// The largest statement adds 2^`LARGEST` plants: a whole batch.
+pub const LARGEST: usize = BATCH.ilog2() as usize;
 
-/// The sizes of the statements that add plants: 1, 2, 4 and so on, up to a whole batch.
-const SIZES: usize = BATCH.ilog2() as usize + 1;
+/// Makes `synchronous_commit` at least `on`, and warnings visible; has the database end a transaction
+/// whose process is gone or paused, and release its locks. Set in the session, they outlast a reload of
+/// the server's settings; a session that has only inherited them would follow it
+/// (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SYNCHRONOUS-COMMIT>).
+/// `statement_timeout` does not end the wait for a standby; the service limits it itself. Only the
+/// settings that the engine has.
+const SET: &str = "SELECT set_config(name, value, false) FROM pg_settings JOIN (VALUES \
+    ('synchronous_commit', CASE current_setting('synchronous_commit') \
+        WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END), \
+    ('client_min_messages', 'warning'), ('statement_timeout', '0'), \
+    ('transaction_timeout', '0'), ('idle_session_timeout', '0'), \
+    ('idle_in_transaction_session_timeout', '5000'), ('client_connection_check_interval', '5000'), \
+    ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3'), \
+    ('tcp_user_timeout', '10000')) AS wanted (wanted_name, value) ON name = wanted_name";
 
 /// An open connection. Dropping it closes it.
 pub struct Session {
@@ -32,52 +47,46 @@ pub struct Session {
     /// The last warning. A warning of a statement is here before the statement's result.
     warning: Arc<Mutex<Option<String>>>,
     /// The statement that adds 2^n plants is the nth.
-    inserts: [OnceCell<Statement>; SIZES],
-    connection: Connection,
+    inserts: [OnceCell<Statement>; LARGEST + 1],
+    /// The task that moves the bytes. It ends when this is dropped.
+    connection: JoinSet<()>,
 }
-
-/// The task that moves the bytes. It ends when it is dropped.
-struct Connection(JoinHandle<()>);
 
 impl Session {
     /// Connects. Bound to the runtime that it is called on.
     pub async fn open(config: &Config, tls: MakeRustlsConnect) -> Result<Self, PostgresError> {
-        let (client, mut connection) = config.connect(tls.clone()).await?;
+        let (client, mut messages) = config.connect(tls.clone()).await?;
         let warning = Arc::new(Mutex::new(None));
         let heard = Arc::clone(&warning);
-        let mut messages = poll_fn(move |context| connection.poll_message(context));
-        let task = tokio::spawn(async move {
+        let mut messages = poll_fn(move |context| messages.poll_message(context));
+        let mut connection = JoinSet::new();
+        connection.spawn(async move {
             while let Some(Ok(message)) = messages.next().await {
                 if let AsyncMessage::Notice(notice) = message
                     && notice.parsed_severity() == Some(Severity::Warning)
                 {
                     let text = format!("{} (SQLSTATE {})", notice.message(), notice.code().code());
-                    *heard.lock().unwrap_or_else(PoisonError::into_inner) = Some(text);
+                    *heard.lock() = Some(text);
                 }
             }
         });
-        let connection = Connection(task);
+        client.query_typed(SET, &[]).await?;
         Ok(Self { client, tls, warning, inserts: Default::default(), connection })
     }
 
     /// The warning that came since the last call.
     pub fn take_warning(&self) -> Option<String> {
-        self.warning.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.warning.lock().take()
     }
 
     /// The statement that adds 2^`exponent` plants.
     pub async fn insert(&self, exponent: usize) -> Result<&Statement, PostgresError> {
         let prepare = async || {
             let plants = 1 << exponent;
-            let types = vec![row::TYPES; plants].concat();
-            self.client.prepare_typed(&row::insert(plants), &types).await
+            let types = vec![statement::TYPES; plants].concat();
+            self.client.prepare_typed(&statement::insert(plants), &types).await
         };
         Ok(self.inserts[exponent].get_or_try_init(prepare).await?)
-    }
-
-    /// The process of the database that serves the session.
-    pub async fn backend(&self) -> Result<i32, PostgresError> {
-        Ok(self.row("SELECT pg_backend_pid()").await?.try_get(0)?)
     }
 
     /// The one row of a query without parameters.
@@ -90,19 +99,13 @@ impl Session {
         let Self { client, mut connection, .. } = self;
         drop(client);
         // If the server does not read it, the connection is closed all the same.
-        let _ = tokio::time::timeout(CLOSE_TIMEOUT, &mut connection.0).await;
+        let _ = timeout(CLOSE_LIMIT, connection.join_next()).await;
     }
 
     /// Has the server cancel the statement that runs. It may have ended meanwhile.
     pub async fn cancel(&self) {
         let cancel = self.client.cancel_token();
         // If this fails, the connection is closed after it.
-        let _ = tokio::time::timeout(CANCEL_TIMEOUT, cancel.cancel_query(self.tls.clone())).await;
-    }
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.0.abort();
+        let _ = timeout(CANCEL_LIMIT, cancel.cancel_query(self.tls.clone())).await;
     }
 }

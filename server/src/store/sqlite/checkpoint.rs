@@ -3,25 +3,27 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 
 use crate::store::error::CommitError;
-use crate::store::sqlite::connection::connect;
+use crate::store::sqlite::connection::{FULL, connect, transact, wait_for_lock};
+use crate::store::sqlite::header::Header;
 
-/// More pages than this are not copied between two commits. There are that many after
-/// a reader has kept the WAL from starting over. [`shorten`] copies them while commits go on.
+/// More pages than this are not copied between two commits. There are that many after a reader has
+/// kept the WAL from starting over. [`shorten`] copies them while commits go on.
 pub const TOO_MANY_PAGES: i64 = 4000;
 
 /// How far a checkpoint goes (<https://sqlite.org/pragma.html#pragma_wal_checkpoint>).
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Checkpoint {
     /// It copies nothing, and says how much there is to copy.
     Noop,
     /// It copies what no reader holds back, beside a running writer.
     Passive,
-    /// As `Passive`, and the WAL starts over with the next transaction.
+    /// As `Passive`, and the WAL starts over with the next transaction. Until then its file keeps
+    /// what it has.
     Restart,
-    /// As `Restart`, and it cuts the WAL's file.
+    /// As `Restart`, and it empties the WAL's file.
     Truncate,
 }
 
@@ -37,37 +39,41 @@ pub struct Checkpointed {
 }
 
 impl Checkpoint {
-    /// Runs the checkpoint. It waits for nobody but the disk.
+    /// Runs the checkpoint. It waits for the disk, and for others as the connection does.
     pub fn run(self, connection: &Connection) -> rusqlite::Result<Checkpointed> {
-        let mode = match self {
-            Self::Noop => "noop",
-            Self::Passive => "passive",
-            Self::Restart => "restart",
-            Self::Truncate => "truncate",
-        };
-        let checkpoint = format!("PRAGMA wal_checkpoint({mode})");
+        // SQLite takes the names of the modes in any case.
+        let checkpoint = format!("PRAGMA wal_checkpoint({self:?})");
         connection.prepare_cached(&checkpoint)?.query_row([], |row| {
             let complete = row.get::<_, i64>(0)? == 0;
             Ok(Checkpointed { complete, pages: row.get(1)?, copied: row.get(2)? })
         })
     }
+
+    /// Runs the checkpoint, and waits for nobody but the disk.
+    pub fn run_at_once(self, connection: &mut Connection) -> rusqlite::Result<Checkpointed> {
+        connection.busy_timeout(Duration::ZERO)?;
+        let checkpointed = self.run(connection);
+        wait_for_lock(connection)?;
+        checkpointed
+    }
 }
 
 /// Cuts the file of a WAL that is longer than it should be, beside a running writer.
 ///
-/// It copies what no reader holds back any more. If commits go on meanwhile, the writer then finds
-/// little left to copy, and starts the WAL over itself.
-pub fn shorten(store: &Path) -> Result<(), CommitError> {
-    let connection = connect(store).map_err(CommitError::Unavailable)?;
+/// It copies what no reader holds back any more. If much was committed meanwhile, the next call goes on.
+pub fn shorten(store: &Path, header: Header) -> Result<(), CommitError> {
+    let mut connection = connect(store, FULL).map_err(CommitError::Unavailable)?;
     connection.busy_timeout(Duration::ZERO)?;
-    let mut copied = -1;
-    loop {
-        let now = Checkpoint::Passive.run(&connection)?;
-        // The writer, or the last checkpoint, copies the rest.
-        if now.copied <= copied || now.pages - now.copied <= TOO_MANY_PAGES {
-            break;
-        }
-        copied = now.copied;
+    let copied = Checkpoint::Passive.run(&connection)?;
+    if copied.pages - copied.copied > TOO_MANY_PAGES
+        || !Checkpoint::Restart.run(&connection)?.complete
+    {
+        return Ok(());
     }
-    Checkpoint::Truncate.run(&connection).map(drop).map_err(CommitError::from)
+    // The next transaction cuts the file. It must not be empty at any moment, see `mod.rs`.
+    connection.pragma_update(None, "journal_size_limit", 0)?;
+    match transact(&mut connection, header, |_| Ok(())) {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(()),
+        cut => cut.map_err(CommitError::from),
+    }
 }

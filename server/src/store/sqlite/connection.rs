@@ -1,47 +1,73 @@
 //! A connection on which a commit is durable.
 
 use std::path::Path;
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::store::error::Cause;
-use crate::store::sqlite::names::wal_of;
+use crate::store::sqlite::file::is_empty_wal;
+use crate::store::sqlite::header::Header;
 
-/// How long a statement waits for another process that holds the lock.
-pub const BUSY_TIMEOUT: Duration = Duration::from_secs(4);
+/// `synchronous` for a store in use.
+pub const FULL: &str = "full";
 
-/// Above this many bytes the WAL's file is cut when the WAL starts over. A start after a crash
-/// reads and rewrites the WAL, which takes some 2 ms for each MiB
+/// How long a statement waits for the lock of another connection, and how often it asks. SQLite has
+/// no queue for its write lock: with the growing pauses of its own, a command beside a busy server
+/// may never get it.
+const WAIT: Duration = Duration::from_secs(4);
+const PAUSE: Duration = Duration::from_micros(200);
+
+/// Above this many bytes the WAL's file is cut when the WAL starts over
 /// (<https://sqlite.org/pragma.html#pragma_journal_size_limit>).
 pub const WAL_BOUND: u32 = 32 * 1024 * 1024;
 
-/// Opens the file, which must be there, or fails if a commit would not be durable. The WAL stays as it
-/// is when the connection closes, see [`copy_wal_at_close`].
-pub fn connect(path: &Path) -> Result<Connection, Cause> {
+/// Opens the file, which must be there, or fails if a commit would not be durable. Unless a WAL is
+/// there, closing the connection removes what opening it has made.
+pub fn connect(path: &Path, synchronous: &str) -> Result<Connection, Cause> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // SQLite reads a name that begins with `file:` as a URI; with `./` in front it is a path.
     let mut connection = Connection::open_with_flags(Path::new(".").join(path), flags)?;
-    // If this fails, a WAL that was there before is left as it is: it may be a foreign one.
-    let was_there = wal_of(path).metadata().is_ok_and(|wal| wal.len() > 0);
-    copy_wal_at_close(&connection, !was_there)?;
-    connection.busy_timeout(BUSY_TIMEOUT)?;
+    copy_wal_at_close(&connection, is_empty_wal(path))?;
+    wait_for_lock(&mut connection)?;
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
-    connection.pragma_update(None, "synchronous", "FULL")?;
+    connection.pragma_update(None, "synchronous", synchronous)?;
+    // The service runs checkpoints itself: SQLite's automatic one hides an fsync that failed.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "journal_size_limit", WAL_BOUND)?;
-    let synchronous: i64 = connection.pragma_query_value(None, "synchronous", |row| row.get(0))?;
     let journal: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
-    if synchronous != 2 || journal != "wal" || connection.is_readonly("main")? {
-        return Err(format!(
-            "the file must be writable, with journal_mode=wal and synchronous=2, \
-             and it has {journal} and {synchronous}"
-        )
-        .into());
+    if journal != "wal" || connection.is_readonly("main")? {
+        let needed = "the file must be writable, with journal_mode=wal";
+        return Err(format!("{needed}, and it has {journal}").into());
     }
-    copy_wal_at_close(&connection, false)?;
     Ok(connection)
+}
+
+/// Makes the connection wait for the locks of others, up to [`WAIT`].
+pub fn wait_for_lock(connection: &mut Connection) -> rusqlite::Result<()> {
+    let mut began = Instant::now();
+    connection.busy_handler(Some(move |asked_before| {
+        if asked_before == 0 {
+            began = Instant::now();
+        }
+        thread::sleep(PAUSE);
+        began.elapsed() < WAIT
+    }))
+}
+
+/// One transaction of the service, which writes the store's id again.
+pub fn transact<T>(
+    connection: &mut Connection,
+    header: Header,
+    work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    let transaction = connection.transaction()?;
+    header.write_id(&transaction)?;
+    let done = work(&transaction)?;
+    transaction.commit()?;
+    Ok(done)
 }
 
 /// Whether this connection, if it is the last, copies the WAL into the store's file and removes it

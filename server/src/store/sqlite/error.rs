@@ -46,23 +46,6 @@ fn reason(cause: &Cause) -> Reason {
     }
 }
 
-/// Whether the store may be read nevertheless, by a connection that writes nothing: SQLite, or the
-/// operating system, cannot write here.
-pub fn cannot_write(error: &StoreError) -> bool {
-    let StoreError::Failed { cause, .. } = error else { return false };
-    let code = cause.downcast_ref().and_then(rusqlite::Error::sqlite_error_code);
-    cause.is::<io::Error>()
-        || matches!(
-            code,
-            Some(
-                ErrorCode::CannotOpen
-                    | ErrorCode::DiskFull
-                    | ErrorCode::ReadOnly
-                    | ErrorCode::SystemIoFailure
-            )
-        )
-}
-
 /// What an error means for a commit, by SQLite's result code (<https://sqlite.org/rescode.html>).
 impl From<rusqlite::Error> for CommitError {
     fn from(error: rusqlite::Error) -> Self {

@@ -3,133 +3,84 @@
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, fchown};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nix::unistd::geteuid;
 use rusqlite::Connection;
 use tempfile::NamedTempFile;
 
-use crate::store::engine::NewStore;
-use crate::store::error::{Cause, StoreError, failed};
-use crate::store::sqlite::error::url;
-use crate::store::sqlite::lock::{self, LockFile};
-use crate::store::sqlite::names::{denied, folder_of, left_beside};
-use crate::store::sqlite::one_connection::OneConnection;
-use crate::store::sqlite::row;
-use crate::store::sqlite::schema;
-use crate::store::sqlite::tokens;
-use crate::token::StoredToken;
-use crate::types::NewPlant;
+use crate::store::error::{Cause, StoreError};
+use crate::store::sqlite::error::{failed, url};
+use crate::store::sqlite::file::{denied, folder_of, left_beside, lock, sync_folder_of};
+use crate::store::sqlite::header::Header;
+use crate::store::sqlite::schema::TABLES;
 
-const CREATE: &str = "create the store";
+pub const CREATE: &str = "create the store";
 
-/// Dropping it removes the file, unless it was published.
-pub struct NewFile {
-    path: PathBuf,
-    /// Inside a transaction, without a journal and without a sync: until it is published, nobody
-    /// needs the file.
-    connection: Connection,
-    file: NamedTempFile,
-}
-
-impl NewFile {
-    /// Begins a store for that path.
-    ///
-    /// # Errors
-    ///
-    /// Also if something is in the place, or files of a store that was there.
-    pub fn begin(path: &Path) -> Result<Self, StoreError> {
-        if path.symlink_metadata().is_ok() {
-            return Err(StoreError::Exists(url(path)));
-        }
-        if let Some(files) = left_beside(path) {
-            return Err(StoreError::LeftBehind { url: url(path), files });
-        }
-        Self::make(path).map_err(failed(CREATE))
-    }
-
-    fn make(path: &Path) -> Result<Self, Cause> {
-        let folder = folder_of(path);
-        if !fs::metadata(folder).is_ok_and(|folder| folder.is_dir()) {
-            return Err(format!("there is no folder {}", folder.display()).into());
-        }
-        let file = match tempfile::Builder::new().prefix(".plant-store-").tempfile_in(folder) {
-            Err(error) if error.kind() == ErrorKind::PermissionDenied => {
-                return Err(denied("write to the folder", folder).into());
-            }
-            file => file?,
-        };
-        if geteuid().is_root() {
-            // The service that uses the folder must be able to use a store that root restores in it.
-            // In a container root may not be allowed to; then the file stays root's.
-            let owner = fs::metadata(folder)?;
-            let _ = fchown(file.as_file(), Some(owner.uid()), Some(owner.gid()));
-        }
-        let mut connection = Connection::open(file.path())?;
-        connection.pragma_update(None, "journal_mode", "off")?;
-        connection.pragma_update(None, "synchronous", "off")?;
-        let transaction = connection.transaction()?;
-        schema::bring_up_to_date(&transaction)?;
-        transaction.commit()?;
-        connection.execute_batch("BEGIN")?;
-        Ok(Self { path: path.to_owned(), connection, file })
-    }
-
-    /// Publishes the store for a server, which locks it before others can see it; none if something
-    /// else is in the place by now.
-    pub fn publish_locked(self) -> Result<Option<LockFile>, StoreError> {
-        self.finish().map_err(failed(CREATE))
-    }
-
-    fn finish(self) -> Result<Option<LockFile>, Cause> {
-        let Self { path, connection, file } = self;
-        connection.execute_batch("COMMIT")?;
-        connection.pragma_update(None, "journal_mode", "wal")?;
-        connection.close().map_err(|(_, error)| error)?;
-        // This descriptor was opened before the first write, so it reports every write that failed.
-        file.as_file().sync_all()?;
-        lock::take(file.as_file())?;
-        match file.persist_noclobber(&path) {
-            // The name is durable once the folder is synced. If that fails, the store stays: another
-            // process may use it by now, and a writer syncs the folder before it answers.
-            Ok(file) => {
-                File::open(folder_of(&path))?.sync_all()?;
-                Ok(Some(LockFile::new(file)))
-            }
-            Err(lost) if lost.error.kind() == ErrorKind::AlreadyExists => Ok(None),
-            Err(error) => Err(error.error.into()),
-        }
+/// Makes an empty store, unless something is in the place. Returns its file with the server's lock:
+/// the server that has made a store is the one that serves it.
+pub fn create(path: &Path) -> Result<Option<File>, StoreError> {
+    match make(path).and_then(|file| publish(file, path)) {
+        Err(StoreError::Exists(_)) => Ok(None),
+        made => made.map(Some),
     }
 }
 
-impl OneConnection for NewFile {
-    fn connection(&self) -> &Connection {
-        &self.connection
+/// Makes an empty store beside its place.
+pub fn make(path: &Path) -> Result<NamedTempFile, StoreError> {
+    // A server that starts at the same time may have made the store, and then its WAL.
+    let left = left_beside(path);
+    if path.symlink_metadata().is_ok() {
+        return Err(StoreError::Exists(url(path)));
     }
+    if let Some(files) = left {
+        return Err(StoreError::LeftBehind { url: url(path), files });
+    }
+    make_in(folder_of(path)).map_err(failed(CREATE))
 }
 
-impl NewStore for NewFile {
-    fn add(&mut self, plants: &[NewPlant]) -> Result<(), StoreError> {
-        let insert = || -> rusqlite::Result<()> {
-            let mut insert = row::insert(&self.connection)?;
-            for plant in plants {
-                // Fails if the id is taken.
-                insert.insert(row::values(plant))?;
-            }
-            Ok(())
-        };
-        insert().map_err(failed("write the plants"))
+fn make_in(folder: &Path) -> Result<NamedTempFile, Cause> {
+    if !fs::metadata(folder).is_ok_and(|folder| folder.is_dir()) {
+        return Err(format!("there is no folder {}", folder.display()).into());
     }
-
-    fn add_token(&mut self, token: &StoredToken) -> Result<(), StoreError> {
-        tokens::insert(&self.connection, token).map_err(failed("write the tokens"))
+    let file = match tempfile::Builder::new().prefix(".plant-store-").tempfile_in(folder) {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => {
+            return Err(denied("write to the folder", folder).into());
+        }
+        file => file?,
+    };
+    if geteuid().is_root() {
+        // The service that uses the folder must be able to use a store that root restores in it.
+        // In a container root may not be allowed to; then the file stays root's.
+        let owner = fs::metadata(folder)?;
+        let _ = fchown(file.as_file(), Some(owner.uid()), Some(owner.gid()));
     }
+    let mut connection = Connection::open(file.path())?;
+    connection.pragma_update(None, "synchronous", "off")?;
+    let transaction = connection.transaction()?;
+    transaction.execute_batch(TABLES)?;
+    Header::random().write(&transaction)?;
+    transaction.commit()?;
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    connection.close().map_err(|(_, error)| error)?;
+    Ok(file)
+}
 
-    fn unfinished(&self) -> Option<&Path> {
-        Some(self.file.path())
-    }
-
-    fn publish(self: Box<Self>) -> Result<bool, StoreError> {
-        Ok(self.publish_locked()?.is_some())
+/// Puts the store into its place, and returns its file with the server's lock.
+///
+/// No connection is open on the file any more. Its descriptor was opened before the first write, so
+/// it reports every write that failed.
+pub fn publish(file: NamedTempFile, path: &Path) -> Result<File, StoreError> {
+    file.as_file().sync_all().map_err(failed(CREATE))?;
+    lock(file.as_file(), path)?;
+    match file.persist_noclobber(path) {
+        Ok(file) => {
+            sync_folder_of(path).map_err(failed(CREATE))?;
+            Ok(file)
+        }
+        Err(lost) if lost.error.kind() == ErrorKind::AlreadyExists => {
+            Err(StoreError::Exists(url(path)))
+        }
+        Err(lost) => Err(failed(CREATE)(lost.error)),
     }
 }

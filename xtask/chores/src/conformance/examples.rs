@@ -5,13 +5,8 @@
 //! never succeed.
 
 use std::ffi::OsStr;
-use std::io::{self, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::thread;
 
 use anyhow::{Context, Result, ensure};
 use plant_store_launcher::build_example;
@@ -73,32 +68,6 @@ fn check(example: &Example) -> Result<()> {
         || "the log does not have every create".to_owned(),
     );
     ensure!(service.logged("error", 401)? == 1, "a refused token was sent again");
-    check_without_tls(&mut command)
-}
-
-/// A server that does not speak TLS will not do so later.
-fn check_without_tls(command: &mut Command) -> Result<()> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    command.env("PLANTS_URL", format!("https://{}", listener.local_addr()?));
-    let connections = Arc::new(AtomicUsize::default());
-    let counted = Arc::clone(&connections);
-    thread::spawn(move || {
-        for connection in listener.incoming() {
-            counted.fetch_add(1, Relaxed);
-            let _ = connection.and_then(refuse_without_tls);
-        }
-    });
-    let (success, said) = end(start(command)?)?;
-    let connections = connections.load(Relaxed);
-    ensure!(!success && connections == 1, "{connections} connections without TLS:\n{said}");
-    Ok(())
-}
-
-/// Reads what was sent first. Otherwise the client may see a broken connection instead.
-fn refuse_without_tls(mut connection: TcpStream) -> io::Result<()> {
-    let _ = connection.read(&mut [0; 16 * 1024])?;
-    connection.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")?;
-    io::copy(&mut connection, &mut io::sink())?;
     Ok(())
 }
 

@@ -1,7 +1,7 @@
 //! The reference page: the published document, rendered by Redoc, in one file that loads no other.
 //!
-//! What the document cannot hold is added to the copy that is rendered: the table of `error` from
-//! the README, requests and recipes. The document beside the page is the published one.
+//! What the document cannot hold is added to the copy that is rendered: requests and recipes, and
+//! the values of `error` as a table. The document beside the page is the published one.
 
 mod examples;
 
@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 pub use examples::{Example, RECIPES, REQUESTS};
 
 use crate::compat::DOCUMENT;
+use crate::errors;
 use crate::tools;
 use xtask::run::root;
 
@@ -94,9 +95,10 @@ fn comment(text: &str) -> String {
 
 /// The document with what it cannot hold: sections in Markdown, and the requests.
 fn extended(published: &Value) -> Result<Value> {
+    let rows = errors::rows(published)?;
     let mut document = published.clone();
     let description = document["info"]["description"].as_str().unwrap_or_default();
-    let overview = include_str!("overview.md").replace("{{errors}}", &errors(&read("README.md")?)?);
+    let overview = include_str!("overview.md").replace("{{errors}}", &errors::table(&rows));
     document["info"]["description"] = format!("{description}\n\n{overview}").into();
     let operation = document.pointer_mut("/paths/~1plants/post").context("no POST /plants")?;
     let sample = |request: &Example| {
@@ -105,25 +107,17 @@ fn extended(published: &Value) -> Result<Value> {
     operation["x-codeSamples"] = REQUESTS.iter().map(sample).collect::<Result<_>>()?;
     let tags = document["tags"].as_array_mut().context("no tags")?;
     // A tag without operations: its section comes after theirs.
-    tags.push(json!({"name": "Recipes", "description": recipes()?, "x-traitTag": true}));
+    tags.push(json!({"name": "Recipes", "description": recipes(&rows)?, "x-traitTag": true}));
     Ok(document)
 }
 
-fn recipes() -> Result<String> {
-    let mut text = include_str!("recipes.md").to_owned();
+fn recipes(rows: &[errors::Row]) -> Result<String> {
+    let mut text = include_str!("recipes.md").replace("{{retryable}}", &errors::retryable(rows));
     for recipe in &RECIPES {
         let Example { title, language, .. } = recipe;
         write!(text, "\n### {title}\n\n```{language}\n{}```\n", recipe.text()?)?;
     }
     Ok(text)
-}
-
-/// The table of `error` in the README. A test compares it with the code.
-fn errors(readme: &str) -> Result<String> {
-    let rows = readme.lines().skip_while(|line| !line.starts_with("| `error` |"));
-    let table: Vec<&str> = rows.take_while(|line| line.starts_with('|')).collect();
-    ensure!(table.len() > 2, "the README has no table of `error`");
-    Ok(table.join("\n"))
 }
 
 fn read(file: &str) -> Result<String> {

@@ -6,11 +6,9 @@ use dropshot::{
     ApiDescription, ConfigDropshot, HandlerTaskMode, HttpError, HttpResponseOk, RequestContext,
     ServerBuilder, TypedBody, endpoint,
 };
-use plant_store_api::types::Plant;
-use plant_store_server::store::GroupCommit;
+use plant_store_api::types::{NewPlant as Sent, Plant};
+use plant_store_server::store::{GroupCommit, Row};
 use slog::Logger;
-
-use crate::Sent;
 
 pub async fn serve(plants: GroupCommit, log: &Logger) {
     let mut api = ApiDescription::new();
@@ -32,7 +30,9 @@ async fn create(
     rqctx: RequestContext<GroupCommit>,
     body: TypedBody<Sent>,
 ) -> Result<HttpResponseOk<Plant>, HttpError> {
-    let plant = body.into_inner().into();
-    let plant = rqctx.context().create(plant, Arc::new(())).await.expect("a free id");
-    Ok(HttpResponseOk(plant.plant))
+    let Sent { id, plant } = body.into_inner();
+    let text = serde_json::to_string(&plant).expect("a plant is JSON");
+    let row = Row { id, plant: text };
+    rqctx.context().create(row, Arc::new(())).await.expect("a free id");
+    Ok(HttpResponseOk(plant))
 }

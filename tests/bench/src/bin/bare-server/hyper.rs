@@ -9,9 +9,8 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use plant_store_server::store::GroupCommit;
-
-use crate::Sent;
+use plant_store_api::types::NewPlant;
+use plant_store_server::store::{GroupCommit, Row};
 
 pub async fn serve(plants: GroupCommit) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
@@ -34,9 +33,9 @@ async fn answer(
     plants: &GroupCommit,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let body = request.into_body().collect().await.expect("a body").to_bytes();
-    let sent: Sent = serde_json::from_slice(&body).expect("a plant");
-    let plant = plants.create(sent.into(), Arc::new(())).await.expect("a free id");
-    let body = serde_json::to_vec(&plant.plant).expect("a plant is JSON");
+    let NewPlant { id, plant } = serde_json::from_slice(&body).expect("a plant");
+    let plant = serde_json::to_string(&plant).expect("a plant is JSON");
+    let body = plants.create(Row { id, plant }, Arc::new(())).await.expect("a free id");
     let mut response = Response::new(Full::from(body));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)

@@ -1,0 +1,151 @@
+//! The answers for operators and their programs: `/metrics`, `/live` and `/ready`. They have a
+//! listener of their own, and are never on that of the API.
+//!
+//! The listener has a thread of its own, so a scrape does not wait for requests, and requests do
+//! not wait while the samples of a busy second are sorted. Dropshot could serve it too, but its
+//! listener has no bound on connections and no time-out for them, and hyper alone needs few lines
+//! for both.
+//!
+//! Everybody who can reach the address may ask. No answer says anything of a plant, and only the name
+//! of a token.
+
+mod exporter;
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{self, SocketAddr};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+use std::time::Duration;
+
+use http::header::{ALLOW, CONTENT_TYPE};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use metrics_exporter_prometheus::PrometheusHandle;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio::time::{interval, timeout};
+
+/// How many connections are served at a time; the next ones wait.
+const CONNECTIONS: usize = 64;
+
+/// How long a connection may last, from its first byte to its last.
+const TIME: Duration = Duration::from_secs(5);
+
+/// How often the samples are sorted into buckets. A busy second has a megabyte of them.
+const UPKEEP: Duration = Duration::from_secs(1);
+
+/// How long to wait after an accept that failed.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Prometheus' text format, which has to say its version
+/// (<https://prometheus.io/docs/instrumenting/exposition_formats/>). The other answers are text,
+/// too.
+const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// Says whether the service would take a create now. If not, the error says why.
+pub type Readiness = Box<dyn Fn() -> Result<(), &'static str> + Send + Sync>;
+
+/// The listener for operators.
+pub struct Admin {
+    /// Where it listens, with the port that port 0 became.
+    pub address: SocketAddr,
+    asked: Arc<Asked>,
+}
+
+/// What the answers come from.
+struct Asked {
+    metrics: PrometheusHandle,
+    /// Empty until the service has started.
+    readiness: OnceLock<Readiness>,
+}
+
+impl Admin {
+    /// Serves until the process ends; counts what is registered from now on.
+    ///
+    /// # Errors
+    ///
+    /// The address cannot be listened on, the operating system gives no thread, or there is such a
+    /// listener already.
+    pub fn start(address: SocketAddr) -> io::Result<Self> {
+        let listener = net::TcpListener::bind(address)?;
+        listener.set_nonblocking(true)?;
+        let address = listener.local_addr()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let asked = Asked { metrics: exporter::install()?, readiness: OnceLock::new() };
+        let asked = Arc::new(asked);
+        let answers = Arc::clone(&asked);
+        thread::Builder::new()
+            .name("admin".into())
+            .spawn(move || runtime.block_on(run(listener, answers)))?;
+        Ok(Self { address, asked })
+    }
+
+    /// From now on `/ready` answers what `readiness` returns.
+    pub fn is_ready_by(&self, readiness: Readiness) {
+        let _ = self.asked.readiness.set(readiness);
+    }
+}
+
+async fn run(listener: net::TcpListener, asked: Arc<Asked>) -> io::Result<()> {
+    let listener = TcpListener::from_std(listener)?;
+    let upkeep = Arc::clone(&asked);
+    tokio::spawn(async move {
+        let mut ticks = interval(UPKEEP);
+        loop {
+            ticks.tick().await;
+            upkeep.metrics.run_upkeep();
+        }
+    });
+    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let place = Arc::clone(&connections).acquire_owned().await;
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        let asked = Arc::clone(&asked);
+        tokio::spawn(async move {
+            let answer = service_fn(|request| {
+                let answer = asked.answer(&request);
+                async { Ok::<_, Infallible>(answer) }
+            });
+            let mut server = http1::Builder::new();
+            server.timer(TokioTimer::new()).keep_alive(false);
+            // A client that is too slow, or broken, has its connection closed.
+            let _ = timeout(TIME, server.serve_connection(TokioIo::new(stream), answer)).await;
+            drop(place);
+        });
+    }
+}
+
+impl Asked {
+    fn answer<B>(&self, request: &Request<B>) -> Response<String> {
+        let is_read = [Method::GET, Method::HEAD].contains(request.method());
+        let (status, text) = match request.uri().path() {
+            "/metrics" | "/live" | "/ready" if !is_read => {
+                (StatusCode::METHOD_NOT_ALLOWED, "GET or HEAD\n".into())
+            }
+            "/metrics" => (StatusCode::OK, self.metrics.render()),
+            "/live" => (StatusCode::OK, "live\n".into()),
+            "/ready" => match self.readiness() {
+                Ok(()) => (StatusCode::OK, "ready\n".into()),
+                Err(reason) => (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")),
+            },
+            _ => (StatusCode::NOT_FOUND, "there are /metrics, /live and /ready\n".into()),
+        };
+        let mut answer = Response::new(text);
+        *answer.status_mut() = status;
+        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(TEXT));
+        if status == StatusCode::METHOD_NOT_ALLOWED {
+            answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+        }
+        answer
+    }
+
+    fn readiness(&self) -> Result<(), &'static str> {
+        self.readiness.get().map_or(Err("the service starts"), |readiness| readiness())
+    }
+}
