@@ -57,8 +57,8 @@ pub trait Engine: Send + Sync {
     /// No row may be answered with success.
     fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, CommitError>;
 
-    /// The rows with an id greater than `after`, in the order of the ids: at most [`PAGE_ROWS`], and
-    /// about [`PAGE_BYTES`]. None after the last one. A plant never changes, so the pages of a
+    /// The rows with an id greater than `after`, in the order of the ids: at most 1,000, and about
+    /// a MiB of texts. None after the last one. A plant never changes, so the pages of a
     /// store hold every plant that was there when the first one was read.
     fn page(&self, after: Option<i64>) -> Result<Vec<Row>, StoreError>;
 

@@ -52,7 +52,8 @@ impl Service {
         fs::create_dir_all(&folder).context("cannot make a folder for the store")?;
         let log = File::create(folder.join("log")).context("cannot make the log")?;
         let mut command = Command::new(&binary);
-        command.args(["serve", "--listen", "127.0.0.1:0"]).current_dir(&folder).stderr(log);
+        let flags = ["serve", "--listen", "127.0.0.1:0", "--log-level", "debug"];
+        command.args(flags).current_dir(&folder).stderr(log);
         let mut launched = Launched::start(&mut command)
             .context("the service does not serve; its log is beside its store")?;
         let token = token(&launched.first_request()?)?.to_owned();
