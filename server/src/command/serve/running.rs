@@ -22,7 +22,6 @@ use crate::http::server::{Server, listen};
 use crate::http::service::Service;
 use crate::listener::connections::Connections;
 use crate::log::Log;
-
 use crate::store::{self, Engine, GroupCommit, StoreError, WriterEnd};
 use crate::token::{StoredToken, Token, TokenName};
 

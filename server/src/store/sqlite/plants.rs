@@ -21,8 +21,11 @@ fn put_one(
     if insert.execute((row.id, &row.plant))? == 1 {
         return Ok(Outcome::Created);
     }
-    let kept: String = kept.query_row([row.id], |row| row.get(0))?;
-    Ok(if is_same_plant(&kept, &row.plant) { Outcome::Repeated } else { Outcome::Conflict })
+    let is_same = kept.query_row([row.id], |kept| {
+        // A text that is not UTF-8 was written by somebody else: it is another plant.
+        Ok(kept.get_ref(0)?.as_str().is_ok_and(|kept| is_same_plant(kept, &row.plant)))
+    })?;
+    Ok(if is_same { Outcome::Repeated } else { Outcome::Conflict })
 }
 
 /// The rows behind that id. A transaction of its own, so the WAL may start over between two pages.

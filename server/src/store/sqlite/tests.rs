@@ -129,6 +129,18 @@ fn wal_of_another_store_is_refused_and_untouched() {
     drop(stores);
 }
 
+/// Somebody else wrote it: SQLite takes any bytes for a text.
+#[test]
+fn kept_text_that_is_not_utf8_is_a_conflict_and_no_fault_of_its_batch() {
+    let folder = folder();
+    let store = start(&folder).expect("a new store");
+    let hand = Connection::open(place(&folder)).expect("the store");
+    let insert = "INSERT INTO plants (id, plant) VALUES (7, CAST(x'ff' AS TEXT))";
+    hand.execute_batch(insert).expect("a row");
+    let outcomes = store.commit(&[row(7), row(8)], Instant::now()).expect("a commit");
+    assert_eq!(outcomes, [Outcome::Conflict, Outcome::Created]);
+}
+
 #[test]
 fn second_server_is_refused_and_a_command_changes_the_tokens_beside_the_first() {
     let folder = folder();
