@@ -2,18 +2,24 @@
 
 use std::fmt;
 
+use serde::Serialize;
 use serde_json::Value;
 
-use crate::class::Class;
+use crate::class::{Class, Rule};
 use crate::difference::{Difference, Kind};
 use crate::place::Place;
 
 /// One change.
+#[derive(Serialize)]
 pub struct Change {
     /// Its place in the documents.
     pub place: Place,
     /// What it means to a consumer.
     pub class: Class,
+    /// The id of the rule that says so.
+    pub rule: &'static str,
+    /// Why.
+    pub reason: String,
     /// What happened there.
     pub kind: Kind,
     /// The older value; none if it was added.
@@ -25,14 +31,30 @@ pub struct Change {
 }
 
 impl Change {
-    pub(crate) fn new(difference: Difference<'_>, class: Class) -> Self {
+    /// `composition` is the place of a list of variants that uses it.
+    pub(crate) fn new(difference: Difference<'_>, rule: &Rule, composition: Option<&str>) -> Self {
         let kind = difference.kind();
-        let Difference { place, old, new } = difference;
-        Self { place, class, kind, old: old.cloned(), new: new.cloned(), accepted: None }
+        let Difference { place, old, new, .. } = difference;
+        let Rule { class, id: rule, reason, .. } = *rule;
+        let reason = match composition.filter(|_| class >= Class::Source) {
+            Some(composition) => format!("{reason}; {composition} uses it in a composition"),
+            None => reason.to_owned(),
+        };
+        Self {
+            place,
+            class,
+            rule,
+            reason,
+            kind,
+            old: old.cloned(),
+            new: new.cloned(),
+            accepted: None,
+        }
     }
 
     /// What happened at the place.
-    pub(crate) fn what(&self) -> String {
+    #[must_use]
+    pub fn what(&self) -> String {
         // A long value is not shown, and neither is an object: its place names it.
         let is_short =
             |value: &&Value| told(value).chars().count() <= LONGEST && !value.is_object();
@@ -52,13 +74,15 @@ impl Change {
 /// One line, in which everything of the documents is [`printable`].
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, class, accepted, .. } = self;
+        let Self { place, class, rule, reason, accepted, .. } = self;
         let line = format!("{place}  {}", self.what());
         match accepted {
             Some(why) => {
-                write!(f, "accepted    {}", printable(&format!("{line}  ({class}; {why})")))
+                write!(f, "accepted       {}", printable(&format!("{line}  ({class}; {why})")))
             }
-            None => write!(f, "{class:10}  {}", printable(&line)),
+            None => {
+                write!(f, "{class:13}  {}", printable(&format!("{line}  ({rule}: {reason})")))
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use plant_store_compat::{Accepted, Args, Document, compare, printable};
+use plant_store_compat::{Accepted, Args, Document, Format, compare, positions, printable};
 
 use output::{Comparison, for_github};
 
@@ -27,8 +27,8 @@ fn main() -> ExitCode {
         Err(error) => {
             let line = printable(&format!("{error:#}"));
             eprintln!("plant-store-compat: {line}");
-            if args.github {
-                println!("{}", for_github("", &line));
+            if args.format == Format::Github {
+                println!("{}", for_github("error", "", &line));
             }
             ExitCode::from(2)
         }
@@ -47,15 +47,17 @@ fn run(args: &Args) -> Result<u8> {
         let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
         report.accept(&Accepted::parse(&name, &text)?);
     }
-    let comparison = Comparison { pinned: &pinned, text: &text, published: &published, report };
-    if args.json {
-        println!("{}", comparison.json());
-    } else {
-        println!("{comparison}");
-    }
-    if args.github {
-        comparison.annotations(&args.pinned).iter().for_each(|line| println!("{line}"));
-    }
+    let pointers: Vec<String> =
+        report.changes.iter().map(|change| change.place.pointer(&pinned.json)).collect();
+    // The text is read again for its lines: there is memory for it after the documents are gone.
+    let names = [pinned.name, published.name];
+    drop((pinned.json, published.json));
+    let positions = match args.format {
+        Format::Github | Format::Json if !pointers.is_empty() => positions(&text, &pointers),
+        _ => vec![None; pointers.len()],
+    };
+    let comparison = Comparison { names, report, fail_on: args.fail_on, positions };
+    println!("{}", comparison.print(args.format, &args.pinned));
     Ok(comparison.conclusion().1)
 }
 
