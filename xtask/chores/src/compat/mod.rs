@@ -2,7 +2,6 @@
 //! document means to its consumers. [`older()`] finds the document to compare with;
 //! `plant-store-compat` compares the two. [`ACCEPTED`] names the changes that were decided on.
 
-mod git;
 pub mod mutations;
 mod older;
 
@@ -36,6 +35,12 @@ pub fn run(against: Option<&str>) -> Result<()> {
             fs::read_to_string(accepted).with_context(|| format!("cannot read {ACCEPTED}"))?;
         report.accept(&Accepted::parse(ACCEPTED, &text)?);
     }
-    println!("{DOCUMENT} {}, since {} of {}:\n{report}", new.version, old.version, old.name);
+    println!(
+        "{DOCUMENT} {}, since {} of {}:\n{report}{}",
+        new.version,
+        old.version,
+        old.name,
+        report.need()
+    );
     report.verdict()
 }
