@@ -7,20 +7,21 @@ use comfy_table::Table;
 
 use crate::figure::{Bars, write_bars};
 use crate::markdown;
-use crate::sample::{Case, Sample, measure};
+use crate::sample::{Case, Effort, Sample, measure};
 use crate::target::Target;
 
 const CONNECTIONS: [usize; 4] = [64, 256, 1024, 1];
 
 /// Returns the table, and writes what it says of the first number of connections as a figure.
-pub fn table(targets: &[Target], rounds: usize, figures: &Path) -> Result<Table> {
+pub fn table(targets: &[Target], effort: Effort, figures: &Path) -> Result<Table> {
     let cases: Vec<Case> = CONNECTIONS
         .iter()
         .flat_map(|&connections| {
-            targets.iter().map(move |target| Case { target, connections, store: None })
+            let case = move |target| Case { target, connections, store: None, arrivals: None };
+            targets.iter().map(case)
         })
         .collect();
-    let samples = measure(&cases, rounds)?;
+    let samples = measure(&cases, effort)?;
     let bars = |title, figure: fn(&Sample) -> f64| Bars {
         title,
         bars: targets.iter().map(|target| target.name).zip(samples.iter().map(figure)).collect(),
