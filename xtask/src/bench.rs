@@ -3,6 +3,7 @@
 use anyhow::Result;
 use xshell::cmd;
 
+use crate::programs;
 use crate::run::shell;
 
 /// A server to compare with, in a workspace of its own: its SQLite is another one.
@@ -11,6 +12,7 @@ pub const AXUM_SQLX_SERVER: &str = "tests/bench/axum-sqlx-server/Cargo.toml";
 /// Builds everything, and runs the benchmark with these arguments.
 pub fn run(arguments: &[&str]) -> Result<()> {
     let sh = shell()?;
+    let peer = programs::target()?.join("axum-sqlx-server");
     cmd!(
         sh,
         "cargo build --release --quiet --bins
@@ -20,7 +22,7 @@ pub fn run(arguments: &[&str]) -> Result<()> {
     cmd!(
         sh,
         "cargo build --release --quiet --locked
-            --manifest-path {AXUM_SQLX_SERVER} --target-dir target/axum-sqlx-server"
+            --manifest-path {AXUM_SQLX_SERVER} --target-dir {peer}"
     )
     .run()?;
     cmd!(

@@ -30,6 +30,12 @@ pub fn run(program: &str, words: &[&str]) -> Result<ExitCode> {
 
 /// Where a program is: in the folder of this one.
 pub fn path(program: &str) -> Result<PathBuf> {
+    Ok(target()?.join("debug").join(program))
+}
+
+/// The target folder, which `CARGO_TARGET_DIR` may have put anywhere: this program is in `debug` below
+/// it.
+pub fn target() -> Result<PathBuf> {
     let xtask = env::current_exe().context("cannot find this program")?;
-    Ok(xtask.with_file_name(program))
+    Ok(xtask.ancestors().nth(2).context("this program is in no target folder")?.to_owned())
 }
