@@ -22,15 +22,17 @@ pub const RELEASE: &str = "plant-store-release";
 /// Builds a program, and runs it with these words. Nothing else is built, because after a change of
 /// the contract the client and the tests may not compile before `generate` has run.
 pub fn run(program: &str, words: &[&str]) -> Result<ExitCode> {
-    let sh = shell()?;
-    cmd!(sh, "cargo build --bin {program}").args(ALL).run()?;
-    let status = Command::new(path(program)?).args(words).status().context("cannot start it")?;
+    let program = build("--bin", program)?;
+    let status = Command::new(program).args(words).status().context("cannot start it")?;
     Ok(ExitCode::from(status.code().and_then(|code| code.try_into().ok()).unwrap_or(1)))
 }
 
-/// Where a program is: in the folder of this one.
-pub fn path(program: &str) -> Result<PathBuf> {
-    Ok(target()?.join("debug").join(program))
+/// Builds a program (`--bin`) or an example (`--example`), and returns where it is.
+pub fn build(kind: &str, name: &str) -> Result<PathBuf> {
+    let sh = shell()?;
+    cmd!(sh, "cargo build {kind} {name}").args(ALL).run()?;
+    let folder = if kind == "--example" { "debug/examples" } else { "debug" };
+    Ok(target()?.join(folder).join(name))
 }
 
 /// The target folder, which `CARGO_TARGET_DIR` may have put anywhere: this program is in `debug` below

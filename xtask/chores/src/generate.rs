@@ -39,20 +39,8 @@ const HEADER: &str = "\
 
 ";
 
-const MEMBERS: &str = "\
-//! Generated from openapi/plant-store.json: `cargo xtask generate` writes this file.
-
-/// A member of a NewPlant.
-pub struct Member {
-    pub name: &'static str,
-    /// Whether it is a string.
-    pub is_text: bool,
-    pub is_required: bool,
-}
-
-/// All members of a NewPlant.
-pub const MEMBERS: &[Member] = &[
-";
+/// The markers around the members of a plant.
+const MEMBERS: [&str; 2] = ["members: generated from the contract", "end of members"];
 
 /// A file that is generated and checked in.
 pub struct Generated {
@@ -125,31 +113,28 @@ pub fn generated() -> Result<Vec<Generated>> {
         files.push(Generated { path, text: format!("{HEADER}{}", prettyplease::unparse(&file)) });
     }
     let document = serde_json::to_value(document)?;
-    files.push(members(&document)?);
     let rows = errors::rows(&document)?;
-    let text = format!("{HEADER}{}", errors::error_code(&rows)?);
-    files.push(Generated { path: "client/src/error_code.rs", text });
-    for (path, lines) in errors::PLACES {
+    let mut places = errors::PLACES.map(|(path, lines)| (path, MARKERS, lines(&rows))).to_vec();
+    places.push(("client/src/cli/import/members.rs", MEMBERS, members(&document)?));
+    for (path, markers, lines) in places {
         let text = fs::read_to_string(root().join(path)).with_context(|| format!("no {path}"))?;
-        files.push(Generated { path, text: errors::between(MARKERS, path, &text, &lines(&rows))? });
+        files.push(Generated { path, text: errors::between(markers, path, &text, &lines)? });
     }
     Ok(files)
 }
 
 /// The columns that `plants import` takes in CSV: the members of a NewPlant.
-fn members(document: &Value) -> Result<Generated> {
+fn members(document: &Value) -> Result<String> {
     let schema = &document["components"]["schemas"]["NewPlant"];
     let (members, required) = (schema["properties"].as_object(), schema["required"].as_array());
     let (members, required) = members.zip(required).context("NewPlant is not an object")?;
-    let rows = members.iter().map(|(name, member)| {
+    let row = |(name, member): (&String, &Value)| {
         let (is_text, is_required) = (member["type"] == "string", required.contains(&json!(name)));
         format!(
             "    Member {{ name: {name:?}, is_text: {is_text}, is_required: {is_required} }},\n"
         )
-    });
-    let rows: String = rows.collect();
-    let path = "client/src/cli/import/members.rs";
-    Ok(Generated { path, text: format!("{MEMBERS}{rows}];\n") })
+    };
+    Ok(members.iter().map(row).collect())
 }
 
 /// The published document, as the code has it now.

@@ -2,13 +2,13 @@
 //! action of `.github/actions/compat`, run as GitHub runs it, and the installed command.
 
 use anyhow::{Context, Result, ensure};
-use plant_store_launcher::build;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use xshell::{Shell, cmd};
 
 use crate::compat::DOCUMENT;
 use crate::tools::{folder, shell};
+use xtask::programs::build;
 use xtask::run::{quietly, root};
 
 /// The consumer's copy of the document.
@@ -129,7 +129,7 @@ fn command(sh: &Shell) -> Result<()> {
         sh,
         "cargo install --quiet --locked --debug --path {source} --root tools --target-dir {target}"
     ))?;
-    let service = build("plant-store", false)?;
+    let service = build("--bin", "plant-store")?;
     let served = quietly(cmd!(sh, "{service} openapi"))?;
     let said = quietly(cmd!(sh, "tools/bin/plant-store-compat -").stdin(served))?;
     ensure!(said.ends_with("nothing changed\n"), "the installed command says:\n{said}");

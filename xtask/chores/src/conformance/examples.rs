@@ -4,18 +4,15 @@
 //! that takes no writes, and repeats its request until the store takes them. None repeats what can
 //! never succeed.
 
-use std::ffi::OsStr;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use plant_store_launcher::build_example;
-use plant_store_launcher::events::wait_until;
 use xshell::cmd;
 
 use super::service::Service;
 use crate::docs::{Example, RECIPES, REQUESTS};
 use crate::tools::{folder, path, shell};
+use xtask::programs::build;
 use xtask::run::quietly;
 
 const PLANT_OF_A_REQUEST: &str = "{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}\n";
@@ -63,28 +60,22 @@ fn check(example: &Example) -> Result<()> {
     let stored = service.export()?;
     ensure!(stored == expected, "the store holds\n{stored}and not\n{expected}");
     // The log has its records later than the client its answers, and in the same order.
-    wait_until(
-        || service.logged("status", 200).is_ok_and(|created| created == expected.lines().count()),
-        || "the log does not have every create".to_owned(),
-    );
+    service.wait_for(expected.lines().count(), "status", 200, || false)?;
     ensure!(service.logged("error", 401)? == 1, "a refused token was sent again");
     Ok(())
 }
 
 /// How a file of this language is run, after `tsc`.
 fn command(file: &str) -> Result<Command> {
-    let with = |program: &str, file: &Path| {
-        let mut command = Command::new(program);
-        command.arg(file);
-        command
+    let (program, file) = match file.rsplit_once('.') {
+        Some((_, "sh")) => ("sh", file.to_owned()),
+        Some((_, "py")) => ("python", file.to_owned()),
+        Some((script, "ts")) => ("node", format!("{script}.js")),
+        _ => return Ok(Command::new(build("--example", "request")?)),
     };
-    let file = Path::new(file);
-    Ok(match file.extension().and_then(OsStr::to_str) {
-        Some("sh") => with("sh", file),
-        Some("py") => with("python", file),
-        Some("ts") => with("node", &file.with_extension("js")),
-        _ => Command::new(build_example("request").context("cannot build the request in Rust")?),
-    })
+    let mut command = Command::new(program);
+    command.arg(file);
+    Ok(command)
 }
 
 fn start(command: &mut Command) -> Result<Child> {
@@ -96,13 +87,8 @@ fn start(command: &mut Command) -> Result<Child> {
 fn start_on_a_locked_store(command: &mut Command, service: &Service) -> Result<Child> {
     let _lock = service.lock()?;
     let mut process = start(command)?;
-    wait_until(
-        || {
-            let has_ended = process.try_wait().is_ok_and(|status| status.is_some());
-            has_ended || service.logged("error", 503).is_ok_and(|refusals| refusals > 0)
-        },
-        || "the service refuses no create, although its store is locked".to_owned(),
-    );
+    let has_ended = || process.try_wait().is_ok_and(|status| status.is_some());
+    service.wait_for(1, "error", 503, has_ended)?;
     Ok(process)
 }
 

@@ -1,23 +1,19 @@
 //! Other people's tools on the published document and the running service: cargo-deny judges the
-//! dependencies, linters read the document, promtool tries the alerts, oasdiff judges its changes beside the compatibility
-//! check, Schemathesis fuzzes the service by it, other generators make clients from it, a browser
-//! opens its reference page, the examples of that page run, and the compatibility check runs in a
-//! consumer's repository.
+//! dependencies, linters read the document, promtool tries the alerts, oasdiff judges its changes
+//! beside the compatibility check, Schemathesis fuzzes the service by it, other generators make
+//! clients from it, a browser opens its reference page, the examples of that page run, and the
+//! compatibility check runs in a consumer's repository.
 //!
 //! The input of the tools is in `tests/conformance`. They are installed in `target/conformance`,
-//! never globally, and run on a copy of the input there. Only Chromium and promtool are packages of
-//! Debian.
-//! After the installation only cargo-deny uses the network.
+//! never globally, and run on a copy of the input there. Only Chromium, promtool and Java must be on
+//! the machine. After the installation only cargo-deny uses the network.
 
-mod alerts;
 mod clients;
 mod compat;
-mod deny;
 mod examples;
 mod fuzz;
-mod linters;
+mod judges;
 mod oasdiff;
-mod page;
 mod service;
 
 use std::time::Instant;
@@ -30,12 +26,12 @@ type Part = (&'static str, fn() -> Result<()>);
 
 /// The parts, in the order in which they run.
 const PARTS: [Part; 9] = [
-    ("deny", deny::run),
-    ("linters", linters::run),
-    ("alerts", alerts::run),
+    ("deny", judges::deny),
+    ("linters", judges::linters),
+    ("alerts", judges::alerts),
     ("oasdiff", oasdiff::run),
     ("clients", clients::run),
-    ("page", page::run),
+    ("page", judges::page),
     ("examples", examples::run),
     ("compat", compat::run),
     ("fuzz", fuzz::run),

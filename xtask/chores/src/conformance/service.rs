@@ -1,16 +1,18 @@
 //! The service, for the tools to call: the release binary on a store that starts empty.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result};
-use plant_store_launcher::{Launched, build, token};
+use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
 use crate::tools::folder;
+use xtask::programs::build;
 use xtask::run::quietly;
 
 /// Python brings SQLite along, so these chores build without it. The lock is held until standard
@@ -34,35 +36,52 @@ impl Drop for Lock {
 
 /// A serving process. Dropping it kills it.
 pub struct Service {
-    launched: Launched,
+    process: Child,
+    /// Kept open: a process that prints into a closed pipe gets EPIPE.
+    _stdout: BufReader<ChildStdout>,
+    url: String,
     token: String,
     binary: PathBuf,
     /// Where its store and its log are.
     folder: PathBuf,
 }
 
+impl Drop for Service {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
 impl Service {
     /// Starts the service in a folder that keeps its store and its log until the next start.
     pub fn start() -> Result<Self> {
-        let binary = build("plant-store", false)?;
-        let folder = folder().join("store");
-        if folder.exists() {
-            fs::remove_dir_all(&folder).context("cannot throw the last store away")?;
-        }
-        fs::create_dir_all(&folder).context("cannot make a folder for the store")?;
+        let binary = build("--bin", "plant-store")?;
+        let (sh, folder) = (Shell::new()?, folder().join("store"));
+        sh.remove_path(&folder)?;
+        sh.create_dir(&folder)?;
         let log = File::create(folder.join("log")).context("cannot make the log")?;
         let mut command = Command::new(&binary);
         let flags = ["serve", "--listen", "127.0.0.1:0", "--log-level", "debug"];
-        command.args(flags).current_dir(&folder).stderr(log);
-        let mut launched = Launched::start(&mut command)
-            .context("the service does not serve; its log is beside its store")?;
-        let token = token(&launched.first_request()?)?.to_owned();
-        Ok(Self { launched, token, binary, folder })
+        command.args(flags).current_dir(&folder).stdout(Stdio::piped()).stderr(log);
+        let mut process = command.spawn().context("cannot start the service")?;
+        let mut stdout = BufReader::new(process.stdout.take().context("no standard output")?);
+        // Where it listens, and a command that creates a plant.
+        let mut said = String::new();
+        stdout.read_line(&mut said)?;
+        stdout.read_line(&mut said)?;
+        let after =
+            |words| said.split_once(words).and_then(|(_, rest)| rest.split(['\n', '\'']).next());
+        let (url, token) = after("listening on ").zip(after("Bearer ")).with_context(|| {
+            format!("the service does not serve; its log is beside its store: {}", folder.display())
+        })?;
+        let (url, token) = (url.to_owned(), token.to_owned());
+        Ok(Self { process, _stdout: stdout, url, token, binary, folder })
     }
 
     /// Where it listens.
     pub fn url(&self) -> &str {
-        &self.launched.url
+        &self.url
     }
 
     /// A token that it accepts.
@@ -92,6 +111,23 @@ impl Service {
         let stdout = lock.0.stdout.as_mut().context("python3 has no standard output")?;
         stdout.read_exact(&mut [0]).context("cannot lock the store")?;
         Ok(lock)
+    }
+
+    /// Waits until the log has so many records with this number in this field, or `is_over`.
+    pub fn wait_for(
+        &self,
+        records: usize,
+        field: &str,
+        number: u16,
+        mut is_over: impl FnMut() -> bool,
+    ) -> Result<()> {
+        let started = Instant::now();
+        while self.logged(field, number)? < records && !is_over() {
+            let in_time = started.elapsed() < Duration::from_mins(1);
+            ensure!(in_time, "the log has no {records} records with {field} {number}");
+            sleep(Duration::from_millis(5));
+        }
+        Ok(())
     }
 
     /// How many records of the log have this number in this field by now.
