@@ -25,10 +25,6 @@ pub fn run(arguments: &[&str]) -> Result<()> {
             --manifest-path {AXUM_SQLX_SERVER} --target-dir {peer}"
     )
     .run()?;
-    cmd!(
-        sh,
-        "cargo run --release --quiet --package plant-store-bench --bin bench -- {arguments...}"
-    )
-    .run()?;
-    Ok(())
+    let bench = programs::target()?.join("release/bench");
+    Ok(cmd!(sh, "{bench} {arguments...}").run()?)
 }

@@ -28,13 +28,10 @@ pub fn find_root() -> Result<&'static Path> {
     if let Some(root) = ROOT.get() {
         return Ok(root);
     }
-    let sh = Shell::new()?;
-    if let Some(package) = env::var_os("CARGO_MANIFEST_DIR") {
-        sh.change_dir(package);
-    }
-    let manifest = quietly(cmd!(sh, "cargo locate-project --workspace --message-format plain"))
-        .context("cannot find the root of the repository")?;
-    let root = Path::new(manifest.trim_end()).parent().context("cargo names no manifest")?;
+    let start =
+        env::var_os("CARGO_MANIFEST_DIR").map_or_else(env::current_dir, |it| Ok(it.into()))?;
+    let root = start.ancestors().find(|folder| folder.join("Cargo.lock").is_file());
+    let root = root.context("run it in a checkout of the repository")?;
     Ok(ROOT.get_or_init(|| root.to_owned()))
 }
 

@@ -3,7 +3,6 @@
 //! and recipes.
 
 use std::fs;
-use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use plant_store_api::document::{document, document_text};
@@ -67,8 +66,8 @@ impl Generated {
 /// Writes the files.
 pub fn write() -> Result<()> {
     for file in generated()? {
-        let path = absolute(&file);
-        fs::write(&path, &file.text).with_context(|| format!("cannot write {}", path.display()))?;
+        fs::write(root().join(file.path), &file.text)
+            .with_context(|| format!("cannot write {}", file.path))?;
         println!("wrote {}", file.path);
     }
     Ok(())
@@ -80,7 +79,7 @@ pub fn check() -> Result<()> {
     let mut drifted = Vec::new();
     for file in generated()? {
         // A missing file differs in every line, so it counts as an empty one.
-        let checked_in = fs::read_to_string(absolute(&file)).unwrap_or_default();
+        let checked_in = fs::read_to_string(root().join(file.path)).unwrap_or_default();
         if let Some(diff) = file.drift(&checked_in) {
             print!("{diff}");
             drifted.push(file.path);
@@ -90,10 +89,6 @@ pub fn check() -> Result<()> {
         bail!("{} differ from what the code makes; mend it with `{MEND}`", drifted.join(" and "));
     }
     Ok(())
-}
-
-fn absolute(file: &Generated) -> PathBuf {
-    root().join(file.path)
 }
 
 /// The files, as the code has them now.

@@ -1,8 +1,6 @@
 //! The chores that need the code of the contract: `cargo xtask` builds this program and passes its
 //! arguments on.
 
-use std::process::ExitCode;
-
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use plant_store_chores::{compat, conformance, docs, generate, tools};
@@ -45,18 +43,9 @@ enum Chore {
     Docs,
 }
 
-fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match find_root().and_then(|_| run(cli.chore)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("xtask: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-fn run(chore: Chore) -> Result<()> {
+fn main() -> Result<()> {
+    let Cli { chore } = Cli::parse();
+    find_root()?;
     match chore {
         Chore::Generate { check: false } => generate::write(),
         Chore::Generate { check: true } => generate::check(),

@@ -18,7 +18,7 @@ pub fn run() -> Result<()> {
         let is_in_java = client.to_string_lossy().contains("openapi-generator");
         if client.is_dir() && (java.is_some() || !is_in_java) {
             println!("{}", client.display());
-            let service = Service::start()?;
+            let service = Service::start(&[])?;
             let _folder = sh.push_dir(client);
             quietly(cmd!(sh, "sh -eux run.sh").envs(service.environment()))?;
         }

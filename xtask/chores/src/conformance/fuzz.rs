@@ -38,7 +38,7 @@ pub fn run() -> Result<()> {
 /// Returns how many requests were sent.
 fn fuzz(flags: &[&str]) -> Result<u64> {
     // On a new store each time: the hook knows the ids of its own run alone.
-    let service = Service::start()?;
+    let service = Service::start(&[])?;
     let sh = shell()?;
     quietly(
         cmd!(

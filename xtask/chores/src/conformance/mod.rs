@@ -48,14 +48,12 @@ pub fn run(names: &[String]) -> Result<()> {
     if let Some(missing) = missing() {
         bail!("{missing}");
     }
-    part("tools", tools::install)?;
-    let wanted = |name| names.is_empty() || names.iter().any(|wanted| wanted == name);
-    PARTS.into_iter().filter(|(name, _)| wanted(*name)).try_for_each(|(name, run)| part(name, run))
-}
-
-fn part(name: &str, run: fn() -> Result<()>) -> Result<()> {
-    let started = Instant::now();
-    run()?;
-    println!("{name}: done in {} s", started.elapsed().as_secs());
+    tools::install()?;
+    let is_wanted = |name| names.is_empty() || names.iter().any(|wanted| wanted == name);
+    for (name, run) in PARTS.into_iter().filter(|(name, _)| is_wanted(*name)) {
+        let started = Instant::now();
+        run()?;
+        println!("{name}: done in {} s", started.elapsed().as_secs());
+    }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! The service, for the tools to call: the release binary on a store that starts empty.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread::sleep;
@@ -14,25 +14,6 @@ use xshell::{Shell, cmd};
 use crate::tools::folder;
 use xtask::programs::build;
 use xtask::run::quietly;
-
-/// Python brings SQLite along, so these chores build without it. The lock is held until standard
-/// input ends.
-const LOCK: &str = "\
-import sqlite3, sys
-store = sqlite3.connect('plant-store.db', isolation_level=None)
-store.execute('BEGIN IMMEDIATE')
-print(flush=True)
-sys.stdin.read()";
-
-/// A process that holds the store's write lock. Dropping it ends the process.
-pub struct Lock(Child);
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        let _ = self.0.wait();
-    }
-}
 
 /// A serving process. Dropping it kills it.
 pub struct Service {
@@ -54,8 +35,9 @@ impl Drop for Service {
 }
 
 impl Service {
-    /// Starts the service in a folder that keeps its store and its log until the next start.
-    pub fn start() -> Result<Self> {
+    /// Starts the service, with limits as flags, in a folder that keeps its store and its log until the
+    /// next start.
+    pub fn start(limits: &[&str]) -> Result<Self> {
         let binary = build("--bin", "plant-store")?;
         let (sh, folder) = (Shell::new()?, folder().join("store"));
         sh.remove_path(&folder)?;
@@ -63,7 +45,7 @@ impl Service {
         let log = File::create(folder.join("log")).context("cannot make the log")?;
         let mut command = Command::new(&binary);
         let flags = ["serve", "--listen", "127.0.0.1:0", "--log-level", "debug"];
-        command.args(flags).current_dir(&folder).stdout(Stdio::piped()).stderr(log);
+        command.args(flags).args(limits).current_dir(&folder).stdout(Stdio::piped()).stderr(log);
         let mut process = command.spawn().context("cannot start the service")?;
         let mut stdout = BufReader::new(process.stdout.take().context("no standard output")?);
         // Where it listens, and a command that creates a plant.
@@ -102,27 +84,10 @@ impl Service {
         quietly(cmd!(sh, "{binary} export"))
     }
 
-    /// Takes the store's one write lock. While it is kept, creates are refused with 503.
-    pub fn lock(&self) -> Result<Lock> {
-        let mut command = Command::new("python3");
-        command.args(["-c", LOCK]).current_dir(&self.folder);
-        let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-        let mut lock = Lock(child.context("cannot start python3")?);
-        let stdout = lock.0.stdout.as_mut().context("python3 has no standard output")?;
-        stdout.read_exact(&mut [0]).context("cannot lock the store")?;
-        Ok(lock)
-    }
-
-    /// Waits until the log has so many records with this number in this field, or `is_over`.
-    pub fn wait_for(
-        &self,
-        records: usize,
-        field: &str,
-        number: u16,
-        mut is_over: impl FnMut() -> bool,
-    ) -> Result<()> {
+    /// Waits until the log has so many records with this number in this field.
+    pub fn wait_for(&self, records: usize, field: &str, number: u16) -> Result<()> {
         let started = Instant::now();
-        while self.logged(field, number)? < records && !is_over() {
+        while self.logged(field, number)? < records {
             let in_time = started.elapsed() < Duration::from_mins(1);
             ensure!(in_time, "the log has no {records} records with {field} {number}");
             sleep(Duration::from_millis(5));
