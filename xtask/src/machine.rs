@@ -23,6 +23,6 @@ pub fn need<T>(name: &str, found: Option<T>, to_install: &str) -> Result<Option<
 
 /// Says that a check is skipped that not even CI can always run. GitHub shows the line as a warning.
 pub fn skipped(check: &str, why: &str) {
-    let warning = if in_ci() { "::warning::" } else { "" };
+    let warning = env::var("GITHUB_ACTIONS").map_or("", |_| "::warning::");
     println!("{warning}{check}: skipped, because {why}");
 }

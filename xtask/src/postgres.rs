@@ -28,9 +28,7 @@ pub fn is_there() -> Result<bool> {
 /// missing, this says so.
 pub fn has_citus() -> Result<bool> {
     let sh = shell()?;
-    // Not always beside the server's programs.
-    let config = programs().map(|programs| programs.join("pg_config"));
-    let config = config.filter(|file| file.is_file()).unwrap_or("pg_config".into());
+    let config = programs().unwrap_or_default().join("pg_config");
     let shared = quietly(cmd!(sh, "{config} --sharedir")).unwrap_or_default();
     let has_it = Path::new(shared.trim_end()).join("extension/citus.control").is_file();
     if !has_it {

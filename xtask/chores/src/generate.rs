@@ -19,9 +19,6 @@ use crate::compat::DOCUMENT;
 use crate::errors::{self, MARKERS};
 use xtask::run::root;
 
-/// The command that removes a difference.
-const MEND: &str = "cargo xtask generate";
-
 const HEADER: &str = "\
 // Generated from openapi/plant-store.json: `cargo xtask generate` writes this file.
 
@@ -86,7 +83,8 @@ pub fn check() -> Result<()> {
         }
     }
     if !drifted.is_empty() {
-        bail!("{} differ from what the code makes; mend it with `{MEND}`", drifted.join(" and "));
+        let drifted = drifted.join(" and ");
+        bail!("{drifted} differ from what the code makes; mend it with `cargo xtask generate`");
     }
     Ok(())
 }

@@ -17,7 +17,7 @@ use plant_store_server::command::Cli;
 use tempfile::TempDir;
 use xshell::{Shell, cmd};
 
-use xtask::run::{DOCUMENT, find_root, has, quietly, root, shell};
+use xtask::run::{DOCUMENT, find_root, quietly, root, shell};
 
 /// The targets that a release is built for.
 const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-musl"];
@@ -86,9 +86,7 @@ fn install(sh: &Shell, target: &str) -> Result<()> {
     let path = std::iter::once(bin).chain(std::env::split_paths(&machine));
     sh.set_var("PATH", std::env::join_paths(path)?);
     quietly(cmd!(sh, "cargo install --locked --root {tools} {AUDITABLE}"))?;
-    if has("rustup") {
-        quietly(cmd!(sh, "rustup target add {target}"))?;
-    }
+    quietly(cmd!(sh, "rustup target add {target}"))?;
     Ok(())
 }
 

@@ -43,13 +43,13 @@ fn check(example: &Example) -> Result<()> {
     let limits: &[&str] = if is_recipe { &["--max-rate", "1"] } else { &[] };
     let service = Service::start(limits)?;
     let mut command = command(example.file)?;
-    command.current_dir(folder()).env("PATH", path()).env("PLANTS_URL", service.url());
+    command.current_dir(folder()).env("PATH", path()).env("PLANTS_URL", &service.url);
 
     command.env("PLANTS_TOKEN", "unknown");
     let (success, said) = run_to_its_end(&mut command)?;
     ensure!(!success && said.contains("401"), "no failure for a refused token:\n{said}");
 
-    command.env("PLANTS_TOKEN", service.token());
+    command.env("PLANTS_TOKEN", &service.token);
     let (success, said) = run_to_its_end(&mut command)?;
     ensure!(success && said.contains("Monstera deliciosa"), "it failed:\n{said}");
     let expected = if is_recipe { PLANTS_OF_A_RECIPE } else { PLANT_OF_A_REQUEST };

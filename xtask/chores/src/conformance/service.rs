@@ -20,8 +20,10 @@ pub struct Service {
     process: Child,
     /// Kept open: a process that prints into a closed pipe gets EPIPE.
     _stdout: BufReader<ChildStdout>,
-    url: String,
-    token: String,
+    /// Where it listens.
+    pub url: String,
+    /// A token that it accepts.
+    pub token: String,
     binary: PathBuf,
     /// Where its store and its log are.
     folder: PathBuf,
@@ -61,19 +63,9 @@ impl Service {
         Ok(Self { process, _stdout: stdout, url, token, binary, folder })
     }
 
-    /// Where it listens.
-    pub fn url(&self) -> &str {
-        &self.url
-    }
-
-    /// A token that it accepts.
-    pub fn token(&self) -> &str {
-        &self.token
-    }
-
     /// The variables that tell a tool about the service.
     pub fn environment(&self) -> [(&'static str, &str); 2] {
-        [("PLANT_STORE_URL", self.url()), ("PLANT_STORE_TOKEN", self.token())]
+        [("PLANT_STORE_URL", &self.url), ("PLANT_STORE_TOKEN", &self.token)]
     }
 
     /// Every plant of the store, as `plant-store export` prints them.
@@ -86,10 +78,9 @@ impl Service {
 
     /// Waits until the log has so many records with this number in this field.
     pub fn wait_for(&self, records: usize, field: &str, number: u16) -> Result<()> {
-        let started = Instant::now();
+        let end = Instant::now() + Duration::from_mins(1);
         while self.logged(field, number)? < records {
-            let in_time = started.elapsed() < Duration::from_mins(1);
-            ensure!(in_time, "the log has no {records} records with {field} {number}");
+            ensure!(Instant::now() < end, "the log has no {records} records with {field} {number}");
             sleep(Duration::from_millis(5));
         }
         Ok(())
