@@ -33,7 +33,9 @@ fn surprise(row: &Mutation) -> Option<String> {
     let facts = if facts(&new).is_empty() { "holds" } else { "caught" };
     let (class, verdict, told) = match row.report(&document()) {
         Ok(report) => {
-            let class = report.class().map_or("nothing".into(), |class| class.to_string());
+            let class = report
+                .class()
+                .map_or("nothing".into(), |class| class.to_string().replace("breaks ", ""));
             (class, report.verdict().is_ok(), report.to_string())
         }
         Err(error) => ("refused".into(), false, format!("{error:#}")),

@@ -2,53 +2,88 @@
 
 use std::fmt;
 
+use serde::Serialize;
 use serde_json::Value;
 
-use crate::class::Class;
+use crate::class::{Class, Rule};
 use crate::difference::{Difference, Kind};
 use crate::place::Place;
 
 /// One change.
+#[derive(Serialize)]
 pub struct Change {
     /// Its place in the documents.
     pub place: Place,
     /// What it means to a consumer.
     pub class: Class,
+    /// The id of the rule that says so.
+    pub rule: &'static str,
+    /// Why.
+    pub reason: String,
     /// What happened there.
     pub kind: Kind,
     /// The older value; none if it was added.
     pub old: Option<Value>,
     /// The newer value; none if it was removed.
     pub new: Option<Value>,
+    /// When and why it was accepted.
+    pub accepted: Option<String>,
 }
 
 impl Change {
-    pub(crate) fn new(difference: Difference<'_>, class: Class) -> Self {
+    /// `composition` is the place of a list of variants that uses it.
+    pub(crate) fn new(difference: Difference<'_>, rule: &Rule, composition: Option<&str>) -> Self {
         let kind = difference.kind();
-        let Difference { place, old, new } = difference;
-        Self { place, class, kind, old: old.cloned(), new: new.cloned() }
+        let Difference { place, old, new, .. } = difference;
+        let Rule { class, id: rule, reason, .. } = *rule;
+        let reason = match composition.filter(|_| class >= Class::Source) {
+            Some(composition) => format!("{reason}; {composition} uses it in a composition"),
+            None => reason.to_owned(),
+        };
+        Self {
+            place,
+            class,
+            rule,
+            reason,
+            kind,
+            old: old.cloned(),
+            new: new.cloned(),
+            accepted: None,
+        }
+    }
+
+    /// What happened at the place.
+    #[must_use]
+    pub fn what(&self) -> String {
+        // A long value is not shown, and neither is an object: its place names it.
+        let is_short =
+            |value: &&Value| told(value).chars().count() <= LONGEST && !value.is_object();
+        let kind = self.kind;
+        let [old, new] = [&self.old, &self.new].map(|value| value.as_ref().filter(is_short));
+        match (kind, old, new) {
+            (Kind::Changed, Some(old), Some(new)) => format!("{} → {}", told(old), told(new)),
+            (Kind::Added | Kind::Removed, Some(value), None)
+            | (Kind::Added | Kind::Removed, None, Some(value)) => {
+                format!("{kind}: {}", told(value))
+            }
+            _ => kind.to_string(),
+        }
     }
 }
 
 /// One line, in which everything of the documents is [`printable`].
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, class, kind, .. } = self;
-        // A long value is not shown, and neither is an object: its place names it.
-        let is_short =
-            |value: &&Value| told(value).chars().count() <= LONGEST && !value.is_object();
-        let [old, new] = [&self.old, &self.new].map(|value| value.as_ref().filter(is_short));
-        let line = match (kind, old, new) {
-            (Kind::Changed, Some(old), Some(new)) => {
-                format!("{place}  {} → {}", told(old), told(new))
+        let Self { place, class, rule, reason, accepted, .. } = self;
+        let line = format!("{place}  {}", self.what());
+        match accepted {
+            Some(why) => {
+                write!(f, "accepted       {}", printable(&format!("{line}  ({class}; {why})")))
             }
-            (Kind::Added | Kind::Removed, Some(value), None)
-            | (Kind::Added | Kind::Removed, None, Some(value)) => {
-                format!("{place}  {kind}: {}", told(value))
+            None => {
+                write!(f, "{class:13}  {}", printable(&format!("{line}  ({rule}: {reason})")))
             }
-            _ => format!("{place}  {kind}"),
-        };
-        write!(f, "{class:10}  {}", printable(&line))
+        }
     }
 }
 

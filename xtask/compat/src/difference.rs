@@ -2,20 +2,23 @@
 //!
 //! The list is complete by construction: every value that is not equal is at the place of a
 //! difference, or below it. The order of an object's members does not count, and the order of a
-//! list whose items have names does not count either. This module does not know what a difference
-//! means.
+//! list whose items have names does not count either. A value in place means the same as one behind a
+//! `$ref`. This module does not know what a difference means.
 
-use std::collections::BTreeSet;
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ptr;
 
-use indexmap::IndexMap;
+use serde::Serialize;
 use serde_json::Value;
+use strum::Display;
 
-use crate::place::{Place, members};
+use crate::place::{Place, Within, members, resolved};
 
 /// One difference, at the innermost place that has it.
 pub struct Difference<'a> {
     pub place: Place,
+    /// The same place in the older document: behind a `$ref` it is another one.
+    pub at: Place,
     /// The older value; none if it was added.
     pub old: Option<&'a Value>,
     /// The newer value; none if it was removed.
@@ -23,7 +26,9 @@ pub struct Difference<'a> {
 }
 
 /// What happened at a place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Display, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Kind {
     /// Only the newer document has it.
     Added,
@@ -43,47 +48,89 @@ impl Difference<'_> {
     }
 }
 
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Added => "added",
-            Self::Changed => "changed",
-            Self::Removed => "removed",
-        })
-    }
-}
-
 /// Every difference between two documents.
 pub fn differences<'a>(old: &'a Value, new: &'a Value) -> Vec<Difference<'a>> {
-    let mut found = Vec::new();
-    look(Place::root(), Some(old), Some(new), &mut found);
-    found
+    let mut search = Search { documents: [old, new], pairs: HashMap::new(), found: Vec::new() };
+    search.look(&Place::default(), &Place::default(), Some(old), Some(new));
+    search.found
 }
 
-fn look<'a>(
-    place: Place,
-    old: Option<&'a Value>,
-    new: Option<&'a Value>,
-    found: &mut Vec<Difference<'a>>,
-) {
-    if old == new {
-        return;
+/// How many pairs of values behind references are compared, and how many steps a place may have: a
+/// document could make more of them than a machine has time and memory for.
+const MOST_PAIRS: usize = 10_000;
+const MOST_STEPS: usize = 400;
+
+struct Search<'a> {
+    documents: [&'a Value; 2],
+    /// The pairs of values behind references, by their addresses, and whether they differ.
+    pairs: HashMap<[*const Value; 2], bool>,
+    found: Vec<Difference<'a>>,
+}
+
+impl<'a> Search<'a> {
+    fn look(&mut self, place: &Place, at: &Place, old: Option<&'a Value>, new: Option<&'a Value>) {
+        if old == new {
+            return;
+        }
+        if let (Some(old), Some(new)) = (old, new)
+            && old.get("$ref") != new.get("$ref")
+            && !place.is_whole()
+            && !place.has_names()
+        {
+            return self.look_behind(place, at, old, new);
+        }
+        let has_parts = match (old, new) {
+            (Some(Value::Object(_)), Some(Value::Object(_)))
+            | (Some(Value::Array(_)), Some(Value::Array(_))) => true,
+            (None, Some(Value::Object(_) | Value::Array(_)))
+            | (Some(Value::Object(_) | Value::Array(_)), None) => place.is_collection(),
+            _ => false,
+        };
+        if !has_parts || (place.is_whole() && place.within() != Within::Codes) {
+            return self.found(place.clone(), at, old, new);
+        }
+        let [old, new]: [BTreeMap<_, _>; 2] =
+            [old, new].map(|value| value.map(members).unwrap_or_default().into_iter().collect());
+        for name in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
+            let [old, new] = [&old, &new].map(|members| members.get(name).copied());
+            if old != new {
+                self.look(&place.step(name), &at.step(name), old, new);
+            }
+        }
     }
-    let has_parts = match (old, new) {
-        (Some(Value::Object(_)), Some(Value::Object(_)))
-        | (Some(Value::Array(_)), Some(Value::Array(_))) => true,
-        (None, Some(Value::Object(_) | Value::Array(_)))
-        | (Some(Value::Object(_) | Value::Array(_)), None) => place.is_collection(),
-        _ => false,
-    };
-    if !has_parts || (place.is_whole() && !place.is_of_codes()) {
-        found.push(Difference { place, old, new });
-        return;
+
+    /// Compares what is behind different references, each pair once. While a pair is compared, it
+    /// counts as the same: so two schemas that refer to themselves can be.
+    fn look_behind(&mut self, place: &Place, at: &Place, old: &'a Value, new: &'a Value) {
+        let names = [old, new].map(|value| value.get("$ref"));
+        let [from, to] = self.documents;
+        let behind = resolved(from, at, old).zip(resolved(to, place, new));
+        let Some(((at_old, old_end), (_, new_end))) =
+            behind.filter(|_| self.pairs.len() < MOST_PAIRS && place.len() < MOST_STEPS)
+        else {
+            return self.found(place.clone(), at, Some(old), Some(new));
+        };
+        let pair = [ptr::from_ref(old_end), ptr::from_ref(new_end)];
+        if let Some(differs) = self.pairs.get(&pair) {
+            if *differs {
+                self.found(place.clone(), at, Some(old), Some(new));
+            }
+            return;
+        }
+        self.pairs.insert(pair, false);
+        let before = self.found.len();
+        self.look(place, &at_old, Some(old_end), Some(new_end));
+        self.pairs.insert(pair, self.found.len() > before);
+        let is_schema = |name: Option<&Value>| {
+            name.and_then(Value::as_str).is_some_and(|it| it.starts_with("#/components/schemas/"))
+        };
+        // The type of generated code has the name of the component.
+        if names.into_iter().any(is_schema) {
+            self.found(place.step("$ref"), at, names[0], names[1]);
+        }
     }
-    let [old, new]: [IndexMap<_, _>; 2] =
-        [old, new].map(|value| value.map(members).unwrap_or_default());
-    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    for name in names {
-        look(place.step(name), old.get(name).copied(), new.get(name).copied(), found);
+
+    fn found(&mut self, place: Place, at: &Place, old: Option<&'a Value>, new: Option<&'a Value>) {
+        self.found.push(Difference { place, at: at.clone(), old, new });
     }
 }

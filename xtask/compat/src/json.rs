@@ -21,6 +21,14 @@ impl<'de> Deserialize<'de> for Json {
 
 struct Reader;
 
+macro_rules! scalars {
+    ($($visit:ident($scalar:ty)),*) => {
+        $(fn $visit<E>(self, value: $scalar) -> Result<Value, E> {
+            Ok(value.into())
+        })*
+    };
+}
+
 impl<'de> Visitor<'de> for Reader {
     type Value = Value;
 
@@ -32,25 +40,7 @@ impl<'de> Visitor<'de> for Reader {
         Ok(Value::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
+    scalars!(visit_bool(bool), visit_i64(i64), visit_u64(u64), visit_f64(f64), visit_str(&str));
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Value, A::Error> {
         let mut items = Vec::new();
@@ -62,10 +52,12 @@ impl<'de> Visitor<'de> for Reader {
 
     fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Value, A::Error> {
         let mut members = Map::new();
-        while let Some((name, Json(value))) = object.next_entry()? {
-            if members.insert(name, value).is_some() {
-                return Err(A::Error::custom("a member that is there twice"));
+        while let Some(name) = object.next_key::<String>()? {
+            if members.contains_key(&name) {
+                return Err(A::Error::custom(format!("the member {name:?} is there twice")));
             }
+            let Json(value) = object.next_value()?;
+            members.insert(name, value);
         }
         Ok(members.into())
     }

@@ -5,7 +5,7 @@
 //! document    whether two documents can be compared; json and yaml parse them
 //!   → difference  every difference between them, one by one
 //!     → usage       what requests and responses reach
-//!     → class       what each difference means: breaking, additive or words only
+//!     → case        what each difference means, by the table of rules.md; width says what allows more
 //!     → change      how a person is told about it
 //!   → version     which version that needs
 //! ```
@@ -13,10 +13,12 @@
 //! The documents are not trusted. Each step ends within a time that grows with their size, and nothing
 //! of a document reaches a terminal or a log as it is: [`printable`] escapes it.
 //!
-//! A difference that no rule names is breaking. So a change that nobody has thought of does not
+//! A difference that no rule names breaks a client. So a change that nobody has thought of does not
 //! pass.
 
+mod accepted;
 mod args;
+mod case;
 mod change;
 mod class;
 mod difference;
@@ -25,19 +27,22 @@ mod json;
 mod place;
 mod usage;
 mod version;
+mod width;
 mod yaml;
 
 use std::fmt;
 
 use semver::Version;
 
-pub use args::Args;
+pub use accepted::Accepted;
+pub use args::{Args, Format};
 pub use change::{Change, printable};
 pub use class::Class;
 pub use document::Document;
 pub use place::Place;
-pub use yaml::{Position, Yaml, parse as parse_yaml};
+pub use yaml::{Position, positions};
 
+use case::Documents;
 use usage::Usage;
 
 /// What changed, and between which versions.
@@ -48,39 +53,52 @@ pub struct Report {
     pub old: Version,
     /// `info.version` of the newer one.
     pub new: Version,
+    /// What else is to be said.
+    pub notes: Vec<String>,
 }
 
 /// Compares two documents by meaning.
 #[must_use]
 pub fn compare(old: &Document, new: &Document) -> Report {
-    let usage = Usage::of(&old.json);
+    let documents = Documents {
+        old: &old.json,
+        new: &new.json,
+        usage: Usage::of(&old.json),
+        new_usage: Usage::of(&new.json),
+    };
     let changes = difference::differences(&old.json, &new.json)
         .into_iter()
         // `verdict` compares the version with the changes; it is not a change itself.
         .filter(|difference| difference.place.kinds() != ["info", "version"])
         .map(|difference| {
-            let class = class::classify(&old.json, &usage, &difference);
-            Change::new(difference, class)
+            let (rule, uses) = documents.judge(&difference);
+            Change::new(difference, rule, uses.composition.as_deref())
         })
         .collect();
-    Report { changes, old: old.version.clone(), new: new.version.clone() }
+    Report { changes, old: old.version.clone(), new: new.version.clone(), notes: Vec::new() }
 }
 
 impl Report {
-    /// The heaviest class among the changes; none if nothing changed.
+    /// The heaviest class among the changes that are not accepted; none if there is no such change.
     #[must_use]
     pub fn class(&self) -> Option<Class> {
-        self.changes.iter().map(|change| change.class).max()
+        self.changes
+            .iter()
+            .filter(|change| change.accepted.is_none())
+            .map(|change| change.class)
+            .max()
     }
 }
 
 /// The changes, and in the last line what they need.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for change in &self.changes {
-            writeln!(f, "{change}")?;
-        }
-        let Some(class) = self.class() else { return write!(f, "nothing changed") };
+        self.changes.iter().try_for_each(|change| writeln!(f, "{change}"))?;
+        self.notes.iter().try_for_each(|note| writeln!(f, "note: {}", printable(note)))?;
+        let Some(class) = self.class() else {
+            let rest = if self.changes.is_empty() { "" } else { " else" };
+            return write!(f, "nothing{rest} changed");
+        };
         match self.least_version() {
             Ok(_) if !self.old.pre.is_empty() => {
                 write!(f, "{class}; a pre-release promised nothing")

@@ -3,14 +3,14 @@
 
 mod output;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use plant_store_compat::{Args, Document, compare, printable};
+use plant_store_compat::{Accepted, Args, Document, Format, compare, positions, printable};
 
 use output::{Comparison, for_github};
 
@@ -27,8 +27,8 @@ fn main() -> ExitCode {
         Err(error) => {
             let line = printable(&format!("{error:#}"));
             eprintln!("plant-store-compat: {line}");
-            if args.github {
-                println!("{}", for_github("", &line));
+            if args.format == Format::Github {
+                println!("{}", for_github("error", "", &line));
             }
             ExitCode::from(2)
         }
@@ -41,16 +41,23 @@ fn run(args: &Args) -> Result<u8> {
         Some(path) => read(path)?.0,
         None => Document::parse("this version of plant-store-compat", PUBLISHED)?,
     };
-    let report = compare(&pinned, &published);
-    let comparison = Comparison { pinned: &pinned, text: &text, published: &published, report };
-    if args.json {
-        println!("{}", comparison.json());
-    } else {
-        println!("{comparison}");
+    let mut report = compare(&pinned, &published);
+    if let Some(path) = &args.accepted {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+        report.accept(&Accepted::parse(&name, &text)?);
     }
-    if args.github {
-        comparison.annotations(&args.pinned).iter().for_each(|line| println!("{line}"));
-    }
+    let pointers: Vec<String> =
+        report.changes.iter().map(|change| change.place.pointer(&pinned.json)).collect();
+    // The text is read again for its lines: there is memory for it after the documents are gone.
+    let names = [pinned.name, published.name];
+    drop((pinned.json, published.json));
+    let positions = match args.format {
+        Format::Github | Format::Json if !pointers.is_empty() => positions(&text, &pointers),
+        _ => vec![None; pointers.len()],
+    };
+    let comparison = Comparison { names, report, fail_on: args.fail_on, positions };
+    println!("{}", comparison.print(args.format, &args.pinned));
     Ok(comparison.conclusion().1)
 }
 

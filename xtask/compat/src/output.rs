@@ -1,108 +1,149 @@
-//! What the command prints: lines for people, JSON for programs, annotations for GitHub.
+//! What the command prints: lines for people, a changelog, JSON for programs, annotations for GitHub.
 
 use std::cmp::Ordering::Greater;
-use std::fmt;
+use std::fmt::Write;
 use std::path::Path;
 
-use plant_store_compat::{Change, Class, Document, Position, Report, parse_yaml, printable};
+use plant_store_compat::{Change, Class, Format, Position, Report, printable};
 use serde_json::{Value, json};
 
-/// Two documents and what changed between them.
-pub struct Comparison<'a> {
-    pub pinned: &'a Document,
-    /// The text of the pinned document.
-    pub text: &'a str,
-    pub published: &'a Document,
+/// What changed between two documents, and where that is in the pinned one.
+pub struct Comparison {
+    /// The names of the pinned document and of the published one.
+    pub names: [String; 2],
     pub report: Report,
+    /// The lightest class that fails.
+    pub fail_on: Class,
+    /// A position for each change. What was added has the position of the nearest value around it.
+    pub positions: Vec<Option<Position>>,
 }
 
-impl Comparison<'_> {
-    /// What the changes mean, and the exit status.
-    pub fn conclusion(&self) -> (&'static str, u8) {
-        let Report { old, new, .. } = &self.report;
-        match self.report.class() {
-            _ if old.cmp_precedence(new) == Greater => (
-                "the second document is the older one: if the two are swapped, name the pinned one \
-                 first",
-                2,
-            ),
-            None => ("nothing changed", 0),
-            Some(Class::Breaking) => {
-                ("what changed breaks a client: see the lines that begin with `breaking`", 1)
-            }
-            Some(Class::Words | Class::Additive) => ("nothing that changed breaks a client", 0),
+impl Comparison {
+    /// All that is printed. `file` is the pinned document.
+    pub fn print(&self, format: Format, file: &Path) -> String {
+        match format {
+            Format::Text => self.text(),
+            Format::Github => [vec![self.text()], self.annotations(file)].concat().join("\n"),
+            Format::Json => self.json().to_string(),
+            Format::Markdown => self.markdown(),
         }
     }
 
-    /// The same for programs: the values whole, and the lines of the pinned document.
-    pub fn json(&self) -> Value {
-        let document = |document: &Document| json!({"name": document.name, "version": document.version.to_string()});
-        let (conclusion, status) = self.conclusion();
-        let changes: Vec<Value> = self
-            .positions()
+    /// What the changes mean, and the exit status.
+    pub fn conclusion(&self) -> (&'static str, u8) {
+        let Report { old, new, changes, .. } = &self.report;
+        let class = self.report.class();
+        let conclusion = match class {
+            _ if old.cmp_precedence(new) == Greater => {
+                let mend = "the second document is the older one: if the two are swapped, name the \
+                            pinned one first";
+                return (mend, 2);
+            }
+            None if changes.is_empty() => "nothing changed",
+            None => "nothing changed but what is accepted",
+            Some(Class::Wire) => "what changed breaks a client that runs: see `breaks wire`",
+            Some(Class::Source) => {
+                "what changed breaks no client that runs, but code that is compiled against a client \
+                 generated anew: see `breaks source`"
+            }
+            Some(Class::Words | Class::Additive) => "nothing that changed breaks a client",
+        };
+        (conclusion, u8::from(class >= Some(self.fail_on)))
+    }
+
+    fn text(&self) -> String {
+        let Report { changes, old, new, notes } = &self.report;
+        let [pinned, published] = [&self.names[0], &self.names[1]].map(|name| printable(name));
+        let changes = changes.iter().map(ToString::to_string);
+        let notes = notes.iter().map(|note| format!("note: {}", printable(note)));
+        [format!("{new} of {published}, since {old} of {pinned}:")]
             .into_iter()
-            .map(|(change, position)| {
-                json!({
-                    "class": change.class.to_string(),
-                    "place": change.place.to_string(),
-                    "kind": change.kind.to_string(),
-                    "old": change.old,
-                    "new": change.new,
-                    "line": position.map(|(line, _)| line),
-                    "column": position.map(|(_, column)| column),
-                })
-            })
-            .collect();
+            .chain(changes)
+            .chain(notes)
+            .chain([self.conclusion().0.to_owned()])
+            .collect::<Vec<_>>()
+            .join("\n")
+    }
+
+    /// The same for programs: the values whole, and the lines of the pinned document.
+    fn json(&self) -> Value {
+        let Report { changes, old, new, notes } = &self.report;
+        let (conclusion, status) = self.conclusion();
+        let with_position = |(change, position): (&Change, &Option<Position>)| {
+            let mut change = json!(change);
+            change["line"] = json!(position.map(|(line, _)| line));
+            change["column"] = json!(position.map(|(_, column)| column));
+            change
+        };
         json!({
-            "pinned": document(self.pinned),
-            "published": document(self.published),
-            "class": self.report.class().map(|class| class.to_string()),
+            "pinned": {"name": self.names[0], "version": old},
+            "published": {"name": self.names[1], "version": new},
+            "class": self.report.class(),
             "conclusion": conclusion,
             "status": status,
-            "changes": changes,
+            "changes": changes.iter().zip(&self.positions).map(with_position).collect::<Vec<_>>(),
+            "notes": notes,
         })
     }
 
     /// An annotation for each breaking change, and one if the documents may be swapped.
-    pub fn annotations(&self, file: &Path) -> Vec<String> {
+    fn annotations(&self, file: &Path) -> Vec<String> {
         let file = for_property(&file.display().to_string());
-        let mut annotations = Vec::new();
-        if let (conclusion, 2) = self.conclusion() {
-            annotations.push(for_github("", conclusion));
-        }
-        for (change, position) in self.positions() {
-            if change.class == Class::Breaking {
+        let swapped = Some(self.conclusion()).filter(|(_, status)| *status == 2);
+        let swapped = swapped.map(|(conclusion, _)| for_github("error", "", conclusion));
+        let changes = self.report.changes.iter().zip(&self.positions);
+        let breaking = changes
+            .filter(|(change, _)| change.class >= Class::Source && change.accepted.is_none())
+            .map(|(change, position)| {
                 let (line, column) = position.unwrap_or((1, 1));
+                let level = if change.class >= self.fail_on { "error" } else { "warning" };
                 let place = format!(" file={file},line={line},col={column}");
-                annotations.push(for_github(&place, &change.to_string()));
+                for_github(level, &place, &change.to_string())
+            });
+        swapped.into_iter().chain(breaking).collect()
+    }
+
+    fn markdown(&self) -> String {
+        let Report { changes, old, new, .. } = &self.report;
+        let mut page = format!("# {new}, since {old}\n");
+        for (title, class) in [
+            ("Breaks a client that runs", Some(Class::Wire)),
+            ("Breaks code that is compiled against a client generated anew", Some(Class::Source)),
+            ("Is new, and breaks nothing", Some(Class::Additive)),
+            ("Words", Some(Class::Words)),
+            ("Was accepted", None),
+        ] {
+            let of_class = |change: &&Change| {
+                class == Some(change.class).filter(|_| change.accepted.is_none())
+            };
+            let mut items = changes.iter().filter(of_class).peekable();
+            if items.peek().is_some() {
+                let _ = write!(page, "\n## {title}\n\n");
+            }
+            for change in items {
+                let what = code(&format!("{} {}", change.place, change.what()));
+                let why = printable(change.accepted.as_ref().unwrap_or(&change.reason));
+                let _ = writeln!(page, "- {what}: {} (`{}`)", text(&why), change.rule);
             }
         }
-        annotations
-    }
-
-    /// The changes with their positions in the pinned document. What was added there has the position
-    /// of the nearest value around it.
-    fn positions(&self) -> Vec<(&Change, Option<Position>)> {
-        let positions = parse_yaml(self.text).map(|yaml| yaml.positions).unwrap_or_default();
-        let position =
-            |change: &Change| positions.get(&change.place.pointer(&self.pinned.json)).copied();
-        self.report.changes.iter().map(|change| (change, position(change))).collect()
+        let _ = write!(page, "\n{}", self.conclusion().0);
+        page
     }
 }
 
-impl fmt::Display for Comparison<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { changes, old, new } = &self.report;
-        let names = [self.published, self.pinned].map(|document| printable(&document.name));
-        writeln!(f, "{new} of {}, since {old} of {}:", names[0], names[1])?;
-        changes.iter().try_for_each(|change| writeln!(f, "{change}"))?;
-        f.write_str(self.conclusion().0)
-    }
+/// A code span of Markdown.
+fn code(value: &str) -> String {
+    format!("`{}`", printable(value).replace('`', "'"))
 }
 
-/// A command of GitHub's runner that shows an error. The message is one line.
-pub fn for_github(place: &str, message: &str) -> String {
-    format!("::error{place}::{}", message.replace('%', "%25"))
+/// A text in Markdown, in which nothing of the documents is markup.
+fn text(value: &str) -> String {
+    value.replace(['<', '[', '`', '|'], "'")
+}
+
+/// A command of GitHub's runner that shows an error or a warning. The message is one line.
+pub fn for_github(level: &str, place: &str, message: &str) -> String {
+    format!("::{level}{place}::{}", message.replace('%', "%25"))
 }
 
 /// A value of such a command, as the runner's toolkit escapes it.

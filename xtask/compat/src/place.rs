@@ -1,50 +1,23 @@
 //! A place in an OpenAPI document, and what the steps to it are.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt;
 
-use anyhow::{Context, Result, ensure};
-use indexmap::IndexMap;
+use anyhow::{Context, ensure};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::yaml::escaped;
 
 /// Members that are only text for people. The licence is that of the document.
-const WORDS: &[&str] = &[
-    "contact",
-    "description",
-    "example",
-    "examples",
-    "externalDocs",
-    "license",
-    "summary",
-    "termsOfService",
-    "title",
-];
+const WORDS: &str = "contact description example examples externalDocs license summary termsOfService \
+                     title";
 
 /// Members that hold a list, or names that the contract chooses: the next step is not a keyword.
-const NAMES: &[&str] = &[
-    "allOf",
-    "anyOf",
-    "callbacks",
-    "content",
-    "encoding",
-    "headers",
-    "links",
-    "mapping",
-    "oneOf",
-    "parameters",
-    "paths",
-    "properties",
-    "requestBodies",
-    "required",
-    "responses",
-    "schemas",
-    "scopes",
-    "securitySchemes",
-    "servers",
-    "tags",
-    "variables",
-];
+const NAMES: &str = "allOf anyOf callbacks content encoding headers links mapping oneOf parameters paths \
+                     properties requestBodies required responses schemas scopes securitySchemes servers \
+                     tags variables";
 
 /// The values that a schema has now: others may come.
 pub(crate) const OPEN_ENUM: &str = "x-extensible-enum";
@@ -53,65 +26,116 @@ pub(crate) const OPEN_ENUM: &str = "x-extensible-enum";
 pub(crate) const ERROR_CODES: &str = "x-error-codes";
 
 /// The steps from the root of a document to a value.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place(Vec<String>);
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Place(Vec<Step>);
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Step {
+    text: String,
+    /// Whether the contract chose the text: it is no keyword of OpenAPI.
+    is_name: bool,
+    /// What the value after this step is.
+    within: Within,
+}
+
+/// What a value is, and all that is in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) enum Within {
+    /// Members that OpenAPI describes.
+    #[default]
+    Contract,
+    /// The values of an `enum`.
+    Enum,
+    /// Only text for people.
+    Words,
+    /// A plain value.
+    Data,
+    /// An extension of OpenAPI.
+    Extension,
+    /// An extension with values by which clients decide.
+    Codes,
+}
+
+impl Within {
+    fn of(kind: &str) -> Self {
+        match kind {
+            "enum" => Self::Enum,
+            "default" | "security" => Self::Data,
+            OPEN_ENUM | ERROR_CODES => Self::Codes,
+            _ if kind.starts_with("x-") => Self::Extension,
+            _ if is_word(kind) => Self::Words,
+            _ => Self::Contract,
+        }
+    }
+}
+
+impl Step {
+    fn kind(&self) -> &str {
+        if self.is_name { "*" } else { &self.text }
+    }
+}
 
 impl Place {
-    /// The whole document.
-    pub(crate) fn root() -> Self {
-        Self(Vec::new())
-    }
-
     /// One step further.
-    pub(crate) fn step(&self, step: &str) -> Self {
-        Self(self.0.iter().cloned().chain([step.to_owned()]).collect())
+    pub(crate) fn step(&self, text: &str) -> Self {
+        let mut place = self.clone();
+        place.push(text);
+        place
     }
 
-    /// One step back; none from the root.
-    pub(crate) fn parent(&self) -> Option<Self> {
-        self.0.split_last().map(|(_, steps)| Self(steps.to_owned()))
+    /// Takes one step further.
+    pub(crate) fn push(&mut self, text: &str) {
+        // No path and no status starts with `x-`.
+        let is_extension = text.starts_with("x-")
+            && matches!(self.kinds()[..], ["paths"] | ["paths", "*", _, "responses"]);
+        let is_value = !matches!(self.within(), Within::Contract | Within::Words);
+        let is_name = !is_extension && (is_value || self.has_names());
+        let within = match self.within() {
+            Within::Contract => Within::of(if is_name { "*" } else { text }),
+            within => within,
+        };
+        self.0.push(Step { text: text.to_owned(), is_name, within });
     }
 
-    /// The steps as the document has them.
-    pub(crate) fn steps(&self) -> &[String] {
-        &self.0
+    /// Takes one step back.
+    pub(crate) fn pop(&mut self) {
+        self.0.pop();
+    }
+
+    /// How many steps there are.
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The text of a step as the document has it; empty if there is no such step.
+    pub(crate) fn text(&self, step: usize) -> &str {
+        self.0.get(step).map_or("", |step| &step.text)
+    }
+
+    /// The text of the last step.
+    pub(crate) fn name(&self) -> &str {
+        self.0.last().map_or("", |step| &step.text)
     }
 
     /// The steps, with `*` for every step that is not a keyword of OpenAPI. A property may have the
     /// name `description`, and then it is not text for people.
     pub(crate) fn kinds(&self) -> Vec<&str> {
-        let mut kinds: Vec<&str> = Vec::new();
-        let mut data = false;
-        for step in &self.0 {
-            let is_name = data || kinds.last().is_some_and(|kind| NAMES.contains(kind));
-            // No path and no status starts with `x-`.
-            let is_extension = step.starts_with("x-")
-                && matches!(kinds[..], ["paths"] | ["paths", "*", _, "responses"]);
-            let kind = if is_name && !is_extension { "*" } else { step };
-            data = data || kind == "enum" || is_data(kind);
-            kinds.push(kind);
-        }
-        kinds
+        self.0.iter().map(Step::kind).collect()
     }
 
-    /// Whether the value is only text for people.
-    pub(crate) fn is_words(&self) -> bool {
-        self.kinds().iter().any(|kind| WORDS.contains(kind))
+    /// Whether it fits a pattern of the rules.
+    pub(crate) fn fits(&self, pattern: &[&str]) -> bool {
+        fits(&self.0, pattern)
     }
 
-    /// Whether the value is, or is in, an extension of OpenAPI.
-    pub(crate) fn is_extension(&self) -> bool {
-        self.kinds().iter().any(|kind| kind.starts_with("x-"))
-    }
-
-    /// Whether the value is, or is in, a list of values by which clients decide.
-    pub(crate) fn is_of_codes(&self) -> bool {
-        self.kinds().iter().any(|kind| matches!(*kind, OPEN_ENUM | ERROR_CODES))
+    /// What the value is.
+    pub(crate) fn within(&self) -> Within {
+        self.0.last().map_or(Within::Contract, |step| step.within)
     }
 
     /// Whether the value is compared as a whole, not member by member.
     pub(crate) fn is_whole(&self) -> bool {
-        self.is_words() || self.kinds().iter().any(|kind| is_data(kind))
+        !matches!(self.within(), Within::Contract | Within::Enum)
     }
 
     /// Whether an absent value means the same as an empty one here.
@@ -126,12 +150,12 @@ impl Place {
 
     /// Whether the next steps are names, not keywords.
     pub(crate) fn has_names(&self) -> bool {
-        self.kinds().last().is_some_and(|kind| NAMES.contains(kind))
+        self.0.last().is_some_and(|step| !step.is_name && is_in(NAMES, &step.text))
     }
 
     /// The value at this place of a document.
     pub(crate) fn find<'a>(&self, document: &'a Value) -> Option<&'a Value> {
-        self.0.iter().try_fold(document, |value, step| Some(member(value, step)?.1))
+        self.0.iter().try_fold(document, |value, step| Some(member(value, &step.text)?.1))
     }
 
     /// The JSON pointer (RFC 6901) of this place, or of its nearest ancestor that the document has.
@@ -139,7 +163,7 @@ impl Place {
     pub fn pointer(&self, document: &Value) -> String {
         let (mut pointer, mut value) = (String::new(), document);
         for step in &self.0 {
-            let Some((step, member)) = member(value, step) else { break };
+            let Some((step, member)) = member(value, &step.text) else { break };
             pointer.push('/');
             pointer.push_str(&escaped(&step));
             value = member;
@@ -148,42 +172,60 @@ impl Place {
     }
 }
 
-/// Whether such a member holds a plain value, in which no step is a keyword of OpenAPI.
-fn is_data(kind: &str) -> bool {
-    matches!(kind, "default" | "security") || kind.starts_with("x-")
+fn is_in(list: &str, word: &str) -> bool {
+    list.split_ascii_whitespace().any(|one| one == word)
+}
+
+fn fits(steps: &[Step], pattern: &[&str]) -> bool {
+    match (steps, pattern) {
+        (_, ["..", rest @ ..]) => (0..=steps.len()).any(|skipped| fits(&steps[skipped..], rest)),
+        ([step, steps @ ..], [wanted, pattern @ ..]) => {
+            let is_wanted = |one: &str| match one.strip_prefix('=') {
+                Some(text) => text == step.text,
+                None => one == "_" || one == step.kind(),
+            };
+            wanted.split(',').any(is_wanted) && fits(steps, pattern)
+        }
+        _ => steps.is_empty() && pattern.is_empty(),
+    }
 }
 
 /// Whether such a member is only text for people.
 pub(crate) fn is_word(kind: &str) -> bool {
-    WORDS.contains(&kind)
+    is_in(WORDS, kind)
 }
 
-/// The values one step further. The members of an object are found by their names. The items of a
-/// list are found by their names if each has a different one, else by their positions.
-pub(crate) fn members(value: &Value) -> IndexMap<String, &Value> {
+/// The values one step further, in their order. The members of an object are found by their names. The
+/// items of a list are found by their names if each has a different one, else by their positions.
+pub(crate) fn members(value: &Value) -> Vec<(Cow<'_, str>, &Value)> {
     match value {
         Value::Object(members) => {
-            members.iter().map(|(name, member)| (name.clone(), member)).collect()
+            members.iter().map(|(name, member)| (name.into(), member)).collect()
         }
         Value::Array(items) => {
-            let name = |item: &Value| match item {
-                Value::String(name) => Some(name.clone()),
-                Value::Number(number) => Some(number.to_string()),
-                item => item["name"]
-                    .as_str()
-                    .map(str::to_owned)
-                    .or_else(|| Some(item["error"].as_u64()?.to_string())),
-            };
-            items
-                .iter()
-                .map(|item| Some((name(item)?, item)))
-                .collect::<Option<IndexMap<_, _>>>()
-                .filter(|named| named.len() == items.len())
-                .unwrap_or_else(|| {
-                    (0..items.len()).map(|position| position.to_string()).zip(items).collect()
-                })
+            let mut seen = HashSet::new();
+            let named = items.iter().map(|item| {
+                let name = name_of(item)?;
+                seen.insert(name.clone()).then_some((name, item))
+            });
+            named.collect::<Option<_>>().unwrap_or_else(|| {
+                items.iter().enumerate().map(|(at, item)| (at.to_string().into(), item)).collect()
+            })
         }
-        _ => IndexMap::new(),
+        _ => Vec::new(),
+    }
+}
+
+/// The name of an item: the text itself, its `name`, the component that it refers to, its `error`.
+fn name_of(item: &Value) -> Option<Cow<'_, str>> {
+    match item {
+        Value::String(name) => Some(name.into()),
+        Value::Number(number) => Some(number.to_string().into()),
+        item => {
+            let name = item["name"].as_str();
+            let name = name.or_else(|| item["$ref"].as_str()?.rsplit('/').next());
+            name.map(Cow::from).or_else(|| Some(item["error"].as_u64()?.to_string().into()))
+        }
     }
 }
 
@@ -193,19 +235,21 @@ fn member<'a>(value: &'a Value, step: &str) -> Option<(String, &'a Value)> {
         return Some((step.to_owned(), members.get(step)?));
     }
     let items = members(value);
-    let (position, _, item) = items.get_full(step)?;
-    Some((position.to_string(), *item))
+    let position = items.iter().position(|(name, _)| name == step)?;
+    Some((position.to_string(), items[position].1))
 }
 
 /// Where a `$ref` leads. It fails if the comparison does not follow it: a change there would seem
 /// harmless.
-pub(crate) fn target<'a>(document: &'a Value, reference: &str) -> Result<(Place, &'a Value)> {
+pub(crate) fn target<'a>(
+    document: &'a Value,
+    reference: &str,
+) -> anyhow::Result<(Place, &'a Value)> {
     let steps = reference.strip_prefix("#/").into_iter().flat_map(|steps| steps.split('/'));
-    let place = steps
-        .map(|step| step.replace("~1", "/").replace("~0", "~"))
-        .fold(Place::root(), |place, step| place.step(&step));
+    let mut place = Place::default();
+    steps.for_each(|step| place.push(&step.replace("~1", "/").replace("~0", "~")));
     let is_followed = match place.kinds()[..] {
-        ["components", kind, _, ..] => NAMES.contains(&kind),
+        ["components", kind, _, ..] => is_in(NAMES, kind),
         ["paths", _, ..] => true,
         _ => false,
     };
@@ -221,11 +265,33 @@ pub(crate) fn target<'a>(document: &'a Value, reference: &str) -> Result<(Place,
     Ok((place, value))
 }
 
+/// Where a value leads through every `$ref` at its top; none if that is a loop.
+pub(crate) fn resolved<'a>(
+    document: &'a Value,
+    place: &Place,
+    value: &'a Value,
+) -> Option<(Place, &'a Value)> {
+    let mut found = (place.clone(), value);
+    for _ in 0..100 {
+        match found.1["$ref"].as_str() {
+            Some(reference) => found = target(document, reference).ok()?,
+            None => return Some(found),
+        }
+    }
+    None
+}
+
 /// A JSON pointer, but an item of a list that has a name is written by its name, not by its
 /// position.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#")?;
-        self.0.iter().try_for_each(|step| write!(f, "/{}", escaped(step)))
+        self.0.iter().try_for_each(|step| write!(f, "/{}", escaped(&step.text)))
+    }
+}
+
+impl Serialize for Place {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }

@@ -1,56 +1,81 @@
 //! What a document uses: which of its parts are used by requests and which by responses, through
 //! every `$ref`, and which security schemes and tags its operations have.
 //!
-//! If a discriminator names schemas, every part counts as unclear. Otherwise a part could seem to be
-//! used by requests alone.
+//! If a discriminator names schemas that no list beside it has, every part counts as unclear.
+//! Otherwise a part could seem to be used by requests alone.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use serde_json::Value;
 
 use crate::place::{Place, is_word, members, target};
 
-/// What uses a part of a document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Side {
-    /// What a consumer sends.
-    Request,
-    /// What a consumer receives.
-    Response,
-    /// A callback, or a composition, whose parts limit each other. It is unclear what a change
-    /// means there.
-    Unclear,
+/// What uses a part of a document: a set of the four below.
+pub type Sides = u8;
+
+/// What a consumer sends.
+pub const REQUEST: Sides = 1;
+/// What a consumer receives.
+pub const RESPONSE: Sides = 2;
+/// A callback, or a schema below `not`. It is unclear what a change means there.
+pub const UNCLEAR: Sides = 4;
+/// A composition, whose parts limit each other.
+pub const COMPOSED: Sides = 8;
+
+/// The uses of a place.
+#[derive(Clone, Default)]
+pub struct Uses {
+    pub sides: Sides,
+    /// A composition that it is a part of.
+    pub composition: Option<Rc<str>>,
 }
 
 /// What a document uses.
 #[derive(Default)]
 pub struct Usage {
-    /// `None` is for a place outside of requests and responses.
-    sides: BTreeMap<Place, BTreeSet<Option<Side>>>,
-    schemes: BTreeSet<String>,
-    tags: BTreeSet<String>,
+    /// The places where a use begins: it holds for all below them.
+    uses: HashMap<Place, Uses>,
+    /// The places that were followed, each once for each use.
+    entered: HashSet<(Place, Sides)>,
+    schemes: HashSet<String>,
+    tags: HashSet<String>,
+    /// The members that the parts of compositions describe or require.
+    composed: HashSet<String>,
     is_incomplete: bool,
 }
 
 impl Usage {
-    /// Follows a document from its operations.
+    /// Follows a document from its operations. The list of what is left replaces recursion: a chain of
+    /// references may be as long as the document.
     pub fn of(document: &Value) -> Self {
         let mut usage = Self::default();
-        for part in ["paths", "security"] {
-            usage.follow(document, part);
+        let start = |part| (Place::default().step(part), &document[part], Uses::default());
+        let mut left = vec![start("paths"), start("security")];
+        while let Some((mut place, value, uses)) = left.pop() {
+            if usage.entered.insert((place.clone(), uses.sides)) {
+                usage.note_uses(&place, &uses);
+                usage.walk(document, &mut place, value, uses, &mut left);
+            }
         }
         usage
     }
 
-    /// Whether this place is used on this side alone. If the document does not have it, its nearest
-    /// ancestor counts.
-    pub fn is_only(&self, side: Side, place: &Place) -> bool {
-        !self.is_incomplete && self.sides(place) == BTreeSet::from([Some(side)])
-    }
-
-    /// Whether it is unclear what a change at this place means.
-    pub fn is_unclear(&self, place: &Place) -> bool {
-        self.is_incomplete || self.sides(place).contains(&Some(Side::Unclear))
+    /// What uses this place. What holds for a place around it holds for it, too.
+    pub fn at(&self, place: &Place) -> Uses {
+        let mut found = Uses::default();
+        let mut place = place.clone();
+        loop {
+            if let Some(uses) = self.uses.get(&place) {
+                found.sides |= uses.sides;
+                found.composition = found.composition.or_else(|| uses.composition.clone());
+            }
+            if place.len() == 0 {
+                found.sides |= if self.is_incomplete { UNCLEAR } else { 0 };
+                return found;
+            }
+            place.pop();
+        }
     }
 
     pub fn has_scheme(&self, name: &str) -> bool {
@@ -61,76 +86,90 @@ impl Usage {
         self.tags.contains(name)
     }
 
-    fn sides(&self, place: &Place) -> BTreeSet<Option<Side>> {
-        let mut place = Some(place.clone());
-        while let Some(here) = place {
-            if let Some(sides) = self.sides.get(&here) {
-                return sides.clone();
-            }
-            place = here.parent();
-        }
-        BTreeSet::new()
+    pub fn has_composed(&self, member: &str) -> bool {
+        self.composed.contains(member)
     }
 
-    /// Follows a value and all that it leads to, each place once for each side. The list of what is
-    /// left replaces recursion: a chain of references may be as long as the document.
-    fn follow(&mut self, document: &Value, part: &str) {
-        let mut left = vec![(Place::root().step(part), &document[part], None)];
-        while let Some((place, value, side)) = left.pop() {
-            let side = side_of(&place, value, side);
-            if !self.sides.entry(place.clone()).or_default().insert(side) {
-                continue;
+    fn note_uses(&mut self, place: &Place, uses: &Uses) {
+        let known = self.uses.entry(place.clone()).or_default();
+        known.sides |= uses.sides;
+        known.composition = known.composition.take().or_else(|| uses.composition.clone());
+    }
+
+    fn walk<'a>(
+        &mut self,
+        document: &'a Value,
+        place: &mut Place,
+        value: &'a Value,
+        mut uses: Uses,
+        left: &mut Vec<(Place, &'a Value, Uses)>,
+    ) {
+        if !(value.is_object() || value.is_array()) {
+            return;
+        }
+        let more = sides_of(place, value, uses.sides);
+        if more != uses.sides {
+            if more & !uses.sides & COMPOSED != 0 {
+                uses.composition = Some(place.to_string().into());
             }
-            self.note(&place, value);
-            if place.is_whole() {
-                continue;
-            }
-            if let Some(reference) = value["$ref"].as_str() {
-                // `Document` refuses a reference that is not followed.
-                left.extend(target(document, reference).map(|(place, value)| (place, value, side)));
-            }
-            left.extend(
-                members(value).into_iter().map(|(step, member)| (place.step(&step), member, side)),
-            );
+            uses.sides = more;
+            self.note_uses(place, &uses);
+        }
+        self.note(place, value, uses.sides);
+        if place.is_whole() {
+            return;
+        }
+        if let Some(reference) = value["$ref"].as_str() {
+            // `Document` refuses a reference that is not followed.
+            left.extend(target(document, reference).map(|(at, value)| (at, value, uses.clone())));
+        }
+        for (step, member) in members(value) {
+            place.push(&step);
+            self.walk(document, place, member, uses.clone(), left);
+            place.pop();
         }
     }
 
-    fn note(&mut self, place: &Place, value: &Value) {
-        match place.kinds().last().copied() {
-            Some("security") => {
-                self.schemes.extend(items(value).flat_map(|one| members(one).into_keys()));
-            }
-            Some("tags") => {
-                self.tags.extend(items(value).filter_map(Value::as_str).map(str::to_owned));
-            }
-            // It names schemas without a `$ref`, so they are not followed.
-            Some("discriminator") => self.is_incomplete = true,
-            _ => {}
+    fn note(&mut self, place: &Place, value: &Value, sides: Sides) {
+        let is_keyword = |name| place.name() == name && place.kinds().last() == Some(&name);
+        if sides & COMPOSED != 0 && (is_keyword("properties") || is_keyword("required")) {
+            self.composed.extend(members(value).into_iter().map(|(name, _)| name.into_owned()));
+        } else if is_keyword("security") {
+            let schemes = items(value).flat_map(members);
+            self.schemes.extend(schemes.map(|(scheme, _)| scheme.into_owned()));
+        } else if is_keyword("tags") {
+            self.tags.extend(items(value).filter_map(Value::as_str).map(str::to_owned));
+        } else if value.get("discriminator").is_some() && !place.has_names() {
+            // Without a list beside it, it names schemas that no `$ref` leads to.
+            self.is_incomplete |= value.get("oneOf").or(value.get("anyOf")).is_none();
         }
     }
 }
 
-/// The side of a value. `side` is that of what leads to it.
-fn side_of(place: &Place, value: &Value, side: Option<Side>) -> Option<Side> {
+/// The uses of a value. `sides` is that of what leads to it.
+fn sides_of(place: &Place, value: &Value, sides: Sides) -> Sides {
     match place.kinds().last().copied() {
-        _ if side.is_some() && !place.has_names() && is_composition(value) => Some(Side::Unclear),
-        _ if side.is_some() => side,
-        Some("requestBody" | "parameters") => Some(Side::Request),
-        Some("responses") => Some(Side::Response),
-        Some("callbacks") => Some(Side::Unclear),
-        _ => None,
+        Some("not") if sides != 0 => sides | UNCLEAR,
+        _ if sides != 0 && !place.has_names() && is_composition(value) => sides | COMPOSED,
+        _ if sides != 0 => sides,
+        Some("requestBody" | "parameters") => REQUEST,
+        Some("responses") => RESPONSE,
+        Some("callbacks") => UNCLEAR,
+        _ => 0,
     }
 }
 
 /// Whether a schema has parts that limit each other. An `allOf` of one part, with only words beside
 /// it, is the same as that part: this is how OpenAPI 3.0 gives a reference a description.
 fn is_composition(schema: &Value) -> bool {
-    let is_one_part = schema["allOf"].as_array().is_some_and(|parts| parts.len() == 1)
-        && members(schema)
-            .keys()
-            .all(|key| matches!(&key[..], "allOf" | "nullable" | "deprecated") || is_word(key));
-    let composes = |key: &&str| schema.get(key).is_some();
-    ["allOf", "anyOf", "oneOf", "not"].iter().any(composes) && !is_one_part
+    let Value::Object(schema) = schema else { return false };
+    let is_one_part = || {
+        let is_harmless =
+            |key: &String| matches!(&key[..], "allOf" | "nullable" | "deprecated") || is_word(key);
+        schema.get("allOf").and_then(Value::as_array).is_some_and(|parts| parts.len() == 1)
+            && schema.keys().all(is_harmless)
+    };
+    ["allOf", "anyOf", "oneOf", "not"].iter().any(|key| schema.contains_key(*key)) && !is_one_part()
 }
 
 fn items(list: &Value) -> impl Iterator<Item = &Value> {

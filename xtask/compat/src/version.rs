@@ -19,7 +19,7 @@ impl Report {
         };
         Ok(match self.class() {
             _ if !old.pre.is_empty() => old.clone(),
-            Some(Class::Breaking) => Version::new(next(old.major)?, 0, 0),
+            Some(Class::Source | Class::Wire) => Version::new(next(old.major)?, 0, 0),
             Some(Class::Additive) => Version::new(old.major, next(old.minor)?, 0),
             Some(Class::Words) | None => Version::new(old.major, old.minor, old.patch),
         })

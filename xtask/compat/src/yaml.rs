@@ -6,6 +6,7 @@
 //! more than a memory does.
 
 use std::collections::HashMap;
+use std::fmt::Write;
 
 use anyhow::{Context, Result, bail, ensure};
 use saphyr_parser::{Event, Marker, Parser, ScalarStyle, StrInput};
@@ -17,34 +18,45 @@ const DEEPEST: usize = 127;
 /// A line and a column, both from 1.
 pub type Position = (usize, usize);
 
-/// What a text in YAML or JSON holds, and the positions of its values by their JSON pointers. The
-/// position of a member is that of its name.
-pub struct Yaml {
-    /// The value.
-    pub json: Value,
-    /// The positions.
-    pub positions: HashMap<String, Position>,
+/// Parses a text that is one document.
+pub fn parse(text: &str) -> Result<Value> {
+    read(text, &mut HashMap::new())
 }
 
-/// Parses a text that is one document.
-pub fn parse(text: &str) -> Result<Yaml> {
-    let mut reader =
-        Reader { parser: Parser::new_from_str(text), positions: HashMap::new(), depth: 0 };
+/// The positions of values, by their JSON pointers, in a text in YAML or JSON. The position of a member
+/// is that of its name.
+#[must_use]
+pub fn positions(text: &str, pointers: &[String]) -> Vec<Option<Position>> {
+    let mut wanted = pointers.iter().map(|pointer| (pointer.clone(), None)).collect();
+    let is_read = read(text, &mut wanted).is_ok();
+    pointers.iter().map(|pointer| wanted[pointer].filter(|_| is_read)).collect()
+}
+
+type Wanted = HashMap<String, Option<Position>>;
+
+fn read(text: &str, wanted: &mut Wanted) -> Result<Value> {
+    let parser = Parser::new_from_str(text);
+    let keeps_values = wanted.is_empty();
+    let mut reader = Reader { parser, wanted, pointer: String::new(), keeps_values, depth: 0 };
     while matches!(
         reader.parser.peek(),
         Some(Ok((Event::StreamStart | Event::DocumentStart(_), _)))
     ) {
         reader.next()?;
     }
-    let json = reader.value("")?;
+    let value = reader.value()?;
     let ends = [reader.next()?.0, reader.next()?.0];
     ensure!(ends == [Event::DocumentEnd, Event::StreamEnd], "there is more than one document");
-    Ok(Yaml { json, positions: reader.positions })
+    Ok(value)
 }
 
 struct Reader<'a> {
     parser: Parser<'a, StrInput<'a>>,
-    positions: HashMap<String, Position>,
+    wanted: &'a mut Wanted,
+    /// Where the reader is.
+    pointer: String,
+    /// Whether the values are wanted, too: they need several times the memory of the text.
+    keeps_values: bool,
     /// How many objects and lists are open.
     depth: usize,
 }
@@ -55,9 +67,16 @@ impl<'a> Reader<'a> {
         Ok((event, span.start))
     }
 
-    fn value(&mut self, pointer: &str) -> Result<Value> {
+    /// Notes where a value begins, if that is wanted and not known.
+    fn note(&mut self, at: Marker) {
+        if let Some(position) = self.wanted.get_mut(&self.pointer) {
+            position.get_or_insert((at.line(), at.col() + 1));
+        }
+    }
+
+    fn value(&mut self) -> Result<Value> {
         let (event, at) = self.next()?;
-        self.positions.entry(pointer.to_owned()).or_insert_with(|| position(at));
+        self.note(at);
         let is_list = match event {
             Event::Scalar(text, ScalarStyle::Plain, _, None) => return Ok(plain(&text)),
             Event::Scalar(text, _, _, None) => return Ok(text.into()),
@@ -68,22 +87,28 @@ impl<'a> Reader<'a> {
         };
         self.depth += 1;
         ensure!(self.depth <= DEEPEST, "line {}: more than {DEEPEST} levels", at.line());
-        let value = if is_list { self.items(pointer)? } else { self.members(pointer)? };
+        let value = if is_list { self.items()? } else { self.members()? };
         self.depth -= 1;
         Ok(value)
     }
 
-    fn items(&mut self, pointer: &str) -> Result<Value> {
-        let mut items = Vec::new();
+    fn items(&mut self) -> Result<Value> {
+        let (mut items, mut count) = (Vec::new(), 0);
+        let outside = self.pointer.len();
         while !self.is_at(&Event::SequenceEnd) {
-            items.push(self.value(&format!("{pointer}/{}", items.len()))?);
+            let _ = write!(self.pointer, "/{count}");
+            let item = self.value()?;
+            count += 1;
+            items.extend(Some(item).filter(|_| self.keeps_values));
+            self.pointer.truncate(outside);
         }
         self.next()?;
         Ok(items.into())
     }
 
-    fn members(&mut self, pointer: &str) -> Result<Value> {
+    fn members(&mut self) -> Result<Value> {
         let mut members = Map::new();
+        let outside = self.pointer.len();
         loop {
             let (event, at) = self.next()?;
             let name = match event {
@@ -91,21 +116,24 @@ impl<'a> Reader<'a> {
                 Event::Scalar(name, _, _, None) => name.into_owned(),
                 _ => bail!("line {}: the name of a member is expected", at.line()),
             };
-            let pointer = format!("{pointer}/{}", escaped(&name));
-            self.positions.insert(pointer.clone(), position(at));
-            let value = self.value(&pointer)?;
-            let before = members.insert(name, value);
-            ensure!(before.is_none(), "line {}: a member that is there twice", at.line());
+            let line = at.line();
+            ensure!(
+                !members.contains_key(&name),
+                "line {line}: the member {name:?} is there twice"
+            );
+            let _ = write!(self.pointer, "/{}", escaped(&name));
+            self.note(at);
+            let value = self.value()?;
+            if self.keeps_values {
+                members.insert(name, value);
+            }
+            self.pointer.truncate(outside);
         }
     }
 
     fn is_at(&mut self, event: &Event<'_>) -> bool {
         matches!(self.parser.peek(), Some(Ok((next, _))) if next == event)
     }
-}
-
-fn position(marker: Marker) -> Position {
-    (marker.line(), marker.col() + 1)
 }
 
 /// An unquoted value.

@@ -1,15 +1,10 @@
 //! Which older document the compatibility check takes from a real history.
 
-use std::path::Path;
-
-use plant_store_chores::compat::{DOCUMENT, Document, older};
+use plant_store_chores::compat::DOCUMENT;
 use serde_json::Value;
 
-use super::mutated;
 use super::repository::{Repository, described};
-
-const MERGE_BASE: &str = "the merge base with origin/main";
-const LAST_OTHER: &str = "the last commit with another document";
+use super::{BREAK, mutated};
 
 #[test]
 fn a_branch_is_compared_with_the_merge_base() {
@@ -22,49 +17,73 @@ fn a_branch_is_compared_with_the_merge_base() {
     repository.push("main");
     for state in ["checkout --quiet branch", "checkout --quiet --detach"] {
         repository.git(state);
-        repository.assert_older("new", "old", MERGE_BASE, "main~1");
-        repository.assert_older("not committed", "old", MERGE_BASE, "main~1");
+        repository.assert_older("new", "old", "main~1");
+        repository.assert_older("not committed", "old", "main~1");
     }
+    // A change that the branch made and took back was never published.
+    repository.assert_older("old", "oldest", "main~2");
 }
 
 #[test]
-fn a_branch_without_a_change_is_compared_with_the_document_before_the_merge_base() {
+fn after_a_push_or_a_merge_main_is_compared_with_the_document_before() {
     let repository = Repository::with(&["oldest", "old", "same"]);
     repository.commit("README.md", "words");
     repository.push("main");
+    repository.assert_older("same", "old", "main~2");
+
+    let repository = Repository::with(&["old"]);
     repository.git("checkout --quiet -b branch");
-    repository.assert_older("same", "old", LAST_OTHER, "main~2");
-    // A change that the branch made and took back was never published.
-    repository.commit(DOCUMENT, &described("done"));
-    repository.commit(DOCUMENT, &described("same"));
-    repository.assert_older("same", "old", LAST_OTHER, "main~2");
+    repository.commit(DOCUMENT, &described("half"));
+    repository.commit(DOCUMENT, &described("new"));
+    repository.git("checkout --quiet main");
+    repository.commit("README.md", "words");
+    repository.git("merge --quiet --no-edit branch");
+    repository.push("main");
+    repository.assert_older("new", "old", "main~2");
 }
 
 #[test]
-fn a_breaking_last_commit_on_main_fails_after_its_push() {
+fn a_breaking_last_commit_on_main_fails_after_its_push_unless_it_is_accepted() {
     let repository = Repository::with(&["old"]);
-    let broken = mutated(&[r#"set /info/description "old""#, "remove Plant/properties/tag"]);
+    let broken = mutated(&[r#"set /info/description "old""#, BREAK]);
     repository.commit(DOCUMENT, &broken.to_string());
     repository.commit("README.md", "words");
     repository.push("main");
 
-    let output = repository.compat(&[]);
-    let hash = repository.git("rev-parse --short HEAD~2");
-    let printed = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(
-        printed.lines().collect::<Vec<_>>(),
-        [
-            &format!("{DOCUMENT} 1.0.0, since 1.0.0 of {LAST_OTHER} ({hash}):")[..],
-            "breaking    #/components/schemas/Plant/properties/tag  removed",
-            "breaking; needs 2.0.0 or larger",
-        ],
+    let hash = &repository.git("rev-parse HEAD~2")[..7];
+    let place = "#/components/schemas/Plant/properties/tag";
+    let first = format!(
+        "{DOCUMENT} 1.0.0, since 1.0.0 of the last commit with another document ({hash}):\n"
     );
-    assert_eq!(output.status.code(), Some(1));
-    assert_eq!(
-        String::from_utf8_lossy(&output.stderr),
-        "xtask: info.version is 1.0.0, was 1.0.0, and must be 2.0.0 or larger: set VERSION in \
-         server/api/src/document.rs, then run `cargo xtask generate`\n",
+    let removed = "member-removed: a client may send it, or wait for it";
+    let failed = format!(
+        "{first}breaks wire    {place}  removed  ({removed})\n\
+         breaks wire; needs 2.0.0 or larger\n\
+         xtask: info.version is 1.0.0, was 1.0.0, and must be 2.0.0 or larger: set VERSION in \
+         server/api/src/document.rs, then run `cargo xtask generate`\n"
     );
+    assert_eq!(repository.compat(&[]), (failed, Some(1)));
+
+    let entry = |place: &str, reason: &str| {
+        format!(
+            "[[change]]\nplace = {place:?}\nchange = \"removed\"\n{reason}\ndate = 2026-11-23\n"
+        )
+    };
+    let accepted = [entry(place, "reason = \"why\""), entry("#/a", "reason = \"why\"")].concat();
+    repository.write("openapi/accepted-changes.toml", &accepted);
+    let passed = format!(
+        "{first}accepted       {place}  removed  (breaks wire; 2026-11-23: why)\n\
+         note: nothing changes any more as accepted: #/a  removed\n\
+         nothing else changed\n"
+    );
+    assert_eq!(repository.compat(&[]), (passed, Some(0)));
+
+    for (reason, says) in [("", "missing field `reason`"), ("reason = ' '", "without a reason")] {
+        repository.write("openapi/accepted-changes.toml", &entry(place, reason));
+        let (said, status) = repository.compat(&[]);
+        assert!(said.contains(says) && said.contains("accepted-changes.toml"), "{said}");
+        assert_eq!(status, Some(1));
+    }
 }
 
 /// A commit that only formats the document, or removes it, does not hide the change before it.
@@ -74,24 +93,11 @@ fn a_clone_without_origin_main_is_compared_with_the_last_other_document() {
     let value: Value = serde_json::from_str(&described("new")).expect("a document is JSON");
     let formatted = serde_json::to_string_pretty(&value).expect("a document is JSON");
     repository.commit(DOCUMENT, &formatted);
-    repository.assert_older("new", "old", LAST_OTHER, "HEAD~2");
-    repository.assert_older("not committed", "new", LAST_OTHER, "HEAD");
+    repository.assert_older("new", "old", "HEAD~2");
+    repository.assert_older("not committed", "new", "HEAD");
     repository.git(&format!("rm --quiet {DOCUMENT}"));
     repository.git("commit --quiet --message change");
-    repository.assert_older("new", "old", LAST_OTHER, "HEAD~3");
-}
-
-#[test]
-fn a_merge_is_compared_with_its_first_parent() {
-    let repository = Repository::with(&["old"]);
-    repository.git("checkout --quiet -b branch");
-    repository.commit(DOCUMENT, &described("half"));
-    repository.commit(DOCUMENT, &described("new"));
-    repository.git("checkout --quiet main");
-    repository.commit("README.md", "words");
-    repository.git("merge --quiet --no-edit branch");
-    repository.push("main");
-    repository.assert_older("new", "old", LAST_OTHER, "main~2");
+    repository.assert_older("new", "old", "HEAD~3");
 }
 
 /// Semantic Versioning, section 9: the promise of the release holds, not that of the pre-release.
@@ -99,43 +105,29 @@ fn a_merge_is_compared_with_its_first_parent() {
 fn a_pre_release_is_passed_over_if_a_release_is_before_it() {
     let release_candidate =
         mutated(&[r#"set /info/description "rc""#, r#"set /info/version "2.0.0-rc.1""#]);
-    let repository = Repository::with(&["released"]);
-    repository.commit(DOCUMENT, &release_candidate.to_string());
-    repository.push("main");
-    repository.assert_older("new", "released", LAST_OTHER, "main~1");
-
-    let repository = Repository::new();
-    repository.commit(DOCUMENT, &release_candidate.to_string());
-    repository.push("main");
-    repository.assert_older("new", "rc", MERGE_BASE, "main");
+    for (documents, words, revision) in
+        [(&["released"][..], "released", "main~1"), (&[], "rc", "main")]
+    {
+        let repository = Repository::with(documents);
+        repository.commit(DOCUMENT, &release_candidate.to_string());
+        repository.push("main");
+        repository.assert_older("new", words, revision);
+    }
 }
 
 #[test]
 fn a_history_without_an_older_document_has_none() {
-    let repository = Repository::new();
-    assert_eq!(repository.older("new").expect("no commit"), None);
+    let repository = Repository::with(&[]);
+    assert_eq!(repository.older("new", None), Ok(None));
     repository.commit("README.md", "words");
-    assert_eq!(repository.older("new").expect("no document"), None);
+    assert_eq!(repository.older("new", None), Ok(None));
     repository.commit(DOCUMENT, &described("new"));
-    assert_eq!(repository.older("new").expect("one document"), None);
+    assert_eq!(repository.older("new", None), Ok(None));
     repository.push("main");
-    assert_eq!(repository.older("new").expect("one document"), None);
+    assert_eq!(repository.older("new", None), Ok(None));
 
-    let output = repository.compat(&[]);
-    let printed = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(printed, format!("{DOCUMENT} 1.0.0: no commit has an older document\n"));
-    assert_eq!(output.status.code(), Some(0));
-}
-
-#[test]
-fn a_merge_base_without_the_document_is_refused() {
-    let repository = Repository::new();
-    repository.commit("README.md", "words");
-    repository.push("main");
-    repository.commit(DOCUMENT, &described("new"));
-    let hash = repository.git("rev-parse --short HEAD~1");
-    let line = format!("{MERGE_BASE} ({hash}) has no {DOCUMENT}: name a document");
-    repository.assert_refused("new", &line);
+    let said = format!("{DOCUMENT} 1.0.0: no commit has an older document\n");
+    assert_eq!(repository.compat(&[]), (said, Some(0)));
 }
 
 #[test]
@@ -146,53 +138,49 @@ fn a_history_that_is_cut_off_is_refused() {
     let cut_off = "the history is cut off before";
 
     let shallow = whole.shallow(1);
-    shallow.assert_refused("new", &format!("{cut_off} an older release of {DOCUMENT}"));
+    shallow.assert_refused("new", None, &format!("{cut_off} an older release of {DOCUMENT}"));
     shallow.git("remote remove origin");
-    shallow.assert_refused("new", "`git fetch --unshallow` brings it");
+    shallow.assert_refused("new", None, "`git fetch --unshallow` brings it");
 
     // The merge base is one commit older than the oldest of the clone.
     let shallow = whole.shallow(1);
     shallow.git("checkout --quiet --detach origin/topic");
     shallow.commit("README.md", "other words");
-    shallow.assert_refused("new", &format!("{cut_off} the merge base with origin/main"));
+    shallow.assert_refused("new", None, &format!("{cut_off} the merge base with origin/main"));
 
-    let deep_enough = whole.shallow(3);
-    deep_enough.assert_older("new", "old", LAST_OTHER, "HEAD~2");
+    whole.shallow(3).assert_older("new", "old", "HEAD~2");
 }
 
 /// As in a container with a mounted checkout that belongs to another user.
 #[test]
 fn a_repository_that_git_refuses_is_refused_in_one_line() {
     let repository = Repository::with(&["old", "new"]);
-    let output = repository.compat(&[("GIT_TEST_ASSUME_DIFFERENT_OWNER", Path::new("1"))]);
-    let line = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{line}");
+    let (line, status) = repository.compat(&[("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")]);
+    assert_eq!((line.lines().count(), status), (1, Some(1)), "{line}");
     assert!(line.contains("detected dubious ownership in repository"), "{line}");
     assert!(line.contains("git config --global --add safe.directory"), "{line}");
-    assert_eq!(line.lines().count(), 1, "{line}");
 }
 
 #[test]
 fn a_named_document_is_that_of_a_revision_or_a_file() {
     let repository = Repository::with(&["old", "new"]);
-    let present = Document::parse("this test", &described("new")).expect("a document");
-    let named = |against| older(&repository.root, Some(against), &present);
-    let refused = |against| named(against).err().expect("no document").to_string();
-
-    let hash = repository.git("rev-parse --short HEAD~1");
-    let older = named("HEAD~1").expect("a revision").expect("a document");
-    assert_eq!(older.name, format!("HEAD~1 ({hash})"));
-    assert_eq!(older.json["info"]["description"], "old");
+    let hash = &repository.git("rev-parse HEAD~1")[..7];
+    let older = Some(("old".to_owned(), format!("HEAD~1 ({hash})")));
+    assert_eq!(repository.older("new", Some("HEAD~1")), Ok(older));
 
     let file = repository.root.join(DOCUMENT);
     let file = file.to_str().expect("a path that is text");
-    assert_eq!(named(file).expect("a file").expect("a document").name, format!("the file {file}"));
-
-    assert_eq!(refused(""), "--against is empty: give it a revision or a file");
-    assert_eq!(refused("elsewhere"), "--against: elsewhere is no file and no revision");
-    assert_eq!(refused("--all"), "--against: --all is no file and no revision");
+    let older = Some(("new".to_owned(), format!("the file {file}")));
+    assert_eq!(repository.older("new", Some(file)), Ok(older));
 
     repository.git(&format!("rm --quiet {DOCUMENT}"));
     repository.git("commit --quiet --message change");
-    assert!(refused("HEAD").contains(&format!("has no {DOCUMENT}: name a document")));
+    for (against, says) in [
+        ("", "--against is empty: give it a revision or a file"),
+        ("elsewhere", "--against: elsewhere is no file and no revision"),
+        ("--all", "--against: --all is no file and no revision"),
+        ("HEAD", &format!("has no {DOCUMENT}: name a document")),
+    ] {
+        repository.assert_refused("new", Some(against), says);
+    }
 }

@@ -3,12 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 
-use anyhow::Result;
 use plant_store_chores::compat::{DOCUMENT, Document, older};
+use plant_store_launcher::build;
 use tempfile::TempDir;
 
-use super::{mutated, xtask};
+use super::mutated;
 
 /// A document that describes itself with these words.
 pub fn described(words: &str) -> String {
@@ -22,22 +23,12 @@ pub struct Repository {
 }
 
 impl Repository {
-    pub fn new() -> Self {
-        let repository = Self::without_git();
-        repository.git("init --quiet --initial-branch main");
-        repository
-    }
-
-    pub fn without_git() -> Self {
+    /// A repository whose main has these documents, one a commit.
+    pub fn with(documents: &[&str]) -> Self {
         let folder = TempDir::new().expect("a folder");
         let repository = Self { root: folder.path().join("store"), _folder: folder };
         repository.write("Cargo.toml", "[workspace]");
-        repository
-    }
-
-    /// A repository whose main has these documents, one a commit.
-    pub fn with(documents: &[&str]) -> Self {
-        let repository = Self::new();
+        repository.git("init --quiet --initial-branch main");
         for words in documents {
             repository.commit(DOCUMENT, &described(words));
         }
@@ -46,15 +37,14 @@ impl Repository {
 
     /// A clone of the last `depth` commits.
     pub fn shallow(&self, depth: usize) -> Self {
-        let clone = Self::without_git();
-        fs::remove_dir_all(&clone.root).expect("a folder that was made");
+        let folder = TempDir::new().expect("a folder");
+        let clone = Self { root: folder.path().join("store"), _folder: folder };
         let (from, to) = (self.root.display(), clone.root.display());
         self.git(&format!("clone --quiet --no-single-branch --depth {depth} file://{from} {to}"));
-        clone.write("Cargo.toml", "[workspace]");
         clone
     }
 
-    fn write(&self, file: &str, text: &str) {
+    pub fn write(&self, file: &str, text: &str) {
         let path = self.root.join(file);
         fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("a folder");
         fs::write(path, text).expect("the folder takes files");
@@ -80,43 +70,51 @@ impl Repository {
         String::from_utf8(output.stdout).expect("git prints text").trim_end().to_owned()
     }
 
-    /// What a document is compared with: its words and its name.
-    pub fn older(&self, words: &str) -> Result<Option<(String, String)>> {
-        let present = Document::parse("this test", &described(words))?;
-        Ok(older(&self.root, None, &present)?.map(|older| {
+    /// What a document is compared with: the words and the name of another one, nothing, or a failure.
+    pub fn older(
+        &self,
+        words: &str,
+        against: Option<&str>,
+    ) -> Result<Option<(String, String)>, String> {
+        let present = Document::parse("this test", &described(words)).expect("a document");
+        let older = older(&self.root, against, &present).map_err(|error| format!("{error:#}"))?;
+        Ok(older.map(|older| {
             let words = older.json["info"]["description"].as_str().expect("a description");
             (words.to_owned(), older.name)
         }))
     }
 
-    /// Fails unless a document is compared with the one of this revision, in this role.
-    pub fn assert_older(&self, present: &str, words: &str, role: &str, revision: &str) {
-        let hash = self.git(&format!("rev-parse --short {revision}"));
-        let found = self.older(present).expect("a history that tells");
-        assert_eq!(found, Some((words.to_owned(), format!("{role} ({hash})"))));
+    /// Fails unless a document is compared with the one of this revision.
+    pub fn assert_older(&self, present: &str, words: &str, revision: &str) {
+        let hash = self.git(&format!("rev-parse {revision}"));
+        let name = format!("the last commit with another document ({})", &hash[..7]);
+        assert_eq!(self.older(present, None), Ok(Some((words.to_owned(), name))));
     }
 
-    pub fn assert_refused(&self, words: &str, says: &str) {
-        let line = format!("{:#}", self.older(words).expect_err("no older document"));
-        assert!(line.contains(says), "{line}");
-        assert_eq!(line.lines().count(), 1, "{line}");
+    pub fn assert_refused(&self, words: &str, against: Option<&str>, says: &str) {
+        let line = self.older(words, against).expect_err("no older document");
+        assert!(line.contains(says) && line.lines().count() == 1, "{line}");
     }
 
-    /// The real command on this repository.
-    pub fn compat(&self, environment: &[(&str, &Path)]) -> Output {
-        let mut command = xtask();
-        isolated(command.arg("compat").current_dir(&self.root).envs(environment.iter().copied()))
+    /// What the real command says about this repository: all that it prints, and its exit status. Its
+    /// environment has nothing about this checkout.
+    pub fn compat(&self, environment: &[(&str, &str)]) -> (String, Option<i32>) {
+        static BINARY: OnceLock<PathBuf> = OnceLock::new();
+        let binary =
+            BINARY.get_or_init(|| build("plant-store-chores", false).expect("the program builds"));
+        let mut command = Command::new(binary);
+        command.arg("compat").current_dir(&self.root).env_remove("CARGO_MANIFEST_DIR");
+        let output = isolated(command.envs(environment.iter().copied()));
+        let said = [output.stdout, output.stderr].concat();
+        (String::from_utf8(said).expect("it prints text"), output.status.code())
     }
 }
 
 fn isolated(command: &mut Command) -> Output {
     for variable in ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"] {
-        if !command.get_envs().any(|(name, _)| name == variable) {
-            command.env_remove(variable);
-        }
+        command.env_remove(variable);
     }
-    command
-        .envs([("GIT_CONFIG_GLOBAL", "/dev/null"), ("GIT_CONFIG_SYSTEM", "/dev/null")])
-        .output()
-        .expect("the program is installed")
+    let no_file = Path::new("/dev/null");
+    command.envs([("GIT_CONFIG_GLOBAL", no_file), ("GIT_CONFIG_SYSTEM", no_file)]);
+    command.output().expect("the program is installed")
 }

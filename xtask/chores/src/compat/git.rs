@@ -52,11 +52,6 @@ impl Git<'_> {
         self.ask(&["rev-parse", "--verify", "--quiet", &commit])
     }
 
-    /// The abbreviated hash of a commit.
-    pub fn short(&self, commit: &str) -> Result<String> {
-        self.told(&["rev-parse", "--short", commit])
-    }
-
     /// The document of a commit; none if the commit has no such file.
     pub fn document(&self, commit: &str, name: &str) -> Result<Option<Document>> {
         let file = format!("{commit}:./{DOCUMENT}");
@@ -68,7 +63,7 @@ impl Git<'_> {
 
     /// The commits that changed the document, along the first parent, the latest first.
     pub fn commits_of_the_document(&self, from: &str) -> Result<Vec<String>> {
-        let list = ["rev-list", "--first-parent", "--abbrev-commit", from, "--", DOCUMENT];
+        let list = ["rev-list", "--first-parent", from, "--", DOCUMENT];
         Ok(self.told(&list)?.lines().map(str::to_owned).collect())
     }
 

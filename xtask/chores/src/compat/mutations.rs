@@ -11,8 +11,8 @@ use super::{Document, Report, compare};
 /// Each row has three columns:
 ///
 /// - `caught` if the facts notice the edit, `holds` if the specification says nothing about it;
-/// - the class that the compatibility check gives it; `nothing` if the meaning did not change,
-///   `refused` if it cannot compare the document;
+/// - the class that the compatibility check gives it: `wire`, `source`, `additive`, `words only`;
+///   `nothing` if the meaning did not change, `refused` if it cannot compare the document;
 /// - the edits. They turn the published document into the newer one. With `=>`, the left side turns
 ///   the published document into the older one, and the right side turns that into the newer one.
 const TABLE: &str = include_str!("mutations.txt");

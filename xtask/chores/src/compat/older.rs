@@ -1,9 +1,8 @@
 //! The older document that the present one is compared with: from a file or from the history.
 //!
-//! By default it is what consumers had before: the document of the merge base with `origin/main`.
-//! After a push to main that is the present document; then it is the last document along the first
-//! parent that says something else. Pre-releases promise nothing (Semantic Versioning, section 9):
-//! they are skipped if there is a release before them.
+//! By default it is what consumers had before: the last document, along the first parent of the merge
+//! base with `origin/main`, that says something else. Pre-releases promise nothing (Semantic Versioning,
+//! section 9): they are skipped if there is a release before them.
 //!
 //! If git cannot tell, the check fails: a check that had nothing to compare with must not look like
 //! one that passed.
@@ -34,16 +33,12 @@ pub fn older(root: &Path, against: Option<&str>, present: &Document) -> Result<O
             let commit = git
                 .commit(revision)?
                 .with_context(|| format!("--against: {revision} is no file and no revision"))?;
-            at(&git, &commit, revision).map(Some)
+            let name = format!("{revision} ({})", &commit[..7]);
+            let older = git.document(&commit, &name)?;
+            older.map(Some).with_context(|| format!("{name} has no {DOCUMENT}: {NAME_ONE}"))
         }
         None => by_default(&git, present),
     }
-}
-
-/// The document of a commit that must have one.
-fn at(git: &Git<'_>, commit: &str, role: &str) -> Result<Document> {
-    let name = format!("{role} ({})", git.short(commit)?);
-    git.document(commit, &name)?.with_context(|| format!("{name} has no {DOCUMENT}: {NAME_ONE}"))
 }
 
 fn by_default(git: &Git<'_>, present: &Document) -> Result<Option<Document>> {
@@ -53,24 +48,14 @@ fn by_default(git: &Git<'_>, present: &Document) -> Result<Option<Document>> {
         return Ok(None);
     }
     let base = merge_base(git)?;
-    let at_base = base.iter().map(|base| at(git, base, "the merge base with origin/main"));
-    let commits = git.commits_of_the_document(base.as_deref().unwrap_or("HEAD"))?;
-    let before = commits.iter().filter_map(|commit| {
-        let name = format!("the last commit with another document ({commit})");
-        // None if the commit removed it.
-        git.document(commit, &name).transpose()
-    });
-
     let mut pre_release = None;
-    for older in at_base.chain(before) {
-        let older = older?;
-        if older.means_the_same_as(present) {
-            continue;
+    for commit in git.commits_of_the_document(base.as_deref().unwrap_or("HEAD"))? {
+        let name = format!("the last commit with another document ({})", &commit[..7]);
+        match git.document(&commit, &name)? {
+            Some(older) if older.means_the_same_as(present) => {}
+            Some(older) if older.version.pre.is_empty() => return Ok(Some(older)),
+            older => pre_release = pre_release.or(older),
         }
-        if older.version.pre.is_empty() {
-            return Ok(Some(older));
-        }
-        pre_release = pre_release.or(Some(older));
     }
     ensure!(
         !git.is_shallow()?,

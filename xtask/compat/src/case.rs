@@ -1,0 +1,124 @@
+//! Whether a rule fits a difference: its conditions.
+
+use serde_json::Value;
+
+use crate::class::{RULES, Rule};
+use crate::difference::Difference;
+use crate::place::Within;
+use crate::usage::{COMPOSED, REQUEST, RESPONSE, UNCLEAR, Usage, Uses};
+use crate::width::{Width, width};
+
+/// Two documents, and what they use.
+pub struct Documents<'a> {
+    pub old: &'a Value,
+    pub new: &'a Value,
+    /// Of the older document, the one that consumers have.
+    pub usage: Usage,
+    /// Of the newer one.
+    pub new_usage: Usage,
+}
+
+impl Documents<'_> {
+    /// The rule for a difference, and what uses the place.
+    pub fn judge(&self, difference: &Difference<'_>) -> (&'static Rule, Uses) {
+        let uses = self.usage.at(&difference.at);
+        let case = Case { documents: self, difference, sides: uses.sides };
+        let rule = RULES.iter().find(|rule| case.fits(rule));
+        (rule.expect("the last rule is for every change"), uses)
+    }
+}
+
+/// A difference, and what uses it.
+struct Case<'a> {
+    documents: &'a Documents<'a>,
+    difference: &'a Difference<'a>,
+    sides: u8,
+}
+
+impl Case<'_> {
+    fn fits(&self, rule: &Rule) -> bool {
+        let Difference { place, .. } = self.difference;
+        let kind = self.difference.kind().to_string();
+        (rule.kinds.is_empty() || rule.kinds.contains(&&kind[..]))
+            && rule.places.iter().any(|pattern| place.fits(pattern))
+            && rule.conditions.iter().all(|condition| match condition.strip_prefix('!') {
+                Some(condition) => !self.holds(condition),
+                None => self.holds(condition),
+            })
+    }
+
+    fn holds(&self, condition: &str) -> bool {
+        let Self { documents, difference: Difference { place, old, new, .. }, sides } = *self;
+        match condition {
+            "codes" => place.within() == Within::Codes,
+            "words" => place.within() == Within::Words,
+            "extension" => place.within() == Within::Extension,
+            "was-true" => old.is_some_and(|old| *old == true),
+            "tag-used" => documents.usage.has_tag(place.name()),
+            "scheme-used" => documents.usage.has_scheme(place.text(2)),
+            "scheme-used-now" => documents.new_usage.has_scheme(place.text(2)),
+            "request" => sides & !COMPOSED == REQUEST,
+            "response" => sides & !COMPOSED == RESPONSE,
+            "plain" => sides & (COMPOSED | UNCLEAR) == 0,
+            "composed" => sides & COMPOSED != 0,
+            "unclear" => sides & UNCLEAR != 0,
+            "unused" => sides == 0,
+            "wider" => width(&place.kinds(), *old, *new).is_some(),
+            "narrower" => width(&place.kinds(), *new, *old).is_some(),
+            "same-type" => width(&place.kinds(), *old, *new) == Some(Width::SameType),
+            "optional" => self.is_optional(),
+            "closed" => self.object()["additionalProperties"] == false,
+            "open" => self.object().get("additionalProperties").is_none_or(|more| *more == true),
+            "free" => {
+                items(&self.object()["required"]).any(|name| name == place.name())
+                    || (sides & COMPOSED != 0 && documents.usage.has_composed(place.name()))
+            }
+            "loosened" => self.is_loosened(),
+            // A name of a response.
+            "refusal" => place.name() == "default" || place.name().starts_with(['4', '5']),
+            _ => panic!("the rules have a condition that is not here: {condition}"),
+        }
+    }
+
+    /// The schema to which this member is added. It does not say whether the member is required.
+    fn object(&self) -> &Value {
+        let mut place = self.difference.at.clone();
+        place.pop();
+        place.pop();
+        place.find(self.documents.old).unwrap_or(&Value::Null)
+    }
+
+    /// Whether a parameter or a body may be left out, and overrides no parameter of the path. One behind
+    /// a `$ref` counts as required.
+    fn is_optional(&self) -> bool {
+        let Difference { place, new, .. } = self.difference;
+        let shared = &self.documents.old["paths"][place.text(1)]["parameters"];
+        new.is_some_and(|new| {
+            let overrides =
+                |other: &Value| other.get("$ref").is_some() || other.get("name") == new.get("name");
+            let is_required = new["required"] == true || new.get("$ref").is_some();
+            !is_required && !items(shared).any(overrides)
+        })
+    }
+
+    /// Whether each way in is still one: a list of alternatives, of which each names all that it needs.
+    fn is_loosened(&self) -> bool {
+        let Difference { old, new, .. } = self.difference;
+        let free = [Value::Object(<_>::default())];
+        let ways = |own: Option<&Value>, document: &Value| -> Vec<Value> {
+            let list = own.or(document.get("security")).and_then(Value::as_array);
+            list.filter(|ways| !ways.is_empty()).cloned().unwrap_or_else(|| free.to_vec())
+        };
+        let [old, new] = [ways(*old, self.documents.old), ways(*new, self.documents.new)];
+        let asks_for_no_more = |old: &Value, new: &Value| {
+            new.as_object().into_iter().flatten().all(|(scheme, scopes)| {
+                old[scheme].as_array().is_some_and(|had| items(scopes).all(|one| had.contains(one)))
+            })
+        };
+        old.iter().all(|old| new.iter().any(|new| asks_for_no_more(old, new)))
+    }
+}
+
+fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
+}
