@@ -1,6 +1,8 @@
 //! The chores that need the code of the contract: `cargo xtask` builds this program and passes its
 //! arguments on.
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 use plant_store_chores::{compat, conformance, docs, generate, tools};
@@ -43,8 +45,13 @@ enum Chore {
     Docs,
 }
 
-fn main() -> Result<()> {
-    let Cli { chore } = Cli::parse();
+fn main() -> ExitCode {
+    let Err(error) = run(Cli::parse().chore) else { return ExitCode::SUCCESS };
+    eprintln!("xtask: {error:#}");
+    ExitCode::FAILURE
+}
+
+fn run(chore: Chore) -> Result<()> {
     find_root()?;
     match chore {
         Chore::Generate { check: false } => generate::write(),
