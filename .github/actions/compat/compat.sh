@@ -47,16 +47,18 @@ if [ -n "$PUBLISHED" ]; then
   published=$(document "$PUBLISHED" published.json)
   documents+=("$published")
 fi
+options=(--format github --fail-on "$FAIL_ON")
+[ -z "$ACCEPTED" ] || options+=("--accepted=$ACCEPTED")
 workspace=$PWD
 released || built
 cd "$workspace"
 status=0
-report=$("$check" --github -- "${documents[@]}" 2>&1) || status=$?
+report=$("$check" "${options[@]}" -- "${documents[@]}" 2>&1) || status=$?
 echo "$report"
 # GitHub refuses a summary of more than 1 MiB.
 {
   echo '```text'
-  { grep --invert-match '^::error' <<< "$report" || true; } | head --bytes 500000
+  { grep --invert-match --extended-regexp '^::(error|warning)' <<< "$report" || true; } | head --bytes 500000
   echo '```'
 } >> "$GITHUB_STEP_SUMMARY"
 exit "$status"
