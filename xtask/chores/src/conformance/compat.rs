@@ -1,9 +1,8 @@
 //! The compatibility check of a consumer, in a folder that has nothing to do with this repository: the
 //! action of `.github/actions/compat`, run as GitHub runs it, and the installed command.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use xshell::{Shell, cmd};
 
 use crate::compat::DOCUMENT;
@@ -12,8 +11,8 @@ use xtask::programs::build;
 use xtask::run::{quietly, root};
 
 pub fn run() -> Result<()> {
-    let consumer = TempDir::new().context("cannot make a temporary folder")?;
     let sh = shell()?;
+    let consumer = sh.create_temp_dir()?;
     sh.change_dir(consumer.path());
     lay_out(&sh)?;
     let (script, action) = (folder().join("action.py"), root().join(".github/actions/compat"));
