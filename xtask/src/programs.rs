@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result};
 use xshell::cmd;
 
-use crate::run::shell;
+use crate::run::{quietly, shell};
 
 /// What every call of cargo selects: the whole workspace, with all of its features. So cargo gives
 /// each dependency the same features each time, and builds it once.
@@ -22,15 +22,17 @@ pub const RELEASE: &str = "plant-store-release";
 /// Builds a program, and runs it with these words. Nothing else is built, because after a change of
 /// the contract the client and the tests may not compile before `generate` has run.
 pub fn run(program: &str, words: &[&str]) -> Result<ExitCode> {
-    let program = build("--bin", program)?;
+    let sh = shell()?;
+    cmd!(sh, "cargo build --bin {program}").args(ALL).run()?;
+    let program = target()?.join("debug").join(program);
     let status = Command::new(program).args(words).status().context("cannot start it")?;
     Ok(ExitCode::from(status.code().and_then(|code| code.try_into().ok()).unwrap_or(1)))
 }
 
-/// Builds a program (`--bin`) or an example (`--example`), and returns where it is.
+/// Builds a program (`--bin`) or an example (`--example`) in silence, and returns where it is.
 pub fn build(kind: &str, name: &str) -> Result<PathBuf> {
     let sh = shell()?;
-    cmd!(sh, "cargo build {kind} {name}").args(ALL).run()?;
+    quietly(cmd!(sh, "cargo build {kind} {name}").args(ALL))?;
     let folder = if kind == "--example" { "debug/examples" } else { "debug" };
     Ok(target()?.join(folder).join(name))
 }

@@ -12,16 +12,11 @@ const RATES: [u32; 3] = [1_000, 10_000, 30_000];
 
 /// The latency of each target at each rate, as far as it keeps up.
 pub fn table(targets: &[Target], effort: Effort) -> Result<Table> {
-    let of_rate = |&rate: &u32| {
-        let arrivals = Some(rate);
-        targets.iter().map(move |target| Case {
-            target,
-            connections: CONNECTIONS,
-            store: None,
-            arrivals,
-        })
-    };
-    let cases: Vec<Case> = RATES.iter().flat_map(of_rate).collect();
+    let mut cases = Vec::new();
+    for arrivals in RATES.map(Some) {
+        let case = |target| Case { target, connections: CONNECTIONS, store: None, arrivals };
+        cases.extend(targets.iter().map(case));
+    }
     let samples = measure(&cases, effort)?;
     let mut table = markdown([
         "arrivals/s",

@@ -14,13 +14,11 @@ const CONNECTIONS: [usize; 4] = [64, 256, 1024, 1];
 
 /// Returns the table, and writes what it says of the first number of connections as a figure.
 pub fn table(targets: &[Target], effort: Effort, figures: &Path) -> Result<Table> {
-    let cases: Vec<Case> = CONNECTIONS
-        .iter()
-        .flat_map(|&connections| {
-            let case = move |target| Case { target, connections, store: None, arrivals: None };
-            targets.iter().map(case)
-        })
-        .collect();
+    let mut cases = Vec::new();
+    for connections in CONNECTIONS {
+        let case = |target| Case { target, connections, store: None, arrivals: None };
+        cases.extend(targets.iter().map(case));
+    }
     let samples = measure(&cases, effort)?;
     let bars = |title, figure: fn(&Sample) -> f64| Bars {
         title,
