@@ -5,6 +5,8 @@
 //! - the facts: is the document what the specification says?
 //! - the compatibility check: what does the change mean to a consumer?
 
+use std::collections::BTreeSet;
+
 use plant_store_chores::compat::mutations::{Mutation, mutations};
 use plant_store_chores::compat::{Class, DOCUMENT, Document, compare};
 use plant_store_chores::generate::{Generated, published};
@@ -25,6 +27,19 @@ fn every_mutation_is_caught_by_the_check_named_for_it() {
 
     let surprises: Vec<String> = mutations().filter_map(|row| surprise(&row)).collect();
     assert!(surprises.is_empty(), "{}", surprises.join("\n\n"));
+}
+
+/// A rule that no row reaches could be any rule.
+#[test]
+fn every_rule_decides_about_a_mutation() {
+    let published = document();
+    let reports = mutations().filter_map(|row| row.report(&published).ok());
+    let tried: BTreeSet<&str> =
+        reports.flat_map(|report| report.changes).map(|change| change.rule).collect();
+    let rows = include_str!("../../../xtask/compat/src/rules.md").lines();
+    let rules = rows.filter_map(|row| row.strip_prefix("| `")?.split('`').next());
+    let untried: Vec<&str> = rules.filter(|rule| !tried.contains(rule)).collect();
+    assert_eq!(untried, [""; 0]);
 }
 
 /// What the checks say about a row, if that is not what the row says.

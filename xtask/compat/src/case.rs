@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::class::{RULES, Rule};
 use crate::difference::Difference;
 use crate::place::Within;
-use crate::usage::{COMPOSED, REQUEST, RESPONSE, UNCLEAR, Usage, Uses};
+use crate::usage::{COMPOSED, Named, REQUEST, RESPONSE, UNCLEAR, Usage, Uses};
 use crate::width::{Width, width};
 
 /// Two documents, and what they use.
@@ -54,9 +54,9 @@ impl Case<'_> {
             "words" => place.within() == Within::Words,
             "extension" => place.within() == Within::Extension,
             "was-true" => old.is_some_and(|old| *old == true),
-            "tag-used" => documents.usage.has_tag(place.name()),
-            "scheme-used" => documents.usage.has_scheme(place.text(2)),
-            "scheme-used-now" => documents.new_usage.has_scheme(place.text(2)),
+            "tag-used" => documents.usage.has(Named::Tag, place.name()),
+            "scheme-used" => documents.usage.has(Named::Scheme, place.text(2)),
+            "scheme-used-now" => documents.new_usage.has(Named::Scheme, place.text(2)),
             "request" => sides & !COMPOSED == REQUEST,
             "response" => sides & !COMPOSED == RESPONSE,
             "plain" => sides & (COMPOSED | UNCLEAR) == 0,
@@ -71,7 +71,7 @@ impl Case<'_> {
             "open" => self.object().get("additionalProperties").is_none_or(|more| *more == true),
             "free" => {
                 items(&self.object()["required"]).any(|name| name == place.name())
-                    || (sides & COMPOSED != 0 && documents.usage.has_composed(place.name()))
+                    || (sides & COMPOSED != 0 && documents.usage.has(Named::Composed, place.name()))
             }
             "loosened" => self.is_loosened(),
             // A name of a response.

@@ -5,7 +5,7 @@
 //! list whose items have names does not count either. A value in place means the same as one behind a
 //! `$ref`. This module does not know what a difference means.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ptr;
 
 use serde::Serialize;
@@ -50,20 +50,22 @@ impl Difference<'_> {
 
 /// Every difference between two documents.
 pub fn differences<'a>(old: &'a Value, new: &'a Value) -> Vec<Difference<'a>> {
-    let mut search = Search { documents: [old, new], pairs: HashMap::new(), found: Vec::new() };
+    let (same, found) = (HashSet::new(), Vec::new());
+    let mut search = Search { documents: [old, new], same, compared: 0, found };
     search.look(&Place::default(), &Place::default(), Some(old), Some(new));
     search.found
 }
 
-/// How many pairs of values behind references are compared, and how many steps a place may have: a
-/// document could make more of them than a machine has time and memory for.
-const MOST_PAIRS: usize = 10_000;
+/// How often values behind references are compared, and how many steps a place may have: a document
+/// could ask for more than a machine has time and memory for.
+const MOST_PAIRS: usize = 20_000;
 const MOST_STEPS: usize = 400;
 
 struct Search<'a> {
     documents: [&'a Value; 2],
-    /// The pairs of values behind references, by their addresses, and whether they differ.
-    pairs: HashMap<[*const Value; 2], bool>,
+    /// The pairs of values behind references, by their addresses, that are the same or are compared now.
+    same: HashSet<[*const Value; 2]>,
+    compared: usize,
     found: Vec<Difference<'a>>,
 }
 
@@ -99,33 +101,32 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Compares what is behind different references, each pair once. While a pair is compared, it
-    /// counts as the same: so two schemas that refer to themselves can be.
+    /// Compares what is behind different references. While a pair is compared, it counts as the same:
+    /// so two schemas that refer to themselves can be.
     fn look_behind(&mut self, place: &Place, at: &Place, old: &'a Value, new: &'a Value) {
         let names = [old, new].map(|value| value.get("$ref"));
-        let [from, to] = self.documents;
-        let behind = resolved(from, at, old).zip(resolved(to, place, new));
-        let Some(((at_old, old_end), (_, new_end))) =
-            behind.filter(|_| self.pairs.len() < MOST_PAIRS && place.len() < MOST_STEPS)
-        else {
+        let ends =
+            resolved(self.documents[0], at, old).zip(resolved(self.documents[1], place, new));
+        let is_bounded = self.compared < MOST_PAIRS && place.len() < MOST_STEPS;
+        let Some(((at_old, old_end), (_, new_end))) = ends.filter(|_| is_bounded) else {
             return self.found(place.clone(), at, Some(old), Some(new));
         };
         let pair = [ptr::from_ref(old_end), ptr::from_ref(new_end)];
-        if let Some(differs) = self.pairs.get(&pair) {
-            if *differs {
-                self.found(place.clone(), at, Some(old), Some(new));
-            }
+        if !self.same.insert(pair) {
             return;
         }
-        self.pairs.insert(pair, false);
+        self.compared += 1;
         let before = self.found.len();
         self.look(place, &at_old, Some(old_end), Some(new_end));
-        self.pairs.insert(pair, self.found.len() > before);
-        let is_schema = |name: Option<&Value>| {
-            name.and_then(Value::as_str).is_some_and(|it| it.starts_with("#/components/schemas/"))
-        };
+        if self.found.len() > before {
+            // Each use is judged by itself.
+            self.same.remove(&pair);
+        }
         // The type of generated code has the name of the component.
-        if names.into_iter().any(is_schema) {
+        let is_schema = |name: &Value| {
+            name.as_str().is_some_and(|name| name.starts_with("#/components/schemas/"))
+        };
+        if names.into_iter().flatten().any(is_schema) {
             self.found(place.step("$ref"), at, names[0], names[1]);
         }
     }

@@ -4,6 +4,7 @@
 //! If a discriminator names schemas that no list beside it has, every part counts as unclear.
 //! Otherwise a part could seem to be used by requests alone.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -31,6 +32,17 @@ pub struct Uses {
     pub composition: Option<Rc<str>>,
 }
 
+/// What a document uses by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Named {
+    /// A security scheme of an operation.
+    Scheme,
+    /// A tag of an operation.
+    Tag,
+    /// A member that a part of a composition describes or requires.
+    Composed,
+}
+
 /// What a document uses.
 #[derive(Default)]
 pub struct Usage {
@@ -38,10 +50,7 @@ pub struct Usage {
     uses: HashMap<Place, Uses>,
     /// The places that were followed, each once for each use.
     entered: HashSet<(Place, Sides)>,
-    schemes: HashSet<String>,
-    tags: HashSet<String>,
-    /// The members that the parts of compositions describe or require.
-    composed: HashSet<String>,
+    names: HashSet<(Named, String)>,
     is_incomplete: bool,
 }
 
@@ -78,16 +87,9 @@ impl Usage {
         }
     }
 
-    pub fn has_scheme(&self, name: &str) -> bool {
-        self.schemes.contains(name)
-    }
-
-    pub fn has_tag(&self, name: &str) -> bool {
-        self.tags.contains(name)
-    }
-
-    pub fn has_composed(&self, member: &str) -> bool {
-        self.composed.contains(member)
+    /// Whether it uses this name.
+    pub fn has(&self, named: Named, name: &str) -> bool {
+        self.names.contains(&(named, name.to_owned()))
     }
 
     fn note_uses(&mut self, place: &Place, uses: &Uses) {
@@ -131,17 +133,21 @@ impl Usage {
     }
 
     fn note(&mut self, place: &Place, value: &Value, sides: Sides) {
-        let is_keyword = |name| place.name() == name && place.kinds().last() == Some(&name);
-        if sides & COMPOSED != 0 && (is_keyword("properties") || is_keyword("required")) {
-            self.composed.extend(members(value).into_iter().map(|(name, _)| name.into_owned()));
-        } else if is_keyword("security") {
-            let schemes = items(value).flat_map(members);
-            self.schemes.extend(schemes.map(|(scheme, _)| scheme.into_owned()));
-        } else if is_keyword("tags") {
-            self.tags.extend(items(value).filter_map(Value::as_str).map(str::to_owned));
-        } else if value.get("discriminator").is_some() && !place.has_names() {
+        let note = |named| move |(name, _): (Cow<'_, str>, _)| (named, name.into_owned());
+        match place.kinds().last().copied() {
+            Some("properties" | "required") if sides & COMPOSED != 0 => {
+                self.names.extend(members(value).into_iter().map(note(Named::Composed)));
+            }
+            Some("security") => {
+                let ways = value.as_array().into_iter().flatten();
+                self.names.extend(ways.flat_map(members).map(note(Named::Scheme)));
+            }
+            Some("tags") => self.names.extend(members(value).into_iter().map(note(Named::Tag))),
             // Without a list beside it, it names schemas that no `$ref` leads to.
-            self.is_incomplete |= value.get("oneOf").or(value.get("anyOf")).is_none();
+            _ if value.get("discriminator").is_some() && !place.has_names() => {
+                self.is_incomplete |= value.get("oneOf").or(value.get("anyOf")).is_none();
+            }
+            _ => {}
         }
     }
 }
@@ -170,8 +176,4 @@ fn is_composition(schema: &Value) -> bool {
             && schema.keys().all(is_harmless)
     };
     ["allOf", "anyOf", "oneOf", "not"].iter().any(|key| schema.contains_key(*key)) && !is_one_part()
-}
-
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
 }
