@@ -74,7 +74,7 @@ pub fn soak() -> Result<()> {
 
 /// Runs a command, in the environment that its first words set. `ALL` stands for what every call of
 /// cargo selects, `CHORES` for the program of the other chores, `THREADS` for the tests at once.
-fn step(name: &str, command: &str) -> Result<()> {
+pub fn step(name: &str, command: &str) -> Result<()> {
     println!("{name} …");
     let started = Instant::now();
     let chores = target()?.join("debug").join(CHORES);

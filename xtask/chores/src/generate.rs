@@ -4,7 +4,7 @@
 
 use std::fs;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use plant_store_api::document::{document, document_text};
 use progenitor::{GenerationSettings, Generator, InterfaceStyle};
 use serde_json::{Value, json};
@@ -82,10 +82,8 @@ pub fn check() -> Result<()> {
             drifted.push(file.path);
         }
     }
-    if !drifted.is_empty() {
-        let drifted = drifted.join(" and ");
-        bail!("{drifted} differ from what the code makes; mend it with `cargo xtask generate`");
-    }
+    let (is_empty, drifted) = (drifted.is_empty(), drifted.join(" and "));
+    ensure!(is_empty, "{drifted} differ from the code's; mend it with `cargo xtask generate`");
     Ok(())
 }
 
