@@ -1,6 +1,7 @@
 //! Where the chores work, and how they run other programs.
 
 use std::env;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -30,7 +31,11 @@ pub fn find_root() -> Result<&'static Path> {
     }
     let start =
         env::var_os("CARGO_MANIFEST_DIR").map_or_else(env::current_dir, |it| Ok(it.into()))?;
-    let root = start.ancestors().find(|folder| folder.join("Cargo.lock").is_file());
+    let is_workspace = |folder: &&Path| {
+        let manifest = fs::read_to_string(folder.join("Cargo.toml"));
+        manifest.is_ok_and(|manifest| manifest.contains("[workspace]"))
+    };
+    let root = start.ancestors().find(is_workspace);
     let root = root.context("run it in a checkout of the repository")?;
     Ok(ROOT.get_or_init(|| root.to_owned()))
 }

@@ -91,22 +91,10 @@ impl Report {
     }
 }
 
-/// The changes, and in the last line what they need.
+/// A line for each change and each note.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.changes.iter().try_for_each(|change| writeln!(f, "{change}"))?;
-        self.notes.iter().try_for_each(|note| writeln!(f, "note: {}", printable(note)))?;
-        let Some(class) = self.class() else {
-            let rest = if self.changes.is_empty() { "" } else { " else" };
-            return write!(f, "nothing{rest} changed");
-        };
-        match self.least_version() {
-            Ok(_) if !self.old.pre.is_empty() => {
-                write!(f, "{class}; a pre-release promised nothing")
-            }
-            Ok(least) if class > Class::Words => write!(f, "{class}; needs {least} or larger"),
-            Ok(_) => write!(f, "{class}; needs no new version"),
-            Err(error) => write!(f, "{class}; {error}"),
-        }
+        self.notes.iter().try_for_each(|note| writeln!(f, "note: {}", printable(note)))
     }
 }

@@ -54,17 +54,10 @@ impl Comparison {
     }
 
     fn text(&self) -> String {
-        let Report { changes, old, new, notes } = &self.report;
+        let Report { old, new, .. } = &self.report;
         let [pinned, published] = [&self.names[0], &self.names[1]].map(|name| printable(name));
-        let changes = changes.iter().map(ToString::to_string);
-        let notes = notes.iter().map(|note| format!("note: {}", printable(note)));
-        [format!("{new} of {published}, since {old} of {pinned}:")]
-            .into_iter()
-            .chain(changes)
-            .chain(notes)
-            .chain([self.conclusion().0.to_owned()])
-            .collect::<Vec<_>>()
-            .join("\n")
+        let conclusion = self.conclusion().0;
+        format!("{new} of {published}, since {old} of {pinned}:\n{}{conclusion}", self.report)
     }
 
     /// The same for programs: the values whole, and the lines of the pinned document.

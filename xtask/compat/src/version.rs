@@ -25,6 +25,23 @@ impl Report {
         })
     }
 
+    /// What the changes need, in a line.
+    #[must_use]
+    pub fn need(&self) -> String {
+        let Some(class) = self.class() else {
+            return format!(
+                "nothing{} changed",
+                if self.changes.is_empty() { "" } else { " else" }
+            );
+        };
+        match self.least_version() {
+            Ok(_) if !self.old.pre.is_empty() => format!("{class}; a pre-release promised nothing"),
+            Ok(least) if class > Class::Words => format!("{class}; needs {least} or larger"),
+            Ok(_) => format!("{class}; needs no new version"),
+            Err(error) => format!("{class}; {error}"),
+        }
+    }
+
     /// Fails if the newer version is smaller than the least one, or than the older one.
     ///
     /// A newer pre-release counts as the release that follows it: 2.0.0-rc.1 may break what 1.0.0

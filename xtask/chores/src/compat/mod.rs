@@ -2,7 +2,6 @@
 //! document means to its consumers. [`older()`] finds the document to compare with;
 //! `plant-store-compat` compares the two. [`ACCEPTED`] names the changes that were decided on.
 
-mod git;
 pub mod mutations;
 mod older;
 
@@ -42,7 +41,13 @@ pub fn run(against: Option<&str>) -> Result<()> {
             fs::read_to_string(accepted).with_context(|| format!("cannot read {ACCEPTED}"))?;
         report.accept(&Accepted::parse(ACCEPTED, &text)?);
     }
-    println!("{DOCUMENT} {}, since {} of {}:\n{report}", new.version, old.version, old.name);
+    println!(
+        "{DOCUMENT} {}, since {} of {}:\n{report}{}",
+        new.version,
+        old.version,
+        old.name,
+        report.need()
+    );
     let verdict = report.verdict();
     if let Some(summary) = env::var_os("GITHUB_STEP_SUMMARY") {
         let pointers: Vec<String> =
@@ -67,10 +72,8 @@ fn tell_github(changes: &Comparison, summary: &OsStr, verdict: &Result<()>) -> R
         writeln!(summary, "\n**{error}**")?;
     }
     for line in changes.annotations(Path::new(DOCUMENT)) {
-        println!(
-            "{}",
-            if verdict.is_ok() { line.replacen("::error", "::warning", 1) } else { line }
-        );
+        let harmless = verdict.is_ok().then(|| line.replacen("::error", "::warning", 1));
+        println!("{}", harmless.unwrap_or(line));
     }
     Ok(())
 }
