@@ -13,9 +13,6 @@ use crate::run::{quietly, shell};
 /// What to do on a machine without PostgreSQL.
 pub const TO_INSTALL: &str = "install Debian's `postgresql`, or put `initdb` on the PATH";
 
-/// If it is in the environment, the tests run on Citus.
-pub const CITUS: &str = "PLANT_STORE_TESTS_CITUS";
-
 /// Debian has a folder of each version here, and puts none of them on the PATH.
 const VERSIONS: &str = "/usr/lib/postgresql";
 

@@ -1,7 +1,6 @@
 //! Where the chores work, and how they run other programs.
 
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -29,14 +28,13 @@ pub fn find_root() -> Result<&'static Path> {
     if let Some(root) = ROOT.get() {
         return Ok(root);
     }
-    let start =
-        env::var_os("CARGO_MANIFEST_DIR").map_or_else(env::current_dir, |it| Ok(it.into()))?;
-    let is_workspace = |folder: &&Path| {
-        let manifest = fs::read_to_string(folder.join("Cargo.toml"));
-        manifest.is_ok_and(|manifest| manifest.contains("[workspace]"))
-    };
-    let root = start.ancestors().find(is_workspace);
-    let root = root.context("run it in a checkout of the repository")?;
+    let sh = Shell::new()?;
+    if let Some(package) = env::var_os("CARGO_MANIFEST_DIR") {
+        sh.change_dir(package);
+    }
+    let manifest = quietly(cmd!(sh, "cargo locate-project --workspace --message-format plain"))
+        .context("cannot find the root of the repository")?;
+    let root = Path::new(manifest.trim_end()).parent().context("cargo names no manifest")?;
     Ok(ROOT.get_or_init(|| root.to_owned()))
 }
 
