@@ -3,6 +3,8 @@
 use anyhow::Result;
 use xshell::cmd;
 
+use crate::checks::step;
+use crate::programs::target;
 use crate::run::shell;
 
 /// A server to compare with, in a workspace of its own: its SQLite is another one.
@@ -10,23 +12,13 @@ pub const AXUM_SQLX_SERVER: &str = "tests/bench/axum-sqlx-server/Cargo.toml";
 
 /// Builds everything, and runs the benchmark with these arguments.
 pub fn run(arguments: &[&str]) -> Result<()> {
-    let sh = shell()?;
-    cmd!(
-        sh,
-        "cargo build --release --quiet --bins
-            --package plant-store-server --package plant-store-bench"
-    )
-    .run()?;
-    cmd!(
-        sh,
-        "cargo build --release --quiet --locked
-            --manifest-path {AXUM_SQLX_SERVER} --target-dir target/axum-sqlx-server"
-    )
-    .run()?;
-    cmd!(
-        sh,
-        "cargo run --release --quiet --package plant-store-bench --bin bench -- {arguments...}"
-    )
-    .run()?;
-    Ok(())
+    let (sh, target) = (shell()?, target()?);
+    let release = "cargo build --release --quiet --locked";
+    let packages = "--bins --package plant-store-server --package plant-store-bench";
+    step("service", &format!("{release} {packages}"))?;
+    let peer = target.join("axum-sqlx-server");
+    let peer = format!("--manifest-path {AXUM_SQLX_SERVER} --target-dir {}", peer.display());
+    step("axum and sqlx", &format!("{release} {peer}"))?;
+    let bench = target.join("release/bench");
+    Ok(cmd!(sh, "{bench} {arguments...}").run()?)
 }

@@ -1,44 +1,28 @@
-//! What a check needs of the machine: found, installed, or reported as missing.
+//! What a check needs of the machine: it is there, or the check is skipped with a line.
 
 use std::env;
 
-use anyhow::{Result, bail};
-use xshell::cmd;
+use anyhow::{Result, ensure};
 
-use crate::run::{has, quietly, shell};
-
-/// Looks for something, and installs its package if it is missing and may be installed. If it is
-/// still missing, this says so and returns `None`. In CI, which must test everything, that is an
-/// error.
-pub fn need<T>(package: &str, find: impl Fn() -> Option<T>, to_install: &str) -> Result<Option<T>> {
-    let found = find();
-    if found.is_some() {
-        return Ok(found);
-    }
-    if may_install()
-        && let Err(error) = install(package)
-    {
-        eprintln!("{package}: it cannot be installed: {error:#}");
-    }
-    match find() {
-        Some(found) => Ok(Some(found)),
-        None if env::var_os("CI").is_some() => bail!("there is no {package}: {to_install}"),
-        None => {
-            println!("{package}: its tests are skipped, because there is none: {to_install}");
-            Ok(None)
-        }
-    }
+/// Whether the checks run in CI, which must test everything.
+#[must_use]
+pub fn in_ci() -> bool {
+    env::var_os("CI").is_some_and(|ci| !ci.is_empty())
 }
 
-/// Only root may install, and only Debian and systems made from it have the packages.
-fn may_install() -> bool {
-    has("apt-get") && shell().is_ok_and(|sh| quietly(cmd!(sh, "id -u")).is_ok_and(|id| id == "0\n"))
+/// Passes on what was found. If there is nothing, this says that its checks are skipped; in CI that
+/// is an error.
+pub fn need<T>(name: &str, found: Option<T>, to_install: &str) -> Result<Option<T>> {
+    let missing = format!("there is no {name}: {to_install}");
+    ensure!(found.is_some() || !in_ci(), "{missing}; in CI nothing is skipped");
+    if found.is_none() {
+        println!("skipped, because {missing}");
+    }
+    Ok(found)
 }
 
-fn install(package: &str) -> Result<()> {
-    let sh = shell()?;
-    sh.set_var("DEBIAN_FRONTEND", "noninteractive");
-    quietly(cmd!(sh, "apt-get update"))?;
-    quietly(cmd!(sh, "apt-get install -y --no-install-recommends {package}"))?;
-    Ok(())
+/// Says that a check is skipped that not even CI can always run. GitHub shows the line as a warning.
+pub fn skipped(check: &str, why: &str) {
+    let warning = env::var("GITHUB_ACTIONS").map_or("", |_| "::warning::");
+    println!("{warning}{check}: skipped, because {why}");
 }

@@ -124,7 +124,8 @@ impl Bars<'_> {
     }
 }
 
-fn amount(plants: f64) -> String {
+/// A number of plants in words.
+pub fn amount(plants: f64) -> String {
     match plants < 1e6 {
         true => format!("{} thousand", plants / 1e3),
         false => format!("{} million", plants / 1e6),

@@ -1,4 +1,4 @@
-//! The load: many connections, each of which sends the next plant as soon as the last is answered.
+//! The load: many connections that create plants, as fast as they are answered or at a fixed rate.
 //! Every plant has an id of its own, so every answer is a durable create.
 
 use std::cell::Cell;
@@ -8,6 +8,8 @@ use anyhow::{Context, Result, bail, ensure};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::runtime::Runtime;
+use tokio::sync::Mutex;
+use tokio::task::yield_now;
 
 use crate::plants::Order;
 use crate::target::Running;
@@ -19,7 +21,8 @@ pub struct Load {
     /// The head of every request, up to the value of its `Content-Length`.
     head: String,
     order: Order,
-    next: Cell<u64>,
+    /// How many plants were sent.
+    plants: Cell<u64>,
 }
 
 /// How much to create. A run ends when it reaches the first of the two.
@@ -61,27 +64,57 @@ impl Load {
              Content-Type: application/json\r\nContent-Length: ",
             server.address, server.token
         );
-        Ok(Self { runtime, connections, head, order, next: Cell::new(plants) })
+        Ok(Self { runtime, connections, head, order, plants: Cell::new(plants) })
     }
 
-    /// Creates plants, and fails at the first that is not answered with 200.
+    /// Closed loop: each connection sends the next plant when the last is answered. This shows how much
+    /// a server can do, and not how long its clients wait.
     pub fn create(&mut self, Amount { creates, time }: Amount) -> Result<Run> {
-        let Self { runtime, connections, head, order, next } = self;
-        let left = Cell::new(creates);
+        let (left, started) = (Cell::new(creates), Instant::now());
+        self.run(async || {
+            let more = left.get() > 0 && started.elapsed() < time;
+            left.set(left.get().saturating_sub(1));
+            more.then(Instant::now)
+        })
+    }
+
+    /// Open loop: plants arrive at this rate, whether or not those before them are answered. Each is
+    /// timed from when it was due, also if no connection was free then. A server that falls behind is
+    /// given twice the time, and no more.
+    pub fn arrive(&mut self, per_second: u32, time: Duration) -> Result<Run> {
+        let (turn, started) = (Mutex::new(0), Instant::now());
+        self.run(async || {
+            // One free connection waits for the next arrival, and the others for their turn.
+            let mut arrived = turn.lock().await;
+            let due = started + Duration::from_secs(1) * *arrived / per_second;
+            if due >= started + time || started.elapsed() > 2 * time {
+                return None;
+            }
+            // A timer of the runtime would be late by up to a millisecond.
+            while Instant::now() < due {
+                yield_now().await;
+            }
+            *arrived += 1;
+            Some(due)
+        })
+    }
+
+    /// Creates a plant each time that `next` says so, and times it from the instant that `next` says.
+    /// Fails at the first that is not answered with 200.
+    fn run(&mut self, next: impl AsyncFn() -> Option<Instant>) -> Result<Run> {
+        let Self { runtime, connections, head, order, plants } = self;
         let started = Instant::now();
         let clients = connections.iter_mut().map(|connection| {
-            let (head, order, next, left) = (&*head, *order, &*next, &left);
+            let (head, order, plants, next) = (&*head, *order, &*plants, &next);
             async move {
                 let mut latencies = Vec::new();
                 let mut buffer = Vec::with_capacity(1024);
-                while left.get() > 0 && started.elapsed() < time {
-                    left.set(left.get() - 1);
-                    let body = order.body(next.replace(next.get() + 1));
+                while let Some(since) = next().await {
+                    let body = order.body(plants.replace(plants.get() + 1));
                     let request = format!("{head}{}\r\n\r\n{body}", body.len());
-                    let sent = Instant::now();
                     connection.write_all(request.as_bytes()).await?;
                     receive(connection, &mut buffer).await?;
-                    latencies.push(sent.elapsed());
+                    latencies.push(since.elapsed());
                 }
                 anyhow::Ok(latencies)
             }
@@ -95,8 +128,9 @@ impl Load {
 }
 
 impl Run {
-    pub fn percentile_ms(&self, percent: usize) -> f64 {
-        let rank = (self.latencies.len() * percent).div_ceil(100).max(1);
+    /// The latency that so many of a thousand creates do not exceed.
+    pub fn per_mille_ms(&self, per_mille: usize) -> f64 {
+        let rank = (self.latencies.len() * per_mille).div_ceil(1000).max(1);
         self.latencies[rank - 1].as_secs_f64() * 1e3
     }
 }

@@ -1,12 +1,14 @@
-//! The benchmark. It measures, in turn in one run: the service, bare hyper and bare Dropshot over the
-//! same store, the service without its store, and what one would write with axum and sqlx. Then it
-//! measures the service on stores of up to 10 million plants, and on PostgreSQL beside pgbench.
+//! The benchmark. It measures, in turn in one run: the service, bare hyper, bare Dropshot and axum over
+//! the same store, and what one would write with axum and sqlx; as fast as they can, and while plants
+//! arrive at fixed rates. Then it measures the service on stores of many plants, and on PostgreSQL
+//! beside pgbench.
 //! `cargo xtask bench` builds and runs it.
 //!
 //! Look at the CPU time of a create before its throughput: on a shared machine the first is
 //! steady and the second is not. The servers have one core and the load another, except where
 //! there is a database, too.
 
+mod arrivals;
 mod database;
 mod figure;
 mod footprint;
@@ -24,11 +26,14 @@ use std::fs;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
+use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Parser, ValueEnum};
 use comfy_table::{Table, presets};
 use plant_store_tests::process::allow_many_files;
+
+use crate::sample::Effort;
 
 /// Measure the service, print tables in Markdown, and write figures in SVG
 #[derive(Parser)]
@@ -36,6 +41,12 @@ struct Cli {
     /// How often everything is measured; the tables show the medians
     #[arg(long, default_value_t = 5)]
     rounds: usize,
+    /// The longest time of a round of a case
+    #[arg(long, default_value_t = 4)]
+    seconds: u32,
+    /// How many plants the stores of the part `growth` hold
+    #[arg(long, value_delimiter = ',', default_values_t = [10_000, 1_000_000, 10_000_000])]
+    plants: Vec<u32>,
     /// Another build of the service, to be measured beside this one
     #[arg(long, value_name = "BINARY")]
     beside: Option<PathBuf>,
@@ -50,7 +61,9 @@ struct Cli {
 enum Part {
     /// All targets with 64, 256, 1,024 connections and one
     SideBySide,
-    /// The service on stores of 10 thousand to 10 million plants
+    /// All targets while 1,000, 10,000 and 30,000 plants a second arrive
+    Arrivals,
+    /// The service on stores of few and of many plants
     Growth,
     /// The service's memory, and its time to start
     Footprint,
@@ -60,7 +73,8 @@ enum Part {
 }
 
 fn main() -> Result<()> {
-    let Cli { rounds, beside, figures, tables } = Cli::parse();
+    let Cli { rounds, seconds, plants, beside, figures, tables } = Cli::parse();
+    let effort = Effort { rounds, time: Duration::from_secs(seconds.into()) };
     let machine = machine()?;
     allow_many_files()?;
     let targets = target::all(beside)?;
@@ -69,8 +83,9 @@ fn main() -> Result<()> {
         if tables.is_empty() || tables.contains(part) {
             target::run_on(target::LOAD_CORE)?;
             let tables = match part {
-                Part::SideBySide => vec![side_by_side::table(&targets, rounds, &figures)?],
-                Part::Growth => vec![growth::table(&targets[0], rounds, &figures)?],
+                Part::SideBySide => vec![side_by_side::table(&targets, effort, &figures)?],
+                Part::Arrivals => vec![arrivals::table(&targets, effort)?],
+                Part::Growth => vec![growth::table(&targets[0], &plants, effort, &figures)?],
                 Part::Footprint => vec![footprint::table(&targets[0], rounds)?],
                 Part::Postgres => postgres::tables(&targets[0], rounds)?,
             };

@@ -7,20 +7,19 @@ use comfy_table::Table;
 
 use crate::figure::{Bars, write_bars};
 use crate::markdown;
-use crate::sample::{Case, Sample, measure};
+use crate::sample::{Case, Effort, Sample, measure};
 use crate::target::Target;
 
 const CONNECTIONS: [usize; 4] = [64, 256, 1024, 1];
 
 /// Returns the table, and writes what it says of the first number of connections as a figure.
-pub fn table(targets: &[Target], rounds: usize, figures: &Path) -> Result<Table> {
-    let cases: Vec<Case> = CONNECTIONS
-        .iter()
-        .flat_map(|&connections| {
-            targets.iter().map(move |target| Case { target, connections, store: None })
-        })
-        .collect();
-    let samples = measure(&cases, rounds)?;
+pub fn table(targets: &[Target], effort: Effort, figures: &Path) -> Result<Table> {
+    let mut cases = Vec::new();
+    for connections in CONNECTIONS {
+        let case = |target| Case { target, connections, store: None, arrivals: None };
+        cases.extend(targets.iter().map(case));
+    }
+    let samples = measure(&cases, effort)?;
     let bars = |title, figure: fn(&Sample) -> f64| Bars {
         title,
         bars: targets.iter().map(|target| target.name).zip(samples.iter().map(figure)).collect(),

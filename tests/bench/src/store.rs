@@ -1,7 +1,7 @@
 //! The stores of the benchmark: where they lie, and how one with many plants is made.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -53,9 +53,12 @@ impl Filled {
     /// on which a change of one page costs more.
     pub fn copy_to(&self, folder: &Path) -> Result<()> {
         for name in [FILE, TOKEN] {
+            let mut original = File::open(self.folder.path().join(name))?;
             let mut copy = File::create(folder.join(name))?;
-            for page in fs::read(self.folder.path().join(name))?.chunks(4096) {
-                copy.write_all(page)?;
+            let mut page = Vec::with_capacity(4096);
+            while Read::by_ref(&mut original).take(4096).read_to_end(&mut page)? > 0 {
+                copy.write_all(&page)?;
+                page.clear();
             }
             copy.sync_all()?;
         }
@@ -64,13 +67,15 @@ impl Filled {
 
     /// The size of the store's file.
     pub fn bytes(&self) -> Result<f64> {
-        Ok(f64::from(u32::try_from(self.folder.path().join(FILE).metadata()?.len())?))
+        let bytes = self.folder.path().join(FILE).metadata()?.len();
+        #[expect(clippy::cast_precision_loss, reason = "no file is that large")]
+        Ok(bytes as f64)
     }
 }
 
 /// A folder on the disk that holds the build. `/tmp` may be in memory, where fsync costs nothing.
 pub fn scratch() -> Result<TempDir> {
-    let parent = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/bench");
+    let parent = std::env::current_exe()?.with_file_name("stores-of-the-benchmark");
     fs::create_dir_all(&parent)?;
     tempfile::tempdir_in(parent).context("cannot make a folder for the stores")
 }

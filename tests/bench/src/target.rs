@@ -39,18 +39,9 @@ pub struct Target {
 pub fn all(other_build: Option<PathBuf>) -> Result<Vec<Target>> {
     let mut targets = vec![
         service("the service, access log on", binary("plant-store")?),
-        Target {
-            name: "bare hyper",
-            binary: binary("bare-server")?,
-            arguments: &["hyper"],
-            asks_for_token: false,
-        },
-        Target {
-            name: "bare Dropshot",
-            binary: binary("bare-server")?,
-            arguments: &["dropshot"],
-            asks_for_token: false,
-        },
+        bare("bare hyper", &["hyper"])?,
+        bare("bare Dropshot", &["dropshot"])?,
+        bare("axum over the same store", &["axum"])?,
         Target {
             name: "axum and sqlx, a commit a plant",
             // It has a target folder of its own, beside the workspace's profiles.
@@ -70,6 +61,10 @@ pub fn all(other_build: Option<PathBuf>) -> Result<Vec<Target>> {
 /// The service with an allocator that counts.
 pub fn counting() -> Result<Target> {
     Ok(service("the service, counting", binary("counting-service")?))
+}
+
+fn bare(name: &'static str, arguments: &'static [&'static str]) -> Result<Target> {
+    Ok(Target { name, binary: binary("bare-server")?, arguments, asks_for_token: false })
 }
 
 fn service(name: &'static str, binary: PathBuf) -> Target {

@@ -1,5 +1,5 @@
-//! The table of errors of the document, and what is generated from it: the client's `ErrorCode`, and
-//! lines of documents and recipes between two markers.
+//! The table of errors of the document, and what is generated from it: lines of the client, of
+//! documents and of recipes, between two markers.
 
 use anyhow::{Context, Result};
 use http::StatusCode;
@@ -12,8 +12,9 @@ pub const MARKERS: [&str; 2] = ["errors: generated from the contract", "end of e
 type Lines = fn(&[Row]) -> String;
 
 /// The files that have such lines, and what stands between them.
-pub const PLACES: [(&str, Lines); 5] = [
+pub const PLACES: [(&str, Lines); 6] = [
     ("README.md", table),
+    ("client/src/error_code.rs", rows_for_rust),
     ("client/README.md", table_for_rust),
     ("tests/conformance/recipes/with_fetch.ts", |rows| {
         format!("const MAY_PASS = [{}]; // values of `error`, not HTTP statuses\n", retryable(rows))
@@ -109,26 +110,10 @@ fn table_for_rust(rows: &[Row]) -> String {
     rows.iter().fold(head.to_owned(), |table, row| table + &line(row))
 }
 
-/// The client's `ErrorCode`.
-pub fn error_code(rows: &[Row]) -> Result<String> {
-    let each = |line: fn(&Row) -> String| rows.iter().map(line).collect::<String>();
-    let variants = each(|row| format!("/// {}: {}.\n{},", row.number, row.meaning, row.name));
-    let names = each(|row| format!("{} => Self::{},", row.number, row.name));
-    let numbers = each(|row| format!("Self::{} => {},", row.name, row.number));
-    let retryable = each(|row| format!("Self::{} => {},", row.name, row.is_retryable));
-    let known = each(|row| format!("Self::{},", row.name));
-    let of_class = |number| {
-        let row = rows.iter().find(|row| row.number == number);
-        row.map(|row| row.is_retryable).with_context(|| format!("the table has no {number}"))
+/// A name, a number, whether the same plant may be sent again, and a meaning.
+fn rows_for_rust(rows: &[Row]) -> String {
+    let line = |Row { number, meaning, is_retryable, name, .. }: &Row| {
+        format!("    {name}, {number}, {is_retryable}, {meaning:?};\n")
     };
-    let code = include_str!("error_code.rs.txt")
-        .replace("{{variants}}", &variants)
-        .replace("{{known}}", &known)
-        .replace("{{names}}", &names)
-        .replace("{{numbers}}", &numbers)
-        .replace("{{retryable}}", &retryable)
-        .replace("{{client}}", &of_class(400)?.to_string())
-        .replace("{{server}}", &of_class(500)?.to_string());
-    let file = syn::parse_file(&code).context("`ErrorCode` is no Rust")?;
-    Ok(prettyplease::unparse(&file))
+    rows.iter().map(line).collect()
 }

@@ -3,9 +3,8 @@
 //! and recipes.
 
 use std::fs;
-use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, ensure};
 use plant_store_api::document::{document, document_text};
 use progenitor::{GenerationSettings, Generator, InterfaceStyle};
 use serde_json::{Value, json};
@@ -19,9 +18,6 @@ use syn::{
 use crate::compat::DOCUMENT;
 use crate::errors::{self, MARKERS};
 use xtask::run::root;
-
-/// The command that removes a difference.
-const MEND: &str = "cargo xtask generate";
 
 const HEADER: &str = "\
 // Generated from openapi/plant-store.json: `cargo xtask generate` writes this file.
@@ -39,20 +35,8 @@ const HEADER: &str = "\
 
 ";
 
-const MEMBERS: &str = "\
-//! Generated from openapi/plant-store.json: `cargo xtask generate` writes this file.
-
-/// A member of a NewPlant.
-pub struct Member {
-    pub name: &'static str,
-    /// Whether it is a string.
-    pub is_text: bool,
-    pub is_required: bool,
-}
-
-/// All members of a NewPlant.
-pub const MEMBERS: &[Member] = &[
-";
+/// The markers around the members of a plant.
+const MEMBERS: [&str; 2] = ["members: generated from the contract", "end of members"];
 
 /// A file that is generated and checked in.
 pub struct Generated {
@@ -79,8 +63,8 @@ impl Generated {
 /// Writes the files.
 pub fn write() -> Result<()> {
     for file in generated()? {
-        let path = absolute(&file);
-        fs::write(&path, &file.text).with_context(|| format!("cannot write {}", path.display()))?;
+        fs::write(root().join(file.path), &file.text)
+            .with_context(|| format!("cannot write {}", file.path))?;
         println!("wrote {}", file.path);
     }
     Ok(())
@@ -92,20 +76,15 @@ pub fn check() -> Result<()> {
     let mut drifted = Vec::new();
     for file in generated()? {
         // A missing file differs in every line, so it counts as an empty one.
-        let checked_in = fs::read_to_string(absolute(&file)).unwrap_or_default();
+        let checked_in = fs::read_to_string(root().join(file.path)).unwrap_or_default();
         if let Some(diff) = file.drift(&checked_in) {
             print!("{diff}");
             drifted.push(file.path);
         }
     }
-    if !drifted.is_empty() {
-        bail!("{} differ from what the code makes; mend it with `{MEND}`", drifted.join(" and "));
-    }
+    let (is_empty, drifted) = (drifted.is_empty(), drifted.join(" and "));
+    ensure!(is_empty, "{drifted} differ from the code's; mend it with `cargo xtask generate`");
     Ok(())
-}
-
-fn absolute(file: &Generated) -> PathBuf {
-    root().join(file.path)
 }
 
 /// The files, as the code has them now.
@@ -125,31 +104,28 @@ pub fn generated() -> Result<Vec<Generated>> {
         files.push(Generated { path, text: format!("{HEADER}{}", prettyplease::unparse(&file)) });
     }
     let document = serde_json::to_value(document)?;
-    files.push(members(&document)?);
     let rows = errors::rows(&document)?;
-    let text = format!("{HEADER}{}", errors::error_code(&rows)?);
-    files.push(Generated { path: "client/src/error_code.rs", text });
-    for (path, lines) in errors::PLACES {
+    let mut places = errors::PLACES.map(|(path, lines)| (path, MARKERS, lines(&rows))).to_vec();
+    places.push(("client/src/cli/import/members.rs", MEMBERS, members(&document)?));
+    for (path, markers, lines) in places {
         let text = fs::read_to_string(root().join(path)).with_context(|| format!("no {path}"))?;
-        files.push(Generated { path, text: errors::between(MARKERS, path, &text, &lines(&rows))? });
+        files.push(Generated { path, text: errors::between(markers, path, &text, &lines)? });
     }
     Ok(files)
 }
 
 /// The columns that `plants import` takes in CSV: the members of a NewPlant.
-fn members(document: &Value) -> Result<Generated> {
+fn members(document: &Value) -> Result<String> {
     let schema = &document["components"]["schemas"]["NewPlant"];
     let (members, required) = (schema["properties"].as_object(), schema["required"].as_array());
     let (members, required) = members.zip(required).context("NewPlant is not an object")?;
-    let rows = members.iter().map(|(name, member)| {
+    let row = |(name, member): (&String, &Value)| {
         let (is_text, is_required) = (member["type"] == "string", required.contains(&json!(name)));
         format!(
             "    Member {{ name: {name:?}, is_text: {is_text}, is_required: {is_required} }},\n"
         )
-    });
-    let rows: String = rows.collect();
-    let path = "client/src/cli/import/members.rs";
-    Ok(Generated { path, text: format!("{MEMBERS}{rows}];\n") })
+    };
+    Ok(members.iter().map(row).collect())
 }
 
 /// The published document, as the code has it now.

@@ -46,17 +46,13 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match find_root().and_then(|_| run(cli.chore)) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("xtask: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    let Err(error) = run(Cli::parse().chore) else { return ExitCode::SUCCESS };
+    eprintln!("xtask: {error:#}");
+    ExitCode::FAILURE
 }
 
 fn run(chore: Chore) -> Result<()> {
+    find_root()?;
     match chore {
         Chore::Generate { check: false } => generate::write(),
         Chore::Generate { check: true } => generate::check(),

@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
@@ -20,10 +20,8 @@ pub fn folder() -> PathBuf {
 /// What the machine lacks for the tools, if it lacks something.
 #[must_use]
 pub fn missing() -> Option<&'static str> {
-    match has("python3") {
-        false => Some("python3 is missing: install Python 3.11 or newer, with `venv`"),
-        true => missing_npm(),
-    }
+    let python = "python3 is missing: install Python 3.11 or newer, with `venv`";
+    (!has("python3")).then_some(python).or_else(missing_npm)
 }
 
 /// What the machine lacks for the tools of Node alone.
@@ -72,29 +70,11 @@ pub fn path() -> OsString {
 /// Copies the document and `tests/conformance` into the folder of the tools. Removes the generated
 /// clients first, because they are those of an earlier document.
 fn lay_out() -> Result<()> {
-    let clients = folder().join("clients");
-    if clients.exists() {
-        fs::remove_dir_all(&clients).context("cannot clear the folder of the clients")?;
-    }
-    copy(&root().join("tests/conformance"), &folder())?;
-    fs::copy(root().join(DOCUMENT), folder().join("plant-store.json"))
-        .context("cannot copy the document")?;
-    Ok(())
-}
-
-fn copy(from: &Path, to: &Path) -> Result<()> {
-    fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
-    for entry in fs::read_dir(from).with_context(|| format!("cannot read {}", from.display()))? {
-        let entry = entry?;
-        let copied = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &copied)?;
-        } else {
-            fs::copy(entry.path(), &copied)
-                .with_context(|| format!("cannot write {}", copied.display()))?;
-        }
-    }
-    Ok(())
+    let (sh, folder) = (xtask::run::shell()?, folder());
+    sh.remove_path(folder.join("clients"))?;
+    sh.create_dir(&folder)?;
+    quietly(cmd!(sh, "cp -R tests/conformance/. {folder}"))?;
+    Ok(sh.copy_file(DOCUMENT, folder.join("plant-store.json"))?)
 }
 
 /// Installs what this lock file names into this folder, unless it is installed already. A copy of

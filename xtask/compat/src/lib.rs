@@ -24,6 +24,7 @@ mod class;
 mod difference;
 mod document;
 mod json;
+pub mod output;
 mod place;
 mod usage;
 mod version;

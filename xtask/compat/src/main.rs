@@ -1,8 +1,6 @@
 //! `plant-store-compat`: tells a consumer what changed between the document from which its client was
 //! made and another one, and whether that breaks the client.
 
-mod output;
-
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
@@ -10,9 +8,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
+use plant_store_compat::output::{Comparison, for_github};
 use plant_store_compat::{Accepted, Args, Document, Format, compare, positions, printable};
-
-use output::{Comparison, for_github};
 
 /// The document of this revision.
 const PUBLISHED: &str = include_str!("../../../openapi/plant-store.json");

@@ -4,13 +4,15 @@ use std::cmp::Ordering::Greater;
 use std::fmt::Write;
 use std::path::Path;
 
-use plant_store_compat::{Change, Class, Format, Position, Report, printable};
 use serde_json::{Value, json};
+
+use crate::{Change, Class, Format, Position, Report, printable};
 
 /// What changed between two documents, and where that is in the pinned one.
 pub struct Comparison {
     /// The names of the pinned document and of the published one.
     pub names: [String; 2],
+    /// What changed.
     pub report: Report,
     /// The lightest class that fails.
     pub fail_on: Class,
@@ -80,7 +82,7 @@ impl Comparison {
     }
 
     /// An annotation for each breaking change, and one if the documents may be swapped.
-    fn annotations(&self, file: &Path) -> Vec<String> {
+    pub fn annotations(&self, file: &Path) -> Vec<String> {
         let file = for_property(&file.display().to_string());
         let swapped = Some(self.conclusion()).filter(|(_, status)| *status == 2);
         let swapped = swapped.map(|(conclusion, _)| for_github("error", "", conclusion));

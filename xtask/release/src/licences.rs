@@ -31,11 +31,9 @@ pub fn text(sh: &Shell, packages: &[&str], target: &str) -> Result<String> {
             let (licence, source) = (of("license"), of("repository"));
             writeln!(text, "{name}\n{licence}\n{source}\n")?;
             let folder = Path::new(of("manifest_path")).parent().context("no folder")?;
-            for file in
-                files(folder).with_context(|| format!("cannot read {}", folder.display()))?
-            {
-                writeln!(text, "{file}")?;
-            }
+            let files =
+                files(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+            files.iter().try_for_each(|file| writeln!(text, "{file}"))?;
             writeln!(text, "{}\n", "-".repeat(80))?;
         }
     }

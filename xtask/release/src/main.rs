@@ -17,10 +17,13 @@ use plant_store_server::command::Cli;
 use tempfile::TempDir;
 use xshell::{Shell, cmd};
 
-use xtask::run::{DOCUMENT, find_root, has, quietly, root, shell};
+use xtask::run::{DOCUMENT, find_root, quietly, root, shell};
 
 /// The targets that a release is built for.
 const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-musl"];
+
+/// It has cargo write into each program which crates are in it: `cargo audit bin` reads that list.
+const AUDITABLE: &str = "cargo-auditable@0.7.7";
 
 /// Where the archives are, relative to the root.
 const FOLDER: &str = "target/dist";
@@ -57,12 +60,12 @@ fn archive(target: &str) -> Result<()> {
     for (program, package, features) in PROGRAMS {
         cmd!(
             sh,
-            "cargo zigbuild --release --locked --target {target} --package {package}
+            "cargo auditable zigbuild --release --locked --target {target} --package {package}
                 --bin {program} {features...}"
         )
         .run()?;
         let built = root().join("target").join(target).join("release").join(program);
-        ensure_static(&sh, &built)?;
+        inspect(&sh, &built)?;
         sh.copy_file(built, &folder)?;
     }
     describe(&sh, &folder)?;
@@ -82,16 +85,16 @@ fn install(sh: &Shell, target: &str) -> Result<()> {
     let machine = sh.var_os("PATH").unwrap_or_default();
     let path = std::iter::once(bin).chain(std::env::split_paths(&machine));
     sh.set_var("PATH", std::env::join_paths(path)?);
-    if has("rustup") {
-        quietly(cmd!(sh, "rustup target add {target}"))?;
-    }
+    quietly(cmd!(sh, "cargo install --locked --root {tools} {AUDITABLE}"))?;
+    quietly(cmd!(sh, "rustup target add {target}"))?;
     Ok(())
 }
 
-/// A program that asks for a dynamic linker says so in a header.
-fn ensure_static(sh: &Shell, program: &Path) -> Result<()> {
-    let headers = quietly(cmd!(sh, "readelf --program-headers --wide {program}"))?;
+/// A program that asks for a dynamic linker says so in a header; the list of its parts is a section.
+fn inspect(sh: &Shell, program: &Path) -> Result<()> {
+    let headers = quietly(cmd!(sh, "readelf --segments --sections --wide {program}"))?;
     ensure!(!headers.contains("INTERP"), "{} is not statically linked", program.display());
+    ensure!(headers.contains(".dep-v0"), "{} does not list its parts", program.display());
     Ok(())
 }
 

@@ -1,4 +1,4 @@
-//! Generated from openapi/plant-store.json: `cargo xtask generate` writes this file.
+//! The members of a NewPlant: the columns that `plants import` takes in CSV.
 
 /// A member of a NewPlant.
 pub struct Member {
@@ -10,7 +10,9 @@ pub struct Member {
 
 /// All members of a NewPlant.
 pub const MEMBERS: &[Member] = &[
+    // members: generated from the contract
     Member { name: "id", is_text: false, is_required: true },
     Member { name: "name", is_text: true, is_required: true },
     Member { name: "tag", is_text: true, is_required: false },
+    // end of members
 ];

@@ -5,13 +5,19 @@
 pub mod mutations;
 mod older;
 
-use std::fs;
+use std::env;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 
 pub use older::older;
 pub use plant_store_compat::{Accepted, Change, Class, Document, Place, Report, compare};
 
+use plant_store_compat::output::Comparison;
+use plant_store_compat::{Format, positions};
 pub use xtask::run::DOCUMENT;
 use xtask::run::root;
 
@@ -42,5 +48,32 @@ pub fn run(against: Option<&str>) -> Result<()> {
         old.name,
         report.need()
     );
-    report.verdict()
+    let verdict = report.verdict();
+    if let Some(summary) = env::var_os("GITHUB_STEP_SUMMARY") {
+        let pointers: Vec<String> =
+            report.changes.iter().map(|change| change.place.pointer(&new.json)).collect();
+        let positions = positions(&text, &pointers);
+        let names = [old.name, new.name];
+        tell_github(
+            &Comparison { names, report, fail_on: Class::Source, positions },
+            &summary,
+            &verdict,
+        )?;
+    }
+    verdict
+}
+
+/// Makes the changes the summary of a job on GitHub, in Markdown, and annotations of the document:
+/// errors, unless its version is large enough for them.
+fn tell_github(changes: &Comparison, summary: &OsStr, verdict: &Result<()>) -> Result<()> {
+    let mut summary = File::options().append(true).create(true).open(summary)?;
+    writeln!(summary, "{}", changes.print(Format::Markdown, Path::new("")))?;
+    if let Err(error) = verdict {
+        writeln!(summary, "\n**{error}**")?;
+    }
+    for line in changes.annotations(Path::new(DOCUMENT)) {
+        let harmless = verdict.is_ok().then(|| line.replacen("::error", "::warning", 1));
+        println!("{}", harmless.unwrap_or(line));
+    }
+    Ok(())
 }

@@ -1,19 +1,18 @@
 //! The compatibility check of a consumer, in a folder that has nothing to do with this repository: the
 //! action of `.github/actions/compat`, run as GitHub runs it, and the installed command.
 
-use anyhow::{Context, Result, ensure};
-use plant_store_launcher::build;
+use anyhow::{Result, ensure};
 use serde_json::{Value, json};
-use tempfile::TempDir;
 use xshell::{Shell, cmd};
 
 use crate::compat::DOCUMENT;
 use crate::tools::{folder, shell};
+use xtask::programs::build;
 use xtask::run::{quietly, root};
 
 pub fn run() -> Result<()> {
-    let consumer = TempDir::new().context("cannot make a temporary folder")?;
     let sh = shell()?;
+    let consumer = sh.create_temp_dir()?;
     sh.change_dir(consumer.path());
     lay_out(&sh)?;
     let (script, action) = (folder().join("action.py"), root().join(".github/actions/compat"));
@@ -47,7 +46,7 @@ fn command(sh: &Shell) -> Result<()> {
         sh,
         "cargo install --quiet --locked --debug --path {source} --root tools --target-dir {target}"
     ))?;
-    let service = build("plant-store", false)?;
+    let service = build("--bin", "plant-store")?;
     let served = quietly(cmd!(sh, "{service} openapi"))?;
     let said = quietly(cmd!(sh, "tools/bin/plant-store-compat -").stdin(served))?;
     ensure!(said.ends_with("nothing changed\n"), "the installed command says:\n{said}");

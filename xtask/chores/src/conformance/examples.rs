@@ -1,21 +1,17 @@
 //! The requests and the recipes of the reference page, unchanged, on the service.
 //!
-//! Each creates its plants, and once gets the message of a refused token. A recipe meets a store
-//! that takes no writes, and repeats its request until the store takes them. None repeats what can
-//! never succeed.
+//! Each creates its plants, and once gets the message of a refused token. A recipe may send one create
+//! a second, so its second one is refused, and it repeats that. None repeats what can never succeed.
 
-use std::ffi::OsStr;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use plant_store_launcher::build_example;
-use plant_store_launcher::events::wait_until;
 use xshell::cmd;
 
 use super::service::Service;
 use crate::docs::{Example, RECIPES, REQUESTS};
 use crate::tools::{folder, path, shell};
+use xtask::programs::build;
 use xtask::run::quietly;
 
 const PLANT_OF_A_REQUEST: &str = "{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}\n";
@@ -43,72 +39,45 @@ pub fn run() -> Result<()> {
 }
 
 fn check(example: &Example) -> Result<()> {
-    let service = Service::start()?;
+    let is_recipe = example.file.starts_with("recipes");
+    let limits: &[&str] = if is_recipe { &["--max-rate", "1"] } else { &[] };
+    let service = Service::start(limits)?;
     let mut command = command(example.file)?;
-    command.current_dir(folder()).env("PATH", path()).env("PLANTS_URL", service.url());
+    command.current_dir(folder()).env("PATH", path()).env("PLANTS_URL", &service.url);
 
     command.env("PLANTS_TOKEN", "unknown");
-    let (success, said) = end(start(&mut command)?)?;
+    let (success, said) = run_to_its_end(&mut command)?;
     ensure!(!success && said.contains("401"), "no failure for a refused token:\n{said}");
 
-    command.env("PLANTS_TOKEN", service.token());
-    let is_recipe = example.file.starts_with("recipes");
-    let process = match is_recipe {
-        true => start_on_a_locked_store(&mut command, &service)?,
-        false => start(&mut command)?,
-    };
-    let (success, said) = end(process)?;
+    command.env("PLANTS_TOKEN", &service.token);
+    let (success, said) = run_to_its_end(&mut command)?;
     ensure!(success && said.contains("Monstera deliciosa"), "it failed:\n{said}");
     let expected = if is_recipe { PLANTS_OF_A_RECIPE } else { PLANT_OF_A_REQUEST };
     let stored = service.export()?;
     ensure!(stored == expected, "the store holds\n{stored}and not\n{expected}");
     // The log has its records later than the client its answers, and in the same order.
-    wait_until(
-        || service.logged("status", 200).is_ok_and(|created| created == expected.lines().count()),
-        || "the log does not have every create".to_owned(),
-    );
+    service.wait_for(expected.lines().count(), "status", 200)?;
     ensure!(service.logged("error", 401)? == 1, "a refused token was sent again");
+    ensure!(!is_recipe || service.logged("error", 429)? > 0, "no create was refused");
     Ok(())
 }
 
 /// How a file of this language is run, after `tsc`.
 fn command(file: &str) -> Result<Command> {
-    let with = |program: &str, file: &Path| {
-        let mut command = Command::new(program);
-        command.arg(file);
-        command
+    let (program, file) = match file.rsplit_once('.') {
+        Some((_, "sh")) => ("sh", file.to_owned()),
+        Some((_, "py")) => ("python", file.to_owned()),
+        Some((script, "ts")) => ("node", format!("{script}.js")),
+        _ => return Ok(Command::new(build("--example", "request")?)),
     };
-    let file = Path::new(file);
-    Ok(match file.extension().and_then(OsStr::to_str) {
-        Some("sh") => with("sh", file),
-        Some("py") => with("python", file),
-        Some("ts") => with("node", &file.with_extension("js")),
-        _ => Command::new(build_example("request").context("cannot build the request in Rust")?),
-    })
-}
-
-fn start(command: &mut Command) -> Result<Child> {
-    let command = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.spawn().context("cannot start it")
-}
-
-/// Keeps the store locked until the service has refused a create of the process with 503.
-fn start_on_a_locked_store(command: &mut Command, service: &Service) -> Result<Child> {
-    let _lock = service.lock()?;
-    let mut process = start(command)?;
-    wait_until(
-        || {
-            let has_ended = process.try_wait().is_ok_and(|status| status.is_some());
-            has_ended || service.logged("error", 503).is_ok_and(|refusals| refusals > 0)
-        },
-        || "the service refuses no create, although its store is locked".to_owned(),
-    );
-    Ok(process)
+    let mut command = Command::new(program);
+    command.arg(file);
+    Ok(command)
 }
 
 /// Whether it succeeded, and what it said.
-fn end(process: Child) -> Result<(bool, String)> {
-    let output = process.wait_with_output().context("it does not end")?;
+fn run_to_its_end(command: &mut Command) -> Result<(bool, String)> {
+    let output = command.stdin(Stdio::null()).output().context("cannot start it")?;
     let said = [output.stdout, output.stderr].concat();
     Ok((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
 }

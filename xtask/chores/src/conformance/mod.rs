@@ -1,23 +1,19 @@
 //! Other people's tools on the published document and the running service: cargo-deny judges the
-//! dependencies, linters read the document, promtool tries the alerts, oasdiff judges its changes beside the compatibility
-//! check, Schemathesis fuzzes the service by it, other generators make clients from it, a browser
-//! opens its reference page, the examples of that page run, and the compatibility check runs in a
-//! consumer's repository.
+//! dependencies, linters read the document, promtool tries the alerts, oasdiff judges its changes
+//! beside the compatibility check, Schemathesis fuzzes the service by it, other generators make
+//! clients from it, a browser opens its reference page, the examples of that page run, and the
+//! compatibility check runs in a consumer's repository.
 //!
 //! The input of the tools is in `tests/conformance`. They are installed in `target/conformance`,
-//! never globally, and run on a copy of the input there. Only Chromium and promtool are packages of
-//! Debian.
-//! After the installation only cargo-deny uses the network.
+//! never globally, and run on a copy of the input there. Only Chromium, promtool and Java must be on
+//! the machine. After the installation only cargo-deny uses the network.
 
-mod alerts;
 mod clients;
 mod compat;
-mod deny;
 mod examples;
 mod fuzz;
-mod linters;
+mod judges;
 mod oasdiff;
-mod page;
 mod service;
 
 use std::time::Instant;
@@ -30,12 +26,12 @@ type Part = (&'static str, fn() -> Result<()>);
 
 /// The parts, in the order in which they run.
 const PARTS: [Part; 9] = [
-    ("deny", deny::run),
-    ("linters", linters::run),
-    ("alerts", alerts::run),
+    ("deny", judges::deny),
+    ("linters", judges::linters),
+    ("alerts", judges::alerts),
     ("oasdiff", oasdiff::run),
     ("clients", clients::run),
-    ("page", page::run),
+    ("page", judges::page),
     ("examples", examples::run),
     ("compat", compat::run),
     ("fuzz", fuzz::run),
@@ -52,14 +48,12 @@ pub fn run(names: &[String]) -> Result<()> {
     if let Some(missing) = missing() {
         bail!("{missing}");
     }
-    part("tools", tools::install)?;
-    let wanted = |name| names.is_empty() || names.iter().any(|wanted| wanted == name);
-    PARTS.into_iter().filter(|(name, _)| wanted(*name)).try_for_each(|(name, run)| part(name, run))
-}
-
-fn part(name: &str, run: fn() -> Result<()>) -> Result<()> {
-    let started = Instant::now();
-    run()?;
-    println!("{name}: done in {} s", started.elapsed().as_secs());
+    tools::install()?;
+    let is_wanted = |name| names.is_empty() || names.iter().any(|wanted| wanted == name);
+    for (name, run) in PARTS.into_iter().filter(|(name, _)| is_wanted(*name)) {
+        let started = Instant::now();
+        run()?;
+        println!("{name}: done in {} s", started.elapsed().as_secs());
+    }
     Ok(())
 }

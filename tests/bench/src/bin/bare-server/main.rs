@@ -1,10 +1,11 @@
-//! The lower limits of the benchmark: `bare-server hyper` and `bare-server dropshot` answer a create
-//! with the plant, once the plant is durable.
+//! What the service is compared with, over the same store: `bare-server hyper`, `bare-server dropshot`
+//! and `bare-server axum` answer a create with the plant, once the plant is durable.
 //!
 //! They have the service's store, its allocator and its one thread for HTTP. They have no
 //! credentials, no limits, no strict reader and no log: what the service costs more is the price of
 //! these.
 
+mod axum;
 mod dropshot;
 mod hyper;
 
@@ -27,6 +28,7 @@ async fn main() {
     let log = slog::Logger::root(slog::Discard, slog::o!());
     let (plants, _end) = GroupCommit::start(engine, TIMEOUT, log.clone()).expect("a thread");
     match std::env::args().nth(1).as_deref() {
+        Some("axum") => axum::serve(plants).await,
         Some("dropshot") => dropshot::serve(plants, &log).await,
         _ => hyper::serve(plants).await,
     }

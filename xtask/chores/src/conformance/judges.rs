@@ -1,0 +1,104 @@
+//! The tools that judge files. Each must succeed and report nothing, not even a hint.
+
+use std::fs;
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+use xshell::{Shell, cmd};
+
+use crate::docs;
+use crate::tools::{path, shell};
+use xtask::machine::{need, skipped};
+use xtask::run::{has, quietly, root};
+
+/// In bytes. A reader of the reference page may be on a slow connection.
+const TOO_LARGE: u64 = 3_000_000;
+
+/// The names that Debian, Ubuntu and Google give it.
+const CHROMIUM: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
+
+/// Linters, on the document.
+pub fn linters() -> Result<()> {
+    let sh = shell()?;
+    each(
+        &sh,
+        "spectral lint plant-store.json --ruleset spectral.yaml --fail-severity hint --fail-on-unmatched-globs",
+    )?;
+    each(&sh, "redocly lint plant-store.json --config redocly.yaml")?;
+    each(&sh, "openapi-spec-validator plant-store.json --validation-errors all")
+}
+
+/// cargo-deny, on the dependencies: licences, versions, sources and advisories. `.cargo/deny.toml`
+/// configures it. An entry there that nothing needs is a finding, too.
+pub fn deny() -> Result<()> {
+    const CHECK: &str = "cargo deny --locked check --deny unmatched-skip --deny unnecessary-skip
+        --deny license-exception-not-encountered";
+    let sh = xtask::run::shell()?;
+    sh.set_var("PATH", path());
+    each(&sh, &format!("{CHECK} bans licenses sources"))?;
+    // The database is a git repository on a code host, which not every machine reaches.
+    match each(&sh, "cargo deny fetch db") {
+        Ok(()) => each(&sh, &format!("{CHECK} advisories")),
+        Err(error) => {
+            skipped("advisories", &format!("their database cannot be fetched: {error:#}"));
+            Ok(())
+        }
+    }
+}
+
+/// Prometheus' own tool, on what operators give to Prometheus and Grafana: the configuration, the
+/// alerts, and the queries of the dashboard. Each alert must fire on series that show its fault.
+pub fn alerts() -> Result<()> {
+    let promtool = has("promtool").then_some(());
+    if need("promtool", promtool, "`apt-get install prometheus`")?.is_none() {
+        return Ok(());
+    }
+    let (server, sh) = (root().join("server"), shell()?);
+    let (rules, tests) = (sh.read_file(server.join("alerts.yaml"))?, sh.read_file("alerts.yaml")?);
+    for alert in rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")) {
+        ensure!(tests.contains(&format!("alertname=\"{alert}\"")), "{alert} has no test");
+    }
+    sh.write_file("alert-rules.yaml", rules)?;
+    sh.write_file("dashboard-rules.yaml", queries_as_rules()?)?;
+    each(&sh, &format!("promtool check config {}/prometheus.yaml", server.display()))?;
+    each(&sh, "promtool test rules alerts.yaml")?;
+    each(&sh, "promtool check rules dashboard-rules.yaml")
+}
+
+/// A real Chromium, on the reference page: `page.js` of `tests/conformance` looks at it.
+pub fn page() -> Result<()> {
+    docs::write()?;
+    let page = docs::folder().join("index.html");
+    let size = fs::metadata(&page).context("there is no page")?.len();
+    println!("page: {} kB", size / 1_000);
+    ensure!(size < TOO_LARGE, "the page has {size} bytes; fewer than {TOO_LARGE} are asked for");
+    let sh = shell()?;
+    let chromium = CHROMIUM.into_iter().find_map(|name| quietly(cmd!(sh, "which {name}")).ok());
+    if let Some(chromium) = need("chromium", chromium, "`apt-get install chromium`")? {
+        let chromium = chromium.trim_end();
+        print!("{}", quietly(cmd!(sh, "node page.js {chromium} {page}"))?);
+    }
+    Ok(())
+}
+
+/// Runs a command that must succeed.
+fn each(sh: &Shell, command: &str) -> Result<()> {
+    let command = cmd!(sh, "env").args(command.split_whitespace());
+    println!("{command}");
+    quietly(command)?;
+    Ok(())
+}
+
+/// The queries of the dashboard, as the rules that promtool can read. JSON is YAML.
+fn queries_as_rules() -> Result<String> {
+    let text = fs::read_to_string(root().join("server/dashboard.json"))?;
+    let dashboard: Value = serde_json::from_str(&text).context("the dashboard is not JSON")?;
+    let panels = dashboard["panels"].as_array().context("the dashboard has no panels")?;
+    let targets = panels.iter().filter_map(|panel| panel["targets"].as_array()).flatten();
+    let rule = |(number, target): (usize, &Value)| {
+        let query = target["expr"].as_str().unwrap_or_default().replace("$__rate_interval", "5m");
+        json!({ "record": format!("panel:{number}"), "expr": query })
+    };
+    let rules: Vec<_> = targets.enumerate().map(rule).collect();
+    Ok(json!({ "groups": [{ "name": "dashboard", "rules": rules }] }).to_string())
+}
