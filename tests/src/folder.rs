@@ -14,8 +14,7 @@ use tempfile::TempDir;
 
 use crate::binary::binary;
 
-/// What the name of each folder with a database begins with. The database has the name of the
-/// folder.
+/// What the name of each folder with a database begins with; the database has the same name.
 const PREFIX: &str = "plants_";
 
 /// Where plants are kept.
@@ -60,7 +59,6 @@ pub fn databases() -> &'static Databases {
 pub struct Folder {
     /// None if the store is the default one: a file in the folder.
     url: Option<String>,
-    _database: Option<Database>,
     place: TempDir,
 }
 
@@ -70,16 +68,15 @@ impl Folder {
     #[expect(clippy::new_without_default, reason = "no two are equal")]
     pub fn new() -> Self {
         let place = TempDir::with_prefix(PREFIX).expect("a temporary folder");
-        let database = database_of(place.path()).map(Database::create);
-        let url = database.as_ref().map(|database| databases().url(&database.0));
-        Self { url, _database: database, place }
+        let url = database_of(place.path()).map(|database| databases().create(database));
+        Self { url, place }
     }
 
     /// An empty folder for a server on the store of that URL, which stays.
     #[must_use]
     pub fn over(url: &str) -> Self {
         let place = TempDir::new().expect("a temporary folder");
-        Self { url: Some(url.to_owned()), _database: None, place }
+        Self { url: Some(url.to_owned()), place }
     }
 
     /// Where it is.
@@ -103,10 +100,18 @@ impl Folder {
     }
 }
 
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Some(database) = database_of(self.path()) {
+            databases().remove(database);
+        }
+    }
+}
+
 /// The store is a file in this folder, on either engine.
 impl From<TempDir> for Folder {
     fn from(place: TempDir) -> Self {
-        Self { url: None, _database: None, place }
+        Self { url: None, place }
     }
 }
 
@@ -147,20 +152,4 @@ const STORE: &str = "PLANT_STORE_STORE";
 fn database_of(folder: &Path) -> Option<&str> {
     let name = folder.file_name()?.to_str()?;
     (name.starts_with(PREFIX) && Engine::of_this_run() == Engine::Postgres).then_some(name)
-}
-
-/// A database that is removed with its folder.
-struct Database(String);
-
-impl Database {
-    fn create(name: &str) -> Self {
-        databases().create(name);
-        Self(name.to_owned())
-    }
-}
-
-impl Drop for Database {
-    fn drop(&mut self) {
-        databases().remove(&self.0);
-    }
 }

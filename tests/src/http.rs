@@ -2,7 +2,6 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::time::Duration;
 
 use plant_store_client::types::Plant;
 use serde_json::Value;
@@ -44,13 +43,9 @@ impl Response {
     /// The value of a header field, which must not occur twice. The case of the name is ignored.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        let mut values = self
-            .headers
-            .iter()
-            .filter(|(field, _)| field.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value.as_str());
-        let value = values.next();
-        assert!(values.next().is_none(), "{name} occurs twice: {self:?}");
+        let mut fields = self.headers.iter().filter(|(field, _)| field.eq_ignore_ascii_case(name));
+        let value = fields.next().map(|(_, value)| value.as_str());
+        assert!(fields.next().is_none(), "{name} occurs twice: {self:?}");
         value
     }
 
@@ -135,16 +130,6 @@ impl Connection {
     #[must_use]
     pub fn receive(&mut self) -> Response {
         self.try_receive().expect("an answer before the connection ends")
-    }
-
-    /// Reads one answer, if there is one within a tenth of a second.
-    #[must_use]
-    pub fn try_receive_now(&mut self) -> Option<Response> {
-        let soon = Some(Duration::from_millis(100));
-        self.stream.set_read_timeout(soon).expect("a time-out can be set");
-        let is_there = self.stream.peek(&mut [0]).is_ok_and(|bytes| bytes > 0);
-        self.stream.set_read_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
-        if is_there { self.try_receive() } else { None }
     }
 
     /// Reads one answer, unless the connection ends first.

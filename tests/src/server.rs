@@ -108,8 +108,8 @@ impl Starting {
             Some(relay) => (relay.address, format!("http://{}", relay.address)),
             None => (launched.address, launched.url.clone()),
         };
-        let (folder, printed) = (self.folder, String::new());
-        Server { launched, _relay: relay, address, url, token, first_request, folder, printed }
+        let folder = self.folder;
+        Server { launched, _relay: relay, address, url, token, first_request, folder }
     }
 }
 
@@ -128,7 +128,6 @@ pub struct Server {
     /// The command that a new store prints.
     pub first_request: Option<String>,
     folder: Folder,
-    printed: String,
 }
 
 impl Server {
@@ -175,23 +174,17 @@ impl Server {
 
     /// Waits for the process to end by itself.
     pub fn wait(&mut self) -> ExitStatus {
-        let mut status = None;
-        wait_until(
-            || {
-                status = self.launched.process.try_wait().expect("the process can be waited for");
-                status.is_some()
-            },
-            || "the process does not end".into(),
-        );
-        self.printed = self.launched.rest().expect("standard output is text");
-        status.expect("the process has ended")
+        let process = &mut self.launched.process;
+        let mut has_ended = || process.try_wait().expect("it can be waited for").is_some();
+        wait_until(&mut has_ended, || "the process does not end".into());
+        self.launched.process.wait().expect("it has ended")
     }
 
     /// What a process that has ended wrote to standard output, after the lines that say where it
     /// listens and how to use it.
     #[must_use]
-    pub fn printed(&self) -> &str {
-        &self.printed
+    pub fn printed(&mut self) -> String {
+        self.launched.rest().expect("standard output is text")
     }
 
     /// Ends the process with a signal. What is returned can serve the same store again.
@@ -284,10 +277,8 @@ impl Server {
             .lines()
             .map(|line| serde_json::from_str(line).expect("a plant on each line"))
             .collect();
-        assert!(plants.is_sorted_by_key(|plant| plant.id), "in the order of the ids");
-        let count = plants.len();
-        let plants: BTreeMap<_, _> = plants.into_iter().map(|plant| (plant.id, plant)).collect();
-        assert_eq!(plants.len(), count, "no id twice");
-        plants
+        let in_order = plants.is_sorted_by(|one, next| one.id < next.id);
+        assert!(in_order, "in the order of the ids, and no id twice");
+        plants.into_iter().map(|plant| (plant.id, plant)).collect()
     }
 }

@@ -7,7 +7,6 @@ mod citus;
 mod cluster;
 mod databases;
 mod keeper;
-mod line;
 mod link;
 mod port;
 mod process;
