@@ -2,6 +2,7 @@
 
 use plant_store_tests::{Response, Server, bearer, head, plant, post};
 
+use super::logs::record_of;
 use crate::database;
 
 const CHALLENGE: (&str, &str) = ("WWW-Authenticate", r#"Bearer realm="plant-store""#);
@@ -103,12 +104,8 @@ fn store_fault_is_500_and_the_log_has_the_cause() {
         assert!(!message.contains(internal), "{message}");
     }
     server.wait_for_log("the store failed");
-    // The operator has the id that the client names, and finds the cause by it.
-    let id = answer.header("x-request-id").expect("a request id");
-    server.wait_for_log(id);
-    let log = server.log();
-    let record = log.lines().find(|line| line.contains(id)).expect("a record");
-    let record: serde_json::Value = serde_json::from_str(record).expect("JSON");
+    // The operator finds the cause by the id that the client names.
+    let record = record_of(&server, &answer);
     let cause = record["cause"].as_str().expect("a cause");
     assert!(cause.contains(database::no_plants_table()), "{cause}");
 }
