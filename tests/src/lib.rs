@@ -15,7 +15,7 @@ mod server;
 mod terminal;
 pub mod tls;
 
-pub use binary::{failure, run, signalled};
+pub use binary::{failure, library, run, signalled};
 pub use facts::facts;
 pub use folder::{Engine, Folder, binary_in, databases, store_of, without_own_variables};
 pub use http::{Connection, Response, bearer, head, post};

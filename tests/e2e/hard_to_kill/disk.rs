@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, Starting, wait_until};
+use plant_store_tests::{Server, Starting, library, wait_until};
 
 use crate::database::{STORE, WAL};
 
@@ -18,21 +18,14 @@ pub const FOLDER: &str = "folder";
 const DISK: &str = "disk";
 
 /// The library, compiled on the first call.
-fn library() -> &'static Path {
+fn disk_library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let (fresh, library) =
-            (format!("faulty_disk.{}", std::process::id()), folder.join("faulty_disk.so"));
-        let status = Command::new("cc")
-            .args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", &fresh])
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/e2e/hard_to_kill/faulty_disk.c"))
-            .current_dir(folder)
-            .status()
-            .expect("there is a C compiler, as the build needs one");
-        assert!(status.success(), "the library compiles");
-        fs::rename(folder.join(fresh), &library).expect("the library can be moved");
-        library
+        let shared = folder.join("faulty_disk.so");
+        let fresh = library("hard_to_kill/faulty_disk", folder);
+        fs::rename(fresh, &shared).expect("the library can be moved");
+        shared
     })
 }
 
@@ -62,7 +55,7 @@ pub fn start_again(stopped: Starting) -> Server {
 
 /// Loads the simulated disk into a process.
 pub fn preload(command: &mut Command) {
-    command.env("LD_PRELOAD", library()).env("FAULTY_DISK", DISK);
+    command.env("LD_PRELOAD", disk_library()).env("FAULTY_DISK", DISK);
 }
 
 /// From now on, that call on that file fails: `sync` with EIO, or `write` with ENOSPC.

@@ -1,5 +1,8 @@
 //! Every value of `error`, as a client gets it, and the headers that go with each.
 
+use std::thread;
+use std::time::Duration;
+
 use plant_store_tests::{Response, Server, bearer, head, plant, post};
 
 use super::logs::record_of;
@@ -77,18 +80,29 @@ fn each_refusal_has_its_error_and_its_headers() {
     assert_headers(&server.create(&plant(1, "Ficus", None)), &[], "a plant");
 }
 
+/// The deadline is for the whole body, not for the next byte of it.
 #[test]
-fn incomplete_body_is_408_at_the_deadline() {
-    let server = Server::starting().with(&["--body-timeout", "100ms"]).start();
-    let mut connection = server.connect();
-    let request = server.post(&plant(1, "Ficus", None));
-    let (last, all_but_it) = request.split_last().expect("a request");
-    let answer = connection.exchange(all_but_it);
-    let (error, message) = answer.refusal();
-    assert_eq!((error, message.as_str()), (408, "the body did not arrive within 100ms"));
-    assert_headers(&answer, &[CLOSE], "408");
-    connection.try_send(&[*last]);
-    assert!(connection.is_closed());
+fn body_that_has_not_come_whole_by_the_deadline_is_408() {
+    let server = Server::starting().with(&["--body-timeout", "300ms"]).start();
+    for bytes in [0, 200] {
+        let mut connection = server.connect();
+        let request = server.post(&plant(1, &" ".repeat(1000), None));
+        connection.send(&request[..request.len() - 1000]);
+        let mut sender = connection.sender();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                for _ in 0..bytes {
+                    thread::sleep(Duration::from_millis(5));
+                    sender.try_send(b" ");
+                }
+            });
+            let answer = connection.receive();
+            let expected = (408, "the body did not arrive within 300ms".to_owned());
+            assert_eq!(answer.refusal(), expected);
+            assert_headers(&answer, &[CLOSE], "408");
+            assert!(connection.is_closed());
+        });
+    }
     assert!(server.export().is_empty());
 }
 
