@@ -3,15 +3,14 @@
 //! the contract declares, no plant that was answered with 200 is lost, and the memory stays below
 //! the bound in the operator's README.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::net::TcpStream;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use plant_store_tests::process::allow_many_files;
-use plant_store_tests::{Connection, Server, amount, bearer, head, plant, post};
+use plant_store_tests::{Connection, Server, amount, head, plant};
 
 use super::memory::assert_peak;
 
@@ -25,14 +24,13 @@ fn time() -> Duration {
 }
 
 /// Honest clients create plants, one after the other, until the time is up. Returns how many.
-fn honest(clients: &mut [(Connection, String)], next: &AtomicI64) -> usize {
+fn honest(server: &Server, clients: &mut [Connection], next: &AtomicI64) -> usize {
     let ends = Instant::now() + time();
-    let create = |(connection, token): &mut (Connection, String)| {
+    let create = |connection: &mut Connection| {
         let mut created = 0;
         while Instant::now() < ends {
             let id = next.fetch_add(1, Relaxed);
-            let request = post(&bearer(token), plant(id, "Ficus", None).as_bytes());
-            connection.exchange(&request).plant();
+            connection.exchange(&server.post(&plant(id, "Ficus", None))).plant();
             created += 1;
         }
         created
@@ -49,17 +47,8 @@ fn beside(flags: &[&str], threads: usize, flood: Flood) -> Server {
     allow_many_files().expect("the soft limit can be raised");
     let server = Server::starting().with(flags).with_open_files("-Sn 256").start();
     let (next, stop) = (AtomicI64::new(1), AtomicBool::new(false));
-    let token = |client| match flags.contains(&"--max-rate") {
-        true => server.command(&["token", "create", &format!("honest-{client}")]).trim().into(),
-        false => server.token.clone(),
-    };
-    let client = |client| (server.connect(), token(client));
-    let mut clients: Vec<_> = thread::scope(|scope| {
-        let clients: Vec<_> =
-            (0..HONEST).map(|number| scope.spawn(move || client(number))).collect();
-        clients.into_iter().map(|client| client.join().expect("a token")).collect()
-    });
-    let alone = honest(&mut clients, &next);
+    let mut clients: Vec<_> = (0..HONEST).map(|_| server.connect()).collect();
+    let alone = honest(&server, &mut clients, &next);
     let created = thread::scope(|scope| {
         for _ in 0..threads {
             scope.spawn(|| {
@@ -68,7 +57,7 @@ fn beside(flags: &[&str], threads: usize, flood: Flood) -> Server {
                 }
             });
         }
-        let created = honest(&mut clients, &next);
+        let created = honest(&server, &mut clients, &next);
         stop.store(true, Relaxed);
         created
     });
@@ -139,23 +128,6 @@ fn hundreds_of_slow_clients_do_not_stop_honest_ones() {
     });
 }
 
-/// They have a token of their own, and do not wait after a refusal.
-#[test]
-fn greedy_clients_past_their_rate_leave_honest_clients_their_share() {
-    static TOKEN: OnceLock<String> = OnceLock::new();
-    // More than one honest client sends, also with the release binary.
-    let rate = amount(1000, 5000).to_string();
-    beside(&["--max-rate", &rate], amount(20, 200), |server, stop| {
-        let token = TOKEN.get_or_init(|| server.command(&["token", "create", "greedy"]));
-        let request = post(&bearer(token.trim()), plant(-1, "Ficus", None).as_bytes());
-        let mut connection = server.connect();
-        while !stop.load(Relaxed) {
-            let answer = connection.exchange(&request);
-            assert!(answer.status == 200 || answer.refusal().0 == 429);
-        }
-    });
-}
-
 /// More clients than connections may be open. Each sends a head that never ends.
 fn endless_heads(server: &Server, stop: &AtomicBool) {
     let mut heads: Vec<_> = (0..amount(500, 1000)).filter_map(|_| connect(server)).collect();
@@ -173,24 +145,7 @@ fn endless_heads(server: &Server, stop: &AtomicBool) {
     }
 }
 
-/// Each is refused with 503 or created, and the bytes that it takes become free again.
-fn large_body(server: &Server, _: &AtomicBool) {
-    let Some(mut stream) = connect(server) else { return };
-    let body = plant(-1, &"f".repeat(65_000), None);
-    // The refusal may come before the end of the body.
-    let _ = stream.write_all(&server.post(&body));
-    let mut answer = [0; 12];
-    if stream.read_exact(&mut answer).is_ok() {
-        assert!(answer.ends_with(b" 200") || answer.ends_with(b" 400"));
-    }
-}
-
 #[test]
 fn endless_heads_by_the_thousand_stay_in_the_memory_of_the_readme() {
     beside(&["--idle-timeout", "2s"], 2, endless_heads);
-}
-
-#[test]
-fn large_bodies_by_the_thousand_stay_in_the_memory_of_the_readme() {
-    beside(&[], amount(40, 200), large_body);
 }
