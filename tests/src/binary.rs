@@ -68,7 +68,6 @@ pub fn signalled(
 }
 
 /// Compiles `e2e/SOURCE.c`, a library that LD_PRELOAD puts between a process and the kernel.
-#[must_use]
 pub fn library(source: &str, folder: &Path) -> PathBuf {
     let library = folder.join(format!("{}.so", std::process::id()));
     let source = format!("{}/e2e/{source}.c", env!("CARGO_MANIFEST_DIR"));

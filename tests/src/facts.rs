@@ -73,19 +73,19 @@ fn specification() -> Value {
             },
             "schemas": {
                 "Error": schema(
-                    json!({ "error": error(), "message": string() }),
-                    json!(["error", "message"]),
-                    json!({ "error": INT32, "message": TEXT }),
+                    &json!({ "error": error(), "message": string() }),
+                    &["error", "message"],
+                    &json!({ "error": INT32, "message": TEXT }),
                 ),
                 "NewPlant": schema(
-                    json!({ "id": integer("int64"), "name": string(), "tag": string() }),
-                    json!(["id", "name"]),
-                    json!({ "id": INT64, "name": TEXT, "tag?": TEXT }),
+                    &json!({ "id": integer("int64"), "name": string(), "tag": string() }),
+                    &["id", "name"],
+                    &json!({ "id": INT64, "name": TEXT, "tag?": TEXT }),
                 ),
                 "Plant": schema(
-                    json!({ "name": string(), "tag": string() }),
-                    json!(["name"]),
-                    json!({ "name": TEXT, "tag?": TEXT }),
+                    &json!({ "name": string(), "tag": string() }),
+                    &["name"],
+                    &json!({ "name": TEXT, "tag?": TEXT }),
                 ),
             },
         },
@@ -113,7 +113,7 @@ fn refusal() -> Value {
 }
 
 /// An object without a bound.
-fn schema(properties: Value, required: Value, example: Value) -> Value {
+fn schema(properties: &Value, required: &[&str], example: &Value) -> Value {
     let described = json!({ "description": TEXT, "example": example, "title?": ANY });
     joined(json!({ "type": "object", "properties": properties, "required": required }), &described)
 }
@@ -144,7 +144,6 @@ fn joined(mut object: Value, more: &Value) -> Value {
 }
 
 /// Where a document is not what the specification says, and what it says there.
-#[must_use]
 pub fn facts(document: &Value) -> Vec<String> {
     let mut missing = Vec::new();
     compare("", &specification(), document, &mut missing);

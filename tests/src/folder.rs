@@ -28,11 +28,6 @@ pub enum Engine {
 
 impl Engine {
     /// The engine of this run of the tests.
-    ///
-    /// # Panics
-    ///
-    /// `PLANT_STORE_TESTS_STORE` is there and is not `postgres`.
-    #[must_use]
     pub fn of_this_run() -> Self {
         match env::var("PLANT_STORE_TESTS_STORE").as_deref() {
             Err(env::VarError::NotPresent) => Self::Sqlite,
@@ -43,7 +38,6 @@ impl Engine {
 }
 
 /// The databases of the PostgreSQL that the tests of this process share.
-#[must_use]
 pub fn databases() -> &'static Databases {
     static DATABASES: LazyLock<Databases> = LazyLock::new(|| {
         let cluster = Cluster::start();
@@ -64,7 +58,6 @@ pub struct Folder {
 
 impl Folder {
     /// An empty folder, and the place of a store on the engine of this run.
-    #[must_use]
     #[expect(clippy::new_without_default, reason = "no two are equal")]
     pub fn new() -> Self {
         let place = TempDir::with_prefix(PREFIX).expect("a temporary folder");
@@ -73,26 +66,22 @@ impl Folder {
     }
 
     /// An empty folder for a server on the store of that URL, which stays.
-    #[must_use]
     pub fn over(url: &str) -> Self {
         let place = TempDir::new().expect("a temporary folder");
         Self { url: Some(url.to_owned()), place }
     }
 
     /// Where it is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.place.path()
     }
 
     /// The URL of the store, as `--store` takes it in this folder.
-    #[must_use]
     pub fn store(&self) -> &str {
         self.url.as_deref().unwrap_or(DEFAULT)
     }
 
     /// The binary, to be run in this folder, on its store.
-    #[must_use]
     pub fn command(&self) -> Command {
         let mut command = binary_in(self.path());
         command.envs(self.url.as_ref().map(|url| (STORE, url)));
@@ -116,14 +105,12 @@ impl From<TempDir> for Folder {
 }
 
 /// The URL of the store that belongs to that folder: see [`Folder::new`].
-#[must_use]
 pub fn store_of(folder: &Path) -> String {
     database_of(folder).map_or_else(|| DEFAULT.into(), |database| databases().url(database))
 }
 
 /// The binary, to be run in that folder, on the store that belongs to it: see [`Folder::new`]. A
 /// server listens on any free port, because the default port may be in use.
-#[must_use]
 pub fn binary_in(folder: &Path) -> Command {
     let mut command = Command::new(binary());
     without_own_variables(&mut command);

@@ -9,6 +9,8 @@ use plant_store_tests::process::memory_mib;
 use plant_store_tests::{Server, amount, plant};
 use tokio::net::TcpStream;
 
+type Client = SendRequest<Bytes>;
+
 /// How many streams of a connection may be open at once.
 const STREAMS: usize = 200;
 
@@ -36,7 +38,7 @@ fn request(server: &Server, token: &str, fields: usize) -> Request<()> {
 }
 
 /// A connection over HTTP/2 whose client takes no byte of an answer's body.
-async fn without_window(server: &Server) -> SendRequest<Bytes> {
+async fn without_window(server: &Server) -> Client {
     let stream = TcpStream::connect(server.address).await.expect("the server listens");
     let connecting = Builder::new().initial_window_size(0).handshake(stream);
     let (requests, connection) = connecting.await.expect("the server speaks HTTP/2");
@@ -45,17 +47,25 @@ async fn without_window(server: &Server) -> SendRequest<Bytes> {
     requests
 }
 
+/// A stream with that head, whose body comes later.
+async fn open(client: &Client, head: Request<()>) -> (ResponseFuture, SendStream<Bytes>) {
+    let mut client = client.clone().ready().await.expect("a stream");
+    client.send_request(head, false).expect("a stream")
+}
+
 /// Sends the same plant, nearly as large as it may be, on so many streams of a connection. Returns
 /// how many are answered with 200, and the answers, of whose bodies nothing comes.
 async fn unread_answers(server: &Server, token: &str, streams: usize) -> (usize, Vec<RecvStream>) {
     let body = Bytes::from(plant(1, &"f".repeat(65_000), None));
     let client = without_window(server).await;
-    let (mut created, mut answers) = (0, Vec::new());
+    let mut sent = Vec::new();
     for _ in 0..streams {
-        let mut client = client.clone().ready().await.expect("a stream");
-        let sent = client.send_request(request(server, token, 380), false);
-        let (answer, mut stream) = sent.expect("a stream");
+        let (answer, mut stream) = open(&client, request(server, token, 380)).await;
         stream.send_data(body.clone(), true).expect("the stream takes data");
+        sent.push(answer);
+    }
+    let (mut created, mut answers) = (0, Vec::new());
+    for answer in sent {
         let (head, answer) = answer.await.expect("an answer").into_parts();
         assert!(head.status == 200 || head.headers["retry-after"] == "1", "{head:?}");
         created += usize::from(head.status == 200);
@@ -85,13 +95,10 @@ async fn waiting_heads(server: &Server, token: &str) -> Vec<impl Sized + use<>> 
     let client = without_window(server).await;
     let mut streams = Vec::new();
     for _ in 1..STREAMS {
-        let mut client = client.clone().ready().await.expect("a stream");
-        let head = request(server, token, 380);
-        streams.push(client.send_request(head, false).expect("a stream"));
+        streams.push(open(&client, request(server, token, 380)).await);
     }
     // The answer to the last request says that the server has read the others.
-    let last = client.ready().await.expect("a stream");
-    let (answer, _) = { last }.send_request(request(server, "x", 0), true).expect("a stream");
+    let (answer, _body) = open(&client, request(server, "x", 0)).await;
     assert_eq!(answer.await.expect("an answer").status(), 400);
     streams
 }
@@ -103,9 +110,7 @@ async fn large_bodies(server: &Server, token: &str) -> Vec<(ResponseFuture, Send
     let body = Bytes::from(plant(3, &name, None)).slice(..LIMIT - 1);
     let mut streams = Vec::new();
     for _ in 0..PLACES / 2 / 3 {
-        let mut client = client.clone().ready().await.expect("a stream");
-        let (answer, mut stream) =
-            client.send_request(request(server, token, 0), false).expect("a stream");
+        let (answer, mut stream) = open(&client, request(server, token, 0)).await;
         stream.send_data(body.clone(), false).expect("the stream takes data");
         streams.push((answer, stream));
     }
@@ -114,7 +119,7 @@ async fn large_bodies(server: &Server, token: &str) -> Vec<(ResponseFuture, Send
 
 #[tokio::test(flavor = "multi_thread")]
 async fn heads_large_bodies_and_unread_answers_stay_in_the_memory_of_the_readme() {
-    let connections = amount(10, 100);
+    let connections = amount(4, 100);
     let server = Server::starting().with(&["--body-timeout", "1h"]).start();
     let other = server.command(&["token", "create", "other"]);
     let tokens = [server.token.as_str(), other.trim()];

@@ -27,12 +27,12 @@ fn racing_creates_of_one_id_give_it_to_one_plant_and_are_200_for_all_who_sent_th
         } else {
             requests.iter().map(|request| connection.exchange(request)).collect()
         };
-        let is_created = |answer: Response| match answer.status {
-            200 => answer.plant()["name"] == name,
-            _ => {
+        let is_created = |answer: Response| {
+            if answer.status != 200 {
                 assert_eq!(answer.refusal().0, 409);
-                false
+                return false;
             }
+            answer.plant()["name"] == name
         };
         (name.clone(), answers.into_iter().map(is_created).collect::<Vec<_>>())
     };

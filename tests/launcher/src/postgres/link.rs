@@ -57,7 +57,6 @@ pub struct Link {
 
 impl Link {
     /// A link to a cluster, without a delay.
-    #[must_use]
     pub fn to(cluster: &Cluster) -> Self {
         let [own, server] = [port::free(), cluster.port()]
             .map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
@@ -68,13 +67,11 @@ impl Link {
     }
 
     /// The databases of the server, reached through this link.
-    #[must_use]
     pub fn databases(&self) -> &Databases {
         &self.databases
     }
 
     /// The URL of a database, reached through this link.
-    #[must_use]
     pub fn url(&self, database: &str) -> String {
         self.databases.url(database)
     }
@@ -90,20 +87,12 @@ impl Link {
     }
 
     /// What was stalled arrives now; new connections are accepted.
-    ///
-    /// # Panics
-    ///
-    /// The port is taken.
     pub fn go_on(&self) {
         lock(&self.proxy).get_or_insert_with(|| listen(self.own, self.server));
         self.change(|state| state.stalls = false);
     }
 
     /// Ends every connection, and refuses new ones.
-    ///
-    /// # Panics
-    ///
-    /// They do not end.
     pub fn cut(&self, how: Cut) {
         self.change(|state| state.is_cut = Some(how));
         let (_, end) = lock(&self.proxy).take().expect("it is not cut yet");
