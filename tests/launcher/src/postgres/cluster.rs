@@ -5,7 +5,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::keeper::{Keeper, log};
+use super::keeper::Keeper;
 use super::process::{children, has_ended, is_stopped};
 use super::{Databases, Session, citus, port};
 use crate::events::wait_until;
@@ -100,7 +100,7 @@ impl Cluster {
 
     /// What the server has said.
     pub fn log(&self) -> String {
-        log(&lock(&self.keeper).folder)
+        lock(&self.keeper).log()
     }
 
     /// Starts the server on the same port, and waits until it takes sessions.

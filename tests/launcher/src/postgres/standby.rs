@@ -1,7 +1,6 @@
 //! A synchronous standby: a commit of its primary waits until the standby has it.
 
 use super::Cluster;
-use super::cluster::lock;
 use super::keeper::Keeper;
 use crate::events::wait_until;
 
@@ -39,7 +38,7 @@ impl Cluster {
     /// Makes this standby a primary, and waits until it takes writes.
     pub fn promote(&self) {
         let session = self.session("postgres");
-        assert_eq!(session.value("SELECT pg_promote()"), "t", "{}", lock(&self.keeper).log());
+        assert_eq!(session.value("SELECT pg_promote()"), "t", "{}", self.log());
         assert_eq!(session.value("SELECT pg_is_in_recovery()"), "f");
     }
 }
