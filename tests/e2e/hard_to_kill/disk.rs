@@ -60,12 +60,13 @@ pub fn preload(command: &mut Command) {
 
 /// From now on, that call on that file fails: `sync` with EIO, or `write` with ENOSPC.
 pub fn fail(server: &Server, call: &str, file: &str) {
-    fs::write(fault(server.folder(), call, file), "").expect("a file");
+    fs::write(state(server.folder(), &format!("{call}-fails"), file), "").expect("a file");
 }
 
 /// The call works again.
 pub fn stop_failing(folder: &Path, call: &str, file: &str) {
-    fs::remove_file(fault(folder, call, file)).expect("the call failed until now");
+    let fails = state(folder, &format!("{call}-fails"), file);
+    fs::remove_file(fails).expect("the call failed until now");
 }
 
 /// From now on, that call on that file does not return: `sync` or `read`.
@@ -103,10 +104,6 @@ pub fn cut_power(stopped: &Starting) {
         remove(&state(folder, "unsynced", file));
     }
     remove(&folder.join("plant-store.db-shm"));
-}
-
-fn fault(folder: &Path, call: &str, file: &str) -> PathBuf {
-    state(folder, &format!("{call}-fails"), file)
 }
 
 fn state(folder: &Path, what: &str, file: &str) -> PathBuf {

@@ -1,16 +1,16 @@
-//! More creates, bytes and connections than the service can take. It refuses what is too much,
-//! loses no plant that it answered with 200, and recovers by itself.
+//! More creates and connections than the service can take. It refuses what is too much, and recovers
+//! by itself.
 
 use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
 
 use plant_store_tests::process::allow_many_files;
-use plant_store_tests::{Connection, Server, amount, bearer, head, plant};
+use plant_store_tests::{Server, amount, bearer, plant};
 
-use super::memory::assert_peak;
 use crate::connections::{Crowd, count, create_late};
 use crate::metrics::metrics_address;
+use crate::wire::signals::admitted;
 
 /// Bodies of one token that do not come take half of the places and no more. When the token is revoked
 /// meanwhile, none of them creates a plant.
@@ -22,14 +22,11 @@ fn slow_bodies_of_one_token_leave_half_of_the_places_and_create_nothing_once_it_
     let server = Server::starting().with(&flags).with(&["--body-timeout", "1h"]).start();
     let others = server.command(&["token", "create", "other"]);
     let body = plant(1, "Ficus", None);
-    let length = format!("Content-Type: application/json\r\nContent-Length: {}\r\n", body.len());
-    let head = head(&format!("{}{length}Expect: 100-continue\r\n", server.bearer()));
-    let has_place = |connection: &mut Connection| {
-        let answer = connection.exchange(head.as_bytes());
-        answer.status == 100 || answer.refusal().0 != 503
+    let admitted = |_| match admitted(&server, &server.token, &body) {
+        Ok(connection) => Some(connection),
+        Err(refused) => (refused.refusal().0 != 503).then(|| panic!("{refused:?}")),
     };
-    let mut slow: Vec<_> = (0..500).map(|_| server.connect()).collect();
-    slow.retain_mut(has_place);
+    let mut slow: Vec<_> = (0..500).filter_map(admitted).collect();
     assert_eq!(slow.len(), PLACES / 2);
     server.create_with(&bearer(others.trim()), &plant(2, "Fern", None)).plant();
 
@@ -38,37 +35,6 @@ fn slow_bodies_of_one_token_leave_half_of_the_places_and_create_nothing_once_it_
         assert_eq!(connection.exchange(body.as_bytes()).refusal().0, 401);
     }
     assert!(server.export().into_keys().eq([2]));
-}
-
-/// The client announces 10 GB, or sends chunks without end. It can send no more than the limit and
-/// what the buffers of two sockets hold.
-#[test]
-fn endless_body_is_413_after_the_limit() {
-    const CHUNK: usize = 0x4000;
-    const BUFFERS: usize = 32 * 1024 * 1024;
-    let server = Server::start();
-    let chunk = [format!("{CHUNK:x}\r\n").as_bytes(), &[b' '; CHUNK], b"\r\n"].concat();
-    let (chunk, clients) = (&chunk, amount(4, 64));
-    thread::scope(|scope| {
-        for framing in ["Content-Length: 10000000000\r\n", "Transfer-Encoding: chunked\r\n"] {
-            for _ in 0..clients {
-                let headers = format!("Content-Type: application/json\r\n{framing}");
-                let mut connection = server.connect();
-                connection.send(head(&(server.bearer() + &headers)).as_bytes());
-                scope.spawn(move || {
-                    let mut taken = 0;
-                    while taken < BUFFERS && connection.try_send(chunk) {
-                        taken += chunk.len();
-                    }
-                    assert!(taken < BUFFERS, "the service took {taken} bytes");
-                    assert_eq!(connection.receive().refusal().0, 413);
-                    assert!(connection.is_closed());
-                });
-            }
-        }
-    });
-    assert_peak(&server, 2 * clients, 2 * clients);
-    server.create(&plant(1, "Ficus", None)).plant();
 }
 
 /// A connection waits to be accepted until another one ends. Meanwhile, the open connections are

@@ -1,7 +1,9 @@
 //! A body is exactly a NewPlant, or it is refused and the message says why.
 
-use plant_store_tests::{Server, head, post};
+use plant_store_tests::{Server, plant, post};
 use serde_json::json;
+
+use super::errors::with;
 
 /// Posts each body on one connection, which stays open because each is read to its end. Each must be
 /// refused with this text in the message, and nothing is stored.
@@ -143,13 +145,8 @@ fn every_spelling_of_a_new_plant_is_accepted() {
 #[test]
 fn other_media_types_and_codings_are_415() {
     let server = Server::start();
-    let body = r#"{"id":1,"name":"Ficus"}"#;
-    let answer = |headers: &str| {
-        let length = format!("Content-Length: {}\r\n", body.len());
-        server
-            .connect()
-            .exchange(format!("{}{body}", head(&(server.bearer() + &length + headers))).as_bytes())
-    };
+    let body = plant(1, "Ficus", None);
+    let answer = |headers: &str| server.connect().exchange(&with(&server, headers, &body));
     for refused in [
         "",
         "Content-Type:\r\n",

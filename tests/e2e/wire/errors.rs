@@ -26,8 +26,8 @@ fn assert_headers(answer: &Response, expected: &[(&str, &str)], what: &str) {
     assert!(answer.header("x-request-id").is_some_and(|id| !id.is_empty()), "{what}");
 }
 
-/// A create with these headers and no media type.
-fn with(server: &Server, headers: &str, body: &str) -> Vec<u8> {
+/// A create with the accepted token, these headers and no others but its length.
+pub fn with(server: &Server, headers: &str, body: &str) -> Vec<u8> {
     let headers = format!("{}Content-Length: {}\r\n{headers}", server.bearer(), body.len());
     (head(&headers) + body).into_bytes()
 }

@@ -2,10 +2,14 @@
 
 use plant_store_tests::{Connection, Server, bearer, head, plant};
 
+use super::signals::admitted;
 use crate::database;
 
 const JSON: &str = "Content-Type: application/json\r\n";
 const CHUNKED: &str = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
+
+/// More pieces of 64 KiB than the buffers of two sockets take.
+const BUFFERS: usize = 512;
 
 /// A body that creates a plant, of exactly that many bytes.
 fn plant_of(bytes: usize) -> String {
@@ -18,6 +22,9 @@ fn assert_too_large(mut connection: Connection, limit: usize) {
     assert_eq!(error, 413);
     assert!(message.contains(&format!("larger than {limit} bytes")), "{message}");
     assert!(connection.is_closed());
+    let piece = vec![b' '; 64 * 1024];
+    let is_swallowed = |_| connection.try_send(&piece);
+    assert!(!(0..BUFFERS).all(is_swallowed), "the service reads what it has refused");
 }
 
 /// A body of exactly the limit is accepted in both framings. One byte more is refused: from its
@@ -46,16 +53,12 @@ fn body_of_the_limit_is_200_and_one_byte_more_is_413() {
     }
 }
 
-/// A connection that waits for this body, as soon as there is a place for it.
+/// The request, as soon as there is a place for it.
 fn with_place(server: &Server, body: &str) -> Connection {
-    let length = format!("Content-Length: {}\r\nExpect: 100-continue\r\n", body.len());
-    let head = head(&(server.bearer() + JSON + &length));
     let mut place = None;
     server.wait_until("a place", || {
-        let mut connection = server.connect();
-        let has_place = connection.exchange(head.as_bytes()).status == 100;
-        place = has_place.then_some(connection);
-        has_place
+        place = admitted(server, &server.token, body).ok();
+        place.is_some()
     });
     place.expect("a connection")
 }

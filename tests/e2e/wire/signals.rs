@@ -1,20 +1,25 @@
 //! How the server stops.
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Connection, Server, head, plant};
+use plant_store_tests::{Connection, Response, Server, bearer, head, plant};
 
 use crate::database;
 
-/// A request in flight: the server has sent `100 Continue`, and no byte of the body has come.
-pub fn in_flight(server: &Server, body: &str) -> Connection {
+/// A request with that token whose head is accepted: the server has sent `100 Continue`, and no byte of
+/// the body has come. Otherwise the refusal.
+pub fn admitted(server: &Server, token: &str, body: &str) -> Result<Connection, Response> {
     let mut connection = server.connect();
-    let headers = format!(
-        "{}Content-Type: application/json\r\nContent-Length: {}\r\nExpect: 100-continue\r\n",
-        server.bearer(),
-        body.len()
-    );
-    assert_eq!(connection.exchange(head(&headers).as_bytes()).status, 100);
-    connection
+    let length = format!("Content-Length: {}\r\nExpect: 100-continue\r\n", body.len());
+    let headers = format!("{}Content-Type: application/json\r\n{length}", bearer(token));
+    match connection.exchange(head(&headers).as_bytes()) {
+        Response { status: 100, .. } => Ok(connection),
+        refused => Err(refused),
+    }
+}
+
+/// The same, with a token that is accepted.
+pub fn in_flight(server: &Server, body: &str) -> Connection {
+    admitted(server, &server.token, body).expect("a place")
 }
 
 #[test]

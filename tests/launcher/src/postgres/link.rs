@@ -4,7 +4,6 @@
 use std::io::Result;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Mutex;
-use std::sync::mpsc as blocking;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -12,12 +11,12 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
 use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
-use tokio::task::{JoinSet, spawn_blocking};
+use tokio::task::{JoinHandle, JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
 use super::cluster::lock;
 use super::{Cluster, Databases, RUNTIME, port};
-use crate::events::EVENT_TIMEOUT;
+use crate::events::wait_until;
 
 /// How long the other side of a closed connection has to close it too.
 const LAST_BYTES: Duration = Duration::from_secs(1);
@@ -43,8 +42,8 @@ struct State {
     delay: Duration,
 }
 
-/// A proxy that listens, with its state. It drops the other side when it has ended.
-type Proxy = (watch::Sender<State>, blocking::Receiver<()>);
+/// A proxy that listens, and its state.
+type Proxy = (watch::Sender<State>, JoinHandle<()>);
 
 /// A proxy in front of one server. Dropping it resets its connections.
 pub struct Link {
@@ -95,9 +94,8 @@ impl Link {
     /// Ends every connection, and refuses new ones.
     pub fn cut(&self, how: Cut) {
         self.change(|state| state.is_cut = Some(how));
-        let (_, end) = lock(&self.proxy).take().expect("it is not cut yet");
-        let ended = end.recv_timeout(EVENT_TIMEOUT);
-        assert_eq!(ended, Err(blocking::RecvTimeoutError::Disconnected), "the proxy ends");
+        let (_, proxy) = lock(&self.proxy).take().expect("it is not cut yet");
+        wait_until(|| proxy.is_finished(), || "the link is not cut".into());
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
@@ -108,14 +106,12 @@ impl Link {
 fn listen(own: SocketAddr, server: SocketAddr) -> Proxy {
     let (states, state) =
         watch::channel(State { stalls: false, is_cut: None, delay: Duration::ZERO });
-    let (ended, end) = blocking::channel();
     let listener = std::net::TcpListener::bind(own).expect("the port is free");
     listener.set_nonblocking(true).expect("the socket takes options");
-    RUNTIME.spawn(async move {
+    let proxy = RUNTIME.spawn(async move {
         accept(TcpListener::from_std(listener).expect("a socket"), server, state).await;
-        drop(ended);
     });
-    (states, end)
+    (states, proxy)
 }
 
 async fn accept(listener: TcpListener, server: SocketAddr, state: watch::Receiver<State>) {
