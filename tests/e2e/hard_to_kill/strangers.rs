@@ -69,13 +69,6 @@ fn beside(flags: &[&str], threads: usize, flood: Flood) {
     assert!(honest.into_iter().all(|id| stored.contains_key(&id)), "a plant is lost");
 }
 
-/// A connection, if one can be opened: the limit on connections may be reached.
-fn connect(server: &Server) -> Option<TcpStream> {
-    let stream = TcpStream::connect_timeout(&server.address, Duration::from_millis(200)).ok()?;
-    stream.set_write_timeout(Some(Duration::from_millis(200))).expect("a time-out can be set");
-    Some(stream)
-}
-
 /// Sends that request as fast as it can, many at a time.
 fn pipelined(server: &Server, stop: &AtomicBool, request: &str, status: u16) {
     const AT_ONCE: usize = 50;
@@ -127,17 +120,21 @@ fn hundreds_of_slow_clients_do_not_stop_honest_ones() {
 
 /// More clients than connections may be open. Each sends a head that never ends.
 fn endless_heads(server: &Server, stop: &AtomicBool) {
-    let mut heads: Vec<_> = (0..amount(500, 1000)).filter_map(|_| connect(server)).collect();
+    let patience = Duration::from_millis(200);
+    let connect = |_| {
+        let stream = TcpStream::connect_timeout(&server.address, patience).ok()?;
+        stream.set_write_timeout(Some(patience)).expect("a time-out can be set");
+        Some(stream)
+    };
+    let mut heads: Vec<_> = (0..amount(500, 1000)).filter_map(connect).collect();
     let piece = format!("X: {}\r\n", "x".repeat(16_000));
-    for head in &mut heads {
-        let _ = head.write_all(b"POST /plants HTTP/1.1\r\nHost: plants\r\n");
-    }
-    for _ in 0..24 {
+    let start = "POST /plants HTTP/1.1\r\nHost: plants\r\n";
+    for bytes in [start].into_iter().chain([&*piece; 24]) {
         for head in &mut heads {
             if stop.load(Relaxed) {
                 return;
             }
-            let _ = head.write_all(piece.as_bytes());
+            let _ = head.write_all(bytes.as_bytes());
         }
     }
 }

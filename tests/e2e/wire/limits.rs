@@ -67,7 +67,16 @@ fn with_place(server: &Server, body: &str) -> Connection {
 /// that leaves gives its place back. One token may have half of the places.
 #[test]
 fn token_with_half_of_the_places_gets_503_at_once_until_one_is_free() {
-    let flags = ["--max-creates", "4", "--store-timeout", "1m", "--body-timeout", "1m"];
+    let flags = [
+        "--max-creates",
+        "4",
+        "--store-timeout",
+        "1m",
+        "--body-timeout",
+        "1m",
+        "--log-level",
+        "debug",
+    ];
     let server = Server::starting().with(&flags).start();
     let other = server.command(&["token", "create", "other"]);
     let body = plant(1, "Ficus", None);
@@ -89,10 +98,11 @@ fn token_with_half_of_the_places_gets_503_at_once_until_one_is_free() {
         connection.send(body.as_bytes());
     }
     assert!(is_refused(), "plants that wait for a commit keep their places");
+    drop(two);
+    server.wait_for_log("client disconnected");
+    assert!(is_refused(), "also those whose clients have left");
     drop(lock);
-    for mut connection in [one, two] {
-        connection.receive().plant();
-    }
+    one.receive().plant();
     assert_eq!(server.export().len(), 1);
     server.wait_until("the places of plants that are committed", || !is_refused());
 }

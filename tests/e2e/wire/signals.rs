@@ -1,5 +1,8 @@
 //! How the server stops.
 
+use std::thread;
+use std::time::Duration;
+
 use nix::sys::signal::Signal;
 use plant_store_tests::{Connection, Response, Server, bearer, head, plant};
 
@@ -32,6 +35,8 @@ fn sigterm_waits_for_requests_in_flight() {
         let mut connection = in_flight(&server, &body);
         server.signal(signal);
         server.wait_for_log("stopping");
+        // Longer than the connections without a request are waited for.
+        thread::sleep(Duration::from_millis(500));
         connection.exchange(body.as_bytes()).plant();
         assert!(connection.is_closed());
 
@@ -101,7 +106,7 @@ fn stop_does_not_wait_for_connections_without_a_request() {
     // More answers than the buffers of two sockets take.
     let request = server.post(&plant(1, &"Ficus ".repeat(10_000), None));
     let mut sender = deaf.sender();
-    let sending = std::thread::spawn(move || while sender.try_send(&request) {});
+    let sending = thread::spawn(move || while sender.try_send(&request) {});
     deaf.receive().plant();
     server.create(&plant(2, "Fern", None)).plant();
 
