@@ -106,11 +106,3 @@ pub fn tokens(server: &Server) -> Vec<u8> {
         }
     }
 }
-
-/// The names of the store's files in the folder of a server that has stopped.
-pub fn files() -> &'static [&'static str] {
-    match Engine::of_this_run() {
-        Engine::Sqlite => &[STORE],
-        Engine::Postgres => &[],
-    }
-}

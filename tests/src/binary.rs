@@ -66,3 +66,16 @@ pub fn signalled(
     let output = process.wait_with_output().expect("the process can be waited for");
     (String::from_utf8(output.stderr).expect("standard error is text"), output.status)
 }
+
+/// Compiles `e2e/SOURCE.c`, a library that LD_PRELOAD puts between a process and the kernel.
+pub fn library(source: &str, folder: &Path) -> PathBuf {
+    let library = folder.join(format!("{}.so", std::process::id()));
+    let source = format!("{}/e2e/{source}.c", env!("CARGO_MANIFEST_DIR"));
+    let status = Command::new("cc")
+        .args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", &source, "-o"])
+        .arg(&library)
+        .status()
+        .expect("there is a C compiler, as the build needs one");
+    assert!(status.success(), "{source} compiles");
+    library
+}

@@ -7,166 +7,13 @@
 
 use serde_json::{Value, json};
 
-/// Whether it holds, and what the specification says.
-type Fact = (bool, String);
-
-/// The facts of the specification that a document does not hold.
-#[must_use]
-pub fn facts(document: &Value) -> Vec<String> {
-    let operation = &document["paths"]["/plants"]["post"];
-    [description(document), endpoint(document), request(operation), responses(operation)]
-        .into_iter()
-        .chain([authentication(document), resources(document)])
-        .flatten()
-        .filter_map(|(holds, fact)| (!holds).then_some(fact))
-        .collect()
-}
-
-fn description(document: &Value) -> Vec<Fact> {
-    let info = &document["info"];
-    let variable = json!({ "base_url": { "default": "http://localhost:8080" } });
-    vec![
-        fact(
-            keys(&bare(document))
-                == ["components", "info", "openapi", "paths", "security", "servers", "tags"],
-            "the interface description has no other part, such as events",
-        ),
-        fact(document["openapi"] == "3.0.3", "the interface description is OpenAPI 3.0.3"),
-        fact(info["title"] == "Plant Store", "the service is a plant store: `info.title`"),
-        fact(is_text(&info["description"]), "what the service does: `info.description`"),
-        fact(info["version"] == "1.0.0", "the interface description carries the version 1.0.0"),
-        fact(
-            info["license"]["name"] == "MIT",
-            "the interface description is under the MIT license",
-        ),
-        fact(
-            document["servers"].as_array().is_some_and(|servers| {
-                let [server] = &servers[..] else { return false };
-                let variables = bare_members(&server["variables"]);
-                server["url"] == "{base_url}" && variables == variable
-            }),
-            "the service is reached at {base_url}, which uses the http scheme: `servers`",
-        ),
-    ]
-}
-
-fn endpoint(document: &Value) -> Vec<Fact> {
-    let operation = &document["paths"]["/plants"]["post"];
-    let tag = &document["tags"][0];
-    vec![
-        fact(keys(&document["paths"]) == ["/plants"], "{base_url}/plants is the only path"),
-        fact(
-            keys(&bare(&document["paths"]["/plants"])) == ["post"],
-            "POST is the only method of /plants",
-        ),
-        fact(is_text(&operation["summary"]), "create a plant: the operation's `summary`"),
-        fact(is_text(&operation["description"]), "the operation's purpose: its `description`"),
-        fact(is_text(&operation["operationId"]), "the operation has a name: `operationId`"),
-        fact(
-            operation["tags"] == json!([tag["name"]])
-                && is_text(&tag["description"])
-                && document["tags"].get(1).is_none(),
-            "the operation has one tag, and it alone is declared, and described: `tags`",
-        ),
-        fact(
-            keys(operation)
-                == ["description", "operationId", "requestBody", "responses", "summary", "tags"],
-            "the operation has no parameter, no event, no server and no credentials of its own",
-        ),
-    ]
-}
-
-fn request(operation: &Value) -> Vec<Fact> {
-    let body = &operation["requestBody"];
-    vec![
-        fact(body["required"] == true, "the request body is required"),
-        fact(is_text(&body["description"]), "the request body is described"),
-        fact(holds_json(body, "NewPlant"), "the request body is a NewPlant, as application/json"),
-    ]
-}
-
-fn responses(operation: &Value) -> Vec<Fact> {
-    let responses = &operation["responses"];
-    let described = |status: &str, text: &str| responses[status]["description"] == text;
-    let examples = &responses["400"]["content"]["application/json"]["examples"];
-    let has_example = |error: &u16| {
-        let answer = &examples[error.to_string()]["value"];
-        answer["error"] == *error && keys(answer).len() == 2 && is_text(&answer["message"])
-    };
-    vec![
-        fact(keys(responses) == ["200", "400"], "the statuses are 200 and 400, and no other"),
-        fact(described("200", "Plant response"), "200 is the Plant response"),
-        fact(described("400", "Unexpected error"), "400 is an Unexpected error"),
-        fact(holds_json(&responses["200"], "Plant"), "200 has a Plant body, as application/json"),
-        fact(holds_json(&responses["400"], "Error"), "400 has an Error body, as application/json"),
-        fact(
-            keys(examples).len() == ERRORS.len()
-                && ERRORS.iter().all(|(error, _)| has_example(error)),
-            "400 has a whole answer as an example of each value of `error`, by its number",
-        ),
-    ]
-}
-
-fn authentication(document: &Value) -> Vec<Fact> {
-    let schemes = bare_members(&document["components"]["securitySchemes"]);
-    vec![
-        fact(
-            schemes == json!({ "bearerAuth": { "type": "http", "scheme": "bearer" } }),
-            "one security scheme, named bearerAuth, of type HTTP with scheme bearer",
-        ),
-        fact(
-            document["security"] == json!([{ "bearerAuth": [] }]),
-            "the security scheme applies to every operation of the service",
-        ),
-    ]
-}
-
-fn resources(document: &Value) -> Vec<Fact> {
-    let string = json!({ "type": "string" });
-    let error = json!({
-        "type": "integer",
-        "format": "int32",
-        "x-extensible-enum": ERRORS.map(|(value, _)| value),
-    });
-    let int64 = json!({ "type": "integer", "format": "int64" });
-    let types = [
-        ("Error", json!({ "error": error, "message": string }), json!(["error", "message"])),
-        ("NewPlant", json!({ "id": int64, "name": string, "tag": string }), json!(["id", "name"])),
-        ("Plant", json!({ "name": string, "tag": string }), json!(["name"])),
-    ];
-    let components = &document["components"];
-    let mut facts = vec![fact(
-        keys(components) == ["schemas", "securitySchemes"]
-            && keys(&components["schemas"]) == types.each_ref().map(|(name, ..)| *name),
-        "the types are Plant, NewPlant and Error, and no other component is there",
-    )];
-    for (name, properties, required) in types {
-        let schema = &components["schemas"][name];
-        let mut described = bare_members(&schema["properties"]);
-        if let Some(Value::Object(error)) = described.get_mut("error") {
-            error.remove("x-error-codes");
-        }
-        facts.extend([
-            fact(
-                keys(&bare(schema)) == ["properties", "required", "type"]
-                    && schema["type"] == "object",
-                format!("{name} is an object, without a bound"),
-            ),
-            fact(
-                described == properties,
-                format!("the fields of {name}, their types, formats and values are {properties}"),
-            ),
-            fact(
-                sorted(&schema["required"]) == required,
-                format!("the required fields of {name} are {required}"),
-            ),
-            fact(is_text(&schema["description"]), format!("{name} is described")),
-            fact(satisfies(schema), format!("the example of {name} is one")),
-        ]);
-    }
-    facts.extend(errors(&components["schemas"]["Error"]["properties"]["error"]["x-error-codes"]));
-    facts
-}
+/// Stands for a text that is not blank.
+const TEXT: &str = "<text>";
+/// Stands for an integer of that format.
+const INT32: &str = "<int32>";
+const INT64: &str = "<int64>";
+/// Stands for any value.
+const ANY: &str = "<any>";
 
 /// The values of `error`, and whether the same plant may be accepted later.
 const ERRORS: [(u16, bool); 9] = [
@@ -181,84 +28,164 @@ const ERRORS: [(u16, bool); 9] = [
     (503, true),
 ];
 
-fn errors(codes: &Value) -> Vec<Fact> {
-    let without_meaning = codes.as_array().into_iter().flatten().map(|code| {
-        let mut code = code.clone();
-        let meaning = code.as_object_mut().and_then(|code| code.remove("meaning"));
-        if meaning.is_some_and(|meaning| is_text(&meaning)) { code } else { Value::Null }
+/// The document of the specification. A member whose name ends in `?` may be absent. Others than
+/// these may be in an object that has the member `*`.
+fn specification() -> Value {
+    json!({
+        "openapi": "3.0.3",
+        "info": {
+            "title": "Plant Store",
+            "description": TEXT,
+            "version": "1.0.0",
+            "license": { "name": "MIT", "*": ANY },
+            "*": ANY,
+        },
+        "externalDocs?": ANY,
+        "servers": [{
+            "url": "{base_url}",
+            "variables": {
+                "base_url": { "default": "http://localhost:8080", "description?": ANY },
+            },
+            "*": ANY,
+        }],
+        "tags": [{ "name": "plants", "description": TEXT, "*": ANY }],
+        "security": [{ "bearerAuth": [] }],
+        "paths": {
+            "/plants": {
+                "post": {
+                    "tags": ["plants"],
+                    "summary": TEXT,
+                    "description": TEXT,
+                    "operationId": TEXT,
+                    "requestBody": body(TEXT, "NewPlant", &json!({ "required": true })),
+                    "responses": {
+                        "200": body("Plant response", "Plant", &json!({ "headers?": ANY })),
+                        "400": refusal(),
+                    },
+                },
+                "summary?": ANY,
+                "description?": ANY,
+            },
+        },
+        "components": {
+            "securitySchemes": {
+                "bearerAuth": { "type": "http", "scheme": "bearer", "description?": ANY },
+            },
+            "schemas": {
+                "Error": schema(
+                    &json!({ "error": error(), "message": string() }),
+                    &["error", "message"],
+                    &json!({ "error": INT32, "message": TEXT }),
+                ),
+                "NewPlant": schema(
+                    &json!({ "id": integer("int64"), "name": string(), "tag": string() }),
+                    &["id", "name"],
+                    &json!({ "id": INT64, "name": TEXT, "tag?": TEXT }),
+                ),
+                "Plant": schema(
+                    &json!({ "name": string(), "tag": string() }),
+                    &["name"],
+                    &json!({ "name": TEXT, "tag?": TEXT }),
+                ),
+            },
+        },
+    })
+}
+
+/// A body of one content type, which has that one type.
+fn body(description: &str, schema: &str, more: &Value) -> Value {
+    let schema = json!({ "$ref": format!("#/components/schemas/{schema}") });
+    let content = json!({ "schema": schema, "example?": ANY, "examples?": ANY });
+    let body = json!({ "description": description, "content": { "application/json": content } });
+    joined(body, more)
+}
+
+/// It has a whole answer as an example of each value of `error`, by its number.
+fn refusal() -> Value {
+    let example = |(error, _): (u16, bool)| {
+        let answer = json!({ "error": error, "message": TEXT });
+        (error.to_string(), json!({ "value": answer, "*": ANY }))
+    };
+    let mut refusal = body("Unexpected error", "Error", &json!({ "headers?": ANY }));
+    let examples = ERRORS.map(example).into_iter().collect();
+    refusal["content"]["application/json"]["examples"] = examples;
+    refusal
+}
+
+/// An object without a bound.
+fn schema(properties: &Value, required: &[&str], example: &Value) -> Value {
+    let described = json!({ "description": TEXT, "example": example, "title?": ANY });
+    joined(json!({ "type": "object", "properties": properties, "required": required }), &described)
+}
+
+fn string() -> Value {
+    json!({ "type": "string", "description?": ANY, "example?": ANY, "title?": ANY })
+}
+
+fn integer(format: &str) -> Value {
+    joined(string(), &json!({ "type": "integer", "format": format }))
+}
+
+fn error() -> Value {
+    let code =
+        |(error, retryable)| json!({ "error": error, "meaning": TEXT, "retryable": retryable });
+    let values = json!({
+        "x-extensible-enum": ERRORS.map(|(error, _)| error),
+        "x-error-codes": ERRORS.map(code),
     });
-    let expected = ERRORS.map(|(error, retryable)| json!({"error": error, "retryable": retryable}));
-    vec![fact(
-        without_meaning.eq(expected),
-        format!("each value of `error` has a meaning, and may be repeated or not: {ERRORS:?}"),
-    )]
+    joined(integer("int32"), &values)
 }
 
-fn fact(holds: bool, says: impl Into<String>) -> Fact {
-    (holds, says.into())
-}
-
-fn is_text(value: &Value) -> bool {
-    value.as_str().is_some_and(|text| !text.trim().is_empty())
-}
-
-/// The names of an object's members, sorted.
-fn keys(value: &Value) -> Vec<&str> {
-    let mut keys: Vec<&str> =
-        value.as_object().into_iter().flatten().map(|(key, _)| &key[..]).collect();
-    keys.sort_unstable();
-    keys
-}
-
-/// The value without the members that are texts for people.
-fn bare(value: &Value) -> Value {
-    let mut value = value.clone();
-    if let Value::Object(members) = &mut value {
-        let speaks = ["description", "example", "examples", "externalDocs", "summary", "title"];
-        members.retain(|key, _| !speaks.contains(&&key[..]));
+fn joined(mut object: Value, more: &Value) -> Value {
+    for (name, value) in more.as_object().expect("an object") {
+        object[name] = value.clone();
     }
-    value
+    object
 }
 
-/// An object whose members are each [`bare`].
-fn bare_members(value: &Value) -> Value {
-    value
-        .as_object()
-        .into_iter()
-        .flatten()
-        .map(|(key, member)| (key.clone(), bare(member)))
-        .collect()
+/// Where a document is not what the specification says, and what it says there.
+pub fn facts(document: &Value) -> Vec<String> {
+    let mut missing = Vec::new();
+    compare("", &specification(), document, &mut missing);
+    missing
 }
 
-fn sorted(list: &Value) -> Value {
-    let mut names: Vec<&str> =
-        list.as_array().into_iter().flatten().filter_map(Value::as_str).collect();
-    names.sort_unstable();
-    json!(names)
-}
-
-/// Whether a body has one content type, which has this one type, and nothing else.
-fn holds_json(body: &Value, name: &str) -> bool {
-    let schema = json!({ "schema": { "$ref": format!("#/components/schemas/{name}") } });
-    bare_members(&body["content"]) == json!({ "application/json": schema })
-        && keys(&bare(body)).iter().all(|key| ["content", "headers", "required"].contains(key))
-}
-
-/// Whether a type's example has every required field, and no field that the type does not have.
-fn satisfies(schema: &Value) -> bool {
-    let example = &schema["example"];
-    let required = schema["required"].as_array().into_iter().flatten();
-    example.is_object()
-        && required.filter_map(Value::as_str).all(|name| example.get(name).is_some())
-        && keys(example).into_iter().all(|name| {
-            let (property, value) = (&schema["properties"][name], &example[name]);
-            match (property["type"].as_str(), property["format"].as_str()) {
-                (Some("string"), None) => value.is_string(),
-                (Some("integer"), Some("int64")) => value.is_i64(),
-                (Some("integer"), Some("int32")) => {
-                    value.as_i64().is_some_and(|value| i32::try_from(value).is_ok())
+fn compare(place: &str, expected: &Value, found: &Value, missing: &mut Vec<String>) {
+    let holds = match (expected, found) {
+        (Value::Object(expected), Value::Object(members)) => {
+            for (name, expected) in expected.iter().filter(|(name, _)| *name != "*") {
+                let optional = name.strip_suffix('?');
+                let found = members.get(optional.unwrap_or(name));
+                if found.is_some() || optional.is_none() {
+                    let found = found.unwrap_or(&Value::Null);
+                    compare(&format!("{place}/{name}"), expected, found, missing);
                 }
-                _ => false,
             }
-        })
+            let is_expected = |name: &String| {
+                [name, &format!("{name}?"), "*"].iter().any(|name| expected.contains_key(*name))
+            };
+            members.keys().all(is_expected)
+        }
+        (Value::Array(expected), Value::Array(elements)) if place.ends_with("/required") => {
+            let is_there = |name| elements.contains(name);
+            elements.len() == expected.len() && expected.iter().all(is_there)
+        }
+        (Value::Array(expected), Value::Array(elements)) => {
+            for (number, (expected, found)) in expected.iter().zip(elements).enumerate() {
+                compare(&format!("{place}/{number}"), expected, found, missing);
+            }
+            elements.len() == expected.len()
+        }
+        (Value::String(expected), found) => match expected.as_str() {
+            TEXT => found.as_str().is_some_and(|text| !text.trim().is_empty()),
+            INT32 => found.as_i64().is_some_and(|value| i32::try_from(value).is_ok()),
+            INT64 => found.is_i64(),
+            ANY => true,
+            text => found == text,
+        },
+        (expected, found) => expected == found,
+    };
+    if !holds {
+        missing.push(format!("{place}: the specification has {expected}"));
+    }
 }

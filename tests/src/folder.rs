@@ -14,8 +14,7 @@ use tempfile::TempDir;
 
 use crate::binary::binary;
 
-/// What the name of each folder with a database begins with. The database has the name of the
-/// folder.
+/// What the name of each folder with a database begins with; the database has the same name.
 const PREFIX: &str = "plants_";
 
 /// Where plants are kept.
@@ -29,11 +28,6 @@ pub enum Engine {
 
 impl Engine {
     /// The engine of this run of the tests.
-    ///
-    /// # Panics
-    ///
-    /// `PLANT_STORE_TESTS_STORE` is there and is not `postgres`.
-    #[must_use]
     pub fn of_this_run() -> Self {
         match env::var("PLANT_STORE_TESTS_STORE").as_deref() {
             Err(env::VarError::NotPresent) => Self::Sqlite,
@@ -44,7 +38,6 @@ impl Engine {
 }
 
 /// The databases of the PostgreSQL that the tests of this process share.
-#[must_use]
 pub fn databases() -> &'static Databases {
     static DATABASES: LazyLock<Databases> = LazyLock::new(|| {
         let cluster = Cluster::start();
@@ -60,42 +53,35 @@ pub fn databases() -> &'static Databases {
 pub struct Folder {
     /// None if the store is the default one: a file in the folder.
     url: Option<String>,
-    _database: Option<Database>,
     place: TempDir,
 }
 
 impl Folder {
     /// An empty folder, and the place of a store on the engine of this run.
-    #[must_use]
     #[expect(clippy::new_without_default, reason = "no two are equal")]
     pub fn new() -> Self {
         let place = TempDir::with_prefix(PREFIX).expect("a temporary folder");
-        let database = database_of(place.path()).map(Database::create);
-        let url = database.as_ref().map(|database| databases().url(&database.0));
-        Self { url, _database: database, place }
+        let url = database_of(place.path()).map(|database| databases().create(database));
+        Self { url, place }
     }
 
     /// An empty folder for a server on the store of that URL, which stays.
-    #[must_use]
     pub fn over(url: &str) -> Self {
         let place = TempDir::new().expect("a temporary folder");
-        Self { url: Some(url.to_owned()), _database: None, place }
+        Self { url: Some(url.to_owned()), place }
     }
 
     /// Where it is.
-    #[must_use]
     pub fn path(&self) -> &Path {
         self.place.path()
     }
 
     /// The URL of the store, as `--store` takes it in this folder.
-    #[must_use]
     pub fn store(&self) -> &str {
         self.url.as_deref().unwrap_or(DEFAULT)
     }
 
     /// The binary, to be run in this folder, on its store.
-    #[must_use]
     pub fn command(&self) -> Command {
         let mut command = binary_in(self.path());
         command.envs(self.url.as_ref().map(|url| (STORE, url)));
@@ -103,22 +89,28 @@ impl Folder {
     }
 }
 
+impl Drop for Folder {
+    fn drop(&mut self) {
+        if let Some(database) = database_of(self.path()) {
+            databases().remove(database);
+        }
+    }
+}
+
 /// The store is a file in this folder, on either engine.
 impl From<TempDir> for Folder {
     fn from(place: TempDir) -> Self {
-        Self { url: None, _database: None, place }
+        Self { url: None, place }
     }
 }
 
 /// The URL of the store that belongs to that folder: see [`Folder::new`].
-#[must_use]
 pub fn store_of(folder: &Path) -> String {
     database_of(folder).map_or_else(|| DEFAULT.into(), |database| databases().url(database))
 }
 
 /// The binary, to be run in that folder, on the store that belongs to it: see [`Folder::new`]. A
 /// server listens on any free port, because the default port may be in use.
-#[must_use]
 pub fn binary_in(folder: &Path) -> Command {
     let mut command = Command::new(binary());
     without_own_variables(&mut command);
@@ -147,20 +139,4 @@ const STORE: &str = "PLANT_STORE_STORE";
 fn database_of(folder: &Path) -> Option<&str> {
     let name = folder.file_name()?.to_str()?;
     (name.starts_with(PREFIX) && Engine::of_this_run() == Engine::Postgres).then_some(name)
-}
-
-/// A database that is removed with its folder.
-struct Database(String);
-
-impl Database {
-    fn create(name: &str) -> Self {
-        databases().create(name);
-        Self(name.to_owned())
-    }
-}
-
-impl Drop for Database {
-    fn drop(&mut self) {
-        databases().remove(&self.0);
-    }
 }

@@ -2,7 +2,6 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::time::Duration;
 
 use plant_store_client::types::Plant;
 use serde_json::Value;
@@ -10,7 +9,6 @@ use serde_json::Value;
 use crate::EVENT_TIMEOUT;
 
 /// The bytes of a `POST /plants` with these header lines (each ending in CRLF) and this body.
-#[must_use]
 pub fn post(headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
     let headers =
@@ -19,13 +17,11 @@ pub fn post(headers: &str, body: &[u8]) -> Vec<u8> {
 }
 
 /// The header line that carries a token.
-#[must_use]
 pub fn bearer(token: &str) -> String {
     format!("Authorization: Bearer {token}\r\n")
 }
 
 /// The head of a `POST /plants` with these header lines and no others but `Host`.
-#[must_use]
 pub fn head(headers: &str) -> String {
     format!("POST /plants HTTP/1.1\r\nHost: plants\r\n{headers}\r\n")
 }
@@ -42,27 +38,20 @@ pub struct Response {
 
 impl Response {
     /// The value of a header field, which must not occur twice. The case of the name is ignored.
-    #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        let mut values = self
-            .headers
-            .iter()
-            .filter(|(field, _)| field.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value.as_str());
-        let value = values.next();
-        assert!(values.next().is_none(), "{name} occurs twice: {self:?}");
+        let mut fields = self.headers.iter().filter(|(field, _)| field.eq_ignore_ascii_case(name));
+        let value = fields.next().map(|(_, value)| value.as_str());
+        assert!(fields.next().is_none(), "{name} occurs twice: {self:?}");
         value
     }
 
     /// The body as JSON.
-    #[must_use]
     pub fn json(&self) -> Value {
         assert_eq!(self.header("content-type"), Some("application/json"));
         serde_json::from_slice(&self.body).expect("the body is JSON")
     }
 
     /// The plant in the body of a 200, which must have no members but those of `Plant`.
-    #[expect(clippy::must_use_candidate, reason = "some tests only assert that there is one")]
     pub fn plant(&self) -> Value {
         assert_eq!(self.status, 200, "{self:?}");
         let plant = self.json();
@@ -72,7 +61,6 @@ impl Response {
     }
 
     /// `error` and `message` of a 400, whose body must have no other members.
-    #[must_use]
     pub fn refusal(&self) -> (i64, String) {
         assert_eq!(self.status, 400, "{self:?}");
         let error = self.json();
@@ -92,7 +80,6 @@ pub struct Connection {
 
 impl Connection {
     /// Connects to a server.
-    #[must_use]
     pub fn open(address: SocketAddr) -> Self {
         let stream = TcpStream::connect(address).expect("the server listens");
         stream.set_read_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
@@ -125,30 +112,17 @@ impl Connection {
     }
 
     /// Sends a request and reads the answer.
-    #[must_use]
     pub fn exchange(&mut self, request: &[u8]) -> Response {
         self.send(request);
         self.receive()
     }
 
     /// Reads one answer.
-    #[must_use]
     pub fn receive(&mut self) -> Response {
         self.try_receive().expect("an answer before the connection ends")
     }
 
-    /// Reads one answer, if there is one within a tenth of a second.
-    #[must_use]
-    pub fn try_receive_now(&mut self) -> Option<Response> {
-        let soon = Some(Duration::from_millis(100));
-        self.stream.set_read_timeout(soon).expect("a time-out can be set");
-        let is_there = self.stream.peek(&mut [0]).is_ok_and(|bytes| bytes > 0);
-        self.stream.set_read_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
-        if is_there { self.try_receive() } else { None }
-    }
-
     /// Reads one answer, unless the connection ends first.
-    #[must_use]
     pub fn try_receive(&mut self) -> Option<Response> {
         loop {
             let mut fields = [httparse::EMPTY_HEADER; 32];
@@ -184,7 +158,6 @@ impl Connection {
     }
 
     /// Whether the server closes the connection. It must not send anything before that.
-    #[must_use]
     pub fn is_closed(&mut self) -> bool {
         let more = self.read_more();
         assert!(self.received.is_empty(), "{}", String::from_utf8_lossy(&self.received));

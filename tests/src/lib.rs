@@ -15,7 +15,7 @@ mod server;
 mod terminal;
 pub mod tls;
 
-pub use binary::{failure, run, signalled};
+pub use binary::{failure, library, run, signalled};
 pub use facts::facts;
 pub use folder::{Engine, Folder, binary_in, databases, store_of, without_own_variables};
 pub use http::{Connection, Response, bearer, head, post};
@@ -25,13 +25,11 @@ pub use server::{Server, Starting};
 pub use terminal::terminal;
 
 /// How much of something a test does: little in `cargo xtask test`, much in `cargo xtask soak`.
-#[must_use]
 pub fn amount(short: usize, soak: usize) -> usize {
     if std::env::var_os("PLANT_STORE_SOAK").is_some() { soak } else { short }
 }
 
 /// The median of at least one figure.
-#[must_use]
 pub fn median(figures: impl Iterator<Item = f64>) -> f64 {
     let mut figures: Vec<f64> = figures.collect();
     figures.sort_by(f64::total_cmp);
@@ -39,7 +37,6 @@ pub fn median(figures: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// The JSON body that creates a plant.
-#[must_use]
 pub fn plant(id: i64, name: &str, tag: Option<&str>) -> String {
     let mut plant = serde_json::json!({ "id": id, "name": name });
     if let Some(tag) = tag {

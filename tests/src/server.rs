@@ -17,6 +17,7 @@ use crate::relay::{Files, Relay};
 use crate::{Folder, bearer, post, wait_until, without_own_variables};
 
 /// A server to be started.
+#[must_use]
 pub struct Starting {
     command: Command,
     folder: Folder,
@@ -28,7 +29,6 @@ pub struct Starting {
 
 impl Starting {
     /// A server to be started on the store in that folder, with a token that the store accepts.
-    #[must_use]
     pub fn on(folder: impl Into<Folder>, token: &str) -> Self {
         Self::new(folder.into(), Some(token.to_owned()))
     }
@@ -44,14 +44,12 @@ impl Starting {
     }
 
     /// Adds arguments of `plant-store serve`.
-    #[must_use]
     pub fn with<I: AsRef<OsStr>>(mut self, arguments: &[I]) -> Self {
         self.command.args(arguments);
         self
     }
 
     /// Lets the caller change the process before it starts.
-    #[must_use]
     pub fn command(mut self, change: impl FnOnce(&mut Command)) -> Self {
         change(&mut self.command);
         self
@@ -59,7 +57,6 @@ impl Starting {
 
     /// Limits the files that the process may have open, by these arguments of `ulimit`: the process
     /// cannot raise the limit of `-n 48`; it can raise that of `-Sn 48`.
-    #[must_use]
     pub fn with_open_files(self, limit: &str) -> Self {
         self.command(|command| {
             let mut shell = Command::new("sh");
@@ -73,19 +70,16 @@ impl Starting {
     }
 
     /// The folder that holds the store and the log.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// The file that will hold its standard error.
-    #[must_use]
     pub fn log_file(&self) -> PathBuf {
         self.folder().join(LOG)
     }
 
     /// Starts the server and waits until it prints where it listens.
-    #[must_use]
     pub fn start(mut self) -> Server {
         let log = File::options()
             .create(true)
@@ -108,8 +102,8 @@ impl Starting {
             Some(relay) => (relay.address, format!("http://{}", relay.address)),
             None => (launched.address, launched.url.clone()),
         };
-        let (folder, printed) = (self.folder, String::new());
-        Server { launched, _relay: relay, address, url, token, first_request, folder, printed }
+        let folder = self.folder;
+        Server { launched, _relay: relay, address, url, token, first_request, folder }
     }
 }
 
@@ -128,42 +122,35 @@ pub struct Server {
     /// The command that a new store prints.
     pub first_request: Option<String>,
     folder: Folder,
-    printed: String,
 }
 
 impl Server {
     /// A server on a new store, with default flags.
-    #[must_use]
     pub fn start() -> Self {
         Self::starting().start()
     }
 
     /// A server on a new store, not started yet.
-    #[must_use]
     pub fn starting() -> Starting {
         Self::starting_in(Folder::new())
     }
 
     /// A server on the new store of that folder, not started yet.
-    #[must_use]
     pub fn starting_in(folder: Folder) -> Starting {
         Starting::new(folder, None)
     }
 
     /// The folder that holds the store and the log.
-    #[must_use]
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
     /// The URL of the store, as `--store` takes it in that folder.
-    #[must_use]
     pub fn store(&self) -> &str {
         self.folder.store()
     }
 
     /// The process's id.
-    #[must_use]
     pub fn pid(&self) -> Pid {
         Pid::from_raw(i32::try_from(self.launched.process.id()).expect("a process id is an i32"))
     }
@@ -175,34 +162,25 @@ impl Server {
 
     /// Waits for the process to end by itself.
     pub fn wait(&mut self) -> ExitStatus {
-        let mut status = None;
-        wait_until(
-            || {
-                status = self.launched.process.try_wait().expect("the process can be waited for");
-                status.is_some()
-            },
-            || "the process does not end".into(),
-        );
-        self.printed = self.launched.rest().expect("standard output is text");
-        status.expect("the process has ended")
+        let process = &mut self.launched.process;
+        let mut has_ended = || process.try_wait().expect("it can be waited for").is_some();
+        wait_until(&mut has_ended, || "the process does not end".into());
+        self.launched.process.wait().expect("it has ended")
     }
 
     /// What a process that has ended wrote to standard output, after the lines that say where it
     /// listens and how to use it.
-    #[must_use]
-    pub fn printed(&self) -> &str {
-        &self.printed
+    pub fn printed(&mut self) -> String {
+        self.launched.rest().expect("standard output is text")
     }
 
     /// Ends the process with a signal. What is returned can serve the same store again.
-    #[must_use]
     pub fn stopped_by(self, signal: Signal) -> Starting {
         self.signal(signal);
         self.ended().1
     }
 
     /// Waits for the process to end by itself. What is returned can serve the same store again.
-    #[must_use]
     pub fn ended(mut self) -> (ExitStatus, Starting) {
         let status = self.wait();
         let Self { folder, token, .. } = self;
@@ -210,7 +188,6 @@ impl Server {
     }
 
     /// What the process, and those before it in the same folder, wrote to standard error so far.
-    #[must_use]
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder().join(LOG)).expect("the log is text")
     }
@@ -226,49 +203,41 @@ impl Server {
     }
 
     /// A new connection.
-    #[must_use]
     pub fn connect(&self) -> Connection {
         Connection::open(self.address)
     }
 
     /// Posts a body with the accepted token, on a connection of its own.
-    #[must_use]
     pub fn create(&self, body: &str) -> Response {
         self.create_with(&self.bearer(), body)
     }
 
     /// The header line that carries the accepted token.
-    #[must_use]
     pub fn bearer(&self) -> String {
         bearer(&self.token)
     }
 
     /// The bytes of a `POST /plants` with the accepted token and this body.
-    #[must_use]
     pub fn post(&self, body: &str) -> Vec<u8> {
         post(&self.bearer(), body.as_bytes())
     }
 
     /// Posts a body with these header lines instead of the token's.
-    #[must_use]
     pub fn create_with(&self, headers: &str, body: &str) -> Response {
         self.connect().exchange(&post(headers, body.as_bytes()))
     }
 
     /// The generated client, with the accepted token.
-    #[must_use]
     pub fn client(&self) -> Client {
         self.client_with(&self.token)
     }
 
     /// The generated client, with that token.
-    #[must_use]
     pub fn client_with(&self, token: &str) -> Client {
         client_with_token(&self.url, token).expect("a client")
     }
 
     /// Runs another command on the same store, which must succeed. Returns its standard output.
-    #[expect(clippy::must_use_candidate, reason = "some commands are run for their effect")]
     pub fn command(&self, arguments: &[&str]) -> String {
         let output = self.folder.command().args(arguments).stdin(Stdio::null()).output();
         let output = output.expect("the binary starts");
@@ -277,17 +246,14 @@ impl Server {
     }
 
     /// Every plant of the store, as `plant-store export` writes it.
-    #[must_use]
     pub fn export(&self) -> BTreeMap<i64, NewPlant> {
         let text = self.command(&["export"]);
         let plants: Vec<NewPlant> = text
             .lines()
             .map(|line| serde_json::from_str(line).expect("a plant on each line"))
             .collect();
-        assert!(plants.is_sorted_by_key(|plant| plant.id), "in the order of the ids");
-        let count = plants.len();
-        let plants: BTreeMap<_, _> = plants.into_iter().map(|plant| (plant.id, plant)).collect();
-        assert_eq!(plants.len(), count, "no id twice");
-        plants
+        let in_order = plants.is_sorted_by(|one, next| one.id < next.id);
+        assert!(in_order, "in the order of the ids, and no id twice");
+        plants.into_iter().map(|plant| (plant.id, plant)).collect()
     }
 }

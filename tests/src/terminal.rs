@@ -14,7 +14,6 @@ use rustix::termios::{Winsize, tcsetwinsize};
 /// Reading the test's side ends with an error when no process has the other side open any more. So
 /// both are closed in every process that a test starts meanwhile (`O_CLOEXEC`), and the test must
 /// drop the [`Command`](std::process::Command) that has the program's side.
-#[must_use]
 pub fn terminal() -> (File, File) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
     let ours = openpt(flags).expect("a pseudo-terminal");

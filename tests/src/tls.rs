@@ -28,7 +28,6 @@ pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
     /// A new one.
-    #[must_use]
     #[expect(clippy::new_without_default, reason = "no two are equal")]
     pub fn new() -> Self {
         let mut params = CertificateParams::default();
@@ -41,20 +40,17 @@ impl Authority {
 
     /// Issues a certificate for 127.0.0.1, and writes [`CERT`] and [`KEY`] into that folder. Only
     /// the owner may read the key.
-    #[expect(clippy::must_use_candidate, reason = "the files are there too")]
     pub fn issue(&self, folder: &Path) -> CertificateDer<'static> {
         self.issue_for("127.0.0.1", folder)
     }
 
     /// The same, for that name or address.
-    #[expect(clippy::must_use_candidate, reason = "the files are there too")]
     pub fn issue_for(&self, name: &str, folder: &Path) -> CertificateDer<'static> {
         self.sign(&CertificateParams::new([name.to_owned()]).expect("a name"), folder)
     }
 
     /// The same as [`Authority::issue`], valid from the first to the second of these days, as counted
     /// from now. Returns the certificate, and the last second in Unix time.
-    #[must_use]
     pub fn issue_valid(&self, days: [i64; 2], folder: &Path) -> (CertificateDer<'static>, u64) {
         const DAY: i64 = 24 * 60 * 60;
         let now = UNIX_EPOCH.elapsed().expect("it is later than 1970").as_secs();
@@ -77,19 +73,16 @@ impl Authority {
     }
 
     /// Its own certificate, as a file has it.
-    #[must_use]
     pub fn pem(&self) -> String {
         self.0.pem()
     }
 
     /// Its own certificate.
-    #[must_use]
     pub fn der(&self) -> &CertificateDer<'static> {
         self.0.der()
     }
 
     /// A client that trusts this authority alone, and offers no ALPN.
-    #[must_use]
     pub fn client(&self) -> Arc<ClientConfig> {
         let mut roots = RootCertStore::empty();
         roots.add(self.der().clone()).expect("a certificate");
@@ -102,7 +95,6 @@ impl Authority {
     }
 
     /// The first message of a handshake (RFC 8446, section 4.1.2).
-    #[must_use]
     pub fn client_hello(&self) -> Vec<u8> {
         let mut client = ClientConnection::new(self.client(), server_name()).expect("a client");
         let mut hello = Vec::new();

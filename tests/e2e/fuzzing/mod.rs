@@ -1,32 +1,20 @@
-//! Fuzzing of the code that reads bodies: long property tests. The code that knows the right answers
-//! shares nothing with the service. `cargo xtask soak` runs them at full length. What they
-//! find becomes a plain test.
+//! Fuzzing of the reader of bodies: a long property test, which compares it with a second reader that
+//! shares nothing with the service. `cargo xtask soak` runs it at full length. What it finds becomes a
+//! plain test.
 
-mod bodies;
 pub mod second_reader;
 pub mod spelling;
 
+use plant_store_server::http::strict;
 use plant_store_tests::amount;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::sample::Index;
-use proptest::test_runner::{TestCaseResult, TestError};
+use proptest::sample::{Index, select};
+use proptest::test_runner::TestError;
+use serde_json::{Value, json};
 
 use crate::wire::properties::runner;
-
-/// Tries that many inputs. A failure shows the smallest input found that breaks the property.
-fn fuzz<S: Strategy>(
-    short: usize,
-    soak: usize,
-    inputs: S,
-    holds: impl Fn(S::Value) -> TestCaseResult,
-) {
-    let cases = u32::try_from(amount(short, soak)).expect("fewer than 2^32 inputs");
-    if let Err(TestError::Fail(why, input)) = runner(cases).run(&inputs, holds) {
-        panic!("{why}: {input:?}");
-    }
-    println!("{cases} inputs");
-}
+use spelling::{near_plant, spelled_plant};
 
 /// Valid bytes with up to three edits: a few bytes at a random place become a few others. The bytes
 /// that an edit writes come from `new`, or are those in front of the place.
@@ -45,4 +33,36 @@ fn edited(
         }
         bytes
     })
+}
+
+/// What the service reads.
+fn read(body: &[u8]) -> Result<Value, String> {
+    let sent = strict::read(body).map_err(|refused| refused.to_string())?;
+    let mut plant = json!(sent.plant);
+    plant["id"] = sent.id.into();
+    Ok(plant)
+}
+
+/// Both readers find the same plant, or both find none. A refusal names the body or a member. A failure
+/// shows the smallest body found that breaks this.
+#[test]
+fn any_body_is_read_as_by_a_second_reader() {
+    let bytes = prop_oneof![3 => select(&br#"{}[]":,\u0-1.e "#[..]), 1 => any::<u8>()];
+    let spelled = prop_oneof![spelled_plant().prop_map(|(_, body)| body), near_plant()];
+    let near = edited(spelled, bytes.clone());
+    let bodies = prop_oneof![6 => near, 2 => vec(bytes, 0..40)];
+    let cases = u32::try_from(amount(3_000, 750_000)).expect("fewer than 2^32 bodies");
+    let tried = runner(cases).run(&bodies, |body| {
+        let read = read(&body);
+        if let Err(message) = &read {
+            prop_assert!(message.starts_with("the body ") || message.starts_with('`'));
+        }
+        let expected = second_reader::new_plant(&body);
+        prop_assert_eq!(read.ok(), expected, "{}", String::from_utf8_lossy(&body));
+        Ok(())
+    });
+    if let Err(TestError::Fail(why, body)) = tried {
+        panic!("{why}: {body:?}");
+    }
+    println!("{cases} bodies");
 }

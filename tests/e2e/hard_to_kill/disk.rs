@@ -7,7 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, Starting, wait_until};
+use plant_store_tests::{Server, Starting, library, wait_until};
 
 use crate::database::{STORE, WAL};
 
@@ -18,21 +18,14 @@ pub const FOLDER: &str = "folder";
 const DISK: &str = "disk";
 
 /// The library, compiled on the first call.
-fn library() -> &'static Path {
+fn disk_library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let (fresh, library) =
-            (format!("faulty_disk.{}", std::process::id()), folder.join("faulty_disk.so"));
-        let status = Command::new("cc")
-            .args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o", &fresh])
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/e2e/hard_to_kill/faulty_disk.c"))
-            .current_dir(folder)
-            .status()
-            .expect("there is a C compiler, as the build needs one");
-        assert!(status.success(), "the library compiles");
-        fs::rename(folder.join(fresh), &library).expect("the library can be moved");
-        library
+        let shared = folder.join("faulty_disk.so");
+        let fresh = library("hard_to_kill/faulty_disk", folder);
+        fs::rename(fresh, &shared).expect("the library can be moved");
+        shared
     })
 }
 
@@ -62,17 +55,18 @@ pub fn start_again(stopped: Starting) -> Server {
 
 /// Loads the simulated disk into a process.
 pub fn preload(command: &mut Command) {
-    command.env("LD_PRELOAD", library()).env("FAULTY_DISK", DISK);
+    command.env("LD_PRELOAD", disk_library()).env("FAULTY_DISK", DISK);
 }
 
 /// From now on, that call on that file fails: `sync` with EIO, or `write` with ENOSPC.
 pub fn fail(server: &Server, call: &str, file: &str) {
-    fs::write(fault(server.folder(), call, file), "").expect("a file");
+    fs::write(state(server.folder(), &format!("{call}-fails"), file), "").expect("a file");
 }
 
 /// The call works again.
 pub fn stop_failing(folder: &Path, call: &str, file: &str) {
-    fs::remove_file(fault(folder, call, file)).expect("the call failed until now");
+    let fails = state(folder, &format!("{call}-fails"), file);
+    fs::remove_file(fails).expect("the call failed until now");
 }
 
 /// From now on, that call on that file does not return: `sync` or `read`.
@@ -110,10 +104,6 @@ pub fn cut_power(stopped: &Starting) {
         remove(&state(folder, "unsynced", file));
     }
     remove(&folder.join("plant-store.db-shm"));
-}
-
-fn fault(folder: &Path, call: &str, file: &str) -> PathBuf {
-    state(folder, &format!("{call}-fails"), file)
 }
 
 fn state(folder: &Path, what: &str, file: &str) -> PathBuf {

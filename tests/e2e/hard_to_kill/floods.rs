@@ -1,112 +1,40 @@
-//! More creates, bytes and connections than the service can take. It refuses what is too much,
-//! loses no plant that it answered with 200, and recovers by itself.
+//! More creates and connections than the service can take. It refuses what is too much, and recovers
+//! by itself.
 
-use std::collections::BTreeSet;
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
-use std::sync::{Arc, Mutex, Weak};
 use std::thread;
 use std::time::Duration;
 
-use plant_store_tests::{Server, amount, head, plant};
+use plant_store_tests::process::allow_many_files;
+use plant_store_tests::{Server, amount, bearer, plant};
 
-use super::memory::assert_peak;
 use crate::connections::{Crowd, count, create_late};
-use crate::database;
 use crate::metrics::metrics_address;
+use crate::wire::signals::admitted;
 
-/// The ids that were answered with 200, and those that were answered with 503.
-#[derive(Default)]
-struct Answered {
-    created: Mutex<BTreeSet<i64>>,
-    refused: Mutex<BTreeSet<i64>>,
-}
-
-fn number(ids: &Mutex<BTreeSet<i64>>) -> usize {
-    ids.lock().expect("no client panics").len()
-}
-
-/// Creates one plant after the other for as long as the flood runs.
-fn create(server: &Server, next: &AtomicI64, flood: &Weak<()>, answered: &Answered) {
-    let mut connection = server.connect();
-    while flood.strong_count() > 0 {
-        let id = next.fetch_add(1, Relaxed);
-        let answer = connection.exchange(&server.post(&plant(id, "Ficus", None)));
-        let ids = if answer.status == 200 {
-            answer.plant();
-            &answered.created
-        } else {
-            assert_eq!((answer.refusal().0, answer.header("retry-after")), (503, Some("1")));
-            &answered.refused
-        };
-        ids.lock().expect("no client panics").insert(id);
-    }
-}
-
-/// The test takes the store's write lock and releases it, many times, so that the places are taken
-/// and become free. Creates that find no place are refused while the test still holds the lock.
+/// Bodies of one token that do not come take half of the places and no more. When the token is revoked
+/// meanwhile, none of them creates a plant.
 #[test]
-fn creates_past_the_places_are_503_and_succeed_later() {
-    const CLIENTS: usize = 64;
-    let flags = ["--max-creates", "16", "--store-timeout", "1m"];
-    let server = Server::starting().with(&flags).start();
-    let (next, answered) = (AtomicI64::new(1), Answered::default());
-    thread::scope(|scope| {
-        let flood = Arc::new(());
-        for _ in 0..CLIENTS {
-            let flood = Arc::downgrade(&flood);
-            scope.spawn(|| create(&server, &next, &{ flood }, &answered));
-        }
-        for _ in 0..amount(3, 50) {
-            let lock = database::locked(&server);
-            let refused = number(&answered.refused) + amount(100, 1000);
-            server.wait_until("creates are refused", || number(&answered.refused) >= refused);
-            drop(lock);
-            let created = number(&answered.created) + 100;
-            server.wait_until("the creates that waited are answered", || {
-                number(&answered.created) >= created
-            });
-        }
-    });
-    let created = answered.created.into_inner().expect("no client panics");
-    let refused = answered.refused.into_inner().expect("no client panics");
-    println!("{} created, {} refused", created.len(), refused.len());
-    assert_eq!(server.export().into_keys().collect::<BTreeSet<_>>(), created);
-    let mut connection = server.connect();
-    for id in refused {
-        connection.exchange(&server.post(&plant(id, "Ficus", None))).plant();
-    }
-}
+fn slow_bodies_of_one_token_leave_half_of_the_places_and_create_nothing_once_it_is_revoked() {
+    const PLACES: usize = 800;
+    allow_many_files().expect("the soft limit can be raised");
+    let flags = ["--max-creates", &PLACES.to_string(), "--max-connections", "600"];
+    let server = Server::starting().with(&flags).with(&["--body-timeout", "1h"]).start();
+    let others = server.command(&["token", "create", "other"]);
+    let body = plant(1, "Ficus", None);
+    let admitted = |_| match admitted(&server, &server.token, &body) {
+        Ok(connection) => Some(connection),
+        Err(refused) => (refused.refusal().0 != 503).then(|| panic!("{refused:?}")),
+    };
+    let mut slow: Vec<_> = (0..500).filter_map(admitted).collect();
+    assert_eq!(slow.len(), PLACES / 2);
+    server.create_with(&bearer(others.trim()), &plant(2, "Fern", None)).plant();
 
-/// The client announces 10 GB, or sends chunks without end. It can send no more than the limit and
-/// what the buffers of two sockets hold.
-#[test]
-fn endless_body_is_413_after_the_limit() {
-    const CHUNK: usize = 0x4000;
-    const BUFFERS: usize = 32 * 1024 * 1024;
-    let server = Server::start();
-    let chunk = [format!("{CHUNK:x}\r\n").as_bytes(), &[b' '; CHUNK], b"\r\n"].concat();
-    let (chunk, clients) = (&chunk, amount(4, 64));
-    thread::scope(|scope| {
-        for framing in ["Content-Length: 10000000000\r\n", "Transfer-Encoding: chunked\r\n"] {
-            for _ in 0..clients {
-                let headers = format!("Content-Type: application/json\r\n{framing}");
-                let mut connection = server.connect();
-                connection.send(head(&(server.bearer() + &headers)).as_bytes());
-                scope.spawn(move || {
-                    let mut taken = 0;
-                    while taken < BUFFERS && connection.try_send(chunk) {
-                        taken += chunk.len();
-                    }
-                    assert!(taken < BUFFERS, "the service took {taken} bytes");
-                    assert_eq!(connection.receive().refusal().0, 413);
-                    assert!(connection.is_closed());
-                });
-            }
-        }
-    });
-    assert_peak(&server, 2 * clients, 2 * clients);
-    server.create(&plant(1, "Ficus", None)).plant();
+    server.command(&["token", "revoke", "first"]);
+    for connection in &mut slow {
+        assert_eq!(connection.exchange(body.as_bytes()).refusal().0, 401);
+    }
+    assert!(server.export().into_keys().eq([2]));
 }
 
 /// A connection waits to be accepted until another one ends. Meanwhile, the open connections are

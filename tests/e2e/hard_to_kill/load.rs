@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard};
 use std::thread;
 
 use nix::sys::signal::Signal;
@@ -29,30 +29,34 @@ pub struct Sent {
     pub unanswered: BTreeSet<i64>,
 }
 
-/// The answers that the clients have by now.
+/// What the clients have sent and got by now.
 #[derive(Default)]
-pub struct Progress {
-    answered: Mutex<BTreeSet<i64>>,
-    refused: AtomicUsize,
-}
+pub struct Progress(Mutex<Sent>);
 
 impl Progress {
+    fn sent(&self) -> MutexGuard<'_, Sent> {
+        self.0.lock().expect("no client panicked")
+    }
+
     /// The plants that are answered with 200 by now.
     pub fn answered(&self) -> BTreeSet<i64> {
-        self.answered.lock().expect("no client panicked").clone()
+        self.sent().answered.clone()
     }
 
     /// Waits until that many more creates are answered with 200.
     pub fn wait_for_answers(&self, server: &Server, more: usize) {
-        let answers = || self.answered.lock().expect("no client panicked").len();
-        let enough = answers() + more;
-        server.wait_until("answers", || answers() >= enough);
+        let enough = self.sent().answered.len() + more;
+        server.wait_until("answers", || self.sent().answered.len() >= enough);
     }
 
     /// Waits until one more is refused.
     pub fn wait_for_refusal(&self, server: &Server) {
-        let before = self.refused.load(Relaxed);
-        server.wait_until("a refusal", || self.refused.load(Relaxed) > before);
+        let refused = || {
+            let sent = self.sent();
+            sent.failed.len() + sent.refused.len()
+        };
+        let before = refused();
+        server.wait_until("a refusal", || refused() > before);
     }
 }
 
@@ -66,57 +70,43 @@ pub struct Load {
 impl Load {
     /// Sends plants from many clients until the server ends. `meanwhile` has to end it.
     pub fn run(&self, server: &Server, meanwhile: impl FnOnce(&Progress)) -> Sent {
-        let progress = &Progress::default();
+        let progress = Progress::default();
         let connections: Vec<_> = (0..CLIENTS).map(|_| server.connect()).collect();
         thread::scope(|scope| {
-            let clients: Vec<_> = connections
-                .into_iter()
-                .map(|connection| scope.spawn(|| self.send(server, connection, progress)))
-                .collect();
-            let done = catch_unwind(AssertUnwindSafe(|| meanwhile(progress)));
+            for connection in connections {
+                scope.spawn(|| self.send(server, connection, &progress));
+            }
+            let done = catch_unwind(AssertUnwindSafe(|| meanwhile(&progress)));
             if let Err(panic) = done {
                 // The clients would go on for ever.
                 server.signal(Signal::SIGKILL);
                 resume_unwind(panic);
             }
-            let mut all = Sent::default();
-            for client in clients {
-                let mut sent = client.join().expect("the client ran");
-                all.answered.append(&mut sent.answered);
-                all.failed.append(&mut sent.failed);
-                all.refused.append(&mut sent.refused);
-                all.unanswered.append(&mut sent.unanswered);
-            }
-            all
-        })
+        });
+        progress.0.into_inner().expect("no client panicked")
     }
 
     /// Sends plants until the connection breaks.
-    fn send(&self, server: &Server, mut connection: Connection, progress: &Progress) -> Sent {
-        let mut sent = Sent::default();
+    fn send(&self, server: &Server, mut connection: Connection, progress: &Progress) {
         loop {
             let first = self.next.fetch_add(PIPELINED, Relaxed);
             let ids: Vec<_> = (first..first + PIPELINED).map(id).collect();
-            sent.unanswered.extend(&ids);
+            progress.sent().unanswered.extend(&ids);
             let requests: Vec<_> = ids.iter().flat_map(|id| request(server, *id)).collect();
             if !connection.try_send(&requests) {
-                return sent;
+                return;
             }
             for id in ids {
-                let Some(answer) = connection.try_receive() else { return sent };
+                let Some(answer) = connection.try_receive() else { return };
+                let mut sent = progress.sent();
                 sent.unanswered.remove(&id);
-                if answer.status == 200 {
-                    answer.plant();
-                    sent.answered.insert(id);
-                    progress.answered.lock().expect("no client panicked").insert(id);
-                    continue;
+                let error = if answer.status == 200 { 200 } else { answer.refusal().0 };
+                match error {
+                    200 => _ = (answer.plant(), sent.answered.insert(id)),
+                    500 => _ = sent.failed.insert(id),
+                    503 => _ = sent.refused.insert(id),
+                    _ => panic!("{answer:?}"),
                 }
-                match answer.refusal() {
-                    (500, _) => sent.failed.insert(id),
-                    (503, _) => sent.refused.insert(id),
-                    other => panic!("{other:?}"),
-                };
-                progress.refused.fetch_add(1, Relaxed);
             }
         }
     }

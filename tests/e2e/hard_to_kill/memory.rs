@@ -1,21 +1,22 @@
 //! Clients that make the service keep what it has read. With a token: answers that they do not read,
-//! and heads whose bodies do not come; both keep their places. Without one: as many requests at once
-//! as there may be. The memory stays within the formula of the operator's README.
+//! and heads whose bodies do not come; both keep their places. And bodies at the limit. The memory stays within the formula of the operator's README.
 
 use bytes::Bytes;
-use h2::RecvStream;
-use h2::client::{Builder, SendRequest};
+use h2::client::{Builder, ResponseFuture, SendRequest};
+use h2::{RecvStream, SendStream};
 use http::{Request, request};
-use nix::sys::signal::Signal;
 use plant_store_tests::process::memory_mib;
 use plant_store_tests::{Server, amount, plant};
 use tokio::net::TcpStream;
 
+type Client = SendRequest<Bytes>;
+
 /// How many streams of a connection may be open at once.
 const STREAMS: usize = 200;
 
-/// The defaults of `--max-creates`, and of `--max-body` in MiB.
+/// The defaults of `--max-creates`, and of `--max-body` in bytes and in MiB.
 const PLACES: usize = 1024;
+const LIMIT: usize = 64 * 1024;
 const BODY_MIB: f64 = 64.0 / 1024.0;
 
 /// Peak memory stays under the formula of the operator's README, for so many connections and places.
@@ -37,7 +38,7 @@ fn request(server: &Server, token: &str, fields: usize) -> Request<()> {
 }
 
 /// A connection over HTTP/2 whose client takes no byte of an answer's body.
-async fn without_window(server: &Server) -> SendRequest<Bytes> {
+async fn without_window(server: &Server) -> Client {
     let stream = TcpStream::connect(server.address).await.expect("the server listens");
     let connecting = Builder::new().initial_window_size(0).handshake(stream);
     let (requests, connection) = connecting.await.expect("the server speaks HTTP/2");
@@ -46,17 +47,25 @@ async fn without_window(server: &Server) -> SendRequest<Bytes> {
     requests
 }
 
+/// A stream with that head, whose body comes later.
+async fn open(client: &Client, head: Request<()>) -> (ResponseFuture, SendStream<Bytes>) {
+    let mut client = client.clone().ready().await.expect("a stream");
+    client.send_request(head, false).expect("a stream")
+}
+
 /// Sends the same plant, nearly as large as it may be, on so many streams of a connection. Returns
 /// how many are answered with 200, and the answers, of whose bodies nothing comes.
-async fn unread_answers(server: &Server, streams: usize) -> (usize, Vec<RecvStream>) {
+async fn unread_answers(server: &Server, token: &str, streams: usize) -> (usize, Vec<RecvStream>) {
     let body = Bytes::from(plant(1, &"f".repeat(65_000), None));
     let client = without_window(server).await;
-    let (mut created, mut answers) = (0, Vec::new());
+    let mut sent = Vec::new();
     for _ in 0..streams {
-        let mut client = client.clone().ready().await.expect("a stream");
-        let sent = client.send_request(request(server, &server.token, 380), false);
-        let (answer, mut stream) = sent.expect("a stream");
+        let (answer, mut stream) = open(&client, request(server, token, 380)).await;
         stream.send_data(body.clone(), true).expect("the stream takes data");
+        sent.push(answer);
+    }
+    let (mut created, mut answers) = (0, Vec::new());
+    for answer in sent {
         let (head, answer) = answer.await.expect("an answer").into_parts();
         assert!(head.status == 200 || head.headers["retry-after"] == "1", "{head:?}");
         created += usize::from(head.status == 200);
@@ -73,7 +82,7 @@ fn is_created(server: &Server) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_that_are_not_read_keep_their_places_until_they_are_dropped() {
     let server = Server::starting().with(&["--max-creates", "64"]).start();
-    let (created, answers) = unread_answers(&server, 50).await;
+    let (created, answers) = unread_answers(&server, &server.token, 50).await;
     assert_eq!(created, 32);
     assert!(!is_created(&server));
     drop(answers);
@@ -82,66 +91,62 @@ async fn answers_that_are_not_read_keep_their_places_until_they_are_dropped() {
 
 /// Heads of about 14 kB (a field counts 32 bytes besides its name and its value: RFC 9113, section
 /// 6.5.2), whose bodies do not come.
-async fn waiting_heads(server: &Server) -> Vec<impl Sized + use<>> {
+async fn waiting_heads(server: &Server, token: &str) -> Vec<impl Sized + use<>> {
     let client = without_window(server).await;
     let mut streams = Vec::new();
     for _ in 1..STREAMS {
-        let mut client = client.clone().ready().await.expect("a stream");
-        let head = request(server, &server.token, 380);
-        streams.push(client.send_request(head, false).expect("a stream"));
+        streams.push(open(&client, request(server, token, 380)).await);
     }
     // The answer to the last request says that the server has read the others.
-    let last = client.ready().await.expect("a stream");
-    let (answer, _) = { last }.send_request(request(server, "x", 0), true).expect("a stream");
+    let (answer, _body) = open(&client, request(server, "x", 0)).await;
     assert_eq!(answer.await.expect("an answer").status(), 400);
     streams
 }
 
+/// Plants as large as they may be, all but the last byte of each, on a stream each.
+async fn large_bodies(server: &Server, token: &str) -> Vec<(ResponseFuture, SendStream<Bytes>)> {
+    let client = without_window(server).await;
+    let name = "f".repeat(LIMIT - plant(3, "", None).len());
+    let body = Bytes::from(plant(3, &name, None)).slice(..LIMIT - 1);
+    let mut streams = Vec::new();
+    for _ in 0..PLACES / 2 / 3 {
+        let (answer, mut stream) = open(&client, request(server, token, 0)).await;
+        stream.send_data(body.clone(), false).expect("the stream takes data");
+        streams.push((answer, stream));
+    }
+    streams
+}
+
 #[tokio::test(flavor = "multi_thread")]
-async fn heads_and_unread_answers_at_once_stay_in_the_memory_of_the_readme() {
-    let connections = amount(10, 100);
+async fn heads_large_bodies_and_unread_answers_stay_in_the_memory_of_the_readme() {
+    let connections = amount(4, 100);
     let server = Server::starting().with(&["--body-timeout", "1h"]).start();
-    let (created, answers) = unread_answers(&server, STREAMS).await;
-    assert_eq!(created, STREAMS);
+    let other = server.command(&["token", "create", "other"]);
+    let tokens = [server.token.as_str(), other.trim()];
+    let mut bodies = Vec::new();
+    for token in tokens.repeat(3) {
+        bodies.extend(large_bodies(&server, token).await);
+    }
+    for (_, stream) in &mut bodies {
+        stream.send_data(Bytes::from_static(b"}"), true).expect("the stream takes data");
+    }
+    for (answer, _) in bodies {
+        assert_eq!(answer.await.expect("an answer").status(), 200);
+    }
+    assert_peak(&server, 6, PLACES);
+
+    let mut answers = Vec::new();
+    for token in [tokens[0], tokens[1], tokens[1]] {
+        let (created, unread) = unread_answers(&server, token, STREAMS).await;
+        assert_eq!(created, STREAMS);
+        answers.push(unread);
+    }
     let mut heads = Vec::new();
-    for _ in 0..connections {
-        heads.push(waiting_heads(&server).await);
+    for number in 0..connections {
+        heads.push(waiting_heads(&server, tokens[number % 2]).await);
     }
     assert!(!is_created(&server));
-    assert_peak(&server, 1 + connections, PLACES);
+    assert_peak(&server, 9 + connections, PLACES);
     drop((heads, answers));
     server.wait_until("a place", || is_created(&server));
-}
-
-/// A frame of HTTP/2 (RFC 9113, section 4.1).
-fn frame(kind: u8, flags: u8, stream: usize, payload: &[u8]) -> Vec<u8> {
-    let length = u32::try_from(payload.len()).expect("a short frame").to_be_bytes();
-    let stream = u32::try_from(stream).expect("a small number").to_be_bytes();
-    [&length[1..], &[kind, flags], &stream, payload].concat()
-}
-
-/// `POST /plants` without a token, on as many streams of a connection as may be open at once.
-fn refused_on_all_streams() -> Vec<u8> {
-    // RFC 7541: method and scheme are of the static table, the path is a literal.
-    let head = b"\x83\x86\0\x05:path\x07/plants\0\x0a:authority\x01a";
-    let preface = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), frame(4, 0, 0, b"")];
-    // HEADERS with END_HEADERS and END_STREAM.
-    let requests = (0..STREAMS).map(|number| frame(1, 5, 2 * number + 1, head));
-    preface.into_iter().chain(requests).flatten().collect()
-}
-
-/// All requests of all connections are there before the service answers the first one.
-#[test]
-fn refusals_on_all_streams_of_all_connections_stay_in_the_memory_of_the_readme() {
-    let connections = amount(120, 480);
-    let server = Server::starting().with(&["--max-creates", "64"]).start();
-    let requests = refused_on_all_streams();
-    let mut clients: Vec<_> = (0..connections).map(|_| server.connect()).collect();
-    server.signal(Signal::SIGSTOP);
-    for client in &mut clients {
-        client.send(&requests);
-    }
-    server.signal(Signal::SIGCONT);
-    assert!(is_created(&server));
-    assert_peak(&server, connections, 64);
 }

@@ -1,7 +1,11 @@
 //! Every value of `error`, as a client gets it, and the headers that go with each.
 
+use std::thread;
+use std::time::Duration;
+
 use plant_store_tests::{Response, Server, bearer, head, plant, post};
 
+use super::logs::record_of;
 use crate::database;
 
 const CHALLENGE: (&str, &str) = ("WWW-Authenticate", r#"Bearer realm="plant-store""#);
@@ -22,8 +26,8 @@ fn assert_headers(answer: &Response, expected: &[(&str, &str)], what: &str) {
     assert!(answer.header("x-request-id").is_some_and(|id| !id.is_empty()), "{what}");
 }
 
-/// A create with these headers and no media type.
-fn with(server: &Server, headers: &str, body: &str) -> Vec<u8> {
+/// A create with the accepted token, these headers and no others but its length.
+pub fn with(server: &Server, headers: &str, body: &str) -> Vec<u8> {
     let headers = format!("{}Content-Length: {}\r\n{headers}", server.bearer(), body.len());
     (head(&headers) + body).into_bytes()
 }
@@ -76,18 +80,29 @@ fn each_refusal_has_its_error_and_its_headers() {
     assert_headers(&server.create(&plant(1, "Ficus", None)), &[], "a plant");
 }
 
+/// The deadline is for the whole body, not for the next byte of it.
 #[test]
-fn incomplete_body_is_408_at_the_deadline() {
-    let server = Server::starting().with(&["--body-timeout", "100ms"]).start();
-    let mut connection = server.connect();
-    let request = server.post(&plant(1, "Ficus", None));
-    let (last, all_but_it) = request.split_last().expect("a request");
-    let answer = connection.exchange(all_but_it);
-    let (error, message) = answer.refusal();
-    assert_eq!((error, message.as_str()), (408, "the body did not arrive within 100ms"));
-    assert_headers(&answer, &[CLOSE], "408");
-    connection.try_send(&[*last]);
-    assert!(connection.is_closed());
+fn body_that_has_not_come_whole_by_the_deadline_is_408() {
+    let server = Server::starting().with(&["--body-timeout", "300ms"]).start();
+    for (missing, sent) in [(1, 0), (200, 200)] {
+        let mut connection = server.connect();
+        let request = server.post(&(plant(1, "Ficus", None) + &" ".repeat(200)));
+        connection.send(&request[..request.len() - missing]);
+        let mut sender = connection.sender();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                for _ in 0..sent {
+                    thread::sleep(Duration::from_millis(5));
+                    sender.try_send(b" ");
+                }
+            });
+            let answer = connection.receive();
+            let expected = (408, "the body did not arrive within 300ms".to_owned());
+            assert_eq!(answer.refusal(), expected);
+            assert_headers(&answer, &[CLOSE], "408");
+            assert!(connection.is_closed());
+        });
+    }
     assert!(server.export().is_empty());
 }
 
@@ -103,12 +118,8 @@ fn store_fault_is_500_and_the_log_has_the_cause() {
         assert!(!message.contains(internal), "{message}");
     }
     server.wait_for_log("the store failed");
-    // The operator has the id that the client names, and finds the cause by it.
-    let id = answer.header("x-request-id").expect("a request id");
-    server.wait_for_log(id);
-    let log = server.log();
-    let record = log.lines().find(|line| line.contains(id)).expect("a record");
-    let record: serde_json::Value = serde_json::from_str(record).expect("JSON");
+    // The operator finds the cause by the id that the client names.
+    let record = record_of(&server, &answer);
     let cause = record["cause"].as_str().expect("a cause");
     assert!(cause.contains(database::no_plants_table()), "{cause}");
 }

@@ -1,14 +1,15 @@
 //! The limits of a body, its size to the byte and its time, and the places of creates.
 
-use std::thread;
-use std::time::Duration;
-
 use plant_store_tests::{Connection, Server, bearer, head, plant};
 
+use super::signals::admitted;
 use crate::database;
 
 const JSON: &str = "Content-Type: application/json\r\n";
 const CHUNKED: &str = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
+
+/// More pieces of 64 KiB than the buffers of two sockets take.
+const BUFFERS: usize = 512;
 
 /// A body that creates a plant, of exactly that many bytes.
 fn plant_of(bytes: usize) -> String {
@@ -21,75 +22,43 @@ fn assert_too_large(mut connection: Connection, limit: usize) {
     assert_eq!(error, 413);
     assert!(message.contains(&format!("larger than {limit} bytes")), "{message}");
     assert!(connection.is_closed());
+    let piece = vec![b' '; 64 * 1024];
+    let is_swallowed = |_| connection.try_send(&piece);
+    assert!(!(0..BUFFERS).all(is_swallowed), "the service reads what it has refused");
 }
 
 /// A body of exactly the limit is accepted in both framings. One byte more is refused: from its
-/// `Content-Length`, before any byte of the body; or in chunks, before the body ends.
+/// `Content-Length`, before any byte of the body and without a `100 Continue`; or in chunks, before the
+/// body ends.
 #[test]
 fn body_of_the_limit_is_200_and_one_byte_more_is_413() {
-    for (size, limit) in [("1000", 1000), ("1kB", 1000), ("0.5 MiB", 524_288)] {
-        let server = Server::starting().with(&["--max-body", size]).start();
+    for (size, limit) in [(None, 65_536), (Some("1kB"), 1000), (Some("0.5 MiB"), 524_288)] {
+        let flags: Vec<_> = size.into_iter().flat_map(|size| ["--max-body", size]).collect();
+        let server = Server::starting().with(&flags).start();
         let body = plant_of(limit);
         assert_eq!(body.len(), limit);
         server.create(&body).plant();
         let chunk = head(&(server.bearer() + CHUNKED)) + &format!("{limit:x}\r\n{body}\r\n");
         server.connect().exchange(format!("{chunk}0\r\n\r\n").as_bytes()).plant();
 
-        let mut declared = server.connect();
-        let length = format!("Content-Length: {}\r\n", limit + 1);
-        declared.send(head(&(server.bearer() + JSON + &length)).as_bytes());
-        assert_too_large(declared, limit);
-
+        for length in [limit as u64 + 1, u64::MAX - 2] {
+            let length = format!("Content-Length: {length}\r\nExpect: 100-continue\r\n");
+            let mut declared = server.connect();
+            declared.send(head(&(server.bearer() + JSON + &length)).as_bytes());
+            assert_too_large(declared, limit);
+        }
         let mut chunked = server.connect();
         chunked.send(format!("{chunk}1\r\n ").as_bytes());
         assert_too_large(chunked, limit);
     }
 }
 
-/// A client that asks with `Expect: 100-continue` is refused before it sends the body.
-#[test]
-fn default_body_limit_is_64_kib() {
-    let server = Server::start();
-    server.create(&plant_of(64 * 1024)).plant();
-    for length in [64 * 1024 + 1, u64::MAX - 2] {
-        let mut connection = server.connect();
-        let headers = format!("{JSON}Content-Length: {length}\r\nExpect: 100-continue\r\n");
-        connection.send(head(&(server.bearer() + &headers)).as_bytes());
-        assert_too_large(connection, 64 * 1024);
-    }
-}
-
-/// The deadline is for the whole body, not for the next byte of it.
-#[test]
-fn body_sent_slowly_past_the_deadline_is_408() {
-    const LENGTH: usize = 400;
-    let server = Server::starting().with(&["--body-timeout", "300ms"]).start();
-    let mut connection = server.connect();
-    let headers = format!("{}{JSON}Content-Length: {LENGTH}\r\n", server.bearer());
-    connection.send(head(&headers).as_bytes());
-    let mut sender = connection.sender();
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            for _ in 0..LENGTH {
-                thread::sleep(Duration::from_millis(5));
-                sender.try_send(b" ");
-            }
-        });
-        assert_eq!(connection.receive().refusal().0, 408);
-        assert!(connection.is_closed());
-    });
-}
-
-/// A connection that waits for this body, as soon as there is a place for it.
+/// The request, as soon as there is a place for it.
 fn with_place(server: &Server, body: &str) -> Connection {
-    let length = format!("Content-Length: {}\r\nExpect: 100-continue\r\n", body.len());
-    let head = head(&(server.bearer() + JSON + &length));
     let mut place = None;
     server.wait_until("a place", || {
-        let mut connection = server.connect();
-        let has_place = connection.exchange(head.as_bytes()).status == 100;
-        place = has_place.then_some(connection);
-        has_place
+        place = admitted(server, &server.token, body).ok();
+        place.is_some()
     });
     place.expect("a connection")
 }
@@ -98,12 +67,22 @@ fn with_place(server: &Server, body: &str) -> Connection {
 /// that leaves gives its place back. One token may have half of the places.
 #[test]
 fn token_with_half_of_the_places_gets_503_at_once_until_one_is_free() {
-    let flags = ["--max-creates", "4", "--store-timeout", "1m", "--body-timeout", "1m"];
+    let flags = [
+        "--max-creates",
+        "4",
+        "--store-timeout",
+        "1m",
+        "--body-timeout",
+        "1m",
+        "--log-level",
+        "debug",
+    ];
     let server = Server::starting().with(&flags).start();
     let other = server.command(&["token", "create", "other"]);
     let body = plant(1, "Ficus", None);
+    let refused = plant(2, "Refused", None);
     let is_refused = || {
-        let answer = server.create(&body);
+        let answer = server.create(&refused);
         answer.status == 400
             && (answer.refusal().0, answer.header("retry-after")) == (503, Some("1"))
     };
@@ -119,10 +98,12 @@ fn token_with_half_of_the_places_gets_503_at_once_until_one_is_free() {
         connection.send(body.as_bytes());
     }
     assert!(is_refused(), "plants that wait for a commit keep their places");
+    drop(two);
+    server.wait_for_log("client disconnected");
+    assert!(is_refused(), "also those whose clients have left");
     drop(lock);
-    for mut connection in [one, two] {
-        connection.receive().plant();
-    }
+    one.receive().plant();
+    assert_eq!(server.export().len(), 1);
     server.wait_until("the places of plants that are committed", || !is_refused());
 }
 

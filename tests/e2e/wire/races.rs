@@ -4,21 +4,22 @@ use std::collections::BTreeMap;
 use std::sync::Barrier;
 use std::thread;
 
-use plant_store_tests::{Server, plant};
+use plant_store_tests::{Response, Server, plant};
 
 const CLIENTS: usize = 8;
 const IDS: i64 = 50;
 
-/// Each client creates another plant under every id, in the same order, so that their creates race.
-/// Every second client sends all its requests before it reads an answer.
+/// Two clients each create the same plant under every id, and the other clients another one, all in the
+/// same order, so that their creates race. The first of two sends all its requests before it reads an
+/// answer: so the repetitions are in one batch and in different ones.
 #[test]
-fn racing_creates_of_one_id_give_it_to_exactly_one() {
+fn racing_creates_of_one_id_give_it_to_one_plant_and_are_200_for_all_who_sent_that() {
     let server = Server::start();
     let start = Barrier::new(CLIENTS);
     let race = |client: usize| {
         let mut connection = server.connect();
-        let requests: Vec<_> =
-            (0..IDS).map(|id| server.post(&plant(id, &format!("{client}"), None))).collect();
+        let name = format!("{}", client / 2);
+        let requests: Vec<_> = (0..IDS).map(|id| server.post(&plant(id, &name, None))).collect();
         start.wait();
         let answers: Vec<_> = if client.is_multiple_of(2) {
             connection.send(&requests.concat());
@@ -26,42 +27,27 @@ fn racing_creates_of_one_id_give_it_to_exactly_one() {
         } else {
             requests.iter().map(|request| connection.exchange(request)).collect()
         };
-        (0..IDS).zip(answers)
+        let is_created = |answer: Response| {
+            if answer.status != 200 {
+                assert_eq!(answer.refusal().0, 409);
+                return false;
+            }
+            answer.plant()["name"] == name
+        };
+        (name.clone(), answers.into_iter().map(is_created).collect::<Vec<_>>())
     };
-    let mut winners = BTreeMap::new();
-    thread::scope(|scope| {
+    let answers: Vec<_> = thread::scope(|scope| {
+        let race = &race;
         let clients: Vec<_> =
             (0..CLIENTS).map(|client| scope.spawn(move || race(client))).collect();
-        for (client, answers) in clients.into_iter().enumerate() {
-            for (id, answer) in answers.join().expect("the client ran") {
-                if answer.status == 200 {
-                    assert_eq!(answer.plant()["name"], client.to_string());
-                    assert_eq!(winners.insert(id, client.to_string()), None, "one winner of {id}");
-                } else {
-                    assert_eq!(answer.refusal().0, 409);
-                }
-            }
-        }
+        clients.into_iter().map(|client| client.join().expect("the client ran")).collect()
     });
     let stored: BTreeMap<_, _> =
         server.export().into_iter().map(|(id, plant)| (id, plant.name)).collect();
-    assert_eq!(stored, winners);
-    assert_eq!(stored.len(), usize::try_from(IDS).expect("a positive number"));
-}
-
-/// The repetitions are in one batch and in different ones.
-#[test]
-fn same_plant_from_many_clients_is_created_once_and_is_200_for_all() {
-    let server = Server::start();
-    thread::scope(|scope| {
-        for _ in 0..CLIENTS {
-            scope.spawn(|| {
-                let mut connection = server.connect();
-                for id in 0..IDS {
-                    connection.exchange(&server.post(&plant(id, "Ficus", Some("x")))).plant();
-                }
-            });
+    assert!(stored.keys().copied().eq(0..IDS));
+    for (id, winner) in (0..).zip(stored.values()) {
+        for (name, created) in &answers {
+            assert_eq!(created[id], name == winner, "{name} of {id}, where {winner} is stored");
         }
-    });
-    assert_eq!(server.export().len(), usize::try_from(IDS).expect("a positive number"));
+    }
 }

@@ -33,12 +33,8 @@ fn document_states_every_fact_of_the_specification() {
 }
 
 #[test]
-fn lines_between_the_markers_are_generated_and_a_missing_marker_is_named() {
+fn missing_or_repeated_marker_of_generated_lines_is_named() {
     let [start, end] = ["# errors: generated from the contract\n", "# end of errors\n"];
-    for edited in ["", "old\n", "old\n\nolder\n"] {
-        let text = between(MARKERS, "x", &format!("a\n{start}{edited}{end}b\n"), "new\n");
-        assert_eq!(text.expect("both markers"), format!("a\n{start}new\n{end}b\n"));
-    }
     for text in [start, end, &[end, start].concat(), &[start, end, start, end].concat()] {
         let refused = between(MARKERS, "x", text, "new\n").expect_err(text).to_string();
         assert!(refused.starts_with("x needs one line with `errors: generated"), "{refused}");

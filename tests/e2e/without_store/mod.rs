@@ -3,7 +3,6 @@
 
 pub mod command_line;
 pub mod compat;
-pub mod completions;
 pub mod contract;
 pub mod mutations;
 pub mod readmes;

@@ -18,15 +18,13 @@ use escargot::CargoBuild;
 ///
 /// The checkout is that of the package that cargo runs, else that of the current folder.
 pub fn build(program: &str, release: bool) -> Result<PathBuf> {
-    match (release, program) {
-        (false, _) => run(in_workspace().bin(program)),
-        (true, "plants") => run(CargoBuild::new()
-            .package("plant-store-client")
-            .features("cli")
-            .bin(program)
-            .release()),
-        (true, _) => run(CargoBuild::new().package("plant-store-server").bin(program).release()),
-    }
+    let release_of = |package| CargoBuild::new().package(package).release();
+    let build = match (release, program) {
+        (false, _) => in_workspace(),
+        (true, "plants") => release_of("plant-store-client").features("cli"),
+        (true, _) => release_of("plant-store-server"),
+    };
+    run(build.bin(program))
 }
 
 /// Builds an example of the workspace, and returns where it is.

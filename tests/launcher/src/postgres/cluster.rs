@@ -5,7 +5,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::keeper::{Keeper, log};
+use super::keeper::Keeper;
 use super::process::{children, has_ended, is_stopped};
 use super::{Databases, Session, citus, port};
 use crate::events::wait_until;
@@ -42,11 +42,6 @@ pub struct Cluster {
 
 impl Cluster {
     /// A new cluster, with a running server. In a run on Citus it has workers, which run too.
-    ///
-    /// # Panics
-    ///
-    /// There is no PostgreSQL on the machine, or it does not start. The message has its log.
-    #[must_use]
     pub fn start() -> Self {
         let mut cluster = Self::alone();
         if citus::is_wanted() {
@@ -74,7 +69,6 @@ impl Cluster {
     }
 
     /// The port of 127.0.0.1 on which it listens, also after it was started again.
-    #[must_use]
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -85,53 +79,36 @@ impl Cluster {
     }
 
     /// Its databases.
-    #[must_use]
     pub fn databases(&self) -> &Databases {
         &self.databases
     }
 
     /// The URL of a database.
-    #[must_use]
     pub fn url(&self, database: &str) -> String {
         self.databases.url(database)
     }
 
     /// A session with a database; `postgres` is always there.
-    #[must_use]
     pub fn session(&self, database: &str) -> Session {
         self.databases.session(database)
     }
 
     /// The process id of the server, which is the parent of all its backends.
-    ///
-    /// # Panics
-    ///
-    /// The server is down.
-    #[must_use]
     pub fn pid(&self) -> Pid {
         lock(&self.server).expect("the server runs")
     }
 
     /// What the server has said.
-    #[must_use]
     pub fn log(&self) -> String {
-        log(&lock(&self.keeper).folder)
+        lock(&self.keeper).log()
     }
 
     /// Starts the server on the same port, and waits until it takes sessions.
-    ///
-    /// # Panics
-    ///
-    /// The server runs already, or does not start.
     pub fn start_again(&self) {
         self.start_with("");
     }
 
     /// The same, with these variables in its environment, as a shell takes them: `NAME=value`.
-    ///
-    /// # Panics
-    ///
-    /// The server runs already, or does not start.
     pub fn start_with(&self, variables: &str) {
         let mut server = lock(&self.server);
         assert!(server.is_none(), "the server is down");
@@ -183,10 +160,6 @@ impl Cluster {
 
     /// Changes a setting of the server, and waits until it is in force: for every new session, for
     /// each other one at its next statement, and for the processes of the server itself.
-    ///
-    /// # Panics
-    ///
-    /// There is no such setting, or it takes a restart.
     pub fn set(&self, name: &str, value: &str) {
         let session = self.session("postgres");
         let loaded = session.value("SELECT pg_conf_load_time()");

@@ -12,32 +12,27 @@ pub struct Databases {
 
 impl Databases {
     /// Those of the server with that URL.
-    #[must_use]
     pub fn of(server: impl Into<String>) -> Self {
         Self { server: server.into(), workers: Vec::new() }
     }
 
     /// The URL of the server.
-    #[must_use]
     pub fn server(&self) -> &str {
         &self.server
     }
 
     /// The URL of a database, whether or not it is there.
-    #[must_use]
     pub fn url(&self, database: &str) -> String {
         format!("{}/{database}", self.server)
     }
 
     /// A session with a database.
-    #[must_use]
     pub fn session(&self, database: &str) -> Session {
         Session::open(&self.url(database))
     }
 
     /// Creates an empty database, and returns its URL. A coordinator and its workers get one each,
     /// which they share.
-    #[expect(clippy::must_use_candidate, reason = "the database is there too")]
     pub fn create(&self, database: &str) -> String {
         for node in self.nodes() {
             node.session("postgres").execute(&format!("CREATE DATABASE \"{database}\""));
@@ -64,7 +59,6 @@ impl Databases {
     }
 
     /// The process ids of the backends that serve clients of a database.
-    #[must_use]
     pub fn backends(&self, database: &str) -> Vec<i32> {
         let query = format!(
             "SELECT pid FROM pg_stat_activity

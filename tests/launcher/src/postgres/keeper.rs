@@ -5,7 +5,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use nix::unistd::{Uid, User};
@@ -86,7 +86,8 @@ impl Keeper {
 
     /// What the programs and the server have said.
     pub fn log(&self) -> String {
-        log(&self.folder)
+        let log = std::fs::read(self.folder.join("log")).unwrap_or_default();
+        String::from_utf8_lossy(&log).into_owned()
     }
 
     fn ask(&mut self, order: &str) -> String {
@@ -109,9 +110,4 @@ impl Drop for Keeper {
         drop(self.orders.take());
         let _ = self.shell.wait();
     }
-}
-
-pub fn log(folder: &Path) -> String {
-    let log = std::fs::read(folder.join("log")).unwrap_or_default();
-    String::from_utf8_lossy(&log).into_owned()
 }

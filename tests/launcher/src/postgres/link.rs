@@ -1,24 +1,29 @@
 //! The network between the service and the database, in the hands of a test: a TCP proxy that
 //! delays, stalls and cuts. It loses and changes no byte of an open connection.
 
+use std::io::Result;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::mpsc as blocking;
-use std::time::Duration;
+use std::sync::Mutex;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
-use tokio::io::{AsyncWriteExt, copy, sink};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, copy, sink};
+use tokio::net::tcp::{ReadHalf, WriteHalf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{mpsc, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
-use super::line::{Line, State};
+use super::cluster::lock;
 use super::{Cluster, Databases, RUNTIME, port};
-use crate::events::EVENT_TIMEOUT;
+use crate::events::wait_until;
 
 /// How long the other side of a closed connection has to close it too.
 const LAST_BYTES: Duration = Duration::from_secs(1);
+
+/// The most bytes that are read at once, and the most reads of one direction that wait.
+const CHUNK: usize = 16 * 1024;
+const CHUNKS: usize = 64 * 1024;
 
 /// How connections are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,131 +34,127 @@ pub enum Cut {
     Close,
 }
 
-/// An order, and whom to tell that it is carried out.
-type Order = (State, blocking::Sender<()>);
+/// What becomes of bytes and of new connections.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    stalls: bool,
+    is_cut: Option<Cut>,
+    delay: Duration,
+}
 
-/// A running proxy in front of one server. Dropping it resets its connections.
+/// A proxy that listens, and its state.
+type Proxy = (watch::Sender<State>, JoinHandle<()>);
+
+/// A proxy in front of one server. Dropping it resets its connections.
 pub struct Link {
     databases: Databases,
-    orders: mpsc::UnboundedSender<Order>,
-    delay: Arc<AtomicU64>,
+    own: SocketAddr,
+    server: SocketAddr,
+    /// None while the link is cut.
+    proxy: Mutex<Option<Proxy>>,
 }
 
 impl Link {
     /// A link to a cluster, without a delay.
-    #[must_use]
     pub fn to(cluster: &Cluster) -> Self {
-        let (orders, ordered) = mpsc::unbounded_channel();
-        let delay = Arc::new(AtomicU64::new(0));
         let [own, server] = [port::free(), cluster.port()]
             .map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         let databases = Databases::of(format!("postgres://postgres@{own}"));
-        RUNTIME.spawn(run(own, server, ordered, Arc::clone(&delay)));
-        let link = Self { databases, orders, delay };
-        // Returns when the proxy listens.
+        let link = Self { databases, own, server, proxy: Mutex::default() };
         link.go_on();
         link
     }
 
     /// The databases of the server, reached through this link.
-    #[must_use]
     pub fn databases(&self) -> &Databases {
         &self.databases
     }
 
     /// The URL of a database, reached through this link.
-    #[must_use]
     pub fn url(&self, database: &str) -> String {
         self.databases.url(database)
     }
 
     /// Each byte arrives so much later, in either direction: a round trip takes twice as long.
     pub fn delay(&self, one_way: Duration) {
-        let nanoseconds = one_way.as_nanos().try_into().expect("less than 500 years");
-        self.delay.store(nanoseconds, Relaxed);
+        self.change(|state| state.delay = one_way);
     }
 
     /// No byte arrives any more. Connections stay open; new ones are accepted, and are silent.
     pub fn stall(&self) {
-        self.order(State::Stalls);
-    }
-
-    /// Ends every connection, and refuses new ones.
-    pub fn cut(&self, how: Cut) {
-        self.order(State::IsCut(how));
+        self.change(|state| state.stalls = true);
     }
 
     /// What was stalled arrives now; new connections are accepted.
     pub fn go_on(&self) {
-        self.order(State::Passes);
+        lock(&self.proxy).get_or_insert_with(|| listen(self.own, self.server));
+        self.change(|state| state.stalls = false);
     }
 
-    fn order(&self, state: State) {
-        let (done, is_done) = blocking::channel();
-        self.orders.send((state, done)).expect("the proxy runs");
-        is_done.recv_timeout(EVENT_TIMEOUT).expect("the proxy carries out orders");
+    /// Ends every connection, and refuses new ones.
+    pub fn cut(&self, how: Cut) {
+        self.change(|state| state.is_cut = Some(how));
+        let (_, proxy) = lock(&self.proxy).take().expect("it is not cut yet");
+        wait_until(|| proxy.is_finished(), || "the link is not cut".into());
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        lock(&self.proxy).as_ref().expect("it is not cut").0.send_modify(change);
     }
 }
 
-async fn run(
-    own: SocketAddr,
-    server: SocketAddr,
-    mut orders: mpsc::UnboundedReceiver<Order>,
-    delay: Arc<AtomicU64>,
-) {
-    let (states, state) = watch::channel(State::Passes);
-    let line = Line::new(state, delay);
-    let mut listener = None;
+fn listen(own: SocketAddr, server: SocketAddr) -> Proxy {
+    let (states, state) =
+        watch::channel(State { stalls: false, is_cut: None, delay: Duration::ZERO });
+    let listener = std::net::TcpListener::bind(own).expect("the port is free");
+    listener.set_nonblocking(true).expect("the socket takes options");
+    let proxy = RUNTIME.spawn(async move {
+        accept(TcpListener::from_std(listener).expect("a socket"), server, state).await;
+    });
+    (states, proxy)
+}
+
+async fn accept(listener: TcpListener, server: SocketAddr, state: watch::Receiver<State>) {
     let mut connections = JoinSet::new();
     loop {
         tokio::select! {
-            order = orders.recv() => {
-                let Some((state, done)) = order else { return };
-                states.send_replace(state);
-                if let State::IsCut(_) = state {
-                    // Without a listener the kernel refuses.
-                    listener = None;
-                    while connections.join_next().await.is_some() {}
-                } else if listener.is_none() {
-                    listener = Some(TcpListener::bind(own).await.expect("the port is free"));
-                }
-                // The test may have failed meanwhile.
-                let _ = done.send(());
+            Ok((client, _)) = listener.accept() => {
+                connections.spawn(relay(client, server, state.clone()));
             }
-            Some(client) = accept(listener.as_ref()) => {
-                connections.spawn(relay(client, server, line.clone()));
-            }
+            _ = cut(&state) => break,
             Some(_) = connections.join_next() => {}
         }
     }
-}
-
-async fn accept(listener: Option<&TcpListener>) -> Option<TcpStream> {
-    Some(listener?.accept().await.ok()?.0)
+    // Without a listener the kernel refuses.
+    drop(listener);
+    connections.join_all().await;
 }
 
 /// Ends when both sides have ended, when one of them breaks, or when the link is cut.
-async fn relay(mut client: TcpStream, server: SocketAddr, line: Line) {
-    line.passes().await;
+async fn relay(mut client: TcpStream, server: SocketAddr, state: watch::Receiver<State>) {
+    passes(&state).await;
     let server = TcpStream::connect(server).await;
     let Ok(mut server) = server else { return reset(&client) };
     for stream in [&client, &server] {
         stream.set_nodelay(true).expect("the socket takes options");
     }
-    let cut = {
+    let how = {
         let ((from_client, to_client), (from_server, to_server)) = (client.split(), server.split());
         let both = async {
-            tokio::try_join!(line.pass(from_client, to_server), line.pass(from_server, to_client))
+            tokio::try_join!(
+                pass(from_client, to_server, &state),
+                pass(from_server, to_client, &state)
+            )
         };
         tokio::select! {
             passed = both => match passed {
                 Ok(_) => return,
                 Err(_) => Cut::Reset,
             },
-            cut = line.cut() => cut,
+            how = cut(&state) => how,
         }
     };
-    match cut {
+    match how {
         Cut::Reset => [&client, &server].into_iter().for_each(reset),
         Cut::Close => {
             for stream in [client, server] {
@@ -161,6 +162,57 @@ async fn relay(mut client: TcpStream, server: SocketAddr, line: Line) {
             }
         }
     }
+}
+
+/// Passes on what comes in one direction of a connection, until its end and with its end. What has come
+/// waits for its time in a queue, so a long delay does not make the link slow.
+async fn pass(
+    mut from: ReadHalf<'_>,
+    mut to: WriteHalf<'_>,
+    state: &watch::Receiver<State>,
+) -> Result<()> {
+    let (queue, mut queued) = mpsc::channel::<(Instant, Vec<u8>)>(CHUNKS);
+    let read = async move {
+        loop {
+            passes(state).await;
+            let mut chunk = Vec::with_capacity(CHUNK);
+            let is_end = from.read_buf(&mut chunk).await? == 0;
+            let due = Instant::now() + state.borrow().delay;
+            // The other half is there as long as this one.
+            if queue.send((due, chunk)).await.is_err() || is_end {
+                return Ok(());
+            }
+        }
+    };
+    let write = async move {
+        while let Some((due, chunk)) = queued.recv().await {
+            let wait = due.saturating_duration_since(Instant::now());
+            if !wait.is_zero() {
+                // The timers of tokio are rounded up to milliseconds.
+                spawn_blocking(move || sleep(wait)).await?;
+            }
+            passes(state).await;
+            match chunk.is_empty() {
+                true => return to.shutdown().await,
+                false => to.write_all(&chunk).await?,
+            }
+        }
+        Ok(())
+    };
+    tokio::try_join!(read, write).map(drop)
+}
+
+/// Waits while the link stalls.
+async fn passes(state: &watch::Receiver<State>) {
+    // An error says that the link is gone, and its connections are about to be.
+    let _ = state.clone().wait_for(|state| !state.stalls || state.is_cut.is_some()).await;
+}
+
+/// Waits until the link is cut, or dropped.
+async fn cut(state: &watch::Receiver<State>) -> Cut {
+    let mut state = state.clone();
+    let state = state.wait_for(|state| state.is_cut.is_some()).await;
+    state.ok().and_then(|state| state.is_cut).unwrap_or(Cut::Reset)
 }
 
 /// Has the kernel send RST when the socket is dropped.

@@ -1,13 +1,12 @@
 //! A real PostgreSQL that is thrown away: for tests and for the benchmark.
 //!
 //! Whatever happens to the process that started it, no server and no folder is left: see
-//! `keeper.rs`.
+//! `keeper.rs`. What fails here panics, with what PostgreSQL says.
 
 mod citus;
 mod cluster;
 mod databases;
 mod keeper;
-mod line;
 mod link;
 mod port;
 mod process;

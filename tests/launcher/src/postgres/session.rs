@@ -14,11 +14,6 @@ pub struct Session(Arc<Client>);
 
 impl Session {
     /// A session with the database of that URL.
-    ///
-    /// # Panics
-    ///
-    /// The database cannot be reached.
-    #[must_use]
     pub fn open(url: &str) -> Self {
         Self::try_open(url).unwrap_or_else(|error| panic!("{}", cause(&error)))
     }
@@ -35,20 +30,11 @@ impl Session {
     }
 
     /// Runs statements, which must succeed.
-    ///
-    /// # Panics
-    ///
-    /// With what the database says.
     pub fn execute(&self, statements: &str) {
         let _ = self.rows(statements);
     }
 
     /// The rows of the last statement, as text. An absent value is NULL.
-    ///
-    /// # Panics
-    ///
-    /// With what the database says.
-    #[must_use]
     pub fn rows(&self, statements: &str) -> Vec<Vec<Option<String>>> {
         self.try_rows(statements).unwrap_or_else(|error| panic!("{statements}: {}", cause(&error)))
     }
@@ -67,11 +53,6 @@ impl Session {
     }
 
     /// The one value of a query, as text.
-    ///
-    /// # Panics
-    ///
-    /// With what the database says, or if there is no value.
-    #[must_use]
     pub fn value(&self, query: &str) -> String {
         let mut values = self.rows(query).into_iter().flatten();
         values.next().flatten().unwrap_or_else(|| panic!("{query}: no value"))

@@ -1,17 +1,12 @@
 //! A synchronous standby: a commit of its primary waits until the standby has it.
 
 use super::Cluster;
-use super::cluster::lock;
 use super::keeper::Keeper;
 use crate::events::wait_until;
 
 impl Cluster {
     /// Starts a standby of this primary, and waits until each commit waits for it. The name is that
     /// of its replication slot, too: lower-case letters, digits and underscores.
-    ///
-    /// # Panics
-    ///
-    /// A server fails. The message has the log.
     #[must_use]
     pub fn standby(&self, name: &str) -> Self {
         let mut keeper = Keeper::start();
@@ -41,13 +36,9 @@ impl Cluster {
     }
 
     /// Makes this standby a primary, and waits until it takes writes.
-    ///
-    /// # Panics
-    ///
-    /// It is no standby.
     pub fn promote(&self) {
         let session = self.session("postgres");
-        assert_eq!(session.value("SELECT pg_promote()"), "t", "{}", lock(&self.keeper).log());
+        assert_eq!(session.value("SELECT pg_promote()"), "t", "{}", self.log());
         assert_eq!(session.value("SELECT pg_is_in_recovery()"), "f");
     }
 }
