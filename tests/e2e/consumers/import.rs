@@ -106,12 +106,18 @@ fn line_that_is_no_plant_is_refused_by_the_service_and_does_not_stop_the_rest() 
     assert_eq!(run(&mut plants(&server, &["import", "longest.jsonl"])).0, Some(0));
 }
 
+/// The process, and its standard input after this text.
+fn fed(import: &mut Command, text: &str) -> (Child, ChildStdin) {
+    let mut import = import.stdin(Stdio::piped()).spawn().expect("the program starts");
+    let mut stdin = import.stdin.take().expect("a pipe");
+    stdin.write_all(text.as_bytes()).expect("it reads");
+    (import, stdin)
+}
+
 /// An import of standard input that gets this text. Then it gets no more bytes and no end of input.
 fn waiting(server: &Server, text: String) -> (Child, thread::JoinHandle<ChildStdin>) {
     let mut command = plants(server, &["import", "-", "--rejected", "-"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut import = command.spawn().expect("the program starts");
-    let mut stdin = import.stdin.take().expect("a pipe");
+    let (import, mut stdin) = fed(command.stdout(Stdio::null()).stderr(Stdio::null()), "");
     let writer = thread::spawn(move || {
         // The import may be killed before it has read everything.
         let _ = stdin.write_all(text.as_bytes());
@@ -167,10 +173,8 @@ fn service_killed_and_started_again_half_way_costs_the_import_nothing() {
     let server = Server::start();
     let listen = server.address.to_string();
     let mut import = plants(&server, &["import", "-"]);
-    let import = import.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut import = import.spawn().expect("the program starts");
-    let mut stdin = import.stdin.take().expect("a pipe");
-    stdin.write_all(first.as_bytes()).expect("it reads");
+    let import = import.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (import, mut stdin) = fed(import, &first);
     server.wait_until("half of the plants", || stored(&server) > 500);
     let starting = server.stopped_by(Signal::SIGKILL);
     let rest = thread::spawn(move || stdin.write_all(second.as_bytes()).expect("it reads"));
@@ -204,10 +208,8 @@ fn fault_of_the_service_that_lasts_gives_plants_up_and_ends_the_import() {
 fn refused_token_ends_the_import_of_a_pipe_at_once() {
     let server = Server::start();
     let mut import = plants(&server, &["import", "-"]);
-    import.env("PLANTS_TOKEN", "pst_").stdin(Stdio::piped());
-    let mut import = import.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("a start");
-    let mut stdin = import.stdin.take().expect("a pipe");
-    stdin.write_all(lines(1).as_bytes()).expect("it reads");
+    let import = import.env("PLANTS_TOKEN", "pst_").stdout(Stdio::null()).stderr(Stdio::piped());
+    let (mut import, stdin) = fed(import, &lines(1));
     let mut status = None;
     server.wait_until("the end of the import", || {
         status = import.try_wait().expect("it was started");

@@ -56,6 +56,14 @@ async fn sent(client: &RetryingClient) -> (usize, Result<types::Plant, Failure>)
     (attempts.load(Ordering::Relaxed), created)
 }
 
+/// What a hook sees of each try.
+fn seen<T: Send>(
+    look: impl Fn(&Try) -> T + Send + Sync,
+) -> (Arc<Mutex<Vec<T>>>, impl Fn(&Try) + Send + Sync) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    (seen.clone(), move |it: &Try| seen.lock().expect("no panic").push(look(it)))
+}
+
 /// A listener that closes the first connection, passes the second on to the server and cuts it off
 /// before the answer, and passes on those that follow.
 fn unreliable(server: SocketAddr) -> SocketAddr {
@@ -105,15 +113,10 @@ async fn create_is_repeated_when_the_connection_is_lost_before_and_after_the_com
 async fn create_is_repeated_after_503_and_waits_as_long_as_retry_after_says() {
     let server = Server::start();
     let client = client(ClientOptions::new(&server.url), &server.token).await;
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let hook = {
-        let seen = seen.clone();
-        move |it: &Try| {
-            let asked_for = it.failure.and_then(Failure::retry_after);
-            let now = (it.number, asked_for, it.pause > asked_for, it.request_id.is_some());
-            seen.lock().expect("no panic").push(now);
-        }
-    };
+    let (seen, hook) = seen(|it| {
+        let asked_for = it.failure.and_then(Failure::retry_after);
+        (it.number, asked_for, it.pause > asked_for, it.request_id.is_some())
+    });
     let client = client.on_try(hook);
     let lock = RefCell::new(Some(database::locked(&server)));
     let send = |client: Client| {
@@ -138,14 +141,8 @@ async fn repeats_end_with_the_policy_and_the_last_error() {
     for (url, expected) in [("http://127.0.0.1:1", "Connection refused"), (&silent, "timed out")] {
         let mut options = ClientOptions::new(url);
         options.timeout = Duration::from_millis(50);
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let hook = {
-            let seen = seen.clone();
-            move |it: &Try| {
-                let failure = it.failure.expect("no answer").to_string();
-                seen.lock().expect("no panic").push((it.number, failure, it.pause.is_some()));
-            }
-        };
+        let (seen, hook) =
+            seen(|it| (it.number, it.failure.expect("no answer").to_string(), it.pause.is_some()));
         let endless = client(options, "pst_").await.with_policy(policy().without_max_times());
         let client = endless.clone().with_policy(policy().with_max_times(3)).on_try(hook);
         let (attempts, lost) = sent(&client).await;
