@@ -58,6 +58,11 @@ fn import_is_run_again_and_what_it_rejected_is_corrected_and_imported() {
     assert_eq!(run(&mut plants(&server, &["import", "corrected.csv"])).0, Some(0));
     assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 4, 5, 6]);
 
+    for name in ["other", "other.2"] {
+        run(&mut plants(&server, &["import", "plants.csv", "--rejected", "other"]));
+        assert_eq!(text(&server, name), records);
+        assert_eq!(rejected(&server, name), [(4, Some(400)), (5, Some(400))]);
+    }
     let dash = ["import", "plants.csv", "--rejected", "-"];
     let (_, printed, said) = run(&mut plants(&server, &dash));
     assert_eq!(counts(&printed), [1, 2, 0]);

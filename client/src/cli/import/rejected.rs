@@ -78,7 +78,7 @@ impl Rejected {
         };
         let whole = |file: New| file.into_inner().map_err(io::IntoInnerError::into_error);
         let cannot_write = || format!("cannot write {}", path.display());
-        let mut files = [whole(records), whole(reasons)]
+        let files = [whole(records), whole(reasons)]
             .map(|file| file.with_context(cannot_write))
             .into_iter()
             .collect::<Result<Vec<_>>>()?;
@@ -88,8 +88,8 @@ impl Rejected {
         let mut names_of_runs = (1..=u32::MAX).map(|number| names(&path, number));
         let names = names_of_runs.find(|names| names.iter().all(is_free));
         let names = names.context("every name is taken")?;
-        for name in names.iter().rev() {
-            let file = files.pop().expect("two names, two files");
+        // The records first: they are what nobody else has.
+        for (name, file) in names.iter().zip(files) {
             file.persist_noclobber(name).map_err(|failed| kept(failed, name))?;
         }
         Ok(Some(names))
@@ -98,11 +98,12 @@ impl Rejected {
 
 /// Of the records and of the reasons, in the run of this number.
 fn names(path: &Path, number: u32) -> [PathBuf; 2] {
-    let number = if number == 1 { String::new() } else { format!("{number}.") };
-    let ending = path.extension().unwrap_or_default().to_string_lossy().into_owned();
-    let with = |ending: &str| path.with_extension(format!("{number}{ending}"));
-    let records = if number.is_empty() { path.to_owned() } else { with(&ending) };
-    [records, with("reasons.jsonl")]
+    let number = (number > 1).then(|| number.to_string());
+    let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned());
+    [ending, Some("reasons.jsonl".to_owned())].map(|ending| {
+        let parts = number.clone().into_iter().chain(ending);
+        path.with_extension(parts.collect::<Vec<_>>().join("."))
+    })
 }
 
 /// Leaves the file where it is, and says where.
