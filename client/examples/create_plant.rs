@@ -1,7 +1,7 @@
 //! Creates a plant, and tells the failures apart:
 //!
 //! ```text
-//! PLANT_STORE_TOKEN=pst_… cargo run -p plant-store-client --example create_plant -- 2 "Ficus" indoor
+//! PLANTS_TOKEN=pst_… cargo run -p plant-store-client --example create_plant -- 2 "Ficus" indoor
 //! ```
 
 use anyhow::{Context, Result, bail};
@@ -9,9 +9,9 @@ use plant_store_client::{ErrorCode, Failure, client_with_token, types::NewPlant}
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    let base_url = std::env::var("PLANT_STORE_URL");
+    let base_url = std::env::var("PLANTS_URL");
     let base_url = base_url.as_deref().unwrap_or("http://127.0.0.1:8080");
-    let token = std::env::var("PLANT_STORE_TOKEN").context("set PLANT_STORE_TOKEN")?;
+    let token = std::env::var("PLANTS_TOKEN").context("set PLANTS_TOKEN")?;
     let mut words = std::env::args().skip(1);
     let id: i64 = words.next().context("usage: create_plant ID NAME [TAG]")?.parse()?;
     let name = words.next().context("usage: create_plant ID NAME [TAG]")?;

@@ -5,7 +5,7 @@ use std::fmt::{self, Debug, Display, Formatter};
 use std::io;
 use std::time::Duration;
 
-use reqwest::header::RETRY_AFTER;
+use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 use crate::options::{Cause, chain};
 use crate::{Error, ErrorCode, types};
@@ -48,9 +48,24 @@ impl Failure {
                 let is_no_http = |cause: &Cause| cause.to_string() == NO_HTTP;
                 !error.is_builder() && !chain(error).any(|it| breaks_tls(it) || is_no_http(it))
             }
-            Error::ResponseBodyError(_) => true,
+            // A custom one is a deadline that has passed.
+            Error::ResponseBodyError(_) | Error::Custom(_) => true,
             _ => false,
         }
+    }
+
+    /// How long the service asks to wait before the request is sent again: the seconds of its
+    /// `Retry-After` (RFC 9110, section 10.2.3).
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        let seconds = self.headers()?.get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
+        Some(Duration::from_secs(seconds))
+    }
+
+    /// The id under which the log of the service has the request, if an answer came.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        request_id(self.headers()?)
     }
 
     /// The error of the generated client, with the whole answer if one came.
@@ -69,26 +84,33 @@ impl Failure {
         }
     }
 
-    /// A refusal of the token, and why there is no other one.
-    pub(crate) fn without_token(error: Error<types::Error>, no_token: Option<String>) -> Self {
-        Self { error, no_token }
+    /// No answer came before the deadline of all tries.
+    pub(crate) fn of_deadline(deadline: Duration) -> Self {
+        Error::Custom(format!("no answer within the deadline of {deadline:?}")).into()
     }
 
-    /// The seconds of a `Retry-After` (RFC 9110, section 10.2.3), else no time.
-    pub(crate) fn retry_after(&self) -> Duration {
-        let headers = match &self.error {
-            Error::ErrorResponse(response) => response.headers(),
-            Error::UnexpectedResponse(response) => response.headers(),
-            _ => return Duration::ZERO,
-        };
-        let seconds = headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
-        Duration::from_secs(seconds.unwrap_or_default())
+    /// Says of a refused token why there is no other one.
+    pub(crate) fn add_no_token(&mut self, why: Option<String>) {
+        self.no_token = why;
+    }
+
+    fn headers(&self) -> Option<&HeaderMap> {
+        match &self.error {
+            Error::ErrorResponse(response) => Some(response.headers()),
+            Error::UnexpectedResponse(response) => Some(response.headers()),
+            _ => None,
+        }
     }
 }
 
 impl Display for Failure {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         formatter.write_str(&explained(&self.error))?;
+        // The message tells people to ask the operator with the id.
+        let is_fault = self.code() == Some(ErrorCode::InternalServerError);
+        if let Some(id) = self.request_id().filter(|_| is_fault) {
+            write!(formatter, "; the request id is {}", in_one_line(id))?;
+        }
         match &self.no_token {
             Some(why) => write!(formatter, "; {why}"),
             None => Ok(()),
@@ -127,8 +149,14 @@ pub(crate) fn explained(error: &Error<types::Error>) -> String {
             response.status()
         ),
         Error::CommunicationError(error) | Error::ResponseBodyError(error) => with_causes(error),
+        Error::Custom(deadline) => deadline.clone(),
         error => error.to_string(),
     }
+}
+
+/// The id that the service gives to each request.
+pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
+    headers.get("x-request-id")?.to_str().ok()
 }
 
 /// What hyper says of an answer that is no HTTP/1.1, such as the alert of a server that speaks TLS.

@@ -28,4 +28,4 @@ pub use failure::Failure;
 pub use generated::{Client, ClientInfo, Error, ResponseValue, builder, types};
 pub use optional::IntoOptional;
 pub use options::{ClientOptions, InvalidClient, client_with_token};
-pub use retry::{Answer, Provided, Retry, RetryingClient, retry_policy};
+pub use retry::{Answer, Provided, RetryingClient, Try, retry_policy};

@@ -11,6 +11,7 @@ use crate::Client;
 
 /// Why a client cannot be made. No variant shows the token.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum InvalidClient {
     /// The base URL is none, or has a scheme that this client does not speak.
     #[error("the base URL {url:?} cannot be used: {reason}")]
@@ -21,10 +22,16 @@ pub enum InvalidClient {
         reason: String,
     },
     /// What should be the certificate of an authority holds none in PEM.
-    #[error("the certificate of the authority is not one in PEM")]
+    #[error(
+        "no certificate in PEM: give that of the authority, which begins with \
+         -----BEGIN CERTIFICATE-----"
+    )]
     Authority,
-    /// The token holds characters that a header value cannot hold.
-    #[error("the token holds characters that no header takes")]
+    /// The token is empty, or holds what no token does, such as a space or a line break.
+    #[error(
+        "the token is empty, or holds a space, a line break or a letter that is not ASCII: copy it \
+         again, and nothing else"
+    )]
     Token,
     /// The provider of the token has failed.
     #[error("no token can be had")]
@@ -34,8 +41,9 @@ pub enum InvalidClient {
     Http(#[source] reqwest::Error),
 }
 
-/// How a client reaches the service.
+/// How a client reaches the service. Make it with [`ClientOptions::new`], and set what is to differ.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct ClientOptions {
     /// Where the service is: `https://plants.example.org`.
     pub base_url: String,
@@ -66,8 +74,11 @@ impl ClientOptions {
     /// no `Debug` output shows it. A redirect is not followed: the contract has none.
     pub fn client(&self, token: &str) -> Result<Client, InvalidClient> {
         let url = self.url()?;
-        let mut authorization =
-            HeaderValue::try_from(format!("Bearer {token}")).map_err(|_| InvalidClient::Token)?;
+        let is_one_word = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+        let mut authorization = HeaderValue::try_from(format!("Bearer {token}"))
+            .ok()
+            .filter(|_| is_one_word)
+            .ok_or(InvalidClient::Token)?;
         authorization.set_sensitive(true);
         let http = reqwest::Client::builder()
             .connect_timeout(self.connect_timeout)
@@ -90,7 +101,10 @@ impl ClientOptions {
 
     fn url(&self) -> Result<Url, InvalidClient> {
         let invalid = |reason| InvalidClient::Url { url: self.base_url.clone(), reason };
-        let url = Url::parse(&self.base_url).map_err(|error| invalid(error.to_string()))?;
+        let url = Url::parse(&self.base_url).map_err(|error| {
+            let has_scheme = self.base_url.contains("://");
+            invalid(if has_scheme { error.to_string() } else { NO_SCHEME.to_owned() })
+        })?;
         let beside = url.password().or(url.query()).or(url.fragment());
         let reason = match url.scheme() {
             _ if beside.is_some() || !url.username().is_empty() => {
@@ -100,11 +114,13 @@ impl ClientOptions {
                 "https needs the feature rustls or rustls-no-provider"
             }
             "http" | "https" => return Ok(url),
-            _ => "its scheme is neither http nor https",
+            _ => NO_SCHEME,
         };
         Err(invalid(reason.to_owned()))
     }
 }
+
+const NO_SCHEME: &str = "it begins with neither http:// nor https://";
 
 /// A client with this token and the defaults of [`ClientOptions`].
 ///

@@ -10,17 +10,20 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use backon::{ExponentialBuilder, Retryable};
+use backon::{BackoffBuilder, ExponentialBuilder};
 use tokio::sync::Mutex;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::failure::with_causes;
+use crate::failure::{request_id, with_causes};
 use crate::{
     Client, ClientOptions, Error, ErrorCode, Failure, InvalidClient, ResponseValue, types,
 };
 
 /// The longest `Retry-After` that is waited for.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
+
+/// The deadline of an operation that has none.
+const NEVER: Duration = Duration::from_hours(24 * 365);
 
 /// The default policy: up to 10 repeats, after pauses of 0.1 to 10 seconds that double. To each
 /// pause comes a random part of up to its own length, so that the clients that lost the same
@@ -44,16 +47,20 @@ type Providing = Pin<Box<dyn Future<Output = Provided> + Send>>;
 
 type Provider = dyn Fn() -> Providing + Send + Sync;
 
-/// A repeat that comes after a pause.
+/// A request that was sent, and what became of it: for logs, traces and metrics.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Retry<'a> {
-    /// Why the last try failed.
-    pub failure: &'a Failure,
-    /// How many tries have failed, from 1 on.
-    pub tries: usize,
-    /// How long the client waits before it tries again.
-    pub pause: Duration,
+pub struct Try<'a> {
+    /// Which try of the operation it was, from 1 on.
+    pub number: usize,
+    /// From its first byte to the last byte of its answer.
+    pub took: Duration,
+    /// The id under which the log of the service has it, if an answer came.
+    pub request_id: Option<&'a str>,
+    /// Why it failed, if it did.
+    pub failure: Option<&'a Failure>,
+    /// How long the client waits before it tries again, if it does.
+    pub pause: Option<Duration>,
 }
 
 /// A client that repeats what may succeed later ([`Failure::is_retryable`]), and that gets a new
@@ -64,11 +71,13 @@ pub struct RetryingClient {
     options: ClientOptions,
     policy: ExponentialBuilder,
     provider: Arc<Provider>,
-    hook: Arc<dyn Fn(&Retry<'_>) + Send + Sync>,
+    deadline: Option<Duration>,
+    hook: Arc<dyn Fn(&Try<'_>) + Send + Sync>,
     current: Arc<Mutex<Current>>,
 }
 
 /// The client of the last token.
+#[derive(Clone)]
 struct Current {
     client: Client,
     token: String,
@@ -90,7 +99,8 @@ impl RetryingClient {
         let provider: Arc<Provider> = Arc::new(move || Box::pin(provider()));
         let (client, token) = provided(&options, &*provider).await?;
         let current = Arc::new(Mutex::new(Current { client, token, asked: 0, no_token: None }));
-        Ok(Self { options, policy: retry_policy(), provider, hook: Arc::new(|_| {}), current })
+        let (policy, hook) = (retry_policy(), Arc::new(|_: &Try<'_>| {}));
+        Ok(Self { options, policy, provider, deadline: None, hook, current })
     }
 
     /// Repeats by this policy instead of [`retry_policy`].
@@ -99,9 +109,16 @@ impl RetryingClient {
         Self { policy, ..self }
     }
 
-    /// Calls `hook` before each pause: to count repeats, or to log why they come.
+    /// Ends an operation after this time, with all its tries and pauses. A pause that would go
+    /// beyond it is not begun: the failure before it is the result. By default there is none.
     #[must_use]
-    pub fn on_retry(self, hook: impl Fn(&Retry<'_>) + Send + Sync + 'static) -> Self {
+    pub fn with_deadline(self, deadline: Duration) -> Self {
+        Self { deadline: Some(deadline), ..self }
+    }
+
+    /// Calls `hook` after each try, whatever came of it, and before the pause that follows.
+    #[must_use]
+    pub fn on_try(self, hook: impl Fn(&Try<'_>) + Send + Sync + 'static) -> Self {
         Self { hook: Arc::new(hook), ..self }
     }
 
@@ -127,63 +144,74 @@ impl RetryingClient {
     where
         Fut: Future<Output = Answer<T>>,
     {
-        let mut tries = 0;
-        let notify = |failure: &Failure, pause| {
-            tries += 1;
-            (self.hook)(&Retry { failure, tries, pause });
-        };
-        (|| self.attempt(&operation))
-            .retry(self.policy)
-            .when(Failure::is_retryable)
-            .adjust(|failure, pause| Some(pause? + failure.retry_after().min(LONGEST_RETRY_AFTER)))
-            .notify(notify)
-            .await
-    }
-
-    /// Sends an operation, and once more if its token is refused and there is another one.
-    async fn attempt<T, Fut>(
-        &self,
-        operation: &impl Fn(Client) -> Fut,
-    ) -> Result<ResponseValue<T>, Failure>
-    where
-        Fut: Future<Output = Answer<T>>,
-    {
-        let (client, token, asked) = {
-            let current = self.current.lock().await;
-            (current.client.clone(), current.token.clone(), current.asked)
-        };
-        match operation(client).await {
-            Err(Error::ErrorResponse(refusal))
-                if ErrorCode::from(refusal.error) == ErrorCode::Unauthorized =>
-            {
-                match self.with_another_token(&token, asked).await {
-                    Ok(client) => Ok(operation(client).await?),
-                    Err(why) => Err(Failure::without_token(Error::ErrorResponse(refusal), why)),
+        let deadline = self.deadline.unwrap_or(NEVER);
+        let ends = Instant::now() + deadline;
+        let unauthorized = Some(ErrorCode::Unauthorized);
+        let (mut pauses, mut had_another_token) = (self.policy.build(), false);
+        let mut number = 0;
+        loop {
+            let Ok(used) = timeout_at(ends, self.current.lock()).await.map(|used| used.clone())
+            else {
+                return Err(Failure::of_deadline(deadline));
+            };
+            let started = Instant::now();
+            let answer = timeout_at(ends, operation(used.client.clone())).await;
+            let mut result = match answer {
+                Ok(answer) => answer.map_err(Failure::from),
+                Err(_) => Err(Failure::of_deadline(deadline)),
+            };
+            let took = started.elapsed();
+            let pause = match &mut result {
+                Err(failure) if failure.code() == unauthorized && !had_another_token => {
+                    had_another_token = true;
+                    self.another_token(&used, ends, failure).await
                 }
+                Err(failure) if failure.is_retryable() => {
+                    had_another_token = false;
+                    let asked_for = failure.retry_after().unwrap_or_default();
+                    pauses.next().map(|pause| pause + asked_for.min(LONGEST_RETRY_AFTER))
+                }
+                _ => None,
+            };
+            let pause = pause.filter(|pause| Instant::now() + *pause < ends);
+            number += 1;
+            let request_id = match &result {
+                Ok(answer) => request_id(answer.headers()),
+                Err(failure) => failure.request_id(),
+            };
+            (self.hook)(&Try { number, took, request_id, failure: result.as_ref().err(), pause });
+            match pause {
+                Some(pause) => sleep(pause).await,
+                None => return result,
             }
-            answer => Ok(answer?),
         }
     }
 
-    /// A client with another token than the refused one, or why there is none. `asked` is from the
-    /// time before the refusal: if the provider was asked since, what it gave is taken.
-    async fn with_another_token(
+    /// Gets another token than the refused one, with which the request is sent at once. Otherwise
+    /// the failure says why there is none. If the provider was asked since the request was sent,
+    /// what it gave then is taken.
+    async fn another_token(
         &self,
-        refused: &str,
-        asked: u64,
-    ) -> Result<Client, Option<String>> {
-        let mut current = self.current.lock().await;
-        if current.token == refused && current.asked == asked {
-            match provided(&self.options, &*self.provider).await {
-                Ok((client, token)) => *current = Current { client, token, asked, no_token: None },
+        used: &Current,
+        ends: Instant,
+        failure: &mut Failure,
+    ) -> Option<Duration> {
+        let mut current = timeout_at(ends, self.current.lock()).await.ok()?;
+        if current.token == used.token && current.asked == used.asked {
+            let provided = timeout_at(ends, provided(&self.options, &*self.provider)).await.ok()?;
+            match provided {
+                Ok((client, token)) => {
+                    *current = Current { client, token, asked: used.asked, no_token: None };
+                }
                 Err(error) => current.no_token = Some(with_causes(&error)),
             }
             current.asked += 1;
         }
-        match current.token == refused {
-            true => Err(current.no_token.clone()),
-            false => Ok(current.client.clone()),
+        if current.token == used.token {
+            failure.add_no_token(current.no_token.clone());
+            return None;
         }
+        Some(Duration::ZERO)
     }
 }
 

@@ -1,13 +1,15 @@
 //! Where the service is, and the token: the flags that every command takes.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::Read;
 #[cfg(unix)]
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use crate::{Client, ClientOptions, RetryingClient};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
+
+use crate::failure::with_causes;
+use crate::{Client, ClientOptions, InvalidClient, RetryingClient};
 
 /// The flags.
 #[derive(clap::Args, Clone)]
@@ -36,7 +38,8 @@ impl Connection {
 
     /// A client that sends each request once.
     pub fn client(&self) -> Result<Client> {
-        Ok(self.options()?.client(&self.token()?)?)
+        let client = self.options()?.client(&self.token()?);
+        client.map_err(|error| self.named(error))
     }
 
     /// A client that repeats what may pass, and reads the file of the token again when the service
@@ -44,31 +47,56 @@ impl Connection {
     pub async fn retrying_client(&self) -> Result<RetryingClient> {
         let connection = self.clone();
         let token = move || std::future::ready(connection.token().map_err(Into::into));
-        Ok(RetryingClient::new(self.options()?, token).await?)
+        let client = RetryingClient::new(self.options()?, token).await;
+        client.map_err(|error| self.named(error))
     }
 
     fn options(&self) -> Result<ClientOptions> {
         let read = |file: &PathBuf| {
-            fs::read(file).with_context(|| format!("cannot read {}", file.display()))
+            fs::read(file).with_context(|| format!("cannot read {} (--ca-file)", file.display()))
         };
-        let authorities = self.ca_file.as_ref().map(read).transpose()?;
-        Ok(ClientOptions { authorities, ..ClientOptions::new(&self.url) })
+        let mut options = ClientOptions::new(&self.url);
+        options.authorities = self.ca_file.as_ref().map(read).transpose()?;
+        Ok(options)
     }
 
     fn token(&self) -> Result<String> {
         match &self.token_file {
-            Some(file) => token_of(file).with_context(|| format!("cannot use {}", file.display())),
+            Some(file) => token_of(file).with_context(|| format!("cannot use {}", self.source())),
             None => self.token.clone().context("give a token: PLANTS_TOKEN or --token-file"),
         }
+    }
+
+    /// Where the token is from.
+    pub fn source(&self) -> String {
+        let file = self.token_file.as_ref();
+        file.map_or("--token or PLANTS_TOKEN".to_owned(), |file| {
+            format!("{} (--token-file or PLANTS_TOKEN_FILE)", file.display())
+        })
+    }
+
+    /// The error, and which flag or variable has what is wrong.
+    fn named(&self, error: InvalidClient) -> anyhow::Error {
+        let source = match (&error, &self.ca_file) {
+            // Its text says that no token can be had, its source why.
+            (InvalidClient::Provider(why), _) => return anyhow!(with_causes(why.as_ref())),
+            (InvalidClient::Url { .. }, _) => "--url or PLANTS_URL".to_owned(),
+            (InvalidClient::Token, _) => self.source(),
+            (InvalidClient::Authority, Some(file)) => format!("{} (--ca-file)", file.display()),
+            _ => return error.into(),
+        };
+        anyhow::Error::from(error).context(format!("cannot use {source}"))
     }
 }
 
 fn token_of(file: &Path) -> Result<String> {
-    let file = File::open(file)?;
+    let mut file = File::open(file).context("write the token into a file of this name")?;
     #[cfg(unix)]
     anyhow::ensure!(
         file.metadata()?.permissions().mode().trailing_zeros() >= 6,
         "others may read it: chmod 600"
     );
-    Ok(io::read_to_string(file)?.trim().to_owned())
+    let mut token = Vec::new();
+    file.read_to_end(&mut token)?;
+    Ok(String::from_utf8_lossy(&token).trim().to_owned())
 }

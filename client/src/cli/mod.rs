@@ -13,7 +13,7 @@ mod output;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use clap_complete::Shell;
 
@@ -56,7 +56,9 @@ async fn run(matches: &ArgMatches) -> Result<ExitCode> {
     let (name, arguments) = matches.subcommand().expect("clap demands a command");
     let connection = Connection::from_arg_matches(matches)?;
     if let Some(operation) = CliCommand::iter().find(|operation| command_name(*operation) == name) {
-        Cli::new(connection.client()?, Output).execute(operation, arguments).await?;
+        let cli = Cli::new(connection.client()?, Output);
+        let source = || format!("the token is that of {}", connection.source());
+        cli.execute(operation, arguments).await.with_context(source)?;
         return Ok(ExitCode::SUCCESS);
     }
     match Other::from_arg_matches(matches)? {

@@ -5,11 +5,13 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use crate::failure::{explained, in_one_line};
-use crate::{Error, ResponseValue, types};
+use crate::{Error, ErrorCode, ResponseValue, types};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::generated::CliConfig;
+
+const UNAUTHORIZED: i32 = ErrorCode::Unauthorized.number();
 
 /// Prints what the service answers.
 pub struct Output;
@@ -64,6 +66,9 @@ pub fn failed(error: &anyhow::Error) -> ExitCode {
     match answer {
         Some(Error::ErrorResponse(refusal)) if !io::stderr().is_terminal() => {
             say(&serde_json::to_string(&**refusal).expect("it came as JSON"));
+        }
+        Some(answer @ Error::ErrorResponse(refusal)) if refusal.error == UNAUTHORIZED => {
+            say(&format!("plants: {}; {error}", explained(answer)));
         }
         Some(error) => say(&format!("plants: {}", explained(error))),
         None => say(&format!("plants: {error:#}")),

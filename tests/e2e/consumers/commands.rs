@@ -62,8 +62,11 @@ fn command_with_which_nothing_is_sent_is_2_and_says_why() {
     let server = Server::start();
     write(&server, "list.json", "[]");
     write(&server, "open", &server.token);
-    let may_read = Permissions::from_mode(0o640);
-    fs::set_permissions(server.folder().join("open"), may_read).expect("a mode");
+    write(&server, "words", "Bearer token");
+    for (file, mode) in [("open", 0o640), ("words", 0o600)] {
+        let mode = Permissions::from_mode(mode);
+        fs::set_permissions(server.folder().join(file), mode).expect("a mode");
+    }
     let create = ["create-plant", "--id", "1", "--name", "Fern"].as_slice();
     for (arguments, expected) in [
         (["create-plant", "--id", "1"].as_slice(), "--name"),
@@ -73,16 +76,19 @@ fn command_with_which_nothing_is_sent_is_2_and_says_why() {
         (&["create-plant", "--json-body", "list.json", "--id", "1"], "--id"),
         (&["create-plant", "--json-body", "list.json"], "list.json"),
         (&[create, &["--token-file", "open"]].concat(), "others may read it"),
-        (&[create, &["--token-file", "none"]].concat(), "none"),
-        (&[create, &["--ca-file", "none"]].concat(), "none"),
-        (&[create, &["--ca-file", "list.json"]].concat(), "PEM"),
-        (&[create, &["--url", "ftp://plants"]].concat(), "neither http nor https"),
+        (&[create, &["--token-file", "none"]].concat(), "none (--token-file"),
+        (&[create, &["--token-file", "words"]].concat(), "use words (--token-file or PLANTS_TOKEN"),
+        (&[create, &["--token", ""]].concat(), "--token or PLANTS_TOKEN: the token is empty"),
+        (&[create, &["--ca-file", "none"]].concat(), "none (--ca-file)"),
+        (&[create, &["--ca-file", "list.json"]].concat(), "list.json (--ca-file): no certificate"),
+        (&[create, &["--url", "plants:80"]].concat(), "PLANTS_URL: the base URL \"plants:80\""),
+        (&[create, &["--url", "ftp://plants"]].concat(), "neither http:// nor https://"),
         (&[create, &["--url", "http://:password@plants"]].concat(), "has no user"),
         (&["import", "none.jsonl"], "none.jsonl"),
         (&["import", "."], ". is a folder"),
         (
             &["import", "list.json", "--token-file", "open"],
-            "had: cannot use open: others may read it",
+            "plants: cannot use open (--token-file or PLANTS_TOKEN_FILE): others may read it",
         ),
     ] {
         let (status, printed, said) = run(&mut plants(&server, arguments));

@@ -29,17 +29,21 @@ pub fn counts(printed: &str) -> [u64; 3] {
         .map(|count| counts[count].as_u64().expect("a number"))
 }
 
-/// Line and `error` of each line in the file of what was not created.
-pub fn rejected(server: &Server, name: &str) -> Vec<(u64, Option<i64>)> {
+/// Line, `error` and message of each record that was not created.
+pub fn reasons(server: &Server, name: &str) -> Vec<(u64, Option<i64>, String)> {
+    let name = format!("{name}.reasons.jsonl");
     let text = fs::read_to_string(server.folder().join(name)).expect("it is there");
     let lines = text.lines().map(|line| {
         let line: Value = serde_json::from_str(line).expect("JSON");
-        assert!(line["message"].is_string(), "{line}");
-        (line["line"].as_u64().expect("a number"), line["error"].as_i64())
+        let message = line["message"].as_str().expect("text").to_owned();
+        (line["line"].as_u64().expect("a number"), line["error"].as_i64(), message)
     });
-    let mut lines: Vec<_> = lines.collect();
-    lines.sort_unstable();
-    lines
+    lines.collect()
+}
+
+/// The same without the message.
+pub fn rejected(server: &Server, name: &str) -> Vec<(u64, Option<i64>)> {
+    reasons(server, name).into_iter().map(|(line, error, _)| (line, error)).collect()
 }
 
 fn stored(server: &Server) -> usize {
@@ -93,7 +97,7 @@ fn line_that_is_no_plant_is_refused_by_the_service_and_does_not_stop_the_rest() 
     assert!(said.contains("plants.jsonl.rejected.jsonl"), "{said}");
     let mut expected = [2, 3, 4, 7, 8, 9, 10].map(|line| (line, Some(400)));
     (expected[3].1, expected[6].1) = (Some(409), Some(413));
-    assert_eq!(rejected(&server, "plants.jsonl.rejected.jsonl"), expected);
+    assert_eq!(rejected(&server, "plants.jsonl.rejected"), expected);
     assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 6, 11, 12]);
 
     // With its line break, the longest body is longer than a body may be.
@@ -102,12 +106,18 @@ fn line_that_is_no_plant_is_refused_by_the_service_and_does_not_stop_the_rest() 
     assert_eq!(run(&mut plants(&server, &["import", "longest.jsonl"])).0, Some(0));
 }
 
+/// The process, and its standard input after this text.
+fn fed(import: &mut Command, text: &str) -> (Child, ChildStdin) {
+    let mut import = import.stdin(Stdio::piped()).spawn().expect("the program starts");
+    let mut stdin = import.stdin.take().expect("a pipe");
+    stdin.write_all(text.as_bytes()).expect("it reads");
+    (import, stdin)
+}
+
 /// An import of standard input that gets this text. Then it gets no more bytes and no end of input.
 fn waiting(server: &Server, text: String) -> (Child, thread::JoinHandle<ChildStdin>) {
     let mut command = plants(server, &["import", "-", "--rejected", "-"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut import = command.spawn().expect("the program starts");
-    let mut stdin = import.stdin.take().expect("a pipe");
+    let (import, mut stdin) = fed(command.stdout(Stdio::null()).stderr(Stdio::null()), "");
     let writer = thread::spawn(move || {
         // The import may be killed before it has read everything.
         let _ = stdin.write_all(text.as_bytes());
@@ -163,10 +173,8 @@ fn service_killed_and_started_again_half_way_costs_the_import_nothing() {
     let server = Server::start();
     let listen = server.address.to_string();
     let mut import = plants(&server, &["import", "-"]);
-    let import = import.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut import = import.spawn().expect("the program starts");
-    let mut stdin = import.stdin.take().expect("a pipe");
-    stdin.write_all(first.as_bytes()).expect("it reads");
+    let import = import.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (import, mut stdin) = fed(import, &first);
     server.wait_until("half of the plants", || stored(&server) > 500);
     let starting = server.stopped_by(Signal::SIGKILL);
     let rest = thread::spawn(move || stdin.write_all(second.as_bytes()).expect("it reads"));
@@ -188,7 +196,7 @@ fn fault_of_the_service_that_lasts_gives_plants_up_and_ends_the_import() {
     let (status, printed, said) = run(&mut plants(&server, &arguments));
     assert_eq!(status, Some(1));
     assert!(said.contains("creates nothing any longer"), "{said}");
-    let rejected = rejected(&server, "plants.jsonl.rejected.jsonl");
+    let rejected = rejected(&server, "plants.jsonl.rejected");
     // A third one may have begun before the second one was given up.
     assert!((2..=3).contains(&rejected.len()), "{rejected:?}");
     assert!(rejected.iter().all(|(line, error)| (1..=3).contains(line) && *error == Some(500)));
@@ -200,10 +208,8 @@ fn fault_of_the_service_that_lasts_gives_plants_up_and_ends_the_import() {
 fn refused_token_ends_the_import_of_a_pipe_at_once() {
     let server = Server::start();
     let mut import = plants(&server, &["import", "-"]);
-    import.env("PLANTS_TOKEN", "pst_").stdin(Stdio::piped());
-    let mut import = import.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("a start");
-    let mut stdin = import.stdin.take().expect("a pipe");
-    stdin.write_all(lines(1).as_bytes()).expect("it reads");
+    let import = import.env("PLANTS_TOKEN", "pst_").stdout(Stdio::null()).stderr(Stdio::piped());
+    let (mut import, stdin) = fed(import, &lines(1));
     let mut status = None;
     server.wait_until("the end of the import", || {
         status = import.try_wait().expect("it was started");
@@ -247,13 +253,21 @@ fn memory_of_an_import_is_bounded() {
 fn import_shows_a_bar_with_rate_and_time_left_on_a_terminal() {
     let server = Server::start();
     write(&server, "plants.jsonl", lines(2000));
-    let shown = on_a_terminal(|stdout, stderr| {
-        let mut import: Command = plants(&server, &["import", "plants.jsonl"]);
-        import.stdout(stdout).stderr(stderr);
-        import
-    });
+    let import = |arguments: &[&str]| {
+        on_a_terminal(|stdout, stderr| {
+            let mut import: Command = plants(&server, arguments);
+            import.stdout(stdout).stderr(stderr);
+            import
+        })
+    };
+    let shown = import(&["import", "plants.jsonl"]);
     assert!(shown.contains("/~2,000 plants, ") && shown.contains("/s, "), "{shown:?}");
     assert!(shown.contains(", ~") && shown.contains("s left"), "{shown:?}");
     let summary = "created_or_already_there 2000, given_up 0, refused 0";
     assert!(shown.contains(summary), "{shown:?}");
+    // How many plants a packed file has is not known.
+    let gzip = Command::new("gzip").arg("plants.jsonl").current_dir(server.folder()).status();
+    assert!(gzip.is_ok_and(|status| status.success()));
+    let shown = import(&["import", "plants.jsonl.gz"]);
+    assert!(shown.contains(" plants, ") && !shown.contains("/~"), "{shown:?}");
 }

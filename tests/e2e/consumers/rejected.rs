@@ -1,11 +1,10 @@
-//! The file of what `plants import` does not create: no file of the user is touched, and nothing is
-//! sent if that file cannot be written.
+//! What `plants import` does not create, and the forms in which it takes plants.
 
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
-use plant_store_tests::Server;
+use plant_store_tests::{Server, plant};
 use serde_json::Value;
 
 use super::import::{counts, rejected};
@@ -26,40 +25,55 @@ fn names(server: &Server) -> Vec<String> {
     names
 }
 
-#[test]
-fn name_that_is_taken_also_by_a_link_is_2_nothing_is_sent_and_the_file_stays_as_it_is() {
-    let server = Server::start();
-    write(&server, "plants.jsonl", MIXED);
-    write(&server, "notes", "mine");
-    let taken = server.folder().join("plants.jsonl.rejected.jsonl");
-    for target in ["notes", "nothing"] {
-        symlink(target, &taken).expect("a link");
-        let (status, printed, said) = run(&mut plants(&server, &["import", "plants.jsonl"]));
-        assert_eq!((status, printed.as_str()), (Some(2), ""), "{said}");
-        assert!(
-            said.contains("plants.jsonl.rejected.jsonl is already there: move it away"),
-            "{said}"
-        );
-        assert!(taken.is_symlink());
-        fs::remove_file(&taken).expect("the link");
-    }
-    fs::rename(server.folder().join("notes"), &taken).expect("a file");
-    assert_eq!(run(&mut plants(&server, &["import", "plants.jsonl"])).0, Some(2));
-    assert!(server.export().is_empty());
+fn text(server: &Server, name: &str) -> String {
+    fs::read_to_string(server.folder().join(name)).expect("it is there")
+}
 
-    let other = ["import", "plants.jsonl", "--rejected", "other"];
-    assert_eq!(run(&mut plants(&server, &other)).0, Some(1));
-    assert_eq!(rejected(&server, "other"), [(2, Some(400))]);
-    write(&server, "fern.jsonl", FERN);
-    let mut all_created = plants(&server, &["import", "fern.jsonl", "--rejected", "no"]);
-    assert_eq!(run(&mut all_created).0, Some(0));
-    assert_eq!(fs::read_to_string(taken).expect("it is there"), "mine");
-    let dash = ["import", "plants.jsonl", "--rejected", "-"];
+/// Each run has files of its own. What has a name of them already stays as it is, also a link.
+#[test]
+fn import_is_run_again_and_what_it_rejected_is_corrected_and_imported() {
+    let server = Server::start();
+    let longest = plant(3, &"x".repeat(3 << 20), None);
+    write(&server, "plants.jsonl", format!("{FERN} {{\"id\":2,\"nam\":\"Fern\"}}\n{longest}\n"));
+    let taken = server.folder().join("plants.jsonl.rejected.jsonl");
+    symlink("nothing", &taken).expect("a link");
+    for name in ["plants.jsonl.rejected.2", "plants.jsonl.rejected.3"] {
+        let (status, _, said) = run(&mut plants(&server, &["import", "plants.jsonl"]));
+        let expected =
+            format!("{name}.jsonl holds what was not created, {name}.reasons.jsonl says");
+        assert!(status == Some(1) && said.contains(&expected), "{said}");
+        let records = format!(" {{\"id\":2,\"nam\":\"Fern\"}}\n{longest}\n");
+        assert!(text(&server, &format!("{name}.jsonl")) == records, "{name} has other records");
+        assert_eq!(rejected(&server, name), [(2, Some(400)), (3, Some(413))]);
+    }
+    assert!(taken.is_symlink() && !taken.exists());
+    assert_eq!(names(&server).len(), 6);
+
+    let rows = "id,name\r\n4,\"Fern\r\n\"\r\n5,Fern,\r\nsix,\"Fe\r\nrn\"";
+    write(&server, "plants.csv", rows);
+    assert_eq!(run(&mut plants(&server, &["import", "plants.csv"])).0, Some(1));
+    let records = text(&server, "plants.csv.rejected.csv");
+    assert_eq!(records, "id,name\r\n5,Fern,\r\nsix,\"Fe\r\nrn\"\n");
+    write(&server, "corrected.csv", records.replace("Fern,", "Fern").replace("six", "6"));
+    assert_eq!(run(&mut plants(&server, &["import", "corrected.csv"])).0, Some(0));
+    assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 4, 5, 6]);
+
+    for name in ["other", "other.2"] {
+        run(&mut plants(&server, &["import", "plants.csv", "--rejected", "other"]));
+        assert_eq!(text(&server, name), records);
+        assert_eq!(rejected(&server, name), [(4, Some(400)), (5, Some(400))]);
+    }
+    let dash = ["import", "plants.csv", "--rejected", "-"];
     let (_, printed, said) = run(&mut plants(&server, &dash));
-    assert_eq!(counts(&printed), [1, 1, 0]);
-    let line: Value = serde_json::from_str(&said).expect("one line of JSON");
-    assert_eq!((line["line"].as_u64(), line["error"].as_u64()), (Some(2), Some(400)));
-    assert_eq!(names(&server), ["fern.jsonl", "plants.jsonl", "plants.jsonl.rejected.jsonl"]);
+    assert_eq!(counts(&printed), [1, 2, 0]);
+    let first = said.lines().next().expect("a line");
+    assert_eq!(serde_json::from_str::<Value>(first).expect("JSON")["line"], 4);
+    // For root, no mode forbids to write: /proc does.
+    let unwritable = ["import", "plants.csv", "--rejected", "/proc/plants/x"];
+    let (status, printed, said) = run(&mut plants(&server, &unwritable));
+    assert_eq!((status, printed.as_str()), (Some(2), ""), "{said}");
+    let expected = "cannot write /proc/plants/x: name another file with --rejected";
+    assert!(said.contains(expected), "{said}");
 }
 
 /// Each script imports `MIXED`, as people give a program its input.
@@ -69,6 +83,7 @@ fn pipe_descriptor_or_process_substitution_is_imported_and_rejected_into_the_cur
     write(&server, "plants.jsonl", MIXED);
     for script in [
         "cat plants.jsonl | plants import -",
+        "gzip -c plants.jsonl | plants import -",
         "cat plants.jsonl | plants import /dev/stdin",
         "plants import /dev/stdin < plants.jsonl",
         "plants import <(cat plants.jsonl)",
@@ -82,46 +97,69 @@ fn pipe_descriptor_or_process_substitution_is_imported_and_rejected_into_the_cur
         let (status, printed, said) = run(&mut bash);
         assert_eq!(status, Some(1), "{script}: {said}");
         assert_eq!(counts(&printed), [1, 1, 0], "{script}");
-        assert!(said.contains("stdin.rejected.jsonl says what"), "{script}: {said}");
-        assert_eq!(rejected(&server, "stdin.rejected.jsonl"), [(2, Some(400))]);
-        assert_eq!(names(&server), ["plants.jsonl", "stdin.rejected.jsonl"], "{script}");
-        fs::remove_file(server.folder().join("stdin.rejected.jsonl")).expect("it is there");
+        assert!(said.contains("stdin.rejected.jsonl holds what"), "{script}: {said}");
+        assert_eq!(rejected(&server, "stdin.rejected"), [(2, Some(400))]);
+        let files = ["plants.jsonl", "stdin.rejected.jsonl", "stdin.rejected.reasons.jsonl"];
+        assert_eq!(names(&server), files, "{script}");
+        for file in &files[1..] {
+            fs::remove_file(server.folder().join(file)).expect("it is there");
+        }
     }
 }
 
-#[test]
-fn folder_that_takes_no_file_is_2_before_anything_is_sent() {
-    let server = Server::start();
-    write(&server, "plants.jsonl", MIXED);
-    // For root, no mode forbids to write: /proc does.
-    let unwritable = ["import", "plants.jsonl", "--rejected", "/proc/plants/x"];
-    let (status, printed, said) = run(&mut plants(&server, &unwritable));
-    assert_eq!((status, printed.as_str()), (Some(2), ""), "{said}");
-    let expected = "cannot write /proc/plants/x: name another file with --rejected";
-    assert!(said.contains(expected), "{said}");
-    assert!(server.export().is_empty());
+/// A frame of RFC 8878 with one raw block, for a short text.
+fn zstd(text: &str) -> Vec<u8> {
+    let size = u8::try_from(text.len()).expect("a short text");
+    let [low, high, ..] = (u16::from(size) << 3 | 1).to_le_bytes();
+    [&[0x28, 0xb5, 0x2f, 0xfd, 0x20, size, low, high, 0], text.as_bytes()].concat()
 }
 
-/// The name is free at the start, and taken when the import ends.
 #[test]
-fn name_that_is_taken_during_the_import_is_left_alone_and_the_lines_are_kept() {
-    use std::io::Write;
+fn each_form_of_a_file_is_read_or_gets_the_sentence_that_helps() {
+    let utf_16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<_>>();
+    let packed = [zstd("id,name\n1,Fern\n"), zstd("2,Fern\n")].concat();
     let server = Server::start();
-    let mut import = plants(&server, &["import", "-"]);
-    import.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut import = import.spawn().expect("the program starts");
-    let mut stdin = import.stdin.take().expect("a pipe");
-    stdin.write_all(MIXED.as_bytes()).expect("it reads");
-    server.wait_until("the plant", || server.export().len() == 1);
-    write(&server, "stdin.rejected.jsonl", "mine");
-    drop(stdin);
-    let output = import.wait_with_output().expect("the import ends");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    let (kept, why) = said.split_once(" says what was not created: ").expect("it says why");
-    let (_, kept) = kept.split_once("plants: ").expect("it says where");
-    assert!(why.starts_with("cannot rename it to stdin.rejected.jsonl: File exists"), "{said}");
-    assert_eq!(rejected(&server, kept), [(2, Some(400))]);
-    let mine = fs::read_to_string(server.folder().join("stdin.rejected.jsonl"));
-    assert_eq!(mine.expect("it is there"), "mine");
+    for (name, text, arguments, expected) in [
+        ("plants.jsonl", format!("\u{feff}{FERN}").into_bytes(), &[][..], Ok(1)),
+        ("plants.CSV.zst", packed.clone(), &[], Ok(2)),
+        ("plants", packed.clone(), &["--format", "csv"], Ok(2)),
+        ("plants", packed, &[], Err("it looks like CSV: if it is, add --format csv")),
+        ("plants.txt", b"name;\"id\"".to_vec(), &[], Err("add --format csv")),
+        ("plants.csv", FERN.into(), &[], Err("add --format jsonl")),
+        ("plants.json", format!("\n [{FERN}]").into_bytes(), &[], Err("jq -c '.[]'")),
+        ("plants.json", FERN.replace(',', ",\n").replace('{', "{\n").into(), &[], Err("jq -c .")),
+        ("plants.txt", utf_16("\u{feff}id,name"), &[], Err("iconv -f UTF-16 -t UTF-8")),
+        ("plants.txt", utf_16(FERN), &[], Err("iconv -f UTF-16 -t UTF-8")),
+    ] {
+        write(&server, name, text);
+        let import = [&["import", name], arguments].concat();
+        let (status, printed, said) = run(&mut plants(&server, &import));
+        match expected {
+            Ok(created) => assert_eq!(counts(&printed), [created, 0, 0], "{name}: {said}"),
+            Err(expected) => {
+                assert_eq!((status, printed.as_str()), (Some(2), ""), "{name}: {said}");
+                assert!(said.contains(expected), "{name}: {said}");
+            }
+        }
+    }
+    let (status, printed, said) = run(&mut plants(&server, &["import", "plants.txt", "--dry-run"]));
+    assert_eq!((status, printed.as_str()), (Some(2), ""), "{said}");
+}
+
+/// It needs no service, says what it sees with the place in the file, and writes nothing.
+#[test]
+fn dry_run_sends_nothing_and_writes_no_file() {
+    let server = Server::start();
+    let not_utf_8 = b" {\"id\":3,\"name\":\"\xe4\"}\n";
+    let text = [FERN.as_bytes(), b"[4,\"Fern\"]\n {\"id\":2,}\n", not_utf_8].concat();
+    write(&server, "plants.jsonl", text);
+    let mut dry_run = plants(&server, &["import", "plants.jsonl", "--dry-run"]);
+    let (status, printed, said) = run(dry_run.env_remove("PLANTS_TOKEN"));
+    assert_eq!((status, printed.as_str()), (Some(1), "{\"plants\":1,\"refused\":3}\n"), "{said}");
+    let places = [r#""line":2"#, "at line 3 column 10", "0xE4 at line 4 column 18 is not UTF-8"];
+    for (line, place) in said.lines().zip(places) {
+        assert!(line.contains(place), "{said}");
+    }
+    assert!(server.export().is_empty());
+    assert_eq!(names(&server), ["plants.jsonl"]);
 }

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use plant_store_client::types::{self, NewPlant};
 use plant_store_client::{
     Client, ClientOptions, ExponentialBuilder, Failure, InvalidClient, Provided, ResponseValue,
-    Retry, RetryingClient,
+    RetryingClient, Try,
 };
 use plant_store_tests::Server;
 use plant_store_tests::tls::{Authority, TLS};
@@ -54,6 +54,14 @@ async fn sent(client: &RetryingClient) -> (usize, Result<types::Plant, Failure>)
     };
     let created = client.repeat(send).await.map(ResponseValue::into_inner);
     (attempts.load(Ordering::Relaxed), created)
+}
+
+/// What a hook sees of each try.
+fn seen<T: Send>(
+    look: impl Fn(&Try) -> T + Send + Sync,
+) -> (Arc<Mutex<Vec<T>>>, impl Fn(&Try) + Send + Sync) {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    (seen.clone(), move |it: &Try| seen.lock().expect("no panic").push(look(it)))
 }
 
 /// A listener that closes the first connection, passes the second on to the server and cuts it off
@@ -105,6 +113,11 @@ async fn create_is_repeated_when_the_connection_is_lost_before_and_after_the_com
 async fn create_is_repeated_after_503_and_waits_as_long_as_retry_after_says() {
     let server = Server::start();
     let client = client(ClientOptions::new(&server.url), &server.token).await;
+    let (seen, hook) = seen(|it| {
+        let asked_for = it.failure.and_then(Failure::retry_after);
+        (it.number, asked_for, it.pause > asked_for, it.request_id.is_some())
+    });
+    let client = client.on_try(hook);
     let lock = RefCell::new(Some(database::locked(&server)));
     let send = |client: Client| {
         let lock = &lock;
@@ -117,6 +130,8 @@ async fn create_is_repeated_after_503_and_waits_as_long_as_retry_after_says() {
     let started = Instant::now();
     assert_eq!(client.repeat(send).await.expect("a plant").name, FICUS);
     assert!(started.elapsed() > Duration::from_secs(1), "{:?}", started.elapsed());
+    let second = Some(Duration::from_secs(1));
+    assert_eq!(*seen.lock().expect("no panic"), [(1, second, true, true), (2, None, false, true)]);
 }
 
 #[tokio::test]
@@ -124,24 +139,24 @@ async fn repeats_end_with_the_policy_and_the_last_error() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let silent = format!("http://{}", silent.local_addr().expect("it is bound"));
     for (url, expected) in [("http://127.0.0.1:1", "Connection refused"), (&silent, "timed out")] {
-        let options =
-            ClientOptions { timeout: Duration::from_millis(50), ..ClientOptions::new(url) };
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let hook = {
-            let seen = seen.clone();
-            move |retry: &Retry| {
-                let now = (retry.tries, retry.failure.to_string(), retry.pause > Duration::ZERO);
-                seen.lock().expect("no panic").push(now);
-            }
-        };
-        let client = client(options, "pst_").await;
-        let client = client.with_policy(policy().with_max_times(3)).on_retry(hook);
+        let mut options = ClientOptions::new(url);
+        options.timeout = Duration::from_millis(50);
+        let (seen, hook) =
+            seen(|it| (it.number, it.failure.expect("no answer").to_string(), it.pause.is_some()));
+        let endless = client(options, "pst_").await.with_policy(policy().without_max_times());
+        let client = endless.clone().with_policy(policy().with_max_times(3)).on_try(hook);
         let (attempts, lost) = sent(&client).await;
         let said = lost.expect_err("no answer").to_string();
         assert_eq!(attempts, 4);
         assert!(said.contains(expected), "{said}");
-        let expected = [1, 2, 3].map(|tries| (tries, said.clone(), true));
+        let expected = [1, 2, 3, 4].map(|number| (number, said.clone(), number < 4));
         assert_eq!(*seen.lock().expect("no panic"), expected);
+
+        let started = Instant::now();
+        let endless = endless.with_deadline(Duration::from_millis(120));
+        assert!(sent(&endless).await.1.expect_err("no answer").is_retryable());
+        let within = Duration::from_millis(50)..Duration::from_secs(10);
+        assert!(within.contains(&started.elapsed()), "{:?}", started.elapsed());
     }
 }
 
@@ -153,8 +168,9 @@ async fn what_cannot_succeed_is_sent_once() {
     Authority::new().issue(starting.folder());
     let tls = starting.with(&TLS).start();
     let with_an_authority = |url: &str| {
-        let authorities = Some(Authority::new().pem().into_bytes());
-        ClientOptions { authorities, ..ClientOptions::new(url) }
+        let mut options = ClientOptions::new(url);
+        options.authorities = Some(Authority::new().pem().into_bytes());
+        options
     };
     let https = format!("https://{}", server.address);
     let unknown = "pst_0123456789ABCDEFGHIJabcdefghij0038H4se";
@@ -181,8 +197,8 @@ fn base_url_that_cannot_be_used_is_said_at_once() {
             other => panic!("{url:?}: {other:?}"),
         }
     }
-    let authorities = Some(b"plants".to_vec());
-    let not_pem = ClientOptions { authorities, ..ClientOptions::new("https://plants") };
+    let mut not_pem = ClientOptions::new("https://plants");
+    not_pem.authorities = Some(b"plants".to_vec());
     assert!(matches!(not_pem.client("pst_"), Err(InvalidClient::Authority)));
 }
 
@@ -230,8 +246,11 @@ async fn provided(asked: Arc<AtomicUsize>, then: impl Future<Output = Provided>)
 #[tokio::test]
 async fn provider_without_a_token_is_asked_once_for_all_that_wait_and_each_says_why() {
     let server = Server::start();
-    let options =
-        || ClientOptions { timeout: Duration::from_secs(1), ..ClientOptions::new(&server.url) };
+    let options = || {
+        let mut options = ClientOptions::new(&server.url);
+        options.timeout = Duration::from_secs(1);
+        options
+    };
     for (hangs, expected) in [
         (false, "; no token can be had: the vault is sealed"),
         (true, "the provider of the token took longer than 1s"),

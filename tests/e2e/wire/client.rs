@@ -83,8 +83,8 @@ fn example_creates_a_plant_and_tells_409_apart() {
     let run = |words: &[&str]| {
         Command::new(&example)
             .args(words)
-            .env("PLANT_STORE_URL", &server.url)
-            .env("PLANT_STORE_TOKEN", &server.token)
+            .env("PLANTS_URL", &server.url)
+            .env("PLANTS_TOKEN", &server.token)
             .output()
             .expect("the example starts")
     };

@@ -8,24 +8,21 @@
 mod members;
 mod progress;
 mod rejected;
+mod report;
 mod rows;
 mod source;
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::{
-    Answer, Client, ClientInfo, Error, ErrorCode, ResponseValue, RetryingClient, retry_policy,
-    types,
-};
-use anyhow::{Context, Result, anyhow, ensure};
+use anyhow::{Result, anyhow};
+use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt};
 use reqwest::StatusCode;
 use reqwest::header::CONTENT_TYPE;
-use serde::Serialize;
 use serde_json::json;
 #[cfg(unix)]
 use tokio::signal::unix::{SignalKind, signal};
@@ -33,25 +30,41 @@ use tokio::sync::Notify;
 
 use crate::cli::connection::Connection;
 use crate::cli::output::{print, say};
+use crate::{
+    Answer, Client, ClientInfo, Error, ErrorCode, ResponseValue, RetryingClient, retry_policy,
+    types,
+};
 use progress::Progress;
 use rejected::{Rejected, default_path};
-use source::Record;
+use report::{Counts, Done, Outcome, Report};
+use source::{Format, Record, Source, refusal};
 
 /// Create every plant of a file
 ///
-/// The file has one JSON object a line, as `plant-store export` writes them. One whose name ends in
-/// .csv has a header with the names of the members; an empty field is an absent member.
+/// The file has one JSON object a line, as `plant-store export` writes them, or is CSV: a header
+/// with the names of the members, where an empty field is an absent member. It may be compressed by
+/// gzip or zstd.
 ///
-/// What is not created does not stop the rest. A new file gets its line number and the reason. An
-/// import that was interrupted is run again, and ends with the same store.
+/// What is not created does not stop the rest. A new file gets those records as they are, and another
+/// one the reasons. Correct the records, and import that file. An import that was interrupted is run
+/// again with the same command, and ends with the same store.
 #[derive(clap::Args)]
 pub struct Arguments {
-    /// The file; - is standard input, in JSON lines
+    /// The file; - is standard input
     file: PathBuf,
-    /// The file for what is not created, which must not exist yet; - is standard error. By default
-    /// FILE.rejected.jsonl; if FILE is standard input or a descriptor, stdin.rejected.jsonl
+    /// How the plants are written. By default CSV if the name ends in .csv, .csv.gz or .csv.zst, and
+    /// else JSON lines
+    #[arg(long)]
+    format: Option<Format>,
+    /// The file for the records that are not created; the reasons get the ending .reasons.jsonl. If
+    /// one is there already, a number is added. - writes the reasons alone, to standard error. By
+    /// default FILE.rejected.jsonl or .csv; if FILE is standard input or a descriptor, stdin.rejected
     #[arg(long, value_name = "REJECTED")]
     rejected: Option<PathBuf>,
+    /// Send nothing and write no file: say what this program can see without the service, on standard
+    /// error
+    #[arg(long, conflicts_with = "rejected")]
+    dry_run: bool,
     /// How many creates are under way at once
     #[arg(long, value_name = "CREATES", default_value_t = 64)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
@@ -63,51 +76,63 @@ pub struct Arguments {
 
 /// Runs the import. An error means that nothing was sent.
 pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitCode> {
-    let policy = retry_policy().with_max_times(arguments.retries.into());
-    let client = connection.retrying_client().await?.with_policy(policy);
     let in_flight = usize::from(arguments.in_flight);
-    let (records, size) = source::open(&arguments.file, in_flight)?;
-    let rejected = arguments.rejected.clone().unwrap_or_else(|| default_path(&arguments.file));
-    let rejected = Rejected::new(rejected)?;
+    let client = match arguments.dry_run {
+        true => None,
+        false => Some(connection.retrying_client().await?),
+    };
+    let Source { records, format, header, size } =
+        source::open(&arguments.file, arguments.format, in_flight)?;
+    let rejected = match (&arguments.rejected, arguments.dry_run) {
+        (_, true) => Rejected::StandardError,
+        (Some(path), _) if path.as_os_str() == "-" => Rejected::StandardError,
+        (Some(path), _) => Rejected::new(path.clone(), header)?,
+        (None, _) => Rejected::new(default_path(&arguments.file, format), header)?,
+    };
     let progress = Progress::new(connection.url(), size);
-    let client = client.on_retry(progress.of_retries(u32::from(arguments.retries) + 1));
+    let client = client.map(|client| {
+        let policy = retry_policy().with_max_times(arguments.retries.into());
+        client.with_policy(policy).on_try(progress.of_tries(u32::from(arguments.retries) + 1))
+    });
     let import = Import {
         client,
-        in_flight,
         ids: RefCell::default(),
         freed: Notify::new(),
-        given_up_in_a_row: Cell::default(),
-        counts: RefCell::default(),
-        rejected: RefCell::new(rejected),
         progress,
-        failure: RefCell::default(),
         failed: Notify::new(),
     };
     // After a failure no other create begins, and those that are under way end.
-    let creates = records
+    let done = records
         .and_then(|record| import.when_free(record))
         .take_until(import.failed.notified())
-        .for_each_concurrent(in_flight, |record| async {
-            if let Err(error) = import.create(record).await {
-                import.failure.borrow_mut().get_or_insert(error);
-                import.failed.notify_one();
-            }
-        });
+        .map(|record| import.create(record))
+        .buffered(in_flight);
+    let token = connection.source();
+    let (progress, counts) = (&import.progress, Counts::default());
+    let mut report = Report { progress, in_flight, token, in_a_row: 0, counts, rejected };
     let (ended, status) = tokio::select! {
-        () = creates => (import.failure.take().map_or(Ok(()), Err), 1),
+        ended = report.of_all(done, &import.failed) => (ended, 1),
         status = interrupted() => (Err(anyhow!("interrupted")), status),
         never = import.progress.of_waits() => match never {},
     };
     import.progress.clear();
-    let counts = import.counts.take();
-    print(&counts);
-    match import.rejected.into_inner().finish() {
+    let Report { counts, rejected, .. } = report;
+    let Counts { created_or_already_there: plants, refused, .. } = counts;
+    match arguments.dry_run {
+        true => print(&json!({ "plants": plants, "refused": refused })),
+        false => print(&counts),
+    }
+    match rejected.finish() {
         Ok(None) => {}
-        Ok(Some(path)) => say(&format!("plants: {} says what was not created", path.display())),
+        Ok(Some([records, reasons])) => say(&format!(
+            "plants: {} holds what was not created, {} says why",
+            records.display(),
+            reasons.display()
+        )),
         Err(error) => say(&format!("plants: {error:#}")),
     }
     if let Err(error) = ended {
-        say(&format!("plants: {error:#}; import the file again to create the rest"));
+        say(&format!("plants: {error:#}; run the same command again to go on"));
         return Ok(ExitCode::from(status));
     }
     Ok(ExitCode::from(u8::from(counts.refused + counts.given_up > 0)))
@@ -124,30 +149,15 @@ async fn interrupted() -> u8 {
     130
 }
 
-/// How many plants had which outcome.
-#[derive(Default, Serialize)]
-struct Counts {
-    created_or_already_there: u64,
-    refused: u64,
-    given_up: u64,
-    /// The cause of the last one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    given_up_because: Option<String>,
-}
-
 struct Import {
-    client: RetryingClient,
-    in_flight: usize,
+    /// None in a dry run.
+    client: Option<RetryingClient>,
     /// The ids under way, and how a record that waits for one of them learns of its end.
     ids: RefCell<HashSet<i64>>,
     freed: Notify,
-    given_up_in_a_row: Cell<usize>,
-    counts: RefCell<Counts>,
-    rejected: RefCell<Rejected>,
     progress: Progress,
-    /// Why the import cannot go on, and how the stream of records learns of it: it may be waiting
-    /// for input that does not come.
-    failure: RefCell<Option<anyhow::Error>>,
+    /// How the stream of records learns that the import cannot go on: it may be waiting for input
+    /// that does not come.
     failed: Notify,
 }
 
@@ -165,76 +175,44 @@ impl Import {
     }
 
     /// Creates a record, and lets the next one with its id begin.
-    async fn create(&self, record: io::Result<Record>) -> Result<()> {
-        let record = record.context("cannot read on")?;
+    async fn create(&self, record: io::Result<Record>) -> Done {
+        let record = record?;
         self.progress.begin();
-        let created = self.send(&record).await;
+        let outcome = match &record.body {
+            Ok(body) => self.send(body).await,
+            Err(refused) => Outcome::Refused(refused.clone()),
+        };
         if let Some(id) = record.id {
             self.ids.borrow_mut().remove(&id);
             self.freed.notify_waiters();
         }
-        self.progress.end(record.bytes);
-        created
+        self.progress.end(record.text.len() as u64 + 1);
+        Ok((record, outcome))
     }
 
-    /// Sends a record and counts what became of it. Fails if every other one would fail too.
-    async fn send(&self, Record { line, plant, .. }: &Record) -> Result<()> {
-        let body = match plant {
-            Ok(body) => body,
-            Err(refused) => return self.refused(*line, refused),
+    async fn send(&self, body: &Bytes) -> Outcome {
+        let Some(client) = &self.client else {
+            // The service is more exact.
+            let plant = serde_json::from_slice::<types::NewPlant>(body);
+            let refused = |error: serde_json::Error| {
+                Outcome::Refused(refusal(ErrorCode::BadRequest, error.to_string()))
+            };
+            return plant.map_or_else(refused, |_| Outcome::Created);
         };
-        let Err(failure) = self.client.repeat(|client| post(client, body.clone())).await else {
-            self.given_up_in_a_row.set(0);
-            self.counts.borrow_mut().created_or_already_there += 1;
-            return Ok(());
-        };
+        let answer = client.repeat(|client| post(client, body.clone())).await;
+        let Err(failure) = answer else { return Outcome::Created };
+        let is_for_all = failure.code() == Some(ErrorCode::Unauthorized);
         match failure.refusal() {
-            // A service that fails as many in a row as are under way at once fails the others too.
-            _ if failure.is_retryable() => {
-                {
-                    let mut counts = self.counts.borrow_mut();
-                    counts.given_up += 1;
-                    counts.given_up_because = Some(failure.root_cause());
-                }
-                self.reject(
-                    *line,
-                    failure.refusal().map(|refused| refused.error),
-                    &failure.to_string(),
-                )?;
-                self.given_up_in_a_row.update(|given_up| given_up + 1);
-                let given_up = self.given_up_in_a_row.get();
-                ensure!(
-                    given_up < self.in_flight,
-                    "the service creates nothing any longer: {failure}"
-                );
-                Ok(())
-            }
-            Some(refused) if failure.code() != Some(ErrorCode::Unauthorized) => {
-                self.refused(*line, refused)
-            }
-            _ => Err(failure.into()),
+            _ if failure.is_retryable() => Outcome::GivenUp(failure),
+            Some(refused) if !is_for_all => Outcome::Refused(refused.clone()),
+            _ => Outcome::Hopeless(failure),
         }
-    }
-
-    fn refused(&self, line: u64, refused: &types::Error) -> Result<()> {
-        self.given_up_in_a_row.set(0);
-        self.counts.borrow_mut().refused += 1;
-        self.reject(line, Some(refused.error), &refused.message)
-    }
-
-    fn reject(&self, line: u64, error: Option<i32>, message: &str) -> Result<()> {
-        let mut rejected = json!({ "line": line, "message": message });
-        if let Some(error) = error {
-            rejected["error"] = error.into();
-        }
-        let write = || self.rejected.borrow_mut().write(&rejected);
-        self.progress.beside(write).context("cannot write what was not created")
     }
 }
 
 /// The operation `create_plant`, with a body as it is in the file: what is a plant and what is not,
 /// the service alone decides.
-async fn post(client: Client, body: Vec<u8>) -> Answer<types::Plant> {
+async fn post(client: Client, body: Bytes) -> Answer<types::Plant> {
     let request = client.client().post(format!("{}/plants", client.baseurl()));
     let request = request.header(CONTENT_TYPE, "application/json").body(body);
     let response = request.send().await?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use tokio::time::{Instant, interval_at};
 
-use crate::Retry;
+use crate::Try;
 use crate::cli::output::say;
 use crate::failure::in_one_line;
 
@@ -41,12 +41,13 @@ impl Progress {
         Self { bar, url: url.to_owned(), size, bytes: Cell::new(0), under_way: Cell::new(0) }
     }
 
-    /// Shows each repeat, of at most so many tries.
-    pub fn of_retries(&self, most: u32) -> impl Fn(&Retry<'_>) + Send + Sync + 'static {
+    /// Shows why a create is repeated, of at most so many tries.
+    pub fn of_tries(&self, most: u32) -> impl Fn(&Try<'_>) + Send + Sync + 'static {
         let (bar, url) = (self.bar.clone(), self.url.clone());
-        move |retry| {
-            let cause = retry.failure.root_cause();
-            wait(&bar, &url, &format!("{cause}, try {} of {most}", retry.tries));
+        move |Try { number, failure, pause, .. }| {
+            if let (Some(failure), Some(_)) = (failure, pause) {
+                wait(&bar, &url, &format!("{}, try {number} of {most}", failure.root_cause()));
+            }
         }
     }
 

@@ -1,42 +1,44 @@
-//! The rows of a CSV file (RFC 4180) as JSON objects.
+//! The rows of a CSV file as JSON objects.
 //!
-//! The header must name the members of the contract. What a row holds is not judged here: the
-//! service gets its fields as they are, and answers.
+//! They are read by the grammar of RFC 4180, section 2, and by nothing more lenient: that could make
+//! another plant of a row. The header must name the members of the contract. What a row holds is not
+//! judged here: the service gets its fields as they are, and answers.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, Read};
 
 use anyhow::{Result, anyhow};
-use csv::{ByteRecord, Reader, ReaderBuilder};
 use serde_json::Value;
 
 use super::members::{MEMBERS, Member};
-use super::source::LONGEST;
+use super::source::{BYTE_ORDER_MARK, LONGEST};
 
 /// The rows after a header.
 pub struct Rows<R> {
-    reader: Reader<Lines<R>>,
+    input: R,
+    /// The number of the last line.
+    line: u64,
     columns: Vec<&'static Member>,
-    row: ByteRecord,
+    /// The header as it is in the file, with the end of its line.
+    pub header: Vec<u8>,
 }
 
 /// A row.
 pub struct Row {
     /// The number of its first line, from 1 on.
     pub line: u64,
-    /// How many bytes of the file it takes.
-    pub bytes: u64,
+    /// As it is in the file, without the end of its last line.
+    pub text: Vec<u8>,
     /// A JSON object with the fields that are not empty, or why the row is none.
     pub object: Result<Vec<u8>, String>,
 }
 
-impl<R: Read> Rows<R> {
+impl<R: BufRead> Rows<R> {
     /// Reads the header. Fails if it does not name the members of the contract.
-    pub fn new(file: R) -> Result<Self> {
-        let lines = Lines::new(file);
-        let reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(lines);
-        let mut rows = Self { reader, columns: Vec::new(), row: ByteRecord::new() };
-        rows.read()?;
-        rows.columns = columns(&rows.row).map_err(|found| {
+    pub fn new(input: R) -> Result<Self> {
+        let mut rows = Self { input, line: 0, columns: Vec::new(), header: Vec::new() };
+        let header = rows.read()?.unwrap_or_default();
+        rows.header = [&header.text[..], b"\n"].concat();
+        rows.columns = columns(&header.fields).map_err(|found| {
             anyhow!("{found}; expected is a header with {}, separated by commas", expected())
         })?;
         Ok(rows)
@@ -44,65 +46,140 @@ impl<R: Read> Rows<R> {
 
     /// The next row, `None` at the end of the file.
     pub fn next(&mut self) -> io::Result<Option<Row>> {
-        if !self.read()? {
-            return Ok(None);
-        }
-        let Record { line, bytes, place } = self.reader.get_ref().record;
-        let (fields, columns) = (self.row.len(), self.columns.len());
+        let Some(Record { line, text, fields, place }) = self.read()? else { return Ok(None) };
+        let (count, columns) = (fields.len(), self.columns.len());
         let object = if matches!(place, Place::Quoted | Place::Wrong) {
-            let last = self.reader.get_ref().number;
-            let lines =
-                if line == last { String::new() } else { format!(" (lines {line} to {last})") };
+            let lines = match self.line {
+                last if last == line => String::new(),
+                last => format!(" (lines {line} to {last})"),
+            };
             Err(format!("a quote in the row is neither doubled nor at an end of its field{lines}"))
-        } else if fields == columns {
-            Ok(self.object())
+        } else if count == columns {
+            Ok(object(&self.columns, &fields))
         } else {
-            Err(format!("the row has {fields} fields, the header has {columns}"))
+            Err(format!("the row has {count} fields, the header has {columns}"))
         };
-        Ok(Some(Row { line, bytes, object }))
+        Ok(Some(Row { line, text, object }))
     }
 
-    /// Reads a record. Fails if it ends with a CR alone, which the reader would take for the end of
-    /// a line.
-    fn read(&mut self) -> io::Result<bool> {
-        self.reader.get_mut().record = Record::default();
-        let has_more = self.reader.read_byte_record(&mut self.row)?;
-        let (lines, taken) = (self.reader.get_ref(), self.reader.position().byte());
-        let untaken = usize::try_from(lines.total - taken).expect("it is within a line");
-        match &lines.text[lines.text.len() - untaken..] {
-            // After a CRLF, the reader takes the LF with the next record.
-            b"" | b"\n" => Ok(has_more),
-            _ => Err(io::Error::other(format!(
-                "line {} has a CR that no LF follows: end the lines with LF or CRLF",
-                lines.record.line
-            ))),
-        }
-    }
-
-    fn object(&self) -> Vec<u8> {
-        let mut object = b"{".to_vec();
-        let fields = self.columns.iter().zip(&self.row).filter(|(_, field)| !field.is_empty());
-        for (member, field) in fields {
-            if object.len() > 1 {
-                object.push(b',');
+    /// Reads a record and passes over empty lines before it. A record may not be longer than
+    /// [`LONGEST`]: a quote that is not closed would have the rest of the file read into memory.
+    fn read(&mut self) -> io::Result<Option<Record>> {
+        let mut record = Record::default();
+        loop {
+            let start = record.text.len();
+            let limit = LONGEST + 1 - start as u64;
+            if self.input.by_ref().take(limit).read_until(b'\n', &mut record.text)? == 0 {
+                break;
             }
-            push_string(&mut object, member.name.as_bytes());
-            object.push(b':');
-            match member.is_text || !is_json(field) {
-                true => push_string(&mut object, field),
-                false => object.extend_from_slice(field),
+            self.line += 1;
+            if start == 0 {
+                record.line = self.line;
+                if matches!(record.text.as_slice(), b"\n" | b"\r\n") {
+                    record.text.clear();
+                    continue;
+                }
+            }
+            let line = record.line;
+            if record.text.len() as u64 > LONGEST {
+                return Err(io::Error::other(format!(
+                    "the record from line {line} on is longer than 1 MiB: is a quote not closed?"
+                )));
+            }
+            if !record.add_line(start) {
+                return Err(io::Error::other(format!(
+                    "line {line} has a CR that no LF follows: end the lines with LF or CRLF"
+                )));
+            }
+            if record.place != Place::Quoted {
+                break;
             }
         }
-        object.push(b'}');
-        object
+        record.text.truncate(record.text.strip_suffix(b"\n").unwrap_or(&record.text).len());
+        Ok((!record.fields.is_empty()).then_some(record))
     }
 }
 
+/// A record, and where its text so far ends.
+#[derive(Default)]
+struct Record {
+    line: u64,
+    text: Vec<u8>,
+    fields: Vec<Vec<u8>>,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Default, PartialEq)]
+enum Place {
+    #[default]
+    FieldStart,
+    Plain,
+    Quoted,
+    /// After a quote that ends the field, or is the first one of a doubled quote.
+    AfterQuote,
+    Wrong,
+}
+
+impl Record {
+    /// Takes the fields from the line that begins there. Fails if a CR outside of quotes does not end
+    /// the line.
+    fn add_line(&mut self, start: usize) -> bool {
+        let line = &self.text[start..];
+        let line = match start {
+            0 => line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line),
+            _ => line,
+        };
+        if self.fields.is_empty() {
+            self.fields.push(Vec::new());
+        }
+        for (index, byte) in line.iter().enumerate() {
+            let (place, letter) = match (self.place, byte) {
+                (Place::Quoted, b'"') => (Place::AfterQuote, None),
+                (Place::Quoted, _) => (Place::Quoted, Some(*byte)),
+                (_, b'\r') if !matches!(line.get(index + 1), None | Some(b'\n')) => return false,
+                (place, b'\r' | b'\n') => (place, None),
+                (Place::Wrong, _) | (Place::Plain, b'"') => (Place::Wrong, Some(*byte)),
+                (Place::FieldStart, b'"') => (Place::Quoted, None),
+                (Place::AfterQuote, b'"') => (Place::Quoted, Some(b'"')),
+                (_, b',') => {
+                    self.fields.push(Vec::new());
+                    (Place::FieldStart, None)
+                }
+                (Place::AfterQuote, _) => (Place::Wrong, Some(*byte)),
+                (Place::FieldStart | Place::Plain, _) => (Place::Plain, Some(*byte)),
+            };
+            if let (Some(letter), Some(field)) = (letter, self.fields.last_mut()) {
+                field.push(letter);
+            }
+            self.place = place;
+        }
+        true
+    }
+}
+
+/// The fields that are not empty, as members.
+fn object(columns: &[&Member], fields: &[Vec<u8>]) -> Vec<u8> {
+    let mut object = b"{".to_vec();
+    for (member, field) in columns.iter().zip(fields).filter(|(_, field)| !field.is_empty()) {
+        if object.len() > 1 {
+            object.push(b',');
+        }
+        push_string(&mut object, member.name.as_bytes());
+        object.push(b':');
+        match member.is_text || !is_json(field) {
+            true => push_string(&mut object, field),
+            false => object.extend_from_slice(field),
+        }
+    }
+    object.push(b'}');
+    object
+}
+
 /// The members of the columns, or what is wrong with the header.
-fn columns(header: &ByteRecord) -> Result<Vec<&'static Member>, String> {
+fn columns(header: &[Vec<u8>]) -> Result<Vec<&'static Member>, String> {
     let mut columns: Vec<&Member> = Vec::new();
     for name in header {
-        let found = MEMBERS.iter().find(|member| member.name.as_bytes() == name);
+        let found = MEMBERS.iter().find(|member| member.name.as_bytes() == *name);
         let shown: String = String::from_utf8_lossy(name).chars().take(64).collect();
         match found {
             None if header.len() == 1 && name.is_empty() => break,
@@ -150,103 +227,4 @@ fn push_string(json: &mut Vec<u8>, text: &[u8]) {
         }
     }
     json.push(b'"');
-}
-
-/// Gives the CSV reader one line at a time. So the reader never reads beyond the line in which a
-/// record ends, and the record's place in the file is known.
-struct Lines<R> {
-    input: BufReader<R>,
-    /// The last line, and how many of its bytes the reader has.
-    text: Vec<u8>,
-    given: usize,
-    /// The number of the last line.
-    number: u64,
-    /// The bytes of all lines that the reader has or is being given.
-    total: u64,
-    record: Record,
-}
-
-/// The lines of the record that is being read.
-#[derive(Clone, Copy, Default)]
-struct Record {
-    line: u64,
-    bytes: u64,
-    place: Place,
-}
-
-/// Where the text so far ends, by the grammar of RFC 4180, section 2. The CSV reader takes a quote
-/// anywhere, and would make another plant of the row.
-#[derive(Clone, Copy, Default)]
-enum Place {
-    #[default]
-    FieldStart,
-    Plain,
-    Quoted,
-    /// After a quote that ends the field, or is the first one of a doubled quote.
-    AfterQuote,
-    Wrong,
-}
-
-impl Place {
-    fn after(self, byte: u8) -> Self {
-        match (self, byte) {
-            (Self::Wrong, _) | (Self::Plain, b'"') => Self::Wrong,
-            (Self::Quoted, b'"') => Self::AfterQuote,
-            (Self::FieldStart | Self::AfterQuote, b'"') | (Self::Quoted, _) => Self::Quoted,
-            (_, b',') => Self::FieldStart,
-            (_, b'\r' | b'\n') => self,
-            (Self::AfterQuote, _) => Self::Wrong,
-            (Self::FieldStart | Self::Plain, _) => Self::Plain,
-        }
-    }
-}
-
-impl<R: Read> Lines<R> {
-    fn new(input: R) -> Self {
-        let (input, record) = (BufReader::new(input), Record::default());
-        Self { input, text: Vec::new(), given: 0, number: 0, total: 0, record }
-    }
-
-    /// Reads a line that is not empty, or the end of the file. A record may not be longer than
-    /// [`LONGEST`]: a quote that is not closed would have the rest of the file read into memory.
-    fn read_line(&mut self) -> io::Result<()> {
-        self.given = 0;
-        loop {
-            self.text.clear();
-            let limit = LONGEST + 1 - self.record.bytes;
-            let bytes = self.input.by_ref().take(limit).read_until(b'\n', &mut self.text)? as u64;
-            if bytes == 0 {
-                return Ok(());
-            }
-            self.number += 1;
-            if self.record.bytes == 0 {
-                self.record.line = self.number;
-                if matches!(self.text.as_slice(), b"\n" | b"\r\n") {
-                    continue;
-                }
-            }
-            self.total += bytes;
-            self.record.bytes += bytes;
-            let place = self.record.place;
-            self.record.place = self.text.iter().fold(place, |place, byte| place.after(*byte));
-            return match self.record.bytes {
-                ..=LONGEST => Ok(()),
-                _ => Err(io::Error::other(format!(
-                    "the record from line {} on is longer than 1 MiB: is a quote not closed?",
-                    self.record.line
-                ))),
-            };
-        }
-    }
-}
-
-impl<R: Read> Read for Lines<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.given == self.text.len() {
-            self.read_line()?;
-        }
-        let given = (&self.text[self.given..]).read(buffer)?;
-        self.given += given;
-        Ok(given)
-    }
 }

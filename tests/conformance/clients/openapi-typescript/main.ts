@@ -1,7 +1,8 @@
-// Calls a running service with openapi-fetch and the types that openapi-typescript makes.
+// Calls a running service with openapi-fetch and the types that types.mjs makes.
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
 import { env } from "node:process";
+import { stringify } from "lossless-json";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./plant-store.js";
 
@@ -11,6 +12,7 @@ function create(token: string | undefined, body: NewPlant) {
   const client = createClient<paths>({
     baseUrl: env.PLANT_STORE_URL,
     headers: { Authorization: `Bearer ${token}` },
+    bodySerializer: (body) => stringify(body), // a bigint with every digit
   });
   return client.POST("/plants", { body });
 }
@@ -24,11 +26,13 @@ async function assertRefused(token: string | undefined, plant: NewPlant, code: n
 }
 
 const ours = env.PLANT_STORE_TOKEN;
-const monstera = { id: 1, name: "Monstera deliciosa", tag: "indoor" };
-const other = { id: 1, name: "Ficus lyrata" };
+const monstera = { id: 9223372036854775807n, name: "Monstera deliciosa", tag: "indoor" };
+const other = { id: 9223372036854775807n, name: "Ficus lyrata" };
 
 const { data } = await create(ours, monstera);
 deepStrictEqual(data, { name: "Monstera deliciosa", tag: "indoor" });
 
+// Other plants, if their ids keep every digit.
+await create(ours, { ...other, id: 9223372036854775806n }).then(({ data }) => ok(data));
 await assertRefused(ours, other, 409);
 await assertRefused("unknown", other, 401);

@@ -28,19 +28,39 @@ pub const REQUESTS: [Example; 4] = [
 /// Creates that are repeated if that may help.
 pub const RECIPES: [Example; 3] = [
     Example {
+        title: "TypeScript, with fetch",
+        language: "typescript",
+        file: "recipes/with_fetch.ts",
+    },
+    Example {
         title: "Python, with requests",
         language: "python",
         file: "recipes/with_requests.py",
     },
     Example { title: "Python, with httpx", language: "python", file: "recipes/with_httpx.py" },
+];
+
+/// What a number of JavaScript does to an id, and the types that prevent it. The client of
+/// openapi-typescript is tried with them.
+pub const INT64: [Example; 2] = [
     Example {
-        title: "TypeScript, with fetch",
-        language: "typescript",
-        file: "recipes/with_fetch.ts",
+        title: "difference",
+        language: "javascript",
+        file: "clients/openapi-typescript/difference.mjs",
+    },
+    Example {
+        title: "types",
+        language: "javascript",
+        file: "clients/openapi-typescript/types.mjs",
     },
 ];
 
 impl Example {
+    /// It as a block of Markdown.
+    pub fn block(&self) -> Result<String> {
+        Ok(format!("```{}\n{}```\n", self.language, self.text()?))
+    }
+
     /// Its text.
     pub fn text(&self) -> Result<String> {
         let path = PathBuf::from("tests/conformance").join(self.file);

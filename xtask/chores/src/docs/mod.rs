@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::{Value, json};
 
-pub use examples::{Example, RECIPES, REQUESTS};
+pub use examples::{Example, INT64, RECIPES, REQUESTS};
 
 use crate::compat::DOCUMENT;
 use crate::errors;
@@ -106,16 +106,19 @@ fn extended(published: &Value) -> Result<Value> {
     };
     operation["x-codeSamples"] = REQUESTS.iter().map(sample).collect::<Result<_>>()?;
     let tags = document["tags"].as_array_mut().context("no tags")?;
-    // A tag without operations: its section comes after theirs.
-    tags.push(json!({"name": "Recipes", "description": recipes(&rows)?, "x-traitTag": true}));
+    // A tag without operations. Its section comes before theirs.
+    let recipes = json!({"name": "Recipes", "description": recipes(&rows)?, "x-traitTag": true});
+    tags.insert(0, recipes);
     Ok(document)
 }
 
 fn recipes(rows: &[errors::Row]) -> Result<String> {
     let mut text = include_str!("recipes.md").replace("{{retryable}}", &errors::retryable(rows));
+    for example in &INT64 {
+        text = text.replace(&format!("{{{{{}}}}}\n", example.title), &example.block()?);
+    }
     for recipe in &RECIPES {
-        let Example { title, language, .. } = recipe;
-        write!(text, "\n### {title}\n\n```{language}\n{}```\n", recipe.text()?)?;
+        write!(text, "\n### {}\n\n{}", recipe.title, recipe.block()?)?;
     }
     Ok(text)
 }

@@ -1,0 +1,106 @@
+//! What became of the records of an import.
+
+use std::io;
+use std::pin::pin;
+
+use anyhow::{Context, Result, bail, ensure};
+use futures::{Stream, StreamExt};
+use serde::Serialize;
+use serde_json::json;
+use tokio::sync::Notify;
+
+use super::progress::Progress;
+use super::rejected::Rejected;
+use super::source::Record;
+use crate::{Failure, types};
+
+/// How many plants had which outcome.
+#[derive(Default, Serialize)]
+pub struct Counts {
+    pub created_or_already_there: u64,
+    pub refused: u64,
+    pub given_up: u64,
+    /// The cause of the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    given_up_because: Option<String>,
+}
+
+/// What became of a record.
+pub enum Outcome {
+    /// It was created, or was already there. In a dry run: it looks like a plant.
+    Created,
+    Refused(types::Error),
+    /// After the last try.
+    GivenUp(Failure),
+    /// Every other one would fail, too.
+    Hopeless(Failure),
+}
+
+/// A record that is done, or why the file cannot be read on.
+pub type Done = io::Result<(Record, Outcome)>;
+
+/// What became of the records, in the order of the file.
+pub struct Report<'a> {
+    pub progress: &'a Progress,
+    pub in_flight: usize,
+    /// Where the token is from.
+    pub token: String,
+    /// How many plants were given up since the last answer.
+    pub in_a_row: usize,
+    pub counts: Counts,
+    pub rejected: Rejected,
+}
+
+impl Report<'_> {
+    /// Fails with the first reason why the import cannot go on, of which `failed` is told at once.
+    pub async fn of_all(&mut self, done: impl Stream<Item = Done>, failed: &Notify) -> Result<()> {
+        let (mut done, mut result) = (pin!(done), Ok(()));
+        while let Some(record) = done.next().await {
+            if let Err(error) = self.add(record) {
+                failed.notify_one();
+                result = result.and(Err(error));
+            }
+        }
+        result
+    }
+
+    /// Fails if every other record would fail too.
+    fn add(&mut self, done: Done) -> Result<()> {
+        let (record, outcome) = done.context("cannot read on")?;
+        let in_a_row = std::mem::take(&mut self.in_a_row);
+        match outcome {
+            Outcome::Created => self.counts.created_or_already_there += 1,
+            Outcome::Refused(refused) => {
+                self.counts.refused += 1;
+                self.reject(record, Some(refused.error), &refused.message)?;
+            }
+            Outcome::GivenUp(failure) => {
+                self.counts.given_up += 1;
+                self.counts.given_up_because = Some(failure.root_cause());
+                let error = failure.refusal().map(|refused| refused.error);
+                self.reject(record, error, &failure.to_string())?;
+                self.in_a_row = in_a_row + 1;
+                // A service that fails as many in a row as are under way fails the others too.
+                let goes_on = self.in_a_row < self.in_flight;
+                ensure!(goes_on, "the service creates nothing any longer: {failure}");
+            }
+            Outcome::Hopeless(failure) if failure.refusal().is_some() => {
+                bail!("{failure}; the token is that of {}", self.token)
+            }
+            Outcome::Hopeless(failure) => return Err(failure.into()),
+        }
+        Ok(())
+    }
+
+    fn reject(&mut self, mut record: Record, error: Option<i32>, message: &str) -> Result<()> {
+        // The service counts from the beginning of the body, which is one line.
+        let place = format!(" at line {} column ", record.line);
+        let message = message.replace(" at line 1 column ", &place);
+        let mut reason = json!({ "line": record.line, "message": message });
+        if let Some(error) = error {
+            reason["error"] = error.into();
+        }
+        let write = || self.rejected.write(&mut record, &reason);
+        self.progress.beside(write).context("cannot write what was not created")
+    }
+}

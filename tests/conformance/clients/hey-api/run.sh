@@ -1,0 +1,3 @@
+openapi-ts
+tsc --project .
+node main.js
