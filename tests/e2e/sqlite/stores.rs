@@ -86,7 +86,11 @@ fn missing_folder_or_store_is_refused_and_not_created() {
     let folder = TempDir::new().expect("a temporary folder");
     fs::create_dir(folder.path().join("folder")).expect("a folder");
     std::os::unix::fs::symlink("nowhere", folder.path().join("link")).expect("a link");
-    assert_left_alone(folder.path(), "sqlite:folder", "folder is a folder; name a file in it");
+    assert_left_alone(
+        folder.path(),
+        "sqlite:folder",
+        "folder is a folder or a device; name a file",
+    );
     assert_left_alone(folder.path(), "sqlite:link", "link is a link to a file that is not there");
     let before = contents(folder.path());
     for words in COMMANDS {

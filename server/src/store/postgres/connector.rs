@@ -1,11 +1,15 @@
 //! How sessions with a database are made: on which of its hosts, how encrypted, and how safe.
 
+use std::cell::Cell;
 use std::env;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
 use tokio::time::timeout;
 use tokio_postgres::Config;
 use tokio_postgres::config::{SslMode, TargetSessionAttrs};
@@ -15,8 +19,7 @@ use crate::store::error::Cause;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::schema;
 use crate::store::postgres::session::Session;
-use crate::store::postgres::tls;
-use crate::store::postgres::url::PostgresUrl;
+use crate::store::postgres::url::{PostgresUrl, is_local};
 
 /// How long one host may take. The driver's own time-out is only that of TCP, and a listener may
 /// accept and stay silent.
@@ -36,11 +39,11 @@ pub enum Purpose {
 /// How sessions with a database are made.
 #[derive(Clone)]
 pub struct Connector {
-    hosts: Vec<(String, Config)>,
+    hosts: Vec<Config>,
     tls: MakeRustlsConnect,
     pub purpose: Purpose,
     /// The host that was connected to last.
-    last: Arc<AtomicUsize>,
+    last: Cell<usize>,
 }
 
 impl Connector {
@@ -48,10 +51,10 @@ impl Connector {
     /// unless the URL says `sslmode=disable`.
     pub fn new(url: &PostgresUrl, ca: Option<&Path>, purpose: Purpose) -> Result<Self, Cause> {
         let mut hosts = url.hosts.clone();
-        for (_, host) in &mut hosts {
+        for host in &mut hosts {
             // The driver's default, which may be plain text.
             if host.get_ssl_mode() == SslMode::Prefer {
-                let is_plain = url.is_local() && ca.is_none();
+                let is_plain = is_local(host) && ca.is_none();
                 host.ssl_mode(if is_plain { SslMode::Disable } else { SslMode::Require });
             }
             if host.get_password().is_none()
@@ -60,36 +63,52 @@ impl Connector {
                 host.password(password);
             }
         }
-        Ok(Self { hosts, tls: tls::connector(ca)?, purpose, last: Arc::default() })
+        Ok(Self { hosts, tls: tls(ca)?, purpose, last: Cell::default() })
     }
 
     /// A new session. Tries the host of the last one first, and then the next ones. Bound to the
     /// runtime that it is made on.
     pub async fn connect(&self) -> Result<Session, PostgresError> {
-        let last = self.last.load(Relaxed);
-        let mut errors = Vec::new();
-        for at in (last..self.hosts.len()).chain(0..last) {
-            let (name, host) = &self.hosts[at];
-            let session = timeout(HOST_LIMIT, self.connect_to(host)).await;
+        let (first, mut failed) = (self.last.get(), PostgresError::Timeout);
+        for at in (first..self.hosts.len()).chain(0..first) {
+            let mut host = self.hosts[at].clone();
+            if self.purpose != Purpose::Read {
+                host.target_session_attrs(TargetSessionAttrs::ReadWrite);
+            }
+            let session = timeout(HOST_LIMIT, Session::open(&host, self.tls.clone())).await;
             match session.unwrap_or(Err(PostgresError::Timeout)) {
                 Ok(session) => {
-                    self.last.store(at, Relaxed);
+                    self.last.set(at);
                     if self.purpose == Purpose::WriteSafely {
                         schema::refuse_unsafe(&session).await?;
                     }
                     return Ok(session);
                 }
-                Err(error) => errors.push((name.clone(), error)),
+                // One host that may come back soon is enough to wait for.
+                Err(error) if at == first || error.passes_soon() => failed = error,
+                Err(_) => {}
             }
         }
-        Err(PostgresError::Hosts(errors))
+        Err(failed)
     }
+}
 
-    async fn connect_to(&self, host: &Config) -> Result<Session, PostgresError> {
-        let mut host = host.clone();
-        if self.purpose != Purpose::Read {
-            host.target_session_attrs(TargetSessionAttrs::ReadWrite);
+/// The server's certificate is always verified, with its name, by the authorities of that PEM file,
+/// else by those of the system.
+fn tls(ca: Option<&Path>) -> Result<MakeRustlsConnect, Cause> {
+    let mut roots = RootCertStore::empty();
+    if let Some(file) = ca {
+        let named = |cause: Cause| format!("{}: {cause}", file.display());
+        for root in CertificateDer::pem_file_iter(file).map_err(|cause| named(cause.into()))? {
+            let root = root.map_err(|cause| named(cause.into()))?;
+            roots.add(root).map_err(|cause| named(cause.into()))?;
         }
-        Session::open(&host, self.tls.clone()).await
+    } else {
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     }
+    let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
 }

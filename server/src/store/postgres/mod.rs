@@ -12,8 +12,6 @@ mod plants;
 mod retry;
 mod schema;
 mod session;
-mod statement;
-mod tls;
 mod tokens;
 pub mod url;
 
@@ -129,7 +127,7 @@ impl Postgres {
         read: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
         let read =
-            self.reader.lock().retry(PostgresError::may_pass_soon, Instant::now() + limit, read);
+            self.reader.lock().retry(PostgresError::passes_soon, Instant::now() + limit, read);
         read.map_err(|error| error.of_store(&self.url, doing))
     }
 
@@ -157,7 +155,7 @@ impl Engine for Postgres {
             return Ok(Vec::new());
         }
         // Safe to repeat if the answer to a commit was lost: the same plants are there then.
-        Ok(writer.retry(PostgresError::may_pass_soon, until, async |session| {
+        Ok(writer.retry(PostgresError::passes_soon, until, async |session| {
             plants::commit(session, rows).await
         })?)
     }
@@ -200,7 +198,7 @@ impl Engine for Postgres {
         let mut reader = self.reader.lock();
         if self.purpose == Purpose::WriteSafely {
             let until = Instant::now() + READ_LIMIT;
-            let checked = reader.retry(PostgresError::may_pass_soon, until, schema::refuse_unsafe);
+            let checked = reader.retry(PostgresError::passes_soon, until, schema::refuse_unsafe);
             if let Ok(()) | Err(PostgresError::Unfit(_)) = checked {
                 self.is_safe.store(checked.is_ok(), Relaxed);
             }

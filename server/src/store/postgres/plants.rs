@@ -40,7 +40,9 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Pos
     }
     let taken = firsts.iter().map(|row| row.id).filter(|id| !created.contains(id));
     let taken = taken.collect::<Vec<_>>();
-    let found = read(session, &taken).await?;
+    let query = "SELECT id, plant FROM plants WHERE id = ANY($1)";
+    let found = session.client.query_typed(query, &[(&taken, Type::INT8_ARRAY)]).await?;
+    let found = owned(&found)?;
     if found.len() != taken.len() {
         return Err(PostgresError::Removed);
     }
@@ -90,16 +92,7 @@ async fn add(session: &Session, rows: &[&Row]) -> Result<HashSet<i64>, PostgresE
     Ok(inserted.into_iter().flatten().collect())
 }
 
-/// The rows of these ids.
-async fn read(session: &Session, ids: &[i64]) -> Result<Vec<Row>, PostgresError> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let query = "SELECT id, plant FROM plants WHERE id = ANY($1)";
-    rows(&session.client.query_typed(query, &[(&ids, Type::INT8_ARRAY)]).await?)
-}
-
-fn rows(rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, PostgresError> {
+fn owned(rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, PostgresError> {
     rows.iter().map(|row| Ok(Row { id: row.try_get(0)?, plant: row.try_get(1)? })).collect()
 }
 
@@ -114,5 +107,5 @@ pub async fn page(session: &Session, after: Option<i64>) -> Result<Vec<Row>, Pos
             FROM (SELECT id, plant FROM plants {place} ORDER BY id LIMIT {PAGE_ROWS}) AS first
         ) AS page WHERE bytes - octet_length(plant) < {PAGE_BYTES} ORDER BY id"
     );
-    rows(&session.client.query_typed(&query, &[]).await?)
+    owned(&session.client.query_typed(&query, &[]).await?)
 }

@@ -69,10 +69,7 @@ impl ReconnectingSession {
         if Instant::now() >= until {
             return Err(PostgresError::Timeout);
         }
-        if self.session.as_ref().is_some_and(|session| session.client.is_closed()) {
-            self.disconnect();
-        }
-        let session = match self.session.take() {
+        let session = match self.session.take().filter(|it| !it.client.is_closed()) {
             Some(session) => session,
             None => self.block_until(until, self.connector.connect())?,
         };
@@ -80,11 +77,12 @@ impl ReconnectingSession {
         let done = self.within(&session, until, work(&session)).and_then(|done| {
             session.take_warning().map_or(Ok(done), |warning| Err(PostgresError::Warned(warning)))
         });
-        self.session = Some(session);
-        if done.is_err() {
-            // Ends the transaction. A new connection finds the host that takes writes, and prepares its
-            // statements for the tables as they are.
-            self.disconnect();
+        if done.is_ok() {
+            self.session = Some(session);
+        } else {
+            // Ends the transaction. A new connection finds the host that takes writes, and prepares
+            // its statements for the tables as they are.
+            self.block_on(session.close());
         }
         done
     }

@@ -18,9 +18,9 @@ const DEFAULTS: &str = "application_name=plant-store&connect_timeout=1&tcp_user_
 pub struct PostgresUrl {
     /// Without a password and parameters.
     shown: String,
-    /// Each host, and what the driver reads for it. If the driver tried them itself, one host that
-    /// accepts and stays silent would use up the time of all.
-    pub hosts: Vec<(String, Config)>,
+    /// What the driver reads for each host. If the driver tried them itself, one host that accepts
+    /// and stays silent would use up the time of all.
+    pub hosts: Vec<Config>,
 }
 
 impl PostgresUrl {
@@ -37,25 +37,12 @@ impl PostgresUrl {
             let has_place = !config.get_hosts().is_empty() && !database.is_empty();
             // The rest of a password.
             let is_cut = host.contains('@') || database.contains(['@', '/']);
-            (has_place && !is_cut).then(|| (host.to_owned(), config))
+            (has_place && !is_cut).then_some(config)
         };
         let name = user.split([':', '@']).next().filter(|name| !name.is_empty());
         let name = name.map(|name| format!("{name}@")).unwrap_or_default();
         let shown = format!("postgres://{name}{hosts}/{database}");
         Some(Self { shown, hosts: hosts.split(',').map(config).collect::<Option<_>>()? })
-    }
-
-    /// Whether nothing leaves this machine.
-    pub fn is_local(&self) -> bool {
-        let is_loopback = |name: &str| name.parse().is_ok_and(|it: IpAddr| it.is_loopback());
-        let is_here = |host: &Host| match host {
-            Host::Tcp(name) => name == "localhost" || is_loopback(name),
-            Host::Unix(_) => true,
-        };
-        self.hosts.iter().all(|(_, config)| {
-            config.get_hosts().iter().all(is_here)
-                && config.get_hostaddrs().iter().all(IpAddr::is_loopback)
-        })
     }
 }
 
@@ -63,6 +50,16 @@ impl fmt::Display for PostgresUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.shown)
     }
+}
+
+/// Whether nothing leaves this machine.
+pub fn is_local(host: &Config) -> bool {
+    let is_loopback = |name: &str| name.parse().is_ok_and(|it: IpAddr| it.is_loopback());
+    let is_here = |host: &Host| match host {
+        Host::Tcp(name) => name == "localhost" || is_loopback(name),
+        Host::Unix(_) => true,
+    };
+    host.get_hosts().iter().all(is_here) && host.get_hostaddrs().iter().all(IpAddr::is_loopback)
 }
 
 #[cfg(test)]
