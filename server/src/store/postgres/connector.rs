@@ -1,9 +1,9 @@
 //! How sessions with a database are made: on which of its hosts, how encrypted, and how safe.
 
-use std::cell::Cell;
 use std::env;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use rustls::crypto::aws_lc_rs;
@@ -42,8 +42,8 @@ pub struct Connector {
     hosts: Vec<Config>,
     tls: MakeRustlsConnect,
     pub purpose: Purpose,
-    /// The host that was connected to last.
-    last: Cell<usize>,
+    /// The host that was connected to last, by this one or by its clone.
+    last: Arc<AtomicUsize>,
 }
 
 impl Connector {
@@ -63,13 +63,13 @@ impl Connector {
                 host.password(password);
             }
         }
-        Ok(Self { hosts, tls: tls(ca)?, purpose, last: Cell::default() })
+        Ok(Self { hosts, tls: tls(ca)?, purpose, last: Arc::default() })
     }
 
     /// A new session. Tries the host of the last one first, and then the next ones. Bound to the
     /// runtime that it is made on.
     pub async fn connect(&self) -> Result<Session, PostgresError> {
-        let (first, mut failed) = (self.last.get(), PostgresError::Timeout);
+        let (first, mut failed) = (self.last.load(Relaxed), PostgresError::Timeout);
         for at in (first..self.hosts.len()).chain(0..first) {
             let mut host = self.hosts[at].clone();
             if self.purpose != Purpose::Read {
@@ -78,7 +78,7 @@ impl Connector {
             let session = timeout(HOST_LIMIT, Session::open(&host, self.tls.clone())).await;
             match session.unwrap_or(Err(PostgresError::Timeout)) {
                 Ok(session) => {
-                    self.last.set(at);
+                    self.last.store(at, Relaxed);
                     if self.purpose == Purpose::WriteSafely {
                         schema::refuse_unsafe(&session).await?;
                     }

@@ -4,6 +4,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, Transaction, params};
 
 use crate::store::engine::{PAGE_BYTES, PAGE_ROWS, Row};
+use crate::store::error::Cause;
 use crate::store::sqlite::header::LAYOUT;
 use crate::store::token_row::{self, COLUMNS};
 use crate::token::{StoredToken, TokenName};
@@ -37,11 +38,19 @@ pub fn page(connection: &Connection, after: Option<i64>) -> rusqlite::Result<Vec
         && bytes < PAGE_BYTES
         && let Some(row) = rows.next()?
     {
-        let row = Row { id: row.get(0)?, plant: row.get(1)? };
+        let id = row.get(0)?;
+        let plant =
+            row.get(1).map_err(|error| unfit(format!("the plant of the id {id}: {error}")))?;
+        let row = Row { id, plant };
         bytes += row.plant.len();
         page.push(row);
     }
     Ok(page)
+}
+
+/// The service has not written this row.
+fn unfit(cause: impl Into<Cause>) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, cause.into())
 }
 
 /// Every token, in the order of their names.
@@ -50,9 +59,7 @@ pub fn tokens(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
         .prepare_cached(&format!("SELECT {COLUMNS} FROM tokens ORDER BY name"))?
         .query_map([], |row| {
             let (name, digest): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
-            token_row::token(&name, &digest, row.get(2)?, row.get(3)?, row.get(4)?).map_err(
-                |error| rusqlite::Error::FromSqlConversionFailure(0, Type::Text, error.into()),
-            )
+            token_row::token(&name, &digest, row.get(2)?, row.get(3)?, row.get(4)?).map_err(unfit)
         })?
         .collect()
 }
