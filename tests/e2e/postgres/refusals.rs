@@ -11,7 +11,7 @@ use plant_store_tests::plant;
 use plant_store_tests::postgres::{Cluster, Cut, Mode};
 use tempfile::TempDir;
 
-use super::load::{Progress, SLACK};
+use super::load::{Answer, Progress, SLACK};
 use super::scene::{Scene, create_database, rounds};
 
 /// How long a create may take, in seconds.
@@ -29,7 +29,7 @@ fn refuse_on(scene: &mut Scene, what: &str, begin: impl Fn(&Scene), end: impl Fn
     for _ in 0..rounds() {
         scene.round(what, |scene, progress: &Progress| {
             begin(scene);
-            progress.wait_for_refusals(REFUSALS);
+            progress.wait_for(REFUSALS, Answer::Refused);
             end(scene);
         });
     }

@@ -13,7 +13,7 @@ use plant_store_tests::{
     Connection, EVENT_TIMEOUT, Folder, Server, Starting, amount, bearer, plant, post, wait_until,
 };
 
-use super::load::Load;
+use super::load::{Answer, Load, count};
 use super::scene::{ANSWERS, Paused, as_owner, create_database, rounds};
 
 /// How long a create may take.
@@ -32,14 +32,13 @@ fn two() -> (Cluster, [Server; 2]) {
 
 #[test]
 pub fn creates_that_race_on_two_servers_give_each_id_to_one_plant() {
-    let (_cluster, servers) = two();
+    let (_cluster, [first, second]) = two();
     let mut load = Load::default();
     for _ in 0..rounds() {
-        let [first, second] = &servers;
-        let sent = load.run(&[first, second], |progress| progress.wait_for_answers(4 * ANSWERS));
-        println!("race: {sent}");
-        assert_eq!((sent.refused(), sent.lost()), (0, 0));
-        load.check(first, &sent, TIMEOUT);
+        let sent = load.run("race", &[&first, &second], TIMEOUT, |progress| {
+            progress.wait_for(4 * ANSWERS, Answer::Created);
+        });
+        assert_eq!([Answer::Refused, Answer::Lost].map(|kind| count(&sent, kind)), [0, 0]);
     }
 }
 
@@ -48,14 +47,12 @@ fn sigkill_of_a_server_under_load_loses_nothing_and_its_creates_succeed_on_the_o
     let (_cluster, [mut first, second]) = two();
     let mut load = Load::default();
     for _ in 0..rounds() {
-        let sent = load.run(&[&first, &second], |progress| {
-            progress.wait_for_answers(ANSWERS);
+        let sent = load.run("SIGKILL of a server", &[&first, &second], TIMEOUT, |progress| {
+            progress.wait_for(ANSWERS, Answer::Created);
             first.signal(Signal::SIGKILL);
-            progress.wait_for_answers(ANSWERS);
+            progress.wait_for(ANSWERS, Answer::Created);
         });
-        println!("SIGKILL of a server: {sent}");
-        assert_eq!(sent.refused(), 0);
-        load.check(&second, &sent, TIMEOUT);
+        assert_eq!(count(&sent, Answer::Refused), 0);
         first = first.stopped_by(Signal::SIGKILL).start();
     }
 }

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::database::{self, STORE, WAL};
+use crate::database::{self, STORE};
 use crate::operators::{create, files};
 use crate::sqlite::stores::set_layout;
 
@@ -71,15 +71,6 @@ fn damaged_store_is_status_1_and_says_what_is_wrong() {
 }
 
 #[test]
-fn store_with_other_tables_is_not_sound() {
-    let server = Server::start();
-    database::open(&server).execute_batch("CREATE TABLE pots (id INTEGER)").expect("a table");
-    let (status, _, said) = check(server.folder(), &[]);
-    assert_eq!(status, Some(1));
-    assert!(said.contains("the tables are not those of layout version"), "{said}");
-}
-
-#[test]
 fn what_cannot_be_checked_is_status_2_with_its_reason() {
     let missing = TempDir::new().expect("a temporary folder");
     let other = TempDir::new().expect("a temporary folder");
@@ -108,28 +99,18 @@ fn what_cannot_be_checked_is_status_2_with_its_reason() {
     }
 }
 
-#[test]
-fn store_without_its_wal_is_not_sound() {
-    let server = Server::start();
-    server.create(&plant(1, "Ficus", None)).plant();
-    let killed = server.stopped_by(Signal::SIGKILL);
-    fs::remove_file(killed.folder().join(WAL)).expect("a WAL");
-    let (status, _, said) = check(killed.folder(), &[]);
-    assert_eq!(status, Some(1));
-    assert!(said.contains("is not sound") && said.contains("is missing"), "{said}");
-}
-
 /// Another program has put it there: the service writes no such row.
 #[test]
-fn row_that_is_no_json_is_named_by_check_and_a_conflict_for_a_create() {
+fn row_that_is_no_json_or_another_table_is_named_by_check_and_the_row_is_a_conflict() {
     let server = Server::start();
-    let row = "INSERT INTO plants (id, plant) VALUES (7, 'Ficus')";
-    database::open(&server).execute_batch(row).expect("a row");
+    let row = "INSERT INTO plants (id, plant) VALUES (7, 'Ficus'); CREATE TABLE pots (id INTEGER)";
+    database::open(&server).execute_batch(row).expect("a row and a table");
     assert_eq!(server.create(&plant(7, "Ficus", None)).refusal().0, 409);
     server.create(&plant(8, "Ficus", None)).plant();
     let (status, _, said) = check(server.folder(), &[]);
     assert_eq!(status, Some(1));
     assert!(said.contains("the plant of the id 7 is not a JSON object"), "{said}");
+    assert!(said.contains("the tables are not those of layout version"), "{said}");
 }
 
 /// The page for operators says that they may add one.

@@ -1,7 +1,7 @@
 //! A disk that takes no more bytes: creates are refused, and succeed again once there is room.
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, amount, plant};
+use plant_store_tests::{amount, plant};
 
 use crate::database::{STORE, WAL};
 use crate::hard_to_kill::disk;

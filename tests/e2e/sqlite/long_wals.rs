@@ -37,20 +37,6 @@ fn fill_wal(server: &Server, bytes: u64) -> i64 {
 }
 
 #[test]
-fn wal_that_a_reader_held_shrinks_while_creates_go_on() {
-    let server = Server::start();
-    let reader = reader(&server);
-    let mut next = fill_wal(&server, BOUND + 8 * MIB);
-    reader.execute_batch("COMMIT").expect("the transaction ends");
-    server.wait_until("a short WAL", || {
-        create(&server, next..next + 10);
-        next += 10;
-        wal_bytes(&server) <= BOUND
-    });
-    assert_eq!(server.export().len(), usize::try_from(next).expect("a number of plants"));
-}
-
-#[test]
 fn wal_that_a_reader_held_shrinks_while_nothing_is_created() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
     let metrics = metrics_address(&server);
@@ -86,15 +72,4 @@ fn export_that_nobody_reads_does_not_hold_the_wal() {
     assert!(wal_bytes(&server) < 8 * MIB, "{}", wal_bytes(&server));
     export.kill().expect("the process is ours");
     export.wait().expect("the process can be waited for");
-}
-
-/// Another process that runs a checkpoint makes the server's own busy; it says nothing of writes.
-#[test]
-fn checkpoint_that_is_busy_is_no_warning() {
-    let server = Server::start();
-    let reader = reader(&server);
-    create(&server, 0..3000);
-    drop(reader);
-    create(&server, 3000..6000);
-    assert!(!server.log().contains("the store does not take writes"), "{}", server.log());
 }

@@ -40,44 +40,26 @@ fn assert_left_alone(folder: &Path, store: &str, expected: &str) {
     }
 }
 
-/// A folder with a database `plants.db`, made by these statements.
-fn database(statements: &str) -> (TempDir, Connection) {
-    let folder = TempDir::new().expect("a temporary folder");
-    let connection = Connection::open(folder.path().join("plants.db")).expect("a database");
-    connection.execute_batch(statements).expect("the database takes the statements");
-    (folder, connection)
-}
-
 #[test]
-fn file_that_is_not_a_database_is_refused_and_unchanged() {
+fn other_file_is_refused_and_unchanged() {
     let header = b"SQLite format 3\0".as_slice();
-    for bytes in
-        [b"".as_slice(), b"plants\n", &[0; 4096], header, &[header, &[0xff; 9000]].concat()]
-    {
-        let folder = TempDir::new().expect("a temporary folder");
-        fs::write(folder.path().join("plants.db"), bytes).expect("a file");
-        assert_left_alone(
-            folder.path(),
-            "sqlite:plants.db",
-            "sqlite:plants.db is not a plant store",
-        );
-    }
-}
-
-#[test]
-fn database_of_another_program_is_refused_and_unchanged() {
     let tables = "CREATE TABLE plants (id INTEGER PRIMARY KEY); CREATE TABLE tokens (name TEXT);";
-    for statements in [
-        "CREATE TABLE ferns (id INTEGER)",
-        tables,
-        &format!("PRAGMA user_version = 1; {tables}"),
-        &format!("PRAGMA journal_mode = wal; {tables}"),
-    ] {
-        let (folder, connection) = database(statements);
-        assert_left_alone(folder.path(), "sqlite:plants.db", "is not a plant store");
+    let folder = TempDir::new().expect("a temporary folder");
+    let file = folder.path().join("plants.db");
+    let refuse = || assert_left_alone(folder.path(), "sqlite:plants.db", "is not a plant store");
+    for bytes in [b"".as_slice(), b"plants\n", &[0; 4096], &[header, &[0xff; 9000]].concat()] {
+        fs::write(&file, bytes).expect("a file");
+        refuse();
+    }
+    for pragma in ["user_version = 1", "journal_mode = wal"] {
+        fs::remove_file(&file).expect("the file is there");
+        let connection = Connection::open(&file).expect("a database");
+        let statements = format!("PRAGMA {pragma}; {tables}");
+        connection.execute_batch(&statements).expect("the database takes them");
+        refuse();
         // Once more after the connection is closed, which removes a WAL.
         drop(connection);
-        assert_left_alone(folder.path(), "sqlite:plants.db", "is not a plant store");
+        refuse();
     }
 }
 
@@ -132,39 +114,23 @@ fn other_journal_is_refused_and_unchanged() {
     assert_left_alone(stopped.folder(), "sqlite:plant-store.db", "with journal_mode=wal");
 }
 
-/// Most of these names have a special meaning to a shell, in a URI or to SQLite.
+/// Most of these names have a special meaning to a shell, in a URI or to SQLite. An absolute path may
+/// begin with several slashes.
 #[test]
 fn store_path_is_taken_literally() {
-    for name in [
-        "with space.db",
-        "#1.db",
-        "100%.db",
-        "%41.db",
-        "file:plants.db",
-        "-store",
-        "sqlite:plants",
-        "ünïcode🌱",
-    ] {
+    let elsewhere = TempDir::new().expect("a temporary folder");
+    let slashes = format!("//{}", elsewhere.path().join("plants.db").display());
+    for name in
+        ["with space.db", "%41.db#1", "file:plants.db", "-store", "sqlite:ünïcode🌱", &slashes]
+    {
         let url = format!("sqlite:{name}");
         let server = Server::starting().with(&["--store", &url]).start();
         server.create(&plant(1, name, None)).plant();
-        let files: Vec<_> = contents(server.folder()).into_keys().collect();
-        assert!(files.contains(&name.to_owned()), "{name} among {files:?}");
-        assert!(files.iter().all(|file| file == "log" || file.starts_with(name)), "{files:?}");
-        assert_eq!(server.command(&["export", "--store", &url]).lines().count(), 1, "{name}");
+        assert!(server.folder().join(name).exists(), "{name}");
+        let mut files = contents(server.folder()).into_keys();
+        assert!(files.all(|file| file == "log" || file.starts_with(name)), "{name}");
         let server = server.stopped_by(Signal::SIGKILL).with(&["--store", &url]).start();
-        server.create(&plant(1, name, None)).plant();
-    }
-}
-
-#[test]
-fn absolute_path_may_begin_with_several_slashes() {
-    for slashes in ["", "//", "///"] {
-        let folder = TempDir::new().expect("a temporary folder");
-        let url = format!("sqlite:{slashes}{}", folder.path().join("plants.db").display());
-        let server = Server::starting().with(&["--store", &url]).start();
-        server.create(&plant(1, "Ficus", None)).plant();
-        assert!(folder.path().join("plants.db").exists(), "{url}");
+        assert_eq!(server.command(&["export", "--store", &url]).lines().count(), 1, "{name}");
     }
 }
 
