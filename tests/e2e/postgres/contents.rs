@@ -55,7 +55,6 @@ fn check_says_what_is_wrong_with_status_1() {
     server.create(&plant(1, "Ficus", None)).plant();
     let session = cluster.session("plants");
     let is_sound = || server.command(&["check"]).contains("is sound");
-    assert!(is_sound());
     for (fault, repair, expected) in [
         (
             "ALTER TABLE plants DROP CONSTRAINT plants_pkey",

@@ -88,7 +88,7 @@ fn what_an_operator_has_to_correct_is_said_by_every_command_and_left_as_it_is() 
     session.execute("CREATE ROLE guest LOGIN");
     session.execute("CREATE DATABASE latin OWNER plants ENCODING 'LATIN1' TEMPLATE template0");
     for (database, table) in [
-        ("foreign", "CREATE TABLE plants (height integer)"),
+        ("strange", "CREATE TABLE plants (height integer)"),
         ("newer", "CREATE TABLE plant_store_schema AS SELECT 999::bigint AS version"),
     ] {
         session.execute(&format!("CREATE DATABASE {database} OWNER plants"));
@@ -98,7 +98,7 @@ fn what_an_operator_has_to_correct_is_said_by_every_command_and_left_as_it_is() 
     for (url, expected) in [
         (of_owner("ferns"), "\"ferns\" does not exist (SQLSTATE 3D000): make it with `createdb`"),
         (of_owner("latin"), "LATIN1, and a plant store needs UTF8: make one with `createdb"),
-        (of_owner("foreign"), "is not a plant store"),
+        (of_owner("strange"), "is not a plant store"),
         (of_owner("newer"), "has another layout (version 999)"),
         (url.replace("plants@", "guest@"), "GRANT the role SELECT, INSERT and UPDATE on plants"),
     ] {
@@ -108,7 +108,7 @@ fn what_an_operator_has_to_correct_is_said_by_every_command_and_left_as_it_is() 
             assert!(said.contains(expected), "{command}: {said}");
         }
     }
-    for database in ["foreign", "newer"] {
+    for database in ["strange", "newer"] {
         assert_eq!(cluster.session(database).value(TABLES), "1", "{database}");
     }
 }

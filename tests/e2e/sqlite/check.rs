@@ -1,6 +1,7 @@
 //! `plant-store check`: a sound store is told from one that is not.
 
-use std::fs;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
 
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, plant, run};
@@ -10,7 +11,6 @@ use tempfile::TempDir;
 
 use crate::database::{self, STORE};
 use crate::operators::{create, files};
-use crate::sqlite::stores::set_layout;
 
 /// The exit status, what is printed, and what is said on standard error.
 fn check(folder: &std::path::Path, flags: &[&str]) -> (Option<i32>, String, String) {
@@ -78,7 +78,9 @@ fn what_cannot_be_checked_is_status_2_with_its_reason() {
         .and_then(|database| database.execute_batch("CREATE TABLE ferns (id INTEGER)"))
         .expect("a database");
     let newer = Server::start().stopped_by(Signal::SIGTERM);
-    set_layout(newer.folder(), 2);
+    let store = File::options().write(true).open(newer.folder().join(STORE)).expect("the store");
+    // The last byte of `application_id`; its lowest bit says that a server has the store open.
+    store.write_all_at(&[2 << 1], 71).expect("the header");
     let folder = TempDir::new().expect("a temporary folder");
     fs::create_dir(folder.path().join(STORE)).expect("a folder");
     for (place, reason, expected) in [

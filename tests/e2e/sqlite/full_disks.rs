@@ -52,28 +52,6 @@ fn ready_stays_503_as_long_as_the_disk_is_full() {
     server.wait_until("ready again", || ready() == 200);
 }
 
-/// Only the checkpoint fails. The WAL has space, so no create is refused and no plant is lost.
-#[test]
-fn full_disk_under_the_store_file_keeps_creates_in_the_wal() {
-    let server = disk::start();
-    disk::fail(&server, "write", STORE);
-    let long = "x".repeat(60_000);
-    let create = |id| server.create(&plant(id, &long, None)).plant();
-    for id in 0..100 {
-        create(id);
-    }
-    let size = || server.folder().join(STORE).metadata().expect("the file is there").len();
-    let full = size();
-    disk::stop_failing(server.folder(), "write", STORE);
-    let last = (100..1000).find(|id| {
-        create(*id);
-        size() > full
-    });
-    let last = last.expect("the next checkpoint comes");
-    let server = disk::start_again(server.stopped_by(Signal::SIGKILL));
-    assert!(server.export().into_keys().eq(0..=last));
-}
-
 /// Under load, the disk is full and has room again, four times. Then the power is cut. In about
 /// half of the rounds the store's file takes no bytes at all, so every checkpoint fails.
 #[test]

@@ -42,14 +42,17 @@ fn wal_that_a_reader_held_shrinks_while_nothing_is_created() {
     let metrics = metrics_address(&server);
     let reader = reader(&server);
     let plants = fill_wal(&server, BOUND + 8 * MIB);
-    let reported = || -> f64 {
+    let reported = |name| -> f64 {
         let scrape = scrape(metrics);
-        let bytes = series(&scrape).get("plant_store_wal_bytes").copied();
+        let bytes = series(&scrape).get(name).copied();
         bytes.map_or(0.0, |bytes| bytes.parse().expect("a number"))
     };
-    server.wait_until("a long WAL in the metrics", || reported() > 32.0 * 1024.0 * 1024.0);
+    let wal = || reported("plant_store_wal_bytes");
+    server.wait_until("a long WAL in the metrics", || wal() > 32.0 * 1024.0 * 1024.0);
+    assert!(reported("plant_store_store_bytes") > 1e4);
+    assert!(reported("plant_store_disk_free_bytes") > 1e6);
     reader.execute_batch("COMMIT").expect("the transaction ends");
-    server.wait_until("a short WAL", || wal_bytes(&server) <= BOUND && reported() < 1e6);
+    server.wait_until("a short WAL", || wal_bytes(&server) <= BOUND && wal() < 1e6);
     assert_eq!(server.export().len(), usize::try_from(plants).expect("a number of plants"));
 }
 

@@ -1,9 +1,9 @@
 //! Which files are plant stores. Any other file is refused and never changed.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::fs::{FileExt, MetadataExt, chown};
+use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 use std::process::Stdio;
 
@@ -87,21 +87,6 @@ fn missing_folder_or_store_is_refused_and_not_created() {
         assert!(said.contains(expected), "{words}: {said}");
         assert!(contents(folder.path()) == before, "{words}");
     }
-}
-
-/// Says in the header of the file that it has another layout.
-pub fn set_layout(folder: &Path, layout: u8) {
-    let store = File::options().write(true).open(folder.join(STORE)).expect("the store");
-    // The last byte of `application_id`; its lowest bit says that a server has the store open.
-    store.write_all_at(&[layout << 1], 71).expect("the header");
-}
-
-#[test]
-fn other_layout_is_refused_and_unchanged() {
-    let stopped = Server::start().stopped_by(Signal::SIGTERM);
-    set_layout(stopped.folder(), 2);
-    let expected = "has another layout (version 2), and this release reads version 1 alone";
-    assert_left_alone(stopped.folder(), "sqlite:plant-store.db", expected);
 }
 
 #[test]

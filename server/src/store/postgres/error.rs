@@ -33,8 +33,8 @@ pub enum PostgresError {
     /// The database may lose what it commits, or holds what this service has not written.
     #[error("{0}")]
     Unfit(String),
-    /// The database holds no store of this release.
-    #[error(transparent)]
+    /// The database holds no store of this release, or no such token.
+    #[error("{0}")]
     Refused(Box<StoreError>),
     /// A plant whose id was taken is not there.
     #[error("a plant was removed from the store")]
@@ -138,6 +138,12 @@ fn is_of_the_network(error: &tokio_postgres::Error) -> bool {
     let cause = error.source().and_then(|cause| cause.downcast_ref::<std::io::Error>());
     error.is_closed()
         || cause.is_some_and(|cause| cause.get_ref().is_none_or(|of| !of.is::<rustls::Error>()))
+}
+
+impl From<StoreError> for PostgresError {
+    fn from(error: StoreError) -> Self {
+        Self::Refused(error.into())
+    }
 }
 
 impl From<PostgresError> for CommitError {

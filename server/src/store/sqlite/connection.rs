@@ -5,11 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::store::error::Cause;
 use crate::store::sqlite::file::is_empty_wal;
-use crate::store::sqlite::header::Header;
 
 /// `synchronous` for a store in use.
 pub const FULL: &str = "full";
@@ -55,19 +54,6 @@ fn wait_for_lock(connection: &mut Connection) -> rusqlite::Result<()> {
         thread::sleep(PAUSE);
         began.elapsed() < WAIT
     }))
-}
-
-/// One transaction of the service, which writes the store's id again.
-pub fn transact<T>(
-    connection: &mut Connection,
-    header: Header,
-    work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-) -> rusqlite::Result<T> {
-    let transaction = connection.transaction()?;
-    header.write_id(&transaction)?;
-    let done = work(&transaction)?;
-    transaction.commit()?;
-    Ok(done)
 }
 
 /// Whether this connection, if it is the last, copies the WAL into the store's file and removes it

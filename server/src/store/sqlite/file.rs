@@ -5,7 +5,7 @@
 //! are compared with the files that were there when the store was opened, by device and inode. As
 //! long as a connection is open, SQLite removes no WAL.
 
-use std::fs::{self, File, Metadata, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf, absolute};
@@ -126,9 +126,10 @@ impl Place {
     /// The place of the store that SQLite has just opened at that path. The file was opened before.
     pub fn of(path: &Path, file: &File) -> Result<Self, CommitError> {
         let wal = wal_of(path);
-        let wal_id = id(&find(&wal)?);
+        let wal_id = find(&wal)?.0;
         let file = file.metadata().map_err(|error| CommitError::Fault(error.into()))?;
-        let place = Self { store: (path.to_owned(), id(&file)), wal: (wal, wal_id) };
+        let id = (file.dev(), file.ino());
+        let place = Self { store: (path.to_owned(), id), wal: (wal, wal_id) };
         place.sizes().map(|_| place)
     }
 
@@ -141,12 +142,12 @@ impl Place {
     /// in the place of the store or of its WAL.
     pub fn sizes(&self) -> Result<Sizes, CommitError> {
         let size = |(path, opened): &(PathBuf, Id)| {
-            let found = find(path)?;
-            if id(&found) != *opened {
+            let (id, length) = find(path)?;
+            if id != *opened {
                 let cause = format!("another file is at {}", path.display());
                 return Err(CommitError::Gone(cause.into()));
             }
-            Ok(Some(found.len()))
+            Ok(Some(length))
         };
         let (store, wal) = (size(&self.store)?, size(&self.wal)?);
         let disk = statvfs(self.path()).map_err(|error| CommitError::Unavailable(error.into()))?;
@@ -155,17 +156,15 @@ impl Place {
     }
 }
 
-fn id(file: &Metadata) -> Id {
-    (file.dev(), file.ino())
-}
-
-fn find(path: &Path) -> Result<Metadata, CommitError> {
-    fs::metadata(path).map_err(|error| match error.kind() {
+/// Which file is there now, and its length.
+fn find(path: &Path) -> Result<(Id, u64), CommitError> {
+    let file = fs::metadata(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
             CommitError::Gone(format!("{} was removed or renamed", path.display()).into())
         }
         _ => CommitError::Fault(format!("{}: {error}", path.display()).into()),
-    })
+    })?;
+    Ok(((file.dev(), file.ino()), file.len()))
 }
 
 /// Makes an empty store, unless something is in the place. Returns its file with the server's lock:

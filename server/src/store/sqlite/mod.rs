@@ -42,15 +42,13 @@ use rusqlite::{Connection, ErrorCode, Transaction};
 
 use crate::store::engine::{Engine, Outcome, Row, Sizes, Start};
 use crate::store::error::{CommitError, StoreError};
-use crate::store::sqlite::connection::{
-    Checkpoint, FULL, WAL_BOUND, connect, copy_wal_at_close, transact,
-};
+use crate::store::sqlite::connection::{Checkpoint, FULL, WAL_BOUND, connect, copy_wal_at_close};
 use crate::store::sqlite::error::{failed, url};
 use crate::store::sqlite::file::{
     CREATE, OPEN, Place, create, is_empty_wal, lock, make, publish, sync_folder_of, wal_of,
 };
 use crate::store::sqlite::header::{Header, LAYOUT};
-use crate::store::sqlite::writer::{Writer, shorten};
+use crate::store::sqlite::writer::{Writer, shorten, transact};
 use crate::token::{StoredToken, TokenName};
 
 /// What a process does with a store.
@@ -109,44 +107,32 @@ pub fn fill(
     Ok(())
 }
 
-/// Refuses what is not a plant store of this layout.
-fn recognise(header: Option<Header>, path: &Path) -> Result<Header, StoreError> {
-    match header {
-        None => Err(StoreError::NotAPlantStore(url(path))),
-        Some(header) if header.layout != LAYOUT => Err(StoreError::OtherLayout {
-            url: url(path),
-            found: format!("version {}", header.layout),
-        }),
-        Some(header) => Ok(header),
-    }
-}
-
 impl Sqlite {
     /// Opens the store in that file.
     fn over(path: &Path, file: File, role: Role) -> Result<Self, StoreError> {
-        let in_file = || recognise(Header::of_file(&file).map_err(failed(OPEN))?, path);
+        let in_file = || match Header::of_file(&file).map_err(failed(OPEN))? {
+            None => Err(StoreError::NotAPlantStore(url(path))),
+            Some(header) if header.layout == LAYOUT => Ok(header),
+            Some(Header { layout, .. }) => {
+                Err(StoreError::OtherLayout { url: url(path), found: format!("version {layout}") })
+            }
+        };
         let header = in_file()?;
+        let wal = wal_of(path).display().to_string();
         // Asked twice, because a server may stop meanwhile, which removes the WAL.
         if role != (Role::Server { without_wal: true })
             && header.is_open
             && is_empty_wal(path)
             && in_file()?.is_open
         {
-            return Err(StoreError::WalLost {
-                url: url(path),
-                wal: wal_of(path).display().to_string(),
-            });
+            return Err(StoreError::WalLost { url: url(path), wal });
         }
         // Nobody needs a new store before it is published, which syncs the file.
         let synchronous = if role == Role::New { "off" } else { FULL };
         let writer = connect(path, synchronous).map_err(failed(OPEN))?;
-        match Header::of(&writer).map_err(failed(OPEN))? {
-            Some(with_wal) if with_wal.id == header.id => recognise(Some(with_wal), path)?,
-            _ => {
-                let file = wal_of(path).display().to_string();
-                return Err(StoreError::ForeignFile { url: url(path), file });
-            }
-        };
+        if Header::of(&writer).map_err(failed(OPEN))?.is_none_or(|it| it.id != header.id) {
+            return Err(StoreError::ForeignFile { url: url(path), file: wal });
+        }
         let reader = connect(path, synchronous).map_err(failed(OPEN))?;
         let place = Place::of(path, &file).map_err(failed(OPEN))?;
         let (writer, reader) = (Writer::new(writer, header).into(), reader.into());

@@ -7,7 +7,7 @@ use rusqlite::{CachedStatement, Connection, ErrorCode, Transaction};
 
 use crate::store::engine::{Outcome, Row, is_same_plant};
 use crate::store::error::CommitError;
-use crate::store::sqlite::connection::{Checkpoint, FULL, connect, transact};
+use crate::store::sqlite::connection::{Checkpoint, FULL, connect};
 use crate::store::sqlite::header::Header;
 
 /// Pages of the WAL after which it is copied into the store's file: SQLite's own default, 4 MiB
@@ -84,6 +84,20 @@ impl Writer {
             _ => Ok(()),
         }
     }
+}
+
+/// One transaction of the service. It writes the store's id again, and so the first page.
+pub fn transact<T>(
+    connection: &mut Connection,
+    header: Header,
+    work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    let transaction = connection.transaction()?;
+    let write_id = format!("PRAGMA user_version = {}", header.id);
+    transaction.prepare_cached(&write_id)?.execute([])?;
+    let done = work(&transaction)?;
+    transaction.commit()?;
+    Ok(done)
 }
 
 fn put_one(
