@@ -17,7 +17,6 @@ use nix::sys::socket::{Shutdown, shutdown};
 use parking_lot::Mutex;
 use slog::{Logger, warn};
 use tokio::task::spawn_blocking;
-use tokio::time::sleep;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
@@ -120,7 +119,7 @@ impl Connections {
             }
             let pause = if are_taken { LOOK_FOR_A_PLACE.min(pause) } else { pause };
             // Many connections must not take a core only to be looked at.
-            sleep(pause.max(10 * begin.elapsed())).await;
+            self.door.wait(pause.max(10 * begin.elapsed())).await;
         }
     }
 

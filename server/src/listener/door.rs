@@ -6,11 +6,14 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::fd::RawFd;
 use std::panic::RefUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use parking_lot::Mutex;
 use slog::{Drain, Logger, Never, OwnedKVList, Record, SendSyncRefUnwindSafeDrain, o};
 use socket2::{SockFilter, SockRef};
+use tokio::sync::Notify;
+use tokio::time::timeout;
 
 use crate::listener::descriptors;
 
@@ -40,6 +43,8 @@ pub type Records = Arc<dyn SendSyncRefUnwindSafeDrain<Ok = (), Err = Never>>;
 #[derive(Default)]
 pub struct Door {
     state: Mutex<State>,
+    /// Notified if accepting has failed.
+    failed: Notify,
 }
 
 #[derive(Default)]
@@ -122,6 +127,7 @@ impl Door {
         let mut state = self.state.lock();
         let is_full = state.listener.as_ref().is_some_and(|it| it.try_clone().is_err());
         state.shut();
+        self.failed.notify_one();
         is_full
     }
 
@@ -156,6 +162,11 @@ impl Door {
         // A door that is stuck closes late what it could not keep out.
         let bound = if state.stuck.is_some() { state.places } else { most };
         (are_taken, clients.saturating_sub(bound))
+    }
+
+    /// Waits until accepting fails, or for that time.
+    pub async fn wait(&self, time: Duration) {
+        let _ = timeout(time, self.failed.notified()).await;
     }
 }
 

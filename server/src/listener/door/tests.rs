@@ -14,7 +14,7 @@ fn accepted_connections_inherit_tcp_nodelay() {
     };
     assert!(!is_set());
     let state = Mutex::new(State { end: FIRST_END, ..State::default() });
-    let door = Door { state };
+    let door = Door { state, ..Door::default() };
     door.guard(address).expect("a descriptor of this process");
     assert!(is_set());
 }
