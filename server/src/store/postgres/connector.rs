@@ -28,7 +28,7 @@ use crate::store::metrics::retried;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::schema;
 use crate::store::postgres::session::Session;
-use crate::store::postgres::url::{PostgresUrl, is_local};
+use crate::store::url::{PostgresUrl, is_local};
 
 /// How long one host may take. The driver's own time-out is only that of TCP, and a listener may
 /// accept and stay silent.

@@ -11,7 +11,6 @@ mod error;
 mod schema;
 mod session;
 mod tables;
-pub mod url;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -24,8 +23,7 @@ use crate::store::metrics::register_retries;
 use crate::store::postgres::connector::{Connector, Purpose, ReconnectingSession};
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::session::Session;
-use crate::store::postgres::url::PostgresUrl;
-use crate::store::url::StoreUrl;
+use crate::store::url::{PostgresUrl, StoreUrl};
 use crate::token::{StoredToken, TokenName};
 
 const OPEN: &str = "open the store";
