@@ -1,15 +1,9 @@
 //! Several hosts in one URL, and what changes on them.
 
-use plant_store_tests::postgres::{Cluster, Link, Session};
+use plant_store_tests::postgres::Link;
 use plant_store_tests::{Folder, Server, plant};
 
-/// A cluster with an empty database.
-fn with_plants() -> (Cluster, Session) {
-    let cluster = Cluster::start();
-    cluster.databases().create("plants");
-    let session = cluster.session("plants");
-    (cluster, session)
-}
+use super::scene::with_plants;
 
 fn start(ports: [u16; 2]) -> Server {
     let [one, other] = ports;
@@ -24,13 +18,13 @@ fn port_of(link: &Link) -> u16 {
 
 #[test]
 fn host_that_accepts_and_stays_silent_is_left_for_the_next_one() {
-    let (cluster, session) = with_plants();
+    let (cluster, _) = with_plants();
     let link = Link::to(&cluster);
     link.stall();
     let server = start([port_of(&link), cluster.port()]);
     server.create(&plant(1, "Ficus", None)).plant();
     // It is not tried first again.
-    session.execute(
+    cluster.session("plants").execute(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE application_name = 'plant-store'",
     );

@@ -3,7 +3,7 @@
 //! one line without the password, and the exit status is 1.
 
 use std::fs;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 use std::thread;
@@ -28,26 +28,17 @@ fn serve(url: &str) -> Starting {
 
 const SERVE: &str = "serve --listen 127.0.0.1:0";
 
-/// Where a server, which is being started, is to serve its metrics.
-fn metrics_address() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    listener.local_addr().expect("it has an address")
-}
-
-fn wait_for_metrics(metrics: SocketAddr) {
-    wait_until(|| TcpStream::connect(metrics).is_ok(), || "no metrics".into());
-}
-
 #[test]
 fn database_that_is_down_is_waited_for_and_the_service_listens_once_it_is_there() {
     let (cluster, url) = with_plants();
     cluster.stop(Mode::Fast);
-    let metrics = metrics_address();
+    let metrics = TcpListener::bind("127.0.0.1:0").expect("a port is free").local_addr();
+    let metrics = metrics.expect("it has an address");
     let server = thread::scope(|scope| {
         let address = metrics.to_string();
         let starting = serve(&url).with(&["--metrics", &address]);
         let starting = scope.spawn(|| starting.start());
-        wait_for_metrics(metrics);
+        wait_until(|| TcpStream::connect(metrics).is_ok(), || "no metrics".into());
         assert_eq!(get(metrics, "/live").status, 200);
         assert_eq!(get(metrics, "/ready").status, 503);
         assert!(!starting.is_finished());
@@ -238,12 +229,11 @@ fn tls_that_is_asked_for_is_never_plain_text() {
     let connections = || cluster.log().matches("connection received").count();
     let folder = TempDir::new().expect("a temporary folder");
     let ours = root(&folder, "ours.pem", &Authority::new());
-    for (url, ca) in [(format!("{url}?sslmode=require"), ""), (url.clone(), "given")] {
+    let required = format!("{url}?sslmode=require");
+    for (url, ca) in [(&required, ""), (&url, &*format!(" --store-ca {ours}"))] {
         for command in [SERVE, "export"] {
-            let command =
-                if ca.is_empty() { command.into() } else { format!("{command} --store-ca {ours}") };
             let before = connections();
-            let said = refusal(&url, &command, &[]);
+            let said = refusal(url, &format!("{command}{ca}"), &[]);
             assert!(said.contains("server does not support TLS"), "{said}");
             assert_eq!(connections() - before, 1, "{command}");
         }

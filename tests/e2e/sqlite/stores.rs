@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader};
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 use std::process::Stdio;
+use std::thread;
 
 use nix::sys::signal::Signal;
 use nix::unistd::geteuid;
@@ -188,42 +188,29 @@ fn wal_left_by_a_crash_stays_when_a_command_reads_the_store() {
     assert!(String::from_utf8_lossy(&listed).contains("ci"));
 }
 
-/// One of them creates the store, and one serves it.
+/// One of them creates the store, and serves it.
 #[test]
 fn of_servers_that_start_together_one_serves_and_the_others_are_refused() {
     let folder = TempDir::new().expect("a temporary folder");
-    let servers: Vec<_> = (0..8)
-        .map(|_| {
-            let mut command = binary_in(folder.path());
-            command.arg("serve");
-            command.stdout(Stdio::piped()).stderr(Stdio::piped());
-            command.spawn().expect("the binary starts")
-        })
-        .collect();
-    let (mut serving, mut refused) = (Vec::new(), Vec::new());
-    for mut server in servers {
-        let mut line = String::new();
-        let stdout = server.stdout.as_mut().expect("standard output is piped");
-        BufReader::new(stdout).read_line(&mut line).expect("standard output is text");
-        match line.starts_with("plant-store listening on ") {
-            true => serving.push(server),
-            false => refused.push(server.wait_with_output().expect("the server ends")),
-        }
-    }
+    let start = || Launched::start(binary_in(folder.path()).arg("serve").stderr(Stdio::null()));
+    let mut serving: Vec<_> = thread::scope(|scope| {
+        let servers: Vec<_> = (0..8).map(|_| scope.spawn(start)).collect();
+        servers
+            .into_iter()
+            .filter_map(|server| server.join().expect("it was started").ok())
+            .collect()
+    });
     let [server] = &mut serving[..] else { panic!("{} servers serve", serving.len()) };
-    let named = "plant-store: sqlite:plant-store.db is served by another process already; stop \
-                 that one first, or choose another store\n";
-    for output in refused {
-        assert_eq!(output.status.code(), Some(1));
-        assert_eq!(String::from_utf8_lossy(&output.stderr), named);
-    }
+    let (status, said) = failure(binary_in(folder.path()).arg("serve"));
+    let expected = "plant-store: sqlite:plant-store.db is served by another process already; stop \
+                    that one first, or choose another store";
+    assert_eq!((status, said.trim_end()), (Some(1), expected));
     let listed = run(folder.path(), &["token", "list", "--json"]).stdout;
     let tokens: Vec<serde_json::Value> = serde_json::from_slice(&listed).expect("an array");
     assert_eq!(tokens.len(), 1);
 
-    server.kill().expect("the process is ours");
-    server.wait().expect("the process can be waited for");
-    let mut next = Launched::start(binary_in(folder.path()).arg("serve"));
-    let next = next.as_mut().expect("the lock has ended with its process");
+    server.process.kill().expect("the process is ours");
+    server.process.wait().expect("the process can be waited for");
+    let mut next = start().expect("the lock has ended with its process");
     next.process.kill().expect("the process is ours");
 }

@@ -78,7 +78,7 @@ impl Connector {
     /// A new session. Tries the host of the last one first, and then the next ones. Bound to the
     /// runtime that it is made on.
     pub async fn connect(&self) -> Result<Session, PostgresError> {
-        let (first, mut failed) = (self.last.load(Relaxed), PostgresError::Timeout);
+        let (first, mut failed, mut said) = (self.last.load(Relaxed), None, Vec::new());
         for at in (first..self.hosts.len()).chain(0..first) {
             let mut host = self.hosts[at].clone();
             if self.purpose != Purpose::Read {
@@ -93,12 +93,14 @@ impl Connector {
                     }
                     return Ok(session);
                 }
-                // One host that may come back soon is enough to wait for.
-                Err(error) if at == first || error.passes_soon() => failed = error,
-                Err(_) => {}
+                Err(error) => {
+                    said.push(error.to_string());
+                    // One host that may come back soon is enough to wait for.
+                    failed = failed.filter(PostgresError::passes_soon).or(Some(error));
+                }
             }
         }
-        Err(failed)
+        Err(PostgresError::NoHost(said.join("; "), failed.unwrap_or(PostgresError::Timeout).into()))
     }
 }
 

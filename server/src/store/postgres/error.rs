@@ -36,6 +36,9 @@ pub enum PostgresError {
     /// The database holds no store of this release, or no such token.
     #[error("{0}")]
     Refused(Box<StoreError>),
+    /// No host took the connection: what each says, and the error of one of them.
+    #[error("{0}")]
+    NoHost(String, Box<Self>),
     /// A plant whose id was taken is not there.
     #[error("a plant was removed from the store")]
     Removed,
@@ -76,6 +79,7 @@ impl PostgresError {
     fn code(&self) -> Option<&str> {
         match self {
             Self::Driver(error) => error.code().map(SqlState::code),
+            Self::NoHost(_, error) => error.code(),
             _ => None,
         }
     }
@@ -93,7 +97,7 @@ impl PostgresError {
             (_, Some("40001")) => "serialization",
             (_, Some("40P01")) => "deadlock",
             (_, Some("25006")) => "read_only",
-            (Self::Driver(_), None) => "connection",
+            (Self::Driver(_) | Self::NoHost(..), None) => "connection",
             _ if self.is_of(&["08", "57"]) => "connection",
             _ => "other",
         }
@@ -110,6 +114,7 @@ impl PostgresError {
         match self {
             Self::Timeout | Self::Warned(_) | Self::Removed => true,
             Self::Unfit(_) | Self::Refused(_) => false,
+            Self::NoHost(_, error) => error.passes_soon(),
             Self::Driver(error) if error.code().is_none() => is_of_the_network(error),
             Self::Driver(_) => self.is_of(&PASSING),
         }
