@@ -1,21 +1,18 @@
 //! Which connections are counted, closed and accepted. The service decides by both addresses of a
 //! connection, and by its age.
 
+use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use nix::errno::Errno;
-use nix::sys::socket::sockopt::{Linger, ReuseAddr};
-use nix::sys::socket::{
-    AddressFamily, SockFlag, SockType, SockaddrIn, bind, connect, setsockopt, socket,
-};
-use plant_store_tests::{Connection, Server, plant, wait_until};
+use plant_store_tests::{Connection, Server, plant};
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpSocket;
 
-use crate::metrics::{metrics_address, scrape, series};
+use crate::metrics::{scrape, series};
 
 /// How long a client of a crowd waits for something before it looks whether the crowd is over.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -40,7 +37,7 @@ impl Crowd {
                     patience.expect("a time-out can be set");
                     while !is_over.load(Relaxed)
                         && (connection.peek(&mut [0]))
-                            .is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+                            .is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
                     {
                     }
                 }
@@ -77,25 +74,18 @@ pub fn count(operators: SocketAddr) -> usize {
 }
 
 /// A connection from that address, whose end resets it.
-fn connection(from: SocketAddr, to: SocketAddr) -> TcpStream {
-    let address = |it: SocketAddr| match it {
-        SocketAddr::V4(it) => SockaddrIn::from(it),
-        SocketAddr::V6(_) => panic!("the tests use IPv4"),
-    };
-    let socket: OwnedFd =
-        socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)
-            .expect("a socket");
-    let no_linger = nix::libc::linger { l_onoff: 1, l_linger: 0 };
-    setsockopt(&socket, Linger, &no_linger).expect("an option of sockets");
-    setsockopt(&socket, ReuseAddr, &true).expect("an option of sockets");
-    bind(socket.as_raw_fd(), &address(from)).expect("the port is free");
-    // A process that another test starts has the last connection open until its exec.
-    let is_free = || match connect(socket.as_raw_fd(), &address(to)) {
-        Err(Errno::EADDRNOTAVAIL) => false,
-        connected => connected.map(|()| true).expect("the server listens"),
-    };
-    wait_until(is_free, || format!("no connection from {from} to {to}"));
-    TcpStream::from(socket)
+async fn connection(from: SocketAddr, to: SocketAddr) -> tokio::net::TcpStream {
+    loop {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.set_zero_linger().expect("an option of sockets");
+        socket.set_reuseaddr(true).expect("an option of sockets");
+        socket.bind(from).expect("the port is free");
+        match socket.connect(to).await {
+            // A process that another test starts has the last connection open until its exec.
+            Err(error) if error.kind() == ErrorKind::AddrNotAvailable => {}
+            connected => return connected.expect("the server listens"),
+        }
+    }
 }
 
 fn local(last: u8, port: u16) -> SocketAddr {
@@ -108,31 +98,18 @@ fn free_port() -> u16 {
     listener.local_addr().expect("it is bound").port()
 }
 
-#[test]
-fn new_connection_from_a_port_that_was_just_used_has_its_own_idle_time() {
+#[tokio::test]
+async fn new_connection_from_a_port_that_was_just_used_has_its_own_idle_time() {
     const IDLE: Duration = Duration::from_secs(1);
     let server = Server::starting().with(&["--idle-timeout", "1s"]).start();
     let from = local(1, free_port());
-    for _ in 0..2 {
-        let first = connection(from, server.address);
-        // It is closed after its time.
-        assert_eq!(first.peek(&mut [0]).expect("the end"), 0);
-        drop(first);
+    for _ in 0..3 {
         let begin = Instant::now();
-        let second = connection(from, server.address);
-        assert_eq!(second.peek(&mut [0]).expect("the end"), 0);
+        let mut silent = connection(from, server.address).await;
+        // It is closed after its time.
+        assert_eq!(silent.read(&mut [0]).await.expect("the end"), 0);
         assert!(begin.elapsed() >= IDLE, "closed after {:?}", begin.elapsed());
     }
-}
-
-#[test]
-fn connections_from_one_port_to_two_addresses_of_the_service_are_two() {
-    let flags = ["--metrics", "127.0.0.1:0", "--listen", "0.0.0.0:0"];
-    let server = Server::starting().with(&flags).start();
-    let (port, operators) = (server.address.port(), metrics_address(&server));
-    let from = local(1, free_port());
-    let _both = [1, 2].map(|last| connection(from, local(last, port)));
-    server.wait_until("two connections", || count(operators) == 2);
 }
 
 #[test]

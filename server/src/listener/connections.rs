@@ -15,8 +15,8 @@ use foldhash::{HashMap, HashSet};
 use metrics::{Gauge, describe_gauge, gauge};
 use nix::sys::socket::{Shutdown, shutdown};
 use parking_lot::Mutex;
-use rustix::net::sockopt::socket_cookie;
 use slog::{Logger, warn};
+use tokio::task::spawn_blocking;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
@@ -49,10 +49,19 @@ pub struct Connections {
     count: Gauge,
 }
 
+/// The connection of a client, and its requests.
 struct Requests {
     unanswered: usize,
-    /// When the last one came or was answered.
+    /// When the connection was first seen, or the last request came or was answered.
     last: Instant,
+    /// Whether a look has found the connection.
+    is_seen: bool,
+}
+
+impl Default for Requests {
+    fn default() -> Self {
+        Self { unanswered: 0, last: Instant::now(), is_seen: false }
+    }
 }
 
 /// A request that is not answered yet.
@@ -61,10 +70,6 @@ pub struct InFlight {
     client: SocketAddr,
     _request: TaskTrackerToken,
 }
-
-/// When each connection was first seen, by its cookie. No other socket ever has the same cookie
-/// (socket(7), `SO_COOKIE`).
-type Seen = HashMap<u64, Instant>;
 
 impl Connections {
     /// No connections yet. Registers the metrics.
@@ -76,8 +81,7 @@ impl Connections {
 
     /// A request has come from that client. It is in flight until this is dropped.
     pub fn request(self: &Arc<Self>, client: SocketAddr) -> InFlight {
-        let none = Requests { unanswered: 0, last: Instant::now() };
-        self.requests.lock().entry(client).or_insert(none).unanswered += 1;
+        self.requests.lock().entry(client).or_default().unanswered += 1;
         InFlight { connections: Arc::clone(self), client, _request: self.unanswered.token() }
     }
 
@@ -100,17 +104,16 @@ impl Connections {
             warn!(log, "{STUCK}"; "cause" => cause);
         }
         let pause = LOOK.min(idle_timeout / 4).max(LOOK / 100);
-        let (mut seen, mut last_shut) = (Seen::default(), None::<Instant>);
+        let mut last_shut = None::<Instant>;
         loop {
             let (connections, begin) = (Arc::clone(self), Instant::now());
             // A few system calls for each descriptor.
-            let look = move || connections.look(&seen, idle_timeout);
-            let are_taken;
-            (seen, are_taken) = tokio::task::spawn_blocking(look).await.unwrap_or_default();
+            let look = spawn_blocking(move || connections.look(idle_timeout));
+            let (count, are_taken) = look.await.unwrap_or_default();
             if are_taken {
                 if last_shut.is_none_or(|last| last.elapsed() > CALM) {
                     warn!(log, "connection limit reached; new connections wait";
-                        "connections" => seen.len());
+                        "connections" => count);
                 }
                 last_shut = Some(Instant::now());
             }
@@ -120,50 +123,48 @@ impl Connections {
         }
     }
 
-    /// Returns the connections that there are, and whether all places are taken.
-    fn look(&self, last_seen: &Seen, idle_timeout: Duration) -> (Seen, bool) {
-        let Some((listener, duplicator, end)) = self.door.listener() else {
-            return Default::default();
-        };
+    /// Returns how many connections there are, and whether all places are taken.
+    fn look(&self, idle_timeout: Duration) -> (usize, bool) {
+        let Some((listener, end)) = self.door.listener() else { return (0, false) };
         let open: Vec<_> = descriptors::open(end).collect();
         let used: Vec<_> = open.iter().map(|(number, _)| *number).collect();
-        let is_of_listener = |own: Option<SocketAddr>| own.is_some_and(|own| is_of(listener, own));
-        let sockets = open.into_iter().filter(|(_, own)| is_of_listener(*own));
+        let sockets =
+            open.into_iter().filter(|(_, own)| own.is_some_and(|own| is_of(listener, own)));
         let sockets: Vec<_> = sockets.map(|(number, _)| number).collect();
         // Two are the listener's, Dropshot's and the door's.
         let count = sockets.len().saturating_sub(2);
         self.count.set(u32::try_from(count).unwrap_or(u32::MAX));
         let (are_taken, mut excess) = self.door.count(&used, count);
 
-        let (mut seen, mut clients) = (Seen::default(), HashSet::default());
+        let mut clients = HashSet::default();
         for number in sockets {
-            // Owned first, so that all questions are about the same socket.
-            let Ok(socket) = duplicator.duplicate(number) else { continue };
-            let Some((own, client)) = descriptors::ends(&socket) else { continue };
-            let Ok(cookie) = socket_cookie(&socket) else { continue };
-            if !is_of(listener, own) {
-                continue;
-            }
-            let known = last_seen.get(&cookie);
-            let is_excess = known.is_none() && excess > 0;
-            excess -= usize::from(is_excess);
-            let since = known.copied().unwrap_or_else(Instant::now);
-            seen.insert(cookie, since);
+            let ends = descriptors::ends(number);
+            let Some((_, client)) = ends.filter(|(own, _)| is_of(listener, *own)) else { continue };
             clients.insert(client);
-            let is_over = |since: Instant| since.elapsed() >= idle_timeout;
-            let is_quiet = |it: &Requests| it.unanswered == 0 && is_over(it.last);
             // No request can come while they are locked. Two connections from one port, to two
             // addresses of this machine, are idle together.
-            let requests = self.requests.lock();
-            let is_idle = is_over(since) && requests.get(&client).is_none_or(is_quiet);
-            if is_idle || is_excess {
-                // An error says that it is closed already.
+            let mut requests = self.requests.lock();
+            let it = requests.entry(client).or_default();
+            let is_excess = excess > 0 && !it.is_seen;
+            excess -= usize::from(is_excess);
+            it.is_seen = true;
+            let is_idle = it.unanswered == 0 && it.last.elapsed() >= idle_timeout;
+            // Owned first, so that it is the same socket that is asked and shut down. An error says
+            // that it is closed already.
+            if (is_idle || is_excess)
+                && let Ok(socket) = descriptors::duplicate(number)
+                && descriptors::ends(socket.as_raw_fd()) == ends
+            {
                 let _ = shutdown(socket.as_raw_fd(), Shutdown::Both);
+                if is_idle {
+                    // The next connection from that port has a time of its own.
+                    requests.remove(&client);
+                }
             }
         }
         // A request whose connection is gone ends itself.
         self.requests.lock().retain(|client, it| it.unanswered > 0 || clients.contains(client));
-        (seen, are_taken)
+        (count, are_taken)
     }
 }
 

@@ -1,7 +1,5 @@
-//! The descriptors of this process, by their numbers.
-//!
-//! A number may belong to another file a moment later. So no code acts on a number. Code that owns
-//! a second descriptor of the file ([`Duplicator`]) can ask which file it is, and then act on it.
+//! The descriptors of this process, by their numbers. A number may belong to another file a moment
+//! later. So no code acts on a number, but on a second descriptor that it owns.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -26,10 +24,8 @@ pub fn open(end: RawFd) -> impl Iterator<Item = (RawFd, Option<SocketAddr>)> {
 }
 
 /// The addresses of both ends of a connected TCP socket: the local one and the peer's.
-pub fn ends(socket: &OwnedFd) -> Option<(SocketAddr, SocketAddr)> {
-    let number = socket.as_raw_fd();
-    let (own, other) = (getsockname(number).ok()?, getpeername(number).ok()?);
-    Some((address(&own)?, address(&other)?))
+pub fn ends(number: RawFd) -> Option<(SocketAddr, SocketAddr)> {
+    Some((address(&getsockname(number).ok()?)?, address(&getpeername(number).ok()?)?))
 }
 
 fn address(socket: &SockaddrStorage) -> Option<SocketAddr> {
@@ -37,35 +33,22 @@ fn address(socket: &SockaddrStorage) -> Option<SocketAddr> {
     v4.or_else(|| socket.as_sockaddr_in6().map(|it| SocketAddr::V6((*it).into())))
 }
 
-/// Makes second descriptors of files that others own.
-pub struct Duplicator {
-    sender: UnixDatagram,
-    receiver: UnixDatagram,
-}
-
-impl Duplicator {
-    /// Opens two descriptors.
-    pub fn new() -> io::Result<Self> {
-        let (sender, receiver) = UnixDatagram::pair()?;
-        Ok(Self { sender, receiver })
-    }
-
-    /// A descriptor of the file that has that number now. The number is sent in a message (unix(7),
-    /// `SCM_RIGHTS`), and the kernel gives the receiver a descriptor of the same file.
-    pub fn duplicate(&self, number: RawFd) -> io::Result<OwnedFd> {
-        let rights = [ControlMessage::ScmRights(&[number])];
-        let (sender, to_its_pair) = (self.sender.as_raw_fd(), None::<&()>);
-        sendmsg(sender, &[IoSlice::new(b"\0")], &rights, MsgFlags::empty(), to_its_pair)?;
-        let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
-        let mut messages = RecvAncillaryBuffer::new(&mut space);
-        let mut byte = [0];
-        let bytes = &mut [IoSliceMut::new(&mut byte)];
-        recvmsg(&self.receiver, bytes, &mut messages, RecvFlags::CMSG_CLOEXEC)?;
-        let mut rights = messages.drain().filter_map(|message| match message {
-            RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
-            _ => None,
-        });
-        // There is none if all descriptors are in use.
-        rights.next().ok_or_else(|| Errno::EMFILE.into())
-    }
+/// A second descriptor of the file that has that number now. The number is sent in a message (unix(7),
+/// `SCM_RIGHTS`), and the kernel gives the receiver a descriptor of the same file.
+pub fn duplicate(number: RawFd) -> io::Result<OwnedFd> {
+    let (sender, receiver) = UnixDatagram::pair()?;
+    let rights = [ControlMessage::ScmRights(&[number])];
+    let to_its_pair = None::<&()>;
+    sendmsg(sender.as_raw_fd(), &[IoSlice::new(b"\0")], &rights, MsgFlags::empty(), to_its_pair)?;
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
+    let mut messages = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    let bytes = &mut [IoSliceMut::new(&mut byte)];
+    recvmsg(&receiver, bytes, &mut messages, RecvFlags::CMSG_CLOEXEC)?;
+    let mut rights = messages.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
+        _ => None,
+    });
+    // There is none if all descriptors are in use.
+    rights.next().ok_or_else(|| Errno::EMFILE.into())
 }

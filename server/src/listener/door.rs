@@ -8,15 +8,14 @@ use std::panic::RefUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use parking_lot::Mutex;
-use slog::{Drain, KV, Key, Logger, Never, OwnedKVList, Record, SendSyncRefUnwindSafeDrain, o};
+use slog::{Drain, Logger, Never, OwnedKVList, Record, SendSyncRefUnwindSafeDrain, o};
 use socket2::{SockFilter, SockRef};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use crate::listener::descriptors::{self, Duplicator};
+use crate::listener::descriptors;
 
 /// How many descriptors are free for the service itself while the door is shut: enough for the
 /// connections of operators, and for a few files. A low hard limit is shared: clients get at least
@@ -27,7 +26,7 @@ const RESERVE: usize = 128;
 const FEW: usize = 4;
 
 /// What the service opens before its connections are first looked at: two listeners, two sessions
-/// on a database, and the two descriptors of the [`Duplicator`].
+/// on a database, and for a moment what duplicates a listener's descriptor.
 const AT_START: usize = 8;
 
 /// Every descriptor is lower than this before the limit is set.
@@ -52,7 +51,6 @@ pub struct Door {
 struct State {
     /// A second descriptor of Dropshot's listener, while it listens.
     listener: Option<TcpListener>,
-    duplicator: Option<Arc<Duplicator>>,
     /// Why the door cannot shut: the system refuses packet filters.
     stuck: Option<String>,
     is_shut: bool,
@@ -106,18 +104,16 @@ impl Door {
     /// client may take 40 ms for that. The first answer after the SETTINGS of HTTP/2, or after the
     /// tickets of TLS, took that long.
     pub fn guard(&self, listener: SocketAddr) -> io::Result<()> {
-        let duplicator = Duplicator::new()?;
         // Each connection has a higher number.
         let mut open = descriptors::open(self.state.lock().end);
         let listener = open.find(|(_, own)| *own == Some(listener));
         let (number, _) = listener.ok_or(io::ErrorKind::NotFound)?;
-        let listener = TcpListener::from(duplicator.duplicate(number)?);
+        let listener = TcpListener::from(descriptors::duplicate(number)?);
         let socket = SockRef::from(&listener);
         socket.set_tcp_nodelay(true)?;
         let tried = socket.attach_filter(&[DROP]).and_then(|()| socket.detach_filter());
         let mut state = self.state.lock();
-        state.stuck = tried.err().map(|cause| cause.to_string());
-        (state.listener, state.duplicator) = (Some(listener), Some(Arc::new(duplicator)));
+        (state.listener, state.stuck) = (Some(listener), tried.err().map(|it| it.to_string()));
         Ok(())
     }
 
@@ -126,18 +122,25 @@ impl Door {
         self.state.lock().stuck.clone()
     }
 
+    /// Shuts the door. Returns whether no descriptor is free.
+    fn accept_failed(&self) -> bool {
+        let mut state = self.state.lock();
+        let is_full = state.listener.as_ref().is_some_and(|it| it.try_clone().is_err());
+        state.shut();
+        self.failed.notify_one();
+        is_full
+    }
+
     /// Closes the second descriptor of the listener. Otherwise the socket would go on listening
     /// after Dropshot has closed its own descriptor.
     pub fn release(&self) {
         self.state.lock().listener = None;
     }
 
-    /// The address of the listener, if there is one, what duplicates the descriptors of its
-    /// connections, and a number that is above all of them.
-    pub fn listener(&self) -> Option<(SocketAddr, Arc<Duplicator>, RawFd)> {
+    /// The address of the listener, if there is one, and a number that is above all descriptors.
+    pub fn listener(&self) -> Option<(SocketAddr, RawFd)> {
         let state = self.state.lock();
-        let address = state.listener.as_ref()?.local_addr().ok()?;
-        Some((address, state.duplicator.clone()?, state.end))
+        Some((state.listener.as_ref()?.local_addr().ok()?, state.end))
     }
 
     /// Opens or shuts the door. `used` are the descriptors in use, in ascending order; `clients` of
@@ -154,8 +157,8 @@ impl Door {
         }
         let reserve = if state.is_shut { state.reserve } else { 0 };
         let most = state.places + FEW;
-        // A look needs one to ask about each connection.
-        state.leave((most + reserve).saturating_sub(clients).max(1), used);
+        // A look needs some to duplicate one.
+        state.leave((most + reserve).saturating_sub(clients).max(3), used);
         // A door that is stuck closes late what it could not keep out.
         let bound = if state.stuck.is_some() { state.places } else { most };
         (are_taken, clients.saturating_sub(bound))
@@ -219,32 +222,10 @@ impl Drain for AcceptErrors {
     type Err = Never;
 
     fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
-        if record.msg().as_str() != Some("accept error") {
-            return self.records.log(record, values);
-        }
-        // Nothing is accepted until this returns.
-        self.door.state.lock().shut();
-        self.door.failed.notify_one();
-        let mut cause = Cause::default();
-        let _ = record.kv().serialize(record, &mut cause);
-        // Dropshot repeats this ten times a second. The service says itself that all places are taken.
-        match cause.0 == io::Error::from(Errno::EMFILE).to_string() {
-            true => Ok(()),
-            false => self.records.log(record, values),
-        }
-    }
-}
-
-/// The text of a record's field `error`.
-#[derive(Default)]
-struct Cause(String);
-
-impl slog::Serializer for Cause {
-    fn emit_arguments(&mut self, key: Key, value: &std::fmt::Arguments<'_>) -> slog::Result {
-        if key.as_str() == "error" {
-            self.0 = value.to_string();
-        }
-        Ok(())
+        // Nothing is accepted until this returns. Dropshot repeats EMFILE ten times a second, and the
+        // service says itself that all places are taken.
+        let is_known = record.msg().as_str() == Some("accept error") && self.door.accept_failed();
+        if is_known { Ok(()) } else { self.records.log(record, values) }
     }
 }
 

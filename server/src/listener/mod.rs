@@ -5,14 +5,8 @@
 //! Dropshot 0.18 binds its listener itself, accepts in a task of its own, and keeps the connections
 //! (<https://github.com/oxidecomputer/dropshot/issues/726>). A program cannot give it a listener,
 //! and cannot see a connection before its first request. So this room asks the kernel about the
-//! descriptors of this process, and acts on the sockets themselves:
-//!
-//! | Dropshot lacks | what is done instead | in |
-//! | --- | --- | --- |
-//! | a bound on connections | the door shuts when all places are taken | [`door`] |
-//! | a time-out for a connection without a request | its socket is shut down | [`connections`] |
-//! | `TCP_NODELAY` | set on the listener's socket: those that it accepts inherit it | [`door`] |
-//! | a handle of its listener, and of a connection | a second descriptor of the socket | [`descriptors`] |
+//! [`descriptors`] of this process, and acts on the sockets themselves: the [`door`] shuts when all
+//! places are taken, and [`connections`] shuts down the socket of one that was idle for too long.
 //!
 //! # The bound
 //!
@@ -41,12 +35,9 @@
 //! service closed descriptors before it. Where the system refuses packet filters the door cannot
 //! shut: the log says so at the start, and that look is all that keeps the bound.
 //!
-//! # If a later Dropshot takes a listener
-//!
-//! Then delete this folder, and let `http::server` give it a listener that sets `TCP_NODELAY` and
-//! holds a permit of a semaphore for each connection that it accepts. What remains are the requests
-//! in flight, which a stop waits for ([`connections::InFlight`]), and a time-out in the stream of
-//! each connection.
+//! If a later Dropshot takes a listener, delete this folder: a listener of our own can set
+//! `TCP_NODELAY` and hold a permit of a semaphore for each connection. What remains are the requests
+//! in flight, which a stop waits for ([`connections::InFlight`]), and a time-out in each stream.
 
 pub mod connections;
 pub mod descriptors;

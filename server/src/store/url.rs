@@ -1,11 +1,15 @@
 //! Which store: the value of `--store`.
+//!
+//! A password must never be shown: not by `Display`, not by `Debug`, and not in an error.
 
 use std::env;
 use std::fmt;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use crate::store::postgres::url::PostgresUrl;
+use tokio_postgres::Config;
+use tokio_postgres::config::Host;
 
 /// Where a store is, and by which engine it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +85,60 @@ impl fmt::Display for StoreUrl {
             Self::Postgres(url) => url.fmt(f),
         }
     }
+}
+
+/// In front of the parameters of the URL, which take precedence: no call waits for minutes for a
+/// host that does not answer, or on a connection that is dead.
+const DEFAULTS: &str = "application_name=plant-store&connect_timeout=1&tcp_user_timeout=10\
+    &keepalives_idle=3&keepalives_interval=3&keepalives_retries=3";
+
+/// A database, as the driver reads its URL. The driver's `Debug` has no password either.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PostgresUrl {
+    /// Without a password and parameters.
+    shown: String,
+    /// What the driver reads for each host. If the driver tried them itself, one host that accepts
+    /// and stays silent would use up the time of all.
+    pub hosts: Vec<Config>,
+}
+
+impl PostgresUrl {
+    /// None if the text names no database.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (place, parameters) = text.split_once('?').unwrap_or((text, ""));
+        let (_, place) = place.split_once("://")?;
+        // As the driver reads it: the user ends at the first `@`.
+        let (user, place) = place.split_at(place.find('@').map_or(0, |at| at + 1));
+        let (hosts, database) = place.split_once('/')?;
+        let config = |host: &str| {
+            let config = format!("postgres://{user}{host}/{database}?{DEFAULTS}&{parameters}");
+            let config = config.parse::<Config>().ok()?;
+            let has_place = !config.get_hosts().is_empty() && !database.is_empty();
+            // The rest of a password.
+            let is_cut = host.contains('@') || database.contains(['@', '/']);
+            (has_place && !is_cut).then_some(config)
+        };
+        let name = user.split([':', '@']).next().filter(|name| !name.is_empty());
+        let name = name.map(|name| format!("{name}@")).unwrap_or_default();
+        let shown = format!("postgres://{name}{hosts}/{database}");
+        Some(Self { shown, hosts: hosts.split(',').map(config).collect::<Option<_>>()? })
+    }
+}
+
+impl fmt::Display for PostgresUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.shown)
+    }
+}
+
+/// Whether nothing leaves this machine.
+pub fn is_local(host: &Config) -> bool {
+    let is_loopback = |name: &str| name.parse().is_ok_and(|it: IpAddr| it.is_loopback());
+    let is_here = |host: &Host| match host {
+        Host::Tcp(name) => name == "localhost" || is_loopback(name),
+        Host::Unix(_) => true,
+    };
+    host.get_hosts().iter().all(is_here) && host.get_hostaddrs().iter().all(IpAddr::is_loopback)
 }
 
 #[cfg(test)]

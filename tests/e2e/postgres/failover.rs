@@ -5,7 +5,7 @@ use std::time::Duration;
 use plant_store_tests::postgres::Cluster;
 use plant_store_tests::{Folder, Server};
 
-use super::load::Load;
+use super::load::{Answer, Load, count};
 use super::scene::{ANSWERS, as_owner, create_database, rounds};
 
 /// How long a create may take: longer than a failover on a machine that has other work.
@@ -23,15 +23,12 @@ fn failover_under_load_loses_no_acknowledged_plant() {
         let server = Server::starting_in(Folder::over(&as_owner(&url)))
             .with(&["--store-timeout", &timeout])
             .start();
-        let mut load = Load::default();
-        let sent = load.run(&[&server], |progress| {
-            progress.wait_for_answers(ANSWERS);
+        let sent = Load::default().run("failover", &[&server], TIMEOUT, |progress| {
+            progress.wait_for(ANSWERS, Answer::Created);
             primary.kill();
             standby.promote();
-            progress.wait_for_answers(ANSWERS);
+            progress.wait_for(ANSWERS, Answer::Created);
         });
-        println!("failover: {sent}");
-        assert_eq!(sent.lost(), 0, "the server stays");
-        load.check(&server, &sent, TIMEOUT);
+        assert_eq!(count(&sent, Answer::Lost), 0, "the server stays");
     }
 }

@@ -3,13 +3,14 @@
 //! and afterwards the service goes on by itself.
 
 use std::path::Path;
+use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use plant_store_tests::postgres::{Cluster, Mode};
 use plant_store_tests::{amount, wait_until};
 
-use super::load::Sent;
+use super::load::{Answer, Progress, Sent};
 use super::scene::{ANSWERS, Scene, rounds};
 
 /// How long a create may take, in seconds: the default, but more if other tests run at the
@@ -18,26 +19,30 @@ fn timeout() -> usize {
     amount(20, 5)
 }
 
-fn assert_few_given_up(sent: &[Sent]) {
-    let given_up: usize = sent.iter().map(Sent::given_up).sum();
-    let all: usize = sent.iter().map(Sent::all).sum();
+/// A create that was refused after it had waited for the store is given up. If the database is away
+/// for two seconds, such as on a busy machine, others are refused at once: the tokens are too old.
+fn gives_up_few(what: &str, fault: impl Fn(&Scene, &Progress)) -> Scene {
+    let mut scene = Scene::start(timeout());
+    let rounds = (0..rounds()).map(|_| scene.round(what, &fault));
+    let sent: Sent = rounds.flatten().collect();
+    let has_waited = |(_, answer, time): &&(_, _, _)| {
+        *answer == Answer::Refused && *time > Duration::from_secs(1)
+    };
+    let (given_up, all) = (sent.iter().filter(has_waited).count(), sent.len());
     println!("{given_up} of {all} given up");
     assert!(given_up * 100 <= all, "{given_up} of {all} given up");
+    scene
 }
 
 /// On Citus, each node in turn.
 fn restart(what: &str, stop: impl Fn(&Cluster)) {
-    let mut scene = Scene::start(timeout());
-    let round = |_| {
-        scene.round(what, |scene, progress| {
-            for node in scene.cluster.nodes() {
-                stop(node);
-                node.start_again();
-                progress.wait_for_answers(ANSWERS);
-            }
-        })
-    };
-    assert_few_given_up(&(0..rounds()).map(round).collect::<Vec<_>>());
+    gives_up_few(what, |scene, progress| {
+        for node in scene.cluster.nodes() {
+            stop(node);
+            node.start_again();
+            progress.wait_for(ANSWERS, Answer::Created);
+        }
+    });
 }
 
 #[test]
@@ -53,32 +58,24 @@ pub fn sigkill_of_the_database_under_load_gives_up_at_most_one_create_in_a_hundr
 /// The server ends all other backends then, and recovers from its log.
 #[test]
 fn sigkill_of_a_backend_under_load_gives_up_at_most_one_create_in_a_hundred() {
-    let mut scene = Scene::start(timeout());
-    let round = |_| {
-        scene.round("SIGKILL of a backend", |scene, _| {
-            let backend = scene.cluster.databases().backends("plants")[0];
-            kill(Pid::from_raw(backend), Signal::SIGKILL).expect("the backend is there");
-            let process = Path::new("/proc").join(backend.to_string());
-            wait_until(|| !process.exists(), || "the backend stays".into());
-        })
-    };
-    assert_few_given_up(&(0..rounds()).map(round).collect::<Vec<_>>());
+    gives_up_few("SIGKILL of a backend", |scene, _| {
+        let backend = scene.cluster.databases().backends("plants")[0];
+        kill(Pid::from_raw(backend), Signal::SIGKILL).expect("the backend is there");
+        let process = Path::new("/proc").join(backend.to_string());
+        wait_until(|| !process.exists(), || "the backend stays".into());
+    });
 }
 
 #[test]
 fn terminated_backends_under_load_give_up_at_most_one_create_in_a_hundred() {
-    let mut scene = Scene::start(timeout());
-    let round = |_| {
-        scene.round("terminated backends", |scene, progress| {
-            for _ in 0..5 {
-                scene.cluster.session("postgres").execute(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                     WHERE application_name = 'plant-store'",
-                );
-                progress.wait_for_answers(ANSWERS / 10);
-            }
-        })
-    };
-    assert_few_given_up(&(0..rounds()).map(round).collect::<Vec<_>>());
+    let scene = gives_up_few("terminated backends", |scene, progress| {
+        for _ in 0..5 {
+            scene.cluster.session("postgres").execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                 WHERE application_name = 'plant-store'",
+            );
+            progress.wait_for(ANSWERS / 10, Answer::Created);
+        }
+    });
     assert!(scene.retries("connection") > 0, "the batches were repeated");
 }

@@ -1,9 +1,8 @@
 //! Clients that create plants while the database fails, and the check of the store after it.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,7 +19,7 @@ pub const SLACK: Duration = Duration::from_secs(2);
 
 /// What a client got for a plant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Answer {
+pub enum Answer {
     /// 200.
     Created,
     /// Error 409.
@@ -31,84 +30,32 @@ enum Answer {
     Lost,
 }
 
+/// The number of each plant, what a client got for it, and after what time.
+pub type Sent = Vec<(i64, Answer, Duration)>;
+
+/// How many creates got that answer.
+pub fn count(sent: &Sent, kind: Answer) -> usize {
+    sent.iter().filter(|(_, answer, _)| *answer == kind).count()
+}
+
 /// The answers that the clients have by now.
 #[derive(Default)]
 pub struct Progress {
-    created: AtomicUsize,
-    refused: AtomicUsize,
     is_over: AtomicBool,
-    sent: Mutex<Vec<(i64, Answer, Duration)>>,
+    sent: Mutex<Sent>,
 }
 
 impl Progress {
-    /// Waits until that many more creates are answered with 200.
-    pub fn wait_for_answers(&self, more: usize) {
-        wait_for(&self.created, more, "answers of 200");
+    /// Waits until that many more creates have that answer.
+    pub fn wait_for(&self, more: usize, answer: Answer) {
+        let count = || count(&self.sent.lock().expect("no client panicked"), answer);
+        let enough = count() + more;
+        wait_until(|| count() >= enough, || format!("too few answers: {answer:?}"));
     }
 
-    /// Waits until that many more creates are refused.
-    pub fn wait_for_refusals(&self, more: usize) {
-        wait_for(&self.refused, more, "refusals");
-    }
-
-    fn note(&self, number: i64, answer: Answer, time: Duration) {
-        self.sent.lock().expect("no client panicked").push((number, answer, time));
-        match answer {
-            Answer::Created => self.created.fetch_add(1, Relaxed),
-            Answer::Refused => self.refused.fetch_add(1, Relaxed),
-            Answer::Conflict | Answer::Lost => 0,
-        };
-    }
-}
-
-fn wait_for(count: &AtomicUsize, more: usize, what: &str) {
-    let enough = count.load(Relaxed) + more;
-    wait_until(|| count.load(Relaxed) >= enough, || format!("too few {what}"));
-}
-
-/// What became of the creates of one run.
-pub struct Sent {
-    answers: Vec<(i64, Answer, Duration)>,
-}
-
-impl Sent {
-    /// How many creates got 200, 409, 503, and no answer.
-    fn counts(&self) -> [usize; 4] {
-        [Answer::Created, Answer::Conflict, Answer::Refused, Answer::Lost]
-            .map(|kind| self.answers.iter().filter(|(_, answer, _)| *answer == kind).count())
-    }
-
-    pub fn refused(&self) -> usize {
-        self.counts()[2]
-    }
-
-    /// How many creates were refused after they had waited for the store. If the database is away for
-    /// two seconds, such as on a busy machine, others are refused at once: the tokens are too old.
-    pub fn given_up(&self) -> usize {
-        let has_waited = |(_, answer, time): &&(i64, Answer, Duration)| {
-            *answer == Answer::Refused && *time > Duration::from_secs(1)
-        };
-        self.answers.iter().filter(has_waited).count()
-    }
-
-    pub fn lost(&self) -> usize {
-        self.counts()[3]
-    }
-
-    pub fn all(&self) -> usize {
-        self.answers.len()
-    }
-}
-
-impl fmt::Display for Sent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [created, conflicts, refused, lost] = self.counts();
-        let longest = self.answers.iter().map(|(_, _, time)| *time).max().unwrap_or_default();
-        write!(
-            f,
-            "200: {created}, 409: {conflicts}, 503: {refused}, unanswered: {lost}; the longest \
-             took {longest:.1?}"
-        )
+    fn note(&self, number: i64, answer: Answer, begun: Instant) {
+        let sent = (number, answer, begun.elapsed());
+        self.sent.lock().expect("no client panicked").push(sent);
     }
 }
 
@@ -121,12 +68,19 @@ pub struct Load {
 
 impl Load {
     /// Has many clients create plants at these servers, in turn, for as long as `meanwhile` runs.
-    /// A client whose server is gone goes on with the next one, and begins with the same plant.
-    pub fn run(&self, servers: &[&Server], meanwhile: impl FnOnce(&Progress)) -> Sent {
-        let progress = &Progress::default();
+    /// A client whose server is gone goes on with the next one, and begins with the same plant. Then
+    /// the last server and the store are checked; a server answers within `deadline`.
+    pub fn run(
+        &mut self,
+        what: &str,
+        servers: &[&Server],
+        deadline: Duration,
+        meanwhile: impl FnOnce(&Progress),
+    ) -> Sent {
+        let (progress, load) = (&Progress::default(), &*self);
         thread::scope(|scope| {
             let clients: Vec<_> = (0..CLIENTS)
-                .map(|client| scope.spawn(move || self.send(servers, client, progress)))
+                .map(|client| scope.spawn(move || load.send(servers, client, progress)))
                 .collect();
             let over = OnDrop(&progress.is_over);
             meanwhile(progress);
@@ -135,8 +89,20 @@ impl Load {
                 client.join().expect("the client ran");
             }
         });
-        let mut sent = progress.sent.lock().expect("no client panicked");
-        Sent { answers: std::mem::take(&mut sent) }
+        let sent = std::mem::take(&mut *progress.sent.lock().expect("no client panicked"));
+        let [created, conflicts, refused, lost] =
+            [Answer::Created, Answer::Conflict, Answer::Refused, Answer::Lost]
+                .map(|kind| count(&sent, kind));
+        let longest = sent.iter().map(|(_, _, time)| *time).max().unwrap_or_default();
+        println!(
+            "{what}: 200: {created}, 409: {conflicts}, 503: {refused}, unanswered: {lost}; the \
+             longest took {longest:.1?}"
+        );
+        let server = servers[servers.len() - 1];
+        assert!(longest < deadline + SLACK, "late; log:\n{}", server.log());
+        self.check(server, &sent);
+        self.send_again(server, &sent);
+        sent
     }
 
     fn send(&self, servers: &[&Server], client: usize, progress: &Progress) {
@@ -144,15 +110,15 @@ impl Load {
         let mut connection = servers[at].connect();
         while !progress.is_over.load(Relaxed) {
             let number = self.next.fetch_add(1, Relaxed);
-            let sent = Instant::now();
+            let begun = Instant::now();
             let mut answer = create(servers[at], &mut connection, number);
             if answer == Answer::Lost && servers.len() > 1 {
-                progress.note(number, answer, sent.elapsed());
+                progress.note(number, answer, begun);
                 at = (at + 1) % servers.len();
                 connection = servers[at].connect();
                 answer = create(servers[at], &mut connection, number);
             }
-            progress.note(number, answer, sent.elapsed());
+            progress.note(number, answer, begun);
             if answer == Answer::Lost {
                 return;
             }
@@ -160,18 +126,15 @@ impl Load {
     }
 
     /// The store holds every plant that was answered with 200 as it was sent, and none that was not
-    /// sent. No answer was late: a server answers within `deadline`. Then every plant that was not
-    /// answered with 200 or 409 is sent again, and is.
-    pub fn check(&mut self, server: &Server, sent: &Sent, deadline: Duration) {
-        let late: Vec<_> =
-            sent.answers.iter().filter(|(_, _, time)| *time > deadline + SLACK).collect();
-        assert!(late.is_empty(), "late: {late:?}; log:\n{}", server.log());
-        let stored = stored(server);
+    /// sent.
+    fn check(&mut self, server: &Server, sent: &Sent) {
+        let stored: BTreeMap<_, _> =
+            server.export().into_iter().map(|(id, plant)| (id, json(&plant))).collect();
         let mut possible = std::mem::take(&mut self.kept);
         for (id, body) in &possible {
             assert_eq!(stored.get(id), Some(body), "{id} was there before");
         }
-        for (number, answer, _) in &sent.answers {
+        for (number, answer, _) in sent {
             let (id, body) = plant(*number);
             let found = stored.get(&id);
             let is_this = found == Some(&body);
@@ -189,15 +152,13 @@ impl Load {
         let strangers: Vec<_> = stored.keys().filter(|id| !possible.contains_key(id)).collect();
         assert!(strangers.is_empty(), "never sent: {strangers:?}");
         self.kept = stored;
-        self.send_again(server, sent);
     }
 
+    /// Every plant that was not answered with 200 or 409 is sent again, and is.
     fn send_again(&mut self, server: &Server, sent: &Sent) {
         let mut connection = server.connect();
-        for (number, answer, _) in &sent.answers {
-            if matches!(answer, Answer::Created | Answer::Conflict) {
-                continue;
-            }
+        let is_open = |answer| matches!(answer, Answer::Refused | Answer::Lost);
+        for (number, ..) in sent.iter().filter(|(_, answer, _)| is_open(*answer)) {
             // The database is there again, but the service may still have to notice it.
             let mut again = Answer::Refused;
             server.wait_until("a create is taken", || {
@@ -224,11 +185,6 @@ fn plant(number: i64) -> (i64, String) {
 
 fn json(plant: &NewPlant) -> String {
     serde_json::to_string(plant).expect("a plant is JSON")
-}
-
-/// Everything in the store.
-fn stored(server: &Server) -> BTreeMap<i64, String> {
-    server.export().into_iter().map(|(id, plant)| (id, json(&plant))).collect()
 }
 
 fn create(server: &Server, connection: &mut Connection, number: i64) -> Answer {

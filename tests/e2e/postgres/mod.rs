@@ -2,7 +2,6 @@
 
 mod citus;
 mod contents;
-mod crowds;
 mod failover;
 mod faults;
 mod hosts;

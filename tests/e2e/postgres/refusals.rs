@@ -11,7 +11,7 @@ use plant_store_tests::plant;
 use plant_store_tests::postgres::{Cluster, Cut, Mode};
 use tempfile::TempDir;
 
-use super::load::{Progress, SLACK};
+use super::load::{Answer, Progress, SLACK};
 use super::scene::{Scene, create_database, rounds};
 
 /// How long a create may take, in seconds.
@@ -29,40 +29,22 @@ fn refuse_on(scene: &mut Scene, what: &str, begin: impl Fn(&Scene), end: impl Fn
     for _ in 0..rounds() {
         scene.round(what, |scene, progress: &Progress| {
             begin(scene);
-            progress.wait_for_refusals(REFUSALS);
+            progress.wait_for(REFUSALS, Answer::Refused);
             end(scene);
         });
     }
 }
 
 #[test]
-fn database_that_is_down_is_503_until_it_is_there() {
-    refuse("down", |scene| scene.cluster.stop(Mode::Fast), |scene| scene.cluster.start_again());
-}
-
-#[test]
-fn reset_connections_are_503_until_there_are_new_ones() {
-    refuse("RST", |scene| scene.link.cut(Cut::Reset), |scene| scene.link.go_on());
-}
-
-#[test]
-fn closed_connections_are_503_until_there_are_new_ones() {
-    refuse("FIN", |scene| scene.link.cut(Cut::Close), |scene| scene.link.go_on());
-}
-
-#[test]
-fn network_that_swallows_packets_is_503_by_the_deadline() {
-    refuse("stall", |scene| scene.link.stall(), |scene| scene.link.go_on());
-}
-
-#[test]
-fn read_only_database_is_503_until_it_takes_writes() {
+fn database_that_is_away_or_takes_no_writes_is_503_by_the_deadline_until_it_does() {
+    let scene = &mut Scene::start(TIMEOUT);
+    let stop = |scene: &Scene| scene.cluster.stop(Mode::Fast);
+    refuse_on(scene, "down", stop, |scene| scene.cluster.start_again());
+    refuse_on(scene, "RST", |scene| scene.link.cut(Cut::Reset), |scene| scene.link.go_on());
+    refuse_on(scene, "FIN", |scene| scene.link.cut(Cut::Close), |scene| scene.link.go_on());
+    refuse_on(scene, "stall", |scene| scene.link.stall(), |scene| scene.link.go_on());
     let set = |scene: &Scene, value| scene.cluster.set("default_transaction_read_only", value);
-    refuse("read-only", |scene| set(scene, "on"), |scene| set(scene, "off"));
-}
-
-#[test]
-fn too_many_connections_are_503_until_there_is_one() {
+    refuse_on(scene, "read-only", |scene| set(scene, "on"), |scene| set(scene, "off"));
     let limit = |scene: &Scene, connections| {
         let session = scene.cluster.session("postgres");
         session.execute(&format!("ALTER ROLE plants CONNECTION LIMIT {connections}"));
@@ -70,7 +52,14 @@ fn too_many_connections_are_503_until_there_is_one() {
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'plants'",
         );
     };
-    refuse("connections", |scene| limit(scene, 0), |scene| limit(scene, -1));
+    refuse_on(scene, "connections", |scene| limit(scene, 0), |scene| limit(scene, -1));
+    // An error without a code, such as one of an extension while the server stops.
+    let execute = |scene: &Scene, statements| scene.cluster.session("plants").execute(statements);
+    let fail = "CREATE FUNCTION fail() RETURNS boolean LANGUAGE plpgsql AS
+            $$ BEGIN RAISE 'no code' USING ERRCODE = 'XX000'; END $$;
+        ALTER TABLE plants ADD CONSTRAINT fails CHECK (fail()) NOT VALID";
+    let mend = |scene: &Scene| execute(scene, "DROP FUNCTION fail CASCADE");
+    refuse_on(scene, "XX000", |scene| execute(scene, fail), mend);
 }
 
 /// On Citus, one of its workers.
@@ -80,24 +69,6 @@ pub fn database_that_does_not_sync_is_503_until_it_does() {
         scene.cluster.nodes().last().expect("itself").set("fsync", value);
     };
     refuse("fsync", |scene| set(scene, "off"), |scene| set(scene, "on"));
-}
-
-/// Such as one of an extension while the server stops.
-#[test]
-fn error_without_a_code_is_503_until_it_passes() {
-    let execute = |scene: &Scene, statements| scene.cluster.session("plants").execute(statements);
-    refuse(
-        "XX000",
-        |scene| {
-            execute(
-                scene,
-                "CREATE FUNCTION fail() RETURNS boolean LANGUAGE plpgsql AS
-                    $$ BEGIN RAISE 'no code' USING ERRCODE = 'XX000'; END $$;
-                ALTER TABLE plants ADD CONSTRAINT fails CHECK (fail()) NOT VALID",
-            );
-        },
-        |scene| execute(scene, "DROP FUNCTION fail CASCADE"),
-    );
 }
 
 /// A folder with `full_disk.c` as a library, which the user of PostgreSQL may use.

@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use plant_store_tests::postgres::{Cluster, Link, Session};
 use plant_store_tests::{Folder, Server, amount, failure, wait_until};
 
-use super::load::{Load, Progress, Sent};
+use super::load::{Answer, Load, Progress, Sent, count};
 use crate::metrics::{metrics_address, scrape, series};
 
 /// How many answers come before a fault, and after it.
@@ -52,26 +52,22 @@ impl Scene {
 
     /// Has the fault happen under load, and checks the store after it.
     pub fn round(&mut self, what: &str, fault: impl FnOnce(&Self, &Progress)) -> Sent {
-        let sent = self.load.run(&[&self.server], |progress| {
-            progress.wait_for_answers(ANSWERS);
+        let mut load = std::mem::take(&mut self.load);
+        let sent = load.run(what, &[&self.server], self.timeout, |progress| {
+            progress.wait_for(ANSWERS, Answer::Created);
             fault(self, progress);
-            progress.wait_for_answers(ANSWERS);
+            progress.wait_for(ANSWERS, Answer::Created);
         });
-        println!("{what}: {sent}");
-        assert_eq!(sent.lost(), 0, "the server stays");
-        self.load.check(&self.server, &sent, self.timeout);
+        assert_eq!(count(&sent, Answer::Lost), 0, "the server stays");
+        self.load = load;
         sent
     }
 
     /// How often the service has repeated something for that cause.
     pub fn retries(&self, cause: &str) -> u64 {
-        self.metric(&format!("plant_store_database_retries_total{{cause=\"{cause}\"}}"))
-    }
-
-    /// The value of a series; 0 if it is not there.
-    pub fn metric(&self, name: &str) -> u64 {
+        let name = format!("plant_store_database_retries_total{{cause=\"{cause}\"}}");
         let scrape = scrape(self.metrics);
-        series(&scrape).get(name).map_or(0, |count| count.parse().expect("a count"))
+        series(&scrape).get(name.as_str()).map_or(0, |count| count.parse().expect("a count"))
     }
 }
 

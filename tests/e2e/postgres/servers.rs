@@ -1,19 +1,15 @@
 //! Several servers on one database answer as one server would.
 
 use std::process::Stdio;
-use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
-use plant_store_launcher::{Launched, token};
+use nix::sys::signal::Signal;
+use plant_store_launcher::Launched;
 use plant_store_tests::postgres::Cluster;
-use plant_store_tests::{
-    Connection, EVENT_TIMEOUT, Folder, Server, Starting, amount, bearer, plant, post, wait_until,
-};
+use plant_store_tests::{Connection, Folder, Server, Starting, amount, bearer, plant, post};
 
-use super::load::Load;
+use super::load::{Answer, Load, count};
 use super::scene::{ANSWERS, Paused, as_owner, create_database, rounds};
 
 /// How long a create may take.
@@ -32,14 +28,13 @@ fn two() -> (Cluster, [Server; 2]) {
 
 #[test]
 pub fn creates_that_race_on_two_servers_give_each_id_to_one_plant() {
-    let (_cluster, servers) = two();
+    let (_cluster, [first, second]) = two();
     let mut load = Load::default();
     for _ in 0..rounds() {
-        let [first, second] = &servers;
-        let sent = load.run(&[first, second], |progress| progress.wait_for_answers(4 * ANSWERS));
-        println!("race: {sent}");
-        assert_eq!((sent.refused(), sent.lost()), (0, 0));
-        load.check(first, &sent, TIMEOUT);
+        let sent = load.run("race", &[&first, &second], TIMEOUT, |progress| {
+            progress.wait_for(4 * ANSWERS, Answer::Created);
+        });
+        assert_eq!([Answer::Refused, Answer::Lost].map(|kind| count(&sent, kind)), [0, 0]);
     }
 }
 
@@ -48,14 +43,12 @@ fn sigkill_of_a_server_under_load_loses_nothing_and_its_creates_succeed_on_the_o
     let (_cluster, [mut first, second]) = two();
     let mut load = Load::default();
     for _ in 0..rounds() {
-        let sent = load.run(&[&first, &second], |progress| {
-            progress.wait_for_answers(ANSWERS);
+        let sent = load.run("SIGKILL of a server", &[&first, &second], TIMEOUT, |progress| {
+            progress.wait_for(ANSWERS, Answer::Created);
             first.signal(Signal::SIGKILL);
-            progress.wait_for_answers(ANSWERS);
+            progress.wait_for(ANSWERS, Answer::Created);
         });
-        println!("SIGKILL of a server: {sent}");
-        assert_eq!(sent.refused(), 0);
-        load.check(&second, &sent, TIMEOUT);
+        assert_eq!(count(&sent, Answer::Refused), 0);
         first = first.stopped_by(Signal::SIGKILL).start();
     }
 }
@@ -112,34 +105,16 @@ fn of_servers_that_start_together_one_creates_the_store_and_all_serve_it() {
                 .map(|folder| scope.spawn(|| start(folder)))
                 .map(|start| start.join().expect("it started"))
         });
-        let started = servers.each_ref().map(|server| (server.address, server.process.id()));
-        let (sender, printed) = mpsc::channel();
-        let readers = servers.map(|mut server| {
-            let sender = sender.clone();
-            thread::spawn(move || {
-                let line = server.first_request().expect("standard output is text");
-                sender.send(line).expect("the test waits for all lines");
-                server
-            })
-        });
-        let line = printed.recv_timeout(EVENT_TIMEOUT).expect("one server prints a token");
-        let header = bearer(token(&line).expect("a token"));
-        for (id, (address, _)) in (0..).zip(started) {
-            let request = post(&header, plant(id, "Ficus", None).as_bytes());
-            // It reads the new token within two seconds.
-            let create = || Connection::open(address).exchange(&request).status;
-            wait_until(|| create() == 200, || format!("server {id} does not serve"));
+        let command = folders[0].command().args(["token", "create", "ci"]).output();
+        let token = String::from_utf8(command.expect("it starts").stdout).expect("text");
+        for (id, mut server) in (0..).zip(servers) {
+            let request = post(&bearer(token.trim_end()), plant(id, "Ficus", None).as_bytes());
+            assert_eq!(Connection::open(server.address).exchange(&request).status, 200);
+            server.process.kill().expect("the process is ours");
+            server.process.wait().expect("the process can be waited for");
         }
-        for (_, process) in started {
-            let process = Pid::from_raw(process.try_into().expect("a process id"));
-            kill(process, Signal::SIGKILL).expect("the process is there");
-        }
-        for reader in readers {
-            reader.join().expect("it has read");
-        }
-        assert_eq!(printed.try_iter().collect::<Vec<_>>(), [""; 3], "one has created the store");
         let session = cluster.session("plants");
-        assert_eq!(session.value("SELECT count(*) FROM tokens"), "1");
+        assert_eq!(session.value("SELECT count(*) FROM tokens"), "2", "one issued the first");
         assert_eq!(session.value("SELECT count(*) FROM plants"), "4");
     }
 }

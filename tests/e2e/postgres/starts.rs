@@ -3,7 +3,7 @@
 //! one line without the password, and the exit status is 1.
 
 use std::fs;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
 use std::thread;
@@ -28,29 +28,17 @@ fn serve(url: &str) -> Starting {
 
 const SERVE: &str = "serve --listen 127.0.0.1:0";
 
-/// What another program of the same owner may have made.
-const FOREIGN_TABLE: &str = "SET ROLE plants; CREATE TABLE plants (height integer)";
-
-/// Where a server, which is being started, is to serve its metrics.
-fn metrics_address() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
-    listener.local_addr().expect("it has an address")
-}
-
-fn wait_for_metrics(metrics: SocketAddr) {
-    wait_until(|| TcpStream::connect(metrics).is_ok(), || "no metrics".into());
-}
-
 #[test]
 fn database_that_is_down_is_waited_for_and_the_service_listens_once_it_is_there() {
     let (cluster, url) = with_plants();
     cluster.stop(Mode::Fast);
-    let metrics = metrics_address();
+    let metrics = TcpListener::bind("127.0.0.1:0").expect("a port is free").local_addr();
+    let metrics = metrics.expect("it has an address");
     let server = thread::scope(|scope| {
         let address = metrics.to_string();
         let starting = serve(&url).with(&["--metrics", &address]);
         let starting = scope.spawn(|| starting.start());
-        wait_for_metrics(metrics);
+        wait_until(|| TcpStream::connect(metrics).is_ok(), || "no metrics".into());
         assert_eq!(get(metrics, "/live").status, 200);
         assert_eq!(get(metrics, "/ready").status, 503);
         assert!(!starting.is_finished());
@@ -84,32 +72,35 @@ fn monitoring_names_each_series_that_is_served_and_no_other() {
 }
 
 #[test]
-fn missing_database_or_one_of_another_encoding_is_refused_with_what_to_do() {
-    let (cluster, _) = with_plants();
-    let latin = "CREATE DATABASE latin OWNER plants ENCODING 'LATIN1' TEMPLATE template0";
-    cluster.session("postgres").execute(latin);
-    for (database, expected) in [
-        ("ferns", "database \"ferns\" does not exist (SQLSTATE 3D000): make it with `createdb`"),
-        ("latin", "the encoding LATIN1, and a plant store needs UTF8: make one with `createdb"),
+fn what_an_operator_has_to_correct_is_said_by_every_command_and_left_as_it_is() {
+    let (cluster, url) = with_plants();
+    drop(serve(&url).start());
+    let session = cluster.session("postgres");
+    session.execute("CREATE ROLE guest LOGIN");
+    session.execute("CREATE DATABASE latin OWNER plants ENCODING 'LATIN1' TEMPLATE template0");
+    for (database, table) in [
+        ("strange", "CREATE TABLE plants (height integer)"),
+        ("newer", "CREATE TABLE plant_store_schema AS SELECT 999::bigint AS version"),
     ] {
-        for command in [SERVE, "export", "token create ci"] {
-            let said = refusal(&as_owner(&cluster.url(database)), command, &[]);
+        session.execute(&format!("CREATE DATABASE {database} OWNER plants"));
+        cluster.session(database).execute(&format!("SET ROLE plants; {table}"));
+    }
+    let of_owner = |database| as_owner(&cluster.url(database));
+    for (url, expected) in [
+        (of_owner("ferns"), "\"ferns\" does not exist (SQLSTATE 3D000): make it with `createdb`"),
+        (of_owner("latin"), "LATIN1, and a plant store needs UTF8: make one with `createdb"),
+        (of_owner("strange"), "is not a plant store"),
+        (of_owner("newer"), "has another layout (version 999)"),
+        (url.replace("plants@", "guest@"), "GRANT the role SELECT, INSERT and UPDATE on plants"),
+    ] {
+        let copy = format!("copy --from {url} --to sqlite:copy.db");
+        for command in [SERVE, "export", "check", "token list", "token create ci", &copy] {
+            let said = refusal(&url, command, &[]);
             assert!(said.contains(expected), "{command}: {said}");
         }
     }
-}
-
-#[test]
-fn tables_of_another_program_are_refused_and_unchanged() {
-    let (cluster, url) = with_plants();
-    let session = cluster.session("plants");
-    session.execute(FOREIGN_TABLE);
-    let tables = "SELECT string_agg(table_name || '.' || column_name, ' ')
-        FROM information_schema.columns WHERE table_schema = 'public'";
-    for command in [SERVE, "export", "token create ci"] {
-        let said = refusal(&url, command, &[]);
-        assert!(said.contains("is not a plant store"), "{command}: {said}");
-        assert_eq!(session.value(tables), "plants.height", "{command}");
+    for database in ["strange", "newer"] {
+        assert_eq!(cluster.session(database).value(TABLES), "1", "{database}");
     }
 }
 
@@ -154,22 +145,16 @@ fn with(password: &str, url: &str) -> String {
 }
 
 #[test]
-fn password_is_taken_from_the_url_or_the_environment() {
+fn password_is_taken_from_the_url_or_the_environment_and_never_shown() {
     let (_cluster, url) = with_password();
     let server = serve(&with(PASSWORD, &url)).start();
     server.create(&plant(1, "Ficus", None)).plant();
-    let other = Starting::on(Folder::over(&url), &server.token);
-    let other = other.command(|command| {
+    let other = Starting::on(Folder::over(&url), &server.token).command(|command| {
         command.env("PGPASSWORD", PASSWORD);
     });
     let other = other.start();
     other.create(&plant(1, "Ficus", None)).plant();
     assert!(![server, other].iter().any(|server| server.log().contains(PASSWORD)));
-}
-
-#[test]
-fn wrong_or_missing_password_is_refused_with_what_to_do_and_not_shown() {
-    let (_cluster, url) = with_password();
     let wrong = "wr0ng";
     for (url, variables) in
         [(&with(wrong, &url), &[][..]), (&url, &[("PGPASSWORD", wrong)]), (&url, &[])]
@@ -179,19 +164,6 @@ fn wrong_or_missing_password_is_refused_with_what_to_do_and_not_shown() {
             assert!(said.contains("password") && said.contains("PGPASSWORD"), "{said}");
             assert!(!said.contains(wrong), "{said}");
         }
-    }
-}
-
-#[test]
-fn missing_grant_is_refused_with_the_rights_that_the_role_needs() {
-    let (cluster, url) = with_plants();
-    drop(serve(&url).start());
-    cluster.session("plants").execute("CREATE ROLE guest LOGIN");
-    let of_guest = url.replace("plants@", "guest@");
-    for command in ["serve --no-create --listen 127.0.0.1:0", "export"] {
-        let said = refusal(&of_guest, command, &[]);
-        assert!(said.contains("permission denied for table"), "{said}");
-        assert!(said.contains("GRANT the role SELECT, INSERT and UPDATE on plants"), "{said}");
     }
 }
 
@@ -257,12 +229,11 @@ fn tls_that_is_asked_for_is_never_plain_text() {
     let connections = || cluster.log().matches("connection received").count();
     let folder = TempDir::new().expect("a temporary folder");
     let ours = root(&folder, "ours.pem", &Authority::new());
-    for (url, ca) in [(format!("{url}?sslmode=require"), ""), (url.clone(), "given")] {
+    let required = format!("{url}?sslmode=require");
+    for (url, ca) in [(&required, ""), (&url, &*format!(" --store-ca {ours}"))] {
         for command in [SERVE, "export"] {
-            let command =
-                if ca.is_empty() { command.into() } else { format!("{command} --store-ca {ours}") };
             let before = connections();
-            let said = refusal(&url, &command, &[]);
+            let said = refusal(url, &format!("{command}{ca}"), &[]);
             assert!(said.contains("server does not support TLS"), "{said}");
             assert_eq!(connections() - before, 1, "{command}");
         }

@@ -7,12 +7,11 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, Starting, binary_in, failure, plant, run};
+use plant_store_tests::{Server, Starting, binary_in, failure, plant};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::database::{self, STORE, WAL};
-use crate::operators::{create, files};
+use crate::database::{STORE, WAL};
 
 /// How many plants the store has. Their ids are even; the odd ids are for new plants.
 const PLANTS: i64 = 400;
@@ -123,49 +122,4 @@ fn damaged_store_is_500_where_damaged_and_loses_no_readable_plant() {
         let stopped = server.stopped_by(Signal::SIGTERM);
         assert!(readable(stopped.folder()).is_superset(&expected));
     }
-}
-
-/// The page of the plants is overwritten in the file. The tokens are on another page, so they are
-/// still accepted.
-#[test]
-fn damaged_page_is_500_and_the_service_goes_on() {
-    const PAGE: usize = 4096;
-    let server = Server::start();
-    let page: u32 = database::open(&server)
-        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'plants'", [], |row| row.get(0))
-        .expect("the store has plants");
-    let stopped = server.stopped_by(Signal::SIGTERM);
-    let file = File::options()
-        .write(true)
-        .open(stopped.folder().join(STORE))
-        .expect("the store is a file");
-    let offset = u64::from(page - 1) * PAGE as u64;
-    file.write_all_at(&[0xff; PAGE], offset).expect("the file can be written");
-
-    let server = stopped.start();
-    for _ in 0..2 {
-        let (error, message) = server.create(&plant(1, "Ficus", None)).refusal();
-        assert_eq!(error, 500);
-        assert!(!message.contains("malformed"), "{message}");
-    }
-    server.wait_for_log("malformed");
-}
-
-#[test]
-fn copy_of_a_damaged_store_leaves_nothing() {
-    let server = Server::start();
-    create(&server, 0..500);
-    let stopped = server.stopped_by(Signal::SIGTERM);
-    let store = stopped.folder().join(STORE);
-    let mut bytes = fs::read(&store).expect("the store");
-    let middle = bytes.len() / 2;
-    bytes[middle..middle + 65536].fill(0xff);
-    fs::write(&store, bytes).expect("the store takes damage");
-    let folder = TempDir::new().expect("a temporary folder");
-    let to = format!("sqlite:{}", folder.path().join(STORE).display());
-    let output =
-        run(stopped.folder(), &["copy", "--from", &format!("sqlite:{STORE}"), "--to", &to]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot read the plants"));
-    assert!(files(folder.path()).is_empty());
 }

@@ -1,9 +1,7 @@
 //! A disk that takes no more bytes: creates are refused, and succeed again once there is room.
 
-use std::process::Command;
-
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, amount, plant};
+use plant_store_tests::{amount, plant};
 
 use crate::database::{STORE, WAL};
 use crate::hard_to_kill::disk;
@@ -52,54 +50,6 @@ fn ready_stays_503_as_long_as_the_disk_is_full() {
     }
     disk::stop_failing(server.folder(), "write", WAL);
     server.wait_until("ready again", || ready() == 200);
-}
-
-/// Only the checkpoint fails. The WAL has space, so no create is refused and no plant is lost.
-#[test]
-fn full_disk_under_the_store_file_keeps_creates_in_the_wal() {
-    let server = disk::start();
-    disk::fail(&server, "write", STORE);
-    let long = "x".repeat(60_000);
-    let create = |id| server.create(&plant(id, &long, None)).plant();
-    for id in 0..100 {
-        create(id);
-    }
-    let size = || server.folder().join(STORE).metadata().expect("the file is there").len();
-    let full = size();
-    disk::stop_failing(server.folder(), "write", STORE);
-    let last = (100..1000).find(|id| {
-        create(*id);
-        size() > full
-    });
-    let last = last.expect("the next checkpoint comes");
-    let server = disk::start_again(server.stopped_by(Signal::SIGKILL));
-    assert!(server.export().into_keys().eq(0..=last));
-}
-
-/// The kernel itself refuses the write: the file has reached the process's limit on size.
-#[test]
-fn file_size_limit_is_503_and_loses_no_plant() {
-    let limit = |server: &Server, bytes: &str| {
-        let status = Command::new("prlimit")
-            .args(["--pid", &server.pid().to_string(), &format!("--fsize={bytes}:unlimited")])
-            .status()
-            .expect("prlimit of util-linux is there");
-        assert!(status.success());
-    };
-    let server = Server::start();
-    let long = "x".repeat(60_000);
-    limit(&server, "500000");
-    let refused = (0..1000)
-        .find(|id| {
-            let answer = server.create(&plant(*id, &long, None));
-            answer.status == 400 && answer.refusal().0 == 503
-        })
-        .expect("some create is refused");
-    assert!(refused > 1, "the WAL takes plants until it cannot grow");
-    limit(&server, "unlimited");
-    server.create(&plant(refused, &long, None)).plant();
-    let server = server.stopped_by(Signal::SIGKILL).start();
-    assert!(server.export().into_keys().eq(0..=refused));
 }
 
 /// Under load, the disk is full and has room again, four times. Then the power is cut. In about

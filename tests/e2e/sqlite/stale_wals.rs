@@ -4,20 +4,13 @@ use std::fs;
 use std::path::Path;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, Starting, binary_in, failure};
+use plant_store_tests::{Server, binary_in, failure};
 
 use crate::database::{INDEX, STORE, WAL};
 use crate::operators::{create, files};
 
 /// Few plants fit one WAL; many take several.
 const AMOUNTS: [i64; 2] = [3, 2000];
-
-/// A store with so many plants, and the WAL of a crash.
-fn crashed(plants: i64) -> Starting {
-    let server = Server::start();
-    create(&server, 0..plants);
-    server.stopped_by(Signal::SIGKILL)
-}
 
 /// Every command refuses the folder's store and changes nothing.
 fn assert_refused(folder: &Path, expected: &[&str]) {
@@ -45,22 +38,14 @@ fn remove(folder: &Path, file: &str) {
 
 #[test]
 fn wal_without_its_store_is_refused_until_the_store_is_back() {
-    for plants in AMOUNTS {
-        let stopped = crashed(plants);
-        let folder = stopped.folder();
-        let store = fs::read(folder.join(STORE)).expect("the store");
-        remove(folder, STORE);
-        assert_refused(folder, &["there is no store at sqlite:plant-store.db", WAL]);
-        let other = Server::start().stopped_by(Signal::SIGTERM);
-        let from = format!("sqlite:{}", other.folder().join(STORE).display());
-        let copy = ["copy", "--to", "sqlite:plant-store.db", "--from", &from];
-        let (status, said) = failure(binary_in(folder).args(copy));
-        assert_eq!(status, Some(1));
-        assert!(said.contains("there is no store at sqlite:plant-store.db"), "{said}");
-
-        fs::write(folder.join(STORE), store).expect("the store is put back");
-        assert!(stopped.start().export().into_keys().eq(0..plants));
-    }
+    let server = Server::start();
+    create(&server, 0..3);
+    let stopped = server.stopped_by(Signal::SIGKILL);
+    let folder = stopped.folder();
+    fs::rename(folder.join(STORE), folder.join("kept.db")).expect("the file moves");
+    assert_refused(folder, &["there is no store at sqlite:plant-store.db", WAL]);
+    fs::rename(folder.join("kept.db"), folder.join(STORE)).expect("the store is put back");
+    assert!(stopped.start().export().into_keys().eq(0..3));
 }
 
 #[test]
@@ -69,15 +54,6 @@ fn each_file_that_is_left_of_a_store_is_named() {
         let folder = tempfile::tempdir().expect("a temporary folder");
         fs::write(folder.path().join(left), "what was left").expect("a file");
         assert_refused(folder.path(), &["there is no store at", left, "move them away"]);
-    }
-}
-
-#[test]
-fn file_of_another_store_beside_a_wal_is_refused() {
-    for plants in AMOUNTS {
-        let (stopped, other) = (crashed(plants), Server::start().stopped_by(Signal::SIGTERM));
-        fs::copy(other.folder().join(STORE), stopped.folder().join(STORE)).expect("a copy");
-        assert_refused(stopped.folder(), &["plant-store.db-wal does not belong to"]);
     }
 }
 
@@ -93,14 +69,18 @@ fn backup_of_the_store_beside_the_wal_of_a_crash_is_refused() {
         let folder = stopped.folder();
         fs::rename(folder.join("backup.db"), folder.join(STORE)).expect("the backup is put back");
         assert_refused(folder, &["plant-store.db-wal does not belong to sqlite:plant-store.db"]);
-        remove(folder, WAL);
+        // SQLite would roll it back into the store.
+        let journal = folder.join("plant-store.db-journal");
+        fs::rename(folder.join(WAL), &journal).expect("the file moves");
+        assert_refused(folder, &["plant-store.db-journal does not belong to"]);
+        fs::remove_file(journal).expect("the file is there");
         assert!(stopped.start().export().into_keys().eq(0..plants), "the backup is whole");
     }
 }
 
 /// Even if a part of the WAL was copied into the file already, the WAL still has all of it.
 #[test]
-fn copy_of_the_file_from_the_time_of_its_wal_is_served_whole() {
+fn copy_of_the_file_from_the_time_of_its_wal_is_served_whole_also_under_another_name() {
     let server = Server::start();
     create(&server, 0..1500);
     let (store, wal) = (server.folder().join(STORE), server.folder().join(WAL));
@@ -115,78 +95,29 @@ fn copy_of_the_file_from_the_time_of_its_wal_is_served_whole() {
         })
         .expect("ten plants do not fill a WAL");
     let stopped = server.stopped_by(Signal::SIGKILL);
-    fs::write(stopped.folder().join(STORE), copy).expect("the copy is put back");
-    assert!(stopped.start().export().into_keys().eq(0..plants));
-}
-
-#[test]
-fn store_that_is_moved_with_its_wal_is_served_whole() {
-    let stopped = crashed(2000);
-    let folder = stopped.folder();
-    for (from, to) in [(STORE, "moved.db"), (WAL, "moved.db-wal")] {
-        fs::rename(folder.join(from), folder.join(to)).expect("the file moves");
-    }
-    remove(folder, INDEX);
+    fs::write(stopped.folder().join("moved.db"), copy).expect("the folder takes files");
+    fs::rename(wal, stopped.folder().join("moved.db-wal")).expect("the file moves");
     let server = stopped.with(&["--store", "sqlite:moved.db"]).start();
-    assert_eq!(server.command(&["export", "--store", "sqlite:moved.db"]).lines().count(), 2000);
-}
-
-/// SQLite would roll it back into the store.
-#[test]
-fn rollback_journal_beside_a_store_is_refused() {
-    let stopped = crashed(3);
-    fs::write(stopped.folder().join("plant-store.db-journal"), "x").expect("a file");
-    assert_refused(stopped.folder(), &["plant-store.db-journal does not belong to"]);
+    let exported = server.command(&["export", "--store", "sqlite:moved.db"]);
+    assert_eq!(i64::try_from(exported.lines().count()), Ok(plants));
 }
 
 /// Whether the WAL is gone, or the file is moved without it: its last plants are not in the file.
+/// Of few plants, none was copied into the file yet. The token was, when the first server stopped.
 #[test]
-fn store_that_was_not_stopped_is_refused_without_its_wal() {
-    for plants in AMOUNTS {
-        let stopped = crashed(plants);
-        let folder = stopped.folder();
-        let wal = fs::read(folder.join(WAL)).expect("the WAL");
-        remove(folder, WAL);
-        remove(folder, INDEX);
-        assert_refused(folder, &["was not stopped, and the WAL", WAL, "--without-wal"]);
-        // What a program leaves that opens the file without its WAL.
-        fs::write(folder.join(WAL), "").expect("an empty file");
-        assert_refused(folder, &["was not stopped, and the WAL", WAL, "--without-wal"]);
-
-        fs::write(folder.join(WAL), wal).expect("the WAL is put back");
-        assert!(stopped.start().export().into_keys().eq(0..plants));
-    }
-}
-
-/// Few plants: none of them was copied into the file yet. The token was, when the first server stopped.
-#[test]
-fn store_without_its_wal_is_served_when_the_operator_says_so() {
+fn store_that_was_not_stopped_is_refused_without_its_wal_until_the_operator_says_so() {
     let server = Server::start().stopped_by(Signal::SIGTERM).start();
     create(&server, 0..AMOUNTS[0]);
     let stopped = server.stopped_by(Signal::SIGKILL);
     remove(stopped.folder(), WAL);
     remove(stopped.folder(), INDEX);
+    assert_refused(stopped.folder(), &["was not stopped, and the WAL", WAL, "--without-wal"]);
+    // What a program leaves that opens the file without its WAL.
+    fs::write(stopped.folder().join(WAL), "").expect("an empty file");
+    assert_refused(stopped.folder(), &["was not stopped, and the WAL", WAL, "--without-wal"]);
     let server = stopped.with(&["--without-wal"]).start();
     assert_eq!(server.export().len(), 0);
     create(&server, 0..AMOUNTS[0]);
     let stopped = server.stopped_by(Signal::SIGKILL);
     assert!(stopped.start().export().into_keys().eq(0..AMOUNTS[0]));
-}
-
-/// A hard link has no WAL beside it: what is there belongs to the other name.
-#[test]
-fn hard_link_of_a_served_store_is_refused() {
-    let server = Server::start();
-    create(&server, 0..3);
-    let link = server.folder().join("link.db");
-    fs::hard_link(server.folder().join(STORE), &link).expect("a link");
-    for words in ["export", "check", "token create x"] {
-        let mut command = binary_in(server.folder());
-        command.args(words.split(' ')).args(["--store", "sqlite:link.db"]);
-        let (status, said) = failure(&mut command);
-        assert_eq!(status, Some(1), "{words}");
-        assert!(said.contains("/link.db-wal is missing"), "{said}");
-    }
-    fs::remove_file(&link).expect("the link is there");
-    assert!(server.export().into_keys().eq(0..3));
 }

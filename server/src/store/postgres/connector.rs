@@ -1,22 +1,34 @@
-//! How sessions with a database are made: on which of its hosts, how encrypted, and how safe.
+//! How sessions with a database are made: on which of its hosts, how encrypted, and how safe; when
+//! they are needed, and again after a fault, for threads that may block.
+//!
+//! Nothing here may be called on a thread of another runtime: it would panic.
 
 use std::env;
+use std::io;
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
-use tokio::time::timeout;
+use rand::RngExt;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::{timeout, timeout_at};
 use tokio_postgres::Config;
 use tokio_postgres::config::{SslMode, TargetSessionAttrs};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::store::error::Cause;
+use crate::store::metrics::retried;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::schema;
 use crate::store::postgres::session::Session;
-use crate::store::postgres::tls;
-use crate::store::postgres::url::PostgresUrl;
+use crate::store::url::{PostgresUrl, is_local};
 
 /// How long one host may take. The driver's own time-out is only that of TCP, and a listener may
 /// accept and stay silent.
@@ -36,10 +48,10 @@ pub enum Purpose {
 /// How sessions with a database are made.
 #[derive(Clone)]
 pub struct Connector {
-    hosts: Vec<(String, Config)>,
+    hosts: Vec<Config>,
     tls: MakeRustlsConnect,
     pub purpose: Purpose,
-    /// The host that was connected to last.
+    /// The host that was connected to last, by this one or by its clone.
     last: Arc<AtomicUsize>,
 }
 
@@ -48,10 +60,10 @@ impl Connector {
     /// unless the URL says `sslmode=disable`.
     pub fn new(url: &PostgresUrl, ca: Option<&Path>, purpose: Purpose) -> Result<Self, Cause> {
         let mut hosts = url.hosts.clone();
-        for (_, host) in &mut hosts {
+        for host in &mut hosts {
             // The driver's default, which may be plain text.
             if host.get_ssl_mode() == SslMode::Prefer {
-                let is_plain = url.is_local() && ca.is_none();
+                let is_plain = is_local(host) && ca.is_none();
                 host.ssl_mode(if is_plain { SslMode::Disable } else { SslMode::Require });
             }
             if host.get_password().is_none()
@@ -60,17 +72,19 @@ impl Connector {
                 host.password(password);
             }
         }
-        Ok(Self { hosts, tls: tls::connector(ca)?, purpose, last: Arc::default() })
+        Ok(Self { hosts, tls: tls(ca)?, purpose, last: Arc::default() })
     }
 
     /// A new session. Tries the host of the last one first, and then the next ones. Bound to the
     /// runtime that it is made on.
     pub async fn connect(&self) -> Result<Session, PostgresError> {
-        let last = self.last.load(Relaxed);
-        let mut errors = Vec::new();
-        for at in (last..self.hosts.len()).chain(0..last) {
-            let (name, host) = &self.hosts[at];
-            let session = timeout(HOST_LIMIT, self.connect_to(host)).await;
+        let (first, mut failed, mut said) = (self.last.load(Relaxed), None, Vec::new());
+        for at in (first..self.hosts.len()).chain(0..first) {
+            let mut host = self.hosts[at].clone();
+            if self.purpose != Purpose::Read {
+                host.target_session_attrs(TargetSessionAttrs::ReadWrite);
+            }
+            let session = timeout(HOST_LIMIT, Session::open(&host, self.tls.clone())).await;
             match session.unwrap_or(Err(PostgresError::Timeout)) {
                 Ok(session) => {
                     self.last.store(at, Relaxed);
@@ -79,17 +93,150 @@ impl Connector {
                     }
                     return Ok(session);
                 }
-                Err(error) => errors.push((name.clone(), error)),
+                Err(error) => {
+                    said.push(error.to_string());
+                    // One host that may come back soon is enough to wait for.
+                    failed = failed.filter(PostgresError::passes_soon).or(Some(error));
+                }
             }
         }
-        Err(PostgresError::Hosts(errors))
+        Err(PostgresError::NoHost(said.join("; "), failed.unwrap_or(PostgresError::Timeout).into()))
+    }
+}
+
+/// The server's certificate is always verified, with its name, by the authorities of that PEM file,
+/// else by those of the system.
+fn tls(ca: Option<&Path>) -> Result<MakeRustlsConnect, Cause> {
+    let mut roots = RootCertStore::empty();
+    if let Some(file) = ca {
+        let mut add = |root: Result<_, _>| -> Result<(), Cause> { Ok(roots.add(root?)?) };
+        let added = CertificateDer::pem_file_iter(file).map_err(Cause::from);
+        let added = added.and_then(|mut all| all.try_for_each(&mut add));
+        added.map_err(|cause| format!("{}: {cause}", file.display()))?;
+    } else {
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Ok(MakeRustlsConnect::new(config))
+}
+
+/// The pause before a repeat, half or one and a half times as long: servers with the same fault do
+/// not come back at the same time. A restart of the database takes some hundred milliseconds.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// How long before a limit the statement is cancelled: a quarter of the limit, at most this.
+const CANCEL: Duration = Duration::from_millis(500);
+
+/// At most one session, and the runtime that it runs on: only while a call waits for it.
+pub struct ReconnectingSession {
+    connector: Connector,
+    session: Option<Session>,
+    runtime: Option<Runtime>,
+}
+
+impl ReconnectingSession {
+    /// Connects at the first call.
+    pub fn new(connector: Connector) -> io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        Ok(Self { connector, session: None, runtime: Some(runtime) })
     }
 
-    async fn connect_to(&self, host: &Config) -> Result<Session, PostgresError> {
-        let mut host = host.clone();
-        if self.purpose != Purpose::Read {
-            host.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    /// Does the work on the session, again and again while it fails with what may be repeated. After an
+    /// error it is unknown whether the work was done; only a rollback says that it was not.
+    pub fn retry<T>(
+        &mut self,
+        may_repeat: fn(&PostgresError) -> bool,
+        until: Instant,
+        mut work: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
+    ) -> Result<T, PostgresError> {
+        loop {
+            let pause = PAUSE.mul_f64(rand::rng().random_range(0.5..1.5));
+            match self.run(until, &mut work) {
+                Err(error) if may_repeat(&error) && Instant::now() + pause < until => {
+                    retried(error.kind());
+                }
+                done => return done,
+            }
+            thread::sleep(pause);
         }
-        Session::open(&host, self.tls.clone()).await
+    }
+
+    /// Does the work once, on the session.
+    pub fn run<T>(
+        &mut self,
+        until: Instant,
+        work: impl AsyncFnOnce(&Session) -> Result<T, PostgresError>,
+    ) -> Result<T, PostgresError> {
+        if Instant::now() >= until {
+            return Err(PostgresError::Timeout);
+        }
+        let session = match self.session.take().filter(|it| !it.client.is_closed()) {
+            Some(session) => session,
+            None => self.block_until(until, self.connector.connect())?,
+        };
+        session.take_warning();
+        let done = self.within(&session, until, work(&session)).and_then(|done| {
+            session.take_warning().map_or(Ok(done), |warning| Err(PostgresError::Warned(warning)))
+        });
+        if done.is_ok() {
+            self.session = Some(session);
+        } else {
+            // Ends the transaction. A new connection finds the host that takes writes, and prepares
+            // its statements for the tables as they are.
+            self.block_on(session.close());
+        }
+        done
+    }
+
+    /// Waits for work on a session, and cancels it shortly before the limit. A statement that is not
+    /// cancelled goes on in the database, and holds its locks. One that waits for a standby ends with
+    /// success and a warning.
+    fn within<T>(
+        &self,
+        session: &Session,
+        until: Instant,
+        work: impl Future<Output = Result<T, PostgresError>>,
+    ) -> Result<T, PostgresError> {
+        let mut work = pin!(work);
+        let left = until.saturating_duration_since(Instant::now());
+        let limit = left.saturating_sub(CANCEL.min(left / 4));
+        if let Ok(done) = self.block_on(async { timeout(limit, &mut work).await }) {
+            return done;
+        }
+        self.block_on(session.cancel());
+        self.block_until(until, work).map_err(|_| PostgresError::Timeout)
+    }
+
+    /// Closes the session. The next call connects.
+    pub fn disconnect(&mut self) {
+        if let Some(session) = self.session.take() {
+            self.block_on(session.close());
+        }
+    }
+
+    fn block_until<T>(
+        &self,
+        until: Instant,
+        work: impl Future<Output = Result<T, PostgresError>>,
+    ) -> Result<T, PostgresError> {
+        let done = self.block_on(async { timeout_at(until.into(), work).await });
+        done.unwrap_or(Err(PostgresError::Timeout))
+    }
+
+    /// Drives the session while it waits.
+    fn block_on<F: Future>(&self, future: F) -> F::Output {
+        self.runtime.as_ref().expect("it is there until this is dropped").block_on(future)
+    }
+}
+
+/// Waits for no task: this may be dropped on a thread of another runtime.
+impl Drop for ReconnectingSession {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }

@@ -11,12 +11,11 @@ use tokio_postgres::error::SqlState;
 use crate::store::error::{CommitError, Reason, StoreError};
 use crate::store::url::StoreUrl;
 
-/// What may pass: connections, statements prepared before a table changed, read-only transactions, a
-/// login or a database that is not there for a while, rollbacks, resources, locks, interventions, and
-/// the system below. XX000 is an error without a code of its own, such as that of an extension while
-/// the server stops; damage has other codes.
-const PASSING: [&str; 12] =
-    ["08", "0A", "25", "26", "28", "3D", "40", "53", "55", "57", "58", "XX000"];
+/// What may pass within a second: connections, statements prepared before a table changed, read-only
+/// transactions, rollbacks, resources, locks, interventions, and the system below. XX000 is an error
+/// without a code of its own, such as that of an extension while the server stops; damage has other
+/// codes.
+const PASSING: [&str; 10] = ["08", "0A", "25", "26", "40", "53", "55", "57", "58", "XX000"];
 
 /// Why the database did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -34,12 +33,12 @@ pub enum PostgresError {
     /// The database may lose what it commits, or holds what this service has not written.
     #[error("{0}")]
     Unfit(String),
-    /// The database holds no store of this release.
-    #[error(transparent)]
+    /// The database holds no store of this release, or no such token.
+    #[error("{0}")]
     Refused(Box<StoreError>),
-    /// No host took the connection; each with its reason.
-    #[error("{}", .0.iter().map(|(host, error)| format!("{host}: {error}")).collect::<Vec<_>>().join("; "))]
-    Hosts(Vec<(String, Self)>),
+    /// No host took the connection: what each says, and the error of one of them.
+    #[error("{0}")]
+    NoHost(String, Box<Self>),
     /// A plant whose id was taken is not there.
     #[error("a plant was removed from the store")]
     Removed,
@@ -48,11 +47,12 @@ pub enum PostgresError {
 /// What the driver says, or the database: its message and SQLSTATE, without the detail, which may
 /// hold values of a row. And what an operator can do about it.
 fn said(error: &tokio_postgres::Error) -> String {
+    const PASSWORD: &str = ": the password is that of the URL, else of PGPASSWORD";
     if let Some(error) = error.as_db_error() {
         let code = error.code().code();
         let advice = match code {
             "3D000" => ": make it with `createdb`",
-            "28P01" => ": the password is that of the URL, else of PGPASSWORD",
+            "28P01" => PASSWORD,
             "42501" => {
                 ": GRANT the role SELECT, INSERT and UPDATE on plants, SELECT on \
                  plant_store_schema, and SELECT, INSERT and DELETE on tokens; `serve` also needs \
@@ -64,7 +64,7 @@ fn said(error: &tokio_postgres::Error) -> String {
     }
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
     let advice = match cause.as_str() {
-        ": password missing" => ": the password is that of the URL, else of PGPASSWORD",
+        ": password missing" => PASSWORD,
         // The second one: an authority of the same name.
         cause if cause.contains("UnknownIssuer") || cause.contains("BadSignature") => {
             ": name the file of its authority's certificate by --store-ca FILE"
@@ -79,7 +79,7 @@ impl PostgresError {
     fn code(&self) -> Option<&str> {
         match self {
             Self::Driver(error) => error.code().map(SqlState::code),
-            Self::Hosts(errors) => errors.iter().find_map(|(_, error)| error.code()),
+            Self::NoHost(_, error) => error.code(),
             _ => None,
         }
     }
@@ -91,13 +91,13 @@ impl PostgresError {
 
     /// What the metrics call it.
     pub fn kind(&self) -> &'static str {
-        match self {
-            Self::Timeout => "timeout",
-            Self::Warned(_) => "warning",
-            _ if self.is_of(&["40001"]) => "serialization",
-            _ if self.is_of(&["40P01"]) => "deadlock",
-            _ if self.is_of(&["25006"]) => "read_only",
-            Self::Driver(_) | Self::Hosts(_) if self.code().is_none() => "connection",
+        match (self, self.code()) {
+            (Self::Timeout, _) => "timeout",
+            (Self::Warned(_), _) => "warning",
+            (_, Some("40001")) => "serialization",
+            (_, Some("40P01")) => "deadlock",
+            (_, Some("25006")) => "read_only",
+            (Self::Driver(_) | Self::NoHost(..), None) => "connection",
             _ if self.is_of(&["08", "57"]) => "connection",
             _ => "other",
         }
@@ -108,41 +108,25 @@ impl PostgresError {
         self.is_of(&["40001", "40P01"])
     }
 
-    /// Whether the same statements may succeed later, without a repair of the database. It is
-    /// unknown whether they were carried out.
-    fn may_pass(&self) -> bool {
-        self.code().is_none() || self.is_of(&PASSING)
-    }
-
-    /// Whether it may pass within a second. What an operator has to change may not.
-    pub fn may_pass_soon(&self) -> bool {
+    /// Whether the same statements may succeed within a second: no operator has to change something
+    /// before. It is unknown whether they were carried out.
+    pub fn passes_soon(&self) -> bool {
         match self {
+            Self::Timeout | Self::Warned(_) | Self::Removed => true,
             Self::Unfit(_) | Self::Refused(_) => false,
-            // Without a code it is the network, TLS or the password.
-            Self::Hosts(errors) => errors.iter().any(|(_, error)| {
-                error.may_pass_soon() && (error.code().is_some() || error.is_unreachable())
-            }),
-            _ => self.may_pass() && !self.is_of(&["28", "3D"]),
-        }
-    }
-
-    /// Whether the database cannot be reached, or has to be waited for; it is not refused.
-    fn is_unreachable(&self) -> bool {
-        match self {
-            Self::Hosts(errors) => errors.iter().all(|(_, error)| error.is_unreachable()),
-            Self::Timeout | Self::Warned(_) => true,
-            Self::Driver(error) if self.code().is_none() => is_of_the_network(error),
-            _ => self.is_of(&["08", "40", "53", "55", "57"]),
+            Self::NoHost(_, error) => error.passes_soon(),
+            Self::Driver(error) if error.code().is_none() => is_of_the_network(error),
+            Self::Driver(_) => self.is_of(&PASSING),
         }
     }
 
     /// As an error of the store, while this was tried.
     pub fn of_store(self, url: &StoreUrl, doing: &'static str) -> StoreError {
-        if self.is_unreachable() {
-            return StoreError::Unreachable { url: url.clone(), cause: self.into() };
-        }
         let reason = match self {
             Self::Refused(error) => return *error,
+            _ if self.passes_soon() => {
+                return StoreError::Unreachable { url: url.clone(), cause: self.into() };
+            }
             Self::Unfit(_) => Reason::Damaged,
             // A table or a column is not there, or the database has found its own files damaged.
             _ if self.is_of(&["42P01", "42703", "XX"]) => Reason::Damaged,
@@ -161,9 +145,17 @@ fn is_of_the_network(error: &tokio_postgres::Error) -> bool {
         || cause.is_some_and(|cause| cause.get_ref().is_none_or(|of| !of.is::<rustls::Error>()))
 }
 
+impl From<StoreError> for PostgresError {
+    fn from(error: StoreError) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
 impl From<PostgresError> for CommitError {
     fn from(error: PostgresError) -> Self {
-        match error.may_pass() {
+        // An operator may mend a login, a certificate or a setting while the service runs.
+        let may_pass = error.code().is_none() || error.is_of(&["28", "3D"]) || error.passes_soon();
+        match may_pass {
             true => Self::Unavailable(error.into()),
             false => Self::Fault(error.into()),
         }

@@ -8,17 +8,11 @@
 
 mod connector;
 mod error;
-mod plants;
-mod retry;
 mod schema;
 mod session;
-mod statement;
-mod tls;
-mod tokens;
-pub mod url;
+mod tables;
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -26,12 +20,10 @@ use parking_lot::Mutex;
 use crate::store::engine::{Engine, Outcome, Row, Sizes, Start};
 use crate::store::error::{CommitError, StoreError, failed};
 use crate::store::metrics::register_retries;
-use crate::store::postgres::connector::{Connector, Purpose};
+use crate::store::postgres::connector::{Connector, Purpose, ReconnectingSession};
 use crate::store::postgres::error::PostgresError;
-use crate::store::postgres::retry::ReconnectingSession;
 use crate::store::postgres::session::Session;
-use crate::store::postgres::url::PostgresUrl;
-use crate::store::url::StoreUrl;
+use crate::store::url::{PostgresUrl, StoreUrl};
 use crate::token::{StoredToken, TokenName};
 
 const OPEN: &str = "open the store";
@@ -56,8 +48,6 @@ pub struct Postgres {
     writer: Mutex<ReconnectingSession>,
     /// For all else.
     reader: Mutex<ReconnectingSession>,
-    /// Whether the database keeps what is committed, as of the last second.
-    is_safe: AtomicBool,
 }
 
 /// Opens the store to serve it, and creates it if there is none and `start` says so. Returns whether
@@ -117,7 +107,6 @@ impl Postgres {
             purpose,
             writer: Mutex::new(ReconnectingSession::new(writer).map_err(failed(OPEN))?),
             reader: Mutex::new(ReconnectingSession::new(reader).map_err(failed(OPEN))?),
-            is_safe: AtomicBool::new(true),
         })
     }
 
@@ -129,7 +118,7 @@ impl Postgres {
         read: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
         let read =
-            self.reader.lock().retry(PostgresError::may_pass_soon, Instant::now() + limit, read);
+            self.reader.lock().retry(PostgresError::passes_soon, Instant::now() + limit, read);
         read.map_err(|error| error.of_store(&self.url, doing))
     }
 
@@ -148,42 +137,25 @@ impl Postgres {
 
 impl Engine for Postgres {
     fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, CommitError> {
-        if !self.is_safe.load(Relaxed) {
-            return Err(CommitError::Unavailable("the database may lose what it commits".into()));
-        }
-        let mut writer = self.writer.lock();
-        if rows.is_empty() {
-            writer.run(until, plants::try_write)?;
-            return Ok(Vec::new());
-        }
         // Safe to repeat if the answer to a commit was lost: the same plants are there then.
-        Ok(writer.retry(PostgresError::may_pass_soon, until, async |session| {
-            plants::commit(session, rows).await
-        })?)
+        let commit = async |session: &Session| tables::commit(session, rows).await;
+        Ok(self.writer.lock().retry(PostgresError::passes_soon, until, commit)?)
     }
 
     fn page(&self, after: Option<i64>) -> Result<Vec<Row>, StoreError> {
-        self.read("read the plants", PAGE_LIMIT, async |session| plants::page(session, after).await)
+        self.read("read the plants", PAGE_LIMIT, async |session| tables::page(session, after).await)
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        self.read("read the tokens", READ_LIMIT, tokens::all)
+        self.read("read the tokens", READ_LIMIT, tables::tokens)
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
-        let add = async |session: &Session| tokens::add(session, token).await;
-        match self.change("store the token", add)? {
-            true => Ok(()),
-            false => Err(StoreError::TokenNameTaken(token.name.clone())),
-        }
+        self.change("store the token", async |session| tables::add_token(session, token).await)
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
-        let revoke = async |session: &Session| tokens::revoke(session, name).await;
-        match self.change("revoke the token", revoke)? {
-            true => Ok(()),
-            false => Err(StoreError::NoSuchToken(name.clone())),
-        }
+        self.change("revoke the token", async |session| tables::revoke_token(session, name).await)
     }
 
     fn check(&self) -> Result<Vec<String>, StoreError> {
@@ -197,17 +169,20 @@ impl Engine for Postgres {
     /// Looks at the settings of the database, too. This session may see another host than the
     /// writer's; after a failover both are connected again.
     fn sizes(&self) -> Result<Sizes, CommitError> {
-        let mut reader = self.reader.lock();
         if self.purpose == Purpose::WriteSafely {
-            let until = Instant::now() + READ_LIMIT;
-            let checked = reader.retry(PostgresError::may_pass_soon, until, schema::refuse_unsafe);
-            if let Ok(()) | Err(PostgresError::Unfit(_)) = checked {
-                self.is_safe.store(checked.is_ok(), Relaxed);
+            let checked = self.reader.lock().retry(
+                PostgresError::passes_soon,
+                Instant::now() + READ_LIMIT,
+                schema::refuse_unsafe,
+            );
+            if let Err(PostgresError::Unfit(_)) = checked {
+                // The next commit connects again, and is refused as long as this lasts.
+                self.writer.lock().disconnect();
             }
             checked?;
         }
         // Waits while the table is locked, such as when it is altered. The tokens must not wait too.
-        let sizes = reader.run(Instant::now() + SIZES_LIMIT, schema::sizes);
+        let sizes = self.reader.lock().run(Instant::now() + SIZES_LIMIT, schema::sizes);
         Ok(sizes.unwrap_or_default())
     }
 

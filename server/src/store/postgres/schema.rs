@@ -46,9 +46,8 @@ pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, Postgre
              `createdb --encoding=UTF8 --template=template0`"
         )));
     }
-    let refused = |error| Err(PostgresError::Refused(Box::new(error)));
     match (row.try_get(1)?, row.try_get(2)?) {
-        (false, true) => return refused(StoreError::NotAPlantStore(url.clone())),
+        (false, true) => return Err(StoreError::NotAPlantStore(url.clone()).into()),
         (false, false) => return Ok(false),
         (true, _) => {}
     }
@@ -57,7 +56,8 @@ pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, Postgre
         None => Ok(false),
         Some(VERSION) => Ok(true),
         Some(other) => {
-            refused(StoreError::OtherLayout { url: url.clone(), found: format!("version {other}") })
+            let (url, found) = (url.clone(), format!("version {other}"));
+            Err(StoreError::OtherLayout { url, found }.into())
         }
     }
 }
@@ -108,18 +108,18 @@ pub async fn unsafe_settings(session: &Session) -> Result<Vec<String>, PostgresE
     if row.try_get(1)? {
         settings.extend(of_workers(session).await?);
     }
-    let lossy = |settings| {
+    let lossy = settings.into_iter().map(|settings| {
         format!(
             "the database has {settings}, so it may lose plants at a power cut: set it to on, or \
              serve with --without-fsync"
         )
-    };
+    });
     let unlogged = row.try_get::<_, Option<String>>(2)?.map(|tables| {
         format!(
             "{tables} of the database is UNLOGGED, so a crash empties it: ALTER TABLE … SET LOGGED"
         )
     });
-    Ok(settings.into_iter().map(lossy).chain(unlogged).collect())
+    Ok(lossy.chain(unlogged).collect())
 }
 
 /// Fails if a commit would be less than durable.
@@ -144,23 +144,19 @@ async fn of_workers(session: &Session) -> Result<Vec<String>, PostgresError> {
     Ok(found.collect())
 }
 
-/// What is wrong with the tables. The database's own tools check its files
-/// (<https://www.postgresql.org/docs/current/amcheck.html>).
+/// What is wrong with the tables: a column is not there, or `id` is not the key any more. The
+/// database's own tools check its files (<https://www.postgresql.org/docs/current/amcheck.html>).
 pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, PostgresError> {
-    let mut faults = Vec::new();
-    for statement in [
-        // Fails if a column is not there, or if `id` is not the key any more.
-        "EXPLAIN INSERT INTO plants (id, plant) VALUES (1, '') ON CONFLICT (id) DO NOTHING",
-        &format!("SELECT {COLUMNS} FROM tokens LIMIT 0"),
-    ] {
-        match session.client.query_typed(statement, &[]).await.map_err(PostgresError::from) {
-            Err(error) if error.is_of(&["42703", "42P"]) => {
-                faults.push(format!("the tables are not those of a plant store: {error}"));
-            }
-            done => drop(done?),
+    let look = format!(
+        "EXPLAIN INSERT INTO plants (id, plant) VALUES (1, '') ON CONFLICT (id) DO NOTHING;
+        SELECT {COLUMNS} FROM tokens LIMIT 0"
+    );
+    match session.client.batch_execute(&look).await.map_err(PostgresError::from) {
+        Err(error) if error.is_of(&["42703", "42P"]) => {
+            Ok(vec![format!("the tables are not those of a plant store: {error}")])
         }
+        done => done.map(|()| Vec::new()),
     }
-    Ok(faults)
 }
 
 /// What the plants take in the database; of several nodes, on this one.

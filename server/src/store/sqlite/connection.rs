@@ -5,11 +5,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::store::error::Cause;
 use crate::store::sqlite::file::is_empty_wal;
-use crate::store::sqlite::header::Header;
 
 /// `synchronous` for a store in use.
 pub const FULL: &str = "full";
@@ -46,7 +45,7 @@ pub fn connect(path: &Path, synchronous: &str) -> Result<Connection, Cause> {
 }
 
 /// Makes the connection wait for the locks of others, up to [`WAIT`].
-pub fn wait_for_lock(connection: &mut Connection) -> rusqlite::Result<()> {
+fn wait_for_lock(connection: &mut Connection) -> rusqlite::Result<()> {
     let mut began = Instant::now();
     connection.busy_handler(Some(move |asked_before| {
         if asked_before == 0 {
@@ -57,21 +56,51 @@ pub fn wait_for_lock(connection: &mut Connection) -> rusqlite::Result<()> {
     }))
 }
 
-/// One transaction of the service, which writes the store's id again.
-pub fn transact<T>(
-    connection: &mut Connection,
-    header: Header,
-    work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-) -> rusqlite::Result<T> {
-    let transaction = connection.transaction()?;
-    header.write_id(&transaction)?;
-    let done = work(&transaction)?;
-    transaction.commit()?;
-    Ok(done)
-}
-
 /// Whether this connection, if it is the last, copies the WAL into the store's file and removes it
 /// (<https://sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfignockptonclose>).
 pub fn copy_wal_at_close(connection: &Connection, copy: bool) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !copy).map(drop)
+}
+
+/// How far a checkpoint goes (<https://sqlite.org/pragma.html#pragma_wal_checkpoint>).
+#[derive(Clone, Copy, Debug)]
+pub enum Checkpoint {
+    /// It copies nothing, and says how much there is to copy.
+    Noop,
+    /// It copies what no reader holds back, beside a running writer.
+    Passive,
+    /// As `Passive`, and the WAL starts over with the next transaction.
+    Restart,
+    /// As `Restart`, and it empties the WAL's file.
+    Truncate,
+}
+
+/// What a checkpoint found and did.
+pub struct Checkpointed {
+    /// Whether it did all that it was asked to. A reader, or another process's checkpoint, may be
+    /// in its way; that says nothing about writes.
+    pub complete: bool,
+    /// The length of the WAL, in pages, and how many of them are in the store's file.
+    pub pages: i64,
+    pub copied: i64,
+}
+
+impl Checkpoint {
+    /// Runs the checkpoint. It waits for the disk, and for others as the connection does.
+    pub fn run(self, connection: &Connection) -> rusqlite::Result<Checkpointed> {
+        // SQLite takes the names of the modes in any case.
+        let checkpoint = format!("PRAGMA wal_checkpoint({self:?})");
+        connection.prepare_cached(&checkpoint)?.query_row([], |row| {
+            let complete = row.get::<_, i64>(0)? == 0;
+            Ok(Checkpointed { complete, pages: row.get(1)?, copied: row.get(2)? })
+        })
+    }
+
+    /// Runs the checkpoint, and waits for nobody but the disk.
+    pub fn run_at_once(self, connection: &mut Connection) -> rusqlite::Result<Checkpointed> {
+        connection.busy_timeout(Duration::ZERO)?;
+        let checkpointed = self.run(connection);
+        wait_for_lock(connection)?;
+        checkpointed
+    }
 }

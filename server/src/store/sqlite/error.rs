@@ -31,35 +31,28 @@ fn reason(cause: &Cause) -> Reason {
     match cause.downcast_ref::<rusqlite::Error>().map(rusqlite::Error::sqlite_error_code) {
         Some(Some(ErrorCode::PermissionDenied)) => Reason::Denied,
         // They say nothing of what is in the file.
-        Some(Some(
-            ErrorCode::CannotOpen
-            | ErrorCode::DatabaseBusy
-            | ErrorCode::DatabaseLocked
-            | ErrorCode::DiskFull
-            | ErrorCode::OutOfMemory
-            | ErrorCode::ReadOnly
-            | ErrorCode::SystemIoFailure,
-        ))
-        | None => Reason::Other,
+        Some(Some(ErrorCode::ReadOnly | ErrorCode::SystemIoFailure)) | None => Reason::Other,
+        Some(Some(code)) if may_pass(code) => Reason::Other,
         // Also a row that does not have the types of this service.
         Some(_) => Reason::Damaged,
     }
 }
 
+fn may_pass(code: ErrorCode) -> bool {
+    use ErrorCode::{CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory};
+    matches!(code, CannotOpen | DatabaseBusy | DatabaseLocked | DiskFull | OutOfMemory)
+}
+
 /// What an error means for a commit, by SQLite's result code (<https://sqlite.org/rescode.html>).
 impl From<rusqlite::Error> for CommitError {
     fn from(error: rusqlite::Error) -> Self {
-        let Some(code) = error.sqlite_error().copied() else { return Self::Fault(error.into()) };
-        match (code.code, code.extended_code) {
-            (_, SQLITE_IOERR_FSYNC | SQLITE_IOERR_DIR_FSYNC) => Self::SyncFailed(error.into()),
-            (
-                ErrorCode::DiskFull
-                | ErrorCode::DatabaseBusy
-                | ErrorCode::DatabaseLocked
-                | ErrorCode::OutOfMemory
-                | ErrorCode::CannotOpen,
-                _,
-            ) => Self::Unavailable(error.into()),
+        match error.sqlite_error() {
+            Some(code)
+                if matches!(code.extended_code, SQLITE_IOERR_FSYNC | SQLITE_IOERR_DIR_FSYNC) =>
+            {
+                Self::SyncFailed(error.into())
+            }
+            Some(code) if may_pass(code.code) => Self::Unavailable(error.into()),
             _ => Self::Fault(error.into()),
         }
     }

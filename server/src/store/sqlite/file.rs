@@ -1,15 +1,28 @@
-//! The files that belong to a store: their names, and what a process may do with them.
+//! The files of a store: their names, what a process may do with them, whether they are still in
+//! their places, and how a new one is made.
+//!
+//! An open file goes on taking commits after it was removed or renamed. So once a second the paths
+//! are compared with the files that were there when the store was opened, by device and inode. As
+//! long as a connection is open, SQLite removes no WAL.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf, absolute};
 
+use nix::sys::statvfs::statvfs;
 use nix::unistd::{AccessFlags, User, access, geteuid};
+use rusqlite::Connection;
+use tempfile::NamedTempFile;
 
-use crate::store::error::StoreError;
+use crate::store::engine::Sizes;
+use crate::store::error::{Cause, CommitError, StoreError};
 use crate::store::sqlite::error::{failed, url};
+use crate::store::sqlite::header::Header;
+use crate::store::sqlite::tables::TABLES;
 
-const OPEN: &str = "open the store";
+pub const OPEN: &str = "open the store";
+pub const CREATE: &str = "create the store";
 
 /// The suffixes of the files beside a store: the WAL, its index, a rollback journal.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
@@ -41,10 +54,7 @@ pub fn left_beside(path: &Path) -> Option<String> {
 
 /// The folder in which the path is.
 pub fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Makes the name of a file durable.
@@ -54,15 +64,13 @@ pub fn sync_folder_of(path: &Path) -> io::Result<()> {
 
 /// Opens the file of a store, before SQLite does.
 pub fn open(path: &Path) -> Result<File, StoreError> {
-    let metadata = match fs::metadata(path) {
+    let file = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(path)),
-        metadata => metadata.map_err(failed(OPEN))?,
+        file => file.map_err(failed(OPEN))?,
     };
-    if metadata.is_dir() {
-        return Err(failed(OPEN)(format!("{} is a folder; name a file in it", path.display())));
-    }
-    if !metadata.is_file() {
-        return Err(failed(OPEN)(format!("{} is not a regular file", path.display())));
+    if !file.is_file() {
+        let cause = format!("{} is a folder or a device; name a file", path.display());
+        return Err(failed(OPEN)(cause));
     }
     // A store has none, and SQLite would roll a foreign one back into it.
     let journal = beside(path, BESIDE[2]);
@@ -70,16 +78,13 @@ pub fn open(path: &Path) -> Result<File, StoreError> {
         let file = journal.display().to_string();
         return Err(StoreError::ForeignFile { url: url(path), file });
     }
-    check_access(path).map_err(failed(OPEN))?;
+    // SQLite's readers too write the WAL's index.
+    for (right, path) in [("read and write", path), ("write to the folder", folder_of(path))] {
+        if access(path, AccessFlags::R_OK | AccessFlags::W_OK).is_err() {
+            return Err(failed(OPEN)(denied(right, path)));
+        }
+    }
     File::open(path).map_err(failed(OPEN))
-}
-
-/// Takes the server's lock.
-pub fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
-    file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => StoreError::Served(url(path)),
-        TryLockError::Error(error) => failed("lock the store")(error),
-    })
 }
 
 fn missing(path: &Path) -> StoreError {
@@ -92,19 +97,135 @@ fn missing(path: &Path) -> StoreError {
     }
 }
 
-/// SQLite's readers too write the WAL's index.
-fn check_access(path: &Path) -> io::Result<()> {
-    for (right, path) in [("read and write", path), ("write to the folder", folder_of(path))] {
-        if access(path, AccessFlags::R_OK | AccessFlags::W_OK).is_err() {
-            return Err(io::Error::new(ErrorKind::PermissionDenied, denied(right, path)));
-        }
-    }
-    Ok(())
-}
-
 /// The right to the path that the user of this process lacks.
-pub fn denied(right: &str, path: &Path) -> String {
+pub fn denied(right: &str, path: &Path) -> io::Error {
     let (id, path) = (geteuid(), absolute(path).unwrap_or_else(|_| path.to_owned()));
     let name = User::from_uid(id).ok().flatten().map_or(id.to_string(), |user| user.name);
-    format!("permission to {right} {} is denied to the user {name}", path.display())
+    let said = format!("permission to {right} {} is denied to the user {name}", path.display());
+    io::Error::new(ErrorKind::PermissionDenied, said)
+}
+
+/// Takes the server's lock.
+pub fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
+    file.try_lock().map_err(|error| match error {
+        TryLockError::WouldBlock => StoreError::Served(url(path)),
+        TryLockError::Error(error) => failed("lock the store")(error),
+    })
+}
+
+/// A device and an inode.
+type Id = (u64, u64);
+
+/// The paths of an open store and of its WAL, and the files that were there.
+pub struct Place {
+    store: (PathBuf, Id),
+    wal: (PathBuf, Id),
+}
+
+impl Place {
+    /// The place of the store that SQLite has just opened at that path. The file was opened before.
+    pub fn of(path: &Path, file: &File) -> Result<Self, CommitError> {
+        let wal = wal_of(path);
+        let wal_id = find(&wal)?.0;
+        let file = file.metadata().map_err(|error| CommitError::Fault(error.into()))?;
+        let id = (file.dev(), file.ino());
+        let place = Self { store: (path.to_owned(), id), wal: (wal, wal_id) };
+        place.sizes().map(|_| place)
+    }
+
+    /// The path of the store.
+    pub fn path(&self) -> &Path {
+        &self.store.0
+    }
+
+    /// How large the files are, and what is free on their disk. Fails if another file, or none, is
+    /// in the place of the store or of its WAL.
+    pub fn sizes(&self) -> Result<Sizes, CommitError> {
+        let size = |(path, opened): &(PathBuf, Id)| {
+            let (id, length) = find(path)?;
+            if id != *opened {
+                let cause = format!("another file is at {}", path.display());
+                return Err(CommitError::Gone(cause.into()));
+            }
+            Ok(Some(length))
+        };
+        let (store, wal) = (size(&self.store)?, size(&self.wal)?);
+        let disk = statvfs(self.path()).map_err(|error| CommitError::Unavailable(error.into()))?;
+        let disk_free = disk.blocks_available() as u64 * disk.fragment_size() as u64;
+        Ok(Sizes { store, wal, disk_free: Some(disk_free) })
+    }
+}
+
+/// Which file is there now, and its length.
+fn find(path: &Path) -> Result<(Id, u64), CommitError> {
+    let file = fs::metadata(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            CommitError::Gone(format!("{} was removed or renamed", path.display()).into())
+        }
+        _ => CommitError::Fault(format!("{}: {error}", path.display()).into()),
+    })?;
+    Ok(((file.dev(), file.ino()), file.len()))
+}
+
+/// Makes an empty store, unless something is in the place. Returns its file with the server's lock:
+/// the server that has made a store is the one that serves it.
+pub fn create(path: &Path) -> Result<Option<File>, StoreError> {
+    match make(path).and_then(|file| publish(file, path)) {
+        Err(StoreError::Exists(_)) => Ok(None),
+        made => made.map(Some),
+    }
+}
+
+/// Makes an empty store beside its place.
+pub fn make(path: &Path) -> Result<NamedTempFile, StoreError> {
+    // A server that starts at the same time may have made the store, and then its WAL.
+    let left = left_beside(path);
+    if path.symlink_metadata().is_ok() {
+        return Err(StoreError::Exists(url(path)));
+    }
+    if let Some(files) = left {
+        return Err(StoreError::LeftBehind { url: url(path), files });
+    }
+    make_in(folder_of(path)).map_err(failed(CREATE))
+}
+
+fn make_in(folder: &Path) -> Result<NamedTempFile, Cause> {
+    if !folder.is_dir() {
+        return Err(format!("there is no folder {}", folder.display()).into());
+    }
+    let file = tempfile::Builder::new().prefix(".plant-store-").tempfile_in(folder);
+    let file = file.map_err(|error| match error.kind() {
+        ErrorKind::PermissionDenied => denied("write to the folder", folder),
+        _ => error,
+    })?;
+    if geteuid().is_root() {
+        // The service that uses the folder must be able to use a store that root restores in it.
+        // In a container root may not be allowed to; then the file stays root's.
+        let owner = fs::metadata(folder)?;
+        let _ = fchown(file.as_file(), Some(owner.uid()), Some(owner.gid()));
+    }
+    let mut connection = Connection::open(file.path())?;
+    connection.pragma_update(None, "synchronous", "off")?;
+    let transaction = connection.transaction()?;
+    transaction.execute_batch(TABLES)?;
+    Header::random().write(&transaction)?;
+    transaction.commit()?;
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    connection.close().map_err(|(_, error)| error)?;
+    Ok(file)
+}
+
+/// Puts the store into its place, and returns its file with the server's lock.
+///
+/// No connection is open on the file any more. Its descriptor was opened before the first write, so
+/// it reports every write that failed.
+pub fn publish(file: NamedTempFile, path: &Path) -> Result<File, StoreError> {
+    file.as_file().sync_all().map_err(failed(CREATE))?;
+    lock(file.as_file(), path)?;
+    let file = file.persist_noclobber(path).map_err(|lost| match lost.error.kind() {
+        ErrorKind::AlreadyExists => StoreError::Exists(url(path)),
+        _ => failed(CREATE)(lost.error),
+    })?;
+    sync_folder_of(path).map_err(failed(CREATE))?;
+    Ok(file)
 }

@@ -7,7 +7,7 @@
 //! every WAL then holds the id of the store to which it belongs.
 
 use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::num::NonZeroI32;
 use std::os::unix::fs::FileExt;
 
@@ -18,8 +18,6 @@ pub const LAYOUT: u32 = 1;
 
 /// "PLS" and a byte: the layout, and the lowest bit for open.
 const PLANT_STORE: u32 = 0x504c_5300;
-
-const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// The fields of a plant store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,13 +37,11 @@ impl Header {
     /// the file malformed, because a crash within a checkpoint leaves it copied in part.
     pub fn of_file(file: &File) -> io::Result<Option<Self>> {
         let mut bytes = [0; 100];
-        match file.read_exact_at(&mut bytes, 0) {
-            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Ok(None),
-            read => read?,
-        }
+        // A shorter file has no such fields.
+        file.read_at(&mut bytes, 0)?;
         let field = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         let header = Self::new(u32::from_be_bytes(field(68)), i32::from_be_bytes(field(60)));
-        Ok(header.filter(|_| bytes.starts_with(MAGIC)))
+        Ok(header.filter(|_| bytes.starts_with(b"SQLite format 3\0")))
     }
 
     /// Reads the file with its WAL; none if it is not a plant store.
@@ -66,12 +62,6 @@ impl Header {
     pub fn write(self, connection: &Connection) -> rusqlite::Result<()> {
         let application = PLANT_STORE | self.layout << 1 | u32::from(self.is_open);
         connection.pragma_update(None, "application_id", application)?;
-        self.write_id(connection)
-    }
-
-    /// Writes the id again, and so the first page.
-    pub fn write_id(self, connection: &Connection) -> rusqlite::Result<()> {
-        let update = format!("PRAGMA user_version = {}", self.id);
-        connection.prepare_cached(&update)?.execute([]).map(drop)
+        connection.pragma_update(None, "user_version", self.id)
     }
 }

@@ -25,16 +25,11 @@
 //! closing any descriptor of it drops SQLite's locks
 //! (<https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
 
-mod checkpoint;
 mod connection;
 mod error;
 mod file;
 mod header;
-mod new_file;
-mod place;
-mod plants;
-mod schema;
-mod tokens;
+mod tables;
 mod writer;
 
 use std::fs::File;
@@ -47,17 +42,14 @@ use rusqlite::{Connection, ErrorCode, Transaction};
 
 use crate::store::engine::{Engine, Outcome, Row, Sizes, Start};
 use crate::store::error::{CommitError, StoreError};
-use crate::store::sqlite::checkpoint::Checkpoint;
-use crate::store::sqlite::connection::{FULL, WAL_BOUND, connect, copy_wal_at_close, transact};
+use crate::store::sqlite::connection::{Checkpoint, FULL, WAL_BOUND, connect, copy_wal_at_close};
 use crate::store::sqlite::error::{failed, url};
-use crate::store::sqlite::file::{is_empty_wal, lock, sync_folder_of, wal_of};
+use crate::store::sqlite::file::{
+    CREATE, OPEN, Place, create, is_empty_wal, lock, make, publish, sync_folder_of, wal_of,
+};
 use crate::store::sqlite::header::{Header, LAYOUT};
-use crate::store::sqlite::new_file::{CREATE, create, make, publish};
-use crate::store::sqlite::place::Place;
-use crate::store::sqlite::writer::Writer;
+use crate::store::sqlite::writer::{Writer, shorten, transact};
 use crate::token::{StoredToken, TokenName};
-
-const OPEN: &str = "open the store";
 
 /// What a process does with a store.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -87,13 +79,9 @@ pub struct Sqlite {
 pub fn serve(path: &Path, start: Start) -> Result<(Sqlite, bool), StoreError> {
     let new = if start.create { create(path)? } else { None };
     let is_new = new.is_some();
-    let file = if let Some(file) = new {
-        file
-    } else {
-        let file = file::open(path)?;
-        lock(&file, path)?;
-        file
-    };
+    let file = new.map_or_else(|| file::open(path), Ok)?;
+    // Of a new file this process has it already.
+    lock(&file, path)?;
     let store = Sqlite::over(path, file, Role::Server { without_wal: start.without_wal })?;
     store.begin()?;
     Ok((store, is_new))
@@ -119,44 +107,32 @@ pub fn fill(
     Ok(())
 }
 
-/// Refuses what is not a plant store of this layout.
-fn recognise(header: Option<Header>, path: &Path) -> Result<Header, StoreError> {
-    match header {
-        None => Err(StoreError::NotAPlantStore(url(path))),
-        Some(header) if header.layout != LAYOUT => Err(StoreError::OtherLayout {
-            url: url(path),
-            found: format!("version {}", header.layout),
-        }),
-        Some(header) => Ok(header),
-    }
-}
-
 impl Sqlite {
     /// Opens the store in that file.
     fn over(path: &Path, file: File, role: Role) -> Result<Self, StoreError> {
-        let in_file = || recognise(Header::of_file(&file).map_err(failed(OPEN))?, path);
+        let in_file = || match Header::of_file(&file).map_err(failed(OPEN))? {
+            None => Err(StoreError::NotAPlantStore(url(path))),
+            Some(header) if header.layout == LAYOUT => Ok(header),
+            Some(Header { layout, .. }) => {
+                Err(StoreError::OtherLayout { url: url(path), found: format!("version {layout}") })
+            }
+        };
         let header = in_file()?;
+        let wal = wal_of(path).display().to_string();
         // Asked twice, because a server may stop meanwhile, which removes the WAL.
         if role != (Role::Server { without_wal: true })
             && header.is_open
             && is_empty_wal(path)
             && in_file()?.is_open
         {
-            return Err(StoreError::WalLost {
-                url: url(path),
-                wal: wal_of(path).display().to_string(),
-            });
+            return Err(StoreError::WalLost { url: url(path), wal });
         }
         // Nobody needs a new store before it is published, which syncs the file.
         let synchronous = if role == Role::New { "off" } else { FULL };
         let writer = connect(path, synchronous).map_err(failed(OPEN))?;
-        match Header::of(&writer).map_err(failed(OPEN))? {
-            Some(with_wal) if with_wal.id == header.id => recognise(Some(with_wal), path)?,
-            _ => {
-                let file = wal_of(path).display().to_string();
-                return Err(StoreError::ForeignFile { url: url(path), file });
-            }
-        };
+        if Header::of(&writer).map_err(failed(OPEN))?.is_none_or(|it| it.id != header.id) {
+            return Err(StoreError::ForeignFile { url: url(path), file: wal });
+        }
         let reader = connect(path, synchronous).map_err(failed(OPEN))?;
         let place = Place::of(path, &file).map_err(failed(OPEN))?;
         let (writer, reader) = (Writer::new(writer, header).into(), reader.into());
@@ -203,15 +179,7 @@ impl Drop for Sqlite {
 
 impl Engine for Sqlite {
     fn commit(&self, rows: &[Row], _: Instant) -> Result<Vec<Outcome>, CommitError> {
-        let committed = self.writer.lock().commit(|transaction| plants::put(transaction, rows));
-        committed.map_err(|error| match error {
-            // SQLite does not tell a limit on file size from a broken disk; it passes like a full
-            // disk.
-            CommitError::Fault(cause) if self.place.is_at_size_limit() => {
-                CommitError::Unavailable(cause)
-            }
-            other => other,
-        })
+        self.writer.lock().put(rows)
     }
 
     fn upkeep(&self) -> Result<(), CommitError> {
@@ -219,15 +187,15 @@ impl Engine for Sqlite {
     }
 
     fn page(&self, after: Option<i64>) -> Result<Vec<Row>, StoreError> {
-        plants::page(&self.reader.lock(), after).map_err(failed("read the plants"))
+        tables::page(&self.reader.lock(), after).map_err(failed("read the plants"))
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        tokens::all(&self.reader.lock()).map_err(failed("read the tokens"))
+        tables::tokens(&self.reader.lock()).map_err(failed("read the tokens"))
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
-        let added = self.change_tokens(|transaction| tokens::add(transaction, token));
+        let added = self.change_tokens(|transaction| tables::add_token(transaction, token));
         added.map_err(|error| match error.sqlite_error_code() {
             Some(ErrorCode::ConstraintViolation) => StoreError::TokenNameTaken(token.name.clone()),
             _ => failed("store the token")(error),
@@ -235,7 +203,7 @@ impl Engine for Sqlite {
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
-        let revoked = self.change_tokens(|transaction| tokens::revoke(transaction, name));
+        let revoked = self.change_tokens(|transaction| tables::revoke_token(transaction, name));
         match revoked.map_err(failed("revoke the token"))? {
             true => Ok(()),
             false => Err(StoreError::NoSuchToken(name.clone())),
@@ -243,16 +211,15 @@ impl Engine for Sqlite {
     }
 
     fn check(&self) -> Result<Vec<String>, StoreError> {
-        schema::faults(&self.reader.lock()).map_err(failed("check the store"))
+        tables::faults(&self.reader.lock()).map_err(failed("check the store"))
     }
 
     fn sizes(&self) -> Result<Sizes, CommitError> {
-        self.place.check()?;
         let sizes = self.place.sizes()?;
         if self.role == Role::Command || sizes.wal <= Some(WAL_BOUND.into()) {
             return Ok(sizes);
         }
-        checkpoint::shorten(self.place.path(), self.header)?;
+        shorten(self.place.path(), self.header)?;
         self.place.sizes()
     }
 
@@ -261,7 +228,7 @@ impl Engine for Sqlite {
         if self.role == Role::Command {
             return Ok(());
         }
-        self.place.check()?;
+        self.place.sizes()?;
         let mut writer = self.writer.lock();
         Checkpoint::Restart.run_at_once(&mut writer.connection)?;
         writer.set_open(false)?;

@@ -139,6 +139,8 @@ fn kept_text_that_is_not_utf8_is_a_conflict_and_no_fault_of_its_batch() {
     hand.execute_batch(insert).expect("a row");
     let outcomes = store.commit(&[row(7), row(8)], Instant::now()).expect("a commit");
     assert_eq!(outcomes, [Outcome::Conflict, Outcome::Created]);
+    let unread = store.page(None).expect_err("it is no text").to_string();
+    assert!(unread.contains("the plant of the id 7"), "{unread}");
 }
 
 #[test]
@@ -183,16 +185,16 @@ fn wal_of_1000_pages_is_copied_and_starts_over_unless_a_reader_holds_it() {
 
 #[test]
 fn removed_or_replaced_files_are_noticed_and_left_alone() {
+    fn replace(path: &Path) {
+        fs::copy(path, path.with_extension("other")).unwrap();
+        fs::rename(path.with_extension("other"), path).unwrap();
+    }
     for (act, expected) in [
         ((|path, _| fs::remove_file(path).unwrap()) as fn(&Path, &Path), "was removed or renamed"),
+        (|path, _| fs::rename(path, path.with_extension("x")).unwrap(), "was removed or renamed"),
         (|_, wal| fs::remove_file(wal).unwrap(), "-wal was removed or renamed"),
-        (
-            |path, wal| {
-                fs::copy(path, wal.with_extension("x")).unwrap();
-                fs::rename(wal.with_extension("x"), path).unwrap();
-            },
-            "another file is at",
-        ),
+        (|path, _| replace(path), "another file is at"),
+        (|_, wal| replace(wal), "another file is at"),
     ] {
         let folder = folder();
         let store = start(&folder).expect("a new store");

@@ -1,4 +1,4 @@
-//! The table of plants: how they are added, compared and read.
+//! How plants are added, compared and read, and tokens.
 //!
 //! A batch is one transaction, and takes one round trip: its statements are sent without waiting
 //! for the answers of those before. If ids were taken, a second round trip reads their plants. A plant
@@ -11,23 +11,27 @@ use std::collections::{HashMap, HashSet};
 use futures::TryStreamExt;
 use futures::future::try_join_all;
 use futures::join;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::store::engine::{Outcome, PAGE_BYTES, PAGE_ROWS, Row, is_same_plant};
+use crate::store::error::StoreError;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::session::{LARGEST, Session};
+use crate::store::token_row::{self, COLUMNS};
+use crate::token::{StoredToken, TokenName};
 
 /// Takes the locks and the rights that a create takes, and commits what changes nothing. The message
 /// is in the WAL only; without it, the commit would neither sync nor wait for a standby.
-pub async fn try_write(session: &Session) -> Result<(), PostgresError> {
-    let write = "INSERT INTO plants (id, plant) SELECT id, plant FROM plants WHERE false \
-                 ON CONFLICT (id) DO UPDATE SET plant = plants.plant WHERE false; \
-                 SELECT pg_logical_emit_message(true, 'plant-store', '')";
-    Ok(session.client.batch_execute(write).await?)
-}
+const TRY: &str = "INSERT INTO plants (id, plant) SELECT id, plant FROM plants WHERE false \
+    ON CONFLICT (id) DO UPDATE SET plant = plants.plant WHERE false; \
+    SELECT pg_logical_emit_message(true, 'plant-store', '')";
 
 /// Commits the rows, and says what became of each.
 pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, PostgresError> {
+    if rows.is_empty() {
+        return Ok(session.client.batch_execute(TRY).await.map(|()| Vec::new())?);
+    }
     // The first row of each id, in the order of the ids. Transactions with the same ids lock them in
     // the same order, so they cannot deadlock. And a statement may have an id only once.
     let mut firsts: Vec<_> = rows.iter().collect();
@@ -40,7 +44,9 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Pos
     }
     let taken = firsts.iter().map(|row| row.id).filter(|id| !created.contains(id));
     let taken = taken.collect::<Vec<_>>();
-    let found = read(session, &taken).await?;
+    let query = "SELECT id, plant FROM plants WHERE id = ANY($1)";
+    let found = session.client.query_typed(query, &[(&taken, Type::INT8_ARRAY)]).await?;
+    let found = owned(&found)?;
     if found.len() != taken.len() {
         return Err(PostgresError::Removed);
     }
@@ -90,16 +96,7 @@ async fn add(session: &Session, rows: &[&Row]) -> Result<HashSet<i64>, PostgresE
     Ok(inserted.into_iter().flatten().collect())
 }
 
-/// The rows of these ids.
-async fn read(session: &Session, ids: &[i64]) -> Result<Vec<Row>, PostgresError> {
-    if ids.is_empty() {
-        return Ok(Vec::new());
-    }
-    let query = "SELECT id, plant FROM plants WHERE id = ANY($1)";
-    rows(&session.client.query_typed(query, &[(&ids, Type::INT8_ARRAY)]).await?)
-}
-
-fn rows(rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, PostgresError> {
+fn owned(rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, PostgresError> {
     rows.iter().map(|row| Ok(Row { id: row.try_get(0)?, plant: row.try_get(1)? })).collect()
 }
 
@@ -114,5 +111,48 @@ pub async fn page(session: &Session, after: Option<i64>) -> Result<Vec<Row>, Pos
             FROM (SELECT id, plant FROM plants {place} ORDER BY id LIMIT {PAGE_ROWS}) AS first
         ) AS page WHERE bytes - octet_length(plant) < {PAGE_BYTES} ORDER BY id"
     );
-    rows(&session.client.query_typed(&query, &[]).await?)
+    owned(&session.client.query_typed(&query, &[]).await?)
+}
+
+/// Every token, in the order of the names. The order is made here: that of the database depends on
+/// its locale.
+pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, PostgresError> {
+    let query = format!("SELECT {COLUMNS} FROM tokens");
+    let mut tokens = Vec::new();
+    for row in session.client.query_typed(&query, &[]).await? {
+        let (name, digest) = (row.try_get(0)?, row.try_get(1)?);
+        let token =
+            token_row::token(name, digest, row.try_get(2)?, row.try_get(3)?, row.try_get(4)?);
+        tokens.push(token.map_err(|malformed| PostgresError::Unfit(malformed.into()))?);
+    }
+    tokens.sort_by(|one, other| one.name.as_str().cmp(other.name.as_str()));
+    Ok(tokens)
+}
+
+/// Adds a token, unless its name is taken.
+pub async fn add_token(session: &Session, token: &StoredToken) -> Result<(), PostgresError> {
+    let insert = format!("INSERT INTO tokens ({COLUMNS}) VALUES ($1, $2, $3, $4, $5)");
+    let expires_at = token.expires_at.map(|expiry| expiry.timestamp());
+    let values: [(&(dyn ToSql + Sync), Type); 5] = [
+        (&token.name.as_str(), Type::TEXT),
+        (&token.digest.0.as_slice(), Type::BYTEA),
+        (&token.first_characters, Type::TEXT),
+        (&token.created_at.timestamp(), Type::INT8),
+        (&expires_at, Type::INT8),
+    ];
+    match session.client.execute_typed(&insert, &values).await {
+        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
+            Err(StoreError::TokenNameTaken(token.name.clone()).into())
+        }
+        added => Ok(added.map(drop)?),
+    }
+}
+
+/// Removes the token of that name.
+pub async fn revoke_token(session: &Session, name: &TokenName) -> Result<(), PostgresError> {
+    let revoke = "DELETE FROM tokens WHERE name = $1";
+    match session.client.execute_typed(revoke, &[(&name.as_str(), Type::TEXT)]).await? {
+        0 => Err(StoreError::NoSuchToken(name.clone()).into()),
+        _ => Ok(()),
+    }
 }
