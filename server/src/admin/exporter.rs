@@ -25,6 +25,7 @@ const SECONDS: [f64; 16] = [
 const SIZES: [f64; 11] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
 
 const BUILD_INFO: &str = "plant_store_build_info";
+const READY: &str = "plant_store_ready";
 
 /// Counts what is registered from now on, until the process ends.
 ///
@@ -35,9 +36,17 @@ pub fn install() -> io::Result<PrometheusHandle> {
     let recorder = builder().map_err(io::Error::other)?.build_recorder();
     let handle = recorder.handle();
     metrics::set_global_recorder(recorder).map_err(|error| io::Error::other(error.to_string()))?;
-    describe_gauge!(BUILD_INFO, "Always 1; the label says which release serves.");
-    gauge!(BUILD_INFO, "version" => env!("CARGO_PKG_VERSION")).set(1);
+    describe_gauge!(BUILD_INFO, "Always 1; the labels say which release and which commit serve.");
+    describe_gauge!(READY, "Whether the service would take a create: 1 or 0, as /ready says.");
+    let (version, commit) = (env!("CARGO_PKG_VERSION"), env!("PLANT_STORE_COMMIT"));
+    gauge!(BUILD_INFO, "version" => version, "commit" => commit).set(1);
     Ok(handle)
+}
+
+/// Every series, as text.
+pub fn scrape(metrics: &PrometheusHandle, is_ready: bool) -> String {
+    gauge!(READY).set(u8::from(is_ready));
+    metrics.render()
 }
 
 fn builder() -> Result<PrometheusBuilder, BuildError> {

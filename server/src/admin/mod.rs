@@ -13,7 +13,7 @@ mod exporter;
 
 use std::convert::Infallible;
 use std::io;
-use std::net::{self, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
@@ -27,6 +27,8 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::{interval, timeout};
+
+use crate::admin::exporter::scrape;
 
 /// How many connections are served at a time; the next ones wait.
 const CONNECTIONS: usize = 64;
@@ -70,10 +72,9 @@ impl Admin {
     /// The address cannot be listened on, the operating system gives no thread, or there is such a
     /// listener already.
     pub fn start(address: SocketAddr) -> io::Result<Self> {
-        let listener = net::TcpListener::bind(address)?;
-        listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let listener = runtime.block_on(TcpListener::bind(address))?;
+        let address = listener.local_addr()?;
         let asked = Asked { metrics: exporter::install()?, readiness: OnceLock::new() };
         let asked = Arc::new(asked);
         let answers = Arc::clone(&asked);
@@ -89,8 +90,7 @@ impl Admin {
     }
 }
 
-async fn run(listener: net::TcpListener, asked: Arc<Asked>) -> io::Result<()> {
-    let listener = TcpListener::from_std(listener)?;
+async fn run(listener: TcpListener, asked: Arc<Asked>) {
     let upkeep = Arc::clone(&asked);
     tokio::spawn(async move {
         let mut ticks = interval(UPKEEP);
@@ -124,16 +124,15 @@ async fn run(listener: net::TcpListener, asked: Arc<Asked>) -> io::Result<()> {
 impl Asked {
     fn answer<B>(&self, request: &Request<B>) -> Response<String> {
         let is_read = [Method::GET, Method::HEAD].contains(request.method());
-        let (status, text) = match request.uri().path() {
-            "/metrics" | "/live" | "/ready" if !is_read => {
+        let readiness = self.readiness.get().map_or(Err("the service starts"), |ask| ask());
+        let (status, text) = match (request.uri().path(), readiness) {
+            ("/metrics" | "/live" | "/ready", _) if !is_read => {
                 (StatusCode::METHOD_NOT_ALLOWED, "GET or HEAD\n".into())
             }
-            "/metrics" => (StatusCode::OK, self.metrics.render()),
-            "/live" => (StatusCode::OK, "live\n".into()),
-            "/ready" => match self.readiness() {
-                Ok(()) => (StatusCode::OK, "ready\n".into()),
-                Err(reason) => (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")),
-            },
+            ("/metrics", readiness) => (StatusCode::OK, scrape(&self.metrics, readiness.is_ok())),
+            ("/live", _) => (StatusCode::OK, "live\n".into()),
+            ("/ready", Ok(())) => (StatusCode::OK, "ready\n".into()),
+            ("/ready", Err(reason)) => (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")),
             _ => (StatusCode::NOT_FOUND, "there are /metrics, /live and /ready\n".into()),
         };
         let mut answer = Response::new(text);
@@ -143,9 +142,5 @@ impl Asked {
             answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         }
         answer
-    }
-
-    fn readiness(&self) -> Result<(), &'static str> {
-        self.readiness.get().map_or(Err("the service starts"), |readiness| readiness())
     }
 }

@@ -1,14 +1,12 @@
 //! `plant-store check`: whether a store is sound, and what is in it.
 
-use std::io::Write;
-
 use anyhow::{Error, Result, bail};
 use bytesize::ByteSize;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::command::pages::for_each_page;
-use crate::command::stdout::stdout;
+use crate::command::print;
 use crate::command::store_args::StoreArgs;
 use crate::store::{Engine, Reason, Row, Sizes, StoreError, StoreUrl};
 
@@ -42,14 +40,6 @@ struct Report {
     contents: Option<Amounts>,
 }
 
-/// The store cannot be checked.
-#[derive(Debug, thiserror::Error)]
-#[error("{url} cannot be checked: {cause}")]
-pub struct CannotCheck {
-    url: StoreUrl,
-    cause: String,
-}
-
 #[derive(Serialize)]
 struct Amounts {
     plants: u64,
@@ -60,37 +50,38 @@ struct Amounts {
     wal_bytes: Option<u64>,
 }
 
+/// The store cannot be checked.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct CannotCheck(String);
+
 /// Prints the report.
 pub fn run(args: &Args) -> Result<()> {
     let url = &args.store.url;
     let report = look(&args.store).unwrap_or_else(|fault| of_fault(&fault));
-    let mut stdout = stdout();
+    let Report { sound, faults, contents, .. } = &report;
     if args.json {
-        writeln!(stdout, "{}", serde_json::to_string_pretty(&report)?)?;
-    } else if report.sound == Some(true)
-        && let Some(amounts) = &report.contents
-    {
-        let Amounts { plants, tokens, store_bytes, wal_bytes } = amounts;
-        write!(stdout, "{url} is sound; plants: {plants}, tokens: {tokens}")?;
-        for (what, bytes) in [("size", store_bytes), ("WAL", wal_bytes)] {
-            if let Some(bytes) = bytes {
-                write!(stdout, ", {what}: {}", ByteSize(*bytes))?;
-            }
+        print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
+    } else if let (Some(true), Some(amounts)) = (sound, contents) {
+        let Amounts { plants, tokens, .. } = amounts;
+        let mut line = format!("{url} is sound; plants: {plants}, tokens: {tokens}");
+        for (what, bytes) in [("size", amounts.store_bytes), ("WAL", amounts.wal_bytes)] {
+            line += &bytes.map(|it| format!(", {what}: {}", ByteSize(it))).unwrap_or_default();
         }
-        writeln!(stdout)?;
+        print(&(line + "\n"))?;
     }
-    let cause = report.faults.join("; ");
-    match report.sound {
+    let cause = faults.join("; ");
+    match sound {
         Some(true) => Ok(()),
         Some(false) => bail!("{url} is not sound: {cause}"),
-        None => Err(CannotCheck { url: url.clone(), cause }.into()),
+        None => Err(CannotCheck(format!("{url} cannot be checked: {cause}")).into()),
     }
 }
 
-fn look(store: &StoreArgs) -> Result<Report> {
-    let store = store.open()?;
+fn look(args: &StoreArgs) -> Result<Report> {
+    let store = args.open()?;
     let mut faults = store.check()?;
-    let contents = match read(&*store, &mut faults) {
+    let contents = match read(&args.url, &*store, &mut faults) {
         Ok(amounts) => Some(amounts),
         // What was found before says why.
         Err(fault) if !faults.is_empty() => {
@@ -104,18 +95,20 @@ fn look(store: &StoreArgs) -> Result<Report> {
 
 fn of_fault(fault: &Error) -> Report {
     let reason = fault.downcast_ref().map_or(Reason::Other, StoreError::reason);
-    let faults = vec![format!("{fault:#}")];
-    match reason {
-        Reason::Damaged => Report { sound: Some(false), faults, ..Report::default() },
-        _ => Report { reason: Some(reason), faults, ..Report::default() },
+    let is_damaged = reason == Reason::Damaged;
+    Report {
+        sound: is_damaged.then_some(false),
+        reason: (!is_damaged).then_some(reason),
+        faults: vec![format!("{fault:#}")],
+        contents: None,
     }
 }
 
 /// Reads every row. A plant that is not JSON is a fault, which is said of the first few.
-fn read(store: &dyn Engine, faults: &mut Vec<String>) -> Result<Amounts> {
+fn read(url: &StoreUrl, store: &dyn Engine, faults: &mut Vec<String>) -> Result<Amounts> {
     let (mut plants, mut malformed) = (0, 0);
     let is_malformed = |row: &&Row| serde_json::from_str::<Map<String, Value>>(&row.plant).is_err();
-    for_each_page(store, |page| {
+    for_each_page(url, store, |page| {
         for row in page.iter().filter(is_malformed) {
             malformed += 1;
             if malformed <= MOST_NAMED {

@@ -1,13 +1,14 @@
 //! `plant-store copy`: backup, restore, and a move to another place.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Error, Result, bail};
 
 use crate::command::pages::for_each_page;
-use crate::command::stdout::stdout;
+use crate::command::print;
+use crate::command::store_args::{StoreUrlParser, of_store};
 use crate::store::{self, Engine, Outcome, StoreError, StoreUrl};
 
 /// How long a database may take for a page of plants.
@@ -21,11 +22,11 @@ const COMMIT_LIMIT: Duration = Duration::from_mins(1);
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// The store to copy
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = StoreUrlParser)]
     from: StoreUrl,
 
     /// Where the copy is to be: a file that is not there yet, or a database
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", value_parser = StoreUrlParser)]
     to: StoreUrl,
 
     /// PEM file with the authority of a database's certificate
@@ -34,14 +35,21 @@ pub struct Args {
 }
 
 /// Copies, and prints how much.
-pub fn run(args: &Args) -> Result<()> {
-    let Args { from, to, store_ca } = args;
+pub fn run(Args { from, to, store_ca }: &Args) -> Result<()> {
     let ca = store_ca.as_deref();
-    let source = store::open(from, ca)?;
+    let source = store::open(from, ca).map_err(of_store(from))?;
+    for file in store::unfinished(to) {
+        let _ = writeln!(
+            io::stderr(),
+            "plant-store: {}: left by a copy that was killed, or another copy runs; if none does, \
+             delete it",
+            file.display()
+        );
+    }
     let (mut plants, mut tokens) = (0, 0);
     store::fill(to, ca, &mut |copy| {
-        (plants, tokens) = (0, copy_tokens(&*source, copy)?);
-        for_each_page(&*source, |page| {
+        (plants, tokens) = (0, copy_tokens(from, &*source, copy)?);
+        for_each_page(from, &*source, |page| {
             let outcomes = copy.commit(page, Instant::now() + COMMIT_LIMIT)?;
             copy.upkeep()?;
             if let Some(at) = outcomes.iter().position(|outcome| *outcome == Outcome::Conflict) {
@@ -54,17 +62,16 @@ pub fn run(args: &Args) -> Result<()> {
             Ok(())
         })
     })?;
-    writeln!(stdout(), "{from} is copied to {to}; plants: {plants}, tokens: {tokens}")?;
-    Ok(())
+    print(&format!("{from} is copied to {to}; plants: {plants}, tokens: {tokens}\n"))
 }
 
 /// Copies the tokens that the copy does not have yet.
-fn copy_tokens(source: &dyn Engine, copy: &dyn Engine) -> Result<usize> {
-    let tokens = source.tokens()?;
+fn copy_tokens(from: &StoreUrl, source: &dyn Engine, copy: &dyn Engine) -> Result<usize> {
+    let tokens = source.tokens().map_err(of_store(from))?;
     let there = copy.tokens()?;
     for token in tokens.iter().filter(|token| !there.contains(token)) {
         copy.add_token(token).map_err(|error| match error {
-            StoreError::TokenNameTaken(_) => anyhow::Error::from(error)
+            StoreError::TokenNameTaken(_) => Error::from(error)
                 .context("the copy has another token of that name; nothing is written over"),
             error => error.into(),
         })?;

@@ -1,23 +1,24 @@
 //! The command line: one file for each command, with its arguments and what it does.
 
 mod check;
-mod completions;
 mod copy;
 mod export;
-mod openapi;
 mod pages;
 mod serve;
-mod stdout;
 mod store_args;
 mod token;
 mod value;
 
-use anyhow::{Error, Result};
+use std::io::{self, Write};
+
+use anyhow::{Context, Error, Result};
 use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use plant_store_api::document::document_text;
 
 /// Runs and looks after a plant store: POST /plants creates a plant, durably
 #[derive(Debug, Parser)]
-#[command(name = "plant-store", version, arg_required_else_help = true)]
+#[command(name = "plant-store", version = env!("PLANT_STORE_VERSION"), arg_required_else_help = true)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -31,8 +32,14 @@ enum Command {
     Export(export::Args),
     Copy(copy::Args),
     Check(check::Args),
-    Openapi(openapi::Args),
-    Completions(completions::Args),
+    /// Print the OpenAPI document of this release
+    ///
+    /// It is the published one byte for byte, so that a deployed service can be compared with it.
+    Openapi,
+    /// Print completions for a shell
+    Completions {
+        shell: Shell,
+    },
 }
 
 /// The exit status of a command that has failed.
@@ -53,8 +60,20 @@ impl Cli {
             Command::Export(args) => export::run(&args),
             Command::Copy(args) => copy::run(&args),
             Command::Check(args) => check::run(&args),
-            Command::Openapi(args) => openapi::run(&args),
-            Command::Completions(args) => completions::run(&args, &mut Self::command()),
+            Command::Openapi => print(&document_text()),
+            Command::Completions { shell } => {
+                // Into memory first: clap_complete panics if it cannot write.
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut Self::command(), "plant-store", &mut script);
+                print(str::from_utf8(&script)?)
+            }
         }
     }
+}
+
+/// Writes to standard output. An error says that it was standard output.
+fn print(text: &str) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.context("cannot write to standard output")
 }

@@ -3,11 +3,12 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use clap::builder::{TypedValueParser, ValueParserFactory};
+use anyhow::{Error, Result};
+use clap::builder::TypedValueParser;
 use clap::error::ErrorKind;
-use clap::{Arg, Args, Command, Error};
+use clap::{Arg, Args, Command};
 
-use crate::store::{self, Engine, StoreUrl};
+use crate::store::{self, Engine, Reason, StoreError, StoreUrl};
 
 /// Which store to work on.
 #[derive(Args, Clone, Debug)]
@@ -17,6 +18,7 @@ pub struct StoreArgs {
         long = "store",
         value_name = "URL",
         env = "PLANT_STORE_STORE",
+        value_parser = StoreUrlParser,
         // It may hold a password.
         hide_env_values = true,
         default_value = "sqlite:plant-store.db"
@@ -31,22 +33,25 @@ pub struct StoreArgs {
 
 impl StoreArgs {
     /// Opens the store that is there.
-    pub fn open(&self) -> anyhow::Result<Box<dyn Engine>> {
-        Ok(store::open(&self.url, self.ca.as_deref())?)
+    pub fn open(&self) -> Result<Box<dyn Engine>> {
+        store::open(&self.url, self.ca.as_deref()).map_err(of_store(&self.url))
+    }
+}
+
+/// Says which store it is that is damaged or has no room, and where to read what to do.
+pub fn of_store(url: &StoreUrl) -> impl Fn(StoreError) -> Error {
+    move |error| match error {
+        StoreError::Failed { reason: Reason::Damaged | Reason::Full, .. } => {
+            let place = format!("{} (server/RESTORE.md#rescue says what to do)", url.absolute());
+            Error::from(error).context(place)
+        }
+        error => error.into(),
     }
 }
 
 /// Reads the URL of a store. clap's own error would repeat the value, which may hold a password.
 #[derive(Clone)]
 pub struct StoreUrlParser;
-
-impl ValueParserFactory for StoreUrl {
-    type Parser = StoreUrlParser;
-
-    fn value_parser() -> StoreUrlParser {
-        StoreUrlParser
-    }
-}
 
 impl TypedValueParser for StoreUrlParser {
     type Value = StoreUrl;
@@ -56,11 +61,11 @@ impl TypedValueParser for StoreUrlParser {
         command: &Command,
         arg: Option<&Arg>,
         value: &OsStr,
-    ) -> Result<StoreUrl, Error> {
+    ) -> Result<StoreUrl, clap::Error> {
         let flag = arg.map(Arg::to_string).unwrap_or_default();
         value.to_string_lossy().parse().map_err(|fault| {
             let said = format!("invalid value for '{flag}': {fault}\n");
-            Error::raw(ErrorKind::ValueValidation, said).with_cmd(command)
+            clap::Error::raw(ErrorKind::ValueValidation, said).with_cmd(command)
         })
     }
 }

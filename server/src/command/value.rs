@@ -1,12 +1,10 @@
 //! What the values of flags may be, beyond what clap checks itself.
 
-use std::num::NonZeroUsize;
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
 
 use bytesize::ByteSize;
 use humantime::Duration;
-
-/// More threads than any machine needs that has one writer for them.
-const MOST_THREADS: usize = 256;
 
 /// A time that is not zero.
 pub fn time(text: &str) -> Result<Duration, &'static str> {
@@ -20,8 +18,10 @@ pub fn size(text: &str) -> Result<ByteSize, &'static str> {
     size.filter(|size| size.as_u64() > 0).ok_or("expected a size of at least 1B, such as 64KiB")
 }
 
-/// A number of threads.
-pub fn threads(text: &str) -> Result<NonZeroUsize, &'static str> {
-    let threads: Option<NonZeroUsize> = text.parse().ok();
-    threads.filter(|it| it.get() <= MOST_THREADS).ok_or("expected a number from 1 to 256")
+/// An address and a port, or a name and a port. A name such as localhost may have several addresses:
+/// every client that knows it tries the one of IPv4.
+pub fn address(text: &str) -> io::Result<SocketAddr> {
+    let addresses: Vec<_> = text.to_socket_addrs()?.collect();
+    let best = addresses.iter().find(|it| it.is_ipv4()).or(addresses.first());
+    best.copied().ok_or_else(|| io::Error::other("the name has no address"))
 }

@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 /// What every token begins with. Secret scanners look for it. If it changed, every token in use
 /// would be malformed.
-const PREFIX: &str = "pst_";
+pub const PREFIX: &str = "pst_";
 const SECRET: usize = 32;
 const CHECKSUM: usize = 6;
 const LENGTH: usize = PREFIX.len() + SECRET + CHECKSUM;

@@ -9,7 +9,7 @@ mod stored;
 
 use std::time::Duration;
 
-pub use bearer::{MalformedToken, Token, TokenDigest};
+pub use bearer::{MalformedToken, PREFIX, Token, TokenDigest};
 pub use name::{InvalidTokenName, TokenName};
 pub use stored::StoredToken;
 

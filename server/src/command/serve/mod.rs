@@ -7,9 +7,7 @@
 //! file or a store: on a disk that does not answer it would notice no signal.
 
 mod args;
-mod first_token;
 mod running;
-mod signals;
 mod tls;
 
 use std::io::{self, IsTerminal};
@@ -24,8 +22,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::admin::Admin;
-use crate::command::serve::running::{Running, cannot};
-use crate::command::serve::signals::Stop;
+use crate::command::serve::running::{Running, Stop, cannot};
 use crate::log::{Log, LogFormat};
 
 pub use crate::command::serve::args::Args;
@@ -39,7 +36,6 @@ const LAST_THREADS: Duration = Duration::from_secs(1);
 
 /// Serves until a signal ends it, or until the store fails to sync.
 pub fn run(args: &Args) -> Result<()> {
-    args.check()?;
     let format = args.log_format.unwrap_or(match io::stderr().is_terminal() {
         true => LogFormat::Text,
         false => LogFormat::Json,
@@ -69,9 +65,9 @@ fn answer_operators(address: SocketAddr, log: &Log) -> Result<Admin> {
 }
 
 /// The threads that speak HTTP. A single one never has to wake another, which takes a system call.
-fn runtime(threads: Option<NonZeroUsize>) -> io::Result<Runtime> {
+fn runtime(threads: Option<u16>) -> io::Result<Runtime> {
     let cores = available_parallelism().map_or(1, NonZeroUsize::get);
-    match threads.map_or(MOST_THREADS.min(1.max(cores / 2)), NonZeroUsize::get) {
+    match threads.map_or((cores / 2).clamp(1, MOST_THREADS), usize::from) {
         1 => Builder::new_current_thread().enable_all().build(),
         threads => Builder::new_multi_thread().worker_threads(threads).enable_all().build(),
     }

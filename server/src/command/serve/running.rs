@@ -1,28 +1,31 @@
 //! A service that has started: its parts, what ends it, and how it stops.
 
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, TcpListener};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
+use dropshot::ConfigTls;
 use sd_notify::NotifyState;
 use slog::{Logger, info, warn};
-use tokio::signal::unix::Signal;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::{JoinHandle, spawn_blocking};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
-use crate::admin::{Admin, Readiness};
+use crate::admin::Admin;
+use crate::command::print;
 use crate::command::serve::args::{Args, FirstToken};
-use crate::command::serve::first_token::{announce, show};
-use crate::command::serve::signals::Stop;
 use crate::command::serve::tls::{self, Validity};
+use crate::command::store_args::of_store;
 use crate::http::accepted_tokens::AcceptedTokens;
+use crate::http::body::BodyLimits;
 use crate::http::server::{Server, listen};
 use crate::http::service::Service;
 use crate::listener::connections::Connections;
 use crate::log::Log;
-use crate::store::{self, Engine, GroupCommit, StoreError, WriterEnd};
+use crate::store::{self, Engine, GroupCommit, LAYOUT, Start, StoreError, WriterEnd};
 use crate::token::{StoredToken, Token, TokenName};
 
 /// How long a stop waits for connections to close after the last request is answered.
@@ -45,60 +48,64 @@ pub struct Running {
     log: Logger,
 }
 
+/// The signals that stop the service. While this is there, they do not end the process.
+pub struct Stop(Signal, Signal);
+
+impl Stop {
+    /// For SIGTERM and SIGINT.
+    pub fn handle() -> io::Result<Self> {
+        Ok(Self(signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?))
+    }
+
+    /// Waits for the next of them.
+    pub async fn next(&mut self) {
+        tokio::select! {
+            _ = self.0.recv() => {}
+            _ = self.1.recv() => {}
+        }
+    }
+}
+
 impl Running {
     /// Starts the service. It waits for a database that is not there yet. A start that waits may be
     /// dropped.
     pub async fn start(args: &Args, log: &Log, admin: Option<Admin>) -> Result<Self> {
-        let (flags, logger) = (args.clone(), log.logger.clone());
-        // Another thread opens what may wait for a disk. An address that is in use must not leave a
-        // new store behind, so it is tried before.
-        let tls = spawn_blocking(move || {
-            let listen = flags.listen;
-            drop(TcpListener::bind(listen).map_err(|cause| cannot("listen", listen, &cause))?);
-            flags.tls().map(|files| files.load(&logger)).transpose()
-        });
-        let (config, validity) = tls.await??.unzip();
-        validity.into_iter().for_each(Validity::report);
-        let scheme = if validity.is_some() { "https" } else { "http" };
-
-        let (store, is_new) = open(args, &log.logger).await?;
+        let (records, log) = (Arc::clone(&log.dropshot), log.logger.clone());
         let accepted = AcceptedTokens::new(args.max_rate, args.max_creates);
-        let issues = is_new && args.first_token == FirstToken::Print;
-        let (engine, tokens) = (Arc::clone(&store), accepted.clone());
-        let begun = spawn_blocking(move || begin(&*engine, &tokens, issues));
-        let (first, tokens) = begun.await??;
-        if tokens == 0 {
-            warn!(log.logger, "the store has no token: `plant-store token create NAME` makes one");
-        }
-        let (plants, writer_end) =
-            GroupCommit::start(Arc::clone(&store), *args.store_timeout, log.logger.clone())
-                .context("cannot start the writer")?;
+        let (flags, tokens, logger) = (args.clone(), accepted.clone(), log.clone());
+        let opened = spawn_blocking(move || open(&flags, &tokens, &logger)).await??;
+        let Opened { tls, store, is_new, first } = opened;
+        let (config, validity) = tls.unzip();
+        validity.into_iter().for_each(Validity::report);
 
+        let (plants, writer_end) =
+            GroupCommit::start(Arc::clone(&store), *args.store_timeout, log.clone())
+                .context("cannot start the writer")?;
+        let size = usize::try_from(args.max_body.as_u64()).unwrap_or(usize::MAX);
+        let bodies = BodyLimits { size, time: *args.body_timeout };
         let places = args.max_creates.get() as usize;
-        let service = Service::new(
-            accepted.clone(),
-            plants.clone(),
-            places,
-            args.bodies(),
-            log.logger.clone(),
-        );
+        let service = Service::new(accepted.clone(), plants.clone(), places, bodies, log.clone());
         let connections = Arc::clone(&service.connections);
-        let records = Arc::clone(&log.dropshot);
         let server = listen(args.listen, config, args.max_connections, service, records)
             .with_context(|| format!("cannot listen on {}", args.listen))?;
-        let address = server.local_addr();
         if let Some(admin) = admin {
-            admin.is_ready_by(readiness(&connections, &accepted, &plants));
+            let (connections, accepted) = (Arc::clone(&connections), accepted.clone());
+            let plants = plants.clone();
+            admin.is_ready_by(Box::new(move || match connections.are_ending() {
+                true => Err("the service stops"),
+                false => accepted.readiness().and_then(|()| plants.readiness()),
+            }));
         }
-        announce(scheme, address)?;
-        info!(log.logger, "listening"; "address" => %address, "store" => %args.store.url);
+        let (address, scheme) = (server.local_addr(), validity.map_or("http", |_| "https"));
+        print(&format!("plant-store listening on {scheme}://{address}\n"))?;
+        info!(log, "listening"; "address" => %address, "version" => env!("PLANT_STORE_VERSION"),
+            "store" => %args.store.url.absolute(), "is_new" => is_new, "layout" => LAYOUT);
         if let Some(token) = first {
             show(scheme, address, &token).context(
                 "the first token was not printed: `plant-store token create NAME` makes another",
             )?;
         }
         tell_supervisor(NotifyState::Ready);
-        let log = log.logger.clone();
         let tokens = tokio::spawn(accepted.watch(Arc::clone(&store), log.clone()));
         Ok(Self { server, connections, store, plants, writer_end, tokens, validity, log })
     }
@@ -163,38 +170,65 @@ impl Running {
     }
 }
 
-/// Opens the store. Tries a database that is not there once a second, and says so once.
-async fn open(args: &Args, log: &Logger) -> Result<(Arc<dyn Engine>, bool)> {
-    let mut is_said = false;
-    loop {
-        let (store, start) = (args.store.clone(), args.start());
-        let opened =
-            spawn_blocking(move || store::serve(&store.url, store.ca.as_deref(), start)).await?;
-        match opened {
-            Err(StoreError::Unreachable { cause, .. }) => {
-                if !is_said {
-                    warn!(log, "waiting for the database: the service listens when it is there";
-                        "cause" => %cause);
-                    is_said = true;
-                }
-            }
-            opened => return Ok(opened?),
-        }
-        sleep(TRY_EVERY).await;
-    }
+/// What a start has opened on a thread of its own, because it may wait for a disk or a database.
+struct Opened {
+    tls: Option<(ConfigTls, Validity)>,
+    store: Arc<dyn Engine>,
+    is_new: bool,
+    /// The first token of a new store, if it is to be shown.
+    first: Option<Token>,
 }
 
-/// Issues the first token if there is to be one, and reads the tokens. Returns how many there are.
-fn begin(
-    store: &dyn Engine,
-    accepted: &AcceptedTokens,
-    issues: bool,
-) -> Result<(Option<Token>, usize), StoreError> {
+/// Reads the files of TLS, opens the store, issues the first token if there is to be one, and reads the
+/// tokens. An address that is in use must not leave a new store behind, so it is tried before.
+fn open(args: &Args, accepted: &AcceptedTokens, log: &Logger) -> Result<Opened> {
+    drop(TcpListener::bind(args.listen).map_err(|cause| cannot("listen", args.listen, &cause))?);
+    let tls = args.tls().map(|files| files.load(log)).transpose()?;
+    let (store, is_new) = open_store(args, log).map_err(of_store(&args.store.url))?;
+    let issues = is_new && args.first_token == FirstToken::Print;
     let first = issues.then(|| StoredToken::issue(TokenName::first(), None));
     if let Some((_, stored)) = &first {
         store.add_token(stored)?;
     }
-    Ok((first.map(|(token, _)| token), accepted.read(store)?))
+    if accepted.read(&*store).map_err(of_store(&args.store.url))? == 0 {
+        warn!(log, "the store has no token: `plant-store token create NAME` makes one");
+    }
+    Ok(Opened { tls, store, is_new, first: first.map(|(token, _)| token) })
+}
+
+/// Opens the store, and says whether it is new. Tries a database that is not there once a second, and
+/// says so once.
+fn open_store(args: &Args, log: &Logger) -> Result<(Arc<dyn Engine>, bool), StoreError> {
+    let Args { without_wal, without_fsync, .. } = *args;
+    let start = Start { create: !args.no_create, without_wal, without_fsync };
+    let mut is_said = false;
+    loop {
+        match store::serve(&args.store.url, args.store.ca.as_deref(), start) {
+            Err(StoreError::Unreachable { cause, .. }) if !is_said => {
+                warn!(log, "waiting for the database: the service listens when it is there";
+                    "cause" => %cause);
+                is_said = true;
+            }
+            Err(StoreError::Unreachable { .. }) => {}
+            opened => return opened,
+        }
+        thread::sleep(TRY_EVERY);
+    }
+}
+
+/// Prints, once, a command that uses the first token of a new store.
+fn show(scheme: &str, mut address: SocketAddr, token: &Token) -> Result<()> {
+    match address.ip() {
+        ip if !ip.is_unspecified() => {}
+        ip if ip.is_ipv4() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        _ => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+    }
+    print(&format!(
+        "curl {scheme}://{address}/plants -H 'Authorization: Bearer {}' \
+         -H 'Content-Type: application/json' \
+         -d '{{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}}'\n",
+        token.reveal(),
+    ))
 }
 
 /// Why nothing can be done on that address. A permission can only be that for the port (ip(7),
@@ -213,18 +247,4 @@ pub fn cannot(doing: &str, address: SocketAddr, cause: &io::Error) -> Error {
 /// told sees what happens to the process.
 fn tell_supervisor(state: NotifyState<'_>) {
     let _ = sd_notify::notify(&[state]);
-}
-
-/// Says whether a create would be taken now.
-fn readiness(
-    connections: &Arc<Connections>,
-    accepted: &AcceptedTokens,
-    plants: &GroupCommit,
-) -> Readiness {
-    let (connections, accepted, plants) =
-        (Arc::clone(connections), accepted.clone(), plants.clone());
-    Box::new(move || match connections.are_ending() {
-        true => Err("the service stops"),
-        false => accepted.readiness().and_then(|()| plants.readiness()),
-    })
 }

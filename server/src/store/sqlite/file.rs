@@ -4,6 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf, absolute};
 
+use nix::errno::Errno;
 use nix::unistd::{AccessFlags, User, access, geteuid};
 
 use crate::store::error::StoreError;
@@ -95,8 +96,13 @@ fn missing(path: &Path) -> StoreError {
 /// SQLite's readers too write the WAL's index.
 fn check_access(path: &Path) -> io::Result<()> {
     for (right, path) in [("read and write", path), ("write to the folder", folder_of(path))] {
-        if access(path, AccessFlags::R_OK | AccessFlags::W_OK).is_err() {
-            return Err(io::Error::new(ErrorKind::PermissionDenied, denied(right, path)));
+        match access(path, AccessFlags::R_OK | AccessFlags::W_OK) {
+            Ok(()) => {}
+            Err(Errno::EROFS) => {
+                let said = format!("{} is on a file system that is read-only", path.display());
+                return Err(io::Error::new(ErrorKind::ReadOnlyFilesystem, said));
+            }
+            Err(_) => return Err(io::Error::new(ErrorKind::PermissionDenied, denied(right, path))),
         }
     }
     Ok(())

@@ -37,6 +37,8 @@ mod schema;
 mod tokens;
 mod writer;
 
+pub use new_file::unfinished;
+
 use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
@@ -46,10 +48,10 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, ErrorCode, Transaction};
 
 use crate::store::engine::{Engine, Outcome, Row, Sizes, Start};
-use crate::store::error::{CommitError, StoreError};
+use crate::store::error::{CommitError, Reason, StoreError};
 use crate::store::sqlite::checkpoint::Checkpoint;
 use crate::store::sqlite::connection::{FULL, WAL_BOUND, connect, copy_wal_at_close, transact};
-use crate::store::sqlite::error::{failed, url};
+use crate::store::sqlite::error::{failed, reason, url};
 use crate::store::sqlite::file::{is_empty_wal, lock, sync_folder_of, wal_of};
 use crate::store::sqlite::header::{Header, LAYOUT};
 use crate::store::sqlite::new_file::{CREATE, create, make, publish};
@@ -209,6 +211,11 @@ impl Engine for Sqlite {
             // disk.
             CommitError::Fault(cause) if self.place.is_at_size_limit() => {
                 CommitError::Unavailable(cause)
+            }
+            CommitError::Unavailable(cause) if reason(&cause) == Reason::Full => {
+                let path = self.place.path().display();
+                let said = format!("{path}: {cause}: see server/RESTORE.md#rescue");
+                CommitError::Unavailable(said.into())
             }
             other => other,
         })

@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::os::unix::fs::{MetadataExt, fchown};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nix::unistd::geteuid;
 use rusqlite::Connection;
@@ -16,6 +16,20 @@ use crate::store::sqlite::header::Header;
 use crate::store::sqlite::schema::TABLES;
 
 pub const CREATE: &str = "create the store";
+
+/// What the name of a temporary file begins with.
+const PREFIX: &str = ".plant-store-";
+
+/// See [`crate::store::unfinished`].
+pub fn unfinished(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder_of(path)).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path());
+    let is_one = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(PREFIX) && !name.ends_with("-wal") && !name.ends_with("-shm")
+    };
+    files.filter(is_one).collect()
+}
 
 /// Makes an empty store, unless something is in the place. Returns its file with the server's lock:
 /// the server that has made a store is the one that serves it.
@@ -43,7 +57,7 @@ fn make_in(folder: &Path) -> Result<NamedTempFile, Cause> {
     if !fs::metadata(folder).is_ok_and(|folder| folder.is_dir()) {
         return Err(format!("there is no folder {}", folder.display()).into());
     }
-    let file = match tempfile::Builder::new().prefix(".plant-store-").tempfile_in(folder) {
+    let file = match tempfile::Builder::new().prefix(PREFIX).tempfile_in(folder) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             return Err(denied("write to the folder", folder).into());
         }
