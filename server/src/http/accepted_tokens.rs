@@ -60,6 +60,11 @@ pub struct Accepted {
 }
 
 impl Accepted {
+    /// Refuses a token that has expired.
+    pub fn check_expiry(&self) -> Result<(), Refusal> {
+        if self.token.has_expired() { Err(Refusal::TokenExpired) } else { Ok(()) }
+    }
+
     /// Counts a create of the token.
     ///
     /// # Errors
@@ -119,18 +124,17 @@ impl AcceptedTokens {
         if self.read.read().holds() { Ok(()) } else { Err("the tokens cannot be read") }
     }
 
-    /// The token with that digest, if it is accepted at this moment.
+    /// The token with that digest. It is accepted at this moment if [`Accepted::check_expiry`] says so.
     ///
     /// # Errors
     ///
-    /// It is not among those of the store, or it has expired; or the tokens were read too long ago.
+    /// It is not among those of the store; or the tokens were read too long ago.
     pub fn find(&self, digest: &TokenDigest) -> Result<Arc<Accepted>, Refusal> {
         let read = self.read.read();
         if !read.holds() {
             return Err(Refusal::StoreUnavailable);
         }
-        let found = read.tokens.get(digest).filter(|found| !found.token.has_expired());
-        found.map(Arc::clone).ok_or(Refusal::TokenNotAccepted)
+        read.tokens.get(digest).map(Arc::clone).ok_or(Refusal::TokenNotAccepted)
     }
 
     /// Reads the tokens again and again. While that fails, the log says so: a fault of the disk must not
