@@ -91,7 +91,7 @@ fn what_cannot_be_checked_is_status_2_with_its_reason() {
     let folder = TempDir::new().expect("a temporary folder");
     fs::create_dir(folder.path().join(STORE)).expect("a folder");
     for (place, reason, expected) in [
-        (missing.path(), "missing", "there is no plant store at sqlite:plant-store.db"),
+        (missing.path(), "missing", "there is no plant store at sqlite:/"),
         (other.path(), "not_a_store", "is not a plant store"),
         (newer.folder(), "other_release", "has another layout (version 2)"),
         (folder.path(), "other", "is a folder"),

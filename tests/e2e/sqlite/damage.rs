@@ -166,6 +166,9 @@ fn copy_of_a_damaged_store_leaves_nothing() {
     let output =
         run(stopped.folder(), &["copy", "--from", &format!("sqlite:{STORE}"), "--to", &to]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("cannot read the plants"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    let expected =
+        format!("{STORE} (server/RESTORE.md#rescue says what to do): cannot read the plants");
+    assert!(said.contains(&expected), "{said}");
     assert!(files(folder.path()).is_empty());
 }
