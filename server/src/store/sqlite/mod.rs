@@ -213,8 +213,8 @@ impl Engine for Sqlite {
                 CommitError::Unavailable(cause)
             }
             CommitError::Unavailable(cause) if reason(&cause) == Reason::Full => {
-                let path = self.place.path().display();
-                let said = format!("{path}: {cause}: see server/RESTORE.md#rescue");
+                let store = url(self.place.path()).absolute();
+                let said = format!("{store}: {cause}: see server/RESTORE.md#rescue");
                 CommitError::Unavailable(said.into())
             }
             other => other,
