@@ -50,15 +50,10 @@ const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// Says whether the service would take a create now. If not, the error says why.
 pub type Readiness = Box<dyn Fn() -> Result<(), &'static str> + Send + Sync>;
 
-/// The listener for operators.
+/// The listener for operators, and what its answers come from.
 pub struct Admin {
     /// Where it listens, with the port that port 0 became.
     pub address: SocketAddr,
-    asked: Arc<Asked>,
-}
-
-/// What the answers come from.
-struct Asked {
     metrics: PrometheusHandle,
     /// Empty until the service has started.
     readiness: OnceLock<Readiness>,
@@ -71,57 +66,24 @@ impl Admin {
     ///
     /// The address cannot be listened on, the operating system gives no thread, or there is such a
     /// listener already.
-    pub fn start(address: SocketAddr) -> io::Result<Self> {
+    pub fn start(address: SocketAddr) -> io::Result<Arc<Self>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind(address))?;
         let address = listener.local_addr()?;
-        let asked = Asked { metrics: exporter::install()?, readiness: OnceLock::new() };
-        let asked = Arc::new(asked);
-        let answers = Arc::clone(&asked);
+        let (metrics, readiness) = (exporter::install()?, OnceLock::new());
+        let admin = Arc::new(Self { address, metrics, readiness });
+        let answers = Arc::clone(&admin);
         thread::Builder::new()
             .name("admin".into())
             .spawn(move || runtime.block_on(run(listener, answers)))?;
-        Ok(Self { address, asked })
+        Ok(admin)
     }
 
     /// From now on `/ready` answers what `readiness` returns.
     pub fn is_ready_by(&self, readiness: Readiness) {
-        let _ = self.asked.readiness.set(readiness);
+        let _ = self.readiness.set(readiness);
     }
-}
 
-async fn run(listener: TcpListener, asked: Arc<Asked>) {
-    let upkeep = Arc::clone(&asked);
-    tokio::spawn(async move {
-        let mut ticks = interval(UPKEEP);
-        loop {
-            ticks.tick().await;
-            upkeep.metrics.run_upkeep();
-        }
-    });
-    let connections = Arc::new(Semaphore::new(CONNECTIONS));
-    loop {
-        let place = Arc::clone(&connections).acquire_owned().await;
-        let Ok((stream, _)) = listener.accept().await else {
-            tokio::time::sleep(PAUSE).await;
-            continue;
-        };
-        let asked = Arc::clone(&asked);
-        tokio::spawn(async move {
-            let answer = service_fn(|request| {
-                let answer = asked.answer(&request);
-                async { Ok::<_, Infallible>(answer) }
-            });
-            let mut server = http1::Builder::new();
-            server.timer(TokioTimer::new()).keep_alive(false);
-            // A client that is too slow, or broken, has its connection closed.
-            let _ = timeout(TIME, server.serve_connection(TokioIo::new(stream), answer)).await;
-            drop(place);
-        });
-    }
-}
-
-impl Asked {
     fn answer<B>(&self, request: &Request<B>) -> Response<String> {
         let is_read = [Method::GET, Method::HEAD].contains(request.method());
         let readiness = self.readiness.get().map_or(Err("the service starts"), |ask| ask());
@@ -142,5 +104,36 @@ impl Asked {
             answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
         }
         answer
+    }
+}
+
+async fn run(listener: TcpListener, admin: Arc<Admin>) {
+    let upkeep = Arc::clone(&admin);
+    tokio::spawn(async move {
+        let mut ticks = interval(UPKEEP);
+        loop {
+            ticks.tick().await;
+            upkeep.metrics.run_upkeep();
+        }
+    });
+    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let place = Arc::clone(&connections).acquire_owned().await;
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(PAUSE).await;
+            continue;
+        };
+        let admin = Arc::clone(&admin);
+        tokio::spawn(async move {
+            let answer = service_fn(|request| {
+                let answer = admin.answer(&request);
+                async { Ok::<_, Infallible>(answer) }
+            });
+            let mut server = http1::Builder::new();
+            server.timer(TokioTimer::new()).keep_alive(false);
+            // A client that is too slow, or broken, has its connection closed.
+            let _ = timeout(TIME, server.serve_connection(TokioIo::new(stream), answer)).await;
+            drop(place);
+        });
     }
 }

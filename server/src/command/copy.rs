@@ -8,7 +8,7 @@ use anyhow::{Error, Result, bail};
 
 use crate::command::pages::for_each_page;
 use crate::command::print;
-use crate::command::store_args::{StoreUrlParser, of_store};
+use crate::command::store_args::of_store;
 use crate::store::{self, Engine, Outcome, StoreError, StoreUrl};
 
 /// How long a database may take for a page of plants.
@@ -22,11 +22,11 @@ const COMMIT_LIMIT: Duration = Duration::from_mins(1);
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// The store to copy
-    #[arg(long, value_name = "URL", value_parser = StoreUrlParser)]
+    #[arg(long, value_name = "URL")]
     from: StoreUrl,
 
     /// Where the copy is to be: a file that is not there yet, or a database
-    #[arg(long, value_name = "URL", value_parser = StoreUrlParser)]
+    #[arg(long, value_name = "URL")]
     to: StoreUrl,
 
     /// PEM file with the authority of a database's certificate

@@ -12,9 +12,13 @@ mod value;
 use std::io::{self, Write};
 
 use anyhow::{Context, Error, Result};
+use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
+use clap::error::ContextValue;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use plant_store_api::document::document_text;
+
+use crate::token::PREFIX;
 
 /// Runs and looks after a plant store: POST /plants creates a plant, durably
 #[derive(Debug, Parser)]
@@ -48,6 +52,24 @@ pub fn exit_status(error: &Error) -> u8 {
 }
 
 impl Cli {
+    /// Reads the command line, or ends the process. clap's message would repeat what may be a secret:
+    /// a URL with a password, or a token.
+    pub fn read() -> Self {
+        Self::try_parse().unwrap_or_else(|mut error| {
+            let flag = error.get(InvalidArg).map(ToString::to_string).unwrap_or_default();
+            for kind in [InvalidValue, InvalidArg, InvalidSubcommand] {
+                let is_secret = |said: &ContextValue| {
+                    kind == InvalidValue && flag.contains("<URL>")
+                        || said.to_string().contains(PREFIX)
+                };
+                if error.get(kind).is_some_and(is_secret) {
+                    error.insert(kind, ContextValue::String("…".into()));
+                }
+            }
+            error.exit()
+        })
+    }
+
     /// Runs the command.
     ///
     /// # Errors

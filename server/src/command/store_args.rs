@@ -1,12 +1,9 @@
 //! The flags of all commands that work on one store.
 
-use std::ffi::OsStr;
 use std::path::PathBuf;
 
 use anyhow::{Error, Result};
-use clap::builder::TypedValueParser;
-use clap::error::ErrorKind;
-use clap::{Arg, Args, Command};
+use clap::Args;
 
 use crate::store::{self, Engine, Reason, StoreError, StoreUrl};
 
@@ -18,7 +15,6 @@ pub struct StoreArgs {
         long = "store",
         value_name = "URL",
         env = "PLANT_STORE_STORE",
-        value_parser = StoreUrlParser,
         // It may hold a password.
         hide_env_values = true,
         default_value = "sqlite:plant-store.db"
@@ -46,26 +42,5 @@ pub fn of_store(url: &StoreUrl) -> impl Fn(StoreError) -> Error {
             Error::from(error).context(place)
         }
         error => error.into(),
-    }
-}
-
-/// Reads the URL of a store. clap's own error would repeat the value, which may hold a password.
-#[derive(Clone)]
-pub struct StoreUrlParser;
-
-impl TypedValueParser for StoreUrlParser {
-    type Value = StoreUrl;
-
-    fn parse_ref(
-        &self,
-        command: &Command,
-        arg: Option<&Arg>,
-        value: &OsStr,
-    ) -> Result<StoreUrl, clap::Error> {
-        let flag = arg.map(Arg::to_string).unwrap_or_default();
-        value.to_string_lossy().parse().map_err(|fault| {
-            let said = format!("invalid value for '{flag}': {fault}\n");
-            clap::Error::raw(ErrorKind::ValueValidation, said).with_cmd(command)
-        })
     }
 }

@@ -87,12 +87,10 @@ pub fn run(command: Command) -> Result<()> {
                 expiring.is_none_or(|end| token.expires_at.is_some_and(|expiry| expiry <= end))
             };
             let tokens = args.open()?.tokens().map_err(of_store(&args.url))?;
-            let tokens: Vec<_> = tokens.into_iter().filter(is_shown).map(Listed::from).collect();
-            print(&if json {
-                serde_json::to_string_pretty(&tokens)? + "\n"
-            } else {
-                table(&tokens)
-            })?;
+            let listed = |token: StoredToken| Listed { expired: token.has_expired(), token };
+            let tokens: Vec<_> = tokens.into_iter().filter(is_shown).map(listed).collect();
+            let json = json.then(|| serde_json::to_string_pretty(&tokens)).transpose()?;
+            print(&json.map_or_else(|| table(&tokens), |json| json + "\n"))?;
         }
         Command::Revoke { names, store: args } => {
             let store = args.open()?;
@@ -109,8 +107,8 @@ pub fn run(command: Command) -> Result<()> {
     Ok(())
 }
 
-/// The end of such a time, such as that of a token that is issued now. A store keeps seconds, so the time is rounded up: a token is
-/// good for at least as long as it was to be.
+/// The end of that time, such as that of a token that is issued now. A store keeps seconds, so it is
+/// rounded up: a token is good for at least as long as it was to be.
 fn expiry(text: &str) -> Result<DateTime<Utc>, String> {
     if let Ok(day) = text.parse::<NaiveDate>() {
         let expiry = day.and_time(NaiveTime::MIN).and_utc();
@@ -137,7 +135,7 @@ fn named(text: &str, tokens: &[StoredToken]) -> Result<TokenName> {
     if !text.starts_with(PREFIX) {
         return Err(StoreError::NoSuchToken(text.parse()?).into());
     }
-    let whole = Token::parse(text).ok().map(|token| token.digest());
+    let whole = Token::parse(text).map(|token| token.digest());
     let is_it = |it: &&StoredToken| match whole {
         Some(digest) => it.digest == digest,
         None => text.starts_with(&it.first_characters),
@@ -155,24 +153,9 @@ fn named(text: &str, tokens: &[StoredToken]) -> Result<TokenName> {
 /// A token as it is listed.
 #[derive(Serialize)]
 struct Listed {
-    name: TokenName,
-    first_characters: String,
-    created_at: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    expires_at: Option<String>,
+    #[serde(flatten)]
+    token: StoredToken,
     expired: bool,
-}
-
-impl From<StoredToken> for Listed {
-    fn from(token: StoredToken) -> Self {
-        Self {
-            expired: token.has_expired(),
-            name: token.name,
-            first_characters: token.first_characters,
-            created_at: text(token.created_at),
-            expires_at: token.expires_at.map(text),
-        }
-    }
 }
 
 fn text(time: DateTime<Utc>) -> String {
@@ -180,14 +163,14 @@ fn text(time: DateTime<Utc>) -> String {
 }
 
 fn table(tokens: &[Listed]) -> String {
-    let width = tokens.iter().map(|it| it.name.as_str().len()).fold(4, usize::max);
+    let width = tokens.iter().map(|it| it.token.name.as_str().len()).fold(4, usize::max);
     let mut table = format!("{:width$}  TOKEN      CREATED               EXPIRES\n", "NAME");
-    for Listed { name, first_characters, created_at, expires_at, expired } in tokens {
-        let expires_at = expires_at.as_deref().unwrap_or("never");
+    for Listed { token, expired } in tokens {
+        let (name, start) = (token.name.as_str(), &token.first_characters);
+        let created_at = text(token.created_at);
+        let expires_at = token.expires_at.map_or("never".into(), text);
         let mark = if *expired { " (expired)" } else { "" };
-        let name = name.as_str();
-        let _ =
-            writeln!(table, "{name:width$}  {first_characters}…  {created_at}  {expires_at}{mark}");
+        let _ = writeln!(table, "{name:width$}  {start}…  {created_at}  {expires_at}{mark}");
     }
     table
 }

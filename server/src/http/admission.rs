@@ -129,7 +129,7 @@ fn bearer_token(headers: &HeaderMap) -> Result<Token, Refusal> {
         return Err(Refusal::NoToken);
     }
     // 1*SP between the two.
-    Token::parse(credentials.trim_start_matches(' ')).map_err(|_| Refusal::MalformedToken)
+    Token::parse(credentials.trim_start_matches(' ')).ok_or(Refusal::MalformedToken)
 }
 
 /// RFC 9110, section 8.3: one media type, its name in any case. RFC 8259 defines no parameters of

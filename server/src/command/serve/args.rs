@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
 
 use bytesize::ByteSize;
 use clap::Arg;
@@ -41,13 +40,8 @@ pub struct Args {
     #[arg(long, value_name = "WHERE", default_value = "print")]
     pub first_token: FirstToken,
 
-    /// PEM file with the certificate chain: with it and --tls-key the API is served over TLS
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
-    pub tls_cert: Option<PathBuf>,
-
-    /// PEM file with the private key of the certificate
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
-    pub tls_key: Option<PathBuf>,
+    #[command(flatten)]
+    pub tls: Option<TlsFiles>,
 
     /// How many threads speak HTTP [default: chosen from the processor's cores]
     #[arg(long, value_name = "THREADS", value_parser = value_parser!(u16).range(1..=256))]
@@ -124,12 +118,4 @@ pub struct Args {
 fn with_variable(flag: Arg) -> Arg {
     let name = flag.get_long().expect("each is long").replace('-', "_").to_uppercase();
     flag.env(format!("PLANT_STORE_{name}"))
-}
-
-impl Args {
-    /// The files of TLS, if the API is served over it.
-    pub fn tls(&self) -> Option<TlsFiles> {
-        let (cert, key) = (self.tls_cert.clone()?, self.tls_key.clone()?);
-        Some(TlsFiles { cert, key })
-    }
 }

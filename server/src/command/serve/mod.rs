@@ -13,6 +13,7 @@ mod tls;
 use std::io::{self, IsTerminal};
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -41,7 +42,7 @@ pub fn run(args: &Args) -> Result<()> {
         false => LogFormat::Json,
     });
     let log = Log::start(format, args.log_level).context("cannot start the log")?;
-    if args.tls_cert.is_none() && !args.listen.ip().is_loopback() {
+    if args.tls.is_none() && !args.listen.ip().is_loopback() {
         warn!(log.logger, "without --tls-cert, tokens travel in plain text: put a proxy that ends TLS \
             in front, on a network that you trust"; "address" => args.listen);
     }
@@ -58,7 +59,7 @@ pub fn run(args: &Args) -> Result<()> {
     result
 }
 
-fn answer_operators(address: SocketAddr, log: &Log) -> Result<Admin> {
+fn answer_operators(address: SocketAddr, log: &Log) -> Result<Arc<Admin>> {
     let admin = Admin::start(address).map_err(|cause| cannot("serve metrics", address, &cause))?;
     info!(log.logger, "serving metrics"; "address" => %admin.address);
     Ok(admin)
@@ -73,7 +74,7 @@ fn runtime(threads: Option<u16>) -> io::Result<Runtime> {
     }
 }
 
-async fn start_and_stop(args: &Args, log: &Log, admin: Option<Admin>) -> Result<()> {
+async fn start_and_stop(args: &Args, log: &Log, admin: Option<Arc<Admin>>) -> Result<()> {
     let (mut stop, mut hangup) = (Stop::handle()?, signal(SignalKind::hangup())?);
     let mut running = tokio::select! {
         started = Running::start(args, log, admin) => started?,

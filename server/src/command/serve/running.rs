@@ -1,7 +1,8 @@
 //! A service that has started: its parts, what ends it, and how it stops.
 
 use std::io::{self, ErrorKind};
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::mem;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -69,12 +70,12 @@ impl Stop {
 impl Running {
     /// Starts the service. It waits for a database that is not there yet. A start that waits may be
     /// dropped.
-    pub async fn start(args: &Args, log: &Log, admin: Option<Admin>) -> Result<Self> {
+    pub async fn start(args: &Args, log: &Log, admin: Option<Arc<Admin>>) -> Result<Self> {
         let (records, log) = (Arc::clone(&log.dropshot), log.logger.clone());
         let accepted = AcceptedTokens::new(args.max_rate, args.max_creates);
         let (flags, tokens, logger) = (args.clone(), accepted.clone(), log.clone());
-        let opened = spawn_blocking(move || open(&flags, &tokens, &logger)).await??;
-        let Opened { tls, store, is_new, first } = opened;
+        let (tls, store, is_new, first) =
+            spawn_blocking(move || open(&flags, &tokens, &logger)).await??;
         let (config, validity) = tls.unzip();
         validity.into_iter().for_each(Validity::report);
 
@@ -118,7 +119,7 @@ impl Running {
         hangup: &mut Signal,
     ) -> Option<Error> {
         let watched = store::watch(Arc::clone(&self.store), &self.plants, self.log.clone());
-        let tls = args.tls().zip(self.validity);
+        let tls = args.tls.clone().zip(self.validity);
         tokio::select! {
             () = stop.next() => None,
             end = &mut self.writer_end => match end {
@@ -170,30 +171,26 @@ impl Running {
     }
 }
 
-/// What a start has opened on a thread of its own, because it may wait for a disk or a database.
-struct Opened {
-    tls: Option<(ConfigTls, Validity)>,
-    store: Arc<dyn Engine>,
-    is_new: bool,
-    /// The first token of a new store, if it is to be shown.
-    first: Option<Token>,
-}
+/// The files of TLS, the store, whether it is new, and its first token if that is to be shown.
+type Opened = (Option<(ConfigTls, Validity)>, Arc<dyn Engine>, bool, Option<Token>);
 
-/// Reads the files of TLS, opens the store, issues the first token if there is to be one, and reads the
-/// tokens. An address that is in use must not leave a new store behind, so it is tried before.
+/// What may wait for a disk or a database: reads the files of TLS, opens the store, issues the first
+/// token if there is to be one, and reads the tokens. An address that is in use must not leave a new
+/// store behind, so it is tried before.
 fn open(args: &Args, accepted: &AcceptedTokens, log: &Logger) -> Result<Opened> {
     drop(TcpListener::bind(args.listen).map_err(|cause| cannot("listen", args.listen, &cause))?);
-    let tls = args.tls().map(|files| files.load(log)).transpose()?;
+    let tls = args.tls.as_ref().map(|files| files.load(log)).transpose()?;
     let (store, is_new) = open_store(args, log).map_err(of_store(&args.store.url))?;
-    let issues = is_new && args.first_token == FirstToken::Print;
-    let first = issues.then(|| StoredToken::issue(TokenName::first(), None));
-    if let Some((_, stored)) = &first {
-        store.add_token(stored)?;
+    let mut first = None;
+    if is_new && args.first_token == FirstToken::Print {
+        let (token, stored) = StoredToken::issue(TokenName::first(), None);
+        store.add_token(&stored).map_err(of_store(&args.store.url))?;
+        first = Some(token);
     }
     if accepted.read(&*store).map_err(of_store(&args.store.url))? == 0 {
         warn!(log, "the store has no token: `plant-store token create NAME` makes one");
     }
-    Ok(Opened { tls, store, is_new, first: first.map(|(token, _)| token) })
+    Ok((tls, store, is_new, first))
 }
 
 /// Opens the store, and says whether it is new. Tries a database that is not there once a second, and
@@ -204,12 +201,12 @@ fn open_store(args: &Args, log: &Logger) -> Result<(Arc<dyn Engine>, bool), Stor
     let mut is_said = false;
     loop {
         match store::serve(&args.store.url, args.store.ca.as_deref(), start) {
-            Err(StoreError::Unreachable { cause, .. }) if !is_said => {
-                warn!(log, "waiting for the database: the service listens when it is there";
-                    "cause" => %cause);
-                is_said = true;
+            Err(StoreError::Unreachable { cause, .. }) => {
+                if !mem::replace(&mut is_said, true) {
+                    warn!(log, "waiting for the database: the service listens when it is there";
+                        "cause" => %cause);
+                }
             }
-            Err(StoreError::Unreachable { .. }) => {}
             opened => return opened,
         }
         thread::sleep(TRY_EVERY);
@@ -219,9 +216,9 @@ fn open_store(args: &Args, log: &Logger) -> Result<(Arc<dyn Engine>, bool), Stor
 /// Prints, once, a command that uses the first token of a new store.
 fn show(scheme: &str, mut address: SocketAddr, token: &Token) -> Result<()> {
     match address.ip() {
-        ip if !ip.is_unspecified() => {}
-        ip if ip.is_ipv4() => address.set_ip(Ipv4Addr::LOCALHOST.into()),
-        _ => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
     }
     print(&format!(
         "curl {scheme}://{address}/plants -H 'Authorization: Bearer {}' \
@@ -234,13 +231,9 @@ fn show(scheme: &str, mut address: SocketAddr, token: &Token) -> Result<()> {
 /// Why nothing can be done on that address. A permission can only be that for the port (ip(7),
 /// `ip_unprivileged_port_start`).
 pub fn cannot(doing: &str, address: SocketAddr, cause: &io::Error) -> Error {
-    let advice = match cause.kind() {
-        ErrorKind::PermissionDenied => {
-            ": a low port needs root or CAP_NET_BIND_SERVICE; take one from 1024 on"
-        }
-        _ => "",
-    };
-    anyhow!("cannot {doing} on {address}: {cause}{advice}")
+    const ADVICE: &str = ": a low port needs root or CAP_NET_BIND_SERVICE; take one from 1024 on";
+    let is_denied = cause.kind() == ErrorKind::PermissionDenied;
+    anyhow!("cannot {doing} on {address}: {cause}{}", if is_denied { ADVICE } else { "" })
 }
 
 /// Tells the supervisor that started the process, if there is one (sd_notify(3)). One that cannot be

@@ -36,13 +36,17 @@ const LOAD: Duration = Duration::from_secs(10);
 
 const END: &str = "plant_store_tls_not_after_timestamp_seconds";
 
-/// The two files.
-#[derive(Clone)]
+/// The two files: the server's own certificate first, then those that lead to the authority's; and its
+/// private key, in PKCS #8, PKCS #1 or SEC 1.
+#[derive(clap::Args, Clone, Debug)]
 pub struct TlsFiles {
-    /// The server's own certificate first, then those that lead to the authority's.
-    pub cert: PathBuf,
-    /// Its private key, in PKCS #8, PKCS #1 or SEC 1.
-    pub key: PathBuf,
+    /// PEM file with the certificate chain: with it and --tls-key the API is served over TLS
+    #[arg(long = "tls-cert", value_name = "FILE", required = false, requires = "key")]
+    cert: PathBuf,
+
+    /// PEM file with the private key of the certificate
+    #[arg(long = "tls-key", value_name = "FILE", required = false, requires = "cert")]
+    key: PathBuf,
 }
 
 /// From when until when a certificate is valid (RFC 5280, section 4.1.2.5).
