@@ -10,8 +10,6 @@
 //! must never hold what a client sent, and nothing may count plants or tokens by their content. The
 //! exporter keeps a series until the process ends, also that of a revoked token.
 
-use std::io;
-
 use metrics::{describe_gauge, gauge};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 
@@ -32,10 +30,11 @@ const READY: &str = "plant_store_ready";
 /// # Errors
 ///
 /// There is an exporter already.
-pub fn install() -> io::Result<PrometheusHandle> {
-    let recorder = builder().map_err(io::Error::other)?.build_recorder();
-    let handle = recorder.handle();
-    metrics::set_global_recorder(recorder).map_err(|error| io::Error::other(error.to_string()))?;
+pub fn install() -> Result<PrometheusHandle, BuildError> {
+    let handle = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS)?
+        .set_buckets_for_metric(Matcher::Suffix("_size".into()), &SIZES)?
+        .install_recorder()?;
     describe_gauge!(BUILD_INFO, "Always 1; the labels say which release and which commit serve.");
     describe_gauge!(READY, "Whether the service would take a create: 1 or 0, as /ready says.");
     let (version, commit) = (env!("CARGO_PKG_VERSION"), env!("PLANT_STORE_COMMIT"));
@@ -47,10 +46,4 @@ pub fn install() -> io::Result<PrometheusHandle> {
 pub fn scrape(metrics: &PrometheusHandle, is_ready: bool) -> String {
     gauge!(READY).set(u8::from(is_ready));
     metrics.render()
-}
-
-fn builder() -> Result<PrometheusBuilder, BuildError> {
-    PrometheusBuilder::new()
-        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS)?
-        .set_buckets_for_metric(Matcher::Suffix("_size".into()), &SIZES)
 }

@@ -70,7 +70,8 @@ impl Admin {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind(address))?;
         let address = listener.local_addr()?;
-        let (metrics, readiness) = (exporter::install()?, OnceLock::new());
+        let (metrics, readiness) =
+            (exporter::install().map_err(io::Error::other)?, OnceLock::new());
         let admin = Arc::new(Self { address, metrics, readiness });
         let answers = Arc::clone(&admin);
         thread::Builder::new()

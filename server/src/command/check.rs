@@ -1,6 +1,6 @@
 //! `plant-store check`: whether a store is sound, and what is in it.
 
-use anyhow::{Error, Result, bail};
+use anyhow::{Result, bail};
 use bytesize::ByteSize;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use crate::command::pages::for_each_page;
 use crate::command::print;
 use crate::command::store_args::StoreArgs;
-use crate::store::{Engine, Reason, Row, Sizes, StoreError, StoreUrl};
+use crate::store::{Reason, Row, Sizes, StoreError};
 
 /// How many malformed plants are named.
 const MOST_NAMED: u64 = 10;
@@ -28,7 +28,7 @@ pub struct Args {
 }
 
 /// What was found. What could not be read is not there.
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 struct Report {
     /// Null if the store cannot be checked.
     sound: Option<bool>,
@@ -58,11 +58,10 @@ pub struct CannotCheck(String);
 /// Prints the report.
 pub fn run(args: &Args) -> Result<()> {
     let url = &args.store.url;
-    let report = look(&args.store).unwrap_or_else(|fault| of_fault(&fault));
-    let Report { sound, faults, contents, .. } = &report;
+    let report = report(&args.store);
     if args.json {
         print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
-    } else if let (Some(true), Some(amounts)) = (sound, contents) {
+    } else if let (Some(true), Some(amounts)) = (report.sound, &report.contents) {
         let Amounts { plants, tokens, .. } = amounts;
         let mut line = format!("{url} is sound; plants: {plants}, tokens: {tokens}");
         for (what, bytes) in [("size", amounts.store_bytes), ("WAL", amounts.wal_bytes)] {
@@ -70,45 +69,36 @@ pub fn run(args: &Args) -> Result<()> {
         }
         print(&(line + "\n"))?;
     }
-    let cause = faults.join("; ");
-    match sound {
+    let cause = report.faults.join("; ");
+    match report.sound {
         Some(true) => Ok(()),
         Some(false) => bail!("{url} is not sound: {cause}"),
         None => Err(CannotCheck(format!("{url} cannot be checked: {cause}")).into()),
     }
 }
 
-fn look(args: &StoreArgs) -> Result<Report> {
+fn report(store: &StoreArgs) -> Report {
+    let mut faults = Vec::new();
+    let read = read(store, &mut faults);
+    let reason = read.as_ref().err().and_then(|fault| {
+        let reason = fault.downcast_ref().map_or(Reason::Other, StoreError::reason);
+        // What was found before says why it cannot be read.
+        let is_unsound = reason == Reason::Damaged || !faults.is_empty();
+        faults.push(format!("{fault:#}"));
+        (!is_unsound).then_some(reason)
+    });
+    let sound = reason.is_none().then_some(faults.is_empty());
+    Report { sound, reason, faults, contents: read.ok() }
+}
+
+/// Has the database check itself, and reads every row. A plant that is not JSON is a fault, which is said
+/// of the first few.
+fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Amounts> {
     let store = args.open()?;
-    let mut faults = store.check()?;
-    let contents = match read(&args.url, &*store, &mut faults) {
-        Ok(amounts) => Some(amounts),
-        // What was found before says why.
-        Err(fault) if !faults.is_empty() => {
-            faults.push(format!("{fault:#}"));
-            None
-        }
-        Err(fault) => return Err(fault),
-    };
-    Ok(Report { sound: Some(faults.is_empty()), reason: None, faults, contents })
-}
-
-fn of_fault(fault: &Error) -> Report {
-    let reason = fault.downcast_ref().map_or(Reason::Other, StoreError::reason);
-    let is_damaged = reason == Reason::Damaged;
-    Report {
-        sound: is_damaged.then_some(false),
-        reason: (!is_damaged).then_some(reason),
-        faults: vec![format!("{fault:#}")],
-        contents: None,
-    }
-}
-
-/// Reads every row. A plant that is not JSON is a fault, which is said of the first few.
-fn read(url: &StoreUrl, store: &dyn Engine, faults: &mut Vec<String>) -> Result<Amounts> {
+    faults.extend(store.check()?);
     let (mut plants, mut malformed) = (0, 0);
     let is_malformed = |row: &&Row| serde_json::from_str::<Map<String, Value>>(&row.plant).is_err();
-    for_each_page(url, store, |page| {
+    for_each_page(&args.url, &*store, |page| {
         for row in page.iter().filter(is_malformed) {
             malformed += 1;
             if malformed <= MOST_NAMED {

@@ -3,19 +3,12 @@
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 
-use bytesize::ByteSize;
 use humantime::Duration;
 
 /// A time that is not zero.
 pub fn time(text: &str) -> Result<Duration, &'static str> {
     let time: Option<Duration> = text.parse().ok();
     time.filter(|time| !time.is_zero()).ok_or("expected a time longer than 0s, such as 10s")
-}
-
-/// A number of bytes that is not zero.
-pub fn size(text: &str) -> Result<ByteSize, &'static str> {
-    let size: Option<ByteSize> = text.parse().ok();
-    size.filter(|size| size.as_u64() > 0).ok_or("expected a size of at least 1B, such as 64KiB")
 }
 
 /// An address and a port, or a name and a port. A name such as localhost may have several addresses:

@@ -11,7 +11,7 @@ use humantime::Duration;
 
 use crate::command::serve::tls::TlsFiles;
 use crate::command::store_args::StoreArgs;
-use crate::command::value::{address, size, time};
+use crate::command::value::{address, time};
 use crate::log::{LogFormat, LogLevel};
 
 /// Where the first token of a new store goes.
@@ -73,7 +73,7 @@ pub struct Args {
     pub metrics: Option<SocketAddr>,
 
     /// Largest request body
-    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "64KiB")]
+    #[arg(long, value_name = "SIZE", default_value = "64KiB")]
     pub max_body: ByteSize,
 
     /// How many creates may be in the service at a time; one token may have half of them. The next

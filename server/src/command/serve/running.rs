@@ -98,14 +98,10 @@ impl Running {
             }));
         }
         let (address, scheme) = (server.local_addr(), validity.map_or("http", |_| "https"));
-        print(&format!("plant-store listening on {scheme}://{address}\n"))?;
+        let first = first.map(|token| first_request(scheme, address, &token)).unwrap_or_default();
+        print(&format!("plant-store listening on {scheme}://{address}\n{first}"))?;
         info!(log, "listening"; "address" => %address, "version" => env!("PLANT_STORE_VERSION"),
             "store" => %args.store.url.absolute(), "is_new" => is_new, "layout" => LAYOUT);
-        if let Some(token) = first {
-            show(scheme, address, &token).context(
-                "the first token was not printed: `plant-store token create NAME` makes another",
-            )?;
-        }
         tell_supervisor(NotifyState::Ready);
         let tokens = tokio::spawn(accepted.watch(Arc::clone(&store), log.clone()));
         Ok(Self { server, connections, store, plants, writer_end, tokens, validity, log })
@@ -213,19 +209,19 @@ fn open_store(args: &Args, log: &Logger) -> Result<(Arc<dyn Engine>, bool), Stor
     }
 }
 
-/// Prints, once, a command that uses the first token of a new store.
-fn show(scheme: &str, mut address: SocketAddr, token: &Token) -> Result<()> {
+/// A command that uses the first token of a new store.
+fn first_request(scheme: &str, mut address: SocketAddr, token: &Token) -> String {
     match address.ip() {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => address.set_ip(Ipv4Addr::LOCALHOST.into()),
         IpAddr::V6(Ipv6Addr::UNSPECIFIED) => address.set_ip(Ipv6Addr::LOCALHOST.into()),
         _ => {}
     }
-    print(&format!(
+    format!(
         "curl {scheme}://{address}/plants -H 'Authorization: Bearer {}' \
          -H 'Content-Type: application/json' \
          -d '{{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}}'\n",
         token.reveal(),
-    ))
+    )
 }
 
 /// Why nothing can be done on that address. A permission can only be that for the port (ip(7),

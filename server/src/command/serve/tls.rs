@@ -17,7 +17,7 @@ use dropshot::ConfigTls;
 use metrics::{Unit, describe_gauge, gauge};
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use slog::{Logger, error, info, warn};
 use tokio::signal::unix::Signal;
@@ -59,12 +59,12 @@ pub struct Validity {
 impl TlsFiles {
     /// Reads both files. What is wrong with them, although they can be used, is a warning.
     pub fn load(&self, log: &Logger) -> Result<(ConfigTls, Validity)> {
-        let (cert, key) = (read(&self.cert)?, read(&self.key)?);
-        let chain = CertificateDer::pem_slice_iter(&cert).collect::<Result<Vec<_>, pem::Error>>();
-        let chain = chain.ok().filter(|chain| !chain.is_empty());
-        let chain = chain
-            .with_context(|| format!("{} holds no certificate in PEM", self.cert.display()))?;
-        let file = self.key.display();
+        let (chain, key) = (read(&self.cert)?, read(&self.key)?);
+        let (cert, file) = (self.cert.display(), self.key.display());
+        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&chain).collect();
+        let chain = chain.unwrap_or_default();
+        let own = chain.first().with_context(|| format!("{cert} holds no certificate in PEM"))?;
+        let validity = Validity::of(own);
         // PKCS #8 says it in its first line, PKCS #1 in its second (RFC 1421, section 4.6.1.1).
         ensure!(
             !String::from_utf8_lossy(&key).contains("ENCRYPTED"),
@@ -73,17 +73,15 @@ impl TlsFiles {
         );
         let key = PrivateKeyDer::from_pem_slice(&key).ok();
         let key = key.with_context(|| format!("{file} holds no private key in PEM"))?;
-        let validity = Validity::of(&chain[0]);
-        let config = configure(chain, key).with_context(|| {
-            format!("{} and {file} cannot be used together", self.cert.display())
-        })?;
+        let config = configure(chain, key)
+            .with_context(|| format!("{cert} and {file} cannot be used together"))?;
 
         if fs::metadata(&self.key).is_ok_and(|key| key.permissions().mode() & 0o004 != 0) {
             warn!(log, "everybody on this machine may read the private key: chmod o-r";
                 "file" => %file);
         }
         if let Some(fault) = validity.fault() {
-            warn!(log, "{fault}"; "file" => %self.cert.display(),
+            warn!(log, "{fault}"; "file" => %cert,
                 "valid_from" => %validity.from, "valid_until" => %validity.until);
         }
         Ok((ConfigTls::Dynamic(config), validity))
