@@ -1,14 +1,15 @@
 //! `plant-store check`: whether a store is sound, and what is in it.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Result, bail};
 use bytesize::ByteSize;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::command::pages::for_each_page;
 use crate::command::print;
-use crate::command::store_args::StoreArgs;
-use crate::store::{Reason, Row, Sizes, StoreError};
+use crate::command::store::{StoreArgs, for_each_page};
+use crate::store::{Reason, Row, StoreError};
 
 /// How many malformed plants are named.
 const MOST_NAMED: u64 = 10;
@@ -36,18 +37,9 @@ struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<Reason>,
     faults: Vec<String>,
+    /// By their names in the JSON object.
     #[serde(flatten)]
-    contents: Option<Amounts>,
-}
-
-#[derive(Serialize)]
-struct Amounts {
-    plants: u64,
-    tokens: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    store_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wal_bytes: Option<u64>,
+    amounts: BTreeMap<&'static str, u64>,
 }
 
 /// The store cannot be checked.
@@ -61,11 +53,13 @@ pub fn run(args: &Args) -> Result<()> {
     let report = report(&args.store);
     if args.json {
         print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
-    } else if let (Some(true), Some(amounts)) = (report.sound, &report.contents) {
-        let Amounts { plants, tokens, .. } = amounts;
+    } else if report.sound == Some(true) {
+        let amounts = &report.amounts;
+        let (plants, tokens) = (amounts["plants"], amounts["tokens"]);
         let mut line = format!("{url} is sound; plants: {plants}, tokens: {tokens}");
-        for (what, bytes) in [("size", amounts.store_bytes), ("WAL", amounts.wal_bytes)] {
-            line += &bytes.map(|it| format!(", {what}: {}", ByteSize(it))).unwrap_or_default();
+        for (name, what) in [("store_bytes", "size"), ("wal_bytes", "WAL")] {
+            let said = amounts.get(name).map(|bytes| format!(", {what}: {}", ByteSize(*bytes)));
+            line += &said.unwrap_or_default();
         }
         print(&(line + "\n"))?;
     }
@@ -88,12 +82,12 @@ fn report(store: &StoreArgs) -> Report {
         (!is_unsound).then_some(reason)
     });
     let sound = reason.is_none().then_some(faults.is_empty());
-    Report { sound, reason, faults, contents: read.ok() }
+    Report { sound, reason, faults, amounts: read.unwrap_or_default() }
 }
 
 /// Has the database check itself, and reads every row. A plant that is not JSON is a fault, which is said
 /// of the first few.
-fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Amounts> {
+fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<BTreeMap<&'static str, u64>> {
     let store = args.open()?;
     faults.extend(store.check()?);
     let (mut plants, mut malformed) = (0, 0);
@@ -111,7 +105,9 @@ fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Amounts> {
     if malformed > MOST_NAMED {
         faults.push(format!("{} more plants are not JSON objects", malformed - MOST_NAMED));
     }
-    let tokens = store.tokens()?.len() as u64;
-    let Sizes { store: store_bytes, wal: wal_bytes, .. } = store.sizes()?;
-    Ok(Amounts { plants, tokens, store_bytes, wal_bytes })
+    let (tokens, sizes) = (store.tokens()?.len() as u64, store.sizes()?);
+    let mut amounts = BTreeMap::from([("plants", plants), ("tokens", tokens)]);
+    amounts.extend(sizes.store.map(|bytes| ("store_bytes", bytes)));
+    amounts.extend(sizes.wal.map(|bytes| ("wal_bytes", bytes)));
+    Ok(amounts)
 }

@@ -6,9 +6,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, bail};
 
-use crate::command::pages::for_each_page;
 use crate::command::print;
-use crate::command::store_args::of_store;
+use crate::command::store::{for_each_page, of_store};
 use crate::store::{self, Engine, Outcome, StoreError, StoreUrl};
 
 /// How long a database may take for a page of plants.

@@ -5,9 +5,8 @@ use std::io::{self, ErrorKind};
 
 use anyhow::{Result, bail};
 
-use crate::command::pages::for_each_page;
 use crate::command::print;
-use crate::command::store_args::StoreArgs;
+use crate::command::store::{StoreArgs, for_each_page};
 use crate::store::Row;
 
 /// Write every plant as a JSON object on a line of its own, in the order of the ids

@@ -3,11 +3,9 @@
 mod check;
 mod copy;
 mod export;
-mod pages;
 mod serve;
-mod store_args;
+mod store;
 mod token;
-mod value;
 
 use std::io::{self, Write};
 

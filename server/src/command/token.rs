@@ -14,7 +14,7 @@ use clap::Subcommand;
 use serde::Serialize;
 
 use crate::command::print;
-use crate::command::store_args::{StoreArgs, of_store};
+use crate::command::store::{StoreArgs, of_store};
 use crate::store::StoreError;
 use crate::token::{LEASE, PREFIX, StoredToken, Token, TokenName};
 

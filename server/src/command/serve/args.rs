@@ -1,6 +1,7 @@
 //! The flags of `plant-store serve`, each with its default.
 
-use std::net::SocketAddr;
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroU32;
 
 use bytesize::ByteSize;
@@ -10,8 +11,7 @@ use clap::value_parser;
 use humantime::Duration;
 
 use crate::command::serve::tls::TlsFiles;
-use crate::command::store_args::StoreArgs;
-use crate::command::value::{address, time};
+use crate::command::store::StoreArgs;
 use crate::log::{LogFormat, LogLevel};
 
 /// Where the first token of a new store goes.
@@ -118,4 +118,18 @@ pub struct Args {
 fn with_variable(flag: Arg) -> Arg {
     let name = flag.get_long().expect("each is long").replace('-', "_").to_uppercase();
     flag.env(format!("PLANT_STORE_{name}"))
+}
+
+/// A time that is not zero.
+fn time(text: &str) -> Result<Duration, &'static str> {
+    let time: Option<Duration> = text.parse().ok();
+    time.filter(|time| !time.is_zero()).ok_or("expected a time longer than 0s, such as 10s")
+}
+
+/// An address or a name, and a port. A name such as localhost may have several addresses: every client
+/// that knows it tries the one of IPv4.
+fn address(text: &str) -> io::Result<SocketAddr> {
+    let addresses: Vec<_> = text.to_socket_addrs()?.collect();
+    let best = addresses.iter().find(|it| it.is_ipv4()).or(addresses.first());
+    best.copied().ok_or_else(|| io::Error::other("the name has no address"))
 }

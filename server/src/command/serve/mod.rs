@@ -11,7 +11,6 @@ mod running;
 mod tls;
 
 use std::io::{self, IsTerminal};
-use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread::available_parallelism;
@@ -50,19 +49,17 @@ pub fn run(args: &Args) -> Result<()> {
         warn!(log.logger, "--without-fsync: the database may lose plants at a power cut");
     }
     // Before everything else: an address that is in use must not leave a new store behind.
-    let admin = args.metrics.map(|address| answer_operators(address, &log)).transpose()?;
+    let start = |address| Admin::start(address).map_err(cannot("serve metrics", address));
+    let admin = args.metrics.map(start).transpose()?;
+    if let Some(admin) = &admin {
+        info!(log.logger, "serving metrics"; "address" => %admin.address);
+    }
     let runtime = runtime(args.http_threads).context("cannot start the runtime")?;
     let result = runtime.block_on(start_and_stop(args, &log, admin));
     // Threads that read the tokens still have the store open. One of them may wait for a disk that
     // does not answer, and then the process ends without it.
     runtime.shutdown_timeout(LAST_THREADS);
     result
-}
-
-fn answer_operators(address: SocketAddr, log: &Log) -> Result<Arc<Admin>> {
-    let admin = Admin::start(address).map_err(|cause| cannot("serve metrics", address, &cause))?;
-    info!(log.logger, "serving metrics"; "address" => %admin.address);
-    Ok(admin)
 }
 
 /// The threads that speak HTTP. A single one never has to wake another, which takes a system call.

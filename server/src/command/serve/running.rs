@@ -19,7 +19,7 @@ use crate::admin::Admin;
 use crate::command::print;
 use crate::command::serve::args::{Args, FirstToken};
 use crate::command::serve::tls::{self, Validity};
-use crate::command::store_args::of_store;
+use crate::command::store::of_store;
 use crate::http::accepted_tokens::AcceptedTokens;
 use crate::http::body::BodyLimits;
 use crate::http::server::{Server, listen};
@@ -102,7 +102,8 @@ impl Running {
         print(&format!("plant-store listening on {scheme}://{address}\n{first}"))?;
         info!(log, "listening"; "address" => %address, "version" => env!("PLANT_STORE_VERSION"),
             "store" => %args.store.url.absolute(), "is_new" => is_new, "layout" => LAYOUT);
-        tell_supervisor(NotifyState::Ready);
+        // A supervisor that cannot be told (sd_notify(3)) sees what happens to the process.
+        let _ = sd_notify::notify(&[NotifyState::Ready]);
         let tokens = tokio::spawn(accepted.watch(Arc::clone(&store), log.clone()));
         Ok(Self { server, connections, store, plants, writer_end, tokens, validity, log })
     }
@@ -136,7 +137,7 @@ impl Running {
     pub async fn stop(self, lost: Option<Error>, limit: Duration, stop: &mut Stop) -> Result<()> {
         let log = self.log.clone();
         info!(log, "stopping");
-        tell_supervisor(NotifyState::Stopping);
+        let _ = sd_notify::notify(&[NotifyState::Stopping]);
         let closed = tokio::select! {
             closed = timeout(limit, self.close(lost.is_none())) => closed,
             () = stop.next() => bail!("stopped at once by a second signal"),
@@ -174,7 +175,7 @@ type Opened = (Option<(ConfigTls, Validity)>, Arc<dyn Engine>, bool, Option<Toke
 /// token if there is to be one, and reads the tokens. An address that is in use must not leave a new
 /// store behind, so it is tried before.
 fn open(args: &Args, accepted: &AcceptedTokens, log: &Logger) -> Result<Opened> {
-    drop(TcpListener::bind(args.listen).map_err(|cause| cannot("listen", args.listen, &cause))?);
+    drop(TcpListener::bind(args.listen).map_err(cannot("listen", args.listen))?);
     let tls = args.tls.as_ref().map(|files| files.load(log)).transpose()?;
     let (store, is_new) = open_store(args, log).map_err(of_store(&args.store.url))?;
     let mut first = None;
@@ -226,14 +227,10 @@ fn first_request(scheme: &str, mut address: SocketAddr, token: &Token) -> String
 
 /// Why nothing can be done on that address. A permission can only be that for the port (ip(7),
 /// `ip_unprivileged_port_start`).
-pub fn cannot(doing: &str, address: SocketAddr, cause: &io::Error) -> Error {
+pub fn cannot(doing: &str, address: SocketAddr) -> impl Fn(io::Error) -> Error {
     const ADVICE: &str = ": a low port needs root or CAP_NET_BIND_SERVICE; take one from 1024 on";
-    let is_denied = cause.kind() == ErrorKind::PermissionDenied;
-    anyhow!("cannot {doing} on {address}: {cause}{}", if is_denied { ADVICE } else { "" })
-}
-
-/// Tells the supervisor that started the process, if there is one (sd_notify(3)). One that cannot be
-/// told sees what happens to the process.
-fn tell_supervisor(state: NotifyState<'_>) {
-    let _ = sd_notify::notify(&[state]);
+    move |cause| {
+        let is_denied = cause.kind() == ErrorKind::PermissionDenied;
+        anyhow!("cannot {doing} on {address}: {cause}{}", if is_denied { ADVICE } else { "" })
+    }
 }

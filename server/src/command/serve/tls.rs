@@ -9,9 +9,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use chrono::{DateTime, TimeDelta, Utc};
 use dropshot::ConfigTls;
 use metrics::{Unit, describe_gauge, gauge};
@@ -22,7 +21,6 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use slog::{Logger, error, info, warn};
 use tokio::signal::unix::Signal;
 use tokio::task::spawn_blocking;
-use tokio::time::timeout;
 use x509_cert::Certificate;
 use x509_cert::der::Decode;
 
@@ -30,9 +28,6 @@ use crate::http::server::Server;
 
 /// A certificate that ends within this time is one to renew.
 const SOON: TimeDelta = TimeDelta::days(14);
-
-/// How long the files may take to be read again.
-const LOAD: Duration = Duration::from_secs(10);
 
 const END: &str = "plant_store_tls_not_after_timestamp_seconds";
 
@@ -106,8 +101,14 @@ impl Validity {
         gauge!(END).set(self.until.timestamp() as f64);
     }
 
-    fn holds(self) -> bool {
-        (self.from..=self.until).contains(&Utc::now())
+    /// Keeps a certificate that is valid from being replaced by one that is not.
+    fn may_replace(self, last: Self) -> Result<()> {
+        let holds = |it: Self| (it.from..=it.until).contains(&Utc::now());
+        ensure!(
+            holds(self) || !holds(last),
+            "the certificate in use is valid, and this one is not"
+        );
+        Ok(())
     }
 
     /// What is wrong with it now, or will be soon.
@@ -136,7 +137,11 @@ pub async fn reload(
             info!(log, "SIGHUP: there is nothing to read");
             continue;
         };
-        match load_in_time(files.clone(), *last, log.clone()).await {
+        // On another thread: a pipe or a disk that does not answer keeps only that one.
+        let (files, logger) = (files.clone(), log.clone());
+        let loaded =
+            spawn_blocking(move || files.load(&logger)).await.map_err(Error::from).flatten();
+        match loaded.and_then(|loaded| loaded.1.may_replace(*last).map(|()| loaded)) {
             Ok((config, validity)) => {
                 *last = validity;
                 // An error says that the server does not speak TLS.
@@ -149,18 +154,6 @@ pub async fn reload(
             }
         }
     }
-}
-
-/// Reads the files on another thread. A pipe or a disk that does not answer keeps only that thread.
-async fn load_in_time(
-    files: TlsFiles,
-    last: Validity,
-    log: Logger,
-) -> Result<(ConfigTls, Validity)> {
-    let loaded = timeout(LOAD, spawn_blocking(move || files.load(&log))).await;
-    let tls = loaded.with_context(|| format!("they were not read within {LOAD:?}"))???;
-    ensure!(tls.1.holds() || !last.holds(), "the certificate in use is valid, and this one is not");
-    Ok(tls)
 }
 
 fn configure(

@@ -1,14 +1,14 @@
-//! The flags of all commands that work on one store.
+//! What all commands share that work on a store: its flags, its pages, and what they say if it fails.
 
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use anyhow::{Error, Result};
-use clap::Args;
 
-use crate::store::{self, Engine, Reason, StoreError, StoreUrl};
+use crate::store::{self, Engine, Reason, Row, StoreError, StoreUrl};
 
 /// Which store to work on.
-#[derive(Args, Clone, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 pub struct StoreArgs {
     /// Where the plants are kept
     #[arg(
@@ -42,5 +42,27 @@ pub fn of_store(url: &StoreUrl) -> impl Fn(StoreError) -> Error {
             Error::from(error).context(place)
         }
         error => error.into(),
+    }
+}
+
+/// Reads the plants of the store in the order of their ids, in constant memory. A terminal shows how many
+/// there were so far. They are not counted before, because that reads the whole store.
+pub fn for_each_page(
+    url: &StoreUrl,
+    store: &dyn Engine,
+    mut take: impl FnMut(&[Row]) -> Result<()>,
+) -> Result<()> {
+    let is_seen = io::stderr().is_terminal();
+    let (mut plants, mut last) = (0, None);
+    loop {
+        let page = store.page(last).map_err(of_store(url))?;
+        let Some(row) = page.last() else { return Ok(()) };
+        last = Some(row.id);
+        take(&page)?;
+        plants += page.len();
+        if is_seen {
+            // The cursor goes back, so that the next line writes over this one.
+            let _ = write!(io::stderr(), "{plants} plants\r");
+        }
     }
 }
