@@ -12,7 +12,7 @@ use crate::command::store::{StoreArgs, for_each_page};
 use crate::store::{Reason, Row, StoreError};
 
 /// How many malformed plants are named.
-const MOST_NAMED: u64 = 10;
+const MOST_NAMED: usize = 10;
 
 /// Check whether the store is sound, also while a server runs on it
 ///
@@ -85,25 +85,20 @@ fn report(store: &StoreArgs) -> Report {
     Report { sound, reason, faults, amounts: read.unwrap_or_default() }
 }
 
-/// Has the database check itself, and reads every row. A plant that is not JSON is a fault, which is said
-/// of the first few.
+/// Has the database check itself, and reads every row.
 fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<BTreeMap<&'static str, u64>> {
     let store = args.open()?;
     faults.extend(store.check()?);
-    let (mut plants, mut malformed) = (0, 0);
+    let (mut plants, mut malformed) = (0, Vec::new());
     let is_malformed = |row: &&Row| serde_json::from_str::<Map<String, Value>>(&row.plant).is_err();
     for_each_page(&args.url, &*store, |page| {
-        for row in page.iter().filter(is_malformed) {
-            malformed += 1;
-            if malformed <= MOST_NAMED {
-                faults.push(format!("the plant of the id {} is not a JSON object", row.id));
-            }
-        }
+        malformed.extend(page.iter().filter(is_malformed).map(|row| row.id));
         plants += page.len() as u64;
         Ok(())
     })?;
-    if malformed > MOST_NAMED {
-        faults.push(format!("{} more plants are not JSON objects", malformed - MOST_NAMED));
+    if !malformed.is_empty() {
+        let (count, some) = (malformed.len(), &malformed[..malformed.len().min(MOST_NAMED)]);
+        faults.push(format!("plants that are not JSON objects: {count}, such as the ids {some:?}"));
     }
     let (tokens, sizes) = (store.tokens()?.len() as u64, store.sizes()?);
     let mut amounts = BTreeMap::from([("plants", plants), ("tokens", tokens)]);

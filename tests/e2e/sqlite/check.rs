@@ -129,7 +129,7 @@ fn row_that_is_no_json_is_named_by_check_and_a_conflict_for_a_create() {
     server.create(&plant(8, "Ficus", None)).plant();
     let (status, _, said) = check(server.folder(), &[]);
     assert_eq!(status, Some(1));
-    assert!(said.contains("the plant of the id 7 is not a JSON object"), "{said}");
+    assert!(said.contains("plants that are not JSON objects: 1, such as the ids [7]"), "{said}");
 }
 
 /// The page for operators says that they may add one.

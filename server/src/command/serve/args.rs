@@ -52,7 +52,7 @@ pub struct Args {
     pub max_connections: NonZeroU32,
 
     /// How long a connection may be open without a request in flight
-    #[arg(long, value_name = "DURATION", value_parser = time, default_value = "30s")]
+    #[arg(long, value_name = "DURATION", default_value = "30s")]
     pub idle_timeout: Duration,
 
     /// Start on a store whose server was not stopped and whose WAL is lost; what the WAL held is gone
@@ -82,7 +82,7 @@ pub struct Args {
     pub max_creates: NonZeroU32,
 
     /// How long a request body may take to arrive
-    #[arg(long, value_name = "DURATION", value_parser = time, default_value = "10s")]
+    #[arg(long, value_name = "DURATION", default_value = "10s")]
     pub body_timeout: Duration,
 
     /// How many creates a second each token may send to this server, a tenth of them at once; the
@@ -91,11 +91,11 @@ pub struct Args {
     pub max_rate: Option<NonZeroU32>,
 
     /// How long a create may wait for the store until it is refused with 503; it may be stored or not
-    #[arg(long, value_name = "DURATION", value_parser = time, default_value = "5s")]
+    #[arg(long, value_name = "DURATION", default_value = "5s")]
     pub store_timeout: Duration,
 
     /// How long requests in flight may take once the server is told to stop
-    #[arg(long, value_name = "DURATION", value_parser = time, default_value = "10s")]
+    #[arg(long, value_name = "DURATION", default_value = "10s")]
     pub shutdown_timeout: Duration,
 
     /// The least important records that the log holds; requests without an accepted token are
@@ -118,12 +118,6 @@ pub struct Args {
 fn with_variable(flag: Arg) -> Arg {
     let name = flag.get_long().expect("each is long").replace('-', "_").to_uppercase();
     flag.env(format!("PLANT_STORE_{name}"))
-}
-
-/// A time that is not zero.
-fn time(text: &str) -> Result<Duration, &'static str> {
-    let time: Option<Duration> = text.parse().ok();
-    time.filter(|time| !time.is_zero()).ok_or("expected a time longer than 0s, such as 10s")
 }
 
 /// An address or a name, and a port. A name such as localhost may have several addresses: every client

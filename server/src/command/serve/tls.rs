@@ -60,14 +60,12 @@ impl TlsFiles {
         let chain = chain.unwrap_or_default();
         let own = chain.first().with_context(|| format!("{cert} holds no certificate in PEM"))?;
         let validity = Validity::of(own);
-        // PKCS #8 says it in its first line, PKCS #1 in its second (RFC 1421, section 4.6.1.1).
-        ensure!(
-            !String::from_utf8_lossy(&key).contains("ENCRYPTED"),
-            "{file} is encrypted, and nobody is there to type its passphrase: write it without one \
-             by `openssl pkey -in {file} -out FILE`"
-        );
-        let key = PrivateKeyDer::from_pem_slice(&key).ok();
-        let key = key.with_context(|| format!("{file} holds no private key in PEM"))?;
+        let key = PrivateKeyDer::from_pem_slice(&key).ok().with_context(|| {
+            format!(
+                "{file} holds no private key in PEM that needs no passphrase: if it is encrypted, \
+                 `openssl pkey -in {file} -out FILE` writes one"
+            )
+        })?;
         let config = configure(chain, key)
             .with_context(|| format!("{cert} and {file} cannot be used together"))?;
 
