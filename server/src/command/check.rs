@@ -7,8 +7,7 @@ use bytesize::ByteSize;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::command::print;
-use crate::command::store::{StoreArgs, for_each_page};
+use crate::command::common::{StoreArgs, for_each_page, print};
 use crate::store::{Reason, Row, StoreError};
 
 /// How many malformed plants are named.

@@ -6,8 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Error, Result, bail};
 
-use crate::command::print;
-use crate::command::store::{for_each_page, of_store};
+use crate::command::common::{for_each_page, of_store, print};
 use crate::store::{self, Engine, Outcome, StoreError, StoreUrl};
 
 /// How long a database may take for a page of plants.

@@ -5,8 +5,7 @@ use std::io::{self, ErrorKind};
 
 use anyhow::{Result, bail};
 
-use crate::command::print;
-use crate::command::store::{StoreArgs, for_each_page};
+use crate::command::common::{StoreArgs, for_each_page, print};
 use crate::store::Row;
 
 /// Write every plant as a JSON object on a line of its own, in the order of the ids

@@ -1,21 +1,20 @@
 //! The command line: one file for each command, with its arguments and what it does.
 
 mod check;
+mod common;
 mod copy;
 mod export;
 mod serve;
-mod store;
 mod token;
 
-use std::io::{self, Write};
-
-use anyhow::{Context, Error, Result};
+use anyhow::{Error, Result};
 use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
 use clap::error::ContextValue;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use plant_store_api::document::document_text;
 
+use crate::command::common::print;
 use crate::token::PREFIX;
 
 /// Runs and looks after a plant store: POST /plants creates a plant, durably
@@ -89,11 +88,4 @@ impl Cli {
             }
         }
     }
-}
-
-/// Writes to standard output. An error says that it was standard output.
-fn print(text: &str) -> Result<()> {
-    let mut stdout = io::stdout().lock();
-    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
-    written.context("cannot write to standard output")
 }

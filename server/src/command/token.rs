@@ -13,8 +13,7 @@ use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat, SubsecRound, TimeDel
 use clap::Subcommand;
 use serde::Serialize;
 
-use crate::command::print;
-use crate::command::store::{StoreArgs, of_store};
+use crate::command::common::{StoreArgs, of_store, print};
 use crate::store::StoreError;
 use crate::token::{LEASE, PREFIX, StoredToken, Token, TokenName};
 

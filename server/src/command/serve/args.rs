@@ -10,8 +10,8 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::value_parser;
 use humantime::Duration;
 
+use crate::command::common::StoreArgs;
 use crate::command::serve::tls::TlsFiles;
-use crate::command::store::StoreArgs;
 use crate::log::{LogFormat, LogLevel};
 
 /// Where the first token of a new store goes.

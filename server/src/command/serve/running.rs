@@ -16,10 +16,9 @@ use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 
 use crate::admin::Admin;
-use crate::command::print;
+use crate::command::common::{of_store, print};
 use crate::command::serve::args::{Args, FirstToken};
 use crate::command::serve::tls::{self, Validity};
-use crate::command::store::of_store;
 use crate::http::accepted_tokens::AcceptedTokens;
 use crate::http::body::BodyLimits;
 use crate::http::server::{Server, listen};

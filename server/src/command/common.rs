@@ -1,9 +1,9 @@
-//! What all commands share that work on a store: its flags, its pages, and what they say if it fails.
+//! What commands share: the store that they work on, its pages, and standard output.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
-use anyhow::{Error, Result};
+use anyhow::{Context, Error, Result};
 
 use crate::store::{self, Engine, Reason, Row, StoreError, StoreUrl};
 
@@ -65,4 +65,11 @@ pub fn for_each_page(
             let _ = write!(io::stderr(), "{plants} plants\r");
         }
     }
+}
+
+/// Writes to standard output. An error says that it was standard output.
+pub fn print(text: &str) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    written.context("cannot write to standard output")
 }
