@@ -34,14 +34,19 @@ impl StoreArgs {
     }
 }
 
-/// Says which store it is that is damaged or has no room, and where to read what to do.
-pub fn of_store(url: &StoreUrl) -> impl Fn(StoreError) -> Error {
-    move |error| match error {
-        StoreError::Failed { reason: Reason::Damaged | Reason::Full, .. } => {
-            let place = format!("{} (server/RESTORE.md#rescue says what to do)", url.absolute());
-            Error::from(error).context(place)
+/// Says, unless that is said already, which store it is that is damaged or has no room, and where to read
+/// what to do.
+pub fn of_store<E: Into<Error>>(url: &StoreUrl) -> impl Fn(E) -> Error {
+    move |error| {
+        let (error, place) = (error.into(), url.absolute());
+        match error.downcast_ref() {
+            Some(StoreError::Failed { reason: Reason::Damaged | Reason::Full, .. })
+                if !error.is::<String>() =>
+            {
+                error.context(format!("{place} (server/RESTORE.md#rescue says what to do)"))
+            }
+            _ => error,
         }
-        error => error.into(),
     }
 }
 

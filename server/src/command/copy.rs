@@ -59,7 +59,8 @@ pub fn run(Args { from, to, store_ca }: &Args) -> Result<()> {
             plants += page.len();
             Ok(())
         })
-    })?;
+    })
+    .map_err(of_store(to))?;
     print(&format!("{from} is copied to {to}; plants: {plants}, tokens: {tokens}\n"))
 }
 

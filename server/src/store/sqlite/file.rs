@@ -99,6 +99,7 @@ fn check_access(path: &Path) -> io::Result<()> {
         match access(path, AccessFlags::R_OK | AccessFlags::W_OK) {
             Ok(()) => {}
             Err(Errno::EROFS) => {
+                let path = absolute(path).unwrap_or_else(|_| path.to_owned());
                 let said = format!("{} is on a file system that is read-only", path.display());
                 return Err(io::Error::new(ErrorKind::ReadOnlyFilesystem, said));
             }
