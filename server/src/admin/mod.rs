@@ -27,7 +27,7 @@ use std::thread;
 use std::time::Duration;
 
 use http::header::{ALLOW, CONTENT_TYPE};
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -45,9 +45,6 @@ const TIME: Duration = Duration::from_secs(5);
 
 /// How often the samples are sorted into buckets. A busy second has a megabyte of them.
 const UPKEEP: Duration = Duration::from_secs(1);
-
-/// How long to wait after an accept that failed.
-const PAUSE: Duration = Duration::from_millis(100);
 
 /// The bounds of the buckets: from the fsync of a fast disk to the default deadline of a body.
 const SECONDS: [f64; 16] = [
@@ -79,12 +76,7 @@ pub struct Admin {
 }
 
 impl Admin {
-    /// Serves until the process ends; counts what is registered from now on.
-    ///
-    /// # Errors
-    ///
-    /// The address cannot be listened on, the operating system gives no thread, or there is such a
-    /// listener already.
+    /// Serves until the process ends; counts what is registered from now on. There can be one.
     pub fn start(address: SocketAddr) -> io::Result<Arc<Self>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind(address))?;
@@ -119,13 +111,11 @@ impl Admin {
             ("/ready", Err(reason)) => (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")),
             _ => (StatusCode::NOT_FOUND, "there are /metrics, /live and /ready\n".into()),
         };
-        let mut answer = Response::new(text);
-        *answer.status_mut() = status;
-        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(TEXT));
+        let mut answer = Response::builder().status(status).header(CONTENT_TYPE, TEXT);
         if status == StatusCode::METHOD_NOT_ALLOWED {
-            answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+            answer = answer.header(ALLOW, "GET, HEAD");
         }
-        answer
+        answer.body(text).expect("these headers are valid")
     }
 }
 
@@ -142,7 +132,8 @@ async fn run(listener: TcpListener, admin: Arc<Admin>) {
     loop {
         let place = Arc::clone(&connections).acquire_owned().await;
         let Ok((stream, _)) = listener.accept().await else {
-            tokio::time::sleep(PAUSE).await;
+            // It may fail again at once, such as for want of a descriptor.
+            tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
         let admin = Arc::clone(&admin);
@@ -161,10 +152,6 @@ async fn run(listener: TcpListener, admin: Arc<Admin>) {
 }
 
 /// Counts what is registered from now on, until the process ends.
-///
-/// # Errors
-///
-/// There is an exporter already.
 fn count() -> Result<PrometheusHandle, BuildError> {
     let handle = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS)?

@@ -10,9 +10,6 @@ use serde_json::{Map, Value};
 use crate::command::common::{StoreArgs, for_each_page, print};
 use crate::store::{Reason, Row, StoreError};
 
-/// How many malformed plants are named.
-const MOST_NAMED: usize = 10;
-
 /// Check whether the store is sound, also while a server runs on it
 ///
 /// Has the database check its file, and reads every row. The exit status is 0 if the store is
@@ -96,7 +93,7 @@ fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<BTreeMap<&'static 
         Ok(())
     })?;
     if !malformed.is_empty() {
-        let (count, some) = (malformed.len(), &malformed[..malformed.len().min(MOST_NAMED)]);
+        let (count, some) = (malformed.len(), &malformed[..malformed.len().min(10)]);
         faults.push(format!("plants that are not JSON objects: {count}, such as the ids {some:?}"));
     }
     let (tokens, sizes) = (store.tokens()?.len() as u64, store.sizes()?);

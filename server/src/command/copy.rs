@@ -4,13 +4,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Error, Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::command::common::{for_each_page, of_store, print};
-use crate::store::{self, Engine, Outcome, StoreError, StoreUrl};
-
-/// How long a database may take for a page of plants.
-const COMMIT_LIMIT: Duration = Duration::from_mins(1);
+use crate::store::{self, Engine, Outcome, StoreUrl};
 
 /// Copy every plant and every token to another store, also while a server runs on the first one
 ///
@@ -48,7 +45,8 @@ pub fn run(Args { from, to, store_ca }: &Args) -> Result<()> {
     store::fill(to, ca, &mut |copy| {
         (plants, tokens) = (0, copy_tokens(from, &*source, copy)?);
         for_each_page(from, &*source, |page| {
-            let outcomes = copy.commit(page, Instant::now() + COMMIT_LIMIT)?;
+            // A database may take a minute for a page.
+            let outcomes = copy.commit(page, Instant::now() + Duration::from_mins(1))?;
             copy.upkeep()?;
             if let Some(at) = outcomes.iter().position(|outcome| *outcome == Outcome::Conflict) {
                 bail!(
@@ -69,11 +67,7 @@ fn copy_tokens(from: &StoreUrl, source: &dyn Engine, copy: &dyn Engine) -> Resul
     let tokens = source.tokens().map_err(of_store(from))?;
     let there = copy.tokens()?;
     for token in tokens.iter().filter(|token| !there.contains(token)) {
-        copy.add_token(token).map_err(|error| match error {
-            StoreError::TokenNameTaken(_) => Error::from(error)
-                .context("the copy has another token of that name; nothing is written over"),
-            error => error.into(),
-        })?;
+        copy.add_token(token).context("cannot add a token to the copy")?;
     }
     Ok(tokens.len())
 }

@@ -67,11 +67,7 @@ impl Cli {
         })
     }
 
-    /// Runs the command.
-    ///
-    /// # Errors
-    ///
-    /// What went wrong, for the person who typed the command.
+    /// Runs the command. An error is for the person who typed it.
     pub fn run(self) -> Result<()> {
         match self.command {
             Command::Serve(args) => serve::run(&args),

@@ -17,7 +17,6 @@ use crate::command::common::{StoreArgs, of_store, print};
 use crate::store::StoreError;
 use crate::token::{LEASE, PREFIX, StoredToken, Token, TokenName};
 
-const MINUTE: Duration = Duration::from_mins(1);
 const TEN_YEARS: Duration = Duration::from_hours(10 * 366 * 24);
 
 /// Issue, list and revoke tokens, also while the server runs
@@ -120,7 +119,7 @@ fn expiry(text: &str) -> Result<DateTime<Utc>, String> {
         return Err(format!("write {number}min or {number}months"));
     }
     let after = humantime::parse_duration(text).map_err(|error| error.to_string())?;
-    if !(MINUTE..=TEN_YEARS).contains(&after) {
+    if !(Duration::from_mins(1)..=TEN_YEARS).contains(&after) {
         return Err("expected 1min to 10y, or a day such as 2040-12-31".into());
     }
     Ok((Utc::now() + after + TimeDelta::nanoseconds(999_999_999)).trunc_subsecs(0))

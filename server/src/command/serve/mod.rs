@@ -22,7 +22,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::admin::Admin;
-use crate::command::serve::running::{Running, Stop, cannot};
+use crate::command::serve::running::{Running, cannot, next};
 use crate::log::{Log, LogFormat};
 
 pub use crate::command::serve::args::Args;
@@ -36,11 +36,9 @@ const LAST_THREADS: Duration = Duration::from_secs(1);
 
 /// Serves until a signal ends it, or until the store fails to sync.
 pub fn run(args: &Args) -> Result<()> {
-    let format = args.log_format.unwrap_or(match io::stderr().is_terminal() {
-        true => LogFormat::Text,
-        false => LogFormat::Json,
-    });
-    let log = Log::start(format, args.log_level).context("cannot start the log")?;
+    let default = if io::stderr().is_terminal() { LogFormat::Text } else { LogFormat::Json };
+    let log = Log::start(args.log_format.unwrap_or(default), args.log_level)
+        .context("cannot start the log")?;
     if args.tls.is_none() && !args.listen.ip().is_loopback() {
         warn!(log.logger, "without --tls-cert, tokens travel in plain text: put a proxy that ends TLS \
             in front, on a network that you trust"; "address" => args.listen);
@@ -72,10 +70,11 @@ fn runtime(threads: Option<u16>) -> io::Result<Runtime> {
 }
 
 async fn start_and_stop(args: &Args, log: &Log, admin: Option<Arc<Admin>>) -> Result<()> {
-    let (mut stop, mut hangup) = (Stop::handle()?, signal(SignalKind::hangup())?);
+    let mut stop = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
+    let mut hangup = signal(SignalKind::hangup())?;
     let mut running = tokio::select! {
         started = Running::start(args, log, admin) => started?,
-        () = stop.next() => {
+        () = next(&mut stop) => {
             info!(log.logger, "stopped before the service had started");
             return Ok(());
         }

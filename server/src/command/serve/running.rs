@@ -11,7 +11,7 @@ use anyhow::{Context, Error, Result, anyhow, bail};
 use dropshot::ConfigTls;
 use sd_notify::NotifyState;
 use slog::{Logger, info, warn};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::Signal;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
 
@@ -49,20 +49,13 @@ pub struct Running {
 }
 
 /// The signals that stop the service. While this is there, they do not end the process.
-pub struct Stop(Signal, Signal);
+pub type Stop = [Signal; 2];
 
-impl Stop {
-    /// For SIGTERM and SIGINT.
-    pub fn handle() -> io::Result<Self> {
-        Ok(Self(signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?))
-    }
-
-    /// Waits for the next of them.
-    pub async fn next(&mut self) {
-        tokio::select! {
-            _ = self.0.recv() => {}
-            _ = self.1.recv() => {}
-        }
+/// Waits for the next of them.
+pub async fn next([one, other]: &mut Stop) {
+    tokio::select! {
+        _ = one.recv() => {}
+        _ = other.recv() => {}
     }
 }
 
@@ -73,8 +66,9 @@ impl Running {
         let (records, log) = (Arc::clone(&log.dropshot), log.logger.clone());
         let accepted = AcceptedTokens::new(args.max_rate, args.max_creates);
         let (flags, tokens, logger) = (args.clone(), accepted.clone(), log.clone());
-        let (tls, store, is_new, first) =
-            spawn_blocking(move || open(&flags, &tokens, &logger)).await??;
+        let (tls, store, is_new, first) = spawn_blocking(move || open(&flags, &tokens, &logger))
+            .await?
+            .map_err(of_store(&args.store.url))?;
         let (config, validity) = tls.unzip();
         validity.into_iter().for_each(Validity::report);
 
@@ -117,7 +111,7 @@ impl Running {
         let watched = store::watch(Arc::clone(&self.store), &self.plants, self.log.clone());
         let tls = args.tls.clone().zip(self.validity);
         tokio::select! {
-            () = stop.next() => None,
+            () = next(stop) => None,
             end = &mut self.writer_end => match end {
                 Ok(Err(lost)) => Some(lost.into()),
                 _ => Some(anyhow!("the writer died")),
@@ -139,7 +133,7 @@ impl Running {
         let _ = sd_notify::notify(&[NotifyState::Stopping]);
         let closed = tokio::select! {
             closed = timeout(limit, self.close(lost.is_none())) => closed,
-            () = stop.next() => bail!("stopped at once by a second signal"),
+            () = next(stop) => bail!("stopped at once by a second signal"),
         };
         match closed {
             Ok(_) => info!(log, "stopped"),
@@ -176,14 +170,14 @@ type Opened = (Option<(ConfigTls, Validity)>, Arc<dyn Engine>, bool, Option<Toke
 fn open(args: &Args, accepted: &AcceptedTokens, log: &Logger) -> Result<Opened> {
     drop(TcpListener::bind(args.listen).map_err(cannot("listen", args.listen))?);
     let tls = args.tls.as_ref().map(|files| files.load(log)).transpose()?;
-    let (store, is_new) = open_store(args, log).map_err(of_store(&args.store.url))?;
+    let (store, is_new) = open_store(args, log)?;
     let mut first = None;
     if is_new && args.first_token == FirstToken::Print {
         let (token, stored) = StoredToken::issue(TokenName::first(), None);
-        store.add_token(&stored).map_err(of_store(&args.store.url))?;
+        store.add_token(&stored)?;
         first = Some(token);
     }
-    if accepted.read(&*store).map_err(of_store(&args.store.url))? == 0 {
+    if accepted.read(&*store)? == 0 {
         warn!(log, "the store has no token: `plant-store token create NAME` makes one");
     }
     Ok((tls, store, is_new, first))

@@ -99,14 +99,8 @@ impl Validity {
         gauge!(END).set(self.until.timestamp() as f64);
     }
 
-    /// Keeps a certificate that is valid from being replaced by one that is not.
-    fn may_replace(self, last: Self) -> Result<()> {
-        let holds = |it: Self| (it.from..=it.until).contains(&Utc::now());
-        ensure!(
-            holds(self) || !holds(last),
-            "the certificate in use is valid, and this one is not"
-        );
-        Ok(())
+    fn holds(self) -> bool {
+        (self.from..=self.until).contains(&Utc::now())
     }
 
     /// What is wrong with it now, or will be soon.
@@ -135,11 +129,15 @@ pub async fn reload(
             info!(log, "SIGHUP: there is nothing to read");
             continue;
         };
+        let (files, was_valid, logger) = (files.clone(), last.holds(), log.clone());
+        let load = move || {
+            let tls = files.load(&logger)?;
+            let is_better = tls.1.holds() || !was_valid;
+            ensure!(is_better, "the certificate in use is valid, and this one is not");
+            Ok(tls)
+        };
         // On another thread: a pipe or a disk that does not answer keeps only that one.
-        let (files, logger) = (files.clone(), log.clone());
-        let loaded =
-            spawn_blocking(move || files.load(&logger)).await.map_err(Error::from).flatten();
-        match loaded.and_then(|loaded| loaded.1.may_replace(*last).map(|()| loaded)) {
+        match spawn_blocking(load).await.map_err(Error::from).flatten() {
             Ok((config, validity)) => {
                 *last = validity;
                 // An error says that the server does not speak TLS.
