@@ -4,7 +4,6 @@ use std::net::TcpListener;
 use std::process::Command;
 
 use nix::sys::signal::Signal;
-use plant_store_launcher::Launched;
 use plant_store_tests::{Server, binary_in, plant, run};
 use tempfile::TempDir;
 use xtask::run::root;
@@ -90,36 +89,6 @@ fn help_and_version_are_status_0() {
         let said = String::from_utf8(said).expect("help is text");
         assert!(said.contains(expected), "{words:?}: {said}");
         assert_eq!((output.status.code(), &other[..]), (Some(status), &b""[..]), "{words:?}");
-    }
-}
-
-/// Every flag of `serve` has an environment variable.
-#[test]
-fn wrong_environment_variable_is_status_2() {
-    for flag in [
-        "listen",
-        "store",
-        "first-token",
-        "no-create",
-        "http-threads",
-        "max-connections",
-        "idle-timeout",
-        "without-wal",
-        "without-fsync",
-        "metrics",
-        "max-body",
-        "max-creates",
-        "body-timeout",
-        "max-rate",
-        "store-timeout",
-        "shutdown-timeout",
-        "log-level",
-        "log-format",
-    ] {
-        let variable = format!("PLANT_STORE_{}", flag.to_uppercase().replace('-', "_"));
-        let (status, said) = refused(&["serve"], Some((&variable, "x")));
-        assert_eq!(status, Some(2), "{variable}");
-        assert!(said.contains("invalid value") && said.contains(flag), "{variable}: {said}");
     }
 }
 
@@ -214,19 +183,5 @@ fn address_in_use_is_refused_and_leaves_no_store() {
         let (status, said) = refused(&words, variable);
         assert_eq!(status, Some(1));
         assert!(said.contains(&format!("cannot listen on {address}: ")), "{said}");
-    }
-}
-
-/// So the tests run while a server of somebody else runs with its defaults, in the same checkout.
-#[test]
-fn servers_of_tests_use_no_default_port_and_no_file_outside_their_folders() {
-    let folders = [(); 2].map(|()| TempDir::new().expect("a temporary folder"));
-    let servers = folders.each_ref().map(|folder| {
-        let server = Launched::start(binary_in(folder.path()).arg("serve"));
-        server.expect("the address and the store are not in use")
-    });
-    for (server, folder) in servers.iter().zip(&folders) {
-        assert_ne!(server.address.port(), 8080);
-        assert!(folder.path().join(STORE).exists());
     }
 }
