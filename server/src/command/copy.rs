@@ -34,12 +34,8 @@ pub fn run(Args { from, to, store_ca }: &Args) -> Result<()> {
     let ca = store_ca.as_deref();
     let source = store::open(from, ca).map_err(of_store(from))?;
     for file in store::unfinished(to) {
-        let _ = writeln!(
-            io::stderr(),
-            "plant-store: {}: left by a copy that was killed, or another copy runs; if none does, \
-             delete it",
-            file.display()
-        );
+        let said = "left by a copy that was killed, or another copy runs; if none does, delete it";
+        let _ = writeln!(io::stderr(), "plant-store: {}: {said}", file.display());
     }
     let (mut plants, mut tokens) = (0, 0);
     store::fill(to, ca, &mut |copy| {
@@ -49,10 +45,8 @@ pub fn run(Args { from, to, store_ca }: &Args) -> Result<()> {
             let outcomes = copy.commit(page, Instant::now() + Duration::from_mins(1))?;
             copy.upkeep()?;
             if let Some(at) = outcomes.iter().position(|outcome| *outcome == Outcome::Conflict) {
-                bail!(
-                    "{to} has a different plant under the id {}: it is left as it is",
-                    page[at].id
-                );
+                let id = page[at].id;
+                bail!("{to} has a different plant under the id {id}: it is left as it is");
             }
             plants += page.len();
             Ok(())
