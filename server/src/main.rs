@@ -5,7 +5,6 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::Parser;
 use mimalloc::MiMalloc;
 use nix::sys::prctl::set_thp_disable;
 use nix::sys::signal::{SigSet, Signal};
@@ -23,7 +22,7 @@ fn main() -> ExitCode {
     // Blocked here, so in every thread: a write past the limit on file size fails with EFBIG, instead
     // of ending the process.
     let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
-    match Cli::parse().run() {
+    match Cli::read().run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // A closed standard error is ignored, because the exit status reports the failure too.

@@ -11,6 +11,7 @@ use crate::connections::{Crowd, count, create_late};
 use crate::database;
 use crate::metrics::{get, metrics_address, scrape, series};
 use crate::wire::signals::in_flight;
+use crate::without_store::command_line::commit;
 
 /// The status of `/ready`, and its text.
 fn ready(address: SocketAddr) -> (u16, String) {
@@ -46,8 +47,11 @@ fn ready_is_503_while_the_store_takes_no_writes_and_200_after_without_a_create()
     let lock = database::locked(&server);
     assert_eq!(server.create(&plant(1, "Ficus", None)).refusal().0, 503);
     assert_eq!(ready(address), (503, "the store does not take writes\n".into()));
+    let is_ready = || series(&scrape(address))["plant_store_ready"] == "1";
+    assert!(!is_ready());
     drop(lock);
     server.wait_until("ready again", || ready(address).0 == 200);
+    assert!(is_ready());
     server.wait_for_log("the store takes writes again");
 }
 
@@ -166,8 +170,10 @@ fn clients_that_say_nothing_to_the_operators_listener_stop_neither_it_nor_the_ap
 }
 
 #[test]
-fn metrics_tell_the_release() {
+fn metrics_tell_the_release_and_its_commit() {
     let (_server, address) = starting(&[]);
-    let version = concat!("plant_store_build_info{version=\"", env!("CARGO_PKG_VERSION"), "\"}");
-    assert_eq!(series(&scrape(address))[version], "1");
+    let (version, commit) = (env!("CARGO_PKG_VERSION"), commit());
+    let labels = format!("version=\"{version}\",commit=\"{commit}\"");
+    let scrape = scrape(address);
+    assert_eq!(series(&scrape)[format!("plant_store_build_info{{{labels}}}").as_str()], "1");
 }

@@ -2,8 +2,36 @@
 
 use std::process::Command;
 
-use plant_store_tests::Server;
-use serde_json::json;
+use nix::sys::signal::Signal;
+use plant_store_tests::{Engine, Server};
+use serde_json::{Value, json};
+
+use crate::database::STORE;
+
+/// A start in a wrong folder is seen at once.
+#[test]
+fn start_says_which_release_serves_which_store_and_whether_it_is_new() {
+    let server = Server::start();
+    let starts = |server: &Server| -> Vec<Value> {
+        server.wait_for_log("listening");
+        let log = server.log();
+        let records = log.lines().filter(|line| line.contains("\"msg\":\"listening\""));
+        records.map(|record| serde_json::from_str(record).expect("JSON")).collect()
+    };
+    let first = starts(&server).remove(0);
+    let version = first["version"].as_str().expect("text");
+    assert!(version.starts_with(env!("CARGO_PKG_VERSION")), "{first}");
+    assert_eq!((&first["is_new"], &first["layout"]), (&true.into(), &1.into()));
+    if Engine::of_this_run() == Engine::Sqlite {
+        let file = server.folder().join(STORE);
+        assert_eq!(first["store"], format!("sqlite:{}", file.display()));
+    } else {
+        assert!(first["store"].as_str().expect("text").starts_with("postgres://"), "{first}");
+    }
+    let again = server.stopped_by(Signal::SIGTERM).start();
+    again.wait_until("a second record", || starts(&again).len() == 2);
+    assert_eq!(starts(&again)[1]["is_new"], false);
+}
 
 /// A shell runs the printed command unchanged. A shell function named `curl` prints its arguments,
 /// and the test sends the request that they describe, so no curl is needed.

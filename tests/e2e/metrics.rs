@@ -136,6 +136,23 @@ fn metrics_count_every_outcome_and_every_refusal() {
     }
 }
 
+/// One that has expired does not hide the next one.
+#[test]
+fn metrics_tell_when_the_next_token_expires() {
+    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
+    let metrics = metrics_address(&server);
+    let seconds = || -> f64 {
+        let scrape = scrape(metrics);
+        series(&scrape)["plant_store_token_expires_seconds"].parse().expect("a number")
+    };
+    assert!(seconds().is_infinite(), "it never expires");
+    for (after, expected) in [(1000, 900.0..=1000.0), (-60, f64::INFINITY..=f64::INFINITY)] {
+        let expiry = chrono::Utc::now().timestamp() + after;
+        database::execute(&server, &format!("UPDATE tokens SET expires_at = {expiry}"));
+        server.wait_until("the tokens are read", || expected.contains(&seconds()));
+    }
+}
+
 #[test]
 fn metrics_count_creates_and_503s_under_overload() {
     let server =

@@ -103,8 +103,14 @@ const WRONG: [(Spoil, &str); 8] = [
     (|folder| remove(&folder.join(KEY)), "cannot read plants.key: No such file"),
     (|folder| write(&folder.join(CERT), "plants"), "plants.pem holds no certificate in PEM"),
     (|folder| write(&folder.join(KEY), "plants"), "plants.key holds no private key in PEM"),
-    (|folder| write(&folder.join(KEY), PKCS_8), "plants.key is encrypted, and nobody is there"),
-    (|folder| write(&folder.join(KEY), PKCS_1), "plants.key is encrypted, and nobody is there"),
+    (
+        |folder| write(&folder.join(KEY), PKCS_8),
+        "plants.key holds no private key in PEM that needs no passphrase",
+    ),
+    (
+        |folder| write(&folder.join(KEY), PKCS_1),
+        "plants.key holds no private key in PEM that needs no passphrase",
+    ),
     (|folder| swap(&folder.join(CERT), &folder.join(KEY)), "plants.pem holds no certificate"),
     (with_the_key_of_another, "plants.pem and plants.key cannot be used together: "),
 ];

@@ -3,6 +3,7 @@
 
 use std::fs;
 
+use chrono::{DateTime, SecondsFormat, TimeDelta, Utc};
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, bearer, binary_in, failure, plant, run};
 use serde_json::Value;
@@ -85,31 +86,82 @@ fn token_list_shows_name_first_characters_and_times() {
     assert_eq!(rows.len(), 3);
 }
 
-/// A store keeps seconds; a token that is to last for less than one lasts for at least that long.
+/// A store keeps seconds. The expiry is for the person who gives the token away.
 #[test]
-fn expiry_is_never_early_and_not_past_the_calendar() {
+fn expiry_is_never_early_and_said_on_standard_error() {
     let server = Server::start();
-    let issued = chrono::Utc::now();
-    server.command(&["token", "create", "brief", "--expires-in", "900ms"]);
+    let issued = Utc::now();
+    let words = ["token", "create", "brief", "--expires-in", "60s 900ms"];
+    let output = run(server.folder(), &words);
     let expiry = database::number(&server, "SELECT expires_at FROM tokens WHERE name = 'brief'");
-    let good_for = chrono::DateTime::from_timestamp(expiry, 0).expect("a time") - issued;
-    assert!(good_for >= chrono::TimeDelta::milliseconds(900), "{good_for}");
-
-    let said = refused(&server, &["token", "create", "ci", "--expires-in", "500000000000y"]);
-    assert!(said.contains("--expires-in"), "{said}");
-    assert!(!server.command(&["token", "list"]).contains("ci "));
+    let expiry = DateTime::from_timestamp(expiry, 0).expect("a time");
+    let good_for = expiry - issued;
+    assert!(good_for >= TimeDelta::milliseconds(60_900), "{good_for}");
+    let said = String::from_utf8(output.stderr).expect("text");
+    let expiry = expiry.to_rfc3339_opts(SecondsFormat::Secs, true);
+    assert_eq!(said, format!("it expires at {expiry}\n"));
 }
 
 #[test]
-fn expired_token_is_marked_in_the_list_and_keeps_its_name_until_it_is_revoked() {
+fn token_list_expiring_shows_those_that_expire_within_that_time() {
     let server = Server::start();
-    let minute_ago = chrono::Utc::now().timestamp() - 60;
+    let listed = |within| server.command(&["token", "list", "--json", "--expiring", within]);
+    assert_eq!(listed("10y").trim(), "[]", "it never expires");
+    let in_an_hour = Utc::now().timestamp() + 3600;
+    let expires = format!("UPDATE tokens SET expires_at = {in_an_hour} WHERE name = 'first'");
+    database::execute(&server, &expires);
+    assert_eq!(listed("59min").trim(), "[]");
+    for within in ["61min", "2400-01-01"] {
+        assert!(listed(within).contains(r#""name": "first""#), "{within}");
+    }
+}
+
+/// What a person pastes may be a token, so no message repeats it. Two tokens may begin alike.
+#[test]
+fn token_revoke_takes_names_and_tokens_and_repeats_no_token() {
+    let server = Server::start();
+    let ci = server.command(&["token", "create", "ci"]);
+    let (ci, start) = (ci.trim_end(), &server.token[..8]);
+    database::execute(&server, &format!("UPDATE tokens SET first_characters = '{start}'"));
+    let before = server.command(&["token", "list"]);
+    let unknown = format!("{}_", &ci[..41]);
+    for (words, expected) in [
+        (["revoke", "first", &unknown], "there is no such token"),
+        (["revoke", "first", "other"], r#"there is no token named "other""#),
+        (["revoke", "ci", start], "several tokens begin so"),
+        (["create", "--expires-in=1d", ci], "a name that begins with pst_ may be a token"),
+    ] {
+        let said = refused(&server, &[&["token"], &words[..]].concat());
+        assert!(said.contains(expected) && !said.contains(&ci[8..20]), "{said}");
+        assert_eq!(server.command(&["token", "list"]), before, "nothing is done in part");
+    }
+
+    server.command(&["token", "revoke", ci]);
+    assert!(!server.command(&["token", "list"]).contains("ci "));
+    database::execute(&server, "UPDATE tokens SET name = 'last'");
+    server.command(&["token", "revoke", &format!("{start}…")]);
+    assert_eq!(server.command(&["token", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn expired_token_is_named_in_log_and_list_and_keeps_its_name_until_it_is_revoked() {
+    let server = Server::start();
+    let minute_ago = Utc::now().timestamp() - 60;
     let expired = format!("UPDATE tokens SET expires_at = {minute_ago} WHERE name = 'first'");
     database::execute(&server, &expired);
     assert!(server.command(&["token", "list"]).contains(" (expired)"));
     let json = server.command(&["token", "list", "--json"]);
     let listed: Vec<Value> = serde_json::from_str(&json).expect("a JSON array");
     assert_eq!(listed[0]["expired"], true);
+
+    let plant = plant(1, "Ficus", None);
+    server.wait_until("401", || server.create(&plant).status != 200);
+    server.wait_for_log("\"error\":401");
+    let log = server.log();
+    let record = log.lines().find(|line| line.contains("\"error\":401")).expect("a record");
+    let record: Value = serde_json::from_str(record).expect("JSON");
+    assert_eq!((&record["level"], &record["token"]), (&"info".into(), &"first".into()));
+    assert_eq!(record["cause"], "the token has expired");
 
     // The token may be valid, and the clock of this machine wrong.
     let said = refused(&server, &["token", "create", "first"]);
@@ -118,7 +170,7 @@ fn expired_token_is_marked_in_the_list_and_keeps_its_name_until_it_is_revoked() 
     server.command(&["token", "revoke", "first"]);
     let token = server.command(&["token", "create", "first"]);
     assert!(!server.command(&["token", "list"]).contains("expired"));
-    server.create_with(&bearer(token.trim_end()), &plant(1, "Ficus", None)).plant();
+    server.create_with(&bearer(token.trim_end()), &plant).plant();
 }
 
 /// The server stands still while the token is revoked. What came meanwhile is refused: with 401, or

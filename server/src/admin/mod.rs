@@ -8,22 +8,31 @@
 //!
 //! Everybody who can reach the address may ask. No answer says anything of a plant, and only the name
 //! of a token.
-
-mod exporter;
+//!
+//! The metrics are in Prometheus' text format. This module does not know the series of the rooms. It
+//! knows only the ends of their names: that of a histogram of seconds ends in `_seconds`, that of a
+//! histogram of sizes in `_size`. Each room registers its own series once, as it starts, and keeps the
+//! handles. So a request looks up nothing and allocates nothing, and a series that has counted nothing
+//! yet is there as 0. Without [`Admin`] the handles do nothing and cost a branch each.
+//!
+//! Label values are words of this crate, or the names of tokens, which operators choose. A label
+//! must never hold what a client sent, and nothing may count plants or tokens by their content. The
+//! exporter keeps a series until the process ends, also that of a revoked token.
 
 use std::convert::Infallible;
 use std::io;
-use std::net::{self, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::Duration;
 
 use http::header::{ALLOW, CONTENT_TYPE};
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use metrics_exporter_prometheus::PrometheusHandle;
+use metrics::{describe_gauge, gauge};
+use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::time::{interval, timeout};
@@ -37,8 +46,17 @@ const TIME: Duration = Duration::from_secs(5);
 /// How often the samples are sorted into buckets. A busy second has a megabyte of them.
 const UPKEEP: Duration = Duration::from_secs(1);
 
-/// How long to wait after an accept that failed.
-const PAUSE: Duration = Duration::from_millis(100);
+/// The bounds of the buckets: from the fsync of a fast disk to the default deadline of a body.
+const SECONDS: [f64; 16] = [
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
+    5.0, 10.0,
+];
+
+/// The bounds of the buckets: from a create that is alone in its commit to the largest batch.
+const SIZES: [f64; 11] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
+
+const BUILD_INFO: &str = "plant_store_build_info";
+const READY: &str = "plant_store_ready";
 
 /// Prometheus' text format, which has to say its version
 /// (<https://prometheus.io/docs/instrumenting/exposition_formats/>). The other answers are text,
@@ -48,50 +66,61 @@ const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 /// Says whether the service would take a create now. If not, the error says why.
 pub type Readiness = Box<dyn Fn() -> Result<(), &'static str> + Send + Sync>;
 
-/// The listener for operators.
+/// The listener for operators, and what its answers come from.
 pub struct Admin {
     /// Where it listens, with the port that port 0 became.
     pub address: SocketAddr,
-    asked: Arc<Asked>,
-}
-
-/// What the answers come from.
-struct Asked {
     metrics: PrometheusHandle,
     /// Empty until the service has started.
     readiness: OnceLock<Readiness>,
 }
 
 impl Admin {
-    /// Serves until the process ends; counts what is registered from now on.
-    ///
-    /// # Errors
-    ///
-    /// The address cannot be listened on, the operating system gives no thread, or there is such a
-    /// listener already.
-    pub fn start(address: SocketAddr) -> io::Result<Self> {
-        let listener = net::TcpListener::bind(address)?;
-        listener.set_nonblocking(true)?;
-        let address = listener.local_addr()?;
+    /// Serves until the process ends; counts what is registered from now on. There can be one.
+    pub fn start(address: SocketAddr) -> io::Result<Arc<Self>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let asked = Asked { metrics: exporter::install()?, readiness: OnceLock::new() };
-        let asked = Arc::new(asked);
-        let answers = Arc::clone(&asked);
+        let listener = runtime.block_on(TcpListener::bind(address))?;
+        let address = listener.local_addr()?;
+        let (metrics, readiness) = (count().map_err(io::Error::other)?, OnceLock::new());
+        let admin = Arc::new(Self { address, metrics, readiness });
+        let answers = Arc::clone(&admin);
         thread::Builder::new()
             .name("admin".into())
             .spawn(move || runtime.block_on(run(listener, answers)))?;
-        Ok(Self { address, asked })
+        Ok(admin)
     }
 
     /// From now on `/ready` answers what `readiness` returns.
     pub fn is_ready_by(&self, readiness: Readiness) {
-        let _ = self.asked.readiness.set(readiness);
+        let _ = self.readiness.set(readiness);
+    }
+
+    fn answer<B>(&self, request: &Request<B>) -> Response<String> {
+        let is_read = [Method::GET, Method::HEAD].contains(request.method());
+        let readiness = self.readiness.get().map_or(Err("the service starts"), |ask| ask());
+        let (status, text) = match (request.uri().path(), readiness) {
+            ("/metrics" | "/live" | "/ready", _) if !is_read => {
+                (StatusCode::METHOD_NOT_ALLOWED, "GET or HEAD\n".into())
+            }
+            ("/metrics", readiness) => {
+                gauge!(READY).set(u8::from(readiness.is_ok()));
+                (StatusCode::OK, self.metrics.render())
+            }
+            ("/live", _) => (StatusCode::OK, "live\n".into()),
+            ("/ready", Ok(())) => (StatusCode::OK, "ready\n".into()),
+            ("/ready", Err(reason)) => (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")),
+            _ => (StatusCode::NOT_FOUND, "there are /metrics, /live and /ready\n".into()),
+        };
+        let mut answer = Response::builder().status(status).header(CONTENT_TYPE, TEXT);
+        if status == StatusCode::METHOD_NOT_ALLOWED {
+            answer = answer.header(ALLOW, "GET, HEAD");
+        }
+        answer.body(text).expect("these headers are valid")
     }
 }
 
-async fn run(listener: net::TcpListener, asked: Arc<Asked>) -> io::Result<()> {
-    let listener = TcpListener::from_std(listener)?;
-    let upkeep = Arc::clone(&asked);
+async fn run(listener: TcpListener, admin: Arc<Admin>) {
+    let upkeep = Arc::clone(&admin);
     tokio::spawn(async move {
         let mut ticks = interval(UPKEEP);
         loop {
@@ -103,13 +132,14 @@ async fn run(listener: net::TcpListener, asked: Arc<Asked>) -> io::Result<()> {
     loop {
         let place = Arc::clone(&connections).acquire_owned().await;
         let Ok((stream, _)) = listener.accept().await else {
-            tokio::time::sleep(PAUSE).await;
+            // It may fail again at once, such as for want of a descriptor.
+            tokio::time::sleep(Duration::from_millis(100)).await;
             continue;
         };
-        let asked = Arc::clone(&asked);
+        let admin = Arc::clone(&admin);
         tokio::spawn(async move {
             let answer = service_fn(|request| {
-                let answer = asked.answer(&request);
+                let answer = admin.answer(&request);
                 async { Ok::<_, Infallible>(answer) }
             });
             let mut server = http1::Builder::new();
@@ -121,31 +151,15 @@ async fn run(listener: net::TcpListener, asked: Arc<Asked>) -> io::Result<()> {
     }
 }
 
-impl Asked {
-    fn answer<B>(&self, request: &Request<B>) -> Response<String> {
-        let is_read = [Method::GET, Method::HEAD].contains(request.method());
-        let (status, text) = match request.uri().path() {
-            "/metrics" | "/live" | "/ready" if !is_read => {
-                (StatusCode::METHOD_NOT_ALLOWED, "GET or HEAD\n".into())
-            }
-            "/metrics" => (StatusCode::OK, self.metrics.render()),
-            "/live" => (StatusCode::OK, "live\n".into()),
-            "/ready" => match self.readiness() {
-                Ok(()) => (StatusCode::OK, "ready\n".into()),
-                Err(reason) => (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")),
-            },
-            _ => (StatusCode::NOT_FOUND, "there are /metrics, /live and /ready\n".into()),
-        };
-        let mut answer = Response::new(text);
-        *answer.status_mut() = status;
-        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(TEXT));
-        if status == StatusCode::METHOD_NOT_ALLOWED {
-            answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
-        }
-        answer
-    }
-
-    fn readiness(&self) -> Result<(), &'static str> {
-        self.readiness.get().map_or(Err("the service starts"), |readiness| readiness())
-    }
+/// Counts what is registered from now on, until the process ends.
+fn count() -> Result<PrometheusHandle, BuildError> {
+    let handle = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS)?
+        .set_buckets_for_metric(Matcher::Suffix("_size".into()), &SIZES)?
+        .install_recorder()?;
+    describe_gauge!(BUILD_INFO, "Always 1; the labels say which release and which commit serve.");
+    describe_gauge!(READY, "Whether the service would take a create: 1 or 0, as /ready says.");
+    let (version, commit) = (env!("CARGO_PKG_VERSION"), env!("PLANT_STORE_COMMIT"));
+    gauge!(BUILD_INFO, "version" => version, "commit" => commit).set(1);
+    Ok(handle)
 }

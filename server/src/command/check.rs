@@ -1,19 +1,14 @@
 //! `plant-store check`: whether a store is sound, and what is in it.
 
-use std::io::Write;
+use std::collections::BTreeMap;
 
-use anyhow::{Error, Result, bail};
+use anyhow::{Result, bail};
 use bytesize::ByteSize;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::command::pages::for_each_page;
-use crate::command::stdout::stdout;
-use crate::command::store_args::StoreArgs;
-use crate::store::{Engine, Reason, Row, Sizes, StoreError, StoreUrl};
-
-/// How many malformed plants are named.
-const MOST_NAMED: u64 = 10;
+use crate::command::common::{StoreArgs, for_each_page, print};
+use crate::store::{Reason, Row, StoreError};
 
 /// Check whether the store is sound, also while a server runs on it
 ///
@@ -30,7 +25,7 @@ pub struct Args {
 }
 
 /// What was found. What could not be read is not there.
-#[derive(Default, Serialize)]
+#[derive(Serialize)]
 struct Report {
     /// Null if the store cannot be checked.
     sound: Option<bool>,
@@ -38,97 +33,72 @@ struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<Reason>,
     faults: Vec<String>,
+    /// By their names in the JSON object.
     #[serde(flatten)]
-    contents: Option<Amounts>,
+    amounts: BTreeMap<&'static str, u64>,
 }
 
 /// The store cannot be checked.
 #[derive(Debug, thiserror::Error)]
-#[error("{url} cannot be checked: {cause}")]
-pub struct CannotCheck {
-    url: StoreUrl,
-    cause: String,
-}
-
-#[derive(Serialize)]
-struct Amounts {
-    plants: u64,
-    tokens: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    store_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wal_bytes: Option<u64>,
-}
+#[error("{0}")]
+pub struct CannotCheck(String);
 
 /// Prints the report.
 pub fn run(args: &Args) -> Result<()> {
     let url = &args.store.url;
-    let report = look(&args.store).unwrap_or_else(|fault| of_fault(&fault));
-    let mut stdout = stdout();
+    let report = report(&args.store);
     if args.json {
-        writeln!(stdout, "{}", serde_json::to_string_pretty(&report)?)?;
-    } else if report.sound == Some(true)
-        && let Some(amounts) = &report.contents
-    {
-        let Amounts { plants, tokens, store_bytes, wal_bytes } = amounts;
-        write!(stdout, "{url} is sound; plants: {plants}, tokens: {tokens}")?;
-        for (what, bytes) in [("size", store_bytes), ("WAL", wal_bytes)] {
-            if let Some(bytes) = bytes {
-                write!(stdout, ", {what}: {}", ByteSize(*bytes))?;
-            }
+        print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
+    } else if report.sound == Some(true) {
+        let amounts = &report.amounts;
+        let (plants, tokens) = (amounts["plants"], amounts["tokens"]);
+        let mut line = format!("{url} is sound; plants: {plants}, tokens: {tokens}");
+        for (name, what) in [("store_bytes", "size"), ("wal_bytes", "WAL")] {
+            let said = amounts.get(name).map(|bytes| format!(", {what}: {}", ByteSize(*bytes)));
+            line += &said.unwrap_or_default();
         }
-        writeln!(stdout)?;
+        print(&(line + "\n"))?;
     }
     let cause = report.faults.join("; ");
     match report.sound {
         Some(true) => Ok(()),
         Some(false) => bail!("{url} is not sound: {cause}"),
-        None => Err(CannotCheck { url: url.clone(), cause }.into()),
+        None => Err(CannotCheck(format!("{url} cannot be checked: {cause}")).into()),
     }
 }
 
-fn look(store: &StoreArgs) -> Result<Report> {
-    let store = store.open()?;
-    let mut faults = store.check()?;
-    let contents = match read(&*store, &mut faults) {
-        Ok(amounts) => Some(amounts),
-        // What was found before says why.
-        Err(fault) if !faults.is_empty() => {
-            faults.push(format!("{fault:#}"));
-            None
-        }
-        Err(fault) => return Err(fault),
-    };
-    Ok(Report { sound: Some(faults.is_empty()), reason: None, faults, contents })
+fn report(store: &StoreArgs) -> Report {
+    let mut faults = Vec::new();
+    let read = read(store, &mut faults);
+    let reason = read.as_ref().err().and_then(|fault| {
+        let reason = fault.downcast_ref().map_or(Reason::Other, StoreError::reason);
+        // What was found before says why it cannot be read.
+        let is_unsound = reason == Reason::Damaged || !faults.is_empty();
+        faults.push(format!("{fault:#}"));
+        (!is_unsound).then_some(reason)
+    });
+    let sound = reason.is_none().then_some(faults.is_empty());
+    Report { sound, reason, faults, amounts: read.unwrap_or_default() }
 }
 
-fn of_fault(fault: &Error) -> Report {
-    let reason = fault.downcast_ref().map_or(Reason::Other, StoreError::reason);
-    let faults = vec![format!("{fault:#}")];
-    match reason {
-        Reason::Damaged => Report { sound: Some(false), faults, ..Report::default() },
-        _ => Report { reason: Some(reason), faults, ..Report::default() },
-    }
-}
-
-/// Reads every row. A plant that is not JSON is a fault, which is said of the first few.
-fn read(store: &dyn Engine, faults: &mut Vec<String>) -> Result<Amounts> {
-    let (mut plants, mut malformed) = (0, 0);
+/// Has the database check itself, and reads every row.
+fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<BTreeMap<&'static str, u64>> {
+    let store = args.open()?;
+    faults.extend(store.check()?);
+    let (mut plants, mut malformed) = (0, Vec::new());
     let is_malformed = |row: &&Row| serde_json::from_str::<Map<String, Value>>(&row.plant).is_err();
-    for_each_page(store, |page| {
-        for row in page.iter().filter(is_malformed) {
-            malformed += 1;
-            if malformed <= MOST_NAMED {
-                faults.push(format!("the plant of the id {} is not a JSON object", row.id));
-            }
-        }
+    for_each_page(&args.url, &*store, |page| {
+        malformed.extend(page.iter().filter(is_malformed).map(|row| row.id));
         plants += page.len() as u64;
         Ok(())
     })?;
-    if malformed > MOST_NAMED {
-        faults.push(format!("{} more plants are not JSON objects", malformed - MOST_NAMED));
+    if !malformed.is_empty() {
+        let (count, some) = (malformed.len(), &malformed[..malformed.len().min(10)]);
+        faults.push(format!("plants that are not JSON objects: {count}, such as the ids {some:?}"));
     }
-    let tokens = store.tokens()?.len() as u64;
-    let Sizes { store: store_bytes, wal: wal_bytes, .. } = store.sizes()?;
-    Ok(Amounts { plants, tokens, store_bytes, wal_bytes })
+    let (tokens, sizes) = (store.tokens()?.len() as u64, store.sizes()?);
+    let mut amounts = BTreeMap::from([("plants", plants), ("tokens", tokens)]);
+    amounts.extend(sizes.store.map(|bytes| ("store_bytes", bytes)));
+    amounts.extend(sizes.wal.map(|bytes| ("wal_bytes", bytes)));
+    Ok(amounts)
 }

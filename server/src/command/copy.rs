@@ -1,17 +1,13 @@
 //! `plant-store copy`: backup, restore, and a move to another place.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
-use crate::command::pages::for_each_page;
-use crate::command::stdout::stdout;
-use crate::store::{self, Engine, Outcome, StoreError, StoreUrl};
-
-/// How long a database may take for a page of plants.
-const COMMIT_LIMIT: Duration = Duration::from_mins(1);
+use crate::command::common::{for_each_page, of_store, print};
+use crate::store::{self, Engine, Outcome, StoreUrl};
 
 /// Copy every plant and every token to another store, also while a server runs on the first one
 ///
@@ -34,40 +30,38 @@ pub struct Args {
 }
 
 /// Copies, and prints how much.
-pub fn run(args: &Args) -> Result<()> {
-    let Args { from, to, store_ca } = args;
+pub fn run(Args { from, to, store_ca }: &Args) -> Result<()> {
     let ca = store_ca.as_deref();
-    let source = store::open(from, ca)?;
+    let source = store::open(from, ca).map_err(of_store(from))?;
+    for file in store::unfinished(to) {
+        let said = "left by a copy that was killed, or another copy runs; if none does, delete it";
+        let _ = writeln!(io::stderr(), "plant-store: {}: {said}", file.display());
+    }
     let (mut plants, mut tokens) = (0, 0);
     store::fill(to, ca, &mut |copy| {
-        (plants, tokens) = (0, copy_tokens(&*source, copy)?);
-        for_each_page(&*source, |page| {
-            let outcomes = copy.commit(page, Instant::now() + COMMIT_LIMIT)?;
+        (plants, tokens) = (0, copy_tokens(from, &*source, copy)?);
+        for_each_page(from, &*source, |page| {
+            // A database may take a minute for a page.
+            let outcomes = copy.commit(page, Instant::now() + Duration::from_mins(1))?;
             copy.upkeep()?;
             if let Some(at) = outcomes.iter().position(|outcome| *outcome == Outcome::Conflict) {
-                bail!(
-                    "{to} has a different plant under the id {}: it is left as it is",
-                    page[at].id
-                );
+                let id = page[at].id;
+                bail!("{to} has a different plant under the id {id}: it is left as it is");
             }
             plants += page.len();
             Ok(())
         })
-    })?;
-    writeln!(stdout(), "{from} is copied to {to}; plants: {plants}, tokens: {tokens}")?;
-    Ok(())
+    })
+    .map_err(of_store(to))?;
+    print(&format!("{from} is copied to {to}; plants: {plants}, tokens: {tokens}\n"))
 }
 
 /// Copies the tokens that the copy does not have yet.
-fn copy_tokens(source: &dyn Engine, copy: &dyn Engine) -> Result<usize> {
-    let tokens = source.tokens()?;
+fn copy_tokens(from: &StoreUrl, source: &dyn Engine, copy: &dyn Engine) -> Result<usize> {
+    let tokens = source.tokens().map_err(of_store(from))?;
     let there = copy.tokens()?;
     for token in tokens.iter().filter(|token| !there.contains(token)) {
-        copy.add_token(token).map_err(|error| match error {
-            StoreError::TokenNameTaken(_) => anyhow::Error::from(error)
-                .context("the copy has another token of that name; nothing is written over"),
-            error => error.into(),
-        })?;
+        copy.add_token(token).context("cannot add a token to the copy")?;
     }
     Ok(tokens.len())
 }

@@ -1,13 +1,12 @@
 //! `plant-store export`: writes every plant as one JSON object a line, in the order of the ids.
 
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::fmt::Write;
+use std::io::{self, ErrorKind};
 
 use anyhow::{Result, bail};
 
-use crate::command::pages::for_each_page;
-use crate::command::stdout::stdout;
-use crate::command::store_args::StoreArgs;
-use crate::store::{Engine, Row};
+use crate::command::common::{StoreArgs, for_each_page, print};
+use crate::store::Row;
 
 /// Write every plant as a JSON object on a line of its own, in the order of the ids
 ///
@@ -20,28 +19,21 @@ pub struct Args {
 }
 
 /// Writes the plants to standard output. A closed pipe, as in `export | head`, is not an error.
-pub fn run(args: &Args) -> Result<()> {
-    let store = args.store.open()?;
-    match write(&*store) {
-        Err(error) if error.downcast_ref().map(io::Error::kind) == Some(ErrorKind::BrokenPipe) => {
-            Ok(())
-        }
-        result => result,
-    }
-}
-
-fn write(store: &dyn Engine) -> Result<()> {
-    let mut stdout = BufWriter::new(stdout());
-    for_each_page(store, |page| {
+pub fn run(Args { store }: &Args) -> Result<()> {
+    let written = for_each_page(&store.url, &*store.open()?, |page| {
+        let mut lines = String::new();
         for Row { id, plant } in page {
             // The id becomes the first member of the kept object.
             match plant.strip_prefix('{') {
-                Some("}") => writeln!(stdout, "{{\"id\":{id}}}")?,
-                Some(members) => writeln!(stdout, "{{\"id\":{id},{members}")?,
+                Some("}") => writeln!(lines, "{{\"id\":{id}}}")?,
+                Some(members) => writeln!(lines, "{{\"id\":{id},{members}")?,
                 None => bail!("the plant of the id {id} is not a JSON object: see `check`"),
             }
         }
-        Ok(())
-    })?;
-    Ok(stdout.flush()?)
+        print(&lines)
+    });
+    written.or_else(|error| match error.downcast_ref().map(io::Error::kind) {
+        Some(ErrorKind::BrokenPipe) => Ok(()),
+        _ => Err(error),
+    })
 }

@@ -1,23 +1,25 @@
 //! The command line: one file for each command, with its arguments and what it does.
 
 mod check;
-mod completions;
+mod common;
 mod copy;
 mod export;
-mod openapi;
-mod pages;
 mod serve;
-mod stdout;
-mod store_args;
 mod token;
-mod value;
 
 use anyhow::{Error, Result};
+use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
+use clap::error::ContextValue;
 use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+use plant_store_api::document::document_text;
+
+use crate::command::common::print;
+use crate::token::PREFIX;
 
 /// Runs and looks after a plant store: POST /plants creates a plant, durably
 #[derive(Debug, Parser)]
-#[command(name = "plant-store", version, arg_required_else_help = true)]
+#[command(name = "plant-store", version = env!("PLANT_STORE_VERSION"), arg_required_else_help = true)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -31,8 +33,14 @@ enum Command {
     Export(export::Args),
     Copy(copy::Args),
     Check(check::Args),
-    Openapi(openapi::Args),
-    Completions(completions::Args),
+    /// Print the OpenAPI document of this release
+    ///
+    /// It is the published one byte for byte, so that a deployed service can be compared with it.
+    Openapi,
+    /// Print completions for a shell
+    Completions {
+        shell: Shell,
+    },
 }
 
 /// The exit status of a command that has failed.
@@ -41,11 +49,25 @@ pub fn exit_status(error: &Error) -> u8 {
 }
 
 impl Cli {
-    /// Runs the command.
-    ///
-    /// # Errors
-    ///
-    /// What went wrong, for the person who typed the command.
+    /// Reads the command line, or ends the process. clap's message would repeat what may be a secret:
+    /// a URL with a password, or a token.
+    pub fn read() -> Self {
+        Self::try_parse().unwrap_or_else(|mut error| {
+            let flag = error.get(InvalidArg).map(ToString::to_string).unwrap_or_default();
+            for kind in [InvalidValue, InvalidArg, InvalidSubcommand] {
+                let is_secret = |said: &ContextValue| {
+                    kind == InvalidValue && flag.contains("<URL>")
+                        || said.to_string().contains(PREFIX)
+                };
+                if error.get(kind).is_some_and(is_secret) {
+                    error.insert(kind, ContextValue::String("…".into()));
+                }
+            }
+            error.exit()
+        })
+    }
+
+    /// Runs the command. An error is for the person who typed it.
     pub fn run(self) -> Result<()> {
         match self.command {
             Command::Serve(args) => serve::run(&args),
@@ -53,8 +75,13 @@ impl Cli {
             Command::Export(args) => export::run(&args),
             Command::Copy(args) => copy::run(&args),
             Command::Check(args) => check::run(&args),
-            Command::Openapi(args) => openapi::run(&args),
-            Command::Completions(args) => completions::run(&args, &mut Self::command()),
+            Command::Openapi => print(&document_text()),
+            Command::Completions { shell } => {
+                // Into memory first: clap_complete panics if it cannot write.
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut Self::command(), "plant-store", &mut script);
+                print(str::from_utf8(&script)?)
+            }
         }
     }
 }

@@ -12,8 +12,9 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::Utc;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
-use metrics::{Counter, counter, describe_counter};
+use metrics::{Counter, Unit, counter, describe_counter, describe_gauge, gauge};
 use nix::time::{ClockId, clock_gettime};
 use parking_lot::RwLock;
 use slog::{Logger, warn};
@@ -29,6 +30,7 @@ use crate::token::{LEASE, StoredToken, TokenDigest, TokenName};
 /// How often the tokens are read.
 const READ_EVERY: Duration = Duration::from_millis(500);
 
+const EXPIRES: &str = "plant_store_token_expires_seconds";
 const PAST_RATE: &str = "plant_store_creates_past_rate_total";
 
 /// The accepted tokens, shared between the requests and the task that reads them.
@@ -60,6 +62,11 @@ pub struct Accepted {
 }
 
 impl Accepted {
+    /// Refuses a token that has expired.
+    pub fn check_expiry(&self) -> Result<(), Refusal> {
+        if self.token.has_expired() { Err(Refusal::TokenExpired) } else { Ok(()) }
+    }
+
     /// Counts a create of the token.
     ///
     /// # Errors
@@ -108,7 +115,9 @@ impl AcceptedTokens {
     pub fn read(&self, store: &dyn Engine) -> Result<usize, StoreError> {
         // A change that is made while the tokens are read may not be among them.
         let until = now() + LEASE;
-        let tokens = self.by_digest(store.tokens()?);
+        let tokens = store.tokens()?;
+        show_next_expiry(&tokens);
+        let tokens = self.by_digest(tokens);
         let count = tokens.len();
         *self.read.write() = Read { tokens, until };
         Ok(count)
@@ -119,18 +128,17 @@ impl AcceptedTokens {
         if self.read.read().holds() { Ok(()) } else { Err("the tokens cannot be read") }
     }
 
-    /// The token with that digest, if it is accepted at this moment.
+    /// The token with that digest. It is accepted at this moment if [`Accepted::check_expiry`] says so.
     ///
     /// # Errors
     ///
-    /// It is not among those of the store, or it has expired; or the tokens were read too long ago.
+    /// It is not among those of the store; or the tokens were read too long ago.
     pub fn find(&self, digest: &TokenDigest) -> Result<Arc<Accepted>, Refusal> {
         let read = self.read.read();
         if !read.holds() {
             return Err(Refusal::StoreUnavailable);
         }
-        let found = read.tokens.get(digest).filter(|found| !found.token.has_expired());
-        found.map(Arc::clone).ok_or(Refusal::TokenNotAccepted)
+        read.tokens.get(digest).map(Arc::clone).ok_or(Refusal::TokenNotAccepted)
     }
 
     /// Reads the tokens again and again. While that fails, the log says so: a fault of the disk must not
@@ -171,6 +179,15 @@ impl Read {
     fn holds(&self) -> bool {
         now() < self.until
     }
+}
+
+/// Shows in how many seconds the first of the tokens expires that have not expired.
+#[expect(clippy::cast_precision_loss, reason = "an f64 counts the seconds of a calendar")]
+fn show_next_expiry(tokens: &[StoredToken]) {
+    describe_gauge!(EXPIRES, Unit::Seconds, "Until the next token expires; +Inf if none will.");
+    let left = tokens.iter().filter_map(|token| token.expires_at.map(|at| at - Utc::now()));
+    let next = left.map(|left| left.num_seconds()).filter(|left| *left >= 0).min();
+    gauge!(EXPIRES).set(next.map_or(f64::INFINITY, |seconds| seconds as f64));
 }
 
 /// The time since the machine was started. It goes on while the machine sleeps (`clock_gettime(2)`,

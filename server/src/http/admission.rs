@@ -36,7 +36,7 @@ pub struct Admitted {
     pub place: Place,
 }
 
-/// A request that is refused. It has a token if that is accepted.
+/// A request that is refused. It has a token if that is accepted or has expired.
 pub struct NotAdmitted {
     pub refusal: Refusal,
     pub token: Option<Arc<Accepted>>,
@@ -75,7 +75,8 @@ pub fn admit(
         .and_then(|()| authenticate(&head.headers, accepted))
         .map_err(|refusal| NotAdmitted { refusal, token: None })?;
     let place = token
-        .check_rate()
+        .check_expiry()
+        .and_then(|()| token.check_rate())
         .and_then(|()| check_media_type(&head.headers))
         .and_then(|()| Place::take(places, &token));
     match place {
@@ -110,7 +111,7 @@ fn check_framing(head: &Parts) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The accepted token that these headers carry.
+/// The token of the store that these headers carry. It may have expired.
 fn authenticate(headers: &HeaderMap, accepted: &AcceptedTokens) -> Result<Arc<Accepted>, Refusal> {
     accepted.find(&bearer_token(headers)?.digest())
 }
@@ -128,7 +129,7 @@ fn bearer_token(headers: &HeaderMap) -> Result<Token, Refusal> {
         return Err(Refusal::NoToken);
     }
     // 1*SP between the two.
-    Token::parse(credentials.trim_start_matches(' ')).map_err(|_| Refusal::MalformedToken)
+    Token::parse(credentials.trim_start_matches(' ')).ok_or(Refusal::MalformedToken)
 }
 
 /// RFC 9110, section 8.3: one media type, its name in any case. RFC 8259 defines no parameters of

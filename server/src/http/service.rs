@@ -195,7 +195,7 @@ impl Service {
         *ignored = names;
         let plant = serde_json::to_string(&plant).expect("a plant is always JSON");
         // The token may have been revoked while the body came.
-        self.accepted.find(&token.token.digest)?;
+        self.accepted.find(&token.token.digest)?.check_expiry()?;
         let place = Arc::new(place);
         match self.plants.create(Row { id, plant }, Arc::clone(&place) as _).await {
             Ok(plant) => Ok((plant, place)),

@@ -25,6 +25,8 @@ pub enum Reason {
     Unreachable,
     /// A permission, a grant or a valid password is missing.
     Denied,
+    /// The disk is full.
+    Full,
     /// Something else is there.
     NotAStore,
     /// Another release has to be used.
@@ -68,8 +70,9 @@ impl CommitError {
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum StoreError {
     #[error(
-        "there is no plant store at {}; `plant-store serve`, without --no-create, creates one",
-        .0.with_folder()
+        "there is no plant store at {}: see --store (or --from); `plant-store serve`, without \
+         --no-create, creates one",
+        .0.absolute()
     )]
     Missing(StoreUrl),
     #[error("there is something at {0} already; it is left as it is")]

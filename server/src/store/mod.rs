@@ -15,7 +15,7 @@ mod token_row;
 mod url;
 mod watch;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use engine::{Engine, Outcome, Row, Sizes, Start};
@@ -23,6 +23,9 @@ pub use error::{Cause, CommitError, Reason, StoreError};
 pub use group_commit::{CreateError, GroupCommit, Held, StoreLost, WriterEnd};
 pub use url::{InvalidStoreUrl, StoreUrl};
 pub use watch::watch;
+
+/// The layout that this release reads and writes, in every engine.
+pub const LAYOUT: u8 = 1;
 
 /// Opens the store to be served; `ca` is a file with the authority of a database's certificate.
 /// Returns whether this call has created the store. If there is none and `start` says so, an empty
@@ -56,6 +59,15 @@ pub fn open(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreE
         StoreUrl::Sqlite(path) => Box::new(sqlite::open(path)?),
         StoreUrl::Postgres(url) => Box::new(postgres::open(url, ca)?),
     })
+}
+
+/// The files beside the place of a new store that a call of [`fill`] has left there that was killed, or
+/// that one which runs is writing.
+pub fn unfinished(url: &StoreUrl) -> Vec<PathBuf> {
+    match url {
+        StoreUrl::Sqlite(path) => sqlite::unfinished(path),
+        StoreUrl::Postgres(_) => Vec::new(),
+    }
 }
 
 /// Makes a store and has `fill` fill it. A file appears whole and synced, or not at all. In a

@@ -2,10 +2,9 @@
 //!
 //! A password must never be shown: not by `Display`, not by `Debug`, and not in an error.
 
-use std::env;
 use std::fmt;
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{PathBuf, absolute};
 use std::str::FromStr;
 
 use tokio_postgres::Config;
@@ -66,14 +65,12 @@ impl FromStr for StoreUrl {
 }
 
 impl StoreUrl {
-    /// The URL, and the working directory if it depends on that.
+    /// The same store, whatever the working directory.
     #[must_use]
-    pub fn with_folder(&self) -> String {
-        match (self, env::current_dir()) {
-            (Self::Sqlite(path), Ok(folder)) if path.is_relative() => {
-                format!("{self} in {}", folder.display())
-            }
-            _ => self.to_string(),
+    pub fn absolute(&self) -> Self {
+        match self {
+            Self::Sqlite(path) => Self::Sqlite(absolute(path).unwrap_or_else(|_| path.clone())),
+            Self::Postgres(_) => self.clone(),
         }
     }
 }

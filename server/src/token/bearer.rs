@@ -7,12 +7,11 @@
 use std::fmt;
 
 use rand::{RngExt, distr::Alphanumeric};
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 /// What every token begins with. Secret scanners look for it. If it changed, every token in use
 /// would be malformed.
-const PREFIX: &str = "pst_";
+pub const PREFIX: &str = "pst_";
 const SECRET: usize = 32;
 const CHECKSUM: usize = 6;
 const LENGTH: usize = PREFIX.len() + SECRET + CHECKSUM;
@@ -28,13 +27,8 @@ pub struct Token([u8; LENGTH]);
 /// The SHA-256 of a token: all that is ever stored or compared.
 ///
 /// Plain SHA-256 is enough: no dictionary can guess 190 random bits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TokenDigest(pub [u8; 32]);
-
-/// The text is not a token of this service. The text is not repeated.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a plant store token")]
-pub struct MalformedToken;
 
 impl Token {
     /// A new token from the thread's cryptographic generator, seeded by the operating system.
@@ -48,20 +42,13 @@ impl Token {
         Self(token)
     }
 
-    /// The token that `text` is.
-    ///
-    /// # Errors
-    ///
-    /// The prefix, the length, the alphabet or the checksum is wrong.
-    pub fn parse(text: &str) -> Result<Self, MalformedToken> {
-        let token: [u8; LENGTH] = text.as_bytes().try_into().map_err(|_| MalformedToken)?;
-        let random = token.strip_prefix(PREFIX.as_bytes()).ok_or(MalformedToken)?;
+    /// The token that `text` is; none if the prefix, the length, the alphabet or the checksum is wrong.
+    pub fn parse(text: &str) -> Option<Self> {
+        let token: [u8; LENGTH] = text.as_bytes().try_into().ok()?;
+        let random = token.strip_prefix(PREFIX.as_bytes())?;
         let (secret, sum) = random.split_at(SECRET);
-        if random.iter().all(u8::is_ascii_alphanumeric) && sum == checksum(secret) {
-            Ok(Self(token))
-        } else {
-            Err(MalformedToken)
-        }
+        let is_one = random.iter().all(u8::is_ascii_alphanumeric) && sum == checksum(secret);
+        is_one.then_some(Self(token))
     }
 
     /// What the store keeps of this token.

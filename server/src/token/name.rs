@@ -33,11 +33,8 @@ impl FromStr for TokenName {
 
     fn from_str(text: &str) -> Result<Self, InvalidTokenName> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        if (1..=LONGEST).contains(&text.len()) && text.bytes().all(allowed) {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(InvalidTokenName)
-        }
+        let is_one = (1..=LONGEST).contains(&text.len()) && text.bytes().all(allowed);
+        if is_one { Ok(Self(text.to_owned())) } else { Err(InvalidTokenName) }
     }
 }
 

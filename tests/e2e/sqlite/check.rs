@@ -84,7 +84,7 @@ fn what_cannot_be_checked_is_status_2_with_its_reason() {
     let folder = TempDir::new().expect("a temporary folder");
     fs::create_dir(folder.path().join(STORE)).expect("a folder");
     for (place, reason, expected) in [
-        (missing.path(), "missing", "there is no plant store at sqlite:plant-store.db"),
+        (missing.path(), "missing", "there is no plant store at sqlite:/"),
         (other.path(), "not_a_store", "is not a plant store"),
         (newer.folder(), "other_release", "has another layout (version 2)"),
         (folder.path(), "other", "is a folder"),
@@ -111,7 +111,7 @@ fn row_that_is_no_json_or_another_table_is_named_by_check_and_the_row_is_a_confl
     server.create(&plant(8, "Ficus", None)).plant();
     let (status, _, said) = check(server.folder(), &[]);
     assert_eq!(status, Some(1));
-    assert!(said.contains("the plant of the id 7 is not a JSON object"), "{said}");
+    assert!(said.contains("plants that are not JSON objects: 1, such as the ids [7]"), "{said}");
     assert!(said.contains("the tables are not those of layout version"), "{said}");
 }
 

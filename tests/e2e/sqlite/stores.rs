@@ -82,7 +82,7 @@ fn missing_folder_or_store_is_refused_and_not_created() {
         assert_eq!(status, Some(1));
         let expected = match words.starts_with("serve") {
             true => "cannot create the store: there is no folder no",
-            false => "there is no plant store at sqlite:no/plants.db in /",
+            false => "/no/plants.db: see --store",
         };
         assert!(said.contains(expected), "{words}: {said}");
         assert!(contents(folder.path()) == before, "{words}");

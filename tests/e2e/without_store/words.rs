@@ -11,18 +11,36 @@ use tempfile::TempDir;
 use crate::database::STORE;
 
 #[test]
-fn store_that_is_missing_is_named_with_the_working_directory() {
+fn store_that_is_missing_is_named_by_its_absolute_path() {
     let folder = TempDir::new().expect("a temporary folder");
     let here = folder.path().canonicalize().expect("the folder is there");
     for words in [&["export"][..], &["token", "list"], &["serve", "--no-create"]] {
         let (_, said) = failure(binary_in(folder.path()).args(words));
-        let expected =
-            format!("no plant store at sqlite:{STORE} in {}; `plant-store serve`", here.display());
+        let expected = format!("no plant store at sqlite:{}/{STORE}: see --store", here.display());
         assert!(said.contains(&expected), "{said}");
     }
     let (_, said) =
         failure(binary_in(folder.path()).args(["export", "--store", "sqlite:/no/x.db"]));
-    assert!(said.contains("no plant store at sqlite:/no/x.db; `plant-store serve`"), "{said}");
+    assert!(said.contains("no plant store at sqlite:/no/x.db: see --store"), "{said}");
+}
+
+/// A copy that is killed cannot remove what it has begun.
+#[test]
+fn copy_names_the_file_that_a_killed_copy_has_left() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let begin = ["serve", "--first-token", "none", "--listen", "127.0.0.1:0"];
+    let _server = Launched::start(binary_in(folder.path()).args(begin)).expect("it serves");
+    let copy = ["copy", "--from", "sqlite:plant-store.db", "--to"];
+    let said = |to| {
+        let output = run(folder.path(), &[&copy[..], &[to]].concat());
+        assert!(output.status.success());
+        String::from_utf8(output.stderr).expect("text")
+    };
+    assert_eq!(said("sqlite:one.db"), "");
+    File::create(folder.path().join(".plant-store-abc")).expect("a file");
+    let named = said("sqlite:two.db");
+    assert!(named.contains(".plant-store-abc: left by a copy that was killed"), "{named}");
+    assert_eq!(named.lines().count(), 1, "{named}");
 }
 
 #[test]

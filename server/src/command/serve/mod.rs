@@ -7,14 +7,12 @@
 //! file or a store: on a disk that does not answer it would notice no signal.
 
 mod args;
-mod first_token;
 mod running;
-mod signals;
 mod tls;
 
 use std::io::{self, IsTerminal};
-use std::net::SocketAddr;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -24,8 +22,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::admin::Admin;
-use crate::command::serve::running::{Running, cannot};
-use crate::command::serve::signals::Stop;
+use crate::command::serve::running::{Running, cannot, next};
 use crate::log::{Log, LogFormat};
 
 pub use crate::command::serve::args::Args;
@@ -39,13 +36,10 @@ const LAST_THREADS: Duration = Duration::from_secs(1);
 
 /// Serves until a signal ends it, or until the store fails to sync.
 pub fn run(args: &Args) -> Result<()> {
-    args.check()?;
-    let format = args.log_format.unwrap_or(match io::stderr().is_terminal() {
-        true => LogFormat::Text,
-        false => LogFormat::Json,
-    });
-    let log = Log::start(format, args.log_level).context("cannot start the log")?;
-    if args.tls_cert.is_none() && !args.listen.ip().is_loopback() {
+    let default = if io::stderr().is_terminal() { LogFormat::Text } else { LogFormat::Json };
+    let log = Log::start(args.log_format.unwrap_or(default), args.log_level)
+        .context("cannot start the log")?;
+    if args.tls.is_none() && !args.listen.ip().is_loopback() {
         warn!(log.logger, "without --tls-cert, tokens travel in plain text: put a proxy that ends TLS \
             in front, on a network that you trust"; "address" => args.listen);
     }
@@ -53,7 +47,11 @@ pub fn run(args: &Args) -> Result<()> {
         warn!(log.logger, "--without-fsync: the database may lose plants at a power cut");
     }
     // Before everything else: an address that is in use must not leave a new store behind.
-    let admin = args.metrics.map(|address| answer_operators(address, &log)).transpose()?;
+    let start = |address| Admin::start(address).map_err(cannot("serve metrics", address));
+    let admin = args.metrics.map(start).transpose()?;
+    if let Some(admin) = &admin {
+        info!(log.logger, "serving metrics"; "address" => %admin.address);
+    }
     let runtime = runtime(args.http_threads).context("cannot start the runtime")?;
     let result = runtime.block_on(start_and_stop(args, &log, admin));
     // Threads that read the tokens still have the store open. One of them may wait for a disk that
@@ -62,26 +60,21 @@ pub fn run(args: &Args) -> Result<()> {
     result
 }
 
-fn answer_operators(address: SocketAddr, log: &Log) -> Result<Admin> {
-    let admin = Admin::start(address).map_err(|cause| cannot("serve metrics", address, &cause))?;
-    info!(log.logger, "serving metrics"; "address" => %admin.address);
-    Ok(admin)
-}
-
 /// The threads that speak HTTP. A single one never has to wake another, which takes a system call.
-fn runtime(threads: Option<NonZeroUsize>) -> io::Result<Runtime> {
+fn runtime(threads: Option<u16>) -> io::Result<Runtime> {
     let cores = available_parallelism().map_or(1, NonZeroUsize::get);
-    match threads.map_or(MOST_THREADS.min(1.max(cores / 2)), NonZeroUsize::get) {
+    match threads.map_or((cores / 2).clamp(1, MOST_THREADS), usize::from) {
         1 => Builder::new_current_thread().enable_all().build(),
         threads => Builder::new_multi_thread().worker_threads(threads).enable_all().build(),
     }
 }
 
-async fn start_and_stop(args: &Args, log: &Log, admin: Option<Admin>) -> Result<()> {
-    let (mut stop, mut hangup) = (Stop::handle()?, signal(SignalKind::hangup())?);
+async fn start_and_stop(args: &Args, log: &Log, admin: Option<Arc<Admin>>) -> Result<()> {
+    let mut stop = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
+    let mut hangup = signal(SignalKind::hangup())?;
     let mut running = tokio::select! {
         started = Running::start(args, log, admin) => started?,
-        () = stop.next() => {
+        () = next(&mut stop) => {
             info!(log.logger, "stopped before the service had started");
             return Ok(());
         }

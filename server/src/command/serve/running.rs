@@ -1,28 +1,31 @@
 //! A service that has started: its parts, what ends it, and how it stops.
 
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, TcpListener};
+use std::mem;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
+use dropshot::ConfigTls;
 use sd_notify::NotifyState;
 use slog::{Logger, info, warn};
 use tokio::signal::unix::Signal;
 use tokio::task::{JoinHandle, spawn_blocking};
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
-use crate::admin::{Admin, Readiness};
+use crate::admin::Admin;
+use crate::command::common::{of_store, print};
 use crate::command::serve::args::{Args, FirstToken};
-use crate::command::serve::first_token::{announce, show};
-use crate::command::serve::signals::Stop;
 use crate::command::serve::tls::{self, Validity};
 use crate::http::accepted_tokens::AcceptedTokens;
+use crate::http::body::BodyLimits;
 use crate::http::server::{Server, listen};
 use crate::http::service::Service;
 use crate::listener::connections::Connections;
 use crate::log::Log;
-use crate::store::{self, Engine, GroupCommit, StoreError, WriterEnd};
+use crate::store::{self, Engine, GroupCommit, LAYOUT, Start, StoreError, WriterEnd};
 use crate::token::{StoredToken, Token, TokenName};
 
 /// How long a stop waits for connections to close after the last request is answered.
@@ -45,60 +48,55 @@ pub struct Running {
     log: Logger,
 }
 
+/// The signals that stop the service. While this is there, they do not end the process.
+pub type Stop = [Signal; 2];
+
+/// Waits for the next of them.
+pub async fn next([one, other]: &mut Stop) {
+    tokio::select! {
+        _ = one.recv() => {}
+        _ = other.recv() => {}
+    }
+}
+
 impl Running {
     /// Starts the service. It waits for a database that is not there yet. A start that waits may be
     /// dropped.
-    pub async fn start(args: &Args, log: &Log, admin: Option<Admin>) -> Result<Self> {
-        let (flags, logger) = (args.clone(), log.logger.clone());
-        // Another thread opens what may wait for a disk. An address that is in use must not leave a
-        // new store behind, so it is tried before.
-        let tls = spawn_blocking(move || {
-            let listen = flags.listen;
-            drop(TcpListener::bind(listen).map_err(|cause| cannot("listen", listen, &cause))?);
-            flags.tls().map(|files| files.load(&logger)).transpose()
-        });
-        let (config, validity) = tls.await??.unzip();
-        validity.into_iter().for_each(Validity::report);
-        let scheme = if validity.is_some() { "https" } else { "http" };
-
-        let (store, is_new) = open(args, &log.logger).await?;
+    pub async fn start(args: &Args, log: &Log, admin: Option<Arc<Admin>>) -> Result<Self> {
+        let (records, log) = (Arc::clone(&log.dropshot), log.logger.clone());
         let accepted = AcceptedTokens::new(args.max_rate, args.max_creates);
-        let issues = is_new && args.first_token == FirstToken::Print;
-        let (engine, tokens) = (Arc::clone(&store), accepted.clone());
-        let begun = spawn_blocking(move || begin(&*engine, &tokens, issues));
-        let (first, tokens) = begun.await??;
-        if tokens == 0 {
-            warn!(log.logger, "the store has no token: `plant-store token create NAME` makes one");
-        }
-        let (plants, writer_end) =
-            GroupCommit::start(Arc::clone(&store), *args.store_timeout, log.logger.clone())
-                .context("cannot start the writer")?;
+        let (flags, tokens, logger) = (args.clone(), accepted.clone(), log.clone());
+        let (tls, store, is_new, first) = spawn_blocking(move || open(&flags, &tokens, &logger))
+            .await?
+            .map_err(of_store(&args.store.url))?;
+        let (config, validity) = tls.unzip();
+        validity.into_iter().for_each(Validity::report);
 
+        let (plants, writer_end) =
+            GroupCommit::start(Arc::clone(&store), *args.store_timeout, log.clone())
+                .context("cannot start the writer")?;
+        let size = usize::try_from(args.max_body.as_u64()).unwrap_or(usize::MAX);
+        let bodies = BodyLimits { size, time: *args.body_timeout };
         let places = args.max_creates.get() as usize;
-        let service = Service::new(
-            accepted.clone(),
-            plants.clone(),
-            places,
-            args.bodies(),
-            log.logger.clone(),
-        );
+        let service = Service::new(accepted.clone(), plants.clone(), places, bodies, log.clone());
         let connections = Arc::clone(&service.connections);
-        let records = Arc::clone(&log.dropshot);
         let server = listen(args.listen, config, args.max_connections, service, records)
             .with_context(|| format!("cannot listen on {}", args.listen))?;
-        let address = server.local_addr();
         if let Some(admin) = admin {
-            admin.is_ready_by(readiness(&connections, &accepted, &plants));
+            let (connections, accepted) = (Arc::clone(&connections), accepted.clone());
+            let plants = plants.clone();
+            admin.is_ready_by(Box::new(move || match connections.are_ending() {
+                true => Err("the service stops"),
+                false => accepted.readiness().and_then(|()| plants.readiness()),
+            }));
         }
-        announce(scheme, address)?;
-        info!(log.logger, "listening"; "address" => %address, "store" => %args.store.url);
-        if let Some(token) = first {
-            show(scheme, address, &token).context(
-                "the first token was not printed: `plant-store token create NAME` makes another",
-            )?;
-        }
-        tell_supervisor(NotifyState::Ready);
-        let log = log.logger.clone();
+        let (address, scheme) = (server.local_addr(), validity.map_or("http", |_| "https"));
+        let first = first.map(|token| first_request(scheme, address, &token)).unwrap_or_default();
+        print(&format!("plant-store listening on {scheme}://{address}\n{first}"))?;
+        info!(log, "listening"; "address" => %address, "version" => env!("PLANT_STORE_VERSION"),
+            "store" => %args.store.url.absolute(), "is_new" => is_new, "layout" => LAYOUT);
+        // A supervisor that cannot be told (sd_notify(3)) sees what happens to the process.
+        let _ = sd_notify::notify(&[NotifyState::Ready]);
         let tokens = tokio::spawn(accepted.watch(Arc::clone(&store), log.clone()));
         Ok(Self { server, connections, store, plants, writer_end, tokens, validity, log })
     }
@@ -111,9 +109,9 @@ impl Running {
         hangup: &mut Signal,
     ) -> Option<Error> {
         let watched = store::watch(Arc::clone(&self.store), &self.plants, self.log.clone());
-        let tls = args.tls().zip(self.validity);
+        let tls = args.tls.clone().zip(self.validity);
         tokio::select! {
-            () = stop.next() => None,
+            () = next(stop) => None,
             end = &mut self.writer_end => match end {
                 Ok(Err(lost)) => Some(lost.into()),
                 _ => Some(anyhow!("the writer died")),
@@ -132,10 +130,10 @@ impl Running {
     pub async fn stop(self, lost: Option<Error>, limit: Duration, stop: &mut Stop) -> Result<()> {
         let log = self.log.clone();
         info!(log, "stopping");
-        tell_supervisor(NotifyState::Stopping);
+        let _ = sd_notify::notify(&[NotifyState::Stopping]);
         let closed = tokio::select! {
             closed = timeout(limit, self.close(lost.is_none())) => closed,
-            () = stop.next() => bail!("stopped at once by a second signal"),
+            () = next(stop) => bail!("stopped at once by a second signal"),
         };
         match closed {
             Ok(_) => info!(log, "stopped"),
@@ -163,68 +161,69 @@ impl Running {
     }
 }
 
-/// Opens the store. Tries a database that is not there once a second, and says so once.
-async fn open(args: &Args, log: &Logger) -> Result<(Arc<dyn Engine>, bool)> {
+/// The files of TLS, the store, whether it is new, and its first token if that is to be shown.
+type Opened = (Option<(ConfigTls, Validity)>, Arc<dyn Engine>, bool, Option<Token>);
+
+/// What may wait for a disk or a database: reads the files of TLS, opens the store, issues the first
+/// token if there is to be one, and reads the tokens. An address that is in use must not leave a new
+/// store behind, so it is tried before.
+fn open(args: &Args, accepted: &AcceptedTokens, log: &Logger) -> Result<Opened> {
+    drop(TcpListener::bind(args.listen).map_err(cannot("listen", args.listen))?);
+    let tls = args.tls.as_ref().map(|files| files.load(log)).transpose()?;
+    let (store, is_new) = open_store(args, log)?;
+    let mut first = None;
+    if is_new && args.first_token == FirstToken::Print {
+        let (token, stored) = StoredToken::issue(TokenName::first(), None);
+        store.add_token(&stored)?;
+        first = Some(token);
+    }
+    if accepted.read(&*store)? == 0 {
+        warn!(log, "the store has no token: `plant-store token create NAME` makes one");
+    }
+    Ok((tls, store, is_new, first))
+}
+
+/// Opens the store, and says whether it is new. Tries a database that is not there once a second, and
+/// says so once.
+fn open_store(args: &Args, log: &Logger) -> Result<(Arc<dyn Engine>, bool), StoreError> {
+    let Args { without_wal, without_fsync, .. } = *args;
+    let start = Start { create: !args.no_create, without_wal, without_fsync };
     let mut is_said = false;
     loop {
-        let (store, start) = (args.store.clone(), args.start());
-        let opened =
-            spawn_blocking(move || store::serve(&store.url, store.ca.as_deref(), start)).await?;
-        match opened {
+        match store::serve(&args.store.url, args.store.ca.as_deref(), start) {
             Err(StoreError::Unreachable { cause, .. }) => {
-                if !is_said {
+                if !mem::replace(&mut is_said, true) {
                     warn!(log, "waiting for the database: the service listens when it is there";
                         "cause" => %cause);
-                    is_said = true;
                 }
             }
-            opened => return Ok(opened?),
+            opened => return opened,
         }
-        sleep(TRY_EVERY).await;
+        thread::sleep(TRY_EVERY);
     }
 }
 
-/// Issues the first token if there is to be one, and reads the tokens. Returns how many there are.
-fn begin(
-    store: &dyn Engine,
-    accepted: &AcceptedTokens,
-    issues: bool,
-) -> Result<(Option<Token>, usize), StoreError> {
-    let first = issues.then(|| StoredToken::issue(TokenName::first(), None));
-    if let Some((_, stored)) = &first {
-        store.add_token(stored)?;
+/// A command that uses the first token of a new store.
+fn first_request(scheme: &str, mut address: SocketAddr, token: &Token) -> String {
+    match address.ip() {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
     }
-    Ok((first.map(|(token, _)| token), accepted.read(store)?))
+    format!(
+        "curl {scheme}://{address}/plants -H 'Authorization: Bearer {}' \
+         -H 'Content-Type: application/json' \
+         -d '{{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}}'\n",
+        token.reveal(),
+    )
 }
 
 /// Why nothing can be done on that address. A permission can only be that for the port (ip(7),
 /// `ip_unprivileged_port_start`).
-pub fn cannot(doing: &str, address: SocketAddr, cause: &io::Error) -> Error {
-    let advice = match cause.kind() {
-        ErrorKind::PermissionDenied => {
-            ": a low port needs root or CAP_NET_BIND_SERVICE; take one from 1024 on"
-        }
-        _ => "",
-    };
-    anyhow!("cannot {doing} on {address}: {cause}{advice}")
-}
-
-/// Tells the supervisor that started the process, if there is one (sd_notify(3)). One that cannot be
-/// told sees what happens to the process.
-fn tell_supervisor(state: NotifyState<'_>) {
-    let _ = sd_notify::notify(&[state]);
-}
-
-/// Says whether a create would be taken now.
-fn readiness(
-    connections: &Arc<Connections>,
-    accepted: &AcceptedTokens,
-    plants: &GroupCommit,
-) -> Readiness {
-    let (connections, accepted, plants) =
-        (Arc::clone(connections), accepted.clone(), plants.clone());
-    Box::new(move || match connections.are_ending() {
-        true => Err("the service stops"),
-        false => accepted.readiness().and_then(|()| plants.readiness()),
-    })
+pub fn cannot(doing: &str, address: SocketAddr) -> impl Fn(io::Error) -> Error {
+    const ADVICE: &str = ": a low port needs root or CAP_NET_BIND_SERVICE; take one from 1024 on";
+    move |cause| {
+        let is_denied = cause.kind() == ErrorKind::PermissionDenied;
+        anyhow!("cannot {doing} on {address}: {cause}{}", if is_denied { ADVICE } else { "" })
+    }
 }

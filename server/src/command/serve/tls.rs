@@ -9,20 +9,18 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Error, Result, ensure};
 use chrono::{DateTime, TimeDelta, Utc};
 use dropshot::ConfigTls;
 use metrics::{Unit, describe_gauge, gauge};
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
-use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use slog::{Logger, error, info, warn};
 use tokio::signal::unix::Signal;
 use tokio::task::spawn_blocking;
-use tokio::time::timeout;
 use x509_cert::Certificate;
 use x509_cert::der::Decode;
 
@@ -31,18 +29,19 @@ use crate::http::server::Server;
 /// A certificate that ends within this time is one to renew.
 const SOON: TimeDelta = TimeDelta::days(14);
 
-/// How long the files may take to be read again.
-const LOAD: Duration = Duration::from_secs(10);
-
 const END: &str = "plant_store_tls_not_after_timestamp_seconds";
 
-/// The two files.
-#[derive(Clone)]
+/// The two files: the server's own certificate first, then those that lead to the authority's; and its
+/// private key, in PKCS #8, PKCS #1 or SEC 1.
+#[derive(clap::Args, Clone, Debug)]
 pub struct TlsFiles {
-    /// The server's own certificate first, then those that lead to the authority's.
-    pub cert: PathBuf,
-    /// Its private key, in PKCS #8, PKCS #1 or SEC 1.
-    pub key: PathBuf,
+    /// PEM file with the certificate chain: with it and --tls-key the API is served over TLS
+    #[arg(long = "tls-cert", value_name = "FILE", required = false, requires = "key")]
+    cert: PathBuf,
+
+    /// PEM file with the private key of the certificate
+    #[arg(long = "tls-key", value_name = "FILE", required = false, requires = "cert")]
+    key: PathBuf,
 }
 
 /// From when until when a certificate is valid (RFC 5280, section 4.1.2.5).
@@ -55,31 +54,27 @@ pub struct Validity {
 impl TlsFiles {
     /// Reads both files. What is wrong with them, although they can be used, is a warning.
     pub fn load(&self, log: &Logger) -> Result<(ConfigTls, Validity)> {
-        let (cert, key) = (read(&self.cert)?, read(&self.key)?);
-        let chain = CertificateDer::pem_slice_iter(&cert).collect::<Result<Vec<_>, pem::Error>>();
-        let chain = chain.ok().filter(|chain| !chain.is_empty());
-        let chain = chain
-            .with_context(|| format!("{} holds no certificate in PEM", self.cert.display()))?;
-        let file = self.key.display();
-        // PKCS #8 says it in its first line, PKCS #1 in its second (RFC 1421, section 4.6.1.1).
-        ensure!(
-            !String::from_utf8_lossy(&key).contains("ENCRYPTED"),
-            "{file} is encrypted, and nobody is there to type its passphrase: write it without one \
-             by `openssl pkey -in {file} -out FILE`"
-        );
-        let key = PrivateKeyDer::from_pem_slice(&key).ok();
-        let key = key.with_context(|| format!("{file} holds no private key in PEM"))?;
-        let validity = Validity::of(&chain[0]);
-        let config = configure(chain, key).with_context(|| {
-            format!("{} and {file} cannot be used together", self.cert.display())
+        let (chain, key) = (read(&self.cert)?, read(&self.key)?);
+        let (cert, file) = (self.cert.display(), self.key.display());
+        let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&chain).collect();
+        let chain = chain.unwrap_or_default();
+        let own = chain.first().with_context(|| format!("{cert} holds no certificate in PEM"))?;
+        let validity = Validity::of(own);
+        let key = PrivateKeyDer::from_pem_slice(&key).ok().with_context(|| {
+            format!(
+                "{file} holds no private key in PEM that needs no passphrase: if it is encrypted, \
+                 `openssl pkey -in {file} -out FILE` writes one"
+            )
         })?;
+        let config = configure(chain, key)
+            .with_context(|| format!("{cert} and {file} cannot be used together"))?;
 
         if fs::metadata(&self.key).is_ok_and(|key| key.permissions().mode() & 0o004 != 0) {
             warn!(log, "everybody on this machine may read the private key: chmod o-r";
                 "file" => %file);
         }
         if let Some(fault) = validity.fault() {
-            warn!(log, "{fault}"; "file" => %self.cert.display(),
+            warn!(log, "{fault}"; "file" => %cert,
                 "valid_from" => %validity.from, "valid_until" => %validity.until);
         }
         Ok((ConfigTls::Dynamic(config), validity))
@@ -134,7 +129,15 @@ pub async fn reload(
             info!(log, "SIGHUP: there is nothing to read");
             continue;
         };
-        match load_in_time(files.clone(), *last, log.clone()).await {
+        let (files, was_valid, logger) = (files.clone(), last.holds(), log.clone());
+        let load = move || {
+            let tls = files.load(&logger)?;
+            let is_better = tls.1.holds() || !was_valid;
+            ensure!(is_better, "the certificate in use is valid, and this one is not");
+            Ok(tls)
+        };
+        // On another thread: a pipe or a disk that does not answer keeps only that one.
+        match spawn_blocking(load).await.map_err(Error::from).flatten() {
             Ok((config, validity)) => {
                 *last = validity;
                 // An error says that the server does not speak TLS.
@@ -147,18 +150,6 @@ pub async fn reload(
             }
         }
     }
-}
-
-/// Reads the files on another thread. A pipe or a disk that does not answer keeps only that thread.
-async fn load_in_time(
-    files: TlsFiles,
-    last: Validity,
-    log: Logger,
-) -> Result<(ConfigTls, Validity)> {
-    let loaded = timeout(LOAD, spawn_blocking(move || files.load(&log))).await;
-    let tls = loaded.with_context(|| format!("they were not read within {LOAD:?}"))???;
-    ensure!(tls.1.holds() || !last.holds(), "the certificate in use is valid, and this one is not");
-    Ok(tls)
 }
 
 fn configure(

@@ -14,7 +14,7 @@ use crate::store::token_row::COLUMNS;
 use crate::store::url::StoreUrl;
 
 /// The layout of the tables. Another one has another number.
-const VERSION: i64 = 1;
+const VERSION: i64 = crate::store::LAYOUT as i64;
 
 /// `plant_store_schema` tells a plant store from any other database. `plant` is the JSON text of the
 /// answer. `digest` is the SHA-256 of a token; times are Unix seconds.

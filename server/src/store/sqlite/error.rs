@@ -1,6 +1,6 @@
 //! SQLite's errors, as those of the store.
 
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use rusqlite::ErrorCode;
@@ -23,13 +23,18 @@ pub fn failed<E: Into<Cause>>(doing: &'static str) -> impl Fn(E) -> StoreError {
     }
 }
 
-fn reason(cause: &Cause) -> Reason {
+/// Why, by the cause.
+pub fn reason(cause: &Cause) -> Reason {
     if let Some(error) = cause.downcast_ref::<io::Error>() {
-        let is_denied = error.kind() == io::ErrorKind::PermissionDenied;
-        return if is_denied { Reason::Denied } else { Reason::Other };
+        return match error.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Reason::Denied,
+            ErrorKind::StorageFull => Reason::Full,
+            _ => Reason::Other,
+        };
     }
     match cause.downcast_ref::<rusqlite::Error>().map(rusqlite::Error::sqlite_error_code) {
         Some(Some(ErrorCode::PermissionDenied)) => Reason::Denied,
+        Some(Some(ErrorCode::DiskFull)) => Reason::Full,
         // They say nothing of what is in the file.
         Some(Some(ErrorCode::ReadOnly | ErrorCode::SystemIoFailure)) | None => Reason::Other,
         Some(Some(code)) if may_pass(code) => Reason::Other,

@@ -10,6 +10,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf, absolute};
 
+use nix::errno::Errno;
 use nix::sys::statvfs::statvfs;
 use nix::unistd::{AccessFlags, User, access, geteuid};
 use rusqlite::Connection;
@@ -80,8 +81,14 @@ pub fn open(path: &Path) -> Result<File, StoreError> {
     }
     // SQLite's readers too write the WAL's index.
     for (right, path) in [("read and write", path), ("write to the folder", folder_of(path))] {
-        if access(path, AccessFlags::R_OK | AccessFlags::W_OK).is_err() {
-            return Err(failed(OPEN)(denied(right, path)));
+        match access(path, AccessFlags::R_OK | AccessFlags::W_OK) {
+            Ok(()) => {}
+            Err(Errno::EROFS) => {
+                let path = absolute(path).unwrap_or_else(|_| path.to_owned());
+                let said = format!("{} is on a file system that is read-only", path.display());
+                return Err(failed(OPEN)(io::Error::new(ErrorKind::ReadOnlyFilesystem, said)));
+            }
+            Err(_) => return Err(failed(OPEN)(denied(right, path))),
         }
     }
     File::open(path).map_err(failed(OPEN))
@@ -167,6 +174,20 @@ fn find(path: &Path) -> Result<(Id, u64), CommitError> {
     Ok(((file.dev(), file.ino()), file.len()))
 }
 
+/// What the name of a temporary file begins with.
+const PREFIX: &str = ".plant-store-";
+
+/// See [`crate::store::unfinished`].
+pub fn unfinished(path: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder_of(path)).into_iter().flatten().flatten();
+    let files = entries.map(|entry| entry.path());
+    let is_one = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with(PREFIX) && !name.ends_with("-wal") && !name.ends_with("-shm")
+    };
+    files.filter(is_one).collect()
+}
+
 /// Makes an empty store, unless something is in the place. Returns its file with the server's lock:
 /// the server that has made a store is the one that serves it.
 pub fn create(path: &Path) -> Result<Option<File>, StoreError> {
@@ -193,7 +214,7 @@ fn make_in(folder: &Path) -> Result<NamedTempFile, Cause> {
     if !folder.is_dir() {
         return Err(format!("there is no folder {}", folder.display()).into());
     }
-    let file = tempfile::Builder::new().prefix(".plant-store-").tempfile_in(folder);
+    let file = tempfile::Builder::new().prefix(PREFIX).tempfile_in(folder);
     let file = file.map_err(|error| match error.kind() {
         ErrorKind::PermissionDenied => denied("write to the folder", folder),
         _ => error,

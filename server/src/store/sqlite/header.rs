@@ -14,7 +14,7 @@ use std::os::unix::fs::FileExt;
 use rusqlite::Connection;
 
 /// The layout that this release reads and writes.
-pub const LAYOUT: u32 = 1;
+pub const LAYOUT: u32 = crate::store::LAYOUT as u32;
 
 /// "PLS" and a byte: the layout, and the lowest bit for open.
 const PLANT_STORE: u32 = 0x504c_5300;

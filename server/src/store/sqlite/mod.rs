@@ -32,6 +32,8 @@ mod header;
 mod tables;
 mod writer;
 
+pub use file::unfinished;
+
 use std::fs::File;
 use std::path::Path;
 use std::time::Instant;
@@ -41,9 +43,9 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, ErrorCode, Transaction};
 
 use crate::store::engine::{Engine, Outcome, Row, Sizes, Start};
-use crate::store::error::{CommitError, StoreError};
+use crate::store::error::{CommitError, Reason, StoreError};
 use crate::store::sqlite::connection::{Checkpoint, FULL, WAL_BOUND, connect, copy_wal_at_close};
-use crate::store::sqlite::error::{failed, url};
+use crate::store::sqlite::error::{failed, reason, url};
 use crate::store::sqlite::file::{
     CREATE, OPEN, Place, create, is_empty_wal, lock, make, publish, sync_folder_of, wal_of,
 };
@@ -179,7 +181,14 @@ impl Drop for Sqlite {
 
 impl Engine for Sqlite {
     fn commit(&self, rows: &[Row], _: Instant) -> Result<Vec<Outcome>, CommitError> {
-        self.writer.lock().put(rows)
+        self.writer.lock().put(rows).map_err(|error| match error {
+            CommitError::Unavailable(cause) if reason(&cause) == Reason::Full => {
+                let store = url(self.place.path()).absolute();
+                let said = format!("{store}: {cause}: see server/RESTORE.md#rescue");
+                CommitError::Unavailable(said.into())
+            }
+            other => other,
+        })
     }
 
     fn upkeep(&self) -> Result<(), CommitError> {

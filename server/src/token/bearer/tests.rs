@@ -12,7 +12,7 @@ fn issued_token_parses_to_the_same_digest() {
 /// A token that was issued stays well-formed in every newer release.
 #[test]
 fn token_of_the_first_release_parses() {
-    assert!(Token::parse("pst_0123456789ABCDEFGHIJabcdefghij0038H4se").is_ok());
+    assert!(Token::parse("pst_0123456789ABCDEFGHIJabcdefghij0038H4se").is_some());
 }
 
 #[test]
@@ -23,13 +23,13 @@ fn mistyped_token_is_malformed() {
         let mut bytes = good.as_bytes().to_vec();
         bytes[position] = if bytes[position] == b'x' { b'y' } else { b'x' };
         let bad = String::from_utf8(bytes).expect("ASCII");
-        assert!(Token::parse(&bad).is_err(), "character {position} changed");
+        assert!(Token::parse(&bad).is_none(), "character {position} changed");
     }
     for bad in ["", "pst_", &good[1..], &good[..41], &format!("{good}0"), &good.to_uppercase()] {
-        assert!(Token::parse(bad).is_err(), "{bad:?}");
+        assert!(Token::parse(bad).is_none(), "{bad:?}");
     }
     let multibyte = format!("pst_{}{}", "é".repeat(16), "000000");
-    assert!(Token::parse(&multibyte).is_err());
+    assert!(Token::parse(&multibyte).is_none());
 }
 
 #[test]
