@@ -15,6 +15,9 @@ pub struct Args {
     pub pinned: PathBuf,
     /// The document to compare with [default: the one of this version of the command]
     pub published: Option<PathBuf>,
+    /// A file of changes that are accepted although they break a client
+    #[arg(long, value_name = "FILE")]
+    pub accepted: Option<PathBuf>,
     /// Print JSON
     #[arg(long, conflicts_with = "github")]
     pub json: bool,

@@ -20,35 +20,46 @@ pub struct Change {
     pub old: Option<Value>,
     /// The newer value; none if it was removed.
     pub new: Option<Value>,
+    /// When and why it was accepted.
+    pub accepted: Option<String>,
 }
 
 impl Change {
     pub(crate) fn new(difference: Difference<'_>, class: Class) -> Self {
         let kind = difference.kind();
         let Difference { place, old, new } = difference;
-        Self { place, class, kind, old: old.cloned(), new: new.cloned() }
+        Self { place, class, kind, old: old.cloned(), new: new.cloned(), accepted: None }
+    }
+
+    /// What happened at the place.
+    pub(crate) fn what(&self) -> String {
+        // A long value is not shown, and neither is an object: its place names it.
+        let is_short =
+            |value: &&Value| told(value).chars().count() <= LONGEST && !value.is_object();
+        let kind = self.kind;
+        let [old, new] = [&self.old, &self.new].map(|value| value.as_ref().filter(is_short));
+        match (kind, old, new) {
+            (Kind::Changed, Some(old), Some(new)) => format!("{} → {}", told(old), told(new)),
+            (Kind::Added | Kind::Removed, Some(value), None)
+            | (Kind::Added | Kind::Removed, None, Some(value)) => {
+                format!("{kind}: {}", told(value))
+            }
+            _ => kind.to_string(),
+        }
     }
 }
 
 /// One line, in which everything of the documents is [`printable`].
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, class, kind, .. } = self;
-        // A long value is not shown, and neither is an object: its place names it.
-        let is_short =
-            |value: &&Value| told(value).chars().count() <= LONGEST && !value.is_object();
-        let [old, new] = [&self.old, &self.new].map(|value| value.as_ref().filter(is_short));
-        let line = match (kind, old, new) {
-            (Kind::Changed, Some(old), Some(new)) => {
-                format!("{place}  {} → {}", told(old), told(new))
+        let Self { place, class, accepted, .. } = self;
+        let line = format!("{place}  {}", self.what());
+        match accepted {
+            Some(why) => {
+                write!(f, "accepted    {}", printable(&format!("{line}  ({class}; {why})")))
             }
-            (Kind::Added | Kind::Removed, Some(value), None)
-            | (Kind::Added | Kind::Removed, None, Some(value)) => {
-                format!("{place}  {kind}: {}", told(value))
-            }
-            _ => format!("{place}  {kind}"),
-        };
-        write!(f, "{class:10}  {}", printable(&line))
+            None => write!(f, "{class:10}  {}", printable(&line)),
+        }
     }
 }
 

@@ -16,6 +16,7 @@
 //! A difference that no rule names is breaking. So a change that nobody has thought of does not
 //! pass.
 
+mod accepted;
 mod args;
 mod change;
 mod class;
@@ -31,6 +32,7 @@ use std::fmt;
 
 use semver::Version;
 
+pub use accepted::Accepted;
 pub use args::Args;
 pub use change::{Change, printable};
 pub use class::Class;
@@ -48,6 +50,8 @@ pub struct Report {
     pub old: Version,
     /// `info.version` of the newer one.
     pub new: Version,
+    /// What else is to be said.
+    pub notes: Vec<String>,
 }
 
 /// Compares two documents by meaning.
@@ -63,24 +67,30 @@ pub fn compare(old: &Document, new: &Document) -> Report {
             Change::new(difference, class)
         })
         .collect();
-    Report { changes, old: old.version.clone(), new: new.version.clone() }
+    Report { changes, old: old.version.clone(), new: new.version.clone(), notes: Vec::new() }
 }
 
 impl Report {
-    /// The heaviest class among the changes; none if nothing changed.
+    /// The heaviest class among the changes that are not accepted; none if there is no such change.
     #[must_use]
     pub fn class(&self) -> Option<Class> {
-        self.changes.iter().map(|change| change.class).max()
+        self.changes
+            .iter()
+            .filter(|change| change.accepted.is_none())
+            .map(|change| change.class)
+            .max()
     }
 }
 
 /// The changes, and in the last line what they need.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for change in &self.changes {
-            writeln!(f, "{change}")?;
-        }
-        let Some(class) = self.class() else { return write!(f, "nothing changed") };
+        self.changes.iter().try_for_each(|change| writeln!(f, "{change}"))?;
+        self.notes.iter().try_for_each(|note| writeln!(f, "note: {}", printable(note)))?;
+        let Some(class) = self.class() else {
+            let rest = if self.changes.is_empty() { "" } else { " else" };
+            return write!(f, "nothing{rest} changed");
+        };
         match self.least_version() {
             Ok(_) if !self.old.pre.is_empty() => {
                 write!(f, "{class}; a pre-release promised nothing")

@@ -3,14 +3,14 @@
 
 mod output;
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use plant_store_compat::{Args, Document, compare, printable};
+use plant_store_compat::{Accepted, Args, Document, compare, printable};
 
 use output::{Comparison, for_github};
 
@@ -41,7 +41,12 @@ fn run(args: &Args) -> Result<u8> {
         Some(path) => read(path)?.0,
         None => Document::parse("this version of plant-store-compat", PUBLISHED)?,
     };
-    let report = compare(&pinned, &published);
+    let mut report = compare(&pinned, &published);
+    if let Some(path) = &args.accepted {
+        let name = path.display().to_string();
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
+        report.accept(&Accepted::parse(&name, &text)?);
+    }
     let comparison = Comparison { pinned: &pinned, text: &text, published: &published, report };
     if args.json {
         println!("{}", comparison.json());

@@ -26,7 +26,8 @@ impl Comparison<'_> {
                  first",
                 2,
             ),
-            None => ("nothing changed", 0),
+            None if self.report.changes.is_empty() => ("nothing changed", 0),
+            None => ("nothing changed but what is accepted", 0),
             Some(Class::Breaking) => {
                 ("what changed breaks a client: see the lines that begin with `breaking`", 1)
             }
@@ -48,6 +49,7 @@ impl Comparison<'_> {
                     "kind": change.kind.to_string(),
                     "old": change.old,
                     "new": change.new,
+                    "accepted": change.accepted,
                     "line": position.map(|(line, _)| line),
                     "column": position.map(|(_, column)| column),
                 })
@@ -60,6 +62,7 @@ impl Comparison<'_> {
             "conclusion": conclusion,
             "status": status,
             "changes": changes,
+            "notes": self.report.notes,
         })
     }
 
@@ -71,7 +74,7 @@ impl Comparison<'_> {
             annotations.push(for_github("", conclusion));
         }
         for (change, position) in self.positions() {
-            if change.class == Class::Breaking {
+            if change.class == Class::Breaking && change.accepted.is_none() {
                 let (line, column) = position.unwrap_or((1, 1));
                 let place = format!(" file={file},line={line},col={column}");
                 annotations.push(for_github(&place, &change.to_string()));
@@ -92,10 +95,11 @@ impl Comparison<'_> {
 
 impl fmt::Display for Comparison<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { changes, old, new } = &self.report;
+        let Report { changes, old, new, notes } = &self.report;
         let names = [self.published, self.pinned].map(|document| printable(&document.name));
         writeln!(f, "{new} of {}, since {old} of {}:", names[0], names[1])?;
         changes.iter().try_for_each(|change| writeln!(f, "{change}"))?;
+        notes.iter().try_for_each(|note| writeln!(f, "note: {}", printable(note)))?;
         f.write_str(self.conclusion().0)
     }
 }

@@ -1,6 +1,6 @@
 //! The compatibility check of this repository: whether `info.version` says what a change of the
 //! document means to its consumers. [`older()`] finds the document to compare with;
-//! `plant-store-compat` compares the two.
+//! `plant-store-compat` compares the two. [`ACCEPTED`] names the changes that were decided on.
 
 mod git;
 pub mod mutations;
@@ -11,10 +11,13 @@ use std::fs;
 use anyhow::{Context, Result};
 
 pub use older::older;
-pub use plant_store_compat::{Change, Class, Document, Place, Report, compare};
+pub use plant_store_compat::{Accepted, Change, Class, Document, Place, Report, compare};
 
 pub use xtask::run::DOCUMENT;
 use xtask::run::root;
+
+/// The accepted changes, relative to the root; there may be none.
+const ACCEPTED: &str = "openapi/accepted-changes.toml";
 
 /// Compares the document with an older one, prints every change, and fails if the changes need a
 /// larger version than the document has.
@@ -26,7 +29,13 @@ pub fn run(against: Option<&str>) -> Result<()> {
         println!("{DOCUMENT} {}: no commit has an older document", new.version);
         return Ok(());
     };
-    let report = compare(&old, &new);
+    let mut report = compare(&old, &new);
+    let accepted = root().join(ACCEPTED);
+    if accepted.exists() {
+        let text =
+            fs::read_to_string(accepted).with_context(|| format!("cannot read {ACCEPTED}"))?;
+        report.accept(&Accepted::parse(ACCEPTED, &text)?);
+    }
     println!("{DOCUMENT} {}, since {} of {}:\n{report}", new.version, old.version, old.name);
     report.verdict()
 }

@@ -1,0 +1,54 @@
+//! The file of accepted changes: which changes that break a client were decided on, why and when.
+
+use anyhow::{Context, Result, ensure};
+use serde::Deserialize;
+use toml::value::Datetime;
+
+use crate::Report;
+
+/// Accepted changes, in TOML: a table `[[change]]` for each.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accepted {
+    #[serde(default)]
+    change: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    place: String,
+    /// What happens there, as it is printed: another change at the same place is not accepted.
+    change: String,
+    reason: String,
+    date: Datetime,
+}
+
+impl Accepted {
+    /// Parses a file. An error names it.
+    pub fn parse(name: &str, text: &str) -> Result<Self> {
+        let accepted: Self =
+            toml::from_str(text).with_context(|| format!("{name} has no accepted changes"))?;
+        for Entry { place, reason, .. } in &accepted.change {
+            ensure!(!reason.trim().is_empty(), "{name}: {place} is accepted without a reason");
+        }
+        Ok(accepted)
+    }
+}
+
+impl Report {
+    /// Marks what is accepted: it has no class any more. An entry without a change becomes a note.
+    pub fn accept(&mut self, accepted: &Accepted) {
+        for Entry { place, change: what, reason, date } in &accepted.change {
+            let is_meant =
+                |place_and_what: (String, String)| place_and_what == (place.clone(), what.clone());
+            let mut changes = self.changes.iter_mut();
+            match changes.find(|one| is_meant((one.place.to_string(), one.what()))) {
+                Some(change) => change.accepted = Some(format!("{date}: {reason}")),
+                None => self
+                    .notes
+                    .push(format!("nothing changes any more as accepted: {place}  {what}")),
+            }
+        }
+    }
+}
