@@ -11,15 +11,13 @@ use crate::without_store::readmes::text;
 fn backup_script_keeps_the_last_ones_and_fails_if_there_are_fewer_plants() {
     let place = Place::with(Vec::new());
     place.program("plant-store-backup.sh", &text("server/deploy/plant-store-backup.sh"));
-    fs::create_dir(place.backup("metrics")).expect("a folder");
+    let script = "env -i PATH=/usr/local/bin:/bin KEEP=2 METRICS=/backup plant-store-backup.sh";
     let backup = |server: &Server| {
-        let script = "exec env -i PATH=/usr/local/bin:/usr/bin:/bin KEEP=2 METRICS=/backup/metrics \
-                      /usr/local/bin/plant-store-backup.sh";
         place.run(server.folder(), &format!("{script} '{}' /backup", server.store()))
     };
     let backups = || {
         let names = super::files(place.backup("").as_ref()).into_keys();
-        names.filter(|name| name.starts_with("plant-store-")).collect::<Vec<_>>()
+        names.filter(|name| name.ends_with(".db")).collect::<Vec<_>>()
     };
     let server = Server::start();
     for id in 0..3 {
@@ -30,9 +28,8 @@ fn backup_script_keeps_the_last_ones_and_fails_if_there_are_fewer_plants() {
     assert_eq!(kept.len(), 2);
     let last = format!("sqlite:{}", place.backup(&kept[1]));
     assert_eq!(server.command(&["export", "--store", &last]), server.command(&["export"]));
-    let metrics = fs::read_to_string(place.backup("metrics/plant-store-backup.prom"));
-    assert!(metrics.expect("metrics").contains("\nplant_store_backup_timestamp_seconds 1"));
-
+    let metrics = fs::read_to_string(place.backup("plant-store-backup.prom")).expect("a file");
+    assert!(metrics.contains("\nplant_store_backup_timestamp_seconds 1"), "{metrics}");
     let said = backup(&Server::start()).expect_err("there are fewer plants");
     assert!(said.contains("has 0 plants and had 3"), "{said}");
     assert!(backups().starts_with(&kept), "none is removed");

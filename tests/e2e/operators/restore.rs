@@ -30,11 +30,10 @@ pub struct Place {
 impl Place {
     /// With these variables in the environment of the commands.
     pub fn with(variables: Vec<(&'static str, String)>) -> Self {
-        let root = TempDir::new().expect("a temporary folder");
+        let place = Self { root: TempDir::new().expect("a temporary folder"), variables };
         for folder in ["backup", "bin", "target/release"] {
-            fs::create_dir_all(root.path().join(folder)).expect("a folder");
+            fs::create_dir_all(place.root.path().join(folder)).expect("a folder");
         }
-        let place = Self { root, variables };
         let binary = binary_in(place.root.path()).get_program().display().to_string();
         for (path, release) in [("", "old"), ("../target/release/", "new")] {
             let script = format!("# the {release} release\nexec '{binary}' \"$@\"");
@@ -71,13 +70,11 @@ impl Place {
             .replace("/usr/local/bin", &format!("{root}/bin"))
             .replace("target/release", &format!("{root}/target/release"))
             .replace("/backup", &format!("{root}/backup"));
-        let paths = [Some(self.programs()), programs()].into_iter().flatten();
-        let paths = paths.chain(["/usr/bin", "/bin"].map(Into::into));
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &commands]).current_dir(folder);
-        shell.env("PATH", env::join_paths(paths).expect("paths"));
-        shell.envs(self.variables.iter().cloned());
-        let output = shell.output().expect("there is a shell");
+        let paths = [Some(self.programs()), programs(), Some("/usr/bin".into())];
+        let paths = env::join_paths(paths.into_iter().flatten()).expect("paths");
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &commands]).current_dir(folder).env("PATH", paths);
+        let output = shell.envs(self.variables.iter().cloned()).output().expect("a shell");
         let said = format!("{commands}\n{}", String::from_utf8_lossy(&output.stderr));
         output.status.success().then_some(()).ok_or(said)
     }
@@ -86,14 +83,12 @@ impl Place {
     /// that were there are there afterwards. Returns a server on the store if the block stops one.
     pub fn follow(&self, block: &str, server: Server) -> Server {
         let (folder, block) = (server.folder().to_owned(), block.replace(DATABASE, server.store()));
-        let stat = format!("/proc/{}/stat", server.pid());
-        let wait = format!("until grep -q ') Z ' {stat}; do sleep 0.01; done");
-        let kill = format!("kill -KILL {}; {wait}", server.pid());
-        self.program("systemctl", &format!("[ \"$1\" = start ] || {{ {kill}; }}"));
+        let pid = server.pid();
+        let wait = format!("until grep -q ') Z ' /proc/{pid}/stat; do sleep 0.01; done");
+        self.program("systemctl", &format!("kill -KILL {pid}; {wait}"));
         let before = self.stores(&folder);
         let lines: Vec<_> = block.lines().collect();
         for end in 2..lines.len() - 1 {
-            // What the line itself says does not matter here.
             let _ = self.run(&folder, &(lines[..end].join("\n") + "\n)"));
         }
         for _ in 0..2 {
@@ -106,8 +101,9 @@ impl Place {
     /// What is in each store below that folder and in `/backup`.
     fn stores(&self, folder: &Path) -> BTreeSet<Vec<u8>> {
         let below = fs::read_dir(folder).expect("the folder is there");
-        let below = below.map(|entry| entry.expect("an entry").path()).filter(|path| path.is_dir());
-        let folders = below.chain([folder.to_owned(), self.root.path().join("backup")]);
+        let below = below.map(|entry| entry.expect("an entry").path());
+        let folders =
+            below.filter(|path| path.is_dir()).chain([folder.into(), self.backup("").into()]);
         let stores = folders.flat_map(|folder| {
             let names = files(&folder).into_keys().filter(|name| name.ends_with(".db"));
             names.map(move |name| format!("sqlite:{}", folder.join(name).display()))
