@@ -88,6 +88,9 @@ fn upgrade_and_the_way_back_keep_every_plant() {
     let server = place.follow(&back, server);
     assert!(release("plant-store").contains("old"));
     assert_eq!(ids(&server), [1, 2, 3]);
+    let last = names(Path::new(&place.backup("")), "before-upgrade-").pop().expect("a backup");
+    let last = format!("sqlite:{}", place.backup(&last));
+    assert_eq!(server.command(&["export", "--store", &last]), server.command(&["export"]));
 }
 
 #[test]
