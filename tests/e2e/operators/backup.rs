@@ -17,7 +17,7 @@ fn backup_script_keeps_the_last_ones_and_fails_if_there_are_fewer_plants() {
     };
     let backups = || {
         let names = super::files(place.backup("").as_ref()).into_keys();
-        names.filter(|name| name.ends_with(".db")).collect::<Vec<_>>()
+        names.filter(|name| name.contains("Z.db")).collect::<Vec<_>>()
     };
     let server = Server::start();
     for id in 0..3 {

@@ -105,7 +105,8 @@ impl Place {
         let folders =
             below.filter(|path| path.is_dir()).chain([folder.into(), self.backup("").into()]);
         let stores = folders.flat_map(|folder| {
-            let names = files(&folder).into_keys().filter(|name| name.ends_with(".db"));
+            let names =
+                files(&folder).into_keys().filter(|name| name.split('.').next_back() == Some("db"));
             names.map(move |name| format!("sqlite:{}", folder.join(name).display()))
         });
         stores.map(|store| run(folder, &["export", "--store", &store]).stdout).collect()
