@@ -91,9 +91,8 @@ impl Place {
         for end in 2..lines.len() - 1 {
             let _ = self.run(&folder, &(lines[..end].join("\n") + "\n)"));
         }
-        for _ in 0..2 {
-            self.run(&folder, &block).unwrap_or_else(|said| panic!("{said}"));
-        }
+        let twice = format!("set -e\n{block}{block}");
+        self.run(&folder, &twice).unwrap_or_else(|said| panic!("{said}"));
         assert!(self.stores(&folder).is_superset(&before), "a store is lost: {block}");
         if block.contains("systemctl") { server.ended().1.start() } else { server }
     }
