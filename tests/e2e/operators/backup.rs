@@ -10,14 +10,14 @@ use crate::without_store::readmes::text;
 #[test]
 fn backup_script_keeps_the_last_ones_and_fails_if_there_are_fewer_plants() {
     let place = Place::with(Vec::new());
-    place.program("plant-store-backup.sh", &text("server/deploy/plant-store-backup.sh"));
-    let script = "env -i PATH=/usr/local/bin:/bin KEEP=2 METRICS=/backup plant-store-backup.sh";
+    place.program("backup", &text("server/deploy/plant-store-backup.sh"));
+    let folder = place.backup("");
+    let script = format!("env -i PATH=/usr/local/bin:/bin KEEP=2 METRICS={folder} backup");
     let backup = |server: &Server| {
-        place.run(server.folder(), &format!("{script} '{}' /backup", server.store()))
+        place.run(server.folder(), &format!("{script} '{}' '{folder}'", server.store()))
     };
-    let backups = || {
-        let names = super::files(place.backup("").as_ref()).into_keys();
-        names.filter(|name| name.contains("Z.db")).collect::<Vec<_>>()
+    let backups = || -> Vec<_> {
+        super::files(folder.as_ref()).into_keys().filter(|name| name.contains("Z.db")).collect()
     };
     let server = Server::start();
     for id in 0..3 {
@@ -26,7 +26,7 @@ fn backup_script_keeps_the_last_ones_and_fails_if_there_are_fewer_plants() {
     }
     let kept = backups();
     assert_eq!(kept.len(), 2);
-    let last = format!("sqlite:{}", place.backup(&kept[1]));
+    let last = format!("sqlite:{folder}{}", kept[1]);
     assert_eq!(server.command(&["export", "--store", &last]), server.command(&["export"]));
     let metrics = fs::read_to_string(place.backup("plant-store-backup.prom")).expect("a file");
     assert!(metrics.contains("\nplant_store_backup_timestamp_seconds 1"), "{metrics}");

@@ -57,7 +57,7 @@ impl Place {
         self.root.path().join("bin")
     }
 
-    /// The file of that name in `/backup`.
+    /// The file of that name in `/var/backups/plant-store`.
     pub fn backup(&self, name: &str) -> String {
         self.root.path().join("backup").join(name).display().to_string()
     }
@@ -69,7 +69,7 @@ impl Place {
             .replace("/var/lib/plant-store", &folder.display().to_string())
             .replace("/usr/local/bin", &format!("{root}/bin"))
             .replace("target/release", &format!("{root}/target/release"))
-            .replace("/backup", &format!("{root}/backup"));
+            .replace("/var/backups/plant-store", &format!("{root}/backup"));
         let paths = [Some(self.programs()), programs(), Some("/usr/bin".into())];
         let paths = env::join_paths(paths.into_iter().flatten()).expect("paths");
         let mut shell = Command::new("/bin/sh");
@@ -97,7 +97,7 @@ impl Place {
         if block.contains("systemctl") { server.ended().1.start() } else { server }
     }
 
-    /// What is in each store below that folder and in `/backup`.
+    /// What is in each store below that folder and in `/var/backups/plant-store`.
     fn stores(&self, folder: &Path) -> BTreeSet<Vec<u8>> {
         let below = fs::read_dir(folder).expect("the folder is there");
         let below = below.map(|entry| entry.expect("an entry").path());
