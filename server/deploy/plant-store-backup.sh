@@ -1,15 +1,48 @@
 #!/bin/sh
-# A backup with its time as its name. It is checked before old ones are removed; those of the last 30
-# days stay.
+# Makes a backup with its time as its name, checks it, and removes all but the last ones, whatever their
+# age. Fails, and removes none, if the store has fewer plants than at the last backup: it may be another
+# one. If that is right, remove the file `plants` from the folder of the backups.
 #
-# usage: plant-store-backup.sh [STORE [FOLDER]]
+# usage: [KEEP=30] [METRICS=FOLDER] plant-store-backup.sh [STORE [FOLDER [BINARY]]]
+#
+# KEEP     how many backups stay
+# METRICS  what node_exporter's textfile collector reads; if there is no such folder, nothing is written
+# BINARY   plant-store; by default the one beside this script
 set -eu
 umask 077
 store=${1:-sqlite:/var/lib/plant-store/plant-store.db}
 folder=${2:-/var/backups/plant-store}
-backup=$folder/plant-store-$(date -u +%Y-%m-%dT%H%M%SZ).db
-
+binary=${3:-$(dirname "$0")/plant-store}
+metrics=${METRICS:-/var/lib/prometheus/node-exporter}
+keep=${KEEP:-30}
+[ "$keep" -ge 1 ]
 mkdir -p "$folder"
-plant-store copy --from "$store" --to "sqlite:$backup"
-plant-store check --store "sqlite:$backup"
-find "$folder" -maxdepth 1 -type f -name 'plant-store-*Z.db' -mtime +30 -delete
+# What runs that were killed have left.
+find "$folder" -maxdepth 1 -type f '(' -name '*Z.db.new' -o -name '.plant-store-*' ')' -mtime +1 -delete
+
+backup=$folder/plant-store-$(date -u +%Y-%m-%dT%H%M%SZ).db
+"$binary" copy --from "$store" --to "sqlite:$backup.new"
+report=$("$binary" check --json --store "sqlite:$backup.new")
+mv -n "$backup.new" "$backup"
+plants=$(echo "$report" | sed -n 's/^ *"plants": *\([0-9]*\).*/\1/p')
+before=$(cat "$folder/plants" 2> /dev/null || echo 0)
+if [ "$plants" -lt "$before" ]; then
+    echo "$store has $plants plants and had $before: see $0" >&2
+    exit 1
+fi
+echo "$plants" > "$folder/plants.new"
+mv "$folder/plants.new" "$folder/plants"
+find "$folder" -maxdepth 1 -type f -name 'plant-store-*Z.db' | sort | head -n "-$keep" |
+    while read -r old; do rm "$old"; done
+
+if [ -d "$metrics" ]; then
+    new=$(mktemp "$metrics/plant-store-backup.XXXXXX")
+    cat > "$new" <<END
+# HELP plant_store_backup_timestamp_seconds When the last backup was made, in Unix time.
+# TYPE plant_store_backup_timestamp_seconds gauge
+plant_store_backup_timestamp_seconds $(date +%s)
+END
+    chmod 644 "$new"
+    mv "$new" "$metrics/plant-store-backup.prom"
+fi
+echo "$backup is sound; plants: $plants"

@@ -1,17 +1,19 @@
-//! Runs the commands of `server/RESTORE.md` as they stand, a block at a time. Only the folders and the
-//! address of the database are others, and `systemctl` stops and starts a server of the test.
+//! Runs the blocks of `server/RESTORE.md` as they stand. Only the folders and the address of the
+//! database are others; `systemctl` kills a server of the test, so that its WAL stays, and `date` says
+//! another minute at each call.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
-use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use nix::sys::signal::Signal;
 use plant_store_launcher::postgres::programs;
-use plant_store_tests::{Server, binary_in};
+use plant_store_tests::{Server, binary_in, run};
 use tempfile::TempDir;
 
+use super::files;
 use crate::without_store::readmes::text;
 
 /// The database, as the page names it.
@@ -28,68 +30,89 @@ pub struct Place {
 impl Place {
     /// With these variables in the environment of the commands.
     pub fn with(variables: Vec<(&'static str, String)>) -> Self {
-        let root = TempDir::new().expect("a temporary folder");
-        let binary = binary_in(root.path()).get_program().to_owned();
+        let place = Self { root: TempDir::new().expect("a temporary folder"), variables };
         for folder in ["backup", "bin", "target/release"] {
-            fs::create_dir_all(root.path().join(folder)).expect("a folder");
+            fs::create_dir_all(place.root.path().join(folder)).expect("a folder");
         }
-        for folder in ["bin", "target/release"] {
-            let program = root.path().join(folder).join("plant-store");
-            symlink(&binary, program).expect("a link");
+        let binary = binary_in(place.root.path()).get_program().display().to_string();
+        for (path, release) in [("", "old"), ("../target/release/", "new")] {
+            let script = format!("# the {release} release\nexec '{binary}' \"$@\"");
+            place.program(&format!("{path}plant-store"), &script);
         }
-        Self { root, variables }
+        let calls = place.root.path().join("calls").display().to_string();
+        let later = format!("/bin/date -d \"$(wc -l < '{calls}') minutes\"");
+        place.program("date", &format!("echo >> '{calls}'\nexec {later} \"$@\""));
+        place
     }
 
-    /// The file of that name in `/backup`.
+    /// A program of that name for the commands.
+    pub fn program(&self, name: &str, script: &str) {
+        let path = self.programs().join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("a program");
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    }
+
+    /// Stands for `/usr/local/bin`.
+    pub fn programs(&self) -> PathBuf {
+        self.root.path().join("bin")
+    }
+
+    /// The file of that name in `/var/backups/plant-store`.
     pub fn backup(&self, name: &str) -> String {
         self.root.path().join("backup").join(name).display().to_string()
     }
 
-    /// Runs the commands in that folder, each of which must succeed.
-    pub fn run(&self, folder: &Path, commands: &str) {
+    /// Runs the commands in that folder. Fails with what they said if one of them fails.
+    pub fn run(&self, folder: &Path, commands: &str) -> Result<(), String> {
         let root = self.root.path().display();
         let commands = commands
             .replace("/var/lib/plant-store", &folder.display().to_string())
             .replace("/usr/local/bin", &format!("{root}/bin"))
             .replace("target/release", &format!("{root}/target/release"))
-            .replace("/backup", &format!("{root}/backup"));
-        let paths = [Some(self.root.path().join("bin")), programs()].into_iter().flatten();
-        let paths = paths.chain(["/usr/bin", "/bin"].map(Into::into));
-        let mut shell = Command::new("sh");
-        shell.args(["-eu", "-c", &commands]).current_dir(folder);
-        shell.env("PATH", env::join_paths(paths).expect("paths"));
-        shell.envs(self.variables.iter().cloned());
-        let output = shell.output().expect("there is a shell");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{commands}\n{said}");
+            .replace("/var/backups/plant-store", &format!("{root}/backup"));
+        let paths = [Some(self.programs()), programs(), Some("/usr/bin".into())];
+        let paths = env::join_paths(paths.into_iter().flatten()).expect("paths");
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &commands]).current_dir(folder).env("PATH", paths);
+        let output = shell.envs(self.variables.iter().cloned()).output().expect("a shell");
+        let said = format!("{commands}\n{}", String::from_utf8_lossy(&output.stderr));
+        output.status.success().then_some(()).ok_or(said)
     }
 
-    /// Runs the block of that section, whose first and last lines stop and start the server.
-    pub fn follow(&self, section: &str, server: Server) -> Server {
-        let block = block(section).replace(DATABASE, server.store());
+    /// Runs that block of the page: after a crash behind each of its lines, and then twice. The stores
+    /// that were there are there afterwards. Returns a server on the store if the block stops one.
+    pub fn follow(&self, block: &str, server: Server) -> Server {
+        let (folder, block) = (server.folder().to_owned(), block.replace(DATABASE, server.store()));
+        let pid = server.pid();
+        let wait = format!("until grep -q ') Z ' /proc/{pid}/stat; do sleep 0.01; done");
+        self.program("systemctl", &format!("kill -KILL {pid}; {wait}"));
+        let before = self.stores(&folder);
         let lines: Vec<_> = block.lines().collect();
-        let (last, before) = lines.split_last().expect("a block has lines");
-        match (before.first(), *last) {
-            (_, "systemctl restart plant-store") => {
-                self.run(server.folder(), &before.join("\n"));
-                server.stopped_by(Signal::SIGTERM).start()
-            }
-            (Some(&"systemctl stop plant-store"), "systemctl start plant-store") => {
-                let stopped = server.stopped_by(Signal::SIGTERM);
-                self.run(stopped.folder(), &before[1..].join("\n"));
-                stopped.start()
-            }
-            (_, "plant-store serve") => {
-                let stopped = server.stopped_by(Signal::SIGTERM);
-                self.run(stopped.folder(), &before.join("\n"));
-                stopped.start()
-            }
-            _ => panic!("{section} does not stop and start the server: {block}"),
+        for end in 2..lines.len() - 1 {
+            let _ = self.run(&folder, &(lines[..end].join("\n") + "\n)"));
         }
+        let twice = format!("set -e\n{block}{block}");
+        self.run(&folder, &twice).unwrap_or_else(|said| panic!("{said}"));
+        assert!(self.stores(&folder).is_superset(&before), "a store is lost: {block}");
+        if block.contains("systemctl") { server.ended().1.start() } else { server }
+    }
+
+    /// What is in each store below that folder and in `/var/backups/plant-store`.
+    fn stores(&self, folder: &Path) -> BTreeSet<Vec<u8>> {
+        let below = fs::read_dir(folder).expect("the folder is there");
+        let below = below.map(|entry| entry.expect("an entry").path());
+        let folders =
+            below.filter(|path| path.is_dir()).chain([folder.into(), self.backup("").into()]);
+        let stores = folders.flat_map(|folder| {
+            let names =
+                files(&folder).into_keys().filter(|name| name.split('.').next_back() == Some("db"));
+            names.map(move |name| format!("sqlite:{}", folder.join(name).display()))
+        });
+        stores.map(|store| run(folder, &["export", "--store", &store]).stdout).collect()
     }
 }
 
-/// The commands below that heading of the page.
+/// The first block below that heading of the page.
 pub fn block(section: &str) -> String {
     let page = text("server/RESTORE.md");
     let (_, section) = page.split_once(&format!("\n## {section}\n")).expect(section);

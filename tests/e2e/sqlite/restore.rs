@@ -1,17 +1,22 @@
 //! `server/RESTORE.md` on a file: a restore, an upgrade and the way back, a rescue.
 
 use std::fs;
+use std::path::Path;
 
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, plant};
 
+use crate::database::STORE;
 use crate::operators::restore::{Place, block};
+
+/// The backup that the page restores.
+const BACKUP: &str = "plant-store-2026-11-20T030000Z.db";
 
 /// A server with plant 1, which is in its backup, and plant 2, which came after it.
 fn with_backup(place: &Place) -> Server {
     let server = Server::start();
     server.create(&plant(1, "Ficus", None)).plant();
-    let backup = format!("sqlite:{}", place.backup("2026-11-20.db"));
+    let backup = format!("sqlite:{}", place.backup(BACKUP));
     server.command(&["copy", "--from", server.store(), "--to", &backup]);
     server.create(&plant(2, "Fern", None)).plant();
     server
@@ -21,53 +26,80 @@ fn ids(server: &Server) -> Vec<i64> {
     server.export().into_keys().collect()
 }
 
-/// The tests have no `plants`; the import itself has tests of its own.
-fn send(server: &Server, plants: &str) {
-    for line in plants.lines() {
-        server.create(line).plant();
-    }
+/// The names in that folder that begin so, in their order.
+fn names(folder: &Path, prefix: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string());
+    let names = names.map(|name| name.expect("text")).filter(|name| name.starts_with(prefix));
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
 }
 
 #[test]
 fn restore_brings_back_the_backup_and_what_came_after_it() {
-    for section in ["Restore in a folder", "Restore under systemd"] {
-        let place = Place::with(Vec::new());
-        let server = place.follow(section, with_backup(&place));
-        assert_eq!(ids(&server), [1], "{section}");
-        let after = block("Plants that came after the backup");
-        let export = after.trim_end().strip_suffix("\nplants import plants.jsonl");
-        place.run(server.folder(), export.expect("an export and an import"));
-        let plants = fs::read_to_string(server.folder().join("plants.jsonl")).expect("plants");
-        send(&server, &plants);
-        assert_eq!(ids(&server), [1, 2], "{section}");
-    }
+    let place = Place::with(Vec::new());
+    let server = place.follow(&block("Restore"), with_backup(&place));
+    assert_eq!(ids(&server), [1]);
+    // The tests have no `plants`; the import itself has tests of its own.
+    place.program("plants", "cp -n \"$2\" plants.jsonl");
+    // A run that stopped may have left an empty folder.
+    let mut put_away = names(server.folder(), "before-restore-");
+    put_away.retain(|folder| server.folder().join(folder).join(STORE).exists());
+    let after = block("Plants that came after the backup")
+        .replace("before-restore-2026-11-21T090000Z", &put_away[0]);
+    let server = place.follow(&after, server);
+    let plants = fs::read_to_string(server.folder().join("plants.jsonl")).expect("plants");
+    plants.lines().for_each(|line| drop(server.create(line).plant()));
+    assert_eq!(ids(&server), [1, 2]);
+}
+
+#[test]
+fn restore_of_what_is_no_backup_leaves_the_server_as_it_is() {
+    let place = Place::with(Vec::new());
+    let server = with_backup(&place);
+    fs::write(place.backup(BACKUP), "somebody's").expect("a file");
+    place.program("systemctl", "exit 1");
+    place.run(server.folder(), &block("Restore")).expect_err("it is no backup");
+    assert_eq!(names(server.folder(), "plant-store")[0], STORE);
+    assert_eq!(ids(&server), [1, 2]);
 }
 
 #[test]
 fn backup_is_made_beside_the_running_server() {
     let place = Place::with(Vec::new());
-    let server = Server::start();
-    let page = crate::without_store::readmes::text("server/RESTORE.md");
-    let (_, first) = page.split_once("```sh\n").expect("a block");
-    place.run(server.folder(), first.split("```").next().expect("commands"));
-    assert!(fs::exists(place.backup("2026-11-20.db")).expect("a folder"));
+    let server = place.follow(&block("Backup"), with_backup(&place));
+    let folder = place.backup("");
+    fs::remove_file(place.backup(BACKUP)).expect("a file");
+    let backup = format!("sqlite:{folder}{}", names(Path::new(&folder), "plant-store-")[0]);
+    assert_eq!(server.command(&["export", "--store", &backup]), server.command(&["export"]));
 }
 
 #[test]
 fn upgrade_and_the_way_back_keep_every_plant() {
     let place = Place::with(Vec::new());
-    let server = place.follow("Upgrade", with_backup(&place));
+    let upgrade = block("Upgrade");
+    let server = place.follow(&upgrade, with_backup(&place));
     server.create(&plant(3, "Fern", None)).plant();
-    let server = place.follow("Back", server);
+    let release = |name: &str| fs::read_to_string(place.programs().join(name)).expect("a program");
+    assert!(release("plant-store").contains("new"));
+    let old = place.programs().join(&names(&place.programs(), "plant-store-")[0]);
+    let back = upgrade.replace("target/release/plant-store", &old.display().to_string());
+    let server = place.follow(&back, server);
+    assert!(release("plant-store").contains("old"));
     assert_eq!(ids(&server), [1, 2, 3]);
+    let last = names(Path::new(&place.backup("")), "before-upgrade-").pop().expect("a backup");
+    let last = format!("sqlite:{}", place.backup(&last));
+    assert_eq!(server.command(&["export", "--store", &last]), server.command(&["export"]));
 }
 
 #[test]
-fn killed_store_is_rescued() {
+fn killed_store_is_rescued_and_served() {
     let place = Place::with(Vec::new());
     let killed = with_backup(&place).stopped_by(Signal::SIGKILL);
-    place.run(killed.folder(), &block("Rescue"));
-    let rescued = format!("sqlite:{}", place.backup("rescued.db"));
-    let server = killed.start();
-    assert_eq!(server.command(&["export", "--store", &rescued]), server.command(&["export"]));
+    place.run(killed.folder(), &block("Rescue")).expect("it is rescued");
+    let backups = place.backup("");
+    let rescued = &names(Path::new(&backups), "rescued-")[0];
+    let server = place.follow(&block("Restore").replace(BACKUP, rescued), killed.start());
+    assert_eq!(ids(&server), [1, 2]);
 }

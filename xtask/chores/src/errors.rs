@@ -13,7 +13,7 @@ type Lines = fn(&[Row]) -> String;
 
 /// The files that have such lines, and what stands between them.
 pub const PLACES: [(&str, Lines); 6] = [
-    ("README.md", table),
+    ("server/WIRE.md", table),
     ("client/src/error_code.rs", rows_for_rust),
     ("client/README.md", table_for_rust),
     ("tests/conformance/recipes/with_fetch.ts", |rows| {
