@@ -1,9 +1,24 @@
-//! The values of `Error.error`: the one table of them.
+//! The schema of a refusal, and the values of its `error`: the one table of them.
 //!
 //! The document, the metrics, `Retry-After` and every refusal take them from here. The client, the
 //! READMEs and the recipes are generated from the document.
 
+use std::fmt;
+
+use dropshot::{ErrorStatusCode, HttpError, HttpResponseError};
+use schemars::JsonSchema;
+use serde::Serialize;
 use strum::VariantArray;
+
+/// Why a request was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(example = "Error::example")]
+pub struct Error {
+    /// The HTTP status code (RFC 9110) that names the failure.
+    pub error: i32,
+    /// What happened and what to do about it, for people. The wording may change.
+    pub message: String,
+}
 
 /// The value by which a client distinguishes refusals: the HTTP status code that names the failure
 /// (RFC 9110, section 15). The status of the response itself is always 400.
@@ -118,3 +133,34 @@ impl ErrorCode {
         }
     }
 }
+
+impl Error {
+    fn example() -> Self {
+        Self { error: 409, message: "plant 1 exists and is a different one".into() }
+    }
+}
+
+/// What Dropshot itself refuses within the operation. Today it refuses nothing there, because
+/// [`PlantRequest`](crate::api::PlantRequest) takes every request as it is. If that changes, the answer
+/// is still one of the contract.
+impl From<HttpError> for Error {
+    fn from(refusal: HttpError) -> Self {
+        Self { error: refusal.status_code.as_u16().into(), message: refusal.external_message }
+    }
+}
+
+impl HttpResponseError for Error {
+    /// Always 400: the contract declares no other failure.
+    fn status_code(&self) -> ErrorStatusCode {
+        ErrorStatusCode::BAD_REQUEST
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.error)
+    }
+}
+
+#[cfg(test)]
+mod tests;

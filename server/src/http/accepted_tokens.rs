@@ -7,11 +7,11 @@
 //!
 //! Only digests are here. Nothing in this module may keep a token.
 
-use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use foldhash::HashMap;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use metrics::{Counter, counter, describe_counter};
 use nix::time::{ClockId, clock_gettime};
@@ -21,7 +21,7 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::http::refusal::Refusal;
+use crate::http::answer::Refusal;
 use crate::log::Lasting;
 use crate::store::{Engine, StoreError};
 use crate::token::{LEASE, StoredToken, TokenDigest, TokenName};

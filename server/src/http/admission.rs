@@ -24,7 +24,7 @@ use http::{HeaderMap, HeaderName, Method, Version};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::http::accepted_tokens::{Accepted, AcceptedTokens};
-use crate::http::refusal::Refusal;
+use crate::http::answer::Refusal;
 use crate::token::Token;
 
 /// The one path of the contract.
@@ -71,9 +71,9 @@ pub fn admit(
     accepted: &AcceptedTokens,
     places: &Arc<Semaphore>,
 ) -> Result<Admitted, NotAdmitted> {
-    let token = check_framing(head)
-        .and_then(|()| authenticate(&head.headers, accepted))
-        .map_err(|refusal| NotAdmitted { refusal, token: None })?;
+    check_host(head)?;
+    check_transfer_coding(&head.headers)?;
+    let token = accepted.find(&bearer_token(&head.headers)?.digest())?;
     let place = token
         .check_rate()
         .and_then(|()| check_media_type(&head.headers))
@@ -81,6 +81,13 @@ pub fn admit(
     match place {
         Ok(place) => Ok(Admitted { token, place }),
         Err(refusal) => Err(NotAdmitted { refusal, token: Some(token) }),
+    }
+}
+
+impl From<Refusal> for NotAdmitted {
+    /// Refused before its token was accepted.
+    fn from(refusal: Refusal) -> Self {
+        Self { refusal, token: None }
     }
 }
 
@@ -99,20 +106,30 @@ impl Place {
     }
 }
 
-/// Refuses a head without a valid `Host`, or with a transfer coding that is not served.
-fn check_framing(head: &Parts) -> Result<(), Refusal> {
-    if !has_valid_host(head) {
-        return Err(Refusal::Host);
-    }
-    if !has_valid_transfer_coding(head) {
-        return Err(Refusal::TransferCoding);
-    }
-    Ok(())
+/// RFC 9112, section 3.2: an HTTP/1.1 request has one `Host`, and a valid one.
+fn check_host(head: &Parts) -> Result<(), Refusal> {
+    let is_valid = head.version != Version::HTTP_11
+        || only(&head.headers, &HOST).is_some_and(is_host_and_port);
+    if is_valid { Ok(()) } else { Err(Refusal::Host) }
 }
 
-/// The accepted token that these headers carry.
-fn authenticate(headers: &HeaderMap, accepted: &AcceptedTokens) -> Result<Arc<Accepted>, Refusal> {
-    accepted.find(&bearer_token(headers)?.digest())
+/// RFC 9110, section 7.2: `uri-host [ ":" port ]`.
+fn is_host_and_port(text: &str) -> bool {
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, port),
+        _ => (text, ""),
+    };
+    // RFC 3986, section 3.2.3: digits, and Rust would also take a sign before them.
+    let is_port = port.is_empty() || !port.starts_with('+') && port.parse::<u16>().is_ok();
+    is_port && host.parse::<Authority>().is_ok_and(|authority| authority.host() == host)
+}
+
+/// RFC 9112, section 6.1: a body has no transfer coding but `chunked`, once.
+fn check_transfer_coding(headers: &HeaderMap) -> Result<(), Refusal> {
+    let is_chunked = |coding: &str| coding.trim_ascii().eq_ignore_ascii_case("chunked");
+    let is_valid = !headers.contains_key(TRANSFER_ENCODING)
+        || only(headers, &TRANSFER_ENCODING).is_some_and(is_chunked);
+    if is_valid { Ok(()) } else { Err(Refusal::TransferCoding) }
 }
 
 /// The token of a request (RFC 9110, section 11.6.2; RFC 6750, section 2.1).
@@ -146,29 +163,6 @@ fn check_media_type(headers: &HeaderMap) -> Result<(), Refusal> {
         return Err(Refusal::ContentCoding);
     }
     Ok(())
-}
-
-/// RFC 9112, section 3.2: an HTTP/1.1 request has one `Host`, and a valid one.
-fn has_valid_host(head: &Parts) -> bool {
-    head.version != Version::HTTP_11 || only(&head.headers, &HOST).is_some_and(is_host_and_port)
-}
-
-/// RFC 9110, section 7.2: `uri-host [ ":" port ]`.
-fn is_host_and_port(text: &str) -> bool {
-    let (host, port) = match text.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') => (host, port),
-        _ => (text, ""),
-    };
-    // RFC 3986, section 3.2.3: digits, and Rust would also take a sign before them.
-    let is_port = port.is_empty() || !port.starts_with('+') && port.parse::<u16>().is_ok();
-    is_port && host.parse::<Authority>().is_ok_and(|authority| authority.host() == host)
-}
-
-/// RFC 9112, section 6.1: a body has no transfer coding but `chunked`, once.
-fn has_valid_transfer_coding(head: &Parts) -> bool {
-    !head.headers.contains_key(TRANSFER_ENCODING)
-        || only(&head.headers, &TRANSFER_ENCODING)
-            .is_some_and(|coding| coding.trim_ascii().eq_ignore_ascii_case("chunked"))
 }
 
 /// The value of a header field that is there once.

@@ -1,7 +1,7 @@
 //! The operation, behind the API trait: a request in a straight line, from its head to its answer.
 //!
-//! First the head ([`admission`](crate::http::admission)), then the body, then the store. Nothing here
-//! knows which engine keeps the plants.
+//! First the head ([`admission`](crate::http::admission)), then the body, then the store, then the
+//! [`answer`](crate::http::answer). Nothing here knows which engine keeps the plants.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -11,23 +11,21 @@ use dropshot::{HttpError, RequestContext};
 use futures::FutureExt;
 use futures::future::Either;
 use http::request::Parts;
-use plant_store_api::answer::Answer;
-use plant_store_api::api::PlantStoreApi;
-use plant_store_api::request::PlantRequest;
-use plant_store_api::types::Error;
+use plant_store_api::api::{Answer, PlantRequest, PlantStoreApi};
+use plant_store_api::error_code::Error;
 use slog::{Logger, debug, info};
 use tokio::sync::Semaphore;
 
 use crate::http::accepted_tokens::{Accepted, AcceptedTokens};
 use crate::http::admission::{Admitted, NotAdmitted, Place, admit, check_route};
-use crate::http::answer::{accept, closing_connection, not_for_us, refuse};
+use crate::http::answer::{
+    Access, Refusal, RequestMetrics, accept, closing_connection, not_for_us, refuse,
+};
 use crate::http::body::{BodyLimits, PlantBody};
-use crate::http::record::{Access, RequestMetrics};
-use crate::http::refusal::Refusal;
 use crate::http::strict::{self, Sent};
 use crate::listener::connections::{Connections, InFlight};
 use crate::log::shortened;
-use crate::store::{CreateError, GroupCommit, Row};
+use crate::store::{CreateError, GroupCommit, Guard, Row};
 
 /// How long the refusal of a create past the rate of its token waits. Otherwise clients that do not
 /// wait would keep the service busy with refusals.
@@ -147,13 +145,12 @@ impl Exchange {
     /// Counts and records an answered request. Those of strangers are recorded at `debug` only: they
     /// could fill the disk that holds the log.
     fn record(&self, refusal: Option<&Refusal>, token: Option<&Accepted>, ignored: &[String]) {
-        let (error, latency) = (refusal.map(Refusal::code), self.started.elapsed());
-        self.service.metrics.answered(error, latency);
+        let latency = self.started.elapsed();
+        self.service.metrics.answered(refusal.map(Refusal::code), latency);
         let access = Access {
             request_id: &self.request_id,
             remote_addr: self.remote_addr,
-            error,
-            cause: refusal.and_then(Refusal::cause),
+            refusal,
             token: token.map(|it| it.token.name.as_str()),
             ignored,
             latency,
@@ -190,14 +187,14 @@ impl Service {
         place: Place,
         body: &mut PlantBody,
         ignored: &mut Vec<String>,
-    ) -> Result<(String, Arc<Place>), Refusal> {
-        let Sent { id, plant, ignored: names } = strict::read(&body.read(self.bodies).await?)?;
+    ) -> Result<(String, Guard), Refusal> {
+        let Sent { id, plant, ignored: names } = strict::read(&body.read(&self.bodies).await?)?;
         *ignored = names;
         let plant = serde_json::to_string(&plant).expect("a plant is always JSON");
         // The token may have been revoked while the body came.
         self.accepted.find(&token.token.digest)?;
-        let place = Arc::new(place);
-        match self.plants.create(Row { id, plant }, Arc::clone(&place) as _).await {
+        let place: Guard = Arc::new(place);
+        match self.plants.create(Row { id, plant }, Arc::clone(&place)).await {
             Ok(plant) => Ok((plant, place)),
             Err(CreateError::Conflict) => Err(Refusal::Conflict { id }),
             Err(CreateError::Unavailable) => Err(Refusal::StoreUnavailable),

@@ -81,9 +81,14 @@ impl CommitMetrics {
         self.commit_duration.record(took);
     }
 
-    /// A plant has gone through a commit.
-    pub fn came_out(&self, outcome: Outcome) {
-        self.creates[outcome as usize].increment(1);
+    /// Plants have gone through a commit.
+    pub fn came_out(&self, outcomes: &[Outcome]) {
+        for (outcome, creates) in
+            [Outcome::Created, Outcome::Repeated, Outcome::Conflict].into_iter().zip(&self.creates)
+        {
+            let count = outcomes.iter().filter(|it| **it == outcome).count();
+            creates.increment(count as u64);
+        }
     }
 }
 
