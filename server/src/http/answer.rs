@@ -7,7 +7,6 @@
 use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -72,7 +71,7 @@ pub enum Refusal {
     TooManyCreates { limit: NonZeroU32 },
     /// A fault of the service or of its store. Its cause is for the log.
     #[error("the service failed; the operator finds the cause in the log by the request id")]
-    Fault { cause: Arc<str> },
+    Fault { cause: String },
     /// No place is free, or the token has its share of them.
     #[error("the service is at its limit: send the plant again in a moment, as it is")]
     Overload,

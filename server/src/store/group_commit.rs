@@ -48,7 +48,7 @@ pub enum CreateError {
     Unavailable,
     /// The store failed, for that reason. The plant may be in it or not; the same create, sent again,
     /// tells.
-    Fault(Arc<str>),
+    Fault(String),
 }
 
 type CreateResult = Result<String, CreateError>;
@@ -139,6 +139,8 @@ impl GroupCommit {
             engine,
             queue,
             results,
+            rows: Vec::new(),
+            guards: Vec::new(),
             timeout,
             has_failed: Arc::clone(&plants.has_failed),
             metrics: plants.metrics.clone(),
@@ -198,7 +200,7 @@ impl GroupCommit {
         let (answer, answered) = oneshot::channel();
         let since = Instant::now();
         // Counted before the writer can take it.
-        self.metrics.queued();
+        self.metrics.queue_depth.increment(1);
         // While they are locked nobody else joins the queue.
         let mut waiters = self.waiters.lock();
         if self.queue.send(Work::Create(row, since, guard)).is_ok() {
@@ -243,6 +245,9 @@ struct Writer {
     /// Dropped before `results`, whose end tells that no create can be queued any more.
     queue: mpsc::UnboundedReceiver<Work>,
     results: mpsc::UnboundedSender<Vec<CreateResult>>,
+    /// The batch. The next one uses its memory again.
+    rows: Vec<Row>,
+    guards: Vec<Guard>,
     timeout: Duration,
     has_failed: Arc<AtomicBool>,
     metrics: CommitMetrics,
@@ -251,48 +256,16 @@ struct Writer {
     cause: Lasting,
 }
 
-/// Creates that are committed together. Each batch uses the memory of the one before it.
-#[derive(Default)]
-struct Batch {
-    rows: Vec<Row>,
-    guards: Vec<Guard>,
-    bytes: usize,
-    /// When the first of them came.
-    since: Option<Instant>,
-    /// Whether no more creates are taken after these.
-    is_last: bool,
-}
-
-impl Batch {
-    fn is_full(&self) -> bool {
-        self.is_last || self.rows.len() >= BATCH || self.bytes >= BATCH_BYTES
-    }
-
-    fn take(&mut self, work: Work) {
-        match work {
-            Work::Create(row, since, guard) => {
-                self.since.get_or_insert(since);
-                self.bytes += row.plant.len();
-                self.rows.push(row);
-                self.guards.push(guard);
-            }
-            Work::Try => {}
-            Work::End => self.is_last = true,
-        }
-    }
-}
-
 impl Writer {
     /// Commits until it is told to end, or until the store is lost. Then what waits was never tried:
     /// it is dropped with the queue, and may be sent again as it is.
     fn run(mut self) -> Result<(), StoreLost> {
-        let mut batch = Batch::default();
         while let Some(first) = self.queue.blocking_recv() {
-            self.gather(first, &mut batch);
-            if !(batch.is_last && batch.rows.is_empty()) {
-                self.commit(&mut batch)?;
+            let (since, is_last) = self.gather(first);
+            if !(is_last && self.rows.is_empty()) {
+                self.commit(since).or_else(|cause| self.report(&cause))?;
             }
-            if batch.is_last {
+            if is_last {
                 return self.engine.close().or_else(|cause| self.report(&cause));
             }
         }
@@ -300,65 +273,69 @@ impl Writer {
         Ok(())
     }
 
-    /// Takes the creates that wait, as far as they fit one batch.
-    fn gather(&mut self, first: Work, batch: &mut Batch) {
-        (batch.bytes, batch.since) = (0, None);
-        batch.take(first);
+    /// Takes the creates that wait, as far as they fit one batch. Returns when the first of them came,
+    /// and whether no more are taken after these.
+    fn gather(&mut self, first: Work) -> (Option<Instant>, bool) {
         // The wake-up may have interrupted the thread that is reading the next creates on this
         // core. After the yield it has read them, and they share the fsync.
         thread::yield_now();
-        while !batch.is_full()
-            && let Ok(next) = self.queue.try_recv()
-        {
-            batch.take(next);
+        let (mut since, mut bytes, mut next) = (None, 0, Ok(first));
+        while let Ok(work) = next {
+            match work {
+                Work::Create(row, came, guard) => {
+                    since.get_or_insert(came);
+                    bytes += row.plant.len();
+                    self.rows.push(row);
+                    self.guards.push(guard);
+                }
+                Work::Try => {}
+                Work::End => return (since, true),
+            }
+            if self.rows.len() >= BATCH || bytes >= BATCH_BYTES {
+                break;
+            }
+            next = self.queue.try_recv();
         }
+        (since, false)
     }
 
-    /// Commits the batch, or without rows tries whether the store takes writes, and answers.
-    fn commit(&mut self, batch: &mut Batch) -> Result<(), StoreLost> {
+    /// Commits the batch, the first of which came at that time, and answers. Without rows it tries
+    /// whether the store takes writes.
+    fn commit(&mut self, since: Option<Instant>) -> Result<(), CommitError> {
         let started = Instant::now();
-        let until = match batch.since {
-            // The limit for all is that of the first one.
-            Some(since) => since + self.timeout,
-            None => started + TRY_LIMIT.min(self.timeout),
-        };
-        if !batch.rows.is_empty() {
-            self.metrics.taken(batch.rows.len());
+        let creates = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+        if creates > 0 {
+            self.metrics.queue_depth.decrement(creates);
+            self.metrics.batch_size.record(creates);
         }
-        let committed = self.engine.commit(&batch.rows, until);
+        // The limit for all is that of the first one.
+        let limit = since.map_or(started + TRY_LIMIT.min(self.timeout), |it| it + self.timeout);
+        let committed = self.engine.commit(&self.rows, limit);
         self.has_failed.store(committed.is_err(), Relaxed);
-        if !batch.rows.is_empty() {
-            self.metrics.committed(started.elapsed());
+        if creates > 0 {
+            self.metrics.commit_duration.record(started.elapsed());
         }
-        let rows = batch.rows.drain(..);
-        let results = match &committed {
+        let results = self.rows.drain(..).enumerate().map(|(at, row)| match &committed {
             Ok(outcomes) => {
                 // Counted before the answer, so that a scrape after an answer includes it.
-                self.metrics.came_out(outcomes);
-                let result = |(row, outcome): (Row, &Outcome)| match outcome {
+                self.metrics.creates(outcomes[at]).increment(1);
+                match outcomes[at] {
                     Outcome::Created | Outcome::Repeated => Ok(row.plant),
                     Outcome::Conflict => Err(CreateError::Conflict),
-                };
-                rows.zip(outcomes).map(result).collect()
+                }
             }
-            Err(CommitError::Unavailable(_)) => {
-                rows.map(|_| Err(CreateError::Unavailable)).collect()
-            }
-            Err(cause) => {
-                let cause: Arc<str> = cause.to_string().into();
-                rows.map(|_| Err(CreateError::Fault(Arc::clone(&cause)))).collect()
-            }
-        };
-        batch.guards.clear();
+            Err(CommitError::Unavailable(_)) => Err(CreateError::Unavailable),
+            Err(cause) => Err(CreateError::Fault(cause.to_string())),
+        });
+        let results = results.collect();
+        self.guards.clear();
         // Fails only if the runtime has ended, and with it every request that waited.
         let _ = self.results.send(results);
-        if let Err(cause) = committed {
-            return self.report(&cause);
-        }
+        committed?;
         if self.cause.ends() {
             info!(self.log, "the store takes writes again");
         }
-        self.engine.upkeep().or_else(|cause| self.report(&cause))
+        self.engine.upkeep()
     }
 
     /// Logs the cause unless it lasts. Fails if the thread has to end because of it.
