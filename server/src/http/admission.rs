@@ -36,10 +36,13 @@ pub struct Admitted {
     pub place: Place,
 }
 
-/// A request that is refused. It has a token if that is accepted.
-pub struct NotAdmitted {
-    pub refusal: Refusal,
-    pub token: Option<Arc<Accepted>>,
+/// A request whose body is not read.
+pub enum NotAdmitted {
+    /// It is none of the operation, whatever Dropshot's router says. This is Dropshot's own refusal of
+    /// other paths and methods.
+    Misrouted(Box<HttpError>),
+    /// It has a token if that is accepted.
+    Refused { refusal: Refusal, token: Option<Arc<Accepted>> },
 }
 
 /// A place among the creates that are in the service. It is free again when this is dropped: when the
@@ -49,28 +52,13 @@ pub struct Place {
     _of_token: OwnedSemaphorePermit,
 }
 
-/// Refuses what is not exactly `POST /plants`, with Dropshot's own refusal of other paths and
-/// methods.
-pub fn check_route(head: &Parts) -> Result<(), HttpError> {
-    if head.uri.path() != PATH {
-        return Err(HttpError::for_not_found(None, "the path is spelled otherwise".into()));
-    }
-    if head.method != Method::POST {
-        let refusal = HttpError::for_client_error_with_status(
-            None,
-            ClientErrorStatusCode::METHOD_NOT_ALLOWED,
-        );
-        return Err(refusal.with_header(ALLOW, "POST").expect("`POST` is a header value"));
-    }
-    Ok(())
-}
-
 /// Decides whether the body of a request may be read.
 pub fn admit(
     head: &Parts,
     accepted: &AcceptedTokens,
     places: &Arc<Semaphore>,
 ) -> Result<Admitted, NotAdmitted> {
+    check_route(head).map_err(|it| NotAdmitted::Misrouted(it.into()))?;
     check_host(head)?;
     check_transfer_coding(&head.headers)?;
     let token = accepted.find(&bearer_token(&head.headers)?.digest())?;
@@ -80,14 +68,14 @@ pub fn admit(
         .and_then(|()| Place::take(places, &token));
     match place {
         Ok(place) => Ok(Admitted { token, place }),
-        Err(refusal) => Err(NotAdmitted { refusal, token: Some(token) }),
+        Err(refusal) => Err(NotAdmitted::Refused { refusal, token: Some(token) }),
     }
 }
 
 impl From<Refusal> for NotAdmitted {
     /// Refused before its token was accepted.
     fn from(refusal: Refusal) -> Self {
-        Self { refusal, token: None }
+        Self::Refused { refusal, token: None }
     }
 }
 
@@ -104,6 +92,21 @@ impl Place {
         };
         Ok(Self { _of_all: of_all, _of_token: of_token })
     }
+}
+
+/// Refuses what is not exactly `POST /plants`.
+fn check_route(head: &Parts) -> Result<(), HttpError> {
+    if head.uri.path() != PATH {
+        return Err(HttpError::for_not_found(None, "the path is spelled otherwise".into()));
+    }
+    if head.method != Method::POST {
+        let refusal = HttpError::for_client_error_with_status(
+            None,
+            ClientErrorStatusCode::METHOD_NOT_ALLOWED,
+        );
+        return Err(refusal.with_header(ALLOW, "POST").expect("`POST` is a header value"));
+    }
+    Ok(())
 }
 
 /// RFC 9112, section 3.2: an HTTP/1.1 request has one `Host`, and a valid one.

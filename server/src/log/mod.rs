@@ -14,7 +14,7 @@ use chrono::{SecondsFormat, Utc};
 use parking_lot::Mutex;
 use slog::{
     Drain, FnValue, Level, LevelFilter, Logger, Never, OwnedKVList, PushFnValue, Record,
-    SendSyncRefUnwindSafeDrain, b, o, record,
+    SendSyncRefUnwindSafeDrain, o,
 };
 use slog_json::Json;
 use slog_term::{FullFormat, PlainDecorator};
@@ -56,18 +56,11 @@ impl Log {
     pub fn start(format: LogFormat, level: LogLevel) -> io::Result<Self> {
         let sink = Arc::new(Sink::default());
         let format = formatter(format, Lines::new(Arc::clone(&sink), format == LogFormat::Text));
-        let formatted = Arc::new(Formatted { format: Mutex::new(format), sink: Arc::clone(&sink) });
-        let drain = Arc::new(LevelFilter::new(Arc::clone(&formatted), level).fuse());
-        sink.start(move |lost| {
-            let (said, none) = (
-                format_args!("standard error did not take all records: records lost"),
-                o!().into(),
-            );
-            let Ok(()) =
-                formatted.log(&record!(Level::Warning, "", &said, b!("lost" => lost)), &none);
-        })?;
-        let dropshot = Arc::new(Dropshot(Arc::clone(&drain)));
-        Ok(Self { logger: Logger::root(drain, o!()), dropshot, sink })
+        let formatted = Formatted { format: Mutex::new(format), sink: Arc::clone(&sink) };
+        let drain = Arc::new(LevelFilter::new(formatted, level).fuse());
+        let logger = Logger::root(Arc::clone(&drain), o!());
+        sink.start(logger.clone())?;
+        Ok(Self { logger, dropshot: Arc::new(Dropshot(drain)), sink })
     }
 }
 

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use nix::unistd::dup2_stderr;
 use parking_lot::{Condvar, Mutex};
+use slog::{Logger, warn};
 
 /// How long records are gathered before they are written.
 const GATHER: Duration = Duration::from_millis(100);
@@ -48,27 +49,24 @@ struct Pending {
 }
 
 impl Sink {
-    /// Starts the thread, which ends with the process; `say` records how many records were lost.
+    /// Starts the thread, which ends with the process. It tells `log` how many records were lost.
     ///
     /// # Errors
     ///
     /// The operating system gives no thread, or no copy of standard error.
-    pub fn start(self: &Arc<Self>, say: impl Fn(u64) + Send + 'static) -> io::Result<()> {
+    pub fn start(self: &Arc<Self>, log: Logger) -> io::Result<()> {
         // A descriptor of its own: `flush` may point the other one at /dev/null.
         let mut stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let sink = Arc::clone(self);
-        thread::Builder::new().name("log".into()).spawn(move || {
-            let (mut records, mut is_torn) = (Vec::new(), false);
-            loop {
-                sink.take(&mut records);
-                let unwritten = write(&mut stderr, &records, &mut is_torn);
-                let lost = sink.wrote(unwritten);
-                if lost > 0 {
-                    say(lost);
-                }
+        let (mut records, mut is_torn) = (Vec::new(), false);
+        let run = move || loop {
+            sink.take(&mut records);
+            let lost = sink.wrote(write(&mut stderr, &records, &mut is_torn));
+            if lost > 0 {
+                warn!(log, "standard error did not take all records: records lost"; "lost" => lost);
             }
-        })?;
-        Ok(())
+        };
+        thread::Builder::new().name("log".into()).spawn(run).map(drop)
     }
 
     /// Waits until what is pending is written, for a second at most. After that standard error is
