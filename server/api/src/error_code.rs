@@ -19,17 +19,9 @@ pub struct Error {
     pub message: String,
 }
 
-/// Whether the same request may succeed later.
-enum Repeat {
-    No,
-    Yes,
-    /// After so many seconds.
-    After(u16),
-}
-
 /// Makes the enumeration of the rows.
 macro_rules! table {
-    ($($code:ident $number:literal, $repeat:expr, $meaning:literal, $example:literal;)*) => {
+    ($($code:ident $number:literal, $pause:expr, $meaning:literal, $example:literal;)*) => {
         /// The value by which a client distinguishes refusals: the HTTP status code that names the
         /// failure (RFC 9110, section 15). The status of the response itself is always 400.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,34 +33,34 @@ macro_rules! table {
             /// Every value, in the order of the numbers.
             pub const ALL: &[Self] = &[$(Self::$code),*];
 
-            const fn row(self) -> (u16, Repeat, &'static str, &'static str) {
+            const fn row(self) -> (u16, Option<u16>, &'static str, &'static str) {
                 match self {
-                    $(Self::$code => ($number, $repeat, $meaning, $example),)*
+                    $(Self::$code => ($number, $pause, $meaning, $example),)*
                 }
             }
         }
     };
 }
 
-// The number, whether the same request may succeed later, when a client meets it, and a `message` that
-// the service sends with it. The words are published. A rate is counted by the second, overload passes
-// as fast as commits do, and `Retry-After` has whole seconds.
+// The number, after how many seconds the same request may succeed, if it ever may, when a client meets
+// it, and a `message` that the service sends with it. The words are published. A rate is counted by the
+// second, overload passes as fast as commits do, and `Retry-After` has whole seconds.
 table! {
-    BadRequest 400, Repeat::No, "the body is not a NewPlant", "`name` is missing";
-    Unauthorized 401, Repeat::No, "no valid bearer token",
+    BadRequest 400, None, "the body is not a NewPlant", "`name` is missing";
+    Unauthorized 401, None, "no valid bearer token",
         "the bearer token is unknown, expired or revoked: ask the operator for a new one";
-    RequestTimeout 408, Repeat::Yes, "the body did not arrive in time",
+    RequestTimeout 408, Some(0), "the body did not arrive in time",
         "the body did not arrive within 10s";
-    Conflict 409, Repeat::No, "the id belongs to a different plant",
+    Conflict 409, None, "the id belongs to a different plant",
         "plant 1 exists and is a different one: choose another id";
-    ContentTooLarge 413, Repeat::No, "the body is too large", "the body is larger than 65536 bytes";
-    UnsupportedMediaType 415, Repeat::No, "the body is not plain application/json",
+    ContentTooLarge 413, None, "the body is too large", "the body is larger than 65536 bytes";
+    UnsupportedMediaType 415, None, "the body is not plain application/json",
         "the body must be sent as `Content-Type: application/json`";
-    TooManyRequests 429, Repeat::After(1), "more creates a second than the token may send",
+    TooManyRequests 429, Some(1), "more creates a second than the token may send",
         "the token may send 50 creates a second: send the plant again in a moment, as it is";
-    InternalServerError 500, Repeat::Yes, "a fault of the service",
+    InternalServerError 500, Some(0), "a fault of the service",
         "the service failed; the operator finds the cause in the log by the request id";
-    ServiceUnavailable 503, Repeat::After(1), "the service cannot take the plant now",
+    ServiceUnavailable 503, Some(1), "the service cannot take the plant now",
         "the service is at its limit: send the plant again in a moment, as it is";
 }
 
@@ -90,14 +82,14 @@ impl ErrorCode {
 
     /// Whether the same request may succeed later.
     pub const fn is_retryable(self) -> bool {
-        !matches!(self.row().1, Repeat::No)
+        self.row().1.is_some()
     }
 
     /// The seconds of the answer's `Retry-After`.
     pub const fn retry_after(self) -> Option<u16> {
         match self.row().1 {
-            Repeat::After(seconds) => Some(seconds),
-            Repeat::No | Repeat::Yes => None,
+            None | Some(0) => None,
+            seconds => seconds,
         }
     }
 }

@@ -196,21 +196,15 @@ impl Member<'_> {
     }
 }
 
-/// For each type of integer: how a visitor asks for it, how it gets it, and its name in a message.
-macro_rules! integers {
-    ($($deserialize:ident $visit:ident $expected:literal)*) => {$(
-        fn $deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, NotANewPlant> {
-            visitor.$visit(self.integer($expected)?)
-        }
-    )*};
-}
-
 impl<'de> Deserializer<'de> for Member<'de> {
     type Error = NotANewPlant;
 
-    integers! {
-        deserialize_i32 visit_i32 "an integer of 32 bits"
-        deserialize_i64 visit_i64 "an integer of 64 bits"
+    fn deserialize_i32<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, NotANewPlant> {
+        visitor.visit_i32(self.integer("an integer of 32 bits")?)
+    }
+
+    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, NotANewPlant> {
+        visitor.visit_i64(self.integer("an integer of 64 bits")?)
     }
 
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, NotANewPlant> {
@@ -227,15 +221,12 @@ impl<'de> Deserializer<'de> for Member<'de> {
         visitor.visit_some(self)
     }
 
-    fn deserialize_ignored_any<V: Visitor<'de>>(
-        self,
-        visitor: V,
-    ) -> Result<V::Value, NotANewPlant> {
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, it: V) -> Result<V::Value, NotANewPlant> {
         let mut ignored = self.ignored.borrow_mut();
         if ignored.len() < IGNORED {
             ignored.push(shown(self.name));
         }
-        visitor.visit_unit()
+        it.visit_unit()
     }
 
     /// The contract has no member of another type. One that gets it needs a method of its own here.
