@@ -1,9 +1,9 @@
 //! One thread, one transaction and one fsync for all creates that wait.
 //!
 //! The writer's thread takes the first create of the queue and all that wait behind it, up to a
-//! bound, commits them, and answers them. No batch waits for a timer: while an fsync runs, the next creates
-//! gather in the queue. The queue has no bound of its own: each create in it holds one of the
-//! service's places.
+//! bound, commits them, and answers them. No batch waits for a timer: while an fsync runs, the next
+//! creates gather in the queue. The queue has no bound of its own: each create in it holds one of
+//! the service's places.
 //!
 //! Nothing is answered with success before [`Engine::commit`] returned it.
 //!
