@@ -8,18 +8,23 @@
 //! command → http → store → token → log → admin → listener
 //! ```
 //!
-//! The way of a request through the rooms:
+//! The way of a create, file by file:
 //!
 //! ```text
-//! socket → Dropshot's router
-//!   → http::service         the operation behind the API trait, in this order:
-//!     → admission             the head: route, Host, token, rate, media type, a place
-//!         → accepted_tokens     whether the token is accepted, and its rate
-//!     → body                  the bytes, within their limits
-//!     → strict                strict JSON to an id and a Plant, and the plant to its text
-//!   → store::group_commit   queue → batch → the engine's commit → disk
-//!   → http::answer          200 with the text of the Plant, or 400 with an Error: refusal says which
+//! socket → Dropshot → api::api   the operation as a trait: head, and unread body
+//!   → http::service              the operation, in this order:
+//!     → admission                  the head: route, Host, token, rate, media type, a place
+//!       → token::bearer              a well-formed token, and its digest
+//!       → accepted_tokens            whether it is accepted, and its rate
+//!     → body                       the bytes, within their limits
+//!     → strict                     strict JSON to an id and a Plant (api::types)
+//!     → store::group_commit        queue → batch → the writer's thread
+//!       → the engine, its writer     one commit, one fsync: disk
+//!     → answer                     200 with the text of the Plant, its record and its metrics
 //! ```
+//!
+//! A refusal skips steps: whichever step refuses, [`http::service`] hands the reason to `answer`, and
+//! `api::error_code` has its number.
 //!
 //! What each room is for, and what it may not know:
 //!

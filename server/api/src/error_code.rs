@@ -1,95 +1,70 @@
-//! The values of `Error.error`: the one table of them.
+//! The schema of a refusal, and the values of its `error`: the one table of them.
 //!
 //! The document, the metrics, `Retry-After` and every refusal take them from here. The client, the
 //! READMEs and the recipes are generated from the document.
 
-use strum::VariantArray;
+use std::fmt;
 
-/// The value by which a client distinguishes refusals: the HTTP status code that names the failure
-/// (RFC 9110, section 15). The status of the response itself is always 400.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
-#[expect(missing_docs, reason = "the table says what each means")]
-pub enum ErrorCode {
-    BadRequest,
-    Unauthorized,
-    RequestTimeout,
-    Conflict,
-    ContentTooLarge,
-    UnsupportedMediaType,
-    TooManyRequests,
-    InternalServerError,
-    ServiceUnavailable,
+use dropshot::{ErrorStatusCode, HttpError, HttpResponseError};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Why a request was refused.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(example = "Error::example")]
+pub struct Error {
+    /// The HTTP status code (RFC 9110) that names the failure.
+    pub error: i32,
+    /// What happened and what to do about it, for people. The wording may change.
+    pub message: String,
 }
 
-/// Whether the same request may succeed later.
-enum Repeat {
-    No,
-    Yes,
-    /// After so many seconds.
-    After(u16),
+/// Makes the enumeration of the rows.
+macro_rules! table {
+    ($($code:ident $number:literal, $pause:expr, $meaning:literal, $example:literal;)*) => {
+        /// The value by which a client distinguishes refusals: the HTTP status code that names the
+        /// failure (RFC 9110, section 15). The status of the response itself is always 400.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum ErrorCode {
+            $(#[doc = $meaning] $code,)*
+        }
+
+        impl ErrorCode {
+            /// Every value, in the order of the numbers.
+            pub const ALL: &[Self] = &[$(Self::$code),*];
+
+            const fn row(self) -> (u16, Option<u16>, &'static str, &'static str) {
+                match self {
+                    $(Self::$code => ($number, $pause, $meaning, $example),)*
+                }
+            }
+        }
+    };
+}
+
+// The number, after how many seconds the same request may succeed, if it ever may, when a client meets
+// it, and a `message` that the service sends with it. The words are published. A rate is counted by the
+// second, overload passes as fast as commits do, and `Retry-After` has whole seconds.
+table! {
+    BadRequest 400, None, "the body is not a NewPlant", "`name` is missing";
+    Unauthorized 401, None, "no valid bearer token",
+        "the bearer token is unknown, expired or revoked: ask the operator for a new one";
+    RequestTimeout 408, Some(0), "the body did not arrive in time",
+        "the body did not arrive within 10s";
+    Conflict 409, None, "the id belongs to a different plant",
+        "plant 1 exists and is a different one: choose another id";
+    ContentTooLarge 413, None, "the body is too large", "the body is larger than 65536 bytes";
+    UnsupportedMediaType 415, None, "the body is not plain application/json",
+        "the body must be sent as `Content-Type: application/json`";
+    TooManyRequests 429, Some(1), "more creates a second than the token may send",
+        "the token may send 50 creates a second: send the plant again in a moment, as it is";
+    InternalServerError 500, Some(0), "a fault of the service",
+        "the service failed; the operator finds the cause in the log by the request id";
+    ServiceUnavailable 503, Some(1), "the service cannot take the plant now",
+        "the service is at its limit: send the plant again in a moment, as it is";
 }
 
 impl ErrorCode {
-    /// The table: the number, when a client meets it, a `message` that the service sends with it, and
-    /// whether the same request may succeed later. Its words are published.
-    const fn row(self) -> (u16, &'static str, &'static str, Repeat) {
-        match self {
-            Self::BadRequest => {
-                (400, "the body is not a NewPlant", "`name` is missing", Repeat::No)
-            }
-            Self::Unauthorized => (
-                401,
-                "no valid bearer token",
-                "the bearer token is unknown, expired or revoked: ask the operator for a new one",
-                Repeat::No,
-            ),
-            Self::RequestTimeout => (
-                408,
-                "the body did not arrive in time",
-                "the body did not arrive within 10s",
-                Repeat::Yes,
-            ),
-            Self::Conflict => (
-                409,
-                "the id belongs to a different plant",
-                "plant 1 exists and is a different one: choose another id",
-                Repeat::No,
-            ),
-            Self::ContentTooLarge => {
-                (413, "the body is too large", "the body is larger than 65536 bytes", Repeat::No)
-            }
-            Self::UnsupportedMediaType => (
-                415,
-                "the body is not plain application/json",
-                "the body must be sent as `Content-Type: application/json`",
-                Repeat::No,
-            ),
-            // A token's rate is counted by the second.
-            Self::TooManyRequests => (
-                429,
-                "more creates a second than the token may send",
-                "the token may send 50 creates a second: send the plant again in a moment, as it is",
-                Repeat::After(1),
-            ),
-            Self::InternalServerError => (
-                500,
-                "a fault of the service",
-                "the service failed; the operator finds the cause in the log by the request id",
-                Repeat::Yes,
-            ),
-            // Overload passes as fast as commits do, and the header counts whole seconds.
-            Self::ServiceUnavailable => (
-                503,
-                "the service cannot take the plant now",
-                "the service is at its limit: send the plant again in a moment, as it is",
-                Repeat::After(1),
-            ),
-        }
-    }
-
-    /// Every value, in the order of the numbers.
-    pub const ALL: &[Self] = Self::VARIANTS;
-
     /// The value.
     pub const fn number(self) -> u16 {
         self.row().0
@@ -97,24 +72,55 @@ impl ErrorCode {
 
     /// When a client meets the value, in the words of the published document.
     pub const fn meaning(self) -> &'static str {
-        self.row().1
+        self.row().2
     }
 
     /// A `message` that the service sends with the value.
     pub const fn example(self) -> &'static str {
-        self.row().2
+        self.row().3
     }
 
     /// Whether the same request may succeed later.
     pub const fn is_retryable(self) -> bool {
-        !matches!(self.row().3, Repeat::No)
+        self.row().1.is_some()
     }
 
     /// The seconds of the answer's `Retry-After`.
     pub const fn retry_after(self) -> Option<u16> {
-        match self.row().3 {
-            Repeat::After(seconds) => Some(seconds),
-            Repeat::No | Repeat::Yes => None,
+        match self.row().1 {
+            None | Some(0) => None,
+            seconds => seconds,
         }
     }
 }
+
+impl Error {
+    fn example() -> Self {
+        Self { error: 409, message: "plant 1 exists and is a different one".into() }
+    }
+}
+
+/// What Dropshot itself refuses within the operation. Today it refuses nothing there, because
+/// [`PlantRequest`](crate::api::PlantRequest) takes every request as it is. If that changes, the answer
+/// is still one of the contract.
+impl From<HttpError> for Error {
+    fn from(refusal: HttpError) -> Self {
+        Self { error: refusal.status_code.as_u16().into(), message: refusal.external_message }
+    }
+}
+
+impl HttpResponseError for Error {
+    /// Always 400: the contract declares no other failure.
+    fn status_code(&self) -> ErrorStatusCode {
+        ErrorStatusCode::BAD_REQUEST
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.error)
+    }
+}
+
+#[cfg(test)]
+mod tests;

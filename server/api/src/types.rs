@@ -1,4 +1,4 @@
-//! The three schemas of the contract: NewPlant, Plant and Error.
+//! The schemas of the contract that hold a plant: NewPlant and Plant.
 //!
 //! The doc comments on the types and their members are descriptions in the published document:
 //! write them for its readers. Nothing here knows about HTTP, about where a plant is kept, or
@@ -34,16 +34,6 @@ pub struct NewPlant {
     pub plant: Plant,
 }
 
-/// Why a request was refused.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(example = "Error::example")]
-pub struct Error {
-    /// The HTTP status code (RFC 9110) that names the failure.
-    pub error: i32,
-    /// What happened and what to do about it, for people. The wording may change.
-    pub message: String,
-}
-
 impl NewPlant {
     /// The example of the document.
     pub(crate) fn example() -> Self {
@@ -55,12 +45,6 @@ impl Plant {
     /// The example of the document, with every member.
     pub(crate) fn example() -> Self {
         Self { name: "Monstera deliciosa".into(), tag: Some("indoor".into()) }
-    }
-}
-
-impl Error {
-    fn example() -> Self {
-        Self { error: 409, message: "plant 1 exists and is a different one".into() }
     }
 }
 

@@ -7,12 +7,12 @@
 //!
 //! Only digests are here. Nothing in this module may keep a token.
 
-use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::Utc;
+use foldhash::HashMap;
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use metrics::{Counter, Unit, counter, describe_counter, describe_gauge, gauge};
 use nix::time::{ClockId, clock_gettime};
@@ -22,10 +22,10 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::http::refusal::Refusal;
+use crate::http::answer::Refusal;
 use crate::log::Lasting;
 use crate::store::{Engine, StoreError};
-use crate::token::{LEASE, StoredToken, TokenDigest, TokenName};
+use crate::token::{LEASE, StoredToken, TokenDigest};
 
 /// How often the tokens are read.
 const READ_EVERY: Duration = Duration::from_millis(500);
@@ -55,13 +55,29 @@ struct Read {
 pub struct Accepted {
     /// What the store keeps of it.
     pub token: StoredToken,
-    /// Its rate, if tokens have one.
-    rate: Option<Rate>,
+    /// How many creates a second it may send, if there is a limit, with the count of those that were
+    /// refused.
+    rate: Option<(NonZeroU32, DefaultDirectRateLimiter, Counter)>,
     /// Its share of the places.
     pub places: Arc<Semaphore>,
 }
 
 impl Accepted {
+    /// In no second may it send more creates to this server than `max_rate`: a tenth of them may come
+    /// at once, the others evenly.
+    fn new(token: StoredToken, max_rate: Option<NonZeroU32>, places: usize) -> Self {
+        let rate = max_rate.map(|limit| {
+            // The bucket and what flows into it in a second are together the limit.
+            let at_once = limit.get().div_ceil(10);
+            let refill = NonZeroU32::MIN.saturating_add(limit.get() - at_once);
+            let at_once = NonZeroU32::MIN.saturating_add(at_once - 1);
+            let limiter = RateLimiter::direct(Quota::per_second(refill).allow_burst(at_once));
+            describe_counter!(PAST_RATE, "Creates past the rate of their token, by its name.");
+            (limit, limiter, counter!(PAST_RATE, "token" => token.name.to_string()))
+        });
+        Self { token, rate, places: Arc::new(Semaphore::new(places)) }
+    }
+
     /// Refuses a token that has expired.
     pub fn check_expiry(&self) -> Result<(), Refusal> {
         if self.token.has_expired() { Err(Refusal::TokenExpired) } else { Ok(()) }
@@ -73,33 +89,13 @@ impl Accepted {
     ///
     /// It is one more than the token may send.
     pub fn check_rate(&self) -> Result<(), Refusal> {
-        let Some(rate) = &self.rate else { return Ok(()) };
-        rate.limiter.check().map_err(|_| {
-            rate.past.increment(1);
-            Refusal::TooManyCreates { limit: rate.limit }
-        })
-    }
-}
-
-/// How many creates a second a token may send.
-struct Rate {
-    limit: NonZeroU32,
-    limiter: DefaultDirectRateLimiter,
-    /// The creates that were refused.
-    past: Counter,
-}
-
-impl Rate {
-    /// The token of that name may send so many creates a second to this server, and no more in any
-    /// second: a tenth of them may come at once, the others evenly.
-    fn new(limit: NonZeroU32, token: &TokenName) -> Self {
-        describe_counter!(PAST_RATE, "Creates past the rate of their token, by its name.");
-        // The bucket and what flows into it in a second are together the limit.
-        let at_once = limit.get().div_ceil(10);
-        let refill = NonZeroU32::MIN.saturating_add(limit.get() - at_once);
-        let at_once = NonZeroU32::MIN.saturating_add(at_once - 1);
-        let limiter = RateLimiter::direct(Quota::per_second(refill).allow_burst(at_once));
-        Self { limit, limiter, past: counter!(PAST_RATE, "token" => token.to_string()) }
+        match &self.rate {
+            Some((limit, limiter, past)) if limiter.check().is_err() => {
+                past.increment(1);
+                Err(Refusal::TooManyCreates { limit: *limit })
+            }
+            _ => Ok(()),
+        }
     }
 }
 
@@ -166,10 +162,7 @@ impl AcceptedTokens {
         let last = self.read.read();
         let accept = |token: StoredToken| match last.tokens.get(&token.digest) {
             Some(last) if last.token == token => Arc::clone(last),
-            _ => {
-                let rate = self.max_rate.map(|limit| Rate::new(limit, &token.name));
-                Arc::new(Accepted { token, rate, places: Arc::new(Semaphore::new(self.places)) })
-            }
+            _ => Arc::new(Accepted::new(token, self.max_rate, self.places)),
         };
         tokens.into_iter().map(|token| (token.digest, accept(token))).collect()
     }

@@ -24,7 +24,7 @@ use http::{HeaderMap, HeaderName, Method, Version};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::http::accepted_tokens::{Accepted, AcceptedTokens};
-use crate::http::refusal::Refusal;
+use crate::http::answer::Refusal;
 use crate::token::Token;
 
 /// The one path of the contract.
@@ -36,10 +36,13 @@ pub struct Admitted {
     pub place: Place,
 }
 
-/// A request that is refused. It has a token if that is accepted or has expired.
-pub struct NotAdmitted {
-    pub refusal: Refusal,
-    pub token: Option<Arc<Accepted>>,
+/// A request whose body is not read.
+pub enum NotAdmitted {
+    /// It is none of the operation, whatever Dropshot's router says. This is Dropshot's own refusal of
+    /// other paths and methods.
+    Misrouted(Box<HttpError>),
+    /// It has a token if that is accepted, or was until it expired.
+    Refused { refusal: Refusal, token: Option<Arc<Accepted>> },
 }
 
 /// A place among the creates that are in the service. It is free again when this is dropped: when the
@@ -49,31 +52,16 @@ pub struct Place {
     _of_token: OwnedSemaphorePermit,
 }
 
-/// Refuses what is not exactly `POST /plants`, with Dropshot's own refusal of other paths and
-/// methods.
-pub fn check_route(head: &Parts) -> Result<(), HttpError> {
-    if head.uri.path() != PATH {
-        return Err(HttpError::for_not_found(None, "the path is spelled otherwise".into()));
-    }
-    if head.method != Method::POST {
-        let refusal = HttpError::for_client_error_with_status(
-            None,
-            ClientErrorStatusCode::METHOD_NOT_ALLOWED,
-        );
-        return Err(refusal.with_header(ALLOW, "POST").expect("`POST` is a header value"));
-    }
-    Ok(())
-}
-
 /// Decides whether the body of a request may be read.
 pub fn admit(
     head: &Parts,
     accepted: &AcceptedTokens,
     places: &Arc<Semaphore>,
 ) -> Result<Admitted, NotAdmitted> {
-    let token = check_framing(head)
-        .and_then(|()| authenticate(&head.headers, accepted))
-        .map_err(|refusal| NotAdmitted { refusal, token: None })?;
+    check_route(head).map_err(|it| NotAdmitted::Misrouted(it.into()))?;
+    check_host(head)?;
+    check_transfer_coding(&head.headers)?;
+    let token = accepted.find(&bearer_token(&head.headers)?.digest())?;
     let place = token
         .check_expiry()
         .and_then(|()| token.check_rate())
@@ -81,7 +69,14 @@ pub fn admit(
         .and_then(|()| Place::take(places, &token));
     match place {
         Ok(place) => Ok(Admitted { token, place }),
-        Err(refusal) => Err(NotAdmitted { refusal, token: Some(token) }),
+        Err(refusal) => Err(NotAdmitted::Refused { refusal, token: Some(token) }),
+    }
+}
+
+impl From<Refusal> for NotAdmitted {
+    /// Refused before its token was accepted.
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused { refusal, token: None }
     }
 }
 
@@ -100,20 +95,45 @@ impl Place {
     }
 }
 
-/// Refuses a head without a valid `Host`, or with a transfer coding that is not served.
-fn check_framing(head: &Parts) -> Result<(), Refusal> {
-    if !has_valid_host(head) {
-        return Err(Refusal::Host);
+/// Refuses what is not exactly `POST /plants`.
+fn check_route(head: &Parts) -> Result<(), HttpError> {
+    if head.uri.path() != PATH {
+        return Err(HttpError::for_not_found(None, "the path is spelled otherwise".into()));
     }
-    if !has_valid_transfer_coding(head) {
-        return Err(Refusal::TransferCoding);
+    if head.method != Method::POST {
+        let refusal = HttpError::for_client_error_with_status(
+            None,
+            ClientErrorStatusCode::METHOD_NOT_ALLOWED,
+        );
+        return Err(refusal.with_header(ALLOW, "POST").expect("`POST` is a header value"));
     }
     Ok(())
 }
 
-/// The token of the store that these headers carry. It may have expired.
-fn authenticate(headers: &HeaderMap, accepted: &AcceptedTokens) -> Result<Arc<Accepted>, Refusal> {
-    accepted.find(&bearer_token(headers)?.digest())
+/// RFC 9112, section 3.2: an HTTP/1.1 request has one `Host`, and a valid one.
+fn check_host(head: &Parts) -> Result<(), Refusal> {
+    let is_valid = head.version != Version::HTTP_11
+        || only(&head.headers, &HOST).is_some_and(is_host_and_port);
+    if is_valid { Ok(()) } else { Err(Refusal::Host) }
+}
+
+/// RFC 9110, section 7.2: `uri-host [ ":" port ]`.
+fn is_host_and_port(text: &str) -> bool {
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, port),
+        _ => (text, ""),
+    };
+    // RFC 3986, section 3.2.3: digits, and Rust would also take a sign before them.
+    let is_port = port.is_empty() || !port.starts_with('+') && port.parse::<u16>().is_ok();
+    is_port && host.parse::<Authority>().is_ok_and(|authority| authority.host() == host)
+}
+
+/// RFC 9112, section 6.1: a body has no transfer coding but `chunked`, once.
+fn check_transfer_coding(headers: &HeaderMap) -> Result<(), Refusal> {
+    let is_chunked = |coding: &str| coding.trim_ascii().eq_ignore_ascii_case("chunked");
+    let is_valid = !headers.contains_key(TRANSFER_ENCODING)
+        || only(headers, &TRANSFER_ENCODING).is_some_and(is_chunked);
+    if is_valid { Ok(()) } else { Err(Refusal::TransferCoding) }
 }
 
 /// The token of a request (RFC 9110, section 11.6.2; RFC 6750, section 2.1).
@@ -147,29 +167,6 @@ fn check_media_type(headers: &HeaderMap) -> Result<(), Refusal> {
         return Err(Refusal::ContentCoding);
     }
     Ok(())
-}
-
-/// RFC 9112, section 3.2: an HTTP/1.1 request has one `Host`, and a valid one.
-fn has_valid_host(head: &Parts) -> bool {
-    head.version != Version::HTTP_11 || only(&head.headers, &HOST).is_some_and(is_host_and_port)
-}
-
-/// RFC 9110, section 7.2: `uri-host [ ":" port ]`.
-fn is_host_and_port(text: &str) -> bool {
-    let (host, port) = match text.rsplit_once(':') {
-        Some((host, port)) if !port.contains(']') => (host, port),
-        _ => (text, ""),
-    };
-    // RFC 3986, section 3.2.3: digits, and Rust would also take a sign before them.
-    let is_port = port.is_empty() || !port.starts_with('+') && port.parse::<u16>().is_ok();
-    is_port && host.parse::<Authority>().is_ok_and(|authority| authority.host() == host)
-}
-
-/// RFC 9112, section 6.1: a body has no transfer coding but `chunked`, once.
-fn has_valid_transfer_coding(head: &Parts) -> bool {
-    !head.headers.contains_key(TRANSFER_ENCODING)
-        || only(&head.headers, &TRANSFER_ENCODING)
-            .is_some_and(|coding| coding.trim_ascii().eq_ignore_ascii_case("chunked"))
 }
 
 /// The value of a header field that is there once.

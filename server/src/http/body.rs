@@ -3,6 +3,7 @@
 //! Before [`PlantBody::read`] nothing may wait for a byte of the body, because that makes hyper send
 //! `100 Continue`.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use dropshot::Body;
@@ -13,7 +14,7 @@ use http::request::Parts;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 
-use crate::http::refusal::Refusal;
+use crate::http::answer::Refusal;
 
 /// The limits of each body.
 #[derive(Clone, Copy, Debug)]
@@ -69,8 +70,13 @@ impl PlantBody {
     /// # Errors
     ///
     /// 400, 408 or 413.
-    pub async fn read(&mut self, limits: BodyLimits) -> Result<Vec<u8>, Refusal> {
-        let read = tokio::time::timeout(limits.time, self.read_up_to(limits.size));
+    pub async fn read(&mut self, limits: &BodyLimits) -> Result<Vec<u8>, Refusal> {
+        let mut read = pin!(self.read_up_to(limits.size));
+        // A small body has come with the head, and needs no timer.
+        if let Some(read) = read.as_mut().now_or_never() {
+            return read;
+        }
+        let read = tokio::time::timeout(limits.time, read);
         read.await.map_err(|_| Refusal::BodyTimeout(limits.time))?
     }
 

@@ -6,8 +6,6 @@ pub(crate) mod accepted_tokens;
 mod admission;
 mod answer;
 pub(crate) mod body;
-mod record;
-mod refusal;
 pub(crate) mod server;
 pub(crate) mod service;
 pub mod strict;

@@ -1,33 +1,29 @@
 //! The operation, behind the API trait: a request in a straight line, from its head to its answer.
 //!
-//! First the head ([`admission`](crate::http::admission)), then the body, then the store. Nothing here
-//! knows which engine keeps the plants.
+//! First the head ([`admission`](crate::http::admission)), then the body, then the store, then the
+//! [`answer`](crate::http::answer). Nothing here knows which engine keeps the plants.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use dropshot::{HttpError, RequestContext};
+use dropshot::RequestContext;
 use futures::FutureExt;
-use futures::future::Either;
-use http::request::Parts;
-use plant_store_api::answer::Answer;
-use plant_store_api::api::PlantStoreApi;
-use plant_store_api::request::PlantRequest;
-use plant_store_api::types::Error;
+use plant_store_api::api::{Answer, PlantRequest, PlantStoreApi};
+use plant_store_api::error_code::Error;
 use slog::{Logger, debug, info};
 use tokio::sync::Semaphore;
 
 use crate::http::accepted_tokens::{Accepted, AcceptedTokens};
-use crate::http::admission::{Admitted, NotAdmitted, Place, admit, check_route};
-use crate::http::answer::{accept, closing_connection, not_for_us, refuse};
+use crate::http::admission::{Admitted, NotAdmitted, Place, admit};
+use crate::http::answer::{
+    Access, Refusal, RequestMetrics, accept, closing_connection, not_for_us, refuse,
+};
 use crate::http::body::{BodyLimits, PlantBody};
-use crate::http::record::{Access, RequestMetrics};
-use crate::http::refusal::Refusal;
 use crate::http::strict::{self, Sent};
 use crate::listener::connections::{Connections, InFlight};
 use crate::log::shortened;
-use crate::store::{CreateError, GroupCommit, Row};
+use crate::store::{CreateError, GroupCommit, Guard, Row};
 
 /// How long the refusal of a create past the rate of its token waits. Otherwise clients that do not
 /// wait would keep the service busy with refusals.
@@ -52,19 +48,30 @@ pub(super) enum PlantStore {}
 impl PlantStoreApi for PlantStore {
     type Context = Arc<Service>;
 
-    // Not an `async fn`: its future would hold the whole request, twice, until the answer.
+    // Not an `async fn`: its future would hold the whole request, twice, until the answer. The head
+    // decides what it can before there is a future.
     fn create_plant(
         rqctx: RequestContext<Arc<Service>>,
         request: PlantRequest,
     ) -> impl Future<Output = Result<Answer, Error>> + Send {
-        let exchange = Exchange::begin(rqctx);
+        let started = Instant::now();
+        let remote_addr = rqctx.request.remote_addr();
+        // The context has a copy of the head, which nothing needs. Dropshot keeps another one.
+        let service = Arc::clone(rqctx.context());
+        let RequestContext { request_id, .. } = rqctx;
+        let in_flight = service.connections.request(remote_addr);
         let PlantRequest { head, body } = request;
         let body = PlantBody::new(&head, body);
-        let answer = match check_route(&head) {
-            Ok(()) => Either::Left(exchange.create(&head, body)),
-            Err(refusal) => Either::Right(exchange.misrouted(&head, body, refusal)),
-        };
-        answer.map(Ok)
+        let admitted = admit(&head, &service.accepted, &service.places);
+        if let Err(NotAdmitted::Misrouted(refusal)) = &admitted {
+            debug!(service.log, "request completed";
+                "req_id" => &request_id, "remote_addr" => %remote_addr,
+                "method" => shortened(head.method.as_str()), "path" => shortened(head.uri.path()),
+                "status" => refusal.status_code.as_u16(), "cause" => &refusal.internal_message);
+        }
+        let exchange =
+            Exchange { service, request_id, remote_addr, started, _in_flight: in_flight };
+        exchange.answer(admitted, body).map(Ok)
     }
 }
 
@@ -74,29 +81,18 @@ struct Exchange {
     request_id: String,
     remote_addr: SocketAddr,
     started: Instant,
-    /// Until it is dropped. An async block takes only the fields that it names, so each one takes
-    /// the whole exchange.
+    /// Until it is dropped. An async block takes only the fields that it names, so it borrows the
+    /// whole exchange.
     _in_flight: InFlight,
 }
 
 impl Exchange {
-    fn begin(rqctx: RequestContext<Arc<Service>>) -> Self {
-        let started = Instant::now();
-        let remote_addr = rqctx.request.remote_addr();
-        // The context has a copy of the head, which nothing needs. Dropshot keeps another one.
-        let service = Arc::clone(rqctx.context());
-        let RequestContext { request_id, .. } = rqctx;
-        let in_flight = service.connections.request(remote_addr);
-        Self { service, request_id, remote_addr, started, _in_flight: in_flight }
-    }
-
-    /// A request of the operation. The head decides what it can before there is a future.
-    fn create(
+    #[expect(clippy::manual_async_fn, reason = "its future would hold the arguments twice")]
+    fn answer(
         self,
-        head: &Parts,
+        admitted: Result<Admitted, NotAdmitted>,
         mut body: PlantBody,
-    ) -> impl Future<Output = Answer> + Send + use<> {
-        let admitted = admit(head, &self.service.accepted, &self.service.places);
+    ) -> impl Future<Output = Answer> + Send {
         async move {
             let exchange = &self;
             let service = &exchange.service;
@@ -105,8 +101,14 @@ impl Exchange {
                 Ok(Admitted { token, place }) => {
                     (service.create(&token, place, &mut body, &mut ignored).await, Some(token))
                 }
-                Err(NotAdmitted { refusal, token }) => {
+                Err(NotAdmitted::Refused { refusal, token }) => {
                     (Err(service.hold_back(refusal, token.as_deref(), &body).await), token)
+                }
+                Err(NotAdmitted::Misrouted(refusal)) => {
+                    body.drop_what_has_come();
+                    give_way(&body).await;
+                    let answer = not_for_us(*refusal, &exchange.request_id);
+                    return if body.is_unread() { closing_connection(answer) } else { answer };
                 }
             };
             let (mut answer, refusal) = match stored {
@@ -119,48 +121,22 @@ impl Exchange {
             if body.is_unread() || refusal.as_ref().is_some_and(Refusal::ends_connection) {
                 answer = closing_connection(answer);
             }
-            exchange.record(refusal.as_ref(), token.as_deref(), &ignored);
+            let latency = exchange.started.elapsed();
+            service.metrics.answered(refusal.as_ref().map(Refusal::code), latency);
+            let access = Access {
+                request_id: &exchange.request_id,
+                remote_addr: exchange.remote_addr,
+                refusal: refusal.as_ref(),
+                token: token.as_ref().map(|it| it.token.name.as_str()),
+                ignored: &ignored,
+                latency,
+            };
+            // Those of strangers could fill the disk that holds the log.
+            match token {
+                Some(_) => info!(service.log, "request completed"; access),
+                None => debug!(service.log, "request completed"; access),
+            }
             answer
-        }
-    }
-
-    /// A request that only Dropshot's router takes for one of the operation.
-    fn misrouted(
-        self,
-        head: &Parts,
-        mut body: PlantBody,
-        refusal: HttpError,
-    ) -> impl Future<Output = Answer> + Send + use<> {
-        debug!(self.service.log, "request completed";
-            "req_id" => &self.request_id, "remote_addr" => %self.remote_addr,
-            "method" => shortened(head.method.as_str()), "path" => shortened(head.uri.path()),
-            "status" => refusal.status_code.as_u16(), "cause" => &refusal.internal_message);
-        async move {
-            let exchange = &self;
-            body.drop_what_has_come();
-            give_way(&body).await;
-            let answer = not_for_us(refusal, &exchange.request_id);
-            if body.is_unread() { closing_connection(answer) } else { answer }
-        }
-    }
-
-    /// Counts and records an answered request. Those of strangers are recorded at `debug` only: they
-    /// could fill the disk that holds the log.
-    fn record(&self, refusal: Option<&Refusal>, token: Option<&Accepted>, ignored: &[String]) {
-        let (error, latency) = (refusal.map(Refusal::code), self.started.elapsed());
-        self.service.metrics.answered(error, latency);
-        let access = Access {
-            request_id: &self.request_id,
-            remote_addr: self.remote_addr,
-            error,
-            cause: refusal.and_then(Refusal::cause),
-            token: token.map(|it| it.token.name.as_str()),
-            ignored,
-            latency,
-        };
-        match token {
-            Some(_) => info!(self.service.log, "request completed"; access),
-            None => debug!(self.service.log, "request completed"; access),
         }
     }
 }
@@ -190,14 +166,14 @@ impl Service {
         place: Place,
         body: &mut PlantBody,
         ignored: &mut Vec<String>,
-    ) -> Result<(String, Arc<Place>), Refusal> {
-        let Sent { id, plant, ignored: names } = strict::read(&body.read(self.bodies).await?)?;
+    ) -> Result<(String, Guard), Refusal> {
+        let Sent { id, plant, ignored: names } = strict::read(&body.read(&self.bodies).await?)?;
         *ignored = names;
         let plant = serde_json::to_string(&plant).expect("a plant is always JSON");
         // The token may have been revoked while the body came.
         self.accepted.find(&token.token.digest)?.check_expiry()?;
-        let place = Arc::new(place);
-        match self.plants.create(Row { id, plant }, Arc::clone(&place) as _).await {
+        let place: Guard = Arc::new(place);
+        match self.plants.create(Row { id, plant }, Arc::clone(&place)).await {
             Ok(plant) => Ok((plant, place)),
             Err(CreateError::Conflict) => Err(Refusal::Conflict { id }),
             Err(CreateError::Unavailable) => Err(Refusal::StoreUnavailable),

@@ -1,16 +1,17 @@
 //! One thread, one transaction and one fsync for all creates that wait.
 //!
 //! The writer's thread takes the first create of the queue and all that wait behind it, up to a
-//! bound, commits them, and answers them. There is no timer: while an fsync runs, the next creates
-//! gather in the queue. The queue has no bound of its own: each create in it holds one of the
-//! service's places.
+//! bound, commits them, and answers them. No batch waits for a timer: while an fsync runs, the next
+//! creates gather in the queue. The queue has no bound of its own: each create in it holds one of
+//! the service's places.
 //!
 //! Nothing is answered with success before [`Engine::commit`] returned it.
 //!
-//! The answers of a batch go as one message to a task on the requests' own thread, which hands them
-//! out. Each wake-up of a task from another thread costs a system call; from its own thread it
-//! costs none.
+//! The results of a batch go as one message to a task on the requests' own thread. It hands them to
+//! those who wait, who stand in the order of the queue, and refuses who has waited for too long. So a
+//! wake-up costs no system call, which from another thread it does, and a create has no timer.
 
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 use slog::{Logger, crit, error, info, warn};
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout_at;
 
 use crate::log::Lasting;
 use crate::store::engine::{Engine, Outcome, Row};
@@ -46,14 +48,13 @@ pub enum CreateError {
     Unavailable,
     /// The store failed, for that reason. The plant may be in it or not; the same create, sent again,
     /// tells.
-    Fault(Arc<str>),
+    Fault(String),
 }
 
 type CreateResult = Result<String, CreateError>;
-type Answer = oneshot::Sender<CreateResult>;
 
-/// What a create holds until it has left the store, such as its place.
-pub type Held = Arc<dyn Send + Sync>;
+/// Is dropped when a create has left the store, and gives its place back then.
+pub type Guard = Arc<dyn Send + Sync>;
 
 /// Resolves when the writer has ended: after [`GroupCommit::end`], once every queued create is
 /// committed and the store is closed; or early, because the store is lost. The last answers may still
@@ -78,51 +79,38 @@ impl From<&CommitError> for StoreLost {
 
 /// What the writer's thread takes from the queue.
 enum Work {
-    Create(Create),
+    /// A create, when it came, and its guard.
+    Create(Row, Instant, Guard),
     /// Finds out whether the store takes writes.
     Try,
     /// Commits what is queued, closes the store, and ends.
     End,
 }
 
-/// A queued create.
-struct Create {
-    row: Row,
-    /// When it came.
+/// Who waits for the result of a create.
+struct Waiter {
     since: Instant,
-    held: Held,
-    answer: Answer,
+    /// None if it has waited for too long.
+    answer: Option<oneshot::Sender<CreateResult>>,
 }
+
+/// Those of the running commit first, then those of the queue, in its order.
+type Waiters = Arc<Mutex<VecDeque<Waiter>>>;
 
 /// The way into the store, shared by all requests.
 #[derive(Clone)]
 pub struct GroupCommit {
     queue: mpsc::UnboundedSender<Work>,
-    commits: Arc<Commits>,
+    waiters: Waiters,
+    /// Whether the last commit failed.
+    has_failed: Arc<AtomicBool>,
     /// How long a create waits for its answer.
     timeout: Duration,
     metrics: CommitMetrics,
 }
 
-/// The commit that runs, and how the last one ended.
-#[derive(Default)]
-struct Commits {
-    running_since: Mutex<Option<Instant>>,
-    has_failed: AtomicBool,
-}
-
-impl Commits {
-    /// Runs a commit, or what the next one waits for.
-    fn run<T>(&self, work: impl FnOnce() -> T) -> T {
-        *self.running_since.lock() = Some(Instant::now());
-        let done = work();
-        *self.running_since.lock() = None;
-        done
-    }
-}
-
 impl GroupCommit {
-    /// Starts the writer's thread and the task that hands out its answers. A create waits at most
+    /// Starts the writer's thread and the task that hands out its results. A create waits at most
     /// `timeout` for its answer. Registers the metrics.
     ///
     /// # Errors
@@ -137,18 +125,25 @@ impl GroupCommit {
         timeout: Duration,
         log: Logger,
     ) -> io::Result<(Self, WriterEnd)> {
-        let metrics = CommitMetrics::register();
         let (sender, queue) = mpsc::unbounded_channel();
-        let (answers, mut answered) = mpsc::unbounded_channel::<Vec<(Answer, CreateResult)>>();
+        let (results, committed) = mpsc::unbounded_channel();
         let (ended, end) = oneshot::channel();
-        let commits = Arc::<Commits>::default();
+        let plants = Self {
+            queue: sender,
+            waiters: Waiters::default(),
+            has_failed: Arc::default(),
+            timeout,
+            metrics: CommitMetrics::register(),
+        };
         let writer = Writer {
             engine,
             queue,
-            answers,
+            results,
+            rows: Vec::new(),
+            guards: Vec::new(),
             timeout,
-            commits: Arc::clone(&commits),
-            metrics: metrics.clone(),
+            has_failed: Arc::clone(&plants.has_failed),
+            metrics: plants.metrics.clone(),
             log,
             cause: Lasting::default(),
         };
@@ -156,23 +151,16 @@ impl GroupCommit {
             // If the receiver is gone, the process is about to end anyway.
             let _ = ended.send(writer.run());
         })?;
-        tokio::spawn(async move {
-            while let Some(answers) = answered.recv().await {
-                for (answer, result) in answers {
-                    // A request whose client has left has dropped its receiver.
-                    let _ = answer.send(result);
-                }
-            }
-        });
-        Ok((Self { queue: sender, commits, timeout, metrics }, end))
+        tokio::spawn(hand_out(committed, Arc::clone(&plants.waiters), timeout));
+        Ok((plants, end))
     }
 
     /// Whether the store takes creates now, else why not, in words for operators.
     pub fn readiness(&self) -> Result<(), &'static str> {
-        let running_since = *self.commits.running_since.lock();
+        let first = self.waiters.lock().front().map(|it| it.since);
         if self.queue.is_closed() {
             Err("the writer has ended")
-        } else if running_since.is_some_and(|since| since.elapsed() >= self.timeout) {
+        } else if first.is_some_and(|since| since.elapsed() >= self.timeout) {
             Err("a commit hangs")
         } else if self.has_failed() {
             Err("the store does not take writes")
@@ -184,7 +172,7 @@ impl GroupCommit {
     /// Whether the last commit failed.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        self.commits.has_failed.load(Relaxed)
+        self.has_failed.load(Relaxed)
     }
 
     /// Has the writer find out whether the store takes writes. If nobody creates a plant, nothing
@@ -200,19 +188,53 @@ impl GroupCommit {
     }
 
     /// Returns the plant's text once the row is durable in the store, just now or from an earlier
-    /// time. `held` is dropped when the row has left the store, also if nobody waits for it any more.
+    /// time. `guard` is dropped when the row has left the store, also if nobody waits for it any more.
     ///
     /// Once this future was polled, the create is committed whether or not it is polled again.
-    pub async fn create(&self, row: Row, held: Held) -> CreateResult {
+    pub async fn create(&self, row: Row, guard: Guard) -> CreateResult {
+        // No answer: too late, or the writer has ended.
+        self.queue(row, guard).await.unwrap_or(Err(CreateError::Unavailable))
+    }
+
+    fn queue(&self, row: Row, guard: Guard) -> oneshot::Receiver<CreateResult> {
         let (answer, answered) = oneshot::channel();
+        let since = Instant::now();
         // Counted before the writer can take it.
-        self.metrics.queued();
-        // If the writer has ended, this drops `answer` at once.
-        let _ = self.queue.send(Work::Create(Create { row, since: Instant::now(), held, answer }));
-        match tokio::time::timeout(self.timeout, answered).await {
-            Ok(Ok(result)) => result,
-            // Too late, or the writer has ended.
-            _ => Err(CreateError::Unavailable),
+        self.metrics.queue_depth.increment(1);
+        // While they are locked nobody else joins the queue.
+        let mut waiters = self.waiters.lock();
+        if self.queue.send(Work::Create(row, since, guard)).is_ok() {
+            waiters.push_back(Waiter { since, answer: Some(answer) });
+        }
+        answered
+    }
+}
+
+/// Hands the results to those who wait for them, until the writer has ended.
+async fn hand_out(
+    mut committed: mpsc::UnboundedReceiver<Vec<CreateResult>>,
+    waiters: Waiters,
+    timeout: Duration,
+) {
+    loop {
+        // Who comes later may wait for longer.
+        let first = waiters.lock().iter().find(|it| it.answer.is_some()).map(|it| it.since);
+        let until = first.unwrap_or_else(Instant::now) + timeout;
+        let results = timeout_at(until.into(), committed.recv()).await;
+        let mut waiters = waiters.lock();
+        match results {
+            Ok(Some(results)) => {
+                let first = waiters.drain(..results.len());
+                for (waiter, result) in first.zip(results) {
+                    // A request whose client has left has dropped its receiver.
+                    let _ = waiter.answer.map(|answer| answer.send(result));
+                }
+            }
+            Ok(None) => return waiters.clear(),
+            Err(_) => {
+                let is_late = |it: &&mut Waiter| it.since.elapsed() >= timeout;
+                waiters.iter_mut().take_while(is_late).for_each(|it| it.answer = None);
+            }
         }
     }
 }
@@ -220,54 +242,18 @@ impl GroupCommit {
 /// What the writer's thread works with.
 struct Writer {
     engine: Arc<dyn Engine>,
+    /// Dropped before `results`, whose end tells that no create can be queued any more.
     queue: mpsc::UnboundedReceiver<Work>,
-    answers: mpsc::UnboundedSender<Vec<(Answer, CreateResult)>>,
+    results: mpsc::UnboundedSender<Vec<CreateResult>>,
+    /// The batch. The next one uses its memory again.
+    rows: Vec<Row>,
+    guards: Vec<Guard>,
     timeout: Duration,
-    commits: Arc<Commits>,
+    has_failed: Arc<AtomicBool>,
     metrics: CommitMetrics,
     log: Logger,
     /// Why the last commit failed.
     cause: Lasting,
-}
-
-/// Creates that are committed together: the rows, and in the same order who waits for them.
-#[derive(Default)]
-struct Batch {
-    rows: Vec<Row>,
-    waiting: Vec<(Answer, Held)>,
-    bytes: usize,
-    /// When the first of them came.
-    since: Option<Instant>,
-    /// Whether no more creates are taken after these.
-    is_last: bool,
-}
-
-impl Batch {
-    fn is_full(&self) -> bool {
-        self.rows.len() >= BATCH || self.bytes >= BATCH_BYTES
-    }
-
-    fn take(&mut self, work: Work) {
-        match work {
-            Work::Create(Create { row, since, held, answer }) => {
-                self.since.get_or_insert(since);
-                self.bytes += row.plant.len();
-                self.rows.push(row);
-                self.waiting.push((answer, held));
-            }
-            Work::Try => {}
-            Work::End => self.is_last = true,
-        }
-    }
-
-    /// Pairs each waiting request with its result. What the requests held is dropped.
-    fn answer(
-        &mut self,
-        mut result: impl FnMut(usize, Row) -> CreateResult,
-    ) -> Vec<(Answer, CreateResult)> {
-        let creates = self.waiting.drain(..).zip(self.rows.drain(..)).enumerate();
-        creates.map(|(at, ((answer, _held), row))| (answer, result(at, row))).collect()
-    }
 }
 
 impl Writer {
@@ -275,11 +261,11 @@ impl Writer {
     /// it is dropped with the queue, and may be sent again as it is.
     fn run(mut self) -> Result<(), StoreLost> {
         while let Some(first) = self.queue.blocking_recv() {
-            let mut batch = self.gather(first);
-            if !(batch.is_last && batch.rows.is_empty()) {
-                self.commit(&mut batch)?;
+            let (since, is_last) = self.gather(first);
+            if !(is_last && self.rows.is_empty()) {
+                self.commit(since).or_else(|cause| self.report(&cause))?;
             }
-            if batch.is_last {
+            if is_last {
                 return self.engine.close().or_else(|cause| self.report(&cause));
             }
         }
@@ -287,65 +273,69 @@ impl Writer {
         Ok(())
     }
 
-    /// The creates that wait, as far as they fit one batch.
-    fn gather(&mut self, first: Work) -> Batch {
-        let mut batch = Batch::default();
-        batch.take(first);
+    /// Takes the creates that wait, as far as they fit one batch. Returns when the first of them came,
+    /// and whether no more are taken after these.
+    fn gather(&mut self, first: Work) -> (Option<Instant>, bool) {
         // The wake-up may have interrupted the thread that is reading the next creates on this
         // core. After the yield it has read them, and they share the fsync.
         thread::yield_now();
-        while !batch.is_full()
-            && !batch.is_last
-            && let Ok(next) = self.queue.try_recv()
-        {
-            batch.take(next);
+        let (mut since, mut bytes, mut next) = (None, 0, Ok(first));
+        while let Ok(work) = next {
+            match work {
+                Work::Create(row, came, guard) => {
+                    since.get_or_insert(came);
+                    bytes += row.plant.len();
+                    self.rows.push(row);
+                    self.guards.push(guard);
+                }
+                Work::Try => {}
+                Work::End => return (since, true),
+            }
+            if self.rows.len() >= BATCH || bytes >= BATCH_BYTES {
+                break;
+            }
+            next = self.queue.try_recv();
         }
-        batch
+        (since, false)
     }
 
-    /// Commits the batch, or without rows tries whether the store takes writes, and answers.
-    fn commit(&mut self, batch: &mut Batch) -> Result<(), StoreLost> {
+    /// Commits the batch, the first of which came at that time, and answers. Without rows it tries
+    /// whether the store takes writes.
+    fn commit(&mut self, since: Option<Instant>) -> Result<(), CommitError> {
         let started = Instant::now();
-        let until = match batch.since {
-            // The limit for all is that of the first one.
-            Some(since) => since + self.timeout,
-            None => started + TRY_LIMIT.min(self.timeout),
-        };
-        if !batch.rows.is_empty() {
-            self.metrics.taken(batch.rows.len());
+        let creates = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+        if creates > 0 {
+            self.metrics.queue_depth.decrement(creates);
+            self.metrics.batch_size.record(creates);
         }
-        let committed = self.commits.run(|| self.engine.commit(&batch.rows, until));
-        self.commits.has_failed.store(committed.is_err(), Relaxed);
-        if !batch.rows.is_empty() {
-            self.metrics.committed(started.elapsed());
+        // The limit for all is that of the first one.
+        let limit = since.map_or(started + TRY_LIMIT.min(self.timeout), |it| it + self.timeout);
+        let committed = self.engine.commit(&self.rows, limit);
+        self.has_failed.store(committed.is_err(), Relaxed);
+        if creates > 0 {
+            self.metrics.commit_duration.record(started.elapsed());
         }
-        let answers = match &committed {
-            Ok(outcomes) => batch.answer(|at, row| {
+        let results = self.rows.drain(..).enumerate().map(|(at, row)| match &committed {
+            Ok(outcomes) => {
                 // Counted before the answer, so that a scrape after an answer includes it.
-                self.metrics.came_out(outcomes[at]);
+                self.metrics.creates(outcomes[at]).increment(1);
                 match outcomes[at] {
                     Outcome::Created | Outcome::Repeated => Ok(row.plant),
                     Outcome::Conflict => Err(CreateError::Conflict),
                 }
-            }),
-            Err(cause) => {
-                let refused = match cause {
-                    CommitError::Unavailable(_) => CreateError::Unavailable,
-                    _ => CreateError::Fault(cause.to_string().into()),
-                };
-                batch.answer(|_, _| Err(refused.clone()))
             }
-        };
+            Err(CommitError::Unavailable(_)) => Err(CreateError::Unavailable),
+            Err(cause) => Err(CreateError::Fault(cause.to_string())),
+        });
+        let results = results.collect();
+        self.guards.clear();
         // Fails only if the runtime has ended, and with it every request that waited.
-        let _ = self.answers.send(answers);
-        if let Err(cause) = committed {
-            return self.report(&cause);
-        }
+        let _ = self.results.send(results);
+        committed?;
         if self.cause.ends() {
             info!(self.log, "the store takes writes again");
         }
-        let kept_up = self.commits.run(|| self.engine.upkeep());
-        kept_up.or_else(|cause| self.report(&cause))
+        self.engine.upkeep()
     }
 
     /// Logs the cause unless it lasts. Fails if the thread has to end because of it.

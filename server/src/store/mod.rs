@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 pub use engine::{Engine, Outcome, Row, Sizes, Start};
 pub use error::{Cause, CommitError, Reason, StoreError};
-pub use group_commit::{CreateError, GroupCommit, Held, StoreLost, WriterEnd};
+pub use group_commit::{CreateError, GroupCommit, Guard, StoreLost, WriterEnd};
 pub use url::{InvalidStoreUrl, StoreUrl};
 pub use watch::watch;
 

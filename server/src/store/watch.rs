@@ -24,13 +24,13 @@ const LONG_WAL: u64 = 256 * 1024 * 1024;
 pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -> StoreLost {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut was_long = false;
-    let mut lasting = Lasting::default();
+    let (mut was_long, mut last_cause) = (false, Lasting::default());
     loop {
         ticks.tick().await;
         let engine = Arc::clone(&engine);
         let sizes = spawn_blocking(move || engine.sizes()).await;
-        match sizes.unwrap_or_else(|panic| Err(CommitError::Fault(panic.into()))) {
+        let sizes = sizes.unwrap_or_else(|panic| Err(CommitError::Fault(panic.into())));
+        match sizes {
             Ok(sizes) => {
                 show_sizes(sizes);
                 let is_long = sizes.wal >= Some(LONG_WAL);
@@ -40,7 +40,7 @@ pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -
                                 is too slow"; "wal_bytes" => sizes.wal);
                 }
                 was_long = is_long;
-                lasting.ends();
+                last_cause.ends();
                 if plants.has_failed() {
                     plants.try_write();
                 }
@@ -50,7 +50,7 @@ pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -
                 return StoreLost::from(&cause);
             }
             Err(cause) => {
-                if lasting.is_new(&cause.to_string()) {
+                if last_cause.is_new(&cause.to_string()) {
                     warn!(log, "the store cannot be looked at"; "cause" => %cause);
                 }
                 plants.try_write();

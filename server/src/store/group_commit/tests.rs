@@ -177,7 +177,7 @@ fn queued_create_is_committed_when_its_client_has_left() {
 
 #[test]
 fn create_without_an_answer_in_time_is_refused_and_keeps_its_place() {
-    let store = store(Duration::ZERO);
+    let store = store(Duration::from_millis(10));
     let held = Arc::new(());
     let create = store.plants.create(row(1), Arc::clone(&held) as _);
     assert_eq!(store.wait(create), Err(CreateError::Unavailable));
