@@ -54,6 +54,9 @@ pub enum Refusal {
     /// not told which.
     #[error("the bearer token is unknown, expired or revoked: ask the operator for a new one")]
     TokenNotAccepted,
+    /// For the log; the client is told the same.
+    #[error("{}", Self::TokenNotAccepted)]
+    TokenExpired,
     #[error("the body did not arrive within {}", humantime::format_duration(*.0))]
     BodyTimeout(Duration),
     #[error("plant {id} exists and is a different one: choose another id")]
@@ -92,6 +95,7 @@ impl Refusal {
     pub fn cause(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Fault { cause } => Some(Cow::Borrowed(cause)),
+            Self::TokenExpired => Some("the token has expired".into()),
             Self::NotANewPlant(NotANewPlant::Repeated(_)) => Some("a member is given twice".into()),
             Self::NotANewPlant(_) | Self::Host | Self::TransferCoding | Self::BrokenBody => {
                 Some(self.to_string().into())
@@ -106,7 +110,7 @@ impl Refusal {
             Self::NotANewPlant(_) | Self::Host | Self::TransferCoding | Self::BrokenBody => {
                 ErrorCode::BadRequest
             }
-            Self::NoToken | Self::MalformedToken | Self::TokenNotAccepted => {
+            Self::NoToken | Self::MalformedToken | Self::TokenNotAccepted | Self::TokenExpired => {
                 ErrorCode::Unauthorized
             }
             Self::BodyTimeout(_) => ErrorCode::RequestTimeout,
