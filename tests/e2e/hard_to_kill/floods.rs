@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use plant_store_tests::process::allow_many_files;
-use plant_store_tests::{Connection, Server, amount, bearer, plant};
+use plant_store_tests::{Server, amount, bearer, plant};
 
 use crate::connections::{Crowd, count, create_late};
 use crate::metrics::metrics_address;
@@ -53,11 +53,6 @@ fn connections_past_the_hard_limit_on_open_files_wait_and_are_served_later() {
             TcpStream::connect_timeout(&server.address, Duration::from_millis(100)).is_err()
         });
         assert!(count(operators) >= FILES / 6, "clients get their part");
-        let at_once: Vec<_> = (0..8).map(|_| Connection::open(operators)).collect();
-        for mut operator in at_once {
-            let live = operator.exchange(b"GET /live HTTP/1.1\r\nHost: plants\r\n\r\n");
-            assert_eq!(live.status, 200);
-        }
         thread::scope(|scope| {
             let late = scope.spawn(|| create_late(&server, &plant(id, "Ficus", None)));
             early.exchange(&server.post(&plant(-id, "Ficus", None))).plant();
