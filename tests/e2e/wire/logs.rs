@@ -2,12 +2,15 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
+use std::iter;
+use std::sync::mpsc;
+use std::thread;
 
 use chrono::DateTime;
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
-use plant_store_tests::{Response, Server, plant, post};
+use plant_store_tests::{EVENT_TIMEOUT, Response, Server, plant, post};
 use serde_json::Value;
 
 use crate::wire::signals::in_flight;
@@ -101,7 +104,10 @@ fn unread_standard_error_drops_records_and_counts_them() {
         let (mut server, log) = logging_to_a_pipe(format);
         let requests = overflow_log(&server);
 
-        let mut records = log.lines().map(|line| line.expect("the log is text"));
+        let (sender, lines) = mpsc::channel();
+        thread::spawn(move || log.lines().try_for_each(|line| sender.send(line)));
+        let mut records = iter::from_fn(|| lines.recv_timeout(EVENT_TIMEOUT).ok())
+            .map(|line| line.expect("the log is text"));
         let mut written = 0;
         let lost = loop {
             let record = records.next().expect("a record that says how many were lost");
