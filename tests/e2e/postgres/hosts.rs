@@ -1,14 +1,18 @@
 //! Several hosts in one URL, and what changes on them.
 
-use plant_store_tests::postgres::Link;
+use std::time::Duration;
+
+use plant_store_tests::postgres::{Cluster, Link};
 use plant_store_tests::{Folder, Server, plant};
 
-use super::scene::with_plants;
+use super::load::{Answer, Load, count};
+use super::scene::{ANSWERS, rounds, with_plants};
 
-fn start(ports: [u16; 2]) -> Server {
+/// A server that finds the one of the two that takes writes.
+pub fn start(ports: [u16; 2], store_timeout: &str) -> Server {
     let [one, other] = ports;
-    let url = format!("postgres://postgres@127.0.0.1:{one},127.0.0.1:{other}/plants");
-    Server::starting_in(Folder::over(&url)).start()
+    let url = format!("postgres://plants@127.0.0.1:{one},127.0.0.1:{other}/plants");
+    Server::starting_in(Folder::over(&url)).with(&["--store-timeout", store_timeout]).start()
 }
 
 fn port_of(link: &Link) -> u16 {
@@ -21,7 +25,7 @@ fn host_that_accepts_and_stays_silent_is_left_for_the_next_one() {
     let (cluster, _) = with_plants();
     let link = Link::to(&cluster);
     link.stall();
-    let server = start([port_of(&link), cluster.port()]);
+    let server = start([port_of(&link), cluster.port()], "5s");
     server.create(&plant(1, "Ficus", None)).plant();
     // It is not tried first again.
     cluster.session("plants").execute(
@@ -35,8 +39,27 @@ fn host_that_accepts_and_stays_silent_is_left_for_the_next_one() {
 fn token_command_finds_the_primary_behind_a_standby() {
     let (primary, _) = with_plants();
     let standby = primary.standby("s1");
-    let server = start([standby.port(), primary.port()]);
+    let server = start([standby.port(), primary.port()], "5s");
     server.command(&["token", "create", "ci"]);
     server.command(&["token", "revoke", "ci"]);
     assert!(!server.command(&["token", "list"]).contains("ci"));
+}
+
+/// How long a create may take: longer than a failover on a machine that has other work.
+const TIMEOUT: Duration = Duration::from_secs(20);
+
+#[test]
+fn failover_under_load_loses_no_acknowledged_plant() {
+    for _ in 0..rounds() {
+        let (primary, _) = with_plants();
+        let standby = primary.standby("s1");
+        let server = start([&primary, &standby].map(Cluster::port), "20s");
+        let sent = Load::default().run("failover", &[&server], TIMEOUT, |progress| {
+            progress.wait_for(ANSWERS, Answer::Created);
+            primary.kill();
+            standby.promote();
+            progress.wait_for(ANSWERS, Answer::Created);
+        });
+        assert_eq!(count(&sent, Answer::Lost), 0, "the server stays");
+    }
 }

@@ -2,13 +2,12 @@
 
 mod citus;
 mod contents;
-mod failover;
+mod crowds;
 mod faults;
 mod hosts;
 mod load;
 mod refusals;
 mod restore;
-mod rollbacks;
 mod scene;
 mod servers;
 mod standbys;

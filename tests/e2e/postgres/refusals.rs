@@ -5,6 +5,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use plant_store_tests::plant;
@@ -12,7 +13,7 @@ use plant_store_tests::postgres::{Cluster, Cut, Mode};
 use tempfile::TempDir;
 
 use super::load::{Answer, Progress, SLACK};
-use super::scene::{Scene, create_database, rounds};
+use super::scene::{Scene, create_database, rounds, wait_until_blocked_by};
 
 /// How long a create may take, in seconds.
 const TIMEOUT: usize = 2;
@@ -131,4 +132,34 @@ fn create_that_waits_for_a_lock_is_503_by_the_deadline_and_holds_no_lock_after_i
         session.execute("ROLLBACK");
         scene.server.create(&plant(2, "Ficus", None)).plant();
     }
+}
+
+/// A database that is set to a stricter isolation: a row that another session commits meanwhile
+/// fails a transaction.
+#[test]
+fn serialization_failure_of_a_create_or_a_token_command_is_repeated() {
+    let cluster = Cluster::start();
+    create_database(&cluster);
+    let strict = "ALTER DATABASE plants SET default_transaction_isolation = 'serializable'";
+    cluster.session("postgres").execute(strict);
+    // Nothing here may come near this time.
+    let scene = Scene::over(cluster, 50);
+    scene.server.command(&["token", "create", "ci"]);
+
+    let other = scene.cluster.session("plants");
+    other.execute("BEGIN; INSERT INTO plants (id, plant) VALUES (1, '{\"name\":\"Ficus\"}')");
+    let mut create = scene.server.connect();
+    create.send(&scene.server.post(&plant(1, "Ficus", None)));
+    wait_until_blocked_by(&other, &scene.cluster);
+    other.execute("COMMIT");
+    create.receive().plant();
+    assert!(scene.retries("serialization") > 0, "the batch failed");
+
+    other.execute("BEGIN; UPDATE tokens SET created_at = 0 WHERE name = 'ci'");
+    thread::scope(|scope| {
+        let revoked = scope.spawn(|| scene.server.command(&["token", "revoke", "ci"]));
+        wait_until_blocked_by(&other, &scene.cluster);
+        other.execute("COMMIT");
+        revoked.join().expect("the command succeeds");
+    });
 }

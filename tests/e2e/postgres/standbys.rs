@@ -5,7 +5,10 @@ use std::net::SocketAddr;
 use std::thread::{self, ScopedJoinHandle};
 
 use plant_store_tests::postgres::{Cluster, Mode};
-use plant_store_tests::{Connection, Folder, Response, Server, plant, wait_until};
+use plant_store_tests::{Connection, Response, Server, plant, wait_until};
+
+use super::hosts;
+use super::scene::with_plants;
 
 /// A primary with its standby, and a server that finds the one that takes writes.
 struct Pair {
@@ -16,13 +19,9 @@ struct Pair {
 
 impl Pair {
     fn start(store_timeout: &str) -> Self {
-        let primary = Cluster::start();
-        primary.databases().create("plants");
+        let (primary, _) = with_plants();
         let standby = primary.standby("s1");
-        let [one, other] = [&primary, &standby].map(Cluster::port);
-        let url = format!("postgres://postgres@127.0.0.1:{one},127.0.0.1:{other}/plants");
-        let flags = ["--store-timeout", store_timeout];
-        let server = Server::starting_in(Folder::over(&url)).with(&flags).start();
+        let server = hosts::start([&primary, &standby].map(Cluster::port), store_timeout);
         Self { primary, standby, server }
     }
 

