@@ -31,16 +31,9 @@ pub fn run(against: Option<&str>) -> Result<()> {
     let mut report = compare(&old, &new);
     let accepted = root().join(ACCEPTED);
     if accepted.exists() {
-        let text =
-            fs::read_to_string(accepted).with_context(|| format!("cannot read {ACCEPTED}"))?;
-        report.accept(&Accepted::parse(ACCEPTED, &text)?);
+        report.accept(&Accepted::read(&accepted)?);
     }
-    println!(
-        "{DOCUMENT} {}, since {} of {}:\n{report}{}",
-        new.version,
-        old.version,
-        old.name,
-        report.need()
-    );
+    let Report { old: before, new: now, .. } = &report;
+    println!("{DOCUMENT} {now}, since {before} of {}:\n{report}{}", old.name, report.need());
     report.verdict()
 }
