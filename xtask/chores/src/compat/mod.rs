@@ -1,6 +1,7 @@
 //! The compatibility check of this repository: whether `info.version` says what a change of the
 //! document means to its consumers. [`older()`] finds the document to compare with;
-//! `plant-store-compat` compares the two. [`ACCEPTED`] names the changes that were decided on.
+//! `plant-store-compat` compares the two. `openapi/accepted-changes.toml` names the changes that
+//! were decided on.
 
 pub mod mutations;
 mod older;
