@@ -6,7 +6,7 @@ use crate::class::{RULES, Rule};
 use crate::difference::Difference;
 use crate::place::Within;
 use crate::usage::{COMPOSED, Named, REQUEST, RESPONSE, UNCLEAR, Usage, Uses};
-use crate::width::{Width, width};
+use crate::width::is_wider;
 
 /// Two documents, and what they use.
 pub struct Documents<'a> {
@@ -63,9 +63,8 @@ impl Case<'_> {
             "composed" => sides & COMPOSED != 0,
             "unclear" => sides & UNCLEAR != 0,
             "unused" => sides == 0,
-            "wider" => width(&place.kinds(), *old, *new).is_some(),
-            "narrower" => width(&place.kinds(), *new, *old).is_some(),
-            "same-type" => width(&place.kinds(), *old, *new) == Some(Width::SameType),
+            "wider" => is_wider(&place.kinds(), *old, *new),
+            "narrower" => is_wider(&place.kinds(), *new, *old),
             "optional" => self.is_optional(),
             "closed" => self.object()["additionalProperties"] == false,
             "open" => self.object().get("additionalProperties").is_none_or(|more| *more == true),

@@ -11,7 +11,7 @@ use crate::{json, yaml};
 
 /// A document, and where it comes from.
 pub struct Document {
-    /// Its name, for people: "the merge base with origin/main (4553a8e)".
+    /// Its name, for people: "HEAD~1 (4553a8e)".
     pub name: String,
     /// Its value.
     pub json: Value,

@@ -36,8 +36,7 @@ type Wanted = HashMap<String, Option<Position>>;
 
 fn read(text: &str, wanted: &mut Wanted) -> Result<Value> {
     let parser = Parser::new_from_str(text);
-    let keeps_values = wanted.is_empty();
-    let mut reader = Reader { parser, wanted, pointer: String::new(), keeps_values, depth: 0 };
+    let mut reader = Reader { parser, wanted, pointer: String::new(), depth: 0 };
     while matches!(
         reader.parser.peek(),
         Some(Ok((Event::StreamStart | Event::DocumentStart(_), _)))
@@ -55,8 +54,6 @@ struct Reader<'a> {
     wanted: &'a mut Wanted,
     /// Where the reader is.
     pointer: String,
-    /// Whether the values are wanted, too: they need several times the memory of the text.
-    keeps_values: bool,
     /// How many objects and lists are open.
     depth: usize,
 }
@@ -93,13 +90,11 @@ impl<'a> Reader<'a> {
     }
 
     fn items(&mut self) -> Result<Value> {
-        let (mut items, mut count) = (Vec::new(), 0);
+        let mut items = Vec::new();
         let outside = self.pointer.len();
         while !self.is_at(&Event::SequenceEnd) {
-            let _ = write!(self.pointer, "/{count}");
-            let item = self.value()?;
-            count += 1;
-            items.extend(Some(item).filter(|_| self.keeps_values));
+            let _ = write!(self.pointer, "/{}", items.len());
+            items.push(self.value()?);
             self.pointer.truncate(outside);
         }
         self.next()?;
@@ -116,17 +111,11 @@ impl<'a> Reader<'a> {
                 Event::Scalar(name, _, _, None) => name.into_owned(),
                 _ => bail!("line {}: the name of a member is expected", at.line()),
             };
-            let line = at.line();
-            ensure!(
-                !members.contains_key(&name),
-                "line {line}: the member {name:?} is there twice"
-            );
+            let is_new = !members.contains_key(&name);
+            ensure!(is_new, "line {}: the member {name:?} is there twice", at.line());
             let _ = write!(self.pointer, "/{}", escaped(&name));
             self.note(at);
-            let value = self.value()?;
-            if self.keeps_values {
-                members.insert(name, value);
-            }
+            members.insert(name, self.value()?);
             self.pointer.truncate(outside);
         }
     }
