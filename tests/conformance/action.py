@@ -1,7 +1,8 @@
-"""Runs the action of the compatibility check as GitHub does, in a folder of a consumer:
-`action.py ACTION`. The folder has the documents that the cases name."""
+"""Runs the action of the compatibility check as GitHub does, in the empty folder of a consumer:
+`action.py ACTION DOCUMENT`."""
 
 import hashlib
+import json
 import os
 import platform
 import subprocess
@@ -52,6 +53,19 @@ def expect(status, said, **inputs):
     expected = f"```text\n{''.join(lines)}```\n" if stdout else ""
     assert summary.read_text() == expected, "the summary of the job is not what the action printed"
 
+
+document = json.loads(Path(sys.argv[2]).read_text())
+(here / "contract.json").write_text(json.dumps(document))
+(here / "no-document.json").write_text("{}")
+(here / "rust-toolchain.toml").write_text('[toolchain]\nchannel = "1.0.0"\n')
+renamed = json.loads(json.dumps(document))
+renamed["paths"]["/plants"]["post"]["operationId"] = "renamed"
+(here / "renamed.json").write_text(json.dumps(renamed))
+document["components"]["schemas"]["Plant"]["properties"]["made_up"] = {"type": "string"}
+(here / "with-made-up.json").write_text(json.dumps(document))
+entry = {"place": "#/components/schemas/Plant/properties/made_up", "change": "removed", "reason": "a"}
+entry = "".join(f"{name} = {json.dumps(value)}\n" for name, value in entry.items())
+(here / "accepted.toml").write_text(f"[[change]]\n{entry}date = 2026-11-23\n")
 
 made_up = "#/components/schemas/Plant/properties/made_up"
 older = "with-made-up.json"

@@ -1,10 +1,13 @@
 //! The file of accepted changes: which changes that break a client were decided on, why and when.
 
+use std::fs;
+use std::path::Path;
+
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
 use toml::value::Datetime;
 
-use crate::Report;
+use crate::{Change, Report};
 
 /// Accepted changes, in TOML: a table `[[change]]` for each.
 #[derive(Default, Deserialize)]
@@ -25,10 +28,12 @@ struct Entry {
 }
 
 impl Accepted {
-    /// Parses a file. An error names it.
-    pub fn parse(name: &str, text: &str) -> Result<Self> {
+    /// Reads a file. An error names it.
+    pub fn read(path: &Path) -> Result<Self> {
+        let name = path.display();
+        let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
         let accepted: Self =
-            toml::from_str(text).with_context(|| format!("{name} has no accepted changes"))?;
+            toml::from_str(&text).with_context(|| format!("{name} has no accepted changes"))?;
         for Entry { place, reason, .. } in &accepted.change {
             ensure!(!reason.trim().is_empty(), "{name}: {place} is accepted without a reason");
         }
@@ -41,13 +46,12 @@ impl Report {
     pub fn accept(&mut self, accepted: &Accepted) {
         for Entry { place, change: what, reason, date } in &accepted.change {
             let is_meant =
-                |place_and_what: (String, String)| place_and_what == (place.clone(), what.clone());
-            let mut changes = self.changes.iter_mut();
-            match changes.find(|one| is_meant((one.place.to_string(), one.what()))) {
-                Some(change) => change.accepted = Some(format!("{date}: {reason}")),
-                None => self
-                    .notes
-                    .push(format!("nothing changes any more as accepted: {place}  {what}")),
+                |one: &&mut Change| one.place.to_string() == *place && one.what() == *what;
+            if let Some(change) = self.changes.iter_mut().find(is_meant) {
+                change.accepted = Some(format!("{date}: {reason}"));
+            } else {
+                let note = format!("nothing changes any more as accepted: {place}  {what}");
+                self.notes.push(note);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! `plant-store-compat`: tells a consumer what changed between the document from which its client was
 //! made and another one, and whether that breaks the client.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 use std::process::ExitCode;
@@ -40,9 +40,7 @@ fn run(args: &Args) -> Result<u8> {
     };
     let mut report = compare(&pinned, &published);
     if let Some(path) = &args.accepted {
-        let name = path.display().to_string();
-        let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-        report.accept(&Accepted::parse(&name, &text)?);
+        report.accept(&Accepted::read(path)?);
     }
     let pointers: Vec<String> =
         report.changes.iter().map(|change| change.place.pointer(&pinned.json)).collect();

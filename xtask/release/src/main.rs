@@ -17,6 +17,7 @@ use plant_store_server::command::Cli;
 use tempfile::TempDir;
 use xshell::{Shell, cmd};
 
+use xtask::programs;
 use xtask::run::{DOCUMENT, find_root, quietly, root, shell};
 
 /// The targets that a release is built for.
@@ -64,7 +65,7 @@ fn archive(target: &str) -> Result<()> {
                 --bin {program} {features...}"
         )
         .run()?;
-        let built = root().join("target").join(target).join("release").join(program);
+        let built = programs::target()?.join(target).join("release").join(program);
         inspect(&sh, &built)?;
         sh.copy_file(built, &folder)?;
     }

@@ -103,13 +103,12 @@ fn a_clone_without_origin_main_is_compared_with_the_last_other_document() {
 /// Semantic Versioning, section 9: the promise of the release holds, not that of the pre-release.
 #[test]
 fn a_pre_release_is_passed_over_if_a_release_is_before_it() {
-    let release_candidate =
-        mutated(&[r#"set /info/description "rc""#, r#"set /info/version "2.0.0-rc.1""#]);
-    for (documents, words, revision) in
+    let candidate = [r#"set /info/description "rc""#, r#"set /info/version "2.0.0-rc.1""#];
+    for (before, words, revision) in
         [(&["released"][..], "released", "main~1"), (&[], "rc", "main")]
     {
-        let repository = Repository::with(documents);
-        repository.commit(DOCUMENT, &release_candidate.to_string());
+        let repository = Repository::with(before);
+        repository.commit(DOCUMENT, &mutated(&candidate).to_string());
         repository.push("main");
         repository.assert_older("new", words, revision);
     }
@@ -119,13 +118,11 @@ fn a_pre_release_is_passed_over_if_a_release_is_before_it() {
 fn a_history_without_an_older_document_has_none() {
     let repository = Repository::with(&[]);
     assert_eq!(repository.older("new", None), Ok(None));
-    repository.commit("README.md", "words");
-    assert_eq!(repository.older("new", None), Ok(None));
-    repository.commit(DOCUMENT, &described("new"));
-    assert_eq!(repository.older("new", None), Ok(None));
+    for (file, text) in [("README.md", "words"), (DOCUMENT, &described("new"))] {
+        repository.commit(file, text);
+        assert_eq!(repository.older("new", None), Ok(None));
+    }
     repository.push("main");
-    assert_eq!(repository.older("new", None), Ok(None));
-
     let said = format!("{DOCUMENT} 1.0.0: no commit has an older document\n");
     assert_eq!(repository.compat(&[]), (said, Some(0)));
 }

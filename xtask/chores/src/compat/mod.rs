@@ -1,23 +1,20 @@
 //! The compatibility check of this repository: whether `info.version` says what a change of the
 //! document means to its consumers. [`older()`] finds the document to compare with;
-//! `plant-store-compat` compares the two. [`ACCEPTED`] names the changes that were decided on.
+//! `plant-store-compat` compares the two. `openapi/accepted-changes.toml` names the changes that
+//! were decided on.
 
+mod github;
 pub mod mutations;
 mod older;
 
 use std::env;
-use std::ffi::OsStr;
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::Path;
+use std::fs;
 
 use anyhow::{Context, Result};
 
 pub use older::older;
 pub use plant_store_compat::{Accepted, Change, Class, Document, Place, Report, compare};
 
-use plant_store_compat::output::Comparison;
-use plant_store_compat::{Format, positions};
 pub use xtask::run::DOCUMENT;
 use xtask::run::root;
 
@@ -37,43 +34,13 @@ pub fn run(against: Option<&str>) -> Result<()> {
     let mut report = compare(&old, &new);
     let accepted = root().join(ACCEPTED);
     if accepted.exists() {
-        let text =
-            fs::read_to_string(accepted).with_context(|| format!("cannot read {ACCEPTED}"))?;
-        report.accept(&Accepted::parse(ACCEPTED, &text)?);
+        report.accept(&Accepted::read(&accepted)?);
     }
-    println!(
-        "{DOCUMENT} {}, since {} of {}:\n{report}{}",
-        new.version,
-        old.version,
-        old.name,
-        report.need()
-    );
+    let Report { old: before, new: now, .. } = &report;
+    println!("{DOCUMENT} {now}, since {before} of {}:\n{report}{}", old.name, report.need());
     let verdict = report.verdict();
     if let Some(summary) = env::var_os("GITHUB_STEP_SUMMARY") {
-        let pointers: Vec<String> =
-            report.changes.iter().map(|change| change.place.pointer(&new.json)).collect();
-        let positions = positions(&text, &pointers);
-        let names = [old.name, new.name];
-        tell_github(
-            &Comparison { names, report, fail_on: Class::Source, positions },
-            &summary,
-            &verdict,
-        )?;
+        github::tell(report, &verdict, &text, &new.json, &summary)?;
     }
     verdict
-}
-
-/// Makes the changes the summary of a job on GitHub, in Markdown, and annotations of the document:
-/// errors, unless its version is large enough for them.
-fn tell_github(changes: &Comparison, summary: &OsStr, verdict: &Result<()>) -> Result<()> {
-    let mut summary = File::options().append(true).create(true).open(summary)?;
-    writeln!(summary, "{}", changes.print(Format::Markdown, Path::new("")))?;
-    if let Err(error) = verdict {
-        writeln!(summary, "\n**{error}**")?;
-    }
-    for line in changes.annotations(Path::new(DOCUMENT)) {
-        let harmless = verdict.is_ok().then(|| line.replacen("::error", "::warning", 1));
-        println!("{}", harmless.unwrap_or(line));
-    }
-    Ok(())
 }

@@ -2,7 +2,6 @@
 //! action of `.github/actions/compat`, run as GitHub runs it, and the installed command.
 
 use anyhow::{Result, ensure};
-use serde_json::{Value, json};
 use xshell::{Shell, cmd};
 
 use crate::compat::DOCUMENT;
@@ -14,29 +13,10 @@ pub fn run() -> Result<()> {
     let sh = shell()?;
     let consumer = sh.create_temp_dir()?;
     sh.change_dir(consumer.path());
-    lay_out(&sh)?;
+    let document = root().join(DOCUMENT);
     let (script, action) = (folder().join("action.py"), root().join(".github/actions/compat"));
-    print!("{}", quietly(cmd!(sh, "python {script} {action}"))?);
+    print!("{}", quietly(cmd!(sh, "python {script} {action} {document}"))?);
     command(&sh)
-}
-
-/// Writes what the cases of `action.py` name.
-fn lay_out(sh: &Shell) -> Result<()> {
-    sh.copy_file(root().join(DOCUMENT), "contract.json")?;
-    sh.write_file("no-document.json", "{}")?;
-    sh.write_file("rust-toolchain.toml", "[toolchain]\nchannel = \"1.0.0\"\n")?;
-    let mut document: Value = serde_json::from_str(&sh.read_file("contract.json")?)?;
-    document["paths"]["/plants"]["post"]["operationId"] = json!("renamed");
-    sh.write_file("renamed.json", document.to_string())?;
-    let mut document: Value = serde_json::from_str(&sh.read_file("contract.json")?)?;
-    document["components"]["schemas"]["Plant"]["properties"]["made_up"] = json!({"type": "string"});
-    sh.write_file("with-made-up.json", document.to_string())?;
-    let place = "#/components/schemas/Plant/properties/made_up";
-    let accepted = format!(
-        "[[change]]\nplace = '{place}'\nchange = 'removed'\nreason = 'a'\ndate = 2026-11-23\n"
-    );
-    sh.write_file("accepted.toml", accepted)?;
-    Ok(())
 }
 
 /// The document that the service prints is the one that the installed command has in it.
