@@ -30,12 +30,6 @@ use crate::token::Token;
 /// The one path of the contract.
 const PATH: &str = "/plants";
 
-/// A request whose body may be read.
-pub struct Admitted {
-    pub token: Arc<Accepted>,
-    pub place: Place,
-}
-
 /// A request whose body is not read.
 pub enum NotAdmitted {
     /// It is none of the operation, whatever Dropshot's router says. This is Dropshot's own refusal of
@@ -45,11 +39,13 @@ pub enum NotAdmitted {
     Refused { refusal: Refusal, token: Option<Arc<Accepted>> },
 }
 
-/// A place among the creates that are in the service. It is free again when this is dropped: when the
-/// socket has taken the last byte of the answer, or the connection has ended.
+/// A place among the creates that are in the service: the body of its request may be read. It is free
+/// again when this is dropped: when the socket has taken the last byte of the answer, or the connection
+/// has ended.
 pub struct Place {
     _of_all: OwnedSemaphorePermit,
     _of_token: OwnedSemaphorePermit,
+    pub token: Arc<Accepted>,
 }
 
 /// Decides whether the body of a request may be read.
@@ -57,7 +53,7 @@ pub fn admit(
     head: &Parts,
     accepted: &AcceptedTokens,
     places: &Arc<Semaphore>,
-) -> Result<Admitted, NotAdmitted> {
+) -> Result<Place, NotAdmitted> {
     check_route(head).map_err(|it| NotAdmitted::Misrouted(it.into()))?;
     check_host(head)?;
     check_transfer_coding(&head.headers)?;
@@ -67,10 +63,7 @@ pub fn admit(
         .and_then(|()| token.check_rate())
         .and_then(|()| check_media_type(&head.headers))
         .and_then(|()| Place::take(places, &token));
-    match place {
-        Ok(place) => Ok(Admitted { token, place }),
-        Err(refusal) => Err(NotAdmitted::Refused { refusal, token: Some(token) }),
-    }
+    place.map_err(|refusal| NotAdmitted::Refused { refusal, token: Some(token) })
 }
 
 impl From<Refusal> for NotAdmitted {
@@ -86,12 +79,12 @@ impl Place {
     /// # Errors
     ///
     /// None is free, or the token has its share of them.
-    pub fn take(places: &Arc<Semaphore>, token: &Accepted) -> Result<Self, Refusal> {
+    pub fn take(places: &Arc<Semaphore>, token: &Arc<Accepted>) -> Result<Self, Refusal> {
         let take = |places: &Arc<Semaphore>| Arc::clone(places).try_acquire_owned();
         let (Ok(of_token), Ok(of_all)) = (take(&token.places), take(places)) else {
             return Err(Refusal::Overload);
         };
-        Ok(Self { _of_all: of_all, _of_token: of_token })
+        Ok(Self { _of_all: of_all, _of_token: of_token, token: Arc::clone(token) })
     }
 }
 

@@ -15,7 +15,7 @@ use slog::{Logger, debug, info};
 use tokio::sync::Semaphore;
 
 use crate::http::accepted_tokens::{Accepted, AcceptedTokens};
-use crate::http::admission::{Admitted, NotAdmitted, Place, admit};
+use crate::http::admission::{NotAdmitted, Place, admit};
 use crate::http::answer::{
     Access, Refusal, RequestMetrics, accept, closing_connection, not_for_us, refuse,
 };
@@ -90,7 +90,7 @@ impl Exchange {
     #[expect(clippy::manual_async_fn, reason = "its future would hold the arguments twice")]
     fn answer(
         self,
-        admitted: Result<Admitted, NotAdmitted>,
+        admitted: Result<Place, NotAdmitted>,
         mut body: PlantBody,
     ) -> impl Future<Output = Answer> + Send {
         async move {
@@ -98,11 +98,13 @@ impl Exchange {
             let service = &exchange.service;
             let mut ignored = Vec::new();
             let (stored, token) = match admitted {
-                Ok(Admitted { token, place }) => {
-                    (service.create(&token, place, &mut body, &mut ignored).await, Some(token))
+                Ok(place) => {
+                    let token = Arc::clone(&place.token);
+                    (service.create(place, &mut body, &mut ignored).await, Some(token))
                 }
                 Err(NotAdmitted::Refused { refusal, token }) => {
-                    (Err(service.hold_back(refusal, token.as_deref(), &body).await), token)
+                    service.hold_back(&refusal, token.as_ref(), &body).await;
+                    (Err(refusal), token)
                 }
                 Err(NotAdmitted::Misrouted(refusal)) => {
                     body.drop_what_has_come();
@@ -162,7 +164,6 @@ impl Service {
     /// dropped at any point.
     async fn create(
         &self,
-        token: &Accepted,
         place: Place,
         body: &mut PlantBody,
         ignored: &mut Vec<String>,
@@ -171,7 +172,7 @@ impl Service {
         *ignored = names;
         let plant = serde_json::to_string(&plant).expect("a plant is always JSON");
         // The token may have been revoked while the body came.
-        self.accepted.find(&token.token.digest)?.check_expiry()?;
+        self.accepted.find(&place.token.token.digest)?.check_expiry()?;
         let place: Guard = Arc::new(place);
         match self.plants.create(Row { id, plant }, Arc::clone(&place)).await {
             Ok(plant) => Ok((plant, place)),
@@ -183,13 +184,8 @@ impl Service {
 
     /// Waits before a refusal that the head alone decides. If no place is free, there is no pause for a
     /// create past its rate.
-    async fn hold_back(
-        &self,
-        refusal: Refusal,
-        token: Option<&Accepted>,
-        body: &PlantBody,
-    ) -> Refusal {
-        match (&refusal, token) {
+    async fn hold_back(&self, refusal: &Refusal, token: Option<&Arc<Accepted>>, body: &PlantBody) {
+        match (refusal, token) {
             (Refusal::TooManyCreates { .. }, Some(token)) => {
                 if let Ok(_place) = Place::take(&self.places, token) {
                     tokio::time::sleep(PAUSE).await;
@@ -197,7 +193,6 @@ impl Service {
             }
             _ => give_way(body).await,
         }
-        refusal
     }
 }
 
