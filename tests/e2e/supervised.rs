@@ -4,7 +4,8 @@
 use std::fs::{self, File};
 use std::os::unix::net::UnixDatagram;
 
-use nix::sys::signal::Signal;
+use nix::sys::signal::{self, Signal};
+use nix::unistd::Pid;
 use plant_store_launcher::Launched;
 use plant_store_tests::{EVENT_TIMEOUT, Folder, Server, failure, plant, run};
 use xtask::run::root;
@@ -35,7 +36,9 @@ fn first_token_none_prints_and_issues_none() {
     command.stderr(File::create(&log).expect("a file"));
     let mut launched = Launched::start(&mut command).expect("it serves");
     assert_eq!(tokens(&folder), 0);
-    launched.process.kill().expect("the process is there");
+    // A stop writes the whole log.
+    let pid = Pid::from_raw(launched.process.id().try_into().expect("a process id"));
+    signal::kill(pid, Signal::SIGTERM).expect("the process is there");
     assert_eq!(launched.rest().expect("text"), "");
     let log = fs::read_to_string(log).expect("the log");
     assert!(log.contains("the store has no token: `plant-store token create NAME`"), "{log}");
