@@ -72,13 +72,18 @@ impl Sink {
     /// Waits until what is pending is written, for a second at most. After that standard error is
     /// /dev/null, so that no later line can block the end of the process.
     pub fn flush(&self) {
+        self.urge();
         let is_left = |pending: &mut Pending| pending.is_writing || !pending.records.is_empty();
         let mut pending = self.pending.lock();
-        pending.is_urgent = true;
-        self.changed.notify_all();
         if self.changed.wait_while_for(&mut pending, is_left, FLUSH_TIMEOUT).timed_out() {
             let _ = File::options().write(true).open("/dev/null").map(dup2_stderr);
         }
+    }
+
+    /// Has the records written at once.
+    pub fn urge(&self) {
+        self.pending.lock().is_urgent = true;
+        self.changed.notify_all();
     }
 
     /// Takes what is gathered, when it is time to write it. Each of the two buffers keeps its memory.
@@ -104,8 +109,7 @@ impl Sink {
         lost
     }
 
-    /// Adds a whole record, to be written at once if it is urgent.
-    pub fn append(&self, record: &[u8], is_urgent: bool) {
+    fn append(&self, record: &[u8]) {
         let mut pending = self.pending.lock();
         if pending.records.len() + record.len() > CAPACITY {
             pending.lost += 1;
@@ -113,11 +117,10 @@ impl Sink {
         }
         let is_first = pending.records.is_empty();
         pending.records.extend_from_slice(record);
-        let is_urgent = is_urgent || pending.records.len() >= ENOUGH;
-        let is_news = is_first || is_urgent && !pending.is_urgent;
-        pending.is_urgent |= is_urgent;
+        let is_enough = !pending.is_urgent && pending.records.len() >= ENOUGH;
+        pending.is_urgent |= is_enough;
         drop(pending);
-        if is_news {
+        if is_first || is_enough {
             self.changed.notify_all();
         }
     }
@@ -139,6 +142,53 @@ fn write(to: &mut impl Write, mut records: &[u8], is_torn: &mut bool) -> u64 {
         }
     }
     records.split(|byte| *byte == b'\n').count() as u64 - 1
+}
+
+/// Where a formatter writes. A record reaches the sink whole, when the formatter flushes.
+pub struct Lines {
+    record: Vec<u8>,
+    is_text: bool,
+    sink: Arc<Sink>,
+}
+
+impl Lines {
+    /// Text does not escape what it prints, and is read on a terminal.
+    pub fn new(sink: Arc<Sink>, is_text: bool) -> Self {
+        Self { record: Vec::new(), is_text, sink }
+    }
+}
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.record.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.is_text {
+            // A formatter may flush twice.
+            _ if self.record.is_empty() => {}
+            true => self.sink.append(escaped(&self.record).as_bytes()),
+            false => self.sink.append(&self.record),
+        }
+        self.record.clear();
+        Ok(())
+    }
+}
+
+/// A line in which what a terminal obeys or does not print is escaped: control characters, line
+/// separators, changes of the direction of writing. A client may have sent them.
+fn escaped(line: &[u8]) -> String {
+    // Rust's `Debug` writes as `\u{…}` what no font shows, and with one backslash a quote or a tab.
+    let is_obeyed = |letter: char| letter.is_control() || letter.escape_debug().len() > 2;
+    let mut text = String::with_capacity(line.len());
+    for letter in String::from_utf8_lossy(line).trim_end_matches('\n').chars() {
+        match is_obeyed(letter) {
+            true => text.extend(letter.escape_unicode()),
+            false => text.push(letter),
+        }
+    }
+    text + "\n"
 }
 
 #[cfg(test)]

@@ -37,12 +37,18 @@ fn full_disk_loses_whole_records_and_counts_them() {
 #[test]
 fn records_without_room_are_counted_and_that_is_said_when_there_is_room() {
     let (sink, mut records) = (Sink::default(), Vec::new());
-    sink.append(&vec![b'.'; CAPACITY - 1], false);
+    sink.append(&vec![b'.'; CAPACITY - 1]);
     assert!(sink.pending.lock().is_urgent, "so many records are written at once");
-    sink.append(b"\n", false);
-    sink.append(b"lost", false);
+    sink.append(b"\n");
+    sink.append(b"lost");
     assert_eq!(sink.wrote(0), 0);
     sink.take(&mut records);
     assert_eq!(records.len(), CAPACITY);
     assert_eq!((sink.wrote(1), sink.wrote(0), sink.wrote(0)), (0, 2, 0));
+}
+
+#[test]
+fn what_a_terminal_obeys_is_escaped() {
+    let line = "x\u{9b}31m \u{202e}\u{2028}\n\"é\n";
+    assert_eq!(escaped(line.as_bytes()), "x\\u{9b}31m \\u{202e}\\u{2028}\\u{a}\"é\n");
 }
