@@ -99,7 +99,7 @@ impl Connections {
 
     /// Opens and shuts the door, and closes the connections on which no request was in flight for
     /// `idle_timeout`, and new ones past the bound. Never ends.
-    pub async fn look_after(self: &Arc<Self>, idle_timeout: Duration, log: &Logger) -> Infallible {
+    pub async fn watch(self: &Arc<Self>, idle_timeout: Duration, log: &Logger) -> Infallible {
         if let Some(cause) = self.door.stuck() {
             warn!(log, "{STUCK}"; "cause" => cause);
         }

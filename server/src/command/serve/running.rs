@@ -117,7 +117,7 @@ impl Running {
                 _ => Some(anyhow!("the writer died")),
             },
             lost = watched => Some(lost.into()),
-            never = self.connections.look_after(*args.idle_timeout, &self.log) => match never {},
+            never = self.connections.watch(*args.idle_timeout, &self.log) => match never {},
             never = tls::reload(&self.server, tls, hangup, &self.log) => match never {},
         }
     }
