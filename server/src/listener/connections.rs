@@ -2,8 +2,7 @@
 //!
 //! hyper limits only the time of an HTTP/1.1 head. Without this module a connection would stay open
 //! for ever if its first byte never comes, if it is HTTP/2 and sends nothing, or if its TLS
-//! handshake stops half way. So about once a second this module looks at all sockets of the
-//! listener. Each request tells it that the connection is in use.
+//! handshake stops half way.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -20,7 +19,7 @@ use tokio::task::spawn_blocking;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::listener::descriptors;
+use crate::listener::descriptors::{self, Descriptor};
 use crate::listener::door::Door;
 
 /// How often the connections are looked at. If the time-out is short, more often.
@@ -126,20 +125,17 @@ impl Connections {
     /// Returns how many connections there are, and whether all places are taken.
     fn look(&self, idle_timeout: Duration) -> (usize, bool) {
         let Some((listener, end)) = self.door.listener() else { return (0, false) };
-        let open: Vec<_> = descriptors::open(end).collect();
-        let used: Vec<_> = open.iter().map(|(number, _)| *number).collect();
-        let sockets =
-            open.into_iter().filter(|(_, own)| own.is_some_and(|own| is_of(listener, own)));
-        let sockets: Vec<_> = sockets.map(|(number, _)| number).collect();
+        let open = descriptors::open(end);
+        let is_client = |it: &&Descriptor| it.own.is_some_and(|own| is_of(listener, own));
+        let sockets: Vec<_> = open.iter().filter(is_client).collect();
         // Two are the listener's, Dropshot's and the door's.
         let count = sockets.len().saturating_sub(2);
         self.count.set(u32::try_from(count).unwrap_or(u32::MAX));
-        let (are_taken, mut excess) = self.door.count(&used, count);
+        let (are_taken, mut excess) = self.door.count(&open, count);
 
         let mut clients = HashSet::default();
-        for number in sockets {
-            let ends = descriptors::ends(number);
-            let Some((_, client)) = ends.filter(|(own, _)| is_of(listener, *own)) else { continue };
+        for socket in sockets {
+            let Some(client) = socket.peer else { continue };
             clients.insert(client);
             // No request can come while they are locked. Two connections from one port, to two
             // addresses of this machine, are idle together.
@@ -149,12 +145,10 @@ impl Connections {
             excess -= usize::from(is_excess);
             it.is_seen = true;
             let is_idle = it.unanswered == 0 && it.last.elapsed() >= idle_timeout;
-            // Owned first, so that it is the same socket that is asked and shut down. An error says
-            // that it is closed already.
             if (is_idle || is_excess)
-                && let Ok(socket) = descriptors::duplicate(number)
-                && descriptors::ends(socket.as_raw_fd()) == ends
+                && let Some(socket) = socket.duplicate()
             {
+                // An error says that it is closed already.
                 let _ = shutdown(socket.as_raw_fd(), Shutdown::Both);
                 if is_idle {
                     // The next connection from that port has a time of its own.

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use parking_lot::Mutex;
-use slog::{Drain, Logger, Never, OwnedKVList, Record, SendSyncRefUnwindSafeDrain, o};
+use slog::{Drain, Logger, Never, Record, SendSyncRefUnwindSafeDrain, o};
 use socket2::{SockFilter, SockRef};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
-use crate::listener::descriptors;
+use crate::listener::descriptors::{self, Descriptor};
 
 /// How many descriptors are free for the service itself while the door is shut: enough for the
 /// connections of operators, and for a few files. A low hard limit is shared: clients get at least
@@ -56,7 +56,6 @@ struct State {
     is_shut: bool,
     /// How many connections of clients there may be.
     places: usize,
-    reserve: usize,
     soft: rlim_t,
     hard: rlim_t,
     /// Every descriptor is lower than this.
@@ -72,8 +71,8 @@ impl Door {
     /// It allows none.
     pub fn limit(&self, asked: usize) -> io::Result<usize> {
         let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
-        let used: Vec<_> = descriptors::open(FIRST_END).map(|(number, _)| number).collect();
-        let own = used.len() + AT_START;
+        let open = descriptors::open(FIRST_END);
+        let own = open.len() + AT_START;
         let free = usize::try_from(hard).unwrap_or(usize::MAX).saturating_sub(own);
         let reserve = RESERVE.min(free / 2);
         let places = asked.min(free - reserve);
@@ -85,15 +84,21 @@ impl Door {
             )));
         }
         let mut state = self.state.lock();
-        *state = State { places, reserve, hard, end: FIRST_END, ..State::default() };
-        state.leave(places + FEW + AT_START, &used);
+        *state = State { places, hard, end: FIRST_END, ..State::default() };
+        state.leave(places + FEW + AT_START, &open);
         Ok(places)
     }
 
     /// A logger for Dropshot, which writes to that drain. If Dropshot reports that it cannot
-    /// accept, the logger shuts the door before it returns.
+    /// accept, the logger shuts the door before it returns: until then nothing is accepted.
     pub fn logger(self: &Arc<Self>, records: Records) -> Logger {
-        Logger::root(AcceptErrors { records, door: Arc::clone(self) }, o!())
+        let door = Arc::clone(self);
+        // Dropshot repeats EMFILE ten times a second, and the service says itself that all places
+        // are taken.
+        let is_news = move |record: &Record<'_>| {
+            record.msg().as_str() != Some("accept error") || !door.accept_failed()
+        };
+        Logger::root(records.filter(is_news).ignore_res(), o!())
     }
 
     /// From now on the door opens and shuts this listener of the process. Whether it can shut is
@@ -105,10 +110,10 @@ impl Door {
     /// tickets of TLS, took that long.
     pub fn guard(&self, listener: SocketAddr) -> io::Result<()> {
         // Each connection has a higher number.
-        let mut open = descriptors::open(self.state.lock().end);
-        let listener = open.find(|(_, own)| *own == Some(listener));
-        let (number, _) = listener.ok_or(io::ErrorKind::NotFound)?;
-        let listener = TcpListener::from(descriptors::duplicate(number)?);
+        let open = descriptors::open(self.state.lock().end);
+        let found = open.iter().find(|it| it.own == Some(listener));
+        let second = found.and_then(Descriptor::duplicate).ok_or(io::ErrorKind::NotFound)?;
+        let listener = TcpListener::from(second);
         let socket = SockRef::from(&listener);
         socket.set_tcp_nodelay(true)?;
         let tried = socket.attach_filter(&[DROP]).and_then(|()| socket.detach_filter());
@@ -143,22 +148,21 @@ impl Door {
         Some((state.listener.as_ref()?.local_addr().ok()?, state.end))
     }
 
-    /// Opens or shuts the door. `used` are the descriptors in use, in ascending order; `clients` of
+    /// Opens or shuts the door. `open` are the open descriptors in ascending order; `clients` of
     /// them are connections of clients. Returns whether all places are taken, and how many
-    /// connections are past the bound: operators or the service itself may close descriptors
-    /// between two looks, and clients take their numbers.
-    pub fn count(&self, used: &[RawFd], clients: usize) -> (bool, usize) {
-        let mut state = self.state.lock();
+    /// connections are past the bound.
+    pub fn count(&self, open: &[Descriptor], clients: usize) -> (bool, usize) {
+        let state = &mut *self.state.lock();
         let are_taken = clients >= state.places;
         if are_taken {
             state.shut();
-        } else {
-            state.open();
+        } else if let Some(listener) = state.listener.as_ref().filter(|_| state.is_shut) {
+            state.is_shut = SockRef::from(listener).detach_filter().is_err();
         }
-        let reserve = if state.is_shut { state.reserve } else { 0 };
+        let reserve = if state.is_shut { RESERVE } else { 0 };
         let most = state.places + FEW;
         // A look needs some to duplicate one.
-        state.leave((most + reserve).saturating_sub(clients).max(3), used);
+        state.leave((most + reserve).saturating_sub(clients).max(3), open);
         // A door that is stuck closes late what it could not keep out.
         let bound = if state.stuck.is_some() { state.places } else { most };
         (are_taken, clients.saturating_sub(bound))
@@ -174,28 +178,20 @@ impl State {
     /// Lets no more connections in. Closes those that are in the listener's queue already, because
     /// they would take descriptors that are free for the service.
     fn shut(&mut self) {
-        let Some(listener) = self.listener.as_ref().filter(|_| self.stuck.is_none()) else {
-            return;
-        };
         // It takes only memory of the kernel. After an error accepting fails again.
-        if !self.is_shut && SockRef::from(listener).attach_filter(&[DROP]).is_ok() {
+        let attach = |it: &TcpListener| SockRef::from(it).attach_filter(&[DROP]).is_ok();
+        if !self.is_shut && self.listener.as_ref().is_some_and(attach) {
             self.is_shut = true;
-            self.set_soft(self.soft + self.reserve as rlim_t);
+            self.set_soft(self.soft + RESERVE as rlim_t);
         }
         while self.is_shut && self.listener.as_ref().is_some_and(|it| it.accept().is_ok()) {}
     }
 
-    fn open(&mut self) {
-        if let Some(listener) = self.listener.as_ref().filter(|_| self.is_shut) {
-            self.is_shut = SockRef::from(listener).detach_filter().is_err();
-        }
-    }
-
     /// Sets the soft limit so that `free` numbers below it are free.
-    fn leave(&mut self, free: usize, used: &[RawFd]) {
+    fn leave(&mut self, free: usize, open: &[Descriptor]) {
         let mut soft = free as rlim_t;
-        for &number in used {
-            soft += rlim_t::from(rlim_t::try_from(number).is_ok_and(|number| number < soft));
+        for it in open {
+            soft += rlim_t::from(rlim_t::try_from(it.number).is_ok_and(|number| number < soft));
         }
         self.set_soft(soft);
     }
@@ -210,24 +206,6 @@ impl State {
 
 /// After a panic inside its lock, the next look sets everything again.
 impl RefUnwindSafe for Door {}
-
-/// Passes Dropshot's records on, and shuts the door at the record of an accept that failed.
-struct AcceptErrors {
-    records: Records,
-    door: Arc<Door>,
-}
-
-impl Drain for AcceptErrors {
-    type Ok = ();
-    type Err = Never;
-
-    fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
-        // Nothing is accepted until this returns. Dropshot repeats EMFILE ten times a second, and the
-        // service says itself that all places are taken.
-        let is_known = record.msg().as_str() == Some("accept error") && self.door.accept_failed();
-        if is_known { Ok(()) } else { self.records.log(record, values) }
-    }
-}
 
 #[cfg(test)]
 mod tests;
