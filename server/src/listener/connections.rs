@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use foldhash::{HashMap, HashSet};
-use metrics::{Gauge, describe_gauge, gauge};
+use metrics::{describe_gauge, gauge};
 use nix::sys::socket::{Shutdown, shutdown};
 use parking_lot::Mutex;
 use slog::{Logger, warn};
@@ -45,7 +45,6 @@ pub struct Connections {
     unanswered: TaskTracker,
     /// Lets connections in, or keeps them out.
     pub door: Arc<Door>,
-    count: Gauge,
 }
 
 /// The connection of a client, and its requests.
@@ -74,8 +73,8 @@ impl Connections {
     /// No connections yet. Registers the metrics.
     pub fn register() -> Self {
         describe_gauge!(CONNECTIONS, "Open connections of clients, as of the last second.");
-        let (requests, unanswered) = (Mutex::default(), TaskTracker::new());
-        Self { requests, unanswered, door: Arc::default(), count: gauge!(CONNECTIONS) }
+        gauge!(CONNECTIONS).set(0);
+        Self { requests: Mutex::default(), unanswered: TaskTracker::new(), door: Arc::default() }
     }
 
     /// A request has come from that client. It is in flight until this is dropped.
@@ -130,7 +129,7 @@ impl Connections {
         let sockets: Vec<_> = open.iter().filter(is_client).collect();
         // Two are the listener's, Dropshot's and the door's.
         let count = sockets.len().saturating_sub(2);
-        self.count.set(u32::try_from(count).unwrap_or(u32::MAX));
+        gauge!(CONNECTIONS).set(u32::try_from(count).unwrap_or(u32::MAX));
         let (are_taken, mut excess) = self.door.count(&open, count);
 
         let mut clients = HashSet::default();

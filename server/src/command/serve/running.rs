@@ -85,7 +85,7 @@ impl Running {
         if let Some(admin) = admin {
             let (connections, accepted) = (Arc::clone(&connections), accepted.clone());
             let plants = plants.clone();
-            admin.is_ready_by(Box::new(move || match connections.are_ending() {
+            let _ = admin.readiness.set(Box::new(move || match connections.are_ending() {
                 true => Err("the service stops"),
                 false => accepted.readiness().and_then(|()| plants.readiness()),
             }));
@@ -178,14 +178,11 @@ fn open_store(args: &Args, log: &Logger) -> Result<(Arc<dyn Engine>, bool), Stor
     let start = Start { create: !args.no_create, without_wal, without_fsync };
     let mut is_said = false;
     loop {
-        match store::serve(&args.store.url, args.store.ca.as_deref(), start) {
-            Err(StoreError::Unreachable { cause, .. }) => {
-                if !mem::replace(&mut is_said, true) {
-                    warn!(log, "waiting for the database: the service listens when it is there";
-                        "cause" => %cause);
-                }
-            }
-            opened => return opened,
+        let opened = store::serve(&args.store.url, args.store.ca.as_deref(), start);
+        let Err(StoreError::Unreachable { cause, .. }) = &opened else { return opened };
+        if !mem::replace(&mut is_said, true) {
+            warn!(log, "waiting for the database: the service listens when it is there";
+                "cause" => %cause);
         }
         thread::sleep(TRY_EVERY);
     }
