@@ -7,7 +7,7 @@ mod export;
 mod serve;
 mod token;
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
 use clap::error::ContextValue;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -16,6 +16,8 @@ use plant_store_api::document::document_text;
 
 use crate::command::common::print;
 use crate::token::PREFIX;
+
+pub use crate::command::check::CannotCheck;
 
 /// Runs and looks after a plant store: POST /plants creates a plant, durably
 #[derive(Debug, Parser)]
@@ -41,11 +43,6 @@ enum Command {
     Completions {
         shell: Shell,
     },
-}
-
-/// The exit status of a command that has failed.
-pub fn exit_status(error: &Error) -> u8 {
-    if error.is::<check::CannotCheck>() { 2 } else { 1 }
 }
 
 impl Cli {

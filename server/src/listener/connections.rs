@@ -19,7 +19,6 @@ use tokio::task::spawn_blocking;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::listener::descriptors::{self, Descriptor};
 use crate::listener::door::Door;
 
 /// How often the connections are looked at. If the time-out is short, more often.
@@ -123,17 +122,11 @@ impl Connections {
 
     /// Returns how many connections there are, and whether all places are taken.
     fn look(&self, idle_timeout: Duration) -> (usize, bool) {
-        let Some((listener, end)) = self.door.listener() else { return (0, false) };
-        let open = descriptors::open(end);
-        let is_client = |it: &&Descriptor| it.own.is_some_and(|own| is_of(listener, own));
-        let sockets: Vec<_> = open.iter().filter(is_client).collect();
-        // Two are the listener's, Dropshot's and the door's.
-        let count = sockets.len().saturating_sub(2);
-        gauge!(CONNECTIONS).set(u32::try_from(count).unwrap_or(u32::MAX));
-        let (are_taken, mut excess) = self.door.count(&open, count);
-
+        let Some(look) = self.door.look() else { return (0, false) };
+        gauge!(CONNECTIONS).set(u32::try_from(look.clients).unwrap_or(u32::MAX));
+        let mut excess = look.excess;
         let mut clients = HashSet::default();
-        for socket in sockets {
+        for socket in look.sockets {
             let Some(client) = socket.peer else { continue };
             clients.insert(client);
             // No request can come while they are locked. Two connections from one port, to two
@@ -157,7 +150,7 @@ impl Connections {
         }
         // A request whose connection is gone ends itself.
         self.requests.lock().retain(|client, it| it.unanswered > 0 || clients.contains(client));
-        (count, are_taken)
+        (look.clients, look.are_taken)
     }
 }
 
@@ -168,13 +161,4 @@ impl Drop for InFlight {
             requests.last = Instant::now();
         }
     }
-}
-
-/// Whether the socket with this local address is the listener, or a connection that the listener
-/// has accepted. If the listener has an IPv6 address, each connection has one, even if its client
-/// speaks IPv4.
-fn is_of(listener: SocketAddr, own: SocketAddr) -> bool {
-    own.port() == listener.port()
-        && own.is_ipv4() == listener.is_ipv4()
-        && (listener.ip().is_unspecified() || own.ip() == listener.ip())
 }

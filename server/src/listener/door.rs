@@ -62,6 +62,18 @@ struct State {
     end: RawFd,
 }
 
+/// What a look at the descriptors has found.
+pub struct Look {
+    /// The sockets of the clients' connections, and of the listener, which has no peer.
+    pub sockets: Vec<Descriptor>,
+    /// How many connections of clients there are.
+    pub clients: usize,
+    /// Whether all places are taken.
+    pub are_taken: bool,
+    /// How many connections are past the bound.
+    pub excess: usize,
+}
+
 impl Door {
     /// From now on there are so many places. Returns how many there really are: fewer, if the hard
     /// limit on open files does not allow them.
@@ -142,30 +154,31 @@ impl Door {
         self.state.lock().listener = None;
     }
 
-    /// The address of the listener, if there is one, and a number that is above all descriptors.
-    pub fn listener(&self) -> Option<(SocketAddr, RawFd)> {
-        let state = self.state.lock();
-        Some((state.listener.as_ref()?.local_addr().ok()?, state.end))
-    }
-
-    /// Opens or shuts the door. `open` are the open descriptors in ascending order; `clients` of
-    /// them are connections of clients. Returns whether all places are taken, and how many
-    /// connections are past the bound.
-    pub fn count(&self, open: &[Descriptor], clients: usize) -> (bool, usize) {
+    /// Looks at all descriptors, and opens or shuts the door. Returns nothing after
+    /// [`Self::release`].
+    pub fn look(&self) -> Option<Look> {
         let state = &mut *self.state.lock();
+        let listener = state.listener.as_ref()?;
+        let address = listener.local_addr().ok()?;
+        let open = descriptors::open(state.end);
+        let is_client = |it: &Descriptor| it.own.is_some_and(|own| is_of(address, own));
+        // Two are the listener's, Dropshot's and the door's.
+        let clients = open.iter().filter(|it| is_client(it)).count().saturating_sub(2);
         let are_taken = clients >= state.places;
         if are_taken {
             state.shut();
-        } else if let Some(listener) = state.listener.as_ref().filter(|_| state.is_shut) {
+        } else if state.is_shut {
             state.is_shut = SockRef::from(listener).detach_filter().is_err();
         }
         let reserve = if state.is_shut { RESERVE } else { 0 };
         let most = state.places + FEW;
         // A look needs some to duplicate one.
-        state.leave((most + reserve).saturating_sub(clients).max(3), open);
+        state.leave((most + reserve).saturating_sub(clients).max(3), &open);
         // A door that is stuck closes late what it could not keep out.
         let bound = if state.stuck.is_some() { state.places } else { most };
-        (are_taken, clients.saturating_sub(bound))
+        let excess = clients.saturating_sub(bound);
+        let sockets = open.into_iter().filter(is_client).collect();
+        Some(Look { sockets, clients, are_taken, excess })
     }
 
     /// Waits until accepting fails, or for that time.
@@ -202,6 +215,15 @@ impl State {
         // It is not above the hard limit, so this cannot fail.
         let _ = setrlimit(Resource::RLIMIT_NOFILE, self.soft, self.hard);
     }
+}
+
+/// Whether the socket with this local address is the listener, or a connection that the listener
+/// has accepted. If the listener has an IPv6 address, each connection has one, even if its client
+/// speaks IPv4.
+fn is_of(listener: SocketAddr, own: SocketAddr) -> bool {
+    own.port() == listener.port()
+        && own.is_ipv4() == listener.is_ipv4()
+        && (listener.ip().is_unspecified() || own.ip() == listener.ip())
 }
 
 /// After a panic inside its lock, the next look sets everything again.
