@@ -14,7 +14,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use plant_store_api::document::document_text;
 
-use crate::command::common::print;
+use crate::command::common::{StoreArgs, print};
 use crate::token::PREFIX;
 
 pub use crate::command::check::CannotCheck;
@@ -32,7 +32,11 @@ enum Command {
     Serve(Box<serve::Args>),
     #[command(subcommand)]
     Token(token::Command),
-    Export(export::Args),
+    /// Write every plant as a JSON object on a line of its own, in the order of the ids
+    ///
+    /// Every plant that is in the store when the command starts is written. Of those that are
+    /// created meanwhile, some are.
+    Export(StoreArgs),
     Copy(copy::Args),
     Check(check::Args),
     /// Print the OpenAPI document of this release
@@ -69,7 +73,7 @@ impl Cli {
         match self.command {
             Command::Serve(args) => serve::run(&args),
             Command::Token(command) => token::run(command),
-            Command::Export(args) => export::run(&args),
+            Command::Export(store) => export::run(&store),
             Command::Copy(args) => copy::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Openapi => print(&document_text()),
