@@ -16,6 +16,7 @@ use nix::sys::socket::{Shutdown, shutdown};
 use parking_lot::Mutex;
 use slog::{Logger, warn};
 use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
@@ -116,7 +117,8 @@ impl Connections {
             }
             let pause = if are_taken { LOOK_FOR_A_PLACE.min(pause) } else { pause };
             // Many connections must not take a core only to be looked at.
-            self.door.wait(pause.max(10 * begin.elapsed())).await;
+            let pause = pause.max(10 * begin.elapsed());
+            let _ = timeout(pause, self.door.failed.notified()).await;
         }
     }
 

@@ -6,14 +6,12 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::fd::RawFd;
 use std::panic::RefUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use parking_lot::Mutex;
 use slog::{Drain, Logger, Never, Record, SendSyncRefUnwindSafeDrain, o};
 use socket2::{SockFilter, SockRef};
 use tokio::sync::Notify;
-use tokio::time::timeout;
 
 use crate::listener::descriptors::{self, Descriptor};
 
@@ -44,7 +42,7 @@ pub type Records = Arc<dyn SendSyncRefUnwindSafeDrain<Ok = (), Err = Never>>;
 pub struct Door {
     state: Mutex<State>,
     /// Notified if accepting has failed.
-    failed: Notify,
+    pub failed: Notify,
 }
 
 #[derive(Default)]
@@ -105,10 +103,17 @@ impl Door {
     /// accept, the logger shuts the door before it returns: until then nothing is accepted.
     pub fn logger(self: &Arc<Self>, records: Records) -> Logger {
         let door = Arc::clone(self);
-        // Dropshot repeats EMFILE ten times a second, and the service says itself that all places
-        // are taken.
         let is_news = move |record: &Record<'_>| {
-            record.msg().as_str() != Some("accept error") || !door.accept_failed()
+            if record.msg().as_str() != Some("accept error") {
+                return true;
+            }
+            let mut state = door.state.lock();
+            // Dropshot repeats EMFILE ten times a second, and the service says itself that all
+            // places are taken.
+            let is_full = state.listener.as_ref().is_some_and(|it| it.try_clone().is_err());
+            state.shut();
+            door.failed.notify_one();
+            !is_full
         };
         Logger::root(records.filter(is_news).ignore_res(), o!())
     }
@@ -137,15 +142,6 @@ impl Door {
     /// Why the door cannot shut, if it cannot.
     pub fn stuck(&self) -> Option<String> {
         self.state.lock().stuck.clone()
-    }
-
-    /// Shuts the door. Returns whether no descriptor is free.
-    fn accept_failed(&self) -> bool {
-        let mut state = self.state.lock();
-        let is_full = state.listener.as_ref().is_some_and(|it| it.try_clone().is_err());
-        state.shut();
-        self.failed.notify_one();
-        is_full
     }
 
     /// Closes the second descriptor of the listener. Otherwise the socket would go on listening
@@ -179,11 +175,6 @@ impl Door {
         let excess = clients.saturating_sub(bound);
         let sockets = open.into_iter().filter(is_client).collect();
         Some(Look { sockets, clients, are_taken, excess })
-    }
-
-    /// Waits until accepting fails, or for that time.
-    pub async fn wait(&self, time: Duration) {
-        let _ = timeout(time, self.failed.notified()).await;
     }
 }
 
