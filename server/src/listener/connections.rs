@@ -48,18 +48,13 @@ pub struct Connections {
 }
 
 /// The connection of a client, and its requests.
+#[derive(Default)]
 struct Requests {
     unanswered: usize,
-    /// When the connection was first seen, or the last request came or was answered.
-    last: Instant,
+    /// When the connection was first seen without a request in flight, or the last one was answered.
+    idle_since: Option<Instant>,
     /// Whether a look has found the connection.
     is_seen: bool,
-}
-
-impl Default for Requests {
-    fn default() -> Self {
-        Self { unanswered: 0, last: Instant::now(), is_seen: false }
-    }
 }
 
 /// A request that is not answered yet.
@@ -138,7 +133,8 @@ impl Connections {
             let is_excess = excess > 0 && !it.is_seen;
             excess -= usize::from(is_excess);
             it.is_seen = true;
-            let is_idle = it.unanswered == 0 && it.last.elapsed() >= idle_timeout;
+            let is_idle = it.unanswered == 0
+                && it.idle_since.get_or_insert_with(Instant::now).elapsed() >= idle_timeout;
             if (is_idle || is_excess)
                 && let Some(socket) = socket.duplicate()
             {
@@ -160,7 +156,7 @@ impl Drop for InFlight {
     fn drop(&mut self) {
         if let Some(requests) = self.connections.requests.lock().get_mut(&self.client) {
             requests.unanswered -= 1;
-            requests.last = Instant::now();
+            requests.idle_since = Some(Instant::now());
         }
     }
 }
