@@ -28,17 +28,14 @@
 //!
 //! What each room is for, and what it may not know:
 //!
-//! - [`command`] is the command line, one file for each command. `serve` starts the service and
-//!   stops it.
+//! - [`command`] is the command line, one file for each command.
 //! - [`http`] knows HTTP and implements the contract. It does not know which engine keeps the plants.
 //! - [`store`] keeps the texts of plants, and token digests. It knows nothing of HTTP or of the
 //!   members of a plant, and sees no token.
 //! - [`token`] is a token, its name, and what a store keeps of it.
-//! - `log` writes what the service says about itself. `admin` serves the metrics, and says
-//!   whether the service is ready. Each room makes its own records and metrics; these two rooms
-//!   import nothing from the others.
-//! - `listener` bounds the connections of clients and closes the idle ones: what Dropshot's
-//!   listener lacks.
+//! - `log` writes what the service says about itself. `admin` serves the metrics, and says whether the
+//!   service is ready. These two import nothing from the others.
+//! - `listener` bounds the connections of clients and closes the idle ones.
 
 mod admin;
 pub mod command;

@@ -2,22 +2,17 @@
 //! listener of their own, and are never on that of the API.
 //!
 //! The listener has a thread of its own, so a scrape does not wait for requests, and requests do
-//! not wait while the samples of a busy second are sorted. Dropshot could serve it too, but its
-//! listener has no bound on connections and no time-out for them, and hyper alone needs few lines
-//! for both.
+//! not wait while the samples of a busy second are sorted. Dropshot's listener has no bound on
+//! connections and no time-out for them; hyper alone needs few lines for both.
 //!
-//! Everybody who can reach the address may ask. No answer says anything of a plant, and only the name
-//! of a token.
+//! Each room registers its own series once, as it starts, and keeps the handles. So a request looks
+//! up nothing and allocates nothing, and a series that has counted nothing yet is there as 0. Without
+//! [`Admin`] the handles do nothing and cost a branch each. This module knows only how names end: a
+//! histogram of seconds in `_seconds`, a histogram of sizes in `_size`.
 //!
-//! The metrics are in Prometheus' text format. This module does not know the series of the rooms. It
-//! knows only the ends of their names: that of a histogram of seconds ends in `_seconds`, that of a
-//! histogram of sizes in `_size`. Each room registers its own series once, as it starts, and keeps the
-//! handles. So a request looks up nothing and allocates nothing, and a series that has counted nothing
-//! yet is there as 0. Without [`Admin`] the handles do nothing and cost a branch each.
-//!
-//! Label values are words of this crate, or the names of tokens, which operators choose. A label
-//! must never hold what a client sent, and nothing may count plants or tokens by their content. The
-//! exporter keeps a series until the process ends, also that of a revoked token.
+//! Everybody who can reach the address may ask. So a label must never hold what a client sent, and
+//! nothing may count plants or tokens by their content. The values of labels are words of this crate,
+//! or the names of tokens. The exporter keeps a series until the process ends.
 
 use std::convert::Infallible;
 use std::io;
@@ -71,8 +66,8 @@ pub struct Admin {
     /// Where it listens, with the port that port 0 became.
     pub address: SocketAddr,
     metrics: PrometheusHandle,
-    /// Empty until the service has started.
-    readiness: OnceLock<Readiness>,
+    /// What `/ready` answers. Empty until the service has started.
+    pub readiness: OnceLock<Readiness>,
 }
 
 impl Admin {
@@ -88,11 +83,6 @@ impl Admin {
             .name("admin".into())
             .spawn(move || runtime.block_on(run(listener, answers)))?;
         Ok(admin)
-    }
-
-    /// From now on `/ready` answers what `readiness` returns.
-    pub fn is_ready_by(&self, readiness: Readiness) {
-        let _ = self.readiness.set(readiness);
     }
 
     fn answer<B>(&self, request: &Request<B>) -> Response<String> {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 
 use crate::command::common::{for_each_page, of_store, print};
-use crate::store::{self, Engine, Outcome, StoreUrl};
+use crate::store::{self, Outcome, StoreUrl};
 
 /// Copy every plant and every token to another store, also while a server runs on the first one
 ///
@@ -39,7 +39,11 @@ pub fn run(Args { from, to, store_ca }: &Args) -> Result<()> {
     }
     let (mut plants, mut tokens) = (0, 0);
     store::fill(to, ca, &mut |copy| {
-        (plants, tokens) = (0, copy_tokens(from, &*source, copy)?);
+        let (kept, there) = (source.tokens().map_err(of_store(from))?, copy.tokens()?);
+        for token in kept.iter().filter(|token| !there.contains(token)) {
+            copy.add_token(token).context("cannot add a token to the copy")?;
+        }
+        (plants, tokens) = (0, kept.len());
         for_each_page(from, &*source, |page| {
             // A database may take a minute for a page.
             let outcomes = copy.commit(page, Instant::now() + Duration::from_mins(1))?;
@@ -54,14 +58,4 @@ pub fn run(Args { from, to, store_ca }: &Args) -> Result<()> {
     })
     .map_err(of_store(to))?;
     print(&format!("{from} is copied to {to}; plants: {plants}, tokens: {tokens}\n"))
-}
-
-/// Copies the tokens that the copy does not have yet.
-fn copy_tokens(from: &StoreUrl, source: &dyn Engine, copy: &dyn Engine) -> Result<usize> {
-    let tokens = source.tokens().map_err(of_store(from))?;
-    let there = copy.tokens()?;
-    for token in tokens.iter().filter(|token| !there.contains(token)) {
-        copy.add_token(token).context("cannot add a token to the copy")?;
-    }
-    Ok(tokens.len())
 }

@@ -8,18 +8,8 @@ use anyhow::{Result, bail};
 use crate::command::common::{StoreArgs, for_each_page, print};
 use crate::store::Row;
 
-/// Write every plant as a JSON object on a line of its own, in the order of the ids
-///
-/// Every plant that is in the store when the command starts is written. Of those that are created
-/// meanwhile, some are.
-#[derive(clap::Args, Debug)]
-pub struct Args {
-    #[command(flatten)]
-    store: StoreArgs,
-}
-
 /// Writes the plants to standard output. A closed pipe, as in `export | head`, is not an error.
-pub fn run(Args { store }: &Args) -> Result<()> {
+pub fn run(store: &StoreArgs) -> Result<()> {
     let written = for_each_page(&store.url, &*store.open()?, |page| {
         let mut lines = String::new();
         for Row { id, plant } in page {

@@ -7,15 +7,17 @@ mod export;
 mod serve;
 mod token;
 
-use anyhow::{Error, Result};
+use anyhow::Result;
 use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
 use clap::error::ContextValue;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use plant_store_api::document::document_text;
 
-use crate::command::common::print;
+use crate::command::common::{StoreArgs, print};
 use crate::token::PREFIX;
+
+pub use crate::command::check::CannotCheck;
 
 /// Runs and looks after a plant store: POST /plants creates a plant, durably
 #[derive(Debug, Parser)]
@@ -30,7 +32,11 @@ enum Command {
     Serve(Box<serve::Args>),
     #[command(subcommand)]
     Token(token::Command),
-    Export(export::Args),
+    /// Write every plant as a JSON object on a line of its own, in the order of the ids
+    ///
+    /// Every plant that is in the store when the command starts is written. Of those that are
+    /// created meanwhile, some are.
+    Export(StoreArgs),
     Copy(copy::Args),
     Check(check::Args),
     /// Print the OpenAPI document of this release
@@ -41,11 +47,6 @@ enum Command {
     Completions {
         shell: Shell,
     },
-}
-
-/// The exit status of a command that has failed.
-pub fn exit_status(error: &Error) -> u8 {
-    if error.is::<check::CannotCheck>() { 2 } else { 1 }
 }
 
 impl Cli {
@@ -72,7 +73,7 @@ impl Cli {
         match self.command {
             Command::Serve(args) => serve::run(&args),
             Command::Token(command) => token::run(command),
-            Command::Export(args) => export::run(&args),
+            Command::Export(store) => export::run(&store),
             Command::Copy(args) => copy::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Openapi => print(&document_text()),

@@ -2,8 +2,7 @@
 //!
 //! hyper limits only the time of an HTTP/1.1 head. Without this module a connection would stay open
 //! for ever if its first byte never comes, if it is HTTP/2 and sends nothing, or if its TLS
-//! handshake stops half way. So about once a second this module looks at all sockets of the
-//! listener. Each request tells it that the connection is in use.
+//! handshake stops half way.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -12,15 +11,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use foldhash::{HashMap, HashSet};
-use metrics::{Gauge, describe_gauge, gauge};
+use metrics::{describe_gauge, gauge};
 use nix::sys::socket::{Shutdown, shutdown};
 use parking_lot::Mutex;
 use slog::{Logger, warn};
 use tokio::task::spawn_blocking;
+use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::listener::descriptors;
 use crate::listener::door::Door;
 
 /// How often the connections are looked at. If the time-out is short, more often.
@@ -46,22 +45,16 @@ pub struct Connections {
     unanswered: TaskTracker,
     /// Lets connections in, or keeps them out.
     pub door: Arc<Door>,
-    count: Gauge,
 }
 
 /// The connection of a client, and its requests.
+#[derive(Default)]
 struct Requests {
     unanswered: usize,
-    /// When the connection was first seen, or the last request came or was answered.
-    last: Instant,
+    /// When the connection was first seen without a request in flight, or the last one was answered.
+    idle_since: Option<Instant>,
     /// Whether a look has found the connection.
     is_seen: bool,
-}
-
-impl Default for Requests {
-    fn default() -> Self {
-        Self { unanswered: 0, last: Instant::now(), is_seen: false }
-    }
 }
 
 /// A request that is not answered yet.
@@ -75,8 +68,8 @@ impl Connections {
     /// No connections yet. Registers the metrics.
     pub fn register() -> Self {
         describe_gauge!(CONNECTIONS, "Open connections of clients, as of the last second.");
-        let (requests, unanswered) = (Mutex::default(), TaskTracker::new());
-        Self { requests, unanswered, door: Arc::default(), count: gauge!(CONNECTIONS) }
+        gauge!(CONNECTIONS).set(0);
+        Self { requests: Mutex::default(), unanswered: TaskTracker::new(), door: Arc::default() }
     }
 
     /// A request has come from that client. It is in flight until this is dropped.
@@ -119,27 +112,19 @@ impl Connections {
             }
             let pause = if are_taken { LOOK_FOR_A_PLACE.min(pause) } else { pause };
             // Many connections must not take a core only to be looked at.
-            self.door.wait(pause.max(10 * begin.elapsed())).await;
+            let pause = pause.max(10 * begin.elapsed());
+            let _ = timeout(pause, self.door.failed.notified()).await;
         }
     }
 
     /// Returns how many connections there are, and whether all places are taken.
     fn look(&self, idle_timeout: Duration) -> (usize, bool) {
-        let Some((listener, end)) = self.door.listener() else { return (0, false) };
-        let open: Vec<_> = descriptors::open(end).collect();
-        let used: Vec<_> = open.iter().map(|(number, _)| *number).collect();
-        let sockets =
-            open.into_iter().filter(|(_, own)| own.is_some_and(|own| is_of(listener, own)));
-        let sockets: Vec<_> = sockets.map(|(number, _)| number).collect();
-        // Two are the listener's, Dropshot's and the door's.
-        let count = sockets.len().saturating_sub(2);
-        self.count.set(u32::try_from(count).unwrap_or(u32::MAX));
-        let (are_taken, mut excess) = self.door.count(&used, count);
-
+        let Some(look) = self.door.look() else { return (0, false) };
+        gauge!(CONNECTIONS).set(u32::try_from(look.clients).unwrap_or(u32::MAX));
+        let mut excess = look.excess;
         let mut clients = HashSet::default();
-        for number in sockets {
-            let ends = descriptors::ends(number);
-            let Some((_, client)) = ends.filter(|(own, _)| is_of(listener, *own)) else { continue };
+        for socket in look.sockets {
+            let Some(client) = socket.peer else { continue };
             clients.insert(client);
             // No request can come while they are locked. Two connections from one port, to two
             // addresses of this machine, are idle together.
@@ -148,13 +133,12 @@ impl Connections {
             let is_excess = excess > 0 && !it.is_seen;
             excess -= usize::from(is_excess);
             it.is_seen = true;
-            let is_idle = it.unanswered == 0 && it.last.elapsed() >= idle_timeout;
-            // Owned first, so that it is the same socket that is asked and shut down. An error says
-            // that it is closed already.
+            let is_idle = it.unanswered == 0
+                && it.idle_since.get_or_insert_with(Instant::now).elapsed() >= idle_timeout;
             if (is_idle || is_excess)
-                && let Ok(socket) = descriptors::duplicate(number)
-                && descriptors::ends(socket.as_raw_fd()) == ends
+                && let Some(socket) = socket.duplicate()
             {
+                // An error says that it is closed already.
                 let _ = shutdown(socket.as_raw_fd(), Shutdown::Both);
                 if is_idle {
                     // The next connection from that port has a time of its own.
@@ -164,7 +148,7 @@ impl Connections {
         }
         // A request whose connection is gone ends itself.
         self.requests.lock().retain(|client, it| it.unanswered > 0 || clients.contains(client));
-        (count, are_taken)
+        (look.clients, look.are_taken)
     }
 }
 
@@ -172,16 +156,7 @@ impl Drop for InFlight {
     fn drop(&mut self) {
         if let Some(requests) = self.connections.requests.lock().get_mut(&self.client) {
             requests.unanswered -= 1;
-            requests.last = Instant::now();
+            requests.idle_since = Some(Instant::now());
         }
     }
-}
-
-/// Whether the socket with this local address is the listener, or a connection that the listener
-/// has accepted. If the listener has an IPv6 address, each connection has one, even if its client
-/// speaks IPv4.
-fn is_of(listener: SocketAddr, own: SocketAddr) -> bool {
-    own.port() == listener.port()
-        && own.is_ipv4() == listener.is_ipv4()
-        && (listener.ip().is_unspecified() || own.ip() == listener.ip())
 }

@@ -6,16 +6,14 @@ use std::net::{SocketAddr, TcpListener};
 use std::os::fd::RawFd;
 use std::panic::RefUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use parking_lot::Mutex;
-use slog::{Drain, Logger, Never, OwnedKVList, Record, SendSyncRefUnwindSafeDrain, o};
+use slog::{Drain, Logger, Never, Record, SendSyncRefUnwindSafeDrain, o};
 use socket2::{SockFilter, SockRef};
 use tokio::sync::Notify;
-use tokio::time::timeout;
 
-use crate::listener::descriptors;
+use crate::listener::descriptors::{self, Descriptor};
 
 /// How many descriptors are free for the service itself while the door is shut: enough for the
 /// connections of operators, and for a few files. A low hard limit is shared: clients get at least
@@ -44,7 +42,7 @@ pub type Records = Arc<dyn SendSyncRefUnwindSafeDrain<Ok = (), Err = Never>>;
 pub struct Door {
     state: Mutex<State>,
     /// Notified if accepting has failed.
-    failed: Notify,
+    pub failed: Notify,
 }
 
 #[derive(Default)]
@@ -56,11 +54,22 @@ struct State {
     is_shut: bool,
     /// How many connections of clients there may be.
     places: usize,
-    reserve: usize,
     soft: rlim_t,
     hard: rlim_t,
     /// Every descriptor is lower than this.
     end: RawFd,
+}
+
+/// What a look at the descriptors has found.
+pub struct Look {
+    /// The sockets of the clients' connections, and of the listener, which has no peer.
+    pub sockets: Vec<Descriptor>,
+    /// How many connections of clients there are.
+    pub clients: usize,
+    /// Whether all places are taken.
+    pub are_taken: bool,
+    /// How many connections are past the bound.
+    pub excess: usize,
 }
 
 impl Door {
@@ -72,8 +81,8 @@ impl Door {
     /// It allows none.
     pub fn limit(&self, asked: usize) -> io::Result<usize> {
         let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
-        let used: Vec<_> = descriptors::open(FIRST_END).map(|(number, _)| number).collect();
-        let own = used.len() + AT_START;
+        let open = descriptors::open(FIRST_END);
+        let own = open.len() + AT_START;
         let free = usize::try_from(hard).unwrap_or(usize::MAX).saturating_sub(own);
         let reserve = RESERVE.min(free / 2);
         let places = asked.min(free - reserve);
@@ -85,15 +94,28 @@ impl Door {
             )));
         }
         let mut state = self.state.lock();
-        *state = State { places, reserve, hard, end: FIRST_END, ..State::default() };
-        state.leave(places + FEW + AT_START, &used);
+        *state = State { places, hard, end: FIRST_END, ..State::default() };
+        state.leave(places + FEW + AT_START, &open);
         Ok(places)
     }
 
     /// A logger for Dropshot, which writes to that drain. If Dropshot reports that it cannot
-    /// accept, the logger shuts the door before it returns.
+    /// accept, the logger shuts the door before it returns: until then nothing is accepted.
     pub fn logger(self: &Arc<Self>, records: Records) -> Logger {
-        Logger::root(AcceptErrors { records, door: Arc::clone(self) }, o!())
+        let door = Arc::clone(self);
+        let is_news = move |record: &Record<'_>| {
+            if record.msg().as_str() != Some("accept error") {
+                return true;
+            }
+            let mut state = door.state.lock();
+            // Dropshot repeats EMFILE ten times a second, and the service says itself that all
+            // places are taken.
+            let is_full = state.listener.as_ref().is_some_and(|it| it.try_clone().is_err());
+            state.shut();
+            door.failed.notify_one();
+            !is_full
+        };
+        Logger::root(records.filter(is_news).ignore_res(), o!())
     }
 
     /// From now on the door opens and shuts this listener of the process. Whether it can shut is
@@ -105,10 +127,10 @@ impl Door {
     /// tickets of TLS, took that long.
     pub fn guard(&self, listener: SocketAddr) -> io::Result<()> {
         // Each connection has a higher number.
-        let mut open = descriptors::open(self.state.lock().end);
-        let listener = open.find(|(_, own)| *own == Some(listener));
-        let (number, _) = listener.ok_or(io::ErrorKind::NotFound)?;
-        let listener = TcpListener::from(descriptors::duplicate(number)?);
+        let open = descriptors::open(self.state.lock().end);
+        let found = open.iter().find(|it| it.own == Some(listener));
+        let second = found.and_then(Descriptor::duplicate).ok_or(io::ErrorKind::NotFound)?;
+        let listener = TcpListener::from(second);
         let socket = SockRef::from(&listener);
         socket.set_tcp_nodelay(true)?;
         let tried = socket.attach_filter(&[DROP]).and_then(|()| socket.detach_filter());
@@ -122,51 +144,37 @@ impl Door {
         self.state.lock().stuck.clone()
     }
 
-    /// Shuts the door. Returns whether no descriptor is free.
-    fn accept_failed(&self) -> bool {
-        let mut state = self.state.lock();
-        let is_full = state.listener.as_ref().is_some_and(|it| it.try_clone().is_err());
-        state.shut();
-        self.failed.notify_one();
-        is_full
-    }
-
     /// Closes the second descriptor of the listener. Otherwise the socket would go on listening
     /// after Dropshot has closed its own descriptor.
     pub fn release(&self) {
         self.state.lock().listener = None;
     }
 
-    /// The address of the listener, if there is one, and a number that is above all descriptors.
-    pub fn listener(&self) -> Option<(SocketAddr, RawFd)> {
-        let state = self.state.lock();
-        Some((state.listener.as_ref()?.local_addr().ok()?, state.end))
-    }
-
-    /// Opens or shuts the door. `used` are the descriptors in use, in ascending order; `clients` of
-    /// them are connections of clients. Returns whether all places are taken, and how many
-    /// connections are past the bound: operators or the service itself may close descriptors
-    /// between two looks, and clients take their numbers.
-    pub fn count(&self, used: &[RawFd], clients: usize) -> (bool, usize) {
-        let mut state = self.state.lock();
+    /// Looks at all descriptors, and opens or shuts the door. Returns nothing after
+    /// [`Self::release`].
+    pub fn look(&self) -> Option<Look> {
+        let state = &mut *self.state.lock();
+        let listener = state.listener.as_ref()?;
+        let address = listener.local_addr().ok()?;
+        let open = descriptors::open(state.end);
+        let is_client = |it: &Descriptor| it.own.is_some_and(|own| is_of(address, own));
+        // Two are the listener's, Dropshot's and the door's.
+        let clients = open.iter().filter(|it| is_client(it)).count().saturating_sub(2);
         let are_taken = clients >= state.places;
         if are_taken {
             state.shut();
-        } else {
-            state.open();
+        } else if state.is_shut {
+            state.is_shut = SockRef::from(listener).detach_filter().is_err();
         }
-        let reserve = if state.is_shut { state.reserve } else { 0 };
+        let reserve = if state.is_shut { RESERVE } else { 0 };
         let most = state.places + FEW;
         // A look needs some to duplicate one.
-        state.leave((most + reserve).saturating_sub(clients).max(3), used);
+        state.leave((most + reserve).saturating_sub(clients).max(3), &open);
         // A door that is stuck closes late what it could not keep out.
         let bound = if state.stuck.is_some() { state.places } else { most };
-        (are_taken, clients.saturating_sub(bound))
-    }
-
-    /// Waits until accepting fails, or for that time.
-    pub async fn wait(&self, time: Duration) {
-        let _ = timeout(time, self.failed.notified()).await;
+        let excess = clients.saturating_sub(bound);
+        let sockets = open.into_iter().filter(is_client).collect();
+        Some(Look { sockets, clients, are_taken, excess })
     }
 }
 
@@ -174,28 +182,20 @@ impl State {
     /// Lets no more connections in. Closes those that are in the listener's queue already, because
     /// they would take descriptors that are free for the service.
     fn shut(&mut self) {
-        let Some(listener) = self.listener.as_ref().filter(|_| self.stuck.is_none()) else {
-            return;
-        };
         // It takes only memory of the kernel. After an error accepting fails again.
-        if !self.is_shut && SockRef::from(listener).attach_filter(&[DROP]).is_ok() {
+        let attach = |it: &TcpListener| SockRef::from(it).attach_filter(&[DROP]).is_ok();
+        if !self.is_shut && self.listener.as_ref().is_some_and(attach) {
             self.is_shut = true;
-            self.set_soft(self.soft + self.reserve as rlim_t);
+            self.set_soft(self.soft + RESERVE as rlim_t);
         }
         while self.is_shut && self.listener.as_ref().is_some_and(|it| it.accept().is_ok()) {}
     }
 
-    fn open(&mut self) {
-        if let Some(listener) = self.listener.as_ref().filter(|_| self.is_shut) {
-            self.is_shut = SockRef::from(listener).detach_filter().is_err();
-        }
-    }
-
     /// Sets the soft limit so that `free` numbers below it are free.
-    fn leave(&mut self, free: usize, used: &[RawFd]) {
+    fn leave(&mut self, free: usize, open: &[Descriptor]) {
         let mut soft = free as rlim_t;
-        for &number in used {
-            soft += rlim_t::from(rlim_t::try_from(number).is_ok_and(|number| number < soft));
+        for it in open {
+            soft += rlim_t::from(rlim_t::try_from(it.number).is_ok_and(|number| number < soft));
         }
         self.set_soft(soft);
     }
@@ -208,26 +208,17 @@ impl State {
     }
 }
 
+/// Whether the socket with this local address is the listener, or a connection that the listener
+/// has accepted. If the listener has an IPv6 address, each connection has one, even if its client
+/// speaks IPv4.
+fn is_of(listener: SocketAddr, own: SocketAddr) -> bool {
+    own.port() == listener.port()
+        && own.is_ipv4() == listener.is_ipv4()
+        && (listener.ip().is_unspecified() || own.ip() == listener.ip())
+}
+
 /// After a panic inside its lock, the next look sets everything again.
 impl RefUnwindSafe for Door {}
-
-/// Passes Dropshot's records on, and shuts the door at the record of an accept that failed.
-struct AcceptErrors {
-    records: Records,
-    door: Arc<Door>,
-}
-
-impl Drain for AcceptErrors {
-    type Ok = ();
-    type Err = Never;
-
-    fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
-        // Nothing is accepted until this returns. Dropshot repeats EMFILE ten times a second, and the
-        // service says itself that all places are taken.
-        let is_known = record.msg().as_str() == Some("accept error") && self.door.accept_failed();
-        if is_known { Ok(()) } else { self.records.log(record, values) }
-    }
-}
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! A bearer token, its name, and what a store keeps of it.
 //!
 //! A token is text in two places only: where it is parsed, and where it is shown to its owner,
-//! once. Nothing here may print one, not even in `Debug` output.
+//! once. Nothing here may print one.
 
 mod bearer;
 mod name;

@@ -72,13 +72,12 @@ fn runtime(threads: Option<u16>) -> io::Result<Runtime> {
 async fn start_and_stop(args: &Args, log: &Log, admin: Option<Arc<Admin>>) -> Result<()> {
     let mut stop = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
     let mut hangup = signal(SignalKind::hangup())?;
-    let mut running = tokio::select! {
+    let running = tokio::select! {
         started = Running::start(args, log, admin) => started?,
         () = next(&mut stop) => {
             info!(log.logger, "stopped before the service had started");
             return Ok(());
         }
     };
-    let lost = running.until_it_ends(args, &mut stop, &mut hangup).await;
-    running.stop(lost, args.shutdown_timeout.into(), &mut stop).await
+    running.run(args, &mut stop, &mut hangup).await
 }

@@ -85,7 +85,7 @@ impl Running {
         if let Some(admin) = admin {
             let (connections, accepted) = (Arc::clone(&connections), accepted.clone());
             let plants = plants.clone();
-            admin.is_ready_by(Box::new(move || match connections.are_ending() {
+            let _ = admin.readiness.set(Box::new(move || match connections.are_ending() {
                 true => Err("the service stops"),
                 false => accepted.readiness().and_then(|()| plants.readiness()),
             }));
@@ -101,48 +101,36 @@ impl Running {
         Ok(Self { server, connections, store, plants, writer_end, tokens, validity, log })
     }
 
-    /// Waits until the service has to stop. Returns why, unless a signal says it.
-    pub async fn until_it_ends(
-        &mut self,
-        args: &Args,
-        stop: &mut Stop,
-        hangup: &mut Signal,
-    ) -> Option<Error> {
-        let watched = store::watch(Arc::clone(&self.store), &self.plants, self.log.clone());
-        let tls = args.tls.clone().zip(self.validity);
-        tokio::select! {
-            () = next(stop) => None,
-            end = &mut self.writer_end => match end {
-                Ok(Err(lost)) => Some(lost.into()),
-                _ => Some(anyhow!("the writer died")),
-            },
-            lost = watched => Some(lost.into()),
-            never = self.connections.watch(*args.idle_timeout, &self.log) => match never {},
-            never = tls::reload(&self.server, tls, hangup, &self.log) => match never {},
-        }
-    }
-
-    /// Stops: answers the requests in flight, for at most `limit`. A signal ends that early.
-    ///
-    /// # Errors
-    ///
-    /// `lost`, or what went wrong now.
-    pub async fn stop(self, lost: Option<Error>, limit: Duration, stop: &mut Stop) -> Result<()> {
+    /// Serves until a signal comes or the store is lost. Then answers the requests in flight, for at
+    /// most `--shutdown-timeout`; a signal ends that early.
+    pub async fn run(mut self, args: &Args, stop: &mut Stop, hangup: &mut Signal) -> Result<()> {
         let log = self.log.clone();
+        let watched = store::watch(Arc::clone(&self.store), &self.plants, log.clone());
+        let tls = args.tls.clone().zip(self.validity);
+        let ended = tokio::select! {
+            () = next(stop) => Ok(()),
+            end = &mut self.writer_end => match end {
+                Ok(Err(lost)) => Err(lost.into()),
+                _ => Err(anyhow!("the writer died")),
+            },
+            lost = watched => Err(lost.into()),
+            never = self.connections.watch(*args.idle_timeout, &log) => match never {},
+            never = tls::reload(&self.server, tls, hangup, &log) => match never {},
+        };
         info!(log, "stopping");
         let _ = sd_notify::notify(&[NotifyState::Stopping]);
         let closed = tokio::select! {
-            closed = timeout(limit, self.close(lost.is_none())) => closed,
+            closed = timeout(*args.shutdown_timeout, self.close(ended.is_ok())) => closed,
             () = next(stop) => bail!("stopped at once by a second signal"),
         };
         match closed {
             Ok(_) => info!(log, "stopped"),
             Err(_) => warn!(log, "stopped with requests unfinished"),
         }
-        lost.map_or(closed.unwrap_or(Ok(())), Err)
+        ended.and(closed.unwrap_or(Ok(())))
     }
 
-    /// Closes the connections, then the store if it is `sound`.
+    /// Closes the connections, then the store if it is sound.
     async fn close(self, is_sound: bool) -> Result<()> {
         let closing = tokio::spawn(self.server.close());
         self.connections.are_answered().await;
@@ -190,14 +178,11 @@ fn open_store(args: &Args, log: &Logger) -> Result<(Arc<dyn Engine>, bool), Stor
     let start = Start { create: !args.no_create, without_wal, without_fsync };
     let mut is_said = false;
     loop {
-        match store::serve(&args.store.url, args.store.ca.as_deref(), start) {
-            Err(StoreError::Unreachable { cause, .. }) => {
-                if !mem::replace(&mut is_said, true) {
-                    warn!(log, "waiting for the database: the service listens when it is there";
-                        "cause" => %cause);
-                }
-            }
-            opened => return opened,
+        let opened = store::serve(&args.store.url, args.store.ca.as_deref(), start);
+        let Err(StoreError::Unreachable { cause, .. }) = &opened else { return opened };
+        if !mem::replace(&mut is_said, true) {
+            warn!(log, "waiting for the database: the service listens when it is there";
+                "cause" => %cause);
         }
         thread::sleep(TRY_EVERY);
     }

@@ -84,12 +84,12 @@ impl TlsFiles {
 impl Validity {
     /// If rustls can use a certificate that cannot be read here, it counts as valid for ever.
     fn of(certificate: &CertificateDer<'_>) -> Self {
-        let validity = Certificate::from_der(certificate).map(|it| it.tbs_certificate.validity);
-        let (from, until) = validity
-            .map_or((DateTime::<Utc>::MIN_UTC, DateTime::<Utc>::MAX_UTC), |it| {
-                (it.not_before.to_system_time().into(), it.not_after.to_system_time().into())
-            });
-        Self { from, until }
+        let Ok(certificate) = Certificate::from_der(certificate) else {
+            return Self { from: DateTime::<Utc>::MIN_UTC, until: DateTime::<Utc>::MAX_UTC };
+        };
+        let it = certificate.tbs_certificate.validity;
+        let (from, until) = (it.not_before.to_system_time(), it.not_after.to_system_time());
+        Self { from: from.into(), until: until.into() }
     }
 
     /// Sets the metric of the certificate that connections are shown from now on.
