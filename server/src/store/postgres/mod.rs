@@ -103,7 +103,7 @@ impl Postgres {
             writer.purpose = Purpose::Write;
         }
         Ok(Self {
-            url: StoreUrl::Postgres(Box::new(url.clone())),
+            url: StoreUrl::Postgres(url.clone()),
             purpose,
             writer: Mutex::new(ReconnectingSession::new(writer).map_err(failed(OPEN))?),
             reader: Mutex::new(ReconnectingSession::new(reader).map_err(failed(OPEN))?),
