@@ -25,45 +25,28 @@ pub struct Writer {
     /// The WAL's length at the last checkpoint, in pages. While a reader keeps the WAL from starting
     /// over, the next checkpoint comes after [`CHECKPOINT_PAGES`] more.
     checkpointed: i64,
-    /// Whether an fsync has failed.
-    is_lost: bool,
 }
 
 impl Writer {
     pub fn new(connection: Connection, header: Header) -> Self {
-        Self { connection, header, checkpointed: 0, is_lost: false }
+        Self { connection, header, checkpointed: 0 }
     }
 
     /// Commits the rows, each unless its id is taken.
     pub fn put(&mut self, rows: &[Row]) -> Result<Vec<Outcome>, CommitError> {
-        self.commit(|transaction| {
+        Ok(transact(&mut self.connection, self.header, |transaction| {
             let mut insert = transaction.prepare_cached(
                 "INSERT INTO plants (id, plant) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING",
             )?;
             let mut kept = transaction.prepare_cached("SELECT plant FROM plants WHERE id = ?1")?;
             rows.iter().map(|row| put_one(&mut insert, &mut kept, row)).collect()
-        })
+        })?)
     }
 
     /// Says in the header whether a server has the store open.
     pub fn set_open(&mut self, is_open: bool) -> Result<(), CommitError> {
         let header = Header { is_open, ..self.header };
-        self.commit(|transaction| header.write(transaction))
-    }
-
-    /// Commits one transaction. After a failed fsync every further call fails: the next fsync could
-    /// succeed without writing the lost pages.
-    fn commit<T>(
-        &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, CommitError> {
-        if self.is_lost {
-            return Err(CommitError::SyncFailed("an earlier sync failed".into()));
-        }
-        let committed =
-            transact(&mut self.connection, self.header, work).map_err(CommitError::from);
-        self.is_lost = matches!(committed, Err(CommitError::SyncFailed(_)));
-        committed
+        Ok(transact(&mut self.connection, header, |transaction| header.write(transaction))?)
     }
 
     /// Copies the WAL into the file when it has grown.
