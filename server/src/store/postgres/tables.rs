@@ -131,7 +131,6 @@ pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, PostgresError
 
 /// Adds a token, unless its name is taken.
 pub async fn add_token(session: &Session, token: &StoredToken) -> Result<(), PostgresError> {
-    let insert = format!("INSERT INTO tokens ({COLUMNS}) VALUES ($1, $2, $3, $4, $5)");
     let expires_at = token.expires_at.map(|expiry| expiry.timestamp());
     let values: [(&(dyn ToSql + Sync), Type); 5] = [
         (&token.name.as_str(), Type::TEXT),
@@ -140,7 +139,7 @@ pub async fn add_token(session: &Session, token: &StoredToken) -> Result<(), Pos
         (&token.created_at.timestamp(), Type::INT8),
         (&expires_at, Type::INT8),
     ];
-    match session.client.execute_typed(&insert, &values).await {
+    match session.client.execute_typed(token_row::ADD, &values).await {
         Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
             Err(StoreError::TokenNameTaken(token.name.clone()).into())
         }
@@ -150,8 +149,7 @@ pub async fn add_token(session: &Session, token: &StoredToken) -> Result<(), Pos
 
 /// Removes the token of that name.
 pub async fn revoke_token(session: &Session, name: &TokenName) -> Result<(), PostgresError> {
-    let revoke = "DELETE FROM tokens WHERE name = $1";
-    match session.client.execute_typed(revoke, &[(&name.as_str(), Type::TEXT)]).await? {
+    match session.client.execute_typed(token_row::REVOKE, &[(&name.as_str(), Type::TEXT)]).await? {
         0 => Err(StoreError::NoSuchToken(name.clone()).into()),
         _ => Ok(()),
     }

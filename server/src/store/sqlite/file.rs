@@ -45,12 +45,14 @@ pub fn is_empty_wal(path: &Path) -> bool {
     !wal_of(path).metadata().is_ok_and(|wal| wal.len() > 0)
 }
 
-/// The files that lie beside the place of a store, of those that belong to one; none if there are
-/// none.
-pub fn left_beside(path: &Path) -> Option<String> {
+/// Fails if files of a store lie beside a place where there is none.
+fn nothing_left_beside(path: &Path) -> Result<(), StoreError> {
     let files = BESIDE.iter().map(|suffix| beside(path, suffix)).filter(|file| file.exists());
     let names: Vec<_> = files.map(|file| file.display().to_string()).collect();
-    (!names.is_empty()).then(|| names.join(", "))
+    match names.is_empty() {
+        true => Ok(()),
+        false => Err(StoreError::LeftBehind { url: url(path), files: names.join(", ") }),
+    }
 }
 
 /// The folder in which the path is.
@@ -98,10 +100,7 @@ fn missing(path: &Path) -> StoreError {
     if path.is_symlink() {
         return failed(OPEN)(format!("{} is a link to a file that is not there", path.display()));
     }
-    match left_beside(path) {
-        None => StoreError::Missing(url(path)),
-        Some(files) => StoreError::LeftBehind { url: url(path), files },
-    }
+    nothing_left_beside(path).err().unwrap_or_else(|| StoreError::Missing(url(path)))
 }
 
 /// The right to the path that the user of this process lacks.
@@ -200,13 +199,11 @@ pub fn create(path: &Path) -> Result<Option<File>, StoreError> {
 /// Makes an empty store beside its place.
 pub fn make(path: &Path) -> Result<NamedTempFile, StoreError> {
     // A server that starts at the same time may have made the store, and then its WAL.
-    let left = left_beside(path);
+    let left = nothing_left_beside(path);
     if path.symlink_metadata().is_ok() {
         return Err(StoreError::Exists(url(path)));
     }
-    if let Some(files) = left {
-        return Err(StoreError::LeftBehind { url: url(path), files });
-    }
+    left?;
     make_in(folder_of(path)).map_err(failed(CREATE))
 }
 
@@ -225,12 +222,10 @@ fn make_in(folder: &Path) -> Result<NamedTempFile, Cause> {
         let owner = fs::metadata(folder)?;
         let _ = fchown(file.as_file(), Some(owner.uid()), Some(owner.gid()));
     }
-    let mut connection = Connection::open(file.path())?;
+    let connection = Connection::open(file.path())?;
     connection.pragma_update(None, "synchronous", "off")?;
-    let transaction = connection.transaction()?;
-    transaction.execute_batch(TABLES)?;
-    Header::random().write(&transaction)?;
-    transaction.commit()?;
+    connection.execute_batch(TABLES)?;
+    Header::random().write(&connection)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.close().map_err(|(_, error)| error)?;
     Ok(file)

@@ -40,8 +40,9 @@ use std::time::Instant;
 
 use anyhow::Context;
 use parking_lot::Mutex;
-use rusqlite::{Connection, ErrorCode, Transaction};
+use rusqlite::{Connection, ErrorCode, Params};
 
+use crate::store::LAYOUT;
 use crate::store::engine::{Engine, Outcome, Row, Sizes, Start};
 use crate::store::error::{CommitError, Reason, StoreError};
 use crate::store::sqlite::connection::{Checkpoint, FULL, WAL_BOUND, connect, copy_wal_at_close};
@@ -49,8 +50,9 @@ use crate::store::sqlite::error::{failed, reason, url};
 use crate::store::sqlite::file::{
     CREATE, OPEN, Place, create, is_empty_wal, lock, make, publish, sync_folder_of, wal_of,
 };
-use crate::store::sqlite::header::{Header, LAYOUT};
+use crate::store::sqlite::header::Header;
 use crate::store::sqlite::writer::{Writer, shorten, transact};
+use crate::store::token_row;
 use crate::token::{StoredToken, TokenName};
 
 /// What a process does with a store.
@@ -157,15 +159,12 @@ impl Sqlite {
         sync_folder_of(&wal_of(self.place.path())).map_err(failed(COPY))
     }
 
-    /// Changes the tokens in one transaction.
-    fn change_tokens<T>(
-        &self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<T> {
+    /// Changes the tokens in one transaction. Returns how many.
+    fn change_tokens(&self, statement: &str, values: impl Params) -> rusqlite::Result<usize> {
         let mut reader = self.reader.lock();
         // As in step 3, after a crash. Beside a server this does not matter.
         Checkpoint::Restart.run_at_once(&mut reader)?;
-        transact(&mut reader, self.header, work)
+        transact(&mut reader, self.header, |transaction| transaction.execute(statement, values))
     }
 }
 
@@ -204,18 +203,23 @@ impl Engine for Sqlite {
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
-        let added = self.change_tokens(|transaction| tables::add_token(transaction, token));
-        added.map_err(|error| match error.sqlite_error_code() {
-            Some(ErrorCode::ConstraintViolation) => StoreError::TokenNameTaken(token.name.clone()),
-            _ => failed("store the token")(error),
-        })
+        let StoredToken { name, digest, first_characters, created_at, expires_at } = token;
+        let (created_at, expires_at) =
+            (created_at.timestamp(), expires_at.map(|it| it.timestamp()));
+        let row = (name.as_str(), digest.0, first_characters, created_at, expires_at);
+        match self.change_tokens(token_row::ADD, row) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                Err(StoreError::TokenNameTaken(name.clone()))
+            }
+            added => added.map(drop).map_err(failed("store the token")),
+        }
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
-        let revoked = self.change_tokens(|transaction| tables::revoke_token(transaction, name));
+        let revoked = self.change_tokens(token_row::REVOKE, [name.as_str()]);
         match revoked.map_err(failed("revoke the token"))? {
-            true => Ok(()),
-            false => Err(StoreError::NoSuchToken(name.clone())),
+            0 => Err(StoreError::NoSuchToken(name.clone())),
+            _ => Ok(()),
         }
     }
 
