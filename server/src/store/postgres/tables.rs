@@ -18,7 +18,7 @@ use crate::store::engine::{Outcome, PAGE_BYTES, PAGE_ROWS, Row, is_same_plant};
 use crate::store::error::StoreError;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::session::{LARGEST, Session};
-use crate::store::token_row::{self, COLUMNS};
+use crate::store::token_row;
 use crate::token::{StoredToken, TokenName};
 
 /// Takes the locks and the rights that a create takes, and commits what changes nothing. The message
@@ -117,9 +117,8 @@ pub async fn page(session: &Session, after: Option<i64>) -> Result<Vec<Row>, Pos
 /// Every token, in the order of the names. The order is made here: that of the database depends on
 /// its locale.
 pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, PostgresError> {
-    let query = format!("SELECT {COLUMNS} FROM tokens");
     let mut tokens = Vec::new();
-    for row in session.client.query_typed(&query, &[]).await? {
+    for row in session.client.query_typed(token_row::READ, &[]).await? {
         let (name, digest) = (row.try_get(0)?, row.try_get(1)?);
         let token =
             token_row::token(name, digest, row.try_get(2)?, row.try_get(3)?, row.try_get(4)?);

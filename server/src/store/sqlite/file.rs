@@ -10,7 +10,6 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf, absolute};
 
-use nix::errno::Errno;
 use nix::sys::statvfs::statvfs;
 use nix::unistd::{AccessFlags, User, access, geteuid};
 use rusqlite::Connection;
@@ -83,15 +82,8 @@ pub fn open(path: &Path) -> Result<File, StoreError> {
     }
     // SQLite's readers too write the WAL's index.
     for (right, path) in [("read and write", path), ("write to the folder", folder_of(path))] {
-        match access(path, AccessFlags::R_OK | AccessFlags::W_OK) {
-            Ok(()) => {}
-            Err(Errno::EROFS) => {
-                let path = absolute(path).unwrap_or_else(|_| path.to_owned());
-                let said = format!("{} is on a file system that is read-only", path.display());
-                return Err(failed(OPEN)(io::Error::new(ErrorKind::ReadOnlyFilesystem, said)));
-            }
-            Err(_) => return Err(failed(OPEN)(denied(right, path))),
-        }
+        let allowed = access(path, AccessFlags::R_OK | AccessFlags::W_OK);
+        allowed.map_err(|errno| failed(OPEN)(denied(right, path, &errno.into())))?;
     }
     File::open(path).map_err(failed(OPEN))
 }
@@ -103,12 +95,12 @@ fn missing(path: &Path) -> StoreError {
     nothing_left_beside(path).err().unwrap_or_else(|| StoreError::Missing(url(path)))
 }
 
-/// The right to the path that the user of this process lacks.
-pub fn denied(right: &str, path: &Path) -> io::Error {
+/// What the user of this process cannot do with the path, and why.
+fn denied(right: &str, path: &Path, why: &io::Error) -> io::Error {
     let (id, path) = (geteuid(), absolute(path).unwrap_or_else(|_| path.to_owned()));
     let name = User::from_uid(id).ok().flatten().map_or(id.to_string(), |user| user.name);
-    let said = format!("permission to {right} {} is denied to the user {name}", path.display());
-    io::Error::new(ErrorKind::PermissionDenied, said)
+    let said = format!("the user {name} cannot {right} {}: {why}", path.display());
+    io::Error::new(why.kind(), said)
 }
 
 /// Takes the server's lock.
@@ -212,10 +204,7 @@ fn make_in(folder: &Path) -> Result<NamedTempFile, Cause> {
         return Err(format!("there is no folder {}", folder.display()).into());
     }
     let file = tempfile::Builder::new().prefix(PREFIX).tempfile_in(folder);
-    let file = file.map_err(|error| match error.kind() {
-        ErrorKind::PermissionDenied => denied("write to the folder", folder),
-        _ => error,
-    })?;
+    let file = file.map_err(|error| denied("write to the folder", folder, &error))?;
     if geteuid().is_root() {
         // The service that uses the folder must be able to use a store that root restores in it.
         // In a container root may not be allowed to; then the file stays root's.

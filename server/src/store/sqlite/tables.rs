@@ -6,7 +6,7 @@ use rusqlite::types::Type;
 use crate::store::LAYOUT;
 use crate::store::engine::{PAGE_BYTES, PAGE_ROWS, Row};
 use crate::store::error::Cause;
-use crate::store::token_row::{self, COLUMNS};
+use crate::store::token_row::{self, READ};
 use crate::token::StoredToken;
 
 /// `id` is the rowid, so plants lie in the order of their ids; `plant` is the JSON text of the 200.
@@ -52,7 +52,7 @@ fn unfit(cause: impl Into<Cause>) -> rusqlite::Error {
 /// Every token, in the order of their names.
 pub fn tokens(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
     connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM tokens ORDER BY name"))?
+        .prepare_cached(&format!("{READ} ORDER BY name"))?
         .query_map([], |row| {
             let (name, digest): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
             token_row::token(&name, &digest, row.get(2)?, row.get(3)?, row.get(4)?).map_err(unfit)

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{CachedStatement, Connection, ErrorCode, Transaction};
+use rusqlite::{Connection, ErrorCode, Transaction};
 
 use crate::store::engine::{Outcome, Row, is_same_plant};
 use crate::store::error::CommitError;
@@ -39,7 +39,17 @@ impl Writer {
                 "INSERT INTO plants (id, plant) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING",
             )?;
             let mut kept = transaction.prepare_cached("SELECT plant FROM plants WHERE id = ?1")?;
-            rows.iter().map(|row| put_one(&mut insert, &mut kept, row)).collect()
+            let outcomes = rows.iter().map(|row| {
+                if insert.execute((row.id, &row.plant))? == 1 {
+                    return Ok(Outcome::Created);
+                }
+                let is_same = kept.query_row([row.id], |kept| {
+                    // A text that is not UTF-8 was written by somebody else: it is another plant.
+                    Ok(kept.get_ref(0)?.as_str().is_ok_and(|kept| is_same_plant(kept, &row.plant)))
+                })?;
+                Ok(if is_same { Outcome::Repeated } else { Outcome::Conflict })
+            });
+            outcomes.collect()
         })?)
     }
 
@@ -81,21 +91,6 @@ pub fn transact<T>(
     let done = work(&transaction)?;
     transaction.commit()?;
     Ok(done)
-}
-
-fn put_one(
-    insert: &mut CachedStatement<'_>,
-    kept: &mut CachedStatement<'_>,
-    row: &Row,
-) -> rusqlite::Result<Outcome> {
-    if insert.execute((row.id, &row.plant))? == 1 {
-        return Ok(Outcome::Created);
-    }
-    let is_same = kept.query_row([row.id], |kept| {
-        // A text that is not UTF-8 was written by somebody else: it is another plant.
-        Ok(kept.get_ref(0)?.as_str().is_ok_and(|kept| is_same_plant(kept, &row.plant)))
-    })?;
-    Ok(if is_same { Outcome::Repeated } else { Outcome::Conflict })
 }
 
 /// Cuts the file of a WAL that is longer than it should be, beside a running writer.
