@@ -34,8 +34,8 @@ use crate::store::url::{PostgresUrl, is_local};
 /// accept and stay silent.
 const HOST_LIMIT: Duration = Duration::from_secs(2);
 
-/// What a session is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a session is for: the later one asks more of its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
     /// On any host, also a standby.
     Read,

@@ -99,9 +99,7 @@ impl Postgres {
         let reader = Connector::new(url, ca, purpose)
             .map_err(failed("read the certificates of --store-ca"))?;
         let mut writer = reader.clone();
-        if purpose == Purpose::Read {
-            writer.purpose = Purpose::Write;
-        }
+        writer.purpose = purpose.max(Purpose::Write);
         Ok(Self {
             url: StoreUrl::Postgres(url.clone()),
             purpose,

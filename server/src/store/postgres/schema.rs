@@ -6,15 +6,13 @@
 use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
+use crate::store::LAYOUT;
 use crate::store::engine::Sizes;
 use crate::store::error::StoreError;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::session::Session;
 use crate::store::token_row::READ;
 use crate::store::url::StoreUrl;
-
-/// The layout of the tables. Another one has another number.
-const VERSION: i64 = crate::store::LAYOUT as i64;
 
 /// `plant_store_schema` tells a plant store from any other database. `plant` is the JSON text of the
 /// answer. `digest` is the SHA-256 of a token; times are Unix seconds.
@@ -54,7 +52,7 @@ pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, Postgre
     let version = session.row("SELECT max(version) FROM plant_store_schema").await?;
     match version.try_get::<_, Option<i64>>(0)? {
         None => Ok(false),
-        Some(VERSION) => Ok(true),
+        Some(version) if version == i64::from(LAYOUT) => Ok(true),
         Some(other) => {
             let (url, found) = (url.clone(), format!("version {other}"));
             Err(StoreError::OtherLayout { url, found }.into())
@@ -76,7 +74,7 @@ pub async fn create(session: &Session) -> Result<bool, PostgresError> {
         }
     }
     let made = format!(
-        "INSERT INTO plant_store_schema (version) VALUES ({VERSION}) \
+        "INSERT INTO plant_store_schema (version) VALUES ({LAYOUT}) \
          ON CONFLICT (version) DO NOTHING"
     );
     Ok(session.client.execute_typed(&made, &[]).await? == 1)

@@ -179,15 +179,6 @@ pub fn unfinished(path: &Path) -> Vec<PathBuf> {
     files.filter(is_one).collect()
 }
 
-/// Makes an empty store, unless something is in the place. Returns its file with the server's lock:
-/// the server that has made a store is the one that serves it.
-pub fn create(path: &Path) -> Result<Option<File>, StoreError> {
-    match make(path).and_then(|file| publish(file, path)) {
-        Err(StoreError::Exists(_)) => Ok(None),
-        made => made.map(Some),
-    }
-}
-
 /// Makes an empty store beside its place.
 pub fn make(path: &Path) -> Result<NamedTempFile, StoreError> {
     // A server that starts at the same time may have made the store, and then its WAL.

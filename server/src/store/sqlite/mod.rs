@@ -45,26 +45,15 @@ use rusqlite::{Connection, ErrorCode, Params};
 use crate::store::LAYOUT;
 use crate::store::engine::{Engine, Outcome, Row, Sizes, Start};
 use crate::store::error::{CommitError, Reason, StoreError};
-use crate::store::sqlite::connection::{Checkpoint, FULL, WAL_BOUND, connect, copy_wal_at_close};
+use crate::store::sqlite::connection::{Checkpoint, WAL_BOUND, connect, copy_wal_at_close};
 use crate::store::sqlite::error::{failed, reason, url};
 use crate::store::sqlite::file::{
-    CREATE, OPEN, Place, create, is_empty_wal, lock, make, publish, sync_folder_of, wal_of,
+    CREATE, OPEN, Place, is_empty_wal, lock, make, publish, sync_folder_of, wal_of,
 };
 use crate::store::sqlite::header::Header;
 use crate::store::sqlite::writer::{Writer, shorten, transact};
 use crate::store::token_row;
 use crate::token::{StoredToken, TokenName};
-
-/// What a process does with a store.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    /// It serves the store, and has its lock.
-    Server { without_wal: bool },
-    /// It fills a new store.
-    New,
-    /// It reads the store or changes its tokens, perhaps beside a server.
-    Command,
-}
 
 /// A plant store in a file, with its WAL and the WAL's index beside it (`-wal`, `-shm`).
 pub struct Sqlite {
@@ -74,26 +63,29 @@ pub struct Sqlite {
     place: Place,
     /// What the file said when it was opened.
     header: Header,
-    role: Role,
+    /// Whether this process serves the store or fills a new one. If not, it reads the store or changes
+    /// its tokens, perhaps beside a server.
+    is_owner: bool,
     /// Holds the server's lock (flock(2)). Dropped after the connections.
     _file: File,
 }
 
 /// See [`crate::store::serve`].
 pub fn serve(path: &Path, start: Start) -> Result<(Sqlite, bool), StoreError> {
-    let new = if start.create { create(path)? } else { None };
-    let is_new = new.is_some();
-    let file = new.map_or_else(|| file::open(path), Ok)?;
-    // Of a new file this process has it already.
+    // The server that has made a store is the one that serves it: it has the lock already.
+    let (file, is_new) = match start.create.then(|| publish(make(path)?, path)) {
+        None | Some(Err(StoreError::Exists(_))) => (file::open(path)?, false),
+        Some(made) => (made?, true),
+    };
     lock(&file, path)?;
-    let store = Sqlite::over(path, file, Role::Server { without_wal: start.without_wal })?;
+    let store = Sqlite::over(path, file, Some(start))?;
     store.begin()?;
     Ok((store, is_new))
 }
 
 /// See [`crate::store::open`].
 pub fn open(path: &Path) -> Result<Sqlite, StoreError> {
-    Sqlite::over(path, file::open(path)?, Role::Command)
+    Sqlite::over(path, file::open(path)?, None)
 }
 
 /// See [`crate::store::fill`].
@@ -102,7 +94,9 @@ pub fn fill(
     fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let new = make(path)?;
-    let store = Sqlite::over(new.path(), file::open(new.path())?, Role::New)?;
+    let store = Sqlite::over(new.path(), file::open(new.path())?, Some(Start::default()))?;
+    // Nobody needs a new store before it is published, which syncs the file.
+    store.writer.lock().connection.pragma_update(None, "synchronous", "off")?;
     fill(&store)?;
     store.close().context(CREATE)?;
     drop(store);
@@ -112,8 +106,8 @@ pub fn fill(
 }
 
 impl Sqlite {
-    /// Opens the store in that file.
-    fn over(path: &Path, file: File, role: Role) -> Result<Self, StoreError> {
+    /// Opens the store in that file: for a server, or for a command if there is no `start`.
+    fn over(path: &Path, file: File, start: Option<Start>) -> Result<Self, StoreError> {
         let in_file = || match Header::of_file(&file).map_err(failed(OPEN))? {
             None => Err(StoreError::NotAPlantStore(url(path))),
             Some(header) if header.layout == LAYOUT => Ok(header),
@@ -124,23 +118,21 @@ impl Sqlite {
         let header = in_file()?;
         let wal = wal_of(path).display().to_string();
         // Asked twice, because a server may stop meanwhile, which removes the WAL.
-        if role != (Role::Server { without_wal: true })
+        if !start.is_some_and(|it| it.without_wal)
             && header.is_open
             && is_empty_wal(path)
             && in_file()?.is_open
         {
             return Err(StoreError::WalLost { url: url(path), wal });
         }
-        // Nobody needs a new store before it is published, which syncs the file.
-        let synchronous = if role == Role::New { "off" } else { FULL };
-        let writer = connect(path, synchronous).map_err(failed(OPEN))?;
+        let writer = connect(path).map_err(failed(OPEN))?;
         if Header::of(&writer).map_err(failed(OPEN))?.is_none_or(|it| it.id != header.id) {
             return Err(StoreError::ForeignFile { url: url(path), file: wal });
         }
-        let reader = connect(path, synchronous).map_err(failed(OPEN))?;
+        let reader = connect(path).map_err(failed(OPEN))?;
         let place = Place::of(path, &file).map_err(failed(OPEN))?;
         let (writer, reader) = (Writer::new(writer, header).into(), reader.into());
-        Ok(Self { writer, reader, place, header, role, _file: file })
+        Ok(Self { writer, reader, place, header, is_owner: start.is_some(), _file: file })
     }
 
     /// Steps 2 and 3 of a server.
@@ -229,7 +221,7 @@ impl Engine for Sqlite {
 
     fn sizes(&self) -> Result<Sizes, CommitError> {
         let sizes = self.place.sizes()?;
-        if self.role == Role::Command || sizes.wal <= Some(WAL_BOUND.into()) {
+        if !self.is_owner || sizes.wal <= Some(WAL_BOUND.into()) {
             return Ok(sizes);
         }
         shorten(self.place.path(), self.header)?;
@@ -238,7 +230,7 @@ impl Engine for Sqlite {
 
     /// Steps 4 and 5 of a server.
     fn close(&self) -> Result<(), CommitError> {
-        if self.role == Role::Command {
+        if !self.is_owner {
             return Ok(());
         }
         self.place.sizes()?;

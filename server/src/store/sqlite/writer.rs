@@ -7,7 +7,7 @@ use rusqlite::{Connection, ErrorCode, Transaction};
 
 use crate::store::engine::{Outcome, Row, is_same_plant};
 use crate::store::error::CommitError;
-use crate::store::sqlite::connection::{Checkpoint, FULL, connect};
+use crate::store::sqlite::connection::{Checkpoint, connect};
 use crate::store::sqlite::header::Header;
 
 /// Pages of the WAL after which it is copied into the store's file: SQLite's own default, 4 MiB
@@ -97,7 +97,7 @@ pub fn transact<T>(
 ///
 /// It copies what no reader holds back any more. If much was committed meanwhile, the next call goes on.
 pub fn shorten(store: &Path, header: Header) -> Result<(), CommitError> {
-    let mut connection = connect(store, FULL).map_err(CommitError::Unavailable)?;
+    let mut connection = connect(store).map_err(CommitError::Unavailable)?;
     connection.busy_timeout(Duration::ZERO)?;
     let copied = Checkpoint::Passive.run(&connection)?;
     if copied.pages - copied.copied > TOO_MANY_PAGES
