@@ -4,7 +4,6 @@
 //! Nothing here may be called on a thread of another runtime: it would panic.
 
 use std::env;
-use std::io;
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
@@ -139,7 +138,7 @@ pub struct ReconnectingSession {
 
 impl ReconnectingSession {
     /// Connects at the first call.
-    pub fn new(connector: Connector) -> io::Result<Self> {
+    pub fn new(connector: Connector) -> Result<Self, Cause> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         Ok(Self { connector, session: None, runtime: Some(runtime) })
     }
