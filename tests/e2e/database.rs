@@ -77,20 +77,6 @@ pub fn no_plants_table() -> &'static str {
     }
 }
 
-/// Fails if the engine finds the store damaged.
-pub fn assert_sound(server: &Server) {
-    match Engine::of_this_run() {
-        Engine::Sqlite => {
-            let check = "PRAGMA integrity_check";
-            let found: String = open(server)
-                .query_row(check, [], |row| row.get(0))
-                .expect("the store can be checked");
-            assert_eq!(found, "ok");
-        }
-        Engine::Postgres => drop(server.command(&["check"])),
-    }
-}
-
 /// Everything that the store keeps of its tokens.
 pub fn tokens(server: &Server) -> Vec<u8> {
     match Engine::of_this_run() {

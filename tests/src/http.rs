@@ -81,11 +81,16 @@ pub struct Connection {
 impl Connection {
     /// Connects to a server.
     pub fn open(address: SocketAddr) -> Self {
-        let stream = TcpStream::connect(address).expect("the server listens");
+        Self::try_open(address).expect("the server listens")
+    }
+
+    /// Connects to a server, unless it has ended.
+    pub fn try_open(address: SocketAddr) -> Option<Self> {
+        let stream = TcpStream::connect(address).ok()?;
         stream.set_read_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
         stream.set_write_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
         stream.set_nodelay(true).expect("the socket takes options");
-        Self { stream, received: Vec::new() }
+        Some(Self { stream, received: Vec::new() })
     }
 
     /// A second handle of the connection, for a thread that sends while another receives.

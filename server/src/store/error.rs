@@ -8,11 +8,6 @@ use crate::token::TokenName;
 /// An error of any engine, for people and logs.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Turns a cause into a [`StoreError::Failed`] that says what was tried.
-pub fn failed<E: Into<Cause>>(doing: &'static str) -> impl Fn(E) -> StoreError {
-    move |cause| StoreError::Failed { doing, cause: cause.into(), reason: Reason::Other }
-}
-
 /// Why a store cannot be used, for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]

@@ -4,8 +4,15 @@ use chrono::{DateTime, Utc};
 
 use crate::token::{StoredToken, TokenDigest};
 
-/// The columns, as a statement names them. Times are Unix seconds.
-pub const COLUMNS: &str = "name, digest, first_characters, created_at, expires_at";
+/// Reads every token. Times are Unix seconds.
+pub const READ: &str = "SELECT name, digest, first_characters, created_at, expires_at FROM tokens";
+
+/// Adds a token. Fails with a violated constraint if there is one of that name.
+pub const ADD: &str = "INSERT INTO tokens (name, digest, first_characters, created_at, expires_at) \
+    VALUES ($1, $2, $3, $4, $5)";
+
+/// Removes the token of that name.
+pub const REVOKE: &str = "DELETE FROM tokens WHERE name = $1";
 
 /// The token of a row.
 ///

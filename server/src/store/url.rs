@@ -17,7 +17,7 @@ pub enum StoreUrl {
     /// directory unless it begins with `/`, and does not begin with exactly two of them.
     Sqlite(PathBuf),
     /// `postgres://…` or `postgresql://…`: a database.
-    Postgres(Box<PostgresUrl>),
+    Postgres(PostgresUrl),
 }
 
 /// The text does not name a durable store.
@@ -56,8 +56,7 @@ impl FromStr for StoreUrl {
                     .ok_or(InvalidStoreUrl::NotAFile)
             }
             Some(("postgres" | "postgresql", place)) if place.starts_with("//") => {
-                let url = PostgresUrl::parse(text).ok_or(InvalidStoreUrl::NotADatabase)?;
-                Ok(Self::Postgres(Box::new(url)))
+                PostgresUrl::parse(text).map(Self::Postgres).ok_or(InvalidStoreUrl::NotADatabase)
             }
             _ => Err(InvalidStoreUrl::UnknownEngine),
         }
@@ -79,7 +78,7 @@ impl fmt::Display for StoreUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Sqlite(path) => write!(f, "sqlite:{}", path.display()),
-            Self::Postgres(url) => url.fmt(f),
+            Self::Postgres(url) => f.write_str(&url.shown),
         }
     }
 }
@@ -119,12 +118,6 @@ impl PostgresUrl {
         let name = name.map(|name| format!("{name}@")).unwrap_or_default();
         let shown = format!("postgres://{name}{hosts}/{database}");
         Some(Self { shown, hosts: hosts.split(',').map(config).collect::<Option<_>>()? })
-    }
-}
-
-impl fmt::Display for PostgresUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.shown)
     }
 }
 

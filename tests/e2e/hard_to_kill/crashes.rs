@@ -6,49 +6,48 @@ use std::fs;
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, amount};
 
-use super::load::Load;
+use super::load::{Answer, Load, Sent, count};
 use crate::database::WAL;
 
 /// A server is stopped after a random number of answers, at most this many.
 const MAX_ANSWERS: usize = 200;
 
+/// Ends the server by that signal after a random number of answers.
+fn end_under_load(load: &Load, server: &Server, signal: Signal) -> Sent {
+    let sent = load.run_to_end(server, |progress| {
+        progress.wait_for(rand::random_range(0..=MAX_ANSWERS), Answer::Created);
+        server.signal(signal);
+    });
+    assert_eq!(
+        [Answer::Failed, Answer::Refused].map(|kind| count(&sent, kind)),
+        [0, 0],
+        "the store had no fault"
+    );
+    sent
+}
+
 #[test]
 fn sigkill_loses_no_acknowledged_plant_and_invents_none() {
-    let kills = amount(5, 500);
     let (mut load, mut server) = (Load::default(), Server::start());
-    let mut answered = 0;
-    for _ in 0..kills {
-        let sent = load.run(&server, |progress| {
-            progress.wait_for_answers(&server, rand::random_range(0..=MAX_ANSWERS));
-            server.signal(Signal::SIGKILL);
-        });
-        assert!(sent.failed.is_empty() && sent.refused.is_empty(), "the store had no fault");
+    for _ in 0..amount(5, 500) {
+        let sent = end_under_load(&load, &server, Signal::SIGKILL);
         server = server.stopped_by(Signal::SIGKILL).start();
         load.check(&server, &sent);
-        load.send_again(&server, &sent);
-        answered += sent.answered.len();
     }
-    println!("{kills} kills: {answered} plants answered, {} kept", load.kept());
 }
 
 #[test]
 fn sigterm_leaves_no_stored_plant_unanswered() {
-    let stops = amount(3, 100);
     let (mut load, mut server) = (Load::default(), Server::start());
-    for _ in 0..stops {
-        let mut sent = load.run(&server, |progress| {
-            progress.wait_for_answers(&server, rand::random_range(0..=MAX_ANSWERS));
-            server.signal(Signal::SIGTERM);
-        });
-        assert!(sent.failed.is_empty() && sent.refused.is_empty(), "the store had no fault");
+    for _ in 0..amount(3, 100) {
+        let mut sent = end_under_load(&load, &server, Signal::SIGTERM);
         let (status, stopped) = server.ended();
         assert_eq!(status.code(), Some(0));
         let wal = stopped.folder().join(WAL);
         assert!(!fs::exists(wal).expect("the folder can be read"), "the store is closed");
         server = stopped.start();
         // A plant that was not answered must not be stored.
-        sent.unanswered.clear();
+        sent.retain(|(_, answer, _)| *answer != Answer::Lost);
         load.check(&server, &sent);
     }
-    println!("{stops} stops: {} plants answered and kept", load.kept());
 }

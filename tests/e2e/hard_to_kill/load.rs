@@ -1,62 +1,70 @@
-//! Clients that send plants until the server ends, and the check of the store after that.
+//! Clients that create plants while something fails, and the check of the store after it.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use nix::sys::signal::Signal;
 use plant_store_client::types::NewPlant;
-use plant_store_tests::{Connection, Server};
+use plant_store_tests::{Connection, Server, wait_until};
 
-use crate::database;
+/// How many creates wait for an answer at most.
+const CLIENTS: usize = 12;
 
-const CLIENTS: usize = 4;
-/// How many creates a client sends before it reads their answers: some are always in a commit.
-const PIPELINED: i64 = 8;
+/// How much later than its deadline an answer may come, because the machine has other work too.
+pub const SLACK: Duration = Duration::from_secs(2);
 
-/// The ids of the plants that were sent to one server process, by how it answered.
-#[derive(Default)]
-pub struct Sent {
-    /// 200: the plant is in the store.
-    pub answered: BTreeSet<i64>,
+/// What a client got for a plant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// 200.
+    Created,
+    /// Error 409.
+    Conflict,
     /// Error 500: the plant may be in the store or not.
-    pub failed: BTreeSet<i64>,
+    Failed,
     /// Error 503: the plant may be in the store or not.
-    pub refused: BTreeSet<i64>,
-    /// The connection ended before the answer: the plant may be in the store or not.
-    pub unanswered: BTreeSet<i64>,
+    Refused,
+    /// The connection ended, or there was none: the plant may be in the store or not.
+    Lost,
 }
 
-/// What the clients have sent and got by now.
+/// The number of each plant, what a client got for it, and after what time; in the order of the answers.
+pub type Sent = Vec<(i64, Answer, Duration)>;
+
+/// How many creates got that answer.
+pub fn count(sent: &Sent, kind: Answer) -> usize {
+    sent.iter().filter(|(_, answer, _)| *answer == kind).count()
+}
+
+/// The answers that the clients have by now.
 #[derive(Default)]
-pub struct Progress(Mutex<Sent>);
+pub struct Progress {
+    is_over: AtomicBool,
+    sent: Mutex<Sent>,
+}
 
 impl Progress {
     fn sent(&self) -> MutexGuard<'_, Sent> {
-        self.0.lock().expect("no client panicked")
+        self.sent.lock().expect("no client panicked")
     }
 
-    /// The plants that are answered with 200 by now.
-    pub fn answered(&self) -> BTreeSet<i64> {
-        self.sent().answered.clone()
+    /// How many answers there are.
+    pub fn answers(&self) -> usize {
+        self.sent().len()
     }
 
-    /// Waits until that many more creates are answered with 200.
-    pub fn wait_for_answers(&self, server: &Server, more: usize) {
-        let enough = self.sent().answered.len() + more;
-        server.wait_until("answers", || self.sent().answered.len() >= enough);
+    /// Waits until that many more creates have that answer.
+    pub fn wait_for(&self, more: usize, answer: Answer) {
+        let before = count(&self.sent(), answer);
+        self.wait_for_all(before + more, answer);
     }
 
-    /// Waits until one more is refused.
-    pub fn wait_for_refusal(&self, server: &Server) {
-        let refused = || {
-            let sent = self.sent();
-            sent.failed.len() + sent.refused.len()
-        };
-        let before = refused();
-        server.wait_until("a refusal", || refused() > before);
+    fn wait_for_all(&self, all: usize, answer: Answer) {
+        let has_all = || count(&self.sent(), answer) >= all;
+        wait_until(has_all, || format!("too few answers: {answer:?}"));
     }
 }
 
@@ -64,125 +72,161 @@ impl Progress {
 #[derive(Default)]
 pub struct Load {
     next: AtomicI64,
-    kept: BTreeSet<i64>,
+    kept: BTreeMap<i64, String>,
 }
 
 impl Load {
-    /// Sends plants from many clients until the server ends. `meanwhile` has to end it.
-    pub fn run(&self, server: &Server, meanwhile: impl FnOnce(&Progress)) -> Sent {
+    /// Has many clients create plants at the server until each of them has lost it. `meanwhile` has
+    /// to end the server.
+    pub fn run_to_end(&self, server: &Server, meanwhile: impl FnOnce(&Progress)) -> Sent {
+        self.run(&[server], |progress| {
+            meanwhile(progress);
+            progress.wait_for_all(CLIENTS, Answer::Lost);
+        })
+    }
+
+    /// Has many clients create plants at these servers for as long as `meanwhile` runs. Then the last
+    /// server and the store are checked. A server answers within `deadline`, and with no error 500.
+    pub fn run_and_check(
+        &mut self,
+        servers: &[&Server],
+        deadline: Duration,
+        meanwhile: impl FnOnce(&Progress),
+    ) -> Sent {
+        let sent = self.run(servers, meanwhile);
+        let server = servers[servers.len() - 1];
+        let longest = sent.iter().map(|(_, _, time)| *time).max().unwrap_or_default();
+        println!("the longest took {longest:.1?}");
+        assert!(longest < deadline + SLACK, "late; log:\n{}", server.log());
+        assert_eq!(count(&sent, Answer::Failed), 0, "log:\n{}", server.log());
+        self.check(server, &sent);
+        sent
+    }
+
+    fn run(&self, servers: &[&Server], meanwhile: impl FnOnce(&Progress)) -> Sent {
         let progress = Progress::default();
-        let connections: Vec<_> = (0..CLIENTS).map(|_| server.connect()).collect();
         thread::scope(|scope| {
-            for connection in connections {
-                scope.spawn(|| self.send(server, connection, &progress));
+            for client in 0..CLIENTS {
+                let progress = &progress;
+                scope.spawn(move || self.send(servers, client, progress));
             }
             let done = catch_unwind(AssertUnwindSafe(|| meanwhile(&progress)));
-            if let Err(panic) = done {
-                // The clients would go on for ever.
-                server.signal(Signal::SIGKILL);
-                resume_unwind(panic);
-            }
+            // Otherwise the clients would go on for ever.
+            progress.is_over.store(true, Relaxed);
+            done.unwrap_or_else(|panic| resume_unwind(panic));
         });
-        progress.0.into_inner().expect("no client panicked")
+        let sent = std::mem::take(&mut *progress.sent());
+        let kinds =
+            [Answer::Created, Answer::Conflict, Answer::Failed, Answer::Refused, Answer::Lost];
+        println!("{:?}", kinds.map(|kind| (kind, count(&sent, kind))));
+        sent
     }
 
-    /// Sends plants until the connection breaks.
-    fn send(&self, server: &Server, mut connection: Connection, progress: &Progress) {
-        loop {
-            let first = self.next.fetch_add(PIPELINED, Relaxed);
-            let ids: Vec<_> = (first..first + PIPELINED).map(id).collect();
-            progress.sent().unanswered.extend(&ids);
-            let requests: Vec<_> = ids.iter().flat_map(|id| request(server, *id)).collect();
-            if !connection.try_send(&requests) {
+    /// Sends plants to one of the servers in turn. If it is gone, the next one gets the same plant.
+    fn send(&self, servers: &[&Server], client: usize, progress: &Progress) {
+        let (mut connection, mut at) = (None, client);
+        while !progress.is_over.load(Relaxed) {
+            let number = self.next.fetch_add(1, Relaxed);
+            let mut is_lost = |_: &_| {
+                let begun = Instant::now();
+                let answer = create(servers[at % servers.len()], &mut connection, number);
+                progress.sent().push((number, answer, begun.elapsed()));
+                at += usize::from(answer == Answer::Lost);
+                answer == Answer::Lost
+            };
+            if servers.iter().all(&mut is_lost) {
                 return;
             }
-            for id in ids {
-                let Some(answer) = connection.try_receive() else { return };
-                let mut sent = progress.sent();
-                sent.unanswered.remove(&id);
-                let error = if answer.status == 200 { 200 } else { answer.refusal().0 };
-                match error {
-                    200 => _ = (answer.plant(), sent.answered.insert(id)),
-                    500 => _ = sent.failed.insert(id),
-                    503 => _ = sent.refused.insert(id),
-                    _ => panic!("{answer:?}"),
+        }
+    }
+
+    /// The store is sound. It holds every plant that was answered with 200 as it was sent, and none
+    /// that was not sent. Every plant that was not answered with 200 or 409 is sent again, and is.
+    pub fn check(&mut self, server: &Server, sent: &Sent) {
+        server.command(&["check"]);
+        let stored: BTreeMap<_, _> =
+            server.export().into_iter().map(|(id, plant)| (id, json(&plant))).collect();
+        let mut possible = std::mem::take(&mut self.kept);
+        for (id, body) in &possible {
+            assert_eq!(stored.get(id), Some(body), "{id} was there before");
+        }
+        for (number, answer, _) in sent {
+            let (id, body) = plant(*number);
+            let found = stored.get(&id);
+            let is_this = found == Some(&body);
+            match answer {
+                Answer::Created => assert!(is_this, "200 for {body}, stored: {found:?}"),
+                Answer::Conflict => {
+                    assert!(found.is_some() && !is_this, "409 for {body}: {found:?}");
                 }
+                Answer::Failed | Answer::Refused | Answer::Lost => {}
+            }
+            if is_this {
+                possible.insert(id, body);
             }
         }
-    }
-
-    /// After a restart, the store holds every plant that was answered with 200, byte for byte, and
-    /// none that was never sent.
-    pub fn check(&mut self, server: &Server, sent: &Sent) {
-        let stored = stored(server);
-        self.kept.extend(&sent.answered);
-        let lost: Vec<_> = self.kept.difference(&stored).collect();
-        assert!(lost.is_empty(), "answered with 200 and lost: {lost:?}");
-        let sent = [&self.kept, &sent.failed, &sent.refused, &sent.unanswered];
-        let was_sent = |id: &&i64| sent.iter().any(|ids| ids.contains(id));
-        let unexpected: Vec<_> = stored.iter().filter(|id| !was_sent(id)).collect();
-        assert!(unexpected.is_empty(), "stored, but never sent: {unexpected:?}");
+        let strangers: Vec<_> = stored.keys().filter(|id| !possible.contains_key(id)).collect();
+        assert!(strangers.is_empty(), "never sent: {strangers:?}");
         self.kept = stored;
+        self.send_again(server, sent);
     }
 
-    /// A copy that was made meanwhile holds every plant that was answered with 200 before it began,
-    /// byte for byte, and none that was never sent. The load goes on with the copy.
-    pub fn check_copy(&mut self, copy: &Server, before: &BTreeSet<i64>, sent: &Sent) {
-        let part = Sent {
-            answered: before.clone(),
-            failed: sent.failed.clone(),
-            refused: sent.refused.clone(),
-            unanswered: sent.unanswered.union(&sent.answered).copied().collect(),
-        };
-        self.check(copy, &part);
-    }
-
-    /// Sends every plant again that was not answered with 200. Each must get a 200 now.
-    pub fn send_again(&mut self, server: &Server, sent: &Sent) {
-        let mut connection = server.connect();
-        for id in sent.failed.iter().chain(&sent.refused).chain(&sent.unanswered) {
-            connection.exchange(&request(server, *id)).plant();
-            self.kept.insert(*id);
+    fn send_again(&mut self, server: &Server, sent: &Sent) {
+        let mut connection = None;
+        let is_closed = |answer| matches!(answer, Answer::Created | Answer::Conflict);
+        for (number, ..) in sent.iter().filter(|(_, answer, _)| !is_closed(*answer)) {
+            // The database is there again, but the service may still have to notice it.
+            let mut again = Answer::Refused;
+            server.wait_until("a create is taken", || {
+                again = create(server, &mut connection, *number);
+                again != Answer::Refused
+            });
+            let (id, body) = plant(*number);
+            let kept = self.kept.entry(id).or_insert_with(|| body.clone());
+            let expected = if *kept == body { Answer::Created } else { Answer::Conflict };
+            assert_eq!(again, expected, "{body} once more");
         }
     }
-
-    /// How many plants are in the store.
-    pub fn kept(&self) -> usize {
-        self.kept.len()
-    }
 }
 
-/// The id of the plant with that number. Consecutive numbers get ids all over the table.
-pub fn id(number: i64) -> i64 {
-    number.wrapping_mul(0x5851_f42d_4c95_7f2d)
-}
-
-/// The one plant that is sent under that id: short or long, with all kinds of characters.
-pub fn plant_with(id: i64) -> NewPlant {
+/// The plant with that number: short or long, with all kinds of characters. Consecutive numbers get
+/// ids all over the table. Each id belongs to two numbers in a row, so two clients create it at about
+/// the same time: mostly the same plant, and each fourth time another one.
+fn plant(number: i64) -> (i64, String) {
     const NAMES: [&str; 4] = ["", "\0", "Größe 🌱 ", "\u{10ffff}\"\\\n"];
     const TAGS: [Option<&str>; 3] = [None, Some(""), Some("\u{7f}🌵\0")];
     /// The longest name is longer than a page of the store.
     const SPACES: [usize; 16] = [6000, 600, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let id = (number / 2).wrapping_mul(0x5851_f42d_4c95_7f2d);
     let pick = |kinds: usize| usize::try_from(id.rem_euclid(1_000_003)).expect("small") % kinds;
-    let name = format!("{}{id}{}", NAMES[pick(4)], " ".repeat(SPACES[pick(16)]));
+    let another = if number % 8 == 1 { " (another)" } else { "" };
+    let name = format!("{}{id}{}{another}", NAMES[pick(4)], " ".repeat(SPACES[pick(16)]));
     let plant = NewPlant::builder().id(id).name(name).tag(TAGS[pick(3)].map(str::to_owned));
-    plant.try_into().expect("a plant")
+    (id, json(&plant.try_into().expect("a plant")))
 }
 
-/// The request that creates the plant with that id.
-fn request(server: &Server, id: i64) -> Vec<u8> {
-    server.post(&serde_json::to_string(&plant_with(id)).expect("a plant is JSON"))
+fn json(plant: &NewPlant) -> String {
+    serde_json::to_string(plant).expect("a plant is JSON")
 }
 
-/// The ids in the store. Each must have its one plant, and the engine must find no damage.
-fn stored(server: &Server) -> BTreeSet<i64> {
-    database::assert_sound(server);
-    let plants = server.export().into_iter();
-    plants
-        .map(|(id, plant)| {
-            let expected = plant_with(id);
-            assert_eq!((plant.name, plant.tag), (expected.name, expected.tag), "{id}");
-            id
-        })
-        .collect()
+/// Creates the plant with that number, on this connection or on a new one.
+fn create(server: &Server, connection: &mut Option<Connection>, number: i64) -> Answer {
+    let mut open = connection.take().or_else(|| Connection::try_open(server.address));
+    let request = server.post(&plant(number).1);
+    let exchange = |open: &mut Connection| open.try_send(&request).then(|| open.try_receive())?;
+    let Some(answer) = open.as_mut().and_then(exchange) else { return Answer::Lost };
+    // A server that cannot read the tokens any longer reads no body either.
+    if answer.header("connection") != Some("close") {
+        *connection = open;
+    }
+    if answer.status == 200 {
+        answer.plant();
+        return Answer::Created;
+    }
+    match answer.refusal() {
+        (409, _) => Answer::Conflict,
+        (500, _) => Answer::Failed,
+        (503, _) => Answer::Refused,
+        other => panic!("{other:?}; log:\n{}", server.log()),
+    }
 }

@@ -1,7 +1,6 @@
 //! `plant-store copy`: backup and restore, while the server writes. Into SQLite a copy appears whole;
 //! into PostgreSQL it may be run again.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -15,7 +14,7 @@ use tempfile::TempDir;
 
 use super::{create, files};
 use crate::database::STORE;
-use crate::hard_to_kill::load::{Load, Sent};
+use crate::hard_to_kill::load::{Answer, Load, Sent};
 
 /// The server is killed after a random number of answers, at most this many.
 const MAX_ANSWERS: usize = 200;
@@ -130,21 +129,19 @@ fn copy_into_a_file_that_is_killed_is_there_whole_or_not_at_all() {
 #[test]
 fn copy_under_load_has_every_plant_that_was_acknowledged_before_it() {
     let (mut load, mut server) = (Load::default(), Server::start());
-    let rounds = amount(2, 200);
-    for _ in 0..rounds {
+    for _ in 0..amount(2, 200) {
         let folder = TempDir::new().expect("a temporary folder");
-        let mut before = BTreeSet::new();
-        let sent = load.run(&server, |progress| {
-            progress.wait_for_answers(&server, rand::random_range(0..=MAX_ANSWERS));
-            before = progress.answered();
+        let mut before = 0;
+        let mut sent = load.run_to_end(&server, |progress| {
+            progress.wait_for(rand::random_range(0..=MAX_ANSWERS), Answer::Created);
+            before = progress.answers();
             copied(server.folder(), &url(&folder.path().join(STORE)));
             server.signal(Signal::SIGKILL);
         });
-        let restored = Starting::on(folder, &server.token).start();
-        load.check_copy(&restored, &before, &sent);
-        load.send_again(&restored, &sent);
-        server = restored;
+        // The copy may have what was answered while it was made, or not.
+        sent[before..].iter_mut().for_each(|(_, answer, _)| *answer = Answer::Lost);
+        server = Starting::on(folder, &server.token).start();
+        load.check(&server, &sent);
         load.check(&server, &Sent::default());
     }
-    println!("{rounds} copies: {} plants kept", load.kept());
 }

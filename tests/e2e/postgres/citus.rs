@@ -8,9 +8,9 @@ use nix::unistd::Pid;
 use plant_store_tests::plant;
 use plant_store_tests::postgres::Cluster;
 
-use super::load::SLACK;
 use super::scene::{Paused, Scene, as_owner, refusal};
 use super::{contents, faults, refusals, servers};
+use crate::hard_to_kill::load::SLACK;
 
 /// How long a create may take, in seconds.
 const TIMEOUT: usize = 3;

@@ -10,8 +10,8 @@ use nix::unistd::Pid;
 use plant_store_tests::postgres::{Cluster, Mode};
 use plant_store_tests::{amount, wait_until};
 
-use super::load::{Answer, Progress, Sent};
 use super::scene::{ANSWERS, Scene, rounds};
+use crate::hard_to_kill::load::{Answer, Progress, Sent};
 
 /// How long a create may take, in seconds: the default, but more if other tests run at the
 /// same time, because a restart of the database then takes long.

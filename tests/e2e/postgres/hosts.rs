@@ -5,8 +5,8 @@ use std::time::Duration;
 use plant_store_tests::postgres::{Cluster, Link};
 use plant_store_tests::{Folder, Server, plant};
 
-use super::load::{Answer, Load, count};
 use super::scene::{ANSWERS, rounds, with_plants};
+use crate::hard_to_kill::load::{Answer, Load, count};
 
 /// A server that finds the one of the two that takes writes.
 pub fn start(ports: [u16; 2], store_timeout: &str) -> Server {
@@ -54,7 +54,7 @@ fn failover_under_load_loses_no_acknowledged_plant() {
         let (primary, _) = with_plants();
         let standby = primary.standby("s1");
         let server = start([&primary, &standby].map(Cluster::port), "20s");
-        let sent = Load::default().run("failover", &[&server], TIMEOUT, |progress| {
+        let sent = Load::default().run_and_check(&[&server], TIMEOUT, |progress| {
             progress.wait_for(ANSWERS, Answer::Created);
             primary.kill();
             standby.promote();

@@ -5,7 +5,6 @@ mod contents;
 mod crowds;
 mod faults;
 mod hosts;
-mod load;
 mod refusals;
 mod restore;
 mod scene;

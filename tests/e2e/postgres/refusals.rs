@@ -12,8 +12,8 @@ use plant_store_tests::plant;
 use plant_store_tests::postgres::{Cluster, Cut, Mode};
 use tempfile::TempDir;
 
-use super::load::{Answer, Progress, SLACK};
 use super::scene::{Scene, create_database, rounds, wait_until_blocked_by};
+use crate::hard_to_kill::load::{Answer, Progress, SLACK};
 
 /// How long a create may take, in seconds.
 const TIMEOUT: usize = 2;

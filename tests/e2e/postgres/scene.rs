@@ -10,7 +10,7 @@ use nix::unistd::Pid;
 use plant_store_tests::postgres::{Cluster, Link, Session};
 use plant_store_tests::{Folder, Server, amount, failure, wait_until};
 
-use super::load::{Answer, Load, Progress, Sent, count};
+use crate::hard_to_kill::load::{Answer, Load, Progress, Sent, count};
 use crate::metrics::{metrics_address, scrape, series};
 
 /// How many answers come before a fault, and after it.
@@ -52,8 +52,9 @@ impl Scene {
 
     /// Has the fault happen under load, and checks the store after it.
     pub fn round(&mut self, what: &str, fault: impl FnOnce(&Self, &Progress)) -> Sent {
+        println!("{what}");
         let mut load = std::mem::take(&mut self.load);
-        let sent = load.run(what, &[&self.server], self.timeout, |progress| {
+        let sent = load.run_and_check(&[&self.server], self.timeout, |progress| {
             progress.wait_for(ANSWERS, Answer::Created);
             fault(self, progress);
             progress.wait_for(ANSWERS, Answer::Created);

@@ -9,8 +9,8 @@ use plant_store_launcher::Launched;
 use plant_store_tests::postgres::Cluster;
 use plant_store_tests::{Connection, Folder, Server, Starting, amount, bearer, plant, post};
 
-use super::load::{Answer, Load, count};
 use super::scene::{ANSWERS, Paused, as_owner, create_database, rounds};
+use crate::hard_to_kill::load::{Answer, Load, count};
 
 /// How long a create may take.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -31,7 +31,7 @@ pub fn creates_that_race_on_two_servers_give_each_id_to_one_plant() {
     let (_cluster, [first, second]) = two();
     let mut load = Load::default();
     for _ in 0..rounds() {
-        let sent = load.run("race", &[&first, &second], TIMEOUT, |progress| {
+        let sent = load.run_and_check(&[&first, &second], TIMEOUT, |progress| {
             progress.wait_for(4 * ANSWERS, Answer::Created);
         });
         assert_eq!([Answer::Refused, Answer::Lost].map(|kind| count(&sent, kind)), [0, 0]);
@@ -43,7 +43,7 @@ fn sigkill_of_a_server_under_load_loses_nothing_and_its_creates_succeed_on_the_o
     let (_cluster, [mut first, second]) = two();
     let mut load = Load::default();
     for _ in 0..rounds() {
-        let sent = load.run("SIGKILL of a server", &[&first, &second], TIMEOUT, |progress| {
+        let sent = load.run_and_check(&[&first, &second], TIMEOUT, |progress| {
             progress.wait_for(ANSWERS, Answer::Created);
             first.signal(Signal::SIGKILL);
             progress.wait_for(ANSWERS, Answer::Created);

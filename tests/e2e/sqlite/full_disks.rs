@@ -5,7 +5,7 @@ use plant_store_tests::{amount, plant};
 
 use crate::database::{STORE, WAL};
 use crate::hard_to_kill::disk;
-use crate::hard_to_kill::load::Load;
+use crate::hard_to_kill::load::{Answer, Load, count};
 use crate::metrics::{get, metrics_address};
 
 /// The disk fills up after a random number of answers, at most this many.
@@ -56,24 +56,23 @@ fn ready_stays_503_as_long_as_the_disk_is_full() {
 /// half of the rounds the store's file takes no bytes at all, so every checkpoint fails.
 #[test]
 fn full_disks_lose_no_acknowledged_plant() {
-    let rounds = amount(2, 50);
     let (mut load, mut server) = (Load::default(), disk::start());
-    for _ in 0..rounds {
+    for _ in 0..amount(2, 50) {
         let store_is_full = rand::random();
         if store_is_full {
             disk::fail(&server, "write", STORE);
         }
-        let sent = load.run(&server, |progress| {
+        let sent = load.run_to_end(&server, |progress| {
             for _ in 0..4 {
-                progress.wait_for_answers(&server, rand::random_range(0..=MAX_ANSWERS));
+                progress.wait_for(rand::random_range(0..=MAX_ANSWERS), Answer::Created);
                 disk::fail(&server, "write", WAL);
-                progress.wait_for_refusal(&server);
+                progress.wait_for(1, Answer::Refused);
                 disk::stop_failing(server.folder(), "write", WAL);
             }
-            progress.wait_for_answers(&server, 1);
+            progress.wait_for(1, Answer::Created);
             server.signal(Signal::SIGKILL);
         });
-        assert!(sent.failed.is_empty(), "{:?}", sent.failed);
+        assert_eq!(count(&sent, Answer::Failed), 0);
         let stopped = server.stopped_by(Signal::SIGKILL);
         disk::cut_power(&stopped);
         if store_is_full {
@@ -81,7 +80,5 @@ fn full_disks_lose_no_acknowledged_plant() {
         }
         server = disk::start_again(stopped);
         load.check(&server, &sent);
-        load.send_again(&server, &sent);
     }
-    println!("{} full disks: {} plants kept", 4 * rounds, load.kept());
 }

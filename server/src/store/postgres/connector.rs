@@ -4,7 +4,6 @@
 //! Nothing here may be called on a thread of another runtime: it would panic.
 
 use std::env;
-use std::io;
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
@@ -34,8 +33,8 @@ use crate::store::url::{PostgresUrl, is_local};
 /// accept and stay silent.
 const HOST_LIMIT: Duration = Duration::from_secs(2);
 
-/// What a session is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What a session is for: the later one asks more of its host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
     /// On any host, also a standby.
     Read,
@@ -139,7 +138,7 @@ pub struct ReconnectingSession {
 
 impl ReconnectingSession {
     /// Connects at the first call.
-    pub fn new(connector: Connector) -> io::Result<Self> {
+    pub fn new(connector: Connector) -> Result<Self, Cause> {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         Ok(Self { connector, session: None, runtime: Some(runtime) })
     }
@@ -173,62 +172,55 @@ impl ReconnectingSession {
         if Instant::now() >= until {
             return Err(PostgresError::Timeout);
         }
-        let session = match self.session.take().filter(|it| !it.client.is_closed()) {
-            Some(session) => session,
-            None => self.block_until(until, self.connector.connect())?,
-        };
-        session.take_warning();
-        let done = self.within(&session, until, work(&session)).and_then(|done| {
-            session.take_warning().map_or(Ok(done), |warning| Err(PostgresError::Warned(warning)))
-        });
-        if done.is_ok() {
-            self.session = Some(session);
-        } else {
-            // Ends the transaction. A new connection finds the host that takes writes, and prepares
-            // its statements for the tables as they are.
-            self.block_on(session.close());
-        }
-        done
-    }
-
-    /// Waits for work on a session, and cancels it shortly before the limit. A statement that is not
-    /// cancelled goes on in the database, and holds its locks. One that waits for a standby ends with
-    /// success and a warning.
-    fn within<T>(
-        &self,
-        session: &Session,
-        until: Instant,
-        work: impl Future<Output = Result<T, PostgresError>>,
-    ) -> Result<T, PostgresError> {
-        let mut work = pin!(work);
-        let left = until.saturating_duration_since(Instant::now());
-        let limit = left.saturating_sub(CANCEL.min(left / 4));
-        if let Ok(done) = self.block_on(async { timeout(limit, &mut work).await }) {
-            return done;
-        }
-        self.block_on(session.cancel());
-        self.block_until(until, work).map_err(|_| PostgresError::Timeout)
+        let Self { connector, session: kept, runtime } = self;
+        let runtime = runtime.as_ref().expect("it is there until this is dropped");
+        runtime.block_on(async {
+            let session = match kept.take().filter(|it| !it.client.is_closed()) {
+                Some(session) => session,
+                None => timeout_at(until.into(), connector.connect())
+                    .await
+                    .unwrap_or(Err(PostgresError::Timeout))?,
+            };
+            session.take_warning();
+            let done = within(&session, until, work(&session)).await.and_then(|done| {
+                session.take_warning().map_or(Ok(done), |said| Err(PostgresError::Warned(said)))
+            });
+            if done.is_ok() {
+                *kept = Some(session);
+            } else {
+                // Ends the transaction. A new connection finds the host that takes writes, and
+                // prepares its statements for the tables as they are.
+                session.close().await;
+            }
+            done
+        })
     }
 
     /// Closes the session. The next call connects.
     pub fn disconnect(&mut self) {
-        if let Some(session) = self.session.take() {
-            self.block_on(session.close());
+        if let (Some(session), Some(runtime)) = (self.session.take(), &self.runtime) {
+            runtime.block_on(session.close());
         }
     }
+}
 
-    fn block_until<T>(
-        &self,
-        until: Instant,
-        work: impl Future<Output = Result<T, PostgresError>>,
-    ) -> Result<T, PostgresError> {
-        let done = self.block_on(async { timeout_at(until.into(), work).await });
-        done.unwrap_or(Err(PostgresError::Timeout))
+/// Waits for work on a session, and cancels it shortly before the limit. A statement that is not
+/// cancelled goes on in the database, and holds its locks. One that waits for a standby ends with
+/// success and a warning.
+async fn within<T>(
+    session: &Session,
+    until: Instant,
+    work: impl Future<Output = Result<T, PostgresError>>,
+) -> Result<T, PostgresError> {
+    let mut work = pin!(work);
+    let left = until.saturating_duration_since(Instant::now());
+    if let Ok(done) = timeout(left.saturating_sub(CANCEL.min(left / 4)), &mut work).await {
+        return done;
     }
-
-    /// Drives the session while it waits.
-    fn block_on<F: Future>(&self, future: F) -> F::Output {
-        self.runtime.as_ref().expect("it is there until this is dropped").block_on(future)
+    session.cancel().await;
+    match timeout_at(until.into(), work).await {
+        Ok(Ok(done)) => Ok(done),
+        _ => Err(PostgresError::Timeout),
     }
 }
 

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use crate::store::engine::{Engine, Outcome, Row, Sizes, Start};
-use crate::store::error::{CommitError, StoreError, failed};
+use crate::store::error::{CommitError, Reason, StoreError};
 use crate::store::metrics::register_retries;
 use crate::store::postgres::connector::{Connector, Purpose, ReconnectingSession};
 use crate::store::postgres::error::PostgresError;
@@ -96,14 +96,14 @@ impl Postgres {
     /// Connects at the first call. A command that reads may do so on a standby.
     fn new(url: &PostgresUrl, ca: Option<&Path>, purpose: Purpose) -> Result<Self, StoreError> {
         register_retries();
+        let failed =
+            |doing| move |cause| StoreError::Failed { doing, cause, reason: Reason::Other };
         let reader = Connector::new(url, ca, purpose)
             .map_err(failed("read the certificates of --store-ca"))?;
         let mut writer = reader.clone();
-        if purpose == Purpose::Read {
-            writer.purpose = Purpose::Write;
-        }
+        writer.purpose = purpose.max(Purpose::Write);
         Ok(Self {
-            url: StoreUrl::Postgres(Box::new(url.clone())),
+            url: StoreUrl::Postgres(url.clone()),
             purpose,
             writer: Mutex::new(ReconnectingSession::new(writer).map_err(failed(OPEN))?),
             reader: Mutex::new(ReconnectingSession::new(reader).map_err(failed(OPEN))?),

@@ -6,15 +6,13 @@
 use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
+use crate::store::LAYOUT;
 use crate::store::engine::Sizes;
 use crate::store::error::StoreError;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::session::Session;
-use crate::store::token_row::COLUMNS;
+use crate::store::token_row::READ;
 use crate::store::url::StoreUrl;
-
-/// The layout of the tables. Another one has another number.
-const VERSION: i64 = crate::store::LAYOUT as i64;
 
 /// `plant_store_schema` tells a plant store from any other database. `plant` is the JSON text of the
 /// answer. `digest` is the SHA-256 of a token; times are Unix seconds.
@@ -54,7 +52,7 @@ pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, Postgre
     let version = session.row("SELECT max(version) FROM plant_store_schema").await?;
     match version.try_get::<_, Option<i64>>(0)? {
         None => Ok(false),
-        Some(VERSION) => Ok(true),
+        Some(version) if version == i64::from(LAYOUT) => Ok(true),
         Some(other) => {
             let (url, found) = (url.clone(), format!("version {other}"));
             Err(StoreError::OtherLayout { url, found }.into())
@@ -66,18 +64,17 @@ pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, Postgre
 /// servers do it together, one of them did.
 pub async fn create(session: &Session) -> Result<bool, PostgresError> {
     for table in TABLES {
-        // Not covered by `IF NOT EXISTS`: another server creates the same table at the same time, and
-        // one of the two finds the other's row in the catalogue.
-        const RACES: [SqlState; 3] =
-            [SqlState::UNIQUE_VIOLATION, SqlState::DUPLICATE_TABLE, SqlState::DUPLICATE_OBJECT];
         while let Err(error) = session.client.execute_typed(table, &[]).await {
-            if !error.code().is_some_and(|code| RACES.contains(code)) {
-                return Err(error.into());
+            let error = PostgresError::from(error);
+            // Not covered by `IF NOT EXISTS`: another server creates the same table at the same time,
+            // and one of the two finds the other's row in the catalogue, as a key, table or type.
+            if !error.is_of(&["23505", "42P07", "42710"]) {
+                return Err(error);
             }
         }
     }
     let made = format!(
-        "INSERT INTO plant_store_schema (version) VALUES ({VERSION}) \
+        "INSERT INTO plant_store_schema (version) VALUES ({LAYOUT}) \
          ON CONFLICT (version) DO NOTHING"
     );
     Ok(session.client.execute_typed(&made, &[]).await? == 1)
@@ -149,7 +146,7 @@ async fn of_workers(session: &Session) -> Result<Vec<String>, PostgresError> {
 pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, PostgresError> {
     let look = format!(
         "EXPLAIN INSERT INTO plants (id, plant) VALUES (1, '') ON CONFLICT (id) DO NOTHING;
-        SELECT {COLUMNS} FROM tokens LIMIT 0"
+        {READ} LIMIT 0"
     );
     match session.client.batch_execute(&look).await.map_err(PostgresError::from) {
         Err(error) if error.is_of(&["42703", "42P"]) => {

@@ -18,7 +18,7 @@ use crate::store::engine::{Outcome, PAGE_BYTES, PAGE_ROWS, Row, is_same_plant};
 use crate::store::error::StoreError;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::session::{LARGEST, Session};
-use crate::store::token_row::{self, COLUMNS};
+use crate::store::token_row;
 use crate::token::{StoredToken, TokenName};
 
 /// Takes the locks and the rights that a create takes, and commits what changes nothing. The message
@@ -117,9 +117,8 @@ pub async fn page(session: &Session, after: Option<i64>) -> Result<Vec<Row>, Pos
 /// Every token, in the order of the names. The order is made here: that of the database depends on
 /// its locale.
 pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, PostgresError> {
-    let query = format!("SELECT {COLUMNS} FROM tokens");
     let mut tokens = Vec::new();
-    for row in session.client.query_typed(&query, &[]).await? {
+    for row in session.client.query_typed(token_row::READ, &[]).await? {
         let (name, digest) = (row.try_get(0)?, row.try_get(1)?);
         let token =
             token_row::token(name, digest, row.try_get(2)?, row.try_get(3)?, row.try_get(4)?);
@@ -131,7 +130,6 @@ pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, PostgresError
 
 /// Adds a token, unless its name is taken.
 pub async fn add_token(session: &Session, token: &StoredToken) -> Result<(), PostgresError> {
-    let insert = format!("INSERT INTO tokens ({COLUMNS}) VALUES ($1, $2, $3, $4, $5)");
     let expires_at = token.expires_at.map(|expiry| expiry.timestamp());
     let values: [(&(dyn ToSql + Sync), Type); 5] = [
         (&token.name.as_str(), Type::TEXT),
@@ -140,7 +138,7 @@ pub async fn add_token(session: &Session, token: &StoredToken) -> Result<(), Pos
         (&token.created_at.timestamp(), Type::INT8),
         (&expires_at, Type::INT8),
     ];
-    match session.client.execute_typed(&insert, &values).await {
+    match session.client.execute_typed(token_row::ADD, &values).await {
         Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
             Err(StoreError::TokenNameTaken(token.name.clone()).into())
         }
@@ -150,8 +148,7 @@ pub async fn add_token(session: &Session, token: &StoredToken) -> Result<(), Pos
 
 /// Removes the token of that name.
 pub async fn revoke_token(session: &Session, name: &TokenName) -> Result<(), PostgresError> {
-    let revoke = "DELETE FROM tokens WHERE name = $1";
-    match session.client.execute_typed(revoke, &[(&name.as_str(), Type::TEXT)]).await? {
+    match session.client.execute_typed(token_row::REVOKE, &[(&name.as_str(), Type::TEXT)]).await? {
         0 => Err(StoreError::NoSuchToken(name.clone()).into()),
         _ => Ok(()),
     }

@@ -10,9 +10,6 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use crate::store::error::Cause;
 use crate::store::sqlite::file::is_empty_wal;
 
-/// `synchronous` for a store in use.
-pub const FULL: &str = "full";
-
 /// How long a statement waits for the lock of another connection, and how often it asks. SQLite has
 /// no queue for its write lock: with the growing pauses of its own, a command beside a busy server
 /// may never get it.
@@ -25,14 +22,14 @@ pub const WAL_BOUND: u32 = 32 * 1024 * 1024;
 
 /// Opens the file, which must be there, or fails if a commit would not be durable. Unless a WAL is
 /// there, closing the connection removes what opening it has made.
-pub fn connect(path: &Path, synchronous: &str) -> Result<Connection, Cause> {
+pub fn connect(path: &Path) -> Result<Connection, Cause> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     // SQLite reads a name that begins with `file:` as a URI; with `./` in front it is a path.
     let mut connection = Connection::open_with_flags(Path::new(".").join(path), flags)?;
     copy_wal_at_close(&connection, is_empty_wal(path))?;
     wait_for_lock(&mut connection)?;
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
-    connection.pragma_update(None, "synchronous", synchronous)?;
+    connection.pragma_update(None, "synchronous", "full")?;
     // The service runs checkpoints itself: SQLite's automatic one hides an fsync that failed.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "journal_size_limit", WAL_BOUND)?;

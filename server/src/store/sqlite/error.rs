@@ -51,13 +51,11 @@ fn may_pass(code: ErrorCode) -> bool {
 /// What an error means for a commit, by SQLite's result code (<https://sqlite.org/rescode.html>).
 impl From<rusqlite::Error> for CommitError {
     fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error() {
-            Some(code)
-                if matches!(code.extended_code, SQLITE_IOERR_FSYNC | SQLITE_IOERR_DIR_FSYNC) =>
-            {
+        match error.sqlite_error().map(|it| (it.extended_code, it.code)) {
+            Some((SQLITE_IOERR_FSYNC | SQLITE_IOERR_DIR_FSYNC, _)) => {
                 Self::SyncFailed(error.into())
             }
-            Some(code) if may_pass(code.code) => Self::Unavailable(error.into()),
+            Some((_, code)) if may_pass(code) => Self::Unavailable(error.into()),
             _ => Self::Fault(error.into()),
         }
     }

@@ -10,7 +10,6 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf, absolute};
 
-use nix::errno::Errno;
 use nix::sys::statvfs::statvfs;
 use nix::unistd::{AccessFlags, User, access, geteuid};
 use rusqlite::Connection;
@@ -45,12 +44,14 @@ pub fn is_empty_wal(path: &Path) -> bool {
     !wal_of(path).metadata().is_ok_and(|wal| wal.len() > 0)
 }
 
-/// The files that lie beside the place of a store, of those that belong to one; none if there are
-/// none.
-pub fn left_beside(path: &Path) -> Option<String> {
+/// Fails if files of a store lie beside a place where there is none.
+fn nothing_left_beside(path: &Path) -> Result<(), StoreError> {
     let files = BESIDE.iter().map(|suffix| beside(path, suffix)).filter(|file| file.exists());
     let names: Vec<_> = files.map(|file| file.display().to_string()).collect();
-    (!names.is_empty()).then(|| names.join(", "))
+    match names.is_empty() {
+        true => Ok(()),
+        false => Err(StoreError::LeftBehind { url: url(path), files: names.join(", ") }),
+    }
 }
 
 /// The folder in which the path is.
@@ -81,15 +82,8 @@ pub fn open(path: &Path) -> Result<File, StoreError> {
     }
     // SQLite's readers too write the WAL's index.
     for (right, path) in [("read and write", path), ("write to the folder", folder_of(path))] {
-        match access(path, AccessFlags::R_OK | AccessFlags::W_OK) {
-            Ok(()) => {}
-            Err(Errno::EROFS) => {
-                let path = absolute(path).unwrap_or_else(|_| path.to_owned());
-                let said = format!("{} is on a file system that is read-only", path.display());
-                return Err(failed(OPEN)(io::Error::new(ErrorKind::ReadOnlyFilesystem, said)));
-            }
-            Err(_) => return Err(failed(OPEN)(denied(right, path))),
-        }
+        let allowed = access(path, AccessFlags::R_OK | AccessFlags::W_OK);
+        allowed.map_err(|errno| failed(OPEN)(denied(right, path, &errno.into())))?;
     }
     File::open(path).map_err(failed(OPEN))
 }
@@ -98,18 +92,15 @@ fn missing(path: &Path) -> StoreError {
     if path.is_symlink() {
         return failed(OPEN)(format!("{} is a link to a file that is not there", path.display()));
     }
-    match left_beside(path) {
-        None => StoreError::Missing(url(path)),
-        Some(files) => StoreError::LeftBehind { url: url(path), files },
-    }
+    nothing_left_beside(path).err().unwrap_or_else(|| StoreError::Missing(url(path)))
 }
 
-/// The right to the path that the user of this process lacks.
-pub fn denied(right: &str, path: &Path) -> io::Error {
+/// What the user of this process cannot do with the path, and why.
+fn denied(right: &str, path: &Path, why: &io::Error) -> io::Error {
     let (id, path) = (geteuid(), absolute(path).unwrap_or_else(|_| path.to_owned()));
     let name = User::from_uid(id).ok().flatten().map_or(id.to_string(), |user| user.name);
-    let said = format!("permission to {right} {} is denied to the user {name}", path.display());
-    io::Error::new(ErrorKind::PermissionDenied, said)
+    let said = format!("the user {name} cannot {right} {}: {why}", path.display());
+    io::Error::new(why.kind(), said)
 }
 
 /// Takes the server's lock.
@@ -188,25 +179,14 @@ pub fn unfinished(path: &Path) -> Vec<PathBuf> {
     files.filter(is_one).collect()
 }
 
-/// Makes an empty store, unless something is in the place. Returns its file with the server's lock:
-/// the server that has made a store is the one that serves it.
-pub fn create(path: &Path) -> Result<Option<File>, StoreError> {
-    match make(path).and_then(|file| publish(file, path)) {
-        Err(StoreError::Exists(_)) => Ok(None),
-        made => made.map(Some),
-    }
-}
-
 /// Makes an empty store beside its place.
 pub fn make(path: &Path) -> Result<NamedTempFile, StoreError> {
     // A server that starts at the same time may have made the store, and then its WAL.
-    let left = left_beside(path);
+    let left = nothing_left_beside(path);
     if path.symlink_metadata().is_ok() {
         return Err(StoreError::Exists(url(path)));
     }
-    if let Some(files) = left {
-        return Err(StoreError::LeftBehind { url: url(path), files });
-    }
+    left?;
     make_in(folder_of(path)).map_err(failed(CREATE))
 }
 
@@ -215,22 +195,17 @@ fn make_in(folder: &Path) -> Result<NamedTempFile, Cause> {
         return Err(format!("there is no folder {}", folder.display()).into());
     }
     let file = tempfile::Builder::new().prefix(PREFIX).tempfile_in(folder);
-    let file = file.map_err(|error| match error.kind() {
-        ErrorKind::PermissionDenied => denied("write to the folder", folder),
-        _ => error,
-    })?;
+    let file = file.map_err(|error| denied("write to the folder", folder, &error))?;
     if geteuid().is_root() {
         // The service that uses the folder must be able to use a store that root restores in it.
         // In a container root may not be allowed to; then the file stays root's.
         let owner = fs::metadata(folder)?;
         let _ = fchown(file.as_file(), Some(owner.uid()), Some(owner.gid()));
     }
-    let mut connection = Connection::open(file.path())?;
+    let connection = Connection::open(file.path())?;
     connection.pragma_update(None, "synchronous", "off")?;
-    let transaction = connection.transaction()?;
-    transaction.execute_batch(TABLES)?;
-    Header::random().write(&transaction)?;
-    transaction.commit()?;
+    connection.execute_batch(TABLES)?;
+    Header::random().write(&connection)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.close().map_err(|(_, error)| error)?;
     Ok(file)

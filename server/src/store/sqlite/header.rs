@@ -13,8 +13,7 @@ use std::os::unix::fs::FileExt;
 
 use rusqlite::Connection;
 
-/// The layout that this release reads and writes.
-pub const LAYOUT: u32 = crate::store::LAYOUT as u32;
+use crate::store::LAYOUT;
 
 /// "PLS" and a byte: the layout, and the lowest bit for open.
 const PLANT_STORE: u32 = 0x504c_5300;
@@ -23,7 +22,7 @@ const PLANT_STORE: u32 = 0x504c_5300;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     pub id: i32,
-    pub layout: u32,
+    pub layout: u8,
     pub is_open: bool,
 }
 
@@ -55,12 +54,12 @@ impl Header {
     fn new(application: u32, id: i32) -> Option<Self> {
         let [.., byte] = application.to_be_bytes();
         let is_ours = application & !0xff == PLANT_STORE;
-        is_ours.then(|| Self { id, layout: u32::from(byte >> 1), is_open: byte & 1 == 1 })
+        is_ours.then_some(Self { id, layout: byte >> 1, is_open: byte & 1 == 1 })
     }
 
     /// Writes both fields.
     pub fn write(self, connection: &Connection) -> rusqlite::Result<()> {
-        let application = PLANT_STORE | self.layout << 1 | u32::from(self.is_open);
+        let application = PLANT_STORE | u32::from(self.layout << 1 | u8::from(self.is_open));
         connection.pragma_update(None, "application_id", application)?;
         connection.pragma_update(None, "user_version", self.id)
     }

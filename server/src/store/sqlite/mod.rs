@@ -40,29 +40,20 @@ use std::time::Instant;
 
 use anyhow::Context;
 use parking_lot::Mutex;
-use rusqlite::{Connection, ErrorCode, Transaction};
+use rusqlite::{Connection, ErrorCode, Params};
 
+use crate::store::LAYOUT;
 use crate::store::engine::{Engine, Outcome, Row, Sizes, Start};
 use crate::store::error::{CommitError, Reason, StoreError};
-use crate::store::sqlite::connection::{Checkpoint, FULL, WAL_BOUND, connect, copy_wal_at_close};
+use crate::store::sqlite::connection::{Checkpoint, WAL_BOUND, connect, copy_wal_at_close};
 use crate::store::sqlite::error::{failed, reason, url};
 use crate::store::sqlite::file::{
-    CREATE, OPEN, Place, create, is_empty_wal, lock, make, publish, sync_folder_of, wal_of,
+    CREATE, OPEN, Place, is_empty_wal, lock, make, publish, sync_folder_of, wal_of,
 };
-use crate::store::sqlite::header::{Header, LAYOUT};
+use crate::store::sqlite::header::Header;
 use crate::store::sqlite::writer::{Writer, shorten, transact};
+use crate::store::token_row;
 use crate::token::{StoredToken, TokenName};
-
-/// What a process does with a store.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Role {
-    /// It serves the store, and has its lock.
-    Server { without_wal: bool },
-    /// It fills a new store.
-    New,
-    /// It reads the store or changes its tokens, perhaps beside a server.
-    Command,
-}
 
 /// A plant store in a file, with its WAL and the WAL's index beside it (`-wal`, `-shm`).
 pub struct Sqlite {
@@ -72,26 +63,29 @@ pub struct Sqlite {
     place: Place,
     /// What the file said when it was opened.
     header: Header,
-    role: Role,
+    /// Whether this process serves the store or fills a new one. If not, it reads the store or changes
+    /// its tokens, perhaps beside a server.
+    is_owner: bool,
     /// Holds the server's lock (flock(2)). Dropped after the connections.
     _file: File,
 }
 
 /// See [`crate::store::serve`].
 pub fn serve(path: &Path, start: Start) -> Result<(Sqlite, bool), StoreError> {
-    let new = if start.create { create(path)? } else { None };
-    let is_new = new.is_some();
-    let file = new.map_or_else(|| file::open(path), Ok)?;
-    // Of a new file this process has it already.
+    // The server that has made a store is the one that serves it: it has the lock already.
+    let (file, is_new) = match start.create.then(|| publish(make(path)?, path)) {
+        None | Some(Err(StoreError::Exists(_))) => (file::open(path)?, false),
+        Some(made) => (made?, true),
+    };
     lock(&file, path)?;
-    let store = Sqlite::over(path, file, Role::Server { without_wal: start.without_wal })?;
+    let store = Sqlite::over(path, file, Some(start))?;
     store.begin()?;
     Ok((store, is_new))
 }
 
 /// See [`crate::store::open`].
 pub fn open(path: &Path) -> Result<Sqlite, StoreError> {
-    Sqlite::over(path, file::open(path)?, Role::Command)
+    Sqlite::over(path, file::open(path)?, None)
 }
 
 /// See [`crate::store::fill`].
@@ -100,7 +94,9 @@ pub fn fill(
     fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let new = make(path)?;
-    let store = Sqlite::over(new.path(), file::open(new.path())?, Role::New)?;
+    let store = Sqlite::over(new.path(), file::open(new.path())?, Some(Start::default()))?;
+    // Nobody needs a new store before it is published, which syncs the file.
+    store.writer.lock().connection.pragma_update(None, "synchronous", "off")?;
     fill(&store)?;
     store.close().context(CREATE)?;
     drop(store);
@@ -110,8 +106,8 @@ pub fn fill(
 }
 
 impl Sqlite {
-    /// Opens the store in that file.
-    fn over(path: &Path, file: File, role: Role) -> Result<Self, StoreError> {
+    /// Opens the store in that file: for a server, or for a command if there is no `start`.
+    fn over(path: &Path, file: File, start: Option<Start>) -> Result<Self, StoreError> {
         let in_file = || match Header::of_file(&file).map_err(failed(OPEN))? {
             None => Err(StoreError::NotAPlantStore(url(path))),
             Some(header) if header.layout == LAYOUT => Ok(header),
@@ -122,23 +118,21 @@ impl Sqlite {
         let header = in_file()?;
         let wal = wal_of(path).display().to_string();
         // Asked twice, because a server may stop meanwhile, which removes the WAL.
-        if role != (Role::Server { without_wal: true })
+        if !start.is_some_and(|it| it.without_wal)
             && header.is_open
             && is_empty_wal(path)
             && in_file()?.is_open
         {
             return Err(StoreError::WalLost { url: url(path), wal });
         }
-        // Nobody needs a new store before it is published, which syncs the file.
-        let synchronous = if role == Role::New { "off" } else { FULL };
-        let writer = connect(path, synchronous).map_err(failed(OPEN))?;
+        let writer = connect(path).map_err(failed(OPEN))?;
         if Header::of(&writer).map_err(failed(OPEN))?.is_none_or(|it| it.id != header.id) {
             return Err(StoreError::ForeignFile { url: url(path), file: wal });
         }
-        let reader = connect(path, synchronous).map_err(failed(OPEN))?;
+        let reader = connect(path).map_err(failed(OPEN))?;
         let place = Place::of(path, &file).map_err(failed(OPEN))?;
         let (writer, reader) = (Writer::new(writer, header).into(), reader.into());
-        Ok(Self { writer, reader, place, header, role, _file: file })
+        Ok(Self { writer, reader, place, header, is_owner: start.is_some(), _file: file })
     }
 
     /// Steps 2 and 3 of a server.
@@ -157,15 +151,12 @@ impl Sqlite {
         sync_folder_of(&wal_of(self.place.path())).map_err(failed(COPY))
     }
 
-    /// Changes the tokens in one transaction.
-    fn change_tokens<T>(
-        &self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<T> {
+    /// Changes the tokens in one transaction. Returns how many.
+    fn change_tokens(&self, statement: &str, values: impl Params) -> rusqlite::Result<usize> {
         let mut reader = self.reader.lock();
         // As in step 3, after a crash. Beside a server this does not matter.
         Checkpoint::Restart.run_at_once(&mut reader)?;
-        transact(&mut reader, self.header, work)
+        transact(&mut reader, self.header, |transaction| transaction.execute(statement, values))
     }
 }
 
@@ -204,18 +195,23 @@ impl Engine for Sqlite {
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
-        let added = self.change_tokens(|transaction| tables::add_token(transaction, token));
-        added.map_err(|error| match error.sqlite_error_code() {
-            Some(ErrorCode::ConstraintViolation) => StoreError::TokenNameTaken(token.name.clone()),
-            _ => failed("store the token")(error),
-        })
+        let StoredToken { name, digest, first_characters, created_at, expires_at } = token;
+        let (created_at, expires_at) =
+            (created_at.timestamp(), expires_at.map(|it| it.timestamp()));
+        let row = (name.as_str(), digest.0, first_characters, created_at, expires_at);
+        match self.change_tokens(token_row::ADD, row) {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                Err(StoreError::TokenNameTaken(name.clone()))
+            }
+            added => added.map(drop).map_err(failed("store the token")),
+        }
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
-        let revoked = self.change_tokens(|transaction| tables::revoke_token(transaction, name));
+        let revoked = self.change_tokens(token_row::REVOKE, [name.as_str()]);
         match revoked.map_err(failed("revoke the token"))? {
-            true => Ok(()),
-            false => Err(StoreError::NoSuchToken(name.clone())),
+            0 => Err(StoreError::NoSuchToken(name.clone())),
+            _ => Ok(()),
         }
     }
 
@@ -225,7 +221,7 @@ impl Engine for Sqlite {
 
     fn sizes(&self) -> Result<Sizes, CommitError> {
         let sizes = self.place.sizes()?;
-        if self.role == Role::Command || sizes.wal <= Some(WAL_BOUND.into()) {
+        if !self.is_owner || sizes.wal <= Some(WAL_BOUND.into()) {
             return Ok(sizes);
         }
         shorten(self.place.path(), self.header)?;
@@ -234,7 +230,7 @@ impl Engine for Sqlite {
 
     /// Steps 4 and 5 of a server.
     fn close(&self) -> Result<(), CommitError> {
-        if self.role == Role::Command {
+        if !self.is_owner {
             return Ok(());
         }
         self.place.sizes()?;

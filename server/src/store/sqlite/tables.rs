@@ -1,13 +1,13 @@
-//! The tables: how they are made, read and checked, and how tokens are changed.
+//! The tables: how they are made, read and checked.
 
+use rusqlite::Connection;
 use rusqlite::types::Type;
-use rusqlite::{Connection, Transaction, params};
 
+use crate::store::LAYOUT;
 use crate::store::engine::{PAGE_BYTES, PAGE_ROWS, Row};
 use crate::store::error::Cause;
-use crate::store::sqlite::header::LAYOUT;
-use crate::store::token_row::{self, COLUMNS};
-use crate::token::{StoredToken, TokenName};
+use crate::store::token_row::{self, READ};
+use crate::token::StoredToken;
 
 /// `id` is the rowid, so plants lie in the order of their ids; `plant` is the JSON text of the 200.
 /// `digest` is the SHA-256 of a token; times are Unix seconds.
@@ -27,23 +27,19 @@ pub const TABLES: &str = "
 
 /// The plants behind that id. A transaction of its own, so the WAL may start over between two pages.
 pub fn page(connection: &Connection, after: Option<i64>) -> rusqlite::Result<Vec<Row>> {
-    let mut page = Vec::new();
-    let Some(first) = after.map_or(Some(i64::MIN), |id| id.checked_add(1)) else {
-        return Ok(page);
-    };
-    let mut statement =
-        connection.prepare_cached("SELECT id, plant FROM plants WHERE id >= ?1 ORDER BY id")?;
-    let (mut rows, mut bytes) = (statement.query([first])?, 0);
+    let place = after.map_or(String::new(), |id| format!("WHERE id > {id}"));
+    let query = format!("SELECT id, plant FROM plants {place} ORDER BY id");
+    let mut statement = connection.prepare(&query)?;
+    let (mut rows, mut page, mut bytes) = (statement.query([])?, Vec::new(), 0);
     while page.len() < PAGE_ROWS
         && bytes < PAGE_BYTES
         && let Some(row) = rows.next()?
     {
         let id = row.get(0)?;
-        let plant =
+        let plant: String =
             row.get(1).map_err(|error| unfit(format!("the plant of the id {id}: {error}")))?;
-        let row = Row { id, plant };
-        bytes += row.plant.len();
-        page.push(row);
+        bytes += plant.len();
+        page.push(Row { id, plant });
     }
     Ok(page)
 }
@@ -56,30 +52,12 @@ fn unfit(cause: impl Into<Cause>) -> rusqlite::Error {
 /// Every token, in the order of their names.
 pub fn tokens(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
     connection
-        .prepare_cached(&format!("SELECT {COLUMNS} FROM tokens ORDER BY name"))?
+        .prepare_cached(&format!("{READ} ORDER BY name"))?
         .query_map([], |row| {
             let (name, digest): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
             token_row::token(&name, &digest, row.get(2)?, row.get(3)?, row.get(4)?).map_err(unfit)
         })?
         .collect()
-}
-
-/// Adds a token. Fails with a violated constraint if there is one of that name.
-pub fn add_token(transaction: &Transaction<'_>, token: &StoredToken) -> rusqlite::Result<()> {
-    let row = params![
-        token.name.as_str(),
-        token.digest.0,
-        token.first_characters,
-        token.created_at.timestamp(),
-        token.expires_at.map(|expiry| expiry.timestamp()),
-    ];
-    let insert = format!("INSERT INTO tokens ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5)");
-    transaction.execute(&insert, row).map(drop)
-}
-
-/// Removes a token. Returns whether there was one of that name.
-pub fn revoke_token(transaction: &Transaction<'_>, name: &TokenName) -> rusqlite::Result<bool> {
-    Ok(transaction.execute("DELETE FROM tokens WHERE name = ?1", [name.as_str()])? > 0)
 }
 
 /// What SQLite finds wrong with the file, and whether the tables are those of this layout; nothing

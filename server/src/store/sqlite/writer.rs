@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{CachedStatement, Connection, ErrorCode, Transaction};
+use rusqlite::{Connection, ErrorCode, Transaction};
 
 use crate::store::engine::{Outcome, Row, is_same_plant};
 use crate::store::error::CommitError;
-use crate::store::sqlite::connection::{Checkpoint, FULL, connect};
+use crate::store::sqlite::connection::{Checkpoint, connect};
 use crate::store::sqlite::header::Header;
 
 /// Pages of the WAL after which it is copied into the store's file: SQLite's own default, 4 MiB
@@ -25,45 +25,38 @@ pub struct Writer {
     /// The WAL's length at the last checkpoint, in pages. While a reader keeps the WAL from starting
     /// over, the next checkpoint comes after [`CHECKPOINT_PAGES`] more.
     checkpointed: i64,
-    /// Whether an fsync has failed.
-    is_lost: bool,
 }
 
 impl Writer {
     pub fn new(connection: Connection, header: Header) -> Self {
-        Self { connection, header, checkpointed: 0, is_lost: false }
+        Self { connection, header, checkpointed: 0 }
     }
 
     /// Commits the rows, each unless its id is taken.
     pub fn put(&mut self, rows: &[Row]) -> Result<Vec<Outcome>, CommitError> {
-        self.commit(|transaction| {
+        Ok(transact(&mut self.connection, self.header, |transaction| {
             let mut insert = transaction.prepare_cached(
                 "INSERT INTO plants (id, plant) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING",
             )?;
             let mut kept = transaction.prepare_cached("SELECT plant FROM plants WHERE id = ?1")?;
-            rows.iter().map(|row| put_one(&mut insert, &mut kept, row)).collect()
-        })
+            let outcomes = rows.iter().map(|row| {
+                if insert.execute((row.id, &row.plant))? == 1 {
+                    return Ok(Outcome::Created);
+                }
+                let is_same = kept.query_row([row.id], |kept| {
+                    // A text that is not UTF-8 was written by somebody else: it is another plant.
+                    Ok(kept.get_ref(0)?.as_str().is_ok_and(|kept| is_same_plant(kept, &row.plant)))
+                })?;
+                Ok(if is_same { Outcome::Repeated } else { Outcome::Conflict })
+            });
+            outcomes.collect()
+        })?)
     }
 
     /// Says in the header whether a server has the store open.
     pub fn set_open(&mut self, is_open: bool) -> Result<(), CommitError> {
         let header = Header { is_open, ..self.header };
-        self.commit(|transaction| header.write(transaction))
-    }
-
-    /// Commits one transaction. After a failed fsync every further call fails: the next fsync could
-    /// succeed without writing the lost pages.
-    fn commit<T>(
-        &mut self,
-        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
-    ) -> Result<T, CommitError> {
-        if self.is_lost {
-            return Err(CommitError::SyncFailed("an earlier sync failed".into()));
-        }
-        let committed =
-            transact(&mut self.connection, self.header, work).map_err(CommitError::from);
-        self.is_lost = matches!(committed, Err(CommitError::SyncFailed(_)));
-        committed
+        Ok(transact(&mut self.connection, header, |transaction| header.write(transaction))?)
     }
 
     /// Copies the WAL into the file when it has grown.
@@ -100,26 +93,11 @@ pub fn transact<T>(
     Ok(done)
 }
 
-fn put_one(
-    insert: &mut CachedStatement<'_>,
-    kept: &mut CachedStatement<'_>,
-    row: &Row,
-) -> rusqlite::Result<Outcome> {
-    if insert.execute((row.id, &row.plant))? == 1 {
-        return Ok(Outcome::Created);
-    }
-    let is_same = kept.query_row([row.id], |kept| {
-        // A text that is not UTF-8 was written by somebody else: it is another plant.
-        Ok(kept.get_ref(0)?.as_str().is_ok_and(|kept| is_same_plant(kept, &row.plant)))
-    })?;
-    Ok(if is_same { Outcome::Repeated } else { Outcome::Conflict })
-}
-
 /// Cuts the file of a WAL that is longer than it should be, beside a running writer.
 ///
 /// It copies what no reader holds back any more. If much was committed meanwhile, the next call goes on.
 pub fn shorten(store: &Path, header: Header) -> Result<(), CommitError> {
-    let mut connection = connect(store, FULL).map_err(CommitError::Unavailable)?;
+    let mut connection = connect(store).map_err(CommitError::Unavailable)?;
     connection.busy_timeout(Duration::ZERO)?;
     let copied = Checkpoint::Passive.run(&connection)?;
     if copied.pages - copied.copied > TOO_MANY_PAGES

@@ -31,7 +31,7 @@ fn password_is_in_no_output() {
         "postgresql://ada@db.example:5433/plants?password=secret",
     ] {
         let url = parsed(text);
-        assert_eq!(url.to_string(), "postgres://ada@db.example:5433/plants");
+        assert_eq!(url.shown, "postgres://ada@db.example:5433/plants");
         assert!(!format!("{url:?} {:?}", url.hosts).contains("secret"));
         assert_eq!(url.hosts[0].get_password(), Some(&b"secret"[..]));
     }
@@ -51,7 +51,7 @@ fn password_is_in_no_output() {
 #[test]
 fn several_hosts_keep_their_ports_and_order() {
     let url = parsed("postgres://ada@a:1,[::1]:2,c/plants?target_session_attrs=read-write");
-    assert_eq!(url.to_string(), "postgres://ada@a:1,[::1]:2,c/plants");
+    assert_eq!(url.shown, "postgres://ada@a:1,[::1]:2,c/plants");
     assert_eq!(url.hosts.iter().map(|host| host.get_ports()[0]).collect::<Vec<_>>(), [1, 2, 5432]);
 }
 
