@@ -6,12 +6,12 @@
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use plant_store_launcher::build_example;
 use xshell::cmd;
 
 use super::service::Service;
 use crate::docs::{Example, RECIPES, REQUESTS};
 use crate::tools::{folder, path, shell};
-use xtask::programs::build;
 use xtask::run::quietly;
 
 const PLANT_OF_A_REQUEST: &str = "{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}\n";
@@ -43,7 +43,7 @@ fn check(example: &Example) -> Result<()> {
     let limits: &[&str] = if is_recipe { &["--max-rate", "1"] } else { &[] };
     let service = Service::start(limits)?;
     let mut command = command(example.file)?;
-    command.current_dir(folder()).env("PATH", path()).env("PLANTS_URL", &service.url);
+    command.current_dir(folder()).env("PATH", path()).env("PLANTS_URL", service.url());
 
     command.env("PLANTS_TOKEN", "unknown");
     let (success, said) = run_to_its_end(&mut command)?;
@@ -68,7 +68,7 @@ fn command(file: &str) -> Result<Command> {
         Some((_, "sh")) => ("sh", file.to_owned()),
         Some((_, "py")) => ("python", file.to_owned()),
         Some((script, "ts")) => ("node", format!("{script}.js")),
-        _ => return Ok(Command::new(build("--example", "request")?)),
+        _ => return Ok(Command::new(build_example("request")?)),
     };
     let mut command = Command::new(program);
     command.arg(file);
