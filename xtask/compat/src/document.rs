@@ -6,8 +6,8 @@ use semver::Version;
 use serde_json::Value;
 
 use crate::difference::differences;
+use crate::json;
 use crate::place::{Place, members, target};
-use crate::{json, yaml};
 
 /// A document, and where it comes from.
 pub struct Document {
@@ -20,16 +20,10 @@ pub struct Document {
 }
 
 impl Document {
-    /// Parses a document: JSON if its first character is a brace, else YAML. An error names the
-    /// document.
+    /// Parses a document. An error names it.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
-        let json = if text.trim_start().starts_with('{') {
-            json::parse(text).with_context(|| format!("the document of {name} is not JSON"))?
-        } else {
-            yaml::parse(text)
-                .with_context(|| format!("the document of {name} is neither JSON nor YAML"))?
-        };
-        Self::new(name, json)
+        let not_json = || format!("the document of {name} is not JSON");
+        Self::new(name, json::parse(text).with_context(not_json)?)
     }
 
     /// Takes a parsed document. An error names the document.

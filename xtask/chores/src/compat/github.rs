@@ -7,7 +7,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use plant_store_compat::output::Comparison;
-use plant_store_compat::{Class, Format, Report, positions};
+use plant_store_compat::{Class, Format, Report};
 use serde_json::Value;
 
 use super::DOCUMENT;
@@ -22,9 +22,7 @@ pub fn tell(
     document: &Value,
     summary: &OsStr,
 ) -> Result<()> {
-    let pointers: Vec<String> =
-        report.changes.iter().map(|change| change.place.pointer(document)).collect();
-    let positions = positions(text, &pointers);
+    let positions = report.positions(document, text);
     let changes =
         Comparison { names: Default::default(), report, fail_on: Class::Source, positions };
     let mut summary = File::options().append(true).create(true).open(summary)?;
