@@ -1,7 +1,7 @@
 //! A document that can be compared: OpenAPI 3.0, with a version, in which every `$ref` can be
 //! followed.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use semver::Version;
 use serde_json::Value;
 
@@ -42,14 +42,10 @@ impl Document {
 const EXPECTED: &str = "OpenAPI 3.0.x is expected";
 
 fn check(document: &Value) -> Result<Version> {
-    match (document.get("openapi"), document["swagger"].as_str()) {
-        (Some(openapi), _) => {
-            let openapi = string("`openapi`", openapi)?;
-            ensure!(openapi.starts_with("3.0."), "OpenAPI {openapi} is not supported: {EXPECTED}");
-        }
-        (None, Some(swagger)) => bail!("Swagger {swagger} is not supported: {EXPECTED}"),
-        (None, None) => bail!("`openapi` is missing: {EXPECTED}"),
-    }
+    let openapi = document.get("openapi");
+    let openapi = openapi.with_context(|| format!("`openapi` is missing: {EXPECTED}"))?;
+    let openapi = string("`openapi`", openapi)?;
+    ensure!(openapi.starts_with("3.0."), "OpenAPI {openapi} is not supported: {EXPECTED}");
     every_reference_leads(document, &mut Place::default(), document)?;
     let version = document["info"].get("version").context("info.version is missing")?;
     let text = string("info.version", version)?;

@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::compat::DOCUMENT;
@@ -41,9 +41,6 @@ pub fn folder() -> PathBuf {
 
 /// Installs the renderer, if it is not there yet, and writes the page.
 pub fn run() -> Result<()> {
-    if let Some(missing) = tools::missing_npm() {
-        bail!("{missing}");
-    }
     tools::install_node()?;
     write()?;
     println!("wrote {}", folder().join("index.html").display());
