@@ -110,11 +110,10 @@ impl Comparison {
             let of_class = |change: &&Change| {
                 class == Some(change.class).filter(|_| change.accepted.is_none())
             };
-            let mut items = changes.iter().filter(of_class).peekable();
-            if items.peek().is_some() {
-                let _ = write!(page, "\n## {title}\n\n");
-            }
-            for change in items {
+            for (at, change) in changes.iter().filter(of_class).enumerate() {
+                if at == 0 {
+                    let _ = write!(page, "\n## {title}\n\n");
+                }
                 let what = code(&format!("{} {}", change.place, change.what()));
                 let why = printable(change.accepted.as_ref().unwrap_or(&change.reason));
                 let _ = writeln!(page, "- {what}: {} (`{}`)", text(&why), change.rule);
