@@ -84,14 +84,10 @@ fn renderer() -> Result<String> {
     let renderer = installed(RENDERER)?;
     ensure!(renderer.matches(LOGO).count() == 1, "{RENDERER} does not name {LOGO} once");
     let [redoc, parts] = LICENCES.map(installed);
-    let licences = format!("{}\n{}", comment(&redoc?), parts?);
+    let licences = format!("/*!\n{}\n*/\n{}", redoc?.trim_end(), parts?);
     let text = format!("{licences}\n{}", renderer.replace(LOGO, "data:,"));
     // As HTML reads a script: there `<\/` is `</` in every string and pattern.
     Ok(text.replace("</script", "<\\/script"))
-}
-
-fn comment(text: &str) -> String {
-    format!("/*!\n{}\n*/", text.trim_end())
 }
 
 /// The document with what it cannot hold: sections in Markdown, and the requests.
