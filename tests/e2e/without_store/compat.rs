@@ -58,7 +58,7 @@ fn a_change_needs_the_version_of_its_class() {
             for version in versions.split(' ') {
                 for old in ["1.2.3", "1.2.3+5"] {
                     let report = judged(old, version, edits);
-                    let found = report.least_version().expect("a version").to_string();
+                    let found = report.least_version().to_string();
                     assert_eq!(found, least, "{edits:?}");
                     assert_eq!(report.verdict().is_ok(), passes, "{edits:?} as {version}");
                 }
@@ -76,7 +76,6 @@ fn any_change_after_a_pre_release_may_keep_its_release() {
         {
             let report = judged("1.1.0-rc.1", version, &[edit]);
             assert_eq!(report.verdict().is_ok(), passes, "{edit} as {version}");
-            assert!(report.need().ends_with("; a pre-release promised nothing"), "{report}");
         }
     }
 }
@@ -87,7 +86,6 @@ fn a_document_that_cannot_be_compared_is_named_with_the_reason() {
         (&["remove /info/version"][..], "info.version is missing"),
         (&[r#"set /info/version "1.0""#], "info.version 1.0 is no semantic version"),
         (&[r#"set /openapi "3.1.0""#], "OpenAPI 3.1.0 is not supported: OpenAPI 3.0.x is expected"),
-        (&["rename /openapi swagger", r#"set /swagger "2.0""#], "Swagger 2.0 is not supported: "),
         (&["remove /openapi"], "`openapi` is missing: OpenAPI 3.0.x is expected"),
         (&["remove Error"], "the `$ref` `#/components/schemas/Error` leads nowhere"),
     ] {

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use plant_store_chores::{compat, conformance, docs, generate, tools};
+use plant_store_chores::{compat, conformance, docs, generate};
 use xtask::run::find_root;
 
 /// The chores that need the code of the contract
@@ -57,13 +57,7 @@ fn run(chore: Chore) -> Result<()> {
         Chore::Generate { check: false } => generate::write(),
         Chore::Generate { check: true } => generate::check(),
         Chore::Compat { against } => compat::run(against.as_deref()),
-        Chore::Conformance { if_possible, parts } => match tools::missing() {
-            Some(missing) if if_possible => {
-                println!("conformance: skipped, because {missing}");
-                Ok(())
-            }
-            _ => conformance::run(&parts),
-        },
+        Chore::Conformance { if_possible, parts } => conformance::run(&parts, if_possible),
         Chore::Docs => docs::run(),
     }
 }

@@ -20,14 +20,11 @@ pub fn folder() -> PathBuf {
 /// What the machine lacks for the tools, if it lacks something.
 #[must_use]
 pub fn missing() -> Option<&'static str> {
-    let python = "python3 is missing: install Python 3.11 or newer, with `venv`";
-    (!has("python3")).then_some(python).or_else(missing_npm)
-}
-
-/// What the machine lacks for the tools of Node alone.
-#[must_use]
-pub fn missing_npm() -> Option<&'static str> {
-    (!has("npm")).then_some("npm is missing: install Node.js 20 or newer")
+    let programs = [
+        ("python3", "python3 is missing: install Python 3.11 or newer, with `venv`"),
+        ("npm", "npm is missing: install Node.js 20 or newer"),
+    ];
+    programs.into_iter().find(|(program, _)| !has(program)).map(|(_, missing)| missing)
 }
 
 /// Installs the tools, if they are not there yet, and copies what they work on.

@@ -8,7 +8,7 @@ use crate::Class;
 
 /// Say what changed in the OpenAPI document of the plant store, and whom it breaks
 ///
-/// Documents are in JSON or YAML. The exit status is 0 if no change breaks a client, 1 if one does,
+/// Documents are in JSON. The exit status is 0 if no change breaks a client, 1 if one does,
 /// and 2 if the documents cannot be read or compared, or if the second one is the older one.
 #[derive(Parser)]
 #[command(name = "plant-store-compat", version)]

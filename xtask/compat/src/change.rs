@@ -35,21 +35,13 @@ impl Change {
     pub(crate) fn new(difference: Difference<'_>, rule: &Rule, composition: Option<&str>) -> Self {
         let kind = difference.kind();
         let Difference { place, old, new, .. } = difference;
+        let (old, new) = (old.cloned(), new.cloned());
         let Rule { class, id: rule, reason, .. } = *rule;
         let reason = match composition.filter(|_| class >= Class::Source) {
             Some(composition) => format!("{reason}; {composition} uses it in a composition"),
             None => reason.to_owned(),
         };
-        Self {
-            place,
-            class,
-            rule,
-            reason,
-            kind,
-            old: old.cloned(),
-            new: new.cloned(),
-            accepted: None,
-        }
+        Self { place, class, rule, reason, kind, old, new, accepted: None }
     }
 
     /// What happened at the place.
@@ -58,15 +50,12 @@ impl Change {
         // A long value is not shown, and neither is an object: its place names it.
         let is_short =
             |value: &&Value| told(value).chars().count() <= LONGEST && !value.is_object();
-        let kind = self.kind;
-        let [old, new] = [&self.old, &self.new].map(|value| value.as_ref().filter(is_short));
-        match (kind, old, new) {
-            (Kind::Changed, Some(old), Some(new)) => format!("{} → {}", told(old), told(new)),
-            (Kind::Added | Kind::Removed, Some(value), None)
-            | (Kind::Added | Kind::Removed, None, Some(value)) => {
-                format!("{kind}: {}", told(value))
+        match [&self.old, &self.new].map(|value| value.as_ref().filter(is_short)) {
+            [Some(old), Some(new)] => format!("{} → {}", told(old), told(new)),
+            [Some(value), None] | [None, Some(value)] if self.kind != Kind::Changed => {
+                format!("{}: {}", self.kind, told(value))
             }
-            _ => kind.to_string(),
+            _ => self.kind.to_string(),
         }
     }
 }
@@ -75,15 +64,11 @@ impl Change {
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, class, rule, reason, accepted, .. } = self;
-        let line = format!("{place}  {}", self.what());
-        match accepted {
-            Some(why) => {
-                write!(f, "accepted       {}", printable(&format!("{line}  ({class}; {why})")))
-            }
-            None => {
-                write!(f, "{class:13}  {}", printable(&format!("{line}  ({rule}: {reason})")))
-            }
-        }
+        let (verdict, why) = match accepted {
+            Some(why) => ("accepted".to_owned(), format!("{class}; {why}")),
+            None => (class.to_string(), format!("{rule}: {reason}")),
+        };
+        write!(f, "{verdict:13}  {}", printable(&format!("{place}  {}  ({why})", self.what())))
     }
 }
 

@@ -1,13 +1,13 @@
 //! A document that can be compared: OpenAPI 3.0, with a version, in which every `$ref` can be
 //! followed.
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use semver::Version;
 use serde_json::Value;
 
 use crate::difference::differences;
+use crate::json;
 use crate::place::{Place, members, target};
-use crate::{json, yaml};
 
 /// A document, and where it comes from.
 pub struct Document {
@@ -20,16 +20,10 @@ pub struct Document {
 }
 
 impl Document {
-    /// Parses a document: JSON if its first character is a brace, else YAML. An error names the
-    /// document.
+    /// Parses a document. An error names it.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
-        let json = if text.trim_start().starts_with('{') {
-            json::parse(text).with_context(|| format!("the document of {name} is not JSON"))?
-        } else {
-            yaml::parse(text)
-                .with_context(|| format!("the document of {name} is neither JSON nor YAML"))?
-        };
-        Self::new(name, json)
+        let not_json = || format!("the document of {name} is not JSON");
+        Self::new(name, json::parse(text).with_context(not_json)?)
     }
 
     /// Takes a parsed document. An error names the document.
@@ -48,14 +42,10 @@ impl Document {
 const EXPECTED: &str = "OpenAPI 3.0.x is expected";
 
 fn check(document: &Value) -> Result<Version> {
-    match (document.get("openapi"), document["swagger"].as_str()) {
-        (Some(openapi), _) => {
-            let openapi = string("`openapi`", openapi)?;
-            ensure!(openapi.starts_with("3.0."), "OpenAPI {openapi} is not supported: {EXPECTED}");
-        }
-        (None, Some(swagger)) => bail!("Swagger {swagger} is not supported: {EXPECTED}"),
-        (None, None) => bail!("`openapi` is missing: {EXPECTED}"),
-    }
+    let openapi = document.get("openapi");
+    let openapi = openapi.with_context(|| format!("`openapi` is missing: {EXPECTED}"))?;
+    let openapi = string("`openapi`", openapi)?;
+    ensure!(openapi.starts_with("3.0."), "OpenAPI {openapi} is not supported: {EXPECTED}");
     every_reference_leads(document, &mut Place::default(), document)?;
     let version = document["info"].get("version").context("info.version is missing")?;
     let text = string("info.version", version)?;

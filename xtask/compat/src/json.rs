@@ -1,14 +1,17 @@
-//! Documents in JSON. A member that is there twice is refused: a reader may take either of the two
-//! (RFC 8259, section 4).
+//! Documents in JSON, and where their values are in the text. A member that is there twice is refused:
+//! a reader may take either of the two (RFC 8259, section 4).
 
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::iter::once;
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Value};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, from_str};
 
 /// Parses a text.
 pub fn parse(text: &str) -> serde_json::Result<Value> {
-    serde_json::from_str(text).map(|Json(value)| value)
+    from_str(text).map(|Json(value)| value)
 }
 
 struct Json(Value);
@@ -60,5 +63,53 @@ impl<'de> Visitor<'de> for Reader {
             members.insert(name, value);
         }
         Ok(members.into())
+    }
+}
+
+/// A line and a column in bytes, both from 1.
+pub type Position = (usize, usize);
+
+/// Where values begin, by their JSON pointers, in a text that was parsed.
+pub fn positions(text: &str, pointers: &[String]) -> Vec<Position> {
+    let mut found = vec![text; pointers.len()];
+    if let Ok(root) = from_str(text) {
+        find(root, pointers.iter().map(String::as_str).zip(&mut found).collect());
+    }
+    let lines = once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
+    let lines: Vec<usize> = lines.collect();
+    let position = |value: &str| {
+        let at = value.as_ptr().addr() - text.as_ptr().addr();
+        let line = lines.partition_point(|start| *start <= at);
+        (line, at - lines[line - 1] + 1)
+    };
+    found.into_iter().map(position).collect()
+}
+
+/// Finds the texts of values below this one, each by its pointer. All of them are found at once: so the
+/// time does not grow with their number.
+fn find<'a>(value: &'a RawValue, wanted: Vec<(&str, &mut &'a str)>) {
+    let text = value.get();
+    let mut inside = BTreeMap::<&str, Vec<_>>::new();
+    for (pointer, found) in wanted {
+        if let Some(steps) = pointer.strip_prefix('/') {
+            let (step, rest) = steps.split_at(steps.find('/').unwrap_or(steps.len()));
+            inside.entry(step).or_default().push((rest, found));
+        } else {
+            *found = text;
+        }
+    }
+    if inside.is_empty() {
+        return;
+    }
+    let members: HashMap<String, &RawValue> = if text.starts_with('[') {
+        let items: Vec<&RawValue> = from_str(text).unwrap_or_default();
+        items.into_iter().enumerate().map(|(at, item)| (at.to_string(), item)).collect()
+    } else {
+        from_str(text).unwrap_or_default()
+    };
+    for (step, wanted) in inside {
+        if let Some(value) = members.get(&step.replace("~1", "/").replace("~0", "~")) {
+            find(value, wanted);
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! version it needs.
 //!
 //! ```text
-//! document    whether two documents can be compared; json and yaml parse them
+//! document    whether two documents can be compared; json parses them
 //!   → difference  every difference between them, one by one
 //!     → usage       what requests and responses reach
 //!     → case        what each difference means, by the table of rules.md; width says what allows more
@@ -29,19 +29,19 @@ mod place;
 mod usage;
 mod version;
 mod width;
-mod yaml;
 
 use std::fmt;
 
 use semver::Version;
+use serde_json::Value;
 
 pub use accepted::Accepted;
 pub use args::{Args, Format};
 pub use change::{Change, printable};
 pub use class::Class;
 pub use document::Document;
+pub use json::Position;
 pub use place::Place;
-pub use yaml::{Position, positions};
 
 use case::Documents;
 use usage::Usage;
@@ -88,6 +88,14 @@ impl Report {
             .filter(|change| change.accepted.is_none())
             .map(|change| change.class)
             .max()
+    }
+
+    /// Where each change is in one of the two documents, given by its text, too. What the document does
+    /// not have has the position of the nearest value around it.
+    #[must_use]
+    pub fn positions(&self, document: &Value, text: &str) -> Vec<Position> {
+        let pointers = self.changes.iter().map(|change| change.place.pointer(document));
+        json::positions(text, &pointers.collect::<Vec<_>>())
     }
 }
 

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use plant_store_compat::output::{Comparison, for_github};
-use plant_store_compat::{Accepted, Args, Document, Format, compare, positions, printable};
+use plant_store_compat::{Accepted, Args, Document, Format, compare, printable};
 
 /// The document of this revision.
 const PUBLISHED: &str = include_str!("../../../openapi/plant-store.json");
@@ -42,15 +42,11 @@ fn run(args: &Args) -> Result<u8> {
     if let Some(path) = &args.accepted {
         report.accept(&Accepted::read(path)?);
     }
-    let pointers: Vec<String> =
-        report.changes.iter().map(|change| change.place.pointer(&pinned.json)).collect();
-    // The text is read again for its lines: there is memory for it after the documents are gone.
-    let names = [pinned.name, published.name];
-    drop((pinned.json, published.json));
     let positions = match args.format {
-        Format::Github | Format::Json if !pointers.is_empty() => positions(&text, &pointers),
-        _ => vec![None; pointers.len()],
+        Format::Github | Format::Json => report.positions(&pinned.json, &text),
+        Format::Text | Format::Markdown => Vec::new(),
     };
+    let names = [pinned.name, published.name];
     let comparison = Comparison { names, report, fail_on: args.fail_on, positions };
     println!("{}", comparison.print(args.format, &args.pinned));
     Ok(comparison.conclusion().1)

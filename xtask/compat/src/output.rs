@@ -16,8 +16,8 @@ pub struct Comparison {
     pub report: Report,
     /// The lightest class that fails.
     pub fail_on: Class,
-    /// A position for each change. What was added has the position of the nearest value around it.
-    pub positions: Vec<Option<Position>>,
+    /// A position for each change; none if the format needs none.
+    pub positions: Vec<Position>,
 }
 
 impl Comparison {
@@ -64,10 +64,10 @@ impl Comparison {
     fn json(&self) -> Value {
         let Report { changes, old, new, notes } = &self.report;
         let (conclusion, status) = self.conclusion();
-        let with_position = |(change, position): (&Change, &Option<Position>)| {
+        let with_position = |(change, (line, column)): (&Change, &Position)| {
             let mut change = json!(change);
-            change["line"] = json!(position.map(|(line, _)| line));
-            change["column"] = json!(position.map(|(_, column)| column));
+            change["line"] = json!(line);
+            change["column"] = json!(column);
             change
         };
         json!({
@@ -89,8 +89,7 @@ impl Comparison {
         let changes = self.report.changes.iter().zip(&self.positions);
         let breaking = changes
             .filter(|(change, _)| change.class >= Class::Source && change.accepted.is_none())
-            .map(|(change, position)| {
-                let (line, column) = position.unwrap_or((1, 1));
+            .map(|(change, (line, column))| {
                 let level = if change.class >= self.fail_on { "error" } else { "warning" };
                 let place = format!(" file={file},line={line},col={column}");
                 for_github(level, &place, &change.to_string())
@@ -111,11 +110,10 @@ impl Comparison {
             let of_class = |change: &&Change| {
                 class == Some(change.class).filter(|_| change.accepted.is_none())
             };
-            let mut items = changes.iter().filter(of_class).peekable();
-            if items.peek().is_some() {
-                let _ = write!(page, "\n## {title}\n\n");
-            }
-            for change in items {
+            for (at, change) in changes.iter().filter(of_class).enumerate() {
+                if at == 0 {
+                    let _ = write!(page, "\n## {title}\n\n");
+                }
                 let what = code(&format!("{} {}", change.place, change.what()));
                 let why = printable(change.accepted.as_ref().unwrap_or(&change.reason));
                 let _ = writeln!(page, "- {what}: {} (`{}`)", text(&why), change.rule);

@@ -8,8 +8,6 @@ use anyhow::{Context, ensure};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::yaml::escaped;
-
 /// Members that are only text for people. The licence is that of the document.
 const WORDS: &str = "contact description example examples externalDocs license summary termsOfService \
                      title";
@@ -279,6 +277,11 @@ pub(crate) fn resolved<'a>(
         }
     }
     None
+}
+
+/// A step of a JSON pointer (RFC 6901).
+fn escaped(step: &str) -> String {
+    step.replace('~', "~0").replace('/', "~1")
 }
 
 /// A JSON pointer, but an item of a list that has a name is written by its name, not by its

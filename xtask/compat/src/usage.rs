@@ -32,6 +32,13 @@ pub struct Uses {
     pub composition: Option<Rc<str>>,
 }
 
+impl Uses {
+    fn add(&mut self, other: &Self) {
+        self.sides |= other.sides;
+        self.composition = self.composition.take().or_else(|| other.composition.clone());
+    }
+}
+
 /// What a document uses by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Named {
@@ -76,8 +83,7 @@ impl Usage {
         let mut place = place.clone();
         loop {
             if let Some(uses) = self.uses.get(&place) {
-                found.sides |= uses.sides;
-                found.composition = found.composition.or_else(|| uses.composition.clone());
+                found.add(uses);
             }
             if place.len() == 0 {
                 found.sides |= if self.is_incomplete { UNCLEAR } else { 0 };
@@ -93,9 +99,7 @@ impl Usage {
     }
 
     fn note_uses(&mut self, place: &Place, uses: &Uses) {
-        let known = self.uses.entry(place.clone()).or_default();
-        known.sides |= uses.sides;
-        known.composition = known.composition.take().or_else(|| uses.composition.clone());
+        self.uses.entry(place.clone()).or_default().add(uses);
     }
 
     fn walk<'a>(

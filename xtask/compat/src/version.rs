@@ -1,8 +1,8 @@
 //! Which version a change needs, by Semantic Versioning 2.0.0.
 
-use std::cmp::Ordering;
+use std::cmp::Ordering::Less;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use semver::{Prerelease, Version};
 
 use crate::Report;
@@ -12,33 +12,24 @@ impl Report {
     /// The least version that the newer document may have.
     ///
     /// A pre-release promises nothing (section 9), so any change after it may keep its version.
-    pub fn least_version(&self) -> Result<Version> {
+    #[must_use]
+    pub fn least_version(&self) -> Version {
         let old = &self.old;
-        let next = |number: u64| {
-            number.checked_add(1).with_context(|| format!("there is no next version after {old}"))
-        };
-        Ok(match self.class() {
+        match self.class() {
             _ if !old.pre.is_empty() => old.clone(),
-            Some(Class::Source | Class::Wire) => Version::new(next(old.major)?, 0, 0),
-            Some(Class::Additive) => Version::new(old.major, next(old.minor)?, 0),
+            Some(Class::Source | Class::Wire) => Version::new(old.major.saturating_add(1), 0, 0),
+            Some(Class::Additive) => Version::new(old.major, old.minor.saturating_add(1), 0),
             Some(Class::Words) | None => Version::new(old.major, old.minor, old.patch),
-        })
+        }
     }
 
     /// What the changes need, in a line.
     #[must_use]
     pub fn need(&self) -> String {
-        let Some(class) = self.class() else {
-            return format!(
-                "nothing{} changed",
-                if self.changes.is_empty() { "" } else { " else" }
-            );
-        };
-        match self.least_version() {
-            Ok(_) if !self.old.pre.is_empty() => format!("{class}; a pre-release promised nothing"),
-            Ok(least) if class > Class::Words => format!("{class}; needs {least} or larger"),
-            Ok(_) => format!("{class}; needs no new version"),
-            Err(error) => format!("{class}; {error}"),
+        match self.class() {
+            Some(class) => format!("{class}; needs {} or larger", self.least_version()),
+            None if self.changes.is_empty() => "nothing changed".to_owned(),
+            None => "nothing else changed".to_owned(),
         }
     }
 
@@ -48,18 +39,13 @@ impl Report {
     /// promised. But it is older than that release (section 11). Build metadata does not count
     /// (section 10).
     pub fn verdict(&self) -> Result<()> {
-        const MEND: &str =
-            "set VERSION in server/api/src/document.rs, then run `cargo xtask generate`";
         let Self { old, new, .. } = self;
-        let least = self.least_version()?;
+        let least = self.least_version();
         let release = Version { pre: Prerelease::EMPTY, ..new.clone() };
         ensure!(
-            new.cmp_precedence(old) != Ordering::Less,
-            "info.version falls from {old} to {new}, and must be {least} or larger: {MEND}"
-        );
-        ensure!(
-            release.cmp_precedence(&least) != Ordering::Less,
-            "info.version is {new}, was {old}, and must be {least} or larger: {MEND}"
+            new.cmp_precedence(old) != Less && release.cmp_precedence(&least) != Less,
+            "info.version is {new}, was {old}, and must be {least} or larger: set VERSION in \
+             server/api/src/document.rs, then run `cargo xtask generate`"
         );
         Ok(())
     }

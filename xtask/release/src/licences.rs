@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -31,9 +30,9 @@ pub fn text(sh: &Shell, packages: &[&str], target: &str) -> Result<String> {
             let (licence, source) = (of("license"), of("repository"));
             writeln!(text, "{name}\n{licence}\n{source}\n")?;
             let folder = Path::new(of("manifest_path")).parent().context("no folder")?;
-            let files =
-                files(folder).with_context(|| format!("cannot read {}", folder.display()))?;
-            files.iter().try_for_each(|file| writeln!(text, "{file}"))?;
+            for file in files(sh, folder)? {
+                writeln!(text, "{}", String::from_utf8_lossy(&sh.read_binary_file(file)?))?;
+            }
             writeln!(text, "{}\n", "-".repeat(80))?;
         }
     }
@@ -50,14 +49,12 @@ fn linked(sh: &Shell, packages: &[&str], target: &str) -> Result<BTreeSet<String
     Ok(crates.collect())
 }
 
-/// The texts of a folder's files about its licence, in the order of their names.
-fn files(folder: &Path) -> std::io::Result<Vec<String>> {
-    let mut paths =
-        fs::read_dir(folder)?.map(|file| Ok(file?.path())).collect::<std::io::Result<Vec<_>>>()?;
+/// A folder's files about its licence, in the order of their names.
+fn files(sh: &Shell, folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut paths = sh.read_dir(folder)?;
     paths.retain(|path| {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
         path.is_file() && NAMES.iter().any(|begin| name.starts_with(begin))
     });
-    paths.sort();
-    paths.iter().map(|path| Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())).collect()
+    Ok(paths)
 }

@@ -3,16 +3,19 @@
 //! `plant-store-compat` compares the two. `openapi/accepted-changes.toml` names the changes that
 //! were decided on.
 
-mod github;
 pub mod mutations;
 mod older;
 
 use std::env;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::Path;
 
 use anyhow::{Context, Result};
 
 pub use older::older;
+use plant_store_compat::Format;
+use plant_store_compat::output::Comparison;
 pub use plant_store_compat::{Accepted, Change, Class, Document, Place, Report, compare};
 
 pub use xtask::run::DOCUMENT;
@@ -40,7 +43,24 @@ pub fn run(against: Option<&str>) -> Result<()> {
     println!("{DOCUMENT} {now}, since {before} of {}:\n{report}{}", old.name, report.need());
     let verdict = report.verdict();
     if let Some(summary) = env::var_os("GITHUB_STEP_SUMMARY") {
-        github::tell(report, &verdict, &text, &new.json, &summary)?;
+        let (names, positions) = ([old.name, new.name], report.positions(&new.json, &text));
+        let changes = Comparison { names, report, fail_on: Class::Source, positions };
+        let summary = File::options().append(true).create(true).open(summary)?;
+        tell(&changes, &verdict, summary)?;
     }
     verdict
+}
+
+/// Tells a job on GitHub: its summary gets the changes and the verdict, in Markdown, and each breaking
+/// change is annotated at its place in the document. It is an error, unless the version is large enough.
+fn tell(changes: &Comparison, verdict: &Result<()>, mut summary: File) -> Result<()> {
+    writeln!(summary, "{}", changes.print(Format::Markdown, Path::new("")))?;
+    if let Err(error) = verdict {
+        writeln!(summary, "\n**{error}**")?;
+    }
+    for line in changes.annotations(Path::new(DOCUMENT)) {
+        let harmless = verdict.is_ok().then(|| line.replacen("::error", "::warning", 1));
+        println!("{}", harmless.unwrap_or(line));
+    }
+    Ok(())
 }

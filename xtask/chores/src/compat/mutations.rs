@@ -4,7 +4,7 @@
 //! the compatibility check with oasdiff, on each row.
 
 use anyhow::Result;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Document, Report, compare};
 
@@ -59,8 +59,8 @@ fn edited(edits: &str, document: &Value) -> Value {
     document
 }
 
-/// Applies `remove PLACE`, `rename PLACE NAME` or `set PLACE JSON`. In a list, `set` inserts the item
-/// before that position. A place is a JSON pointer; `post` stands for the operation, and the name of
+/// Applies `remove PLACE`, `rename PLACE NAME` or `set PLACE JSON`, as JSON Patch (RFC 6902). In a list,
+/// `set` inserts the item before that position. A place is a JSON pointer; `post` stands for the operation, and the name of
 /// a type for its schema.
 ///
 /// # Panics
@@ -74,26 +74,19 @@ pub fn apply(edit: &str, document: &mut Value) {
         Some("post") => format!("/paths/~1plants/{place}"),
         _ => format!("/components/schemas/{place}"),
     };
-    let (parent, member) = place.rsplit_once('/').expect("a place is a pointer");
-    let member = member.replace("~1", "/");
-    match document.pointer_mut(parent).expect(edit) {
-        Value::Object(members) => match verb {
-            "remove" => drop(members.remove(&member).expect(edit)),
-            "rename" => {
-                let value = members.remove(&member).expect(edit);
-                members.insert(operand.to_owned(), value);
-            }
-            "set" => drop(members.insert(member, serde_json::from_str(operand).expect(edit))),
-            _ => panic!("{edit}"),
-        },
-        Value::Array(items) => {
-            let position: usize = member.parse().expect(edit);
-            match verb {
-                "remove" => drop(items.remove(position)),
-                "set" => items.insert(position, serde_json::from_str(operand).expect(edit)),
-                _ => panic!("{edit}"),
-            }
+    let operation = match verb {
+        "remove" => json!({ "op": verb, "path": place }),
+        "rename" => {
+            let (parent, _) = place.rsplit_once('/').expect("a place is a pointer");
+            let path = format!("{parent}/{}", operand.replace('/', "~1"));
+            json!({ "op": "move", "from": place, "path": path })
+        }
+        "set" => {
+            let value: Value = serde_json::from_str(operand).expect(edit);
+            json!({ "op": "add", "path": place, "value": value })
         }
         _ => panic!("{edit}"),
-    }
+    };
+    let operation = serde_json::from_value(operation).expect(edit);
+    json_patch::patch(document, &[operation]).expect(edit);
 }

@@ -2,11 +2,11 @@
 //! action of `.github/actions/compat`, run as GitHub runs it, and the installed command.
 
 use anyhow::{Result, ensure};
+use plant_store_launcher::build;
 use xshell::{Shell, cmd};
 
 use crate::compat::DOCUMENT;
 use crate::tools::{folder, shell};
-use xtask::programs::build;
 use xtask::run::{quietly, root};
 
 pub fn run() -> Result<()> {
@@ -21,12 +21,14 @@ pub fn run() -> Result<()> {
 
 /// The document that the service prints is the one that the installed command has in it.
 fn command(sh: &Shell) -> Result<()> {
-    let (source, target) = (root().join("xtask/compat"), root().join("target"));
+    let tools = sh.current_dir().join("tools");
+    // Not in the consumer's folder, which names another toolchain.
+    let checkout = xtask::run::shell()?;
     quietly(cmd!(
-        sh,
-        "cargo install --quiet --locked --debug --path {source} --root tools --target-dir {target}"
+        checkout,
+        "cargo install --quiet --locked --debug --path xtask/compat --root {tools} --target-dir target"
     ))?;
-    let service = build("--bin", "plant-store")?;
+    let service = build("plant-store", false)?;
     let served = quietly(cmd!(sh, "{service} openapi"))?;
     let said = quietly(cmd!(sh, "tools/bin/plant-store-compat -").stdin(served))?;
     ensure!(said.ends_with("nothing changed\n"), "the installed command says:\n{said}");

@@ -6,13 +6,17 @@
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
+use plant_store_launcher::build_example;
 use xshell::cmd;
 
 use super::service::Service;
-use crate::docs::{Example, RECIPES, REQUESTS};
+use crate::docs::REQUESTS;
 use crate::tools::{folder, path, shell};
-use xtask::programs::build;
 use xtask::run::quietly;
+
+/// Files of `tests/conformance`, as those of [`REQUESTS`].
+const RECIPES: [&str; 3] =
+    ["recipes/with_fetch.ts", "recipes/with_requests.py", "recipes/with_httpx.py"];
 
 const PLANT_OF_A_REQUEST: &str = "{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}\n";
 
@@ -23,27 +27,26 @@ const PLANTS_OF_A_RECIPE: &str = "\
 ";
 
 pub fn run() -> Result<()> {
-    let every = || REQUESTS.iter().chain(&RECIPES);
-    let typescript = every().filter(|example| example.language == "typescript");
-    let typescript = typescript.map(|example| example.file);
+    let files = || REQUESTS.into_iter().map(|(_, file)| file).chain(RECIPES);
+    let typescript = files().filter(|file| file.ends_with("ts"));
     let sh = shell()?;
     quietly(cmd!(
         sh,
         "tsc --strict --target es2022 --module nodenext --types node {typescript...}"
     ))?;
-    for example in every() {
-        println!("{}", example.file);
-        check(example).with_context(|| format!("tests/conformance/{}", example.file))?;
+    for file in files() {
+        println!("{file}");
+        check(file).with_context(|| format!("tests/conformance/{file}"))?;
     }
     Ok(())
 }
 
-fn check(example: &Example) -> Result<()> {
-    let is_recipe = example.file.starts_with("recipes");
+fn check(file: &str) -> Result<()> {
+    let is_recipe = file.starts_with("recipes");
     let limits: &[&str] = if is_recipe { &["--max-rate", "1"] } else { &[] };
     let service = Service::start(limits)?;
-    let mut command = command(example.file)?;
-    command.current_dir(folder()).env("PATH", path()).env("PLANTS_URL", &service.url);
+    let mut command = command(file)?;
+    command.current_dir(folder()).env("PATH", path()).env("PLANTS_URL", service.url());
 
     command.env("PLANTS_TOKEN", "unknown");
     let (success, said) = run_to_its_end(&mut command)?;
@@ -68,7 +71,7 @@ fn command(file: &str) -> Result<Command> {
         Some((_, "sh")) => ("sh", file.to_owned()),
         Some((_, "py")) => ("python", file.to_owned()),
         Some((script, "ts")) => ("node", format!("{script}.js")),
-        _ => return Ok(Command::new(build("--example", "request")?)),
+        _ => return Ok(Command::new(build_example("request")?)),
     };
     let mut command = Command::new(program);
     command.arg(file);

@@ -3,21 +3,25 @@
 //! What the document cannot hold is added to the copy that is rendered: requests and recipes, and
 //! the values of `error` as a table. The document beside the page is the published one.
 
-mod examples;
-
-use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
-
-pub use examples::{Example, INT64, RECIPES, REQUESTS};
 
 use crate::compat::DOCUMENT;
 use crate::errors;
 use crate::tools;
 use xtask::run::root;
+
+/// The same request in each language: a name for people, and a file of `tests/conformance`. It takes the
+/// service from `PLANTS_URL` and `PLANTS_TOKEN`.
+pub const REQUESTS: [(&str, &str); 4] = [
+    ("curl", "requests/curl.sh"),
+    ("Rust", "requests/rust.rs"),
+    ("Python", "requests/python.py"),
+    ("TypeScript", "requests/typescript.ts"),
+];
 
 /// Relative to `target/conformance`.
 const RENDERER: &str = "node_modules/redoc/bundles/redoc.standalone.js";
@@ -37,9 +41,6 @@ pub fn folder() -> PathBuf {
 
 /// Installs the renderer, if it is not there yet, and writes the page.
 pub fn run() -> Result<()> {
-    if let Some(missing) = tools::missing_npm() {
-        bail!("{missing}");
-    }
     tools::install_node()?;
     write()?;
     println!("wrote {}", folder().join("index.html").display());
@@ -83,14 +84,10 @@ fn renderer() -> Result<String> {
     let renderer = installed(RENDERER)?;
     ensure!(renderer.matches(LOGO).count() == 1, "{RENDERER} does not name {LOGO} once");
     let [redoc, parts] = LICENCES.map(installed);
-    let licences = format!("{}\n{}", comment(&redoc?), parts?);
+    let licences = format!("/*!\n{}\n*/\n{}", redoc?.trim_end(), parts?);
     let text = format!("{licences}\n{}", renderer.replace(LOGO, "data:,"));
     // As HTML reads a script: there `<\/` is `</` in every string and pattern.
     Ok(text.replace("</script", "<\\/script"))
-}
-
-fn comment(text: &str) -> String {
-    format!("/*!\n{}\n*/", text.trim_end())
 }
 
 /// The document with what it cannot hold: sections in Markdown, and the requests.
@@ -101,10 +98,10 @@ fn extended(published: &Value) -> Result<Value> {
     let overview = include_str!("overview.md").replace("{{errors}}", &errors::table(&rows));
     document["info"]["description"] = format!("{description}\n\n{overview}").into();
     let operation = document.pointer_mut("/paths/~1plants/post").context("no POST /plants")?;
-    let sample = |request: &Example| {
-        Ok(json!({"lang": request.language, "label": request.title, "source": request.text()?}))
+    let sample = |(title, file)| {
+        Ok(json!({"lang": language(file), "label": title, "source": source(file)?}))
     };
-    operation["x-codeSamples"] = REQUESTS.iter().map(sample).collect::<Result<_>>()?;
+    operation["x-codeSamples"] = REQUESTS.into_iter().map(sample).collect::<Result<_>>()?;
     let tags = document["tags"].as_array_mut().context("no tags")?;
     // A tag without operations. Its section comes before theirs.
     let recipes = json!({"name": "Recipes", "description": recipes(&rows)?, "x-traitTag": true});
@@ -112,15 +109,29 @@ fn extended(published: &Value) -> Result<Value> {
     Ok(document)
 }
 
+/// Each line `{{FILE}}` becomes that file. `conformance` runs the same files.
 fn recipes(rows: &[errors::Row]) -> Result<String> {
-    let mut text = include_str!("recipes.md").replace("{{retryable}}", &errors::retryable(rows));
-    for example in &INT64 {
-        text = text.replace(&format!("{{{{{}}}}}\n", example.title), &example.block()?);
+    let text = include_str!("recipes.md").replace("{{retryable}}", &errors::retryable(rows));
+    let filled = |line: &str| match line.strip_prefix("{{").and_then(|it| it.strip_suffix("}}")) {
+        Some(file) => Ok(format!("```{}\n{}```\n", language(file), source(file)?)),
+        None => Ok(format!("{line}\n")),
+    };
+    text.lines().map(filled).collect()
+}
+
+/// What highlighters call the language of a file.
+fn language(file: &str) -> &'static str {
+    match file.rsplit('.').next() {
+        Some("sh") => "bash",
+        Some("rs") => "rust",
+        Some("py") => "python",
+        Some("ts") => "typescript",
+        _ => "javascript",
     }
-    for recipe in &RECIPES {
-        write!(text, "\n### {}\n\n{}", recipe.title, recipe.block()?)?;
-    }
-    Ok(text)
+}
+
+fn source(file: &str) -> Result<String> {
+    read(&format!("tests/conformance/{file}"))
 }
 
 fn read(file: &str) -> Result<String> {
