@@ -31,7 +31,7 @@ def refused_credentials(ctx, response, case):
     """A request without our token gets `error` 401 and a challenge. A request with it never does."""
     if response.request.method != "POST":
         return
-    ours = f"Bearer {os.environ['PLANT_STORE_TOKEN']}"
+    ours = f"Bearer {os.environ['PLANTS_TOKEN']}"
     accepted = response.request.headers.get("Authorization") == ours
     refused = response.status_code == 400 and response.json()["error"] == 401
     assert accepted != refused, "401 is for the requests without our token, and for all of them"

@@ -4,7 +4,8 @@ use std::cmp::Ordering::Greater;
 use std::fmt::Write;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use semver::Version;
+use serde::Serialize;
 
 use crate::{Change, Class, Format, Position, Report, printable};
 
@@ -26,7 +27,7 @@ impl Comparison {
         match format {
             Format::Text => self.text(),
             Format::Github => [vec![self.text()], self.annotations(file)].concat().join("\n"),
-            Format::Json => self.json().to_string(),
+            Format::Json => self.json(),
             Format::Markdown => self.markdown(),
         }
     }
@@ -61,24 +62,22 @@ impl Comparison {
     }
 
     /// The same for programs: the values whole, and the lines of the pinned document.
-    fn json(&self) -> Value {
+    fn json(&self) -> String {
         let Report { changes, old, new, notes } = &self.report;
         let (conclusion, status) = self.conclusion();
-        let with_position = |(change, (line, column)): (&Change, &Position)| {
-            let mut change = json!(change);
-            change["line"] = json!(line);
-            change["column"] = json!(column);
-            change
+        let positions = changes.iter().zip(&self.positions);
+        let report = Json {
+            pinned: Named { name: &self.names[0], version: old },
+            published: Named { name: &self.names[1], version: new },
+            class: self.report.class(),
+            conclusion,
+            status,
+            changes: positions
+                .map(|(change, (line, column))| Placed { change, line: *line, column: *column })
+                .collect(),
+            notes,
         };
-        json!({
-            "pinned": {"name": self.names[0], "version": old},
-            "published": {"name": self.names[1], "version": new},
-            "class": self.report.class(),
-            "conclusion": conclusion,
-            "status": status,
-            "changes": changes.iter().zip(&self.positions).map(with_position).collect::<Vec<_>>(),
-            "notes": notes,
-        })
+        serde_json::to_string(&report).expect("all of it has a form in JSON")
     }
 
     /// An annotation for each breaking change, and one if the documents may be swapped.
@@ -122,6 +121,32 @@ impl Comparison {
         let _ = write!(page, "\n{}", self.conclusion().0);
         page
     }
+}
+
+/// The form for programs. It borrows, as the values of a large document take much memory.
+#[derive(Serialize)]
+struct Json<'a> {
+    pinned: Named<'a>,
+    published: Named<'a>,
+    class: Option<Class>,
+    conclusion: &'a str,
+    status: u8,
+    changes: Vec<Placed<'a>>,
+    notes: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Named<'a> {
+    name: &'a str,
+    version: &'a Version,
+}
+
+#[derive(Serialize)]
+struct Placed<'a> {
+    #[serde(flatten)]
+    change: &'a Change,
+    line: usize,
+    column: usize,
 }
 
 /// A code span of Markdown.

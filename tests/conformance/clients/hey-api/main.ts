@@ -9,7 +9,7 @@ import { createPlant, type NewPlant } from "./plant-store/index.js";
 function create(token: string | undefined, body: NewPlant) {
   // Its own serializer sends a bigint as a string, which the service refuses.
   const bodySerializer = (body: unknown) => stringify(body) ?? "";
-  const client = createClient({ baseUrl: env.PLANT_STORE_URL, auth: token, bodySerializer });
+  const client = createClient({ baseUrl: env.PLANTS_URL, auth: token, bodySerializer });
   return createPlant({ client, body });
 }
 
@@ -21,7 +21,7 @@ async function assertRefused(token: string | undefined, plant: NewPlant, code: n
   ok(error.message.length > 0);
 }
 
-const ours = env.PLANT_STORE_TOKEN;
+const ours = env.PLANTS_TOKEN;
 const monstera = { id: 9223372036854775807n, name: "Monstera deliciosa", tag: "indoor" };
 const other = { id: 9223372036854775807n, name: "Ficus lyrata" };
 

@@ -9,7 +9,7 @@ import org.openapitools.client.model.Plant;
 /** Calls a running service with the Java client that OpenAPI Generator makes. */
 public class Main {
     public static void main(String[] arguments) throws Exception {
-        PlantsApi ours = plants(System.getenv("PLANT_STORE_TOKEN"));
+        PlantsApi ours = plants(System.getenv("PLANTS_TOKEN"));
         NewPlant monstera = new NewPlant().id(Long.MAX_VALUE).name("Monstera deliciosa").tag("indoor");
         NewPlant other = new NewPlant().id(Long.MAX_VALUE).name("Ficus lyrata");
 
@@ -22,7 +22,7 @@ public class Main {
 
     private static PlantsApi plants(String token) {
         ApiClient client = new ApiClient();
-        client.updateBaseUri(System.getenv("PLANT_STORE_URL"));
+        client.updateBaseUri(System.getenv("PLANTS_URL"));
         client.setRequestInterceptor(
                 request -> request.header("Authorization", "Bearer " + token));
         return new PlantsApi(client);

@@ -7,7 +7,7 @@ from openapi_client import ApiClient, ApiException, Configuration, Error, NewPla
 
 def plants(token):
     return PlantsApi(
-        ApiClient(Configuration(host=os.environ["PLANT_STORE_URL"], access_token=token))
+        ApiClient(Configuration(host=os.environ["PLANTS_URL"], access_token=token))
     )
 
 
@@ -23,7 +23,7 @@ def assert_refused(plants, plant, error):
         raise AssertionError(f"{created} was created")
 
 
-ours = plants(os.environ["PLANT_STORE_TOKEN"])
+ours = plants(os.environ["PLANTS_TOKEN"])
 monstera = NewPlant(id=2**63 - 1, name="Monstera deliciosa", tag="indoor")
 other = NewPlant(id=2**63 - 1, name="Ficus lyrata")
 

@@ -7,7 +7,7 @@ import {
 } from "./plant-store/index.js";
 
 function create(token: string | undefined, newPlant: NewPlant) {
-  const configuration = new Configuration({ basePath: env.PLANT_STORE_URL, accessToken: token });
+  const configuration = new Configuration({ basePath: env.PLANTS_URL, accessToken: token });
   return new PlantsApi(configuration).createPlant({ newPlant });
 }
 
@@ -23,7 +23,7 @@ async function assertRefused(token: string | undefined, plant: NewPlant, code: n
   ok(message.length > 0);
 }
 
-const ours = env.PLANT_STORE_TOKEN;
+const ours = env.PLANTS_TOKEN;
 const monstera = { id: 1, name: "Monstera deliciosa", tag: "indoor" };
 const other = { id: 1, name: "Ficus lyrata" };
 

@@ -8,7 +8,7 @@ from plant_store.models import Error, NewPlant, Plant
 
 
 def client(token):
-    return AuthenticatedClient(base_url=os.environ["PLANT_STORE_URL"], token=token)
+    return AuthenticatedClient(base_url=os.environ["PLANTS_URL"], token=token)
 
 
 def assert_refused(answer, error):
@@ -17,7 +17,7 @@ def assert_refused(answer, error):
     assert isinstance(answer.message, str) and answer.message, answer
 
 
-ours = client(os.environ["PLANT_STORE_TOKEN"])
+ours = client(os.environ["PLANTS_TOKEN"])
 monstera = NewPlant(id=2**63 - 1, name="Monstera deliciosa", tag="indoor")
 other = NewPlant(id=2**63 - 1, name="Ficus lyrata")
 

@@ -10,7 +10,7 @@ type NewPlant = components["schemas"]["NewPlant"];
 
 function create(token: string | undefined, body: NewPlant) {
   const client = createClient<paths>({
-    baseUrl: env.PLANT_STORE_URL,
+    baseUrl: env.PLANTS_URL,
     headers: { Authorization: `Bearer ${token}` },
     bodySerializer: (body) => stringify(body), // a bigint with every digit
   });
@@ -25,7 +25,7 @@ async function assertRefused(token: string | undefined, plant: NewPlant, code: n
   ok(error.message.length > 0);
 }
 
-const ours = env.PLANT_STORE_TOKEN;
+const ours = env.PLANTS_TOKEN;
 const monstera = { id: 9223372036854775807n, name: "Monstera deliciosa", tag: "indoor" };
 const other = { id: 9223372036854775807n, name: "Ficus lyrata" };
 

@@ -2,5 +2,5 @@ cp ../../plant-store.json .
 node types.mjs
 tsc --project .
 node main.js
-PLANTS_URL=$PLANT_STORE_URL PLANTS_TOKEN=$PLANT_STORE_TOKEN node difference.mjs > sent
+node difference.mjs > sent
 printf '200 {"id":%s}\n' 9007199254740992 9007199254740993 | diff - sent

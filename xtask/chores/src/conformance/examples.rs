@@ -6,12 +6,12 @@
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
-use plant_store_launcher::build_example;
 use xshell::cmd;
 
 use super::service::Service;
 use crate::docs::REQUESTS;
 use crate::tools::{folder, path, shell};
+use xtask::programs::build;
 use xtask::run::quietly;
 
 /// Files of `tests/conformance`, as those of [`REQUESTS`].
@@ -46,7 +46,7 @@ fn check(file: &str) -> Result<()> {
     let limits: &[&str] = if is_recipe { &["--max-rate", "1"] } else { &[] };
     let service = Service::start(limits)?;
     let mut command = command(file)?;
-    command.current_dir(folder()).env("PATH", path()).env("PLANTS_URL", service.url());
+    command.current_dir(folder()).env("PATH", path()).env("PLANTS_URL", &service.url);
 
     command.env("PLANTS_TOKEN", "unknown");
     let (success, said) = run_to_its_end(&mut command)?;
@@ -71,7 +71,7 @@ fn command(file: &str) -> Result<Command> {
         Some((_, "sh")) => ("sh", file.to_owned()),
         Some((_, "py")) => ("python", file.to_owned()),
         Some((script, "ts")) => ("node", format!("{script}.js")),
-        _ => return Ok(Command::new(build_example("request")?)),
+        _ => return Ok(Command::new(build("--example", "request")?)),
     };
     let mut command = Command::new(program);
     command.arg(file);
