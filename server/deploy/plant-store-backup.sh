@@ -23,7 +23,12 @@ find "$folder" -maxdepth 1 -type f '(' -name '*Z.db.new' -o -name '.plant-store-
 backup=$folder/plant-store-$(date -u +%Y-%m-%dT%H%M%SZ).db
 "$binary" copy --from "$store" --to "sqlite:$backup.new"
 report=$("$binary" check --json --store "sqlite:$backup.new")
-mv -n "$backup.new" "$backup"
+# mv may say nothing if it moves nothing.
+mv -n "$backup.new" "$backup" || true
+if [ -e "$backup.new" ]; then
+    echo "$backup is there already, perhaps of another store: take a folder for each store" >&2
+    exit 1
+fi
 plants=$(echo "$report" | sed -n 's/^ *"plants": *\([0-9]*\).*/\1/p')
 before=$(cat "$folder/plants" 2> /dev/null || echo 0)
 if [ "$plants" -lt "$before" ]; then
