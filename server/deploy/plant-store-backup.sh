@@ -7,10 +7,11 @@
 #
 # KEEP     how many backups stay
 # METRICS  what node_exporter's textfile collector reads; if there is no such folder, nothing is written
+# STORE    by default PLANT_STORE_STORE, as the server has it
 # BINARY   plant-store; by default the one beside this script
 set -eu
 umask 077
-store=${1:-sqlite:/var/lib/plant-store/plant-store.db}
+store=${1:-${PLANT_STORE_STORE:-sqlite:/var/lib/plant-store/plant-store.db}}
 folder=${2:-/var/backups/plant-store}
 binary=${3:-$(dirname "$0")/plant-store}
 metrics=${METRICS:-/var/lib/prometheus/node-exporter}

@@ -12,9 +12,12 @@ fn backup_script_keeps_the_last_ones_and_fails_if_there_are_fewer_plants() {
     let place = Place::with(Vec::new());
     place.program("backup", &text("server/deploy/plant-store-backup.sh"));
     let folder = place.backup("");
-    let script = format!("env -i PATH=/usr/local/bin:/bin KEEP=2 METRICS={folder} backup");
+    let script = format!("env -i PATH=/usr/local/bin:/bin KEEP=2 METRICS={folder}");
     let backup = |server: &Server| {
-        place.run(server.folder(), &format!("{script} '{}' '{folder}'", server.store()))
+        place.run(
+            server.folder(),
+            &format!("{script} PLANT_STORE_STORE='{}' backup '' '{folder}'", server.store()),
+        )
     };
     let backups = || -> Vec<_> {
         super::files(folder.as_ref()).into_keys().filter(|name| name.contains("Z.db")).collect()
