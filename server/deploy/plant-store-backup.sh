@@ -17,7 +17,9 @@ binary=${3:-$(dirname "$0")/plant-store}
 metrics=${METRICS:-/var/lib/prometheus/node-exporter}
 keep=${KEEP:-30}
 [ "$keep" -ge 1 ]
-mkdir -p "$folder"
+# A folder of yours may be a disk that is not mounted.
+[ -n "${2:-}" ] || mkdir -p "$folder"
+[ -d "$folder" ] || { echo "there is no folder $folder: is it mounted?" >&2; exit 1; }
 # What runs that were killed have left.
 find "$folder" -maxdepth 1 -type f '(' -name '*Z.db.new' -o -name '.plant-store-*' ')' -mtime +1 -delete
 
@@ -33,7 +35,8 @@ fi
 plants=$(echo "$report" | sed -n 's/^ *"plants": *\([0-9]*\).*/\1/p')
 before=$(cat "$folder/plants" 2> /dev/null || echo 0)
 if [ "$plants" -lt "$before" ]; then
-    echo "$store has $plants plants and had $before: see $0" >&2
+    echo "$store has $plants plants and had $before. A copy was made: $backup" >&2
+    echo "If that is right, such as after a restore, remove $folder/plants" >&2
     exit 1
 fi
 echo "$plants" > "$folder/plants.new"

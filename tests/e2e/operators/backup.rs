@@ -42,6 +42,9 @@ fn backup_script_keeps_the_last_ones_and_fails_if_there_are_fewer_plants() {
     }
     place.program("date", "echo 2026-11-20T030001Z");
     let said = backup(&other).expect_err("there are fewer plants");
-    assert!(said.contains("has 0 plants and had 3"), "{said}");
+    assert!(said.contains("has 0 plants and had 3") && said.contains("remove "), "{said}");
+    let elsewhere = format!("backup '{}' '{folder}unmounted'", other.store());
+    let said = place.run(other.folder(), &elsewhere).expect_err("there is no such folder");
+    assert!(said.contains("is it mounted?"), "{said}");
     assert!(kept.iter().all(|name| backups().contains(name)), "none is removed");
 }
