@@ -7,27 +7,36 @@
 #
 # KEEP     how many backups stay
 # METRICS  what node_exporter's textfile collector reads; if there is no such folder, nothing is written
+# STORE    by default PLANT_STORE_STORE, as the server has it
 # BINARY   plant-store; by default the one beside this script
 set -eu
 umask 077
-store=${1:-sqlite:/var/lib/plant-store/plant-store.db}
+store=${1:-${PLANT_STORE_STORE:-sqlite:/var/lib/plant-store/plant-store.db}}
 folder=${2:-/var/backups/plant-store}
 binary=${3:-$(dirname "$0")/plant-store}
 metrics=${METRICS:-/var/lib/prometheus/node-exporter}
 keep=${KEEP:-30}
 [ "$keep" -ge 1 ]
-mkdir -p "$folder"
+# A folder of yours may be a disk that is not mounted.
+[ -n "${2:-}" ] || mkdir -p "$folder"
+[ -d "$folder" ] || { echo "there is no folder $folder: is it mounted?" >&2; exit 1; }
 # What runs that were killed have left.
 find "$folder" -maxdepth 1 -type f '(' -name '*Z.db.new' -o -name '.plant-store-*' ')' -mtime +1 -delete
 
 backup=$folder/plant-store-$(date -u +%Y-%m-%dT%H%M%SZ).db
 "$binary" copy --from "$store" --to "sqlite:$backup.new"
 report=$("$binary" check --json --store "sqlite:$backup.new")
-mv -n "$backup.new" "$backup"
+# mv may say nothing if it moves nothing.
+mv -n "$backup.new" "$backup" || true
+if [ -e "$backup.new" ]; then
+    echo "$backup is there already, perhaps of another store: take a folder for each store" >&2
+    exit 1
+fi
 plants=$(echo "$report" | sed -n 's/^ *"plants": *\([0-9]*\).*/\1/p')
 before=$(cat "$folder/plants" 2> /dev/null || echo 0)
 if [ "$plants" -lt "$before" ]; then
-    echo "$store has $plants plants and had $before: see $0" >&2
+    echo "$store has $plants plants and had $before. A copy was made: $backup" >&2
+    echo "If that is right, such as after a restore, remove $folder/plants" >&2
     exit 1
 fi
 echo "$plants" > "$folder/plants.new"

@@ -127,7 +127,9 @@ fn token_revoke_takes_names_and_tokens_and_repeats_no_token() {
     let unknown = format!("{}_", &ci[..41]);
     for (words, expected) in [
         (["revoke", "first", &unknown], "there is no such token"),
-        (["revoke", "first", "other"], r#"there is no token named "other""#),
+        (["revoke", "first", &start[..7]], "the 8 first characters that the list shows"),
+        (["revoke", "first", &format!("{start}x")], "nothing was revoked: there is no such token"),
+        (["revoke", "first", "other"], r#"nothing was revoked: there is no token named "other""#),
         (["revoke", "ci", start], "several tokens begin so"),
         (["create", "--expires-in=1d", ci], "a name that begins with pst_ may be a token"),
     ] {
@@ -136,7 +138,8 @@ fn token_revoke_takes_names_and_tokens_and_repeats_no_token() {
         assert_eq!(server.command(&["token", "list"]), before, "nothing is done in part");
     }
 
-    server.command(&["token", "revoke", ci]);
+    let revoked = run(server.folder(), &["token", "revoke", ci, "ci", ci]);
+    assert_eq!(String::from_utf8_lossy(&revoked.stderr), "revoked ci\n");
     assert!(!server.command(&["token", "list"]).contains("ci "));
     database::execute(&server, "UPDATE tokens SET name = 'last'");
     server.command(&["token", "revoke", &format!("{start}…")]);

@@ -39,23 +39,26 @@ pub fn run(Args { from, to, store_ca }: &Args) -> Result<()> {
     }
     let (mut plants, mut tokens) = (0, 0);
     store::fill(to, ca, &mut |copy| {
-        let (kept, there) = (source.tokens().map_err(of_store(from))?, copy.tokens()?);
-        for token in kept.iter().filter(|token| !there.contains(token)) {
-            copy.add_token(token).context("cannot add a token to the copy")?;
-        }
-        (plants, tokens) = (0, kept.len());
+        (plants, tokens) = (0, 0);
         for_each_page(from, &*source, |page| {
             // A database may take a minute for a page.
             let outcomes = copy.commit(page, Instant::now() + Duration::from_mins(1))?;
             copy.upkeep()?;
             if let Some(at) = outcomes.iter().position(|outcome| *outcome == Outcome::Conflict) {
                 let id = page[at].id;
-                bail!("{to} has a different plant under the id {id}: it is left as it is");
+                bail!("{to} has a different plant under the id {id}: it is left as it is, and what was copied before stays there");
             }
             plants += page.len();
             Ok(())
-        })
+        })?;
+        // Last: after a failure nobody can use the tokens of a store that was copied by mistake.
+        let (kept, there) = (source.tokens().map_err(of_store(from))?, copy.tokens()?);
+        for token in kept.iter().filter(|token| !there.contains(token)) {
+            copy.add_token(token).context("cannot add a token; what was copied before stays there")?;
+            tokens += 1;
+        }
+        Ok(())
     })
     .map_err(of_store(to))?;
-    print(&format!("{from} is copied to {to}; plants: {plants}, tokens: {tokens}\n"))
+    print(&format!("{from} is copied to {to}; plants: {plants}, tokens added: {tokens}\n"))
 }

@@ -8,14 +8,14 @@ use std::io::{self, Write as _};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 use clap::Subcommand;
 use serde::Serialize;
 
 use crate::command::common::{StoreArgs, of_store, print};
 use crate::store::StoreError;
-use crate::token::{LEASE, PREFIX, StoredToken, Token, TokenName};
+use crate::token::{LEASE, PREFIX, SHOWN, StoredToken, Token, TokenName};
 
 const TEN_YEARS: Duration = Duration::from_hours(10 * 366 * 24);
 
@@ -95,9 +95,11 @@ pub fn run(command: Command) -> Result<()> {
             let tokens = store.tokens().map_err(of_store(&args.url))?;
             // Before the first one is revoked.
             let names =
-                names.iter().map(|text| named(text, &tokens)).collect::<Result<Vec<_>>>()?;
-            for name in names {
-                store.revoke_token(&name).map_err(of_store(&args.url))?;
+                names.iter().map(|text| named(text, &tokens).context("nothing was revoked"));
+            let names = names.collect::<Result<Vec<_>>>()?;
+            for StoredToken { name, .. } in tokens.iter().filter(|it| names.contains(&it.name)) {
+                store.revoke_token(name).map_err(of_store(&args.url))?;
+                let _ = writeln!(io::stderr(), "revoked {name}");
             }
             thread::sleep(LEASE);
         }
@@ -136,14 +138,17 @@ fn named(text: &str, tokens: &[StoredToken]) -> Result<TokenName> {
     let whole = Token::parse(text).map(|token| token.digest());
     let is_it = |it: &&StoredToken| match whole {
         Some(digest) => it.digest == digest,
-        None => text.starts_with(&it.first_characters),
+        None => text.trim_end_matches('…') == it.first_characters,
     };
     let mut found = tokens.iter().filter(is_it);
     match (found.next(), found.next()) {
         (Some(token), None) => Ok(token.name.clone()),
         (Some(_), Some(_)) => bail!("several tokens begin so: revoke one by its name"),
         (None, _) => {
-            bail!("there is no such token; the text, which may be a secret, is not repeated")
+            bail!(
+                "there is no such token: expected a name, a whole token, or the {SHOWN} first \
+                 characters that the list shows; the text, which may be a secret, is not repeated"
+            )
         }
     }
 }

@@ -174,12 +174,16 @@ impl Read {
     }
 }
 
-/// Shows in how many seconds the first of the tokens expires that have not expired.
+/// Shows in how many seconds the first of the tokens expires; less than 0 if it has expired.
 #[expect(clippy::cast_precision_loss, reason = "an f64 counts the seconds of a calendar")]
 fn show_next_expiry(tokens: &[StoredToken]) {
-    describe_gauge!(EXPIRES, Unit::Seconds, "Until the next token expires; +Inf if none will.");
+    describe_gauge!(
+        EXPIRES,
+        Unit::Seconds,
+        "Until the first token expires, revoked ones left out; +Inf if none will."
+    );
     let left = tokens.iter().filter_map(|token| token.expires_at.map(|at| at - Utc::now()));
-    let next = left.map(|left| left.num_seconds()).filter(|left| *left >= 0).min();
+    let next = left.map(|left| left.num_seconds()).min();
     gauge!(EXPIRES).set(next.map_or(f64::INFINITY, |seconds| seconds as f64));
 }
 

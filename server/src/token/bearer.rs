@@ -15,7 +15,7 @@ const CHECKSUM: usize = 6;
 const LENGTH: usize = PREFIX.len() + SECRET + CHECKSUM;
 
 /// How much of a token its listing shows: the prefix and four of the 32 random characters.
-const SHOWN: usize = PREFIX.len() + 4;
+pub const SHOWN: usize = PREFIX.len() + 4;
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

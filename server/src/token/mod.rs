@@ -11,7 +11,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-pub use bearer::{PREFIX, Token, TokenDigest};
+pub use bearer::{PREFIX, SHOWN, Token, TokenDigest};
 pub use name::{InvalidTokenName, TokenName};
 
 /// For how long a server accepts the tokens that it has read. So a command that has changed the tokens

@@ -116,6 +116,7 @@ fn store_that_was_not_stopped_is_refused_without_its_wal_until_the_operator_says
     fs::write(stopped.folder().join(WAL), "").expect("an empty file");
     assert_refused(stopped.folder(), &["was not stopped, and the WAL", WAL, "--without-wal"]);
     let server = stopped.with(&["--without-wal"]).start();
+    server.wait_for_log("remove the flag");
     assert_eq!(server.export().len(), 0);
     create(&server, 0..AMOUNTS[0]);
     let stopped = server.stopped_by(Signal::SIGKILL);

@@ -46,6 +46,12 @@ pub fn run(args: &Args) -> Result<()> {
     if args.without_fsync {
         warn!(log.logger, "--without-fsync: the database may lose plants at a power cut");
     }
+    if args.without_wal {
+        warn!(
+            log.logger,
+            "--without-wal: if the store has no WAL, what it held is lost; remove the flag"
+        );
+    }
     // Before everything else: an address that is in use must not leave a new store behind.
     let start = |address| Admin::start(address).map_err(cannot("serve metrics", address));
     let admin = args.metrics.map(start).transpose()?;
