@@ -163,7 +163,7 @@ fn a_change_shows_both_values_its_rule_and_its_reason() {
         (
             "",
             "set Plant/properties/a {}",
-            "/properties/a  added  (member-promised: objects are open",
+            "/properties/a  added: {}  (member-promised: objects are open",
         ),
         (
             "",
@@ -215,7 +215,7 @@ fn a_changelog_for_consumers_is_in_markdown() {
          - `#/paths/~1plants/post/operationId removed: create_plant`: generated functions have its name \
          (`operation-name`)\n\n\
          ## Is new, and breaks nothing\n\n\
-         - `{plant}/a'<b>|c added`: objects are open, and a client ignores members that it does not know \
+         - `{plant}/a'<b>|c added: {{}}`: objects are open, and a client ignores members that it does not know \
          (`member-promised`)\n\n\
          what changed breaks a client that runs: see `breaks wire`\n"
     );
@@ -269,7 +269,7 @@ fn changes_have_the_lines_of_the_pinned_document() {
     let said: Value = serde_json::from_str(&said).expect("it prints JSON");
     let place = "#/paths/~1pots/get/responses/200/content/application~1json/schema/maxItems";
     let expected = json!({
-        "class": "wire", "place": place, "kind": "changed", "rule": "response-wider",
+        "class": "wire", "place": place, "kind": "changed", "rule": "response-wider", "change": "10 → 11",
         "reason": "a response may be one that no client expects", "old": 10, "new": 11,
         "accepted": null, "line": 8, "column": 70,
     });
