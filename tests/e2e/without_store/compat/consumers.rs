@@ -165,11 +165,7 @@ fn a_change_shows_both_values_its_rule_and_its_reason() {
             "set Plant/properties/a {}",
             "/properties/a  added: {}  (member-promised: objects are open",
         ),
-        (
-            "",
-            r#"set Plant/properties/tag/description "A.""#,
-            "/tag/description  changed  (text: it is",
-        ),
+        ("", r#"set Plant/properties/tag/description "A.""#, "… (1c165b0f5f51) → A.  (text: it is"),
         (
             "",
             r#"set Plant/properties/tag/pattern "a""#,
@@ -210,7 +206,7 @@ fn a_changelog_for_consumers_is_in_markdown() {
     let plant = "#/components/schemas/Plant/properties";
     let expected = format!(
         "# 1.0.0, since 1.0.0\n\n## Breaks a client that runs\n\n\
-         - `{plant}/tag removed`: a client may send it, or wait for it (`member-removed`)\n\n\
+         - `{plant}/tag removed: {{\"description\":\"Tag that speci… (ad8a7c2b1dda)`: a client may send it, or wait for it (`member-removed`)\n\n\
          ## Breaks code that is compiled against a client generated anew\n\n\
          - `#/paths/~1plants/post/operationId removed: create_plant`: generated functions have its name \
          (`operation-name`)\n\n\
