@@ -96,8 +96,9 @@ fn told(value: &Value) -> String {
         return text;
     }
     let beginning: String = text.chars().take(LONGEST / 2).collect();
-    let [a, b, c, d, e, f, ..]: [u8; 32] = Sha256::digest(text).into();
-    format!("{beginning}… ({:012x})", u64::from_be_bytes([0, 0, a, b, c, d, e, f]))
+    let hash =
+        Sha256::digest(text).iter().take(6).fold(0, |hash, byte| hash << 8 | u64::from(*byte));
+    format!("{beginning}… ({hash:012x})")
 }
 
 /// The longest value that is shown whole, in characters.
