@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use serde::Deserialize;
 use toml::value::Datetime;
 
@@ -32,8 +32,11 @@ impl Accepted {
     pub fn read(path: &Path) -> Result<Self> {
         let name = path.display();
         let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
-        let accepted: Self =
-            toml::from_str(&text).with_context(|| format!("{name} has no accepted changes"))?;
+        let accepted: Self = toml::from_str(&text).map_err(|error| {
+            let before = &text[..error.span().unwrap_or_default().start];
+            let line = before.matches('\n').count() + 1;
+            anyhow!("{name}, line {line}: {}", error.message().replace('\n', ", "))
+        })?;
         for Entry { place, reason, .. } in &accepted.change {
             ensure!(!reason.trim().is_empty(), "{name}: {place} is accepted without a reason");
         }

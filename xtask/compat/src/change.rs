@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 
 use crate::class::{Class, Rule};
 use crate::difference::{Difference, Kind};
@@ -44,19 +45,14 @@ impl Change {
         Self { place, class, rule, reason, kind, old, new, accepted: None }
     }
 
-    /// What happened at the place.
+    /// What happened at the place, [`printable`]. No other values give the same text: who accepts it
+    /// accepts no other change.
     #[must_use]
     pub fn what(&self) -> String {
-        // A long value is not shown, and neither is an object: its place names it.
-        let is_short =
-            |value: &&Value| told(value).chars().count() <= LONGEST && !value.is_object();
-        match [&self.old, &self.new].map(|value| value.as_ref().filter(is_short)) {
-            [Some(old), Some(new)] => format!("{} → {}", told(old), told(new)),
-            [Some(value), None] | [None, Some(value)] if self.kind != Kind::Changed => {
-                format!("{}: {}", self.kind, told(value))
-            }
-            _ => self.kind.to_string(),
-        }
+        printable(&match [&self.old, &self.new].map(|value| value.as_ref().map(told)) {
+            [Some(old), Some(new)] => format!("{old} → {new}"),
+            [old, new] => format!("{}: {}", self.kind, old.or(new).unwrap_or_default()),
+        })
     }
 }
 
@@ -87,15 +83,23 @@ pub fn printable(text: &str) -> String {
     escaped.replace("##[", "##\\[")
 }
 
-/// A value as JSON; a string without quotation marks, if nothing else looks the same.
+/// A value as JSON; a string without quotation marks, if nothing else looks the same. Of a long value
+/// the beginning, and a hash of the whole.
 fn told(value: &Value) -> String {
-    match value {
+    let text = match value {
         Value::String(text) if !text.is_empty() && serde_json::from_str::<Value>(text).is_err() => {
             text.clone()
         }
         _ => value.to_string(),
+    };
+    if text.chars().count() <= LONGEST {
+        return text;
     }
+    let beginning: String = text.chars().take(LONGEST / 2).collect();
+    let hash =
+        Sha256::digest(text).iter().take(6).fold(0, |hash, byte| hash << 8 | u64::from(*byte));
+    format!("{beginning}… ({hash:012x})")
 }
 
-/// The longest part of a value that is shown, in characters.
+/// The longest value that is shown whole, in characters.
 const LONGEST: usize = 60;

@@ -73,7 +73,12 @@ impl Comparison {
             conclusion,
             status,
             changes: positions
-                .map(|(change, (line, column))| Placed { change, line: *line, column: *column })
+                .map(|(whole, &(line, column))| Placed {
+                    whole,
+                    change: whole.what(),
+                    line,
+                    column,
+                })
                 .collect(),
             notes,
         };
@@ -144,7 +149,8 @@ struct Named<'a> {
 #[derive(Serialize)]
 struct Placed<'a> {
     #[serde(flatten)]
-    change: &'a Change,
+    whole: &'a Change,
+    change: String,
     line: usize,
     column: usize,
 }

@@ -19,6 +19,9 @@ pub fn is_wider(kinds: &[&str], old: Option<&Value>, new: Option<&Value>) -> boo
         [.., "maximum" | "maxItems" | "maxLength" | "maxProperties"] => {
             old.is_some_and(|old| new.is_none_or(|new| is_larger(new, old)))
         }
+        [.., "minItems" | "minLength" | "minProperties"] if new.is_some_and(|new| *new == 0) => {
+            true
+        }
         [.., "minimum" | "minItems" | "minLength" | "minProperties"] => {
             old.is_some_and(|old| new.is_none_or(|new| is_larger(old, new)))
         }

@@ -163,13 +163,9 @@ fn a_change_shows_both_values_its_rule_and_its_reason() {
         (
             "",
             "set Plant/properties/a {}",
-            "/properties/a  added  (member-promised: objects are open",
+            "/properties/a  added: {}  (member-promised: objects are open",
         ),
-        (
-            "",
-            r#"set Plant/properties/tag/description "A.""#,
-            "/tag/description  changed  (text: it is",
-        ),
+        ("", r#"set Plant/properties/tag/description "A.""#, "… (1c165b0f5f51) → A.  (text: it is"),
         (
             "",
             r#"set Plant/properties/tag/pattern "a""#,
@@ -210,12 +206,12 @@ fn a_changelog_for_consumers_is_in_markdown() {
     let plant = "#/components/schemas/Plant/properties";
     let expected = format!(
         "# 1.0.0, since 1.0.0\n\n## Breaks a client that runs\n\n\
-         - `{plant}/tag removed`: a client may send it, or wait for it (`member-removed`)\n\n\
+         - `{plant}/tag removed: {{\"description\":\"Tag that speci… (ad8a7c2b1dda)`: a client may send it, or wait for it (`member-removed`)\n\n\
          ## Breaks code that is compiled against a client generated anew\n\n\
          - `#/paths/~1plants/post/operationId removed: create_plant`: generated functions have its name \
          (`operation-name`)\n\n\
          ## Is new, and breaks nothing\n\n\
-         - `{plant}/a'<b>|c added`: objects are open, and a client ignores members that it does not know \
+         - `{plant}/a'<b>|c added: {{}}`: objects are open, and a client ignores members that it does not know \
          (`member-promised`)\n\n\
          what changed breaks a client that runs: see `breaks wire`\n"
     );
@@ -269,7 +265,7 @@ fn changes_have_the_lines_of_the_pinned_document() {
     let said: Value = serde_json::from_str(&said).expect("it prints JSON");
     let place = "#/paths/~1pots/get/responses/200/content/application~1json/schema/maxItems";
     let expected = json!({
-        "class": "wire", "place": place, "kind": "changed", "rule": "response-wider",
+        "class": "wire", "place": place, "kind": "changed", "rule": "response-wider", "change": "10 → 11",
         "reason": "a response may be one that no client expects", "old": 10, "new": 11,
         "accepted": null, "line": 8, "column": 70,
     });

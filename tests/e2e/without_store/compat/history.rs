@@ -55,9 +55,10 @@ fn a_breaking_last_commit_on_main_fails_after_its_push_unless_it_is_accepted() {
     let first = format!(
         "{DOCUMENT} 1.0.0, since 1.0.0 of the last commit with another document ({hash}):\n"
     );
+    let what = r#"removed: {"description":"Tag that speci… (ad8a7c2b1dda)"#;
     let removed = "member-removed: a client may send it, or wait for it";
     let failed = format!(
-        "{first}breaks wire    {place}  removed  ({removed})\n\
+        "{first}breaks wire    {place}  {what}  ({removed})\n\
          breaks wire; needs 2.0.0 or larger\n\
          xtask: info.version is 1.0.0, was 1.0.0, and must be 2.0.0 or larger: set VERSION in \
          server/api/src/document.rs, then run `cargo xtask generate`\n"
@@ -65,15 +66,13 @@ fn a_breaking_last_commit_on_main_fails_after_its_push_unless_it_is_accepted() {
     assert_eq!(repository.compat(&[]), (failed, Some(1)));
 
     let entry = |place: &str, reason: &str| {
-        format!(
-            "[[change]]\nplace = {place:?}\nchange = \"removed\"\n{reason}\ndate = 2026-11-23\n"
-        )
+        format!("[[change]]\nplace = {place:?}\nchange = {what:?}\n{reason}\ndate = 2026-11-23\n")
     };
     let accepted = [entry(place, "reason = \"why\""), entry("#/a", "reason = \"why\"")].concat();
     repository.write("openapi/accepted-changes.toml", &accepted);
     let passed = format!(
-        "{first}accepted       {place}  removed  (breaks wire; 2026-11-23: why)\n\
-         note: nothing changes any more as accepted: #/a  removed\n\
+        "{first}accepted       {place}  {what}  (breaks wire; 2026-11-23: why)\n\
+         note: nothing changes any more as accepted: #/a  {what}\n\
          nothing else changed\n"
     );
     assert_eq!(repository.compat(&[]), (passed, Some(0)));
