@@ -1,6 +1,6 @@
-// Node.js 20 or later: npm install lossless-json@4 p-retry@7
+// Node.js 20 or later: npm install lossless-json@4 p-retry@7; npm pkg set type=module
 // To compile: npm install --save-dev typescript@5 @types/node@20
-// tsc --strict --target es2022 --module nodenext --types node FILE.ts
+// npx tsc --strict --target es2022 --module nodenext --types node FILE.ts
 
 import { env } from "node:process";
 import { setTimeout } from "node:timers/promises";

@@ -126,9 +126,17 @@ fn each_form_of_a_file_is_read_or_gets_the_sentence_that_helps() {
         ("plants", packed, &[], Err("it looks like CSV: if it is, add --format csv")),
         ("plants.txt", b"name;\"id\"".to_vec(), &[], Err("add --format csv")),
         ("plants.csv", FERN.into(), &[], Err("add --format jsonl")),
-        ("plants.json", format!("\n [{FERN}]").into_bytes(), &[], Err("jq -c '.[]'")),
-        ("plants.json", FERN.replace(',', ",\n").replace('{', "{\n").into(), &[], Err("jq -c .")),
+        ("plants.json", format!("\n [{FERN}]").into_bytes(), &[], Err("'.[]' (jq 1.7 or")),
+        (
+            "plants.json",
+            FERN.replace(',', ",\n").replace('{', "{\n").into(),
+            &[],
+            Err("-c . (jq 1.7 or"),
+        ),
         ("plants.txt", utf_16("\u{feff}id,name"), &[], Err("iconv -f UTF-16 -t UTF-8")),
+        ("plants.csv", b"PK\x03\x04\x14\0".to_vec(), &[], Err("save it as CSV (UTF-8)")),
+        ("plants.xz", b"\xfd7zXZ\0\0".to_vec(), &[], Err("unpack it first")),
+        ("plants.bz2", b"BZh91AY&SY\0".to_vec(), &[], Err("unpack it first")),
         ("plants.txt", utf_16(FERN), &[], Err("iconv -f UTF-16 -t UTF-8")),
     ] {
         write(&server, name, text);

@@ -135,6 +135,11 @@ fn peeked(mut input: Input) -> io::Result<(Vec<u8>, Input)> {
     Ok((head.clone(), Box::new(Cursor::new(head).chain(input))))
 }
 
+const ARRAY: &str = "it is a JSON array: make lines of it with jq -c '.[]' (jq 1.7 or later: an older \
+                     one rounds large ids)";
+const SEVERAL_LINES: &str = "its objects have several lines: make one of each with jq -c . (jq 1.7 or \
+                             later: an older one rounds large ids)";
+
 /// What to do with a file that holds plants in another form.
 fn advice(head: &[u8], format: Format) -> Option<&'static str> {
     let is_utf_16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
@@ -144,9 +149,12 @@ fn advice(head: &[u8], format: Format) -> Option<&'static str> {
     let is_object = text.starts_with('{');
     let is_header = !is_object && names.any(|name| name == "id");
     let forms = [
+        (head.starts_with(b"PK\x03\x04"), "it is a zip or a spreadsheet: save it as CSV (UTF-8)"),
+        (head.starts_with(b"\xfd7zXZ\0"), "xz has compressed it: unpack it first"),
+        (head.starts_with(b"BZh"), "bzip2 has compressed it: unpack it first"),
         (is_utf_16 || head.contains(&0), "it is UTF-16: convert it with iconv -f UTF-16 -t UTF-8"),
-        (lines && text.starts_with('['), "it is a JSON array: make lines of it with jq -c '.[]'"),
-        (lines && text == "{", "its objects have several lines: make one of each with jq -c ."),
+        (lines && text.starts_with('['), ARRAY),
+        (lines && text == "{", SEVERAL_LINES),
         (lines && is_header, "it looks like CSV: if it is, add --format csv"),
         (!lines && is_object, "it looks like JSON lines: if it is, add --format jsonl"),
     ];
