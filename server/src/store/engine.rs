@@ -16,6 +16,9 @@ use serde_json::Value;
 use crate::store::error::{CommitError, StoreError};
 use crate::token::{StoredToken, TokenName};
 
+/// The layout that this release reads and writes, in every engine.
+pub const LAYOUT: u8 = 1;
+
 /// The most rows of a page.
 pub const PAGE_ROWS: usize = 1000;
 

@@ -18,14 +18,11 @@ mod watch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use engine::{Engine, Outcome, Row, Sizes, Start};
+pub use engine::{Engine, LAYOUT, Outcome, Row, Sizes, Start};
 pub use error::{Cause, CommitError, Reason, StoreError};
 pub use group_commit::{CreateError, GroupCommit, Guard, StoreLost, WriterEnd};
 pub use url::{InvalidStoreUrl, StoreUrl};
 pub use watch::watch;
-
-/// The layout that this release reads and writes, in every engine.
-pub const LAYOUT: u8 = 1;
 
 /// Opens the store to be served; `ca` is a file with the authority of a database's certificate.
 /// Returns whether this call has created the store. If there is none and `start` says so, an empty

@@ -6,7 +6,7 @@
 use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
-use crate::store::LAYOUT;
+use crate::store::engine::LAYOUT;
 use crate::store::engine::Sizes;
 use crate::store::error::StoreError;
 use crate::store::postgres::error::PostgresError;

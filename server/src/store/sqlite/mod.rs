@@ -42,7 +42,7 @@ use anyhow::Context;
 use parking_lot::Mutex;
 use rusqlite::{Connection, ErrorCode, Params};
 
-use crate::store::LAYOUT;
+use crate::store::engine::LAYOUT;
 use crate::store::engine::{Engine, Outcome, Row, Sizes, Start};
 use crate::store::error::{CommitError, Reason, StoreError};
 use crate::store::sqlite::connection::{Checkpoint, WAL_BOUND, connect, copy_wal_at_close};
