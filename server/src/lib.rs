@@ -23,7 +23,7 @@
 //!     → answer                     200 with the text of the Plant, its record and its metrics
 //! ```
 //!
-//! A refusal skips steps: whichever step refuses, [`http::service`] hands the reason to `answer`, and
+//! A refusal skips steps: whichever step refuses, `http::service` hands the reason to `answer`, and
 //! `api::error_code` has its number.
 //!
 //! What each room is for, and what it may not know:

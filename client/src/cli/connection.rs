@@ -7,6 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::parser::ValueSource;
+use clap::{ArgMatches, FromArgMatches};
 
 use crate::failure::with_causes;
 use crate::{Client, ClientOptions, InvalidClient, RetryingClient};
@@ -23,14 +26,25 @@ pub struct Connection {
     #[arg(long, env = "PLANTS_TOKEN", hide_env_values = true, global = true)]
     token: Option<String>,
     /// A file that holds the token, instead of --token. It must not be readable for others
-    #[arg(long, value_name = "FILE", env = "PLANTS_TOKEN_FILE", global = true)]
+    #[arg(long, value_name = "FILE", env = "PLANTS_TOKEN_FILE", global = true, value_parser = path())]
     token_file: Option<PathBuf>,
     /// Trust the authorities in this file (PEM), and no others
-    #[arg(long, value_name = "FILE", env = "PLANTS_CA_FILE", global = true)]
+    #[arg(long, value_name = "FILE", env = "PLANTS_CA_FILE", global = true, value_parser = path())]
     ca_file: Option<PathBuf>,
 }
 
 impl Connection {
+    /// The flags. One that is given wins over a variable, and an empty variable is none.
+    pub fn of(matches: &ArgMatches) -> Result<Self> {
+        let mut flags = Self::from_arg_matches(matches)?;
+        let is_given = |flag| matches.value_source(flag) == Some(ValueSource::CommandLine);
+        let is_instead = is_given("token") && !is_given("token_file");
+        flags.token_file = flags.token_file.filter(|file| !is_instead && *file != Path::new(""));
+        flags.ca_file = flags.ca_file.filter(|file| *file != Path::new(""));
+        flags.token = flags.token.filter(|token| is_given("token") || !token.is_empty());
+        Ok(flags)
+    }
+
     /// Where the service is.
     pub fn url(&self) -> &str {
         &self.url
@@ -87,6 +101,11 @@ impl Connection {
         };
         anyhow::Error::from(error).context(format!("cannot use {source}"))
     }
+}
+
+/// Clap alone refuses an empty path, also that of a variable.
+fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
 }
 
 fn token_of(file: &Path) -> Result<String> {

@@ -13,10 +13,11 @@ mod output;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use clap_complete::Shell;
 
+use crate::{Error, types};
 use connection::Connection;
 use generated::CliCommand;
 use output::Output;
@@ -54,11 +55,15 @@ pub async fn main() -> ExitCode {
 /// An error that holds no answer of the service means that nothing was sent.
 async fn run(matches: &ArgMatches) -> Result<ExitCode> {
     let (name, arguments) = matches.subcommand().expect("clap demands a command");
-    let connection = Connection::from_arg_matches(matches)?;
+    let connection = Connection::of(matches)?;
     if let Some(operation) = CliCommand::iter().find(|operation| command_name(*operation) == name) {
         let cli = Cli::new(connection.client()?, Output);
-        let source = || format!("the token is that of {}", connection.source());
-        cli.execute(operation, arguments).await.with_context(source)?;
+        cli.execute(operation, arguments).await.map_err(|error| {
+            match error.is::<Error<types::Error>>() {
+                true => error.context(format!("the token is that of {}", connection.source())),
+                false => error,
+            }
+        })?;
         return Ok(ExitCode::SUCCESS);
     }
     match Other::from_arg_matches(matches)? {

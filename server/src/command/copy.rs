@@ -46,7 +46,7 @@ pub fn run(Args { from, to, store_ca }: &Args) -> Result<()> {
             copy.upkeep()?;
             if let Some(at) = outcomes.iter().position(|outcome| *outcome == Outcome::Conflict) {
                 let id = page[at].id;
-                bail!("{to} has a different plant under the id {id}: it is left as it is, and what was copied before stays there");
+                bail!("{to} has a different plant under the id {id}: it is left as it is");
             }
             plants += page.len();
             Ok(())
@@ -54,7 +54,7 @@ pub fn run(Args { from, to, store_ca }: &Args) -> Result<()> {
         // Last: after a failure nobody can use the tokens of a store that was copied by mistake.
         let (kept, there) = (source.tokens().map_err(of_store(from))?, copy.tokens()?);
         for token in kept.iter().filter(|token| !there.contains(token)) {
-            copy.add_token(token).context("cannot add a token; what was copied before stays there")?;
+            copy.add_token(token).context("cannot add a token")?;
             tokens += 1;
         }
         Ok(())

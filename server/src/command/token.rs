@@ -120,10 +120,9 @@ fn expiry(text: &str) -> Result<DateTime<Utc>, String> {
         let number = text.split(['m', 'M']).next().unwrap_or_default();
         return Err(format!("write {number}min or {number}months"));
     }
-    let after = humantime::parse_duration(text).map_err(|error| error.to_string())?;
-    if !(Duration::from_mins(1)..=TEN_YEARS).contains(&after) {
-        return Err("expected 1min to 10y, or a day such as 2040-12-31".into());
-    }
+    let after = humantime::parse_duration(text).ok();
+    let after = after.filter(|it| (Duration::from_mins(1)..=TEN_YEARS).contains(it));
+    let after = after.ok_or("expected 1min to 10y, such as 90d, or a day such as 2040-12-31")?;
     Ok((Utc::now() + after + TimeDelta::nanoseconds(999_999_999)).trunc_subsecs(0))
 }
 

@@ -72,7 +72,7 @@ fn command_with_which_nothing_is_sent_is_2_and_says_why() {
         (["create-plant", "--id", "1"].as_slice(), "--name"),
         (&["create-plant", "--id", "one", "--name", "Fern"], "one"),
         (&["water-plant"], "water-plant"),
-        (&["create-plant", "--json-body", "none.json"], "none.json"),
+        (&["create-plant", "--json-body", "none.json"], "No such file"),
         (&["create-plant", "--json-body", "list.json", "--id", "1"], "--id"),
         (&["create-plant", "--json-body", "list.json"], "list.json"),
         (&[create, &["--token-file", "open"]].concat(), "others may read it"),
@@ -94,6 +94,7 @@ fn command_with_which_nothing_is_sent_is_2_and_says_why() {
         let (status, printed, said) = run(&mut plants(&server, arguments));
         assert_eq!((status, printed.as_str()), (Some(2), ""), "{arguments:?}: {said}");
         assert!(said.contains(expected) && !said.contains(&server.token), "{arguments:?}: {said}");
+        assert!(!said.contains("the token is that of"), "{arguments:?}: {said}");
     }
     let mut without_token = plants(&server, create);
     let (status, _, said) = run(without_token.env_remove("PLANTS_TOKEN"));
@@ -116,6 +117,13 @@ fn private_authority_and_a_token_file_of_the_owner_alone_are_used() {
     let mut trusting = plants(&server, &[&create[..], &["--ca-file", "ca.pem"]].concat());
     let (status, _, said) = run(trusting.env("PLANTS_TOKEN", "pst_"));
     assert_eq!((status, said.as_str()), (Some(0), ""));
+    // A flag wins over a variable, and an empty variable is none.
+    let fern = ["create-plant", "--id", "1", "--name", "Fern", "--ca-file", "ca.pem"];
+    let with_token = [&fern[..], &["--token", &server.token]].concat();
+    for (words, token_file) in [(&with_token[..], "none"), (&fern, "")] {
+        let (status, _, said) = run(plants(&server, words).env("PLANTS_TOKEN_FILE", token_file));
+        assert_eq!(status, Some(0), "{token_file}: {said}");
+    }
     write(&server, "ca.pem", Authority::new().pem());
     let mut others = plants(&server, &[&create[..], &["--ca-file", "ca.pem"]].concat());
     let (status, _, said) = run(&mut others);

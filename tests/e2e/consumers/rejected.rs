@@ -40,7 +40,7 @@ fn import_is_run_again_and_what_it_rejected_is_corrected_and_imported() {
     for name in ["plants.jsonl.rejected.2", "plants.jsonl.rejected.3"] {
         let (status, _, said) = run(&mut plants(&server, &["import", "plants.jsonl"]));
         let expected =
-            format!("{name}.jsonl holds what was not created, {name}.reasons.jsonl says");
+            format!("{name}.jsonl holds what was refused or given up, {name}.reasons.jsonl says");
         assert!(status == Some(1) && said.contains(&expected), "{said}");
         let records = format!(" {{\"id\":2,\"nam\":\"Fern\"}}\n{longest}\n");
         assert!(text(&server, &format!("{name}.jsonl")) == records, "{name} has other records");

@@ -125,14 +125,15 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
     match rejected.finish() {
         Ok(None) => {}
         Ok(Some([records, reasons])) => say(&format!(
-            "plants: {} holds what was not created, {} says why",
+            "plants: {} holds what was refused or given up, {} says why",
             records.display(),
             reasons.display()
         )),
         Err(error) => say(&format!("plants: {error:#}")),
     }
     if let Err(error) = ended {
-        say(&format!("plants: {error:#}; run the same command again to go on"));
+        say(&format!("plants: {error:#}; the rest was not tried"));
+        say("plants: when the cause is gone, run the same command again");
         return Ok(ExitCode::from(status));
     }
     Ok(ExitCode::from(u8::from(counts.refused + counts.given_up > 0)))

@@ -110,6 +110,6 @@ fn names(path: &Path, number: u32) -> [PathBuf; 2] {
 fn kept(failed: PersistError, name: &Path) -> anyhow::Error {
     let kept = failed.file.keep().map_or("nothing".into(), |(_, kept)| kept.display().to_string());
     let name = name.display();
-    let why = format!("{kept} holds what was not created: cannot rename it to {name}");
+    let why = format!("{kept} holds what was refused or given up: cannot rename it to {name}");
     anyhow!(failed.error).context(why)
 }

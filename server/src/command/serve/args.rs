@@ -1,6 +1,5 @@
 //! The flags of `plant-store serve`, each with its default.
 
-use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::num::NonZeroU32;
 
@@ -122,8 +121,10 @@ fn with_variable(flag: Arg) -> Arg {
 
 /// An address or a name, and a port. A name such as localhost may have several addresses: every client
 /// that knows it tries the one of IPv4.
-fn address(text: &str) -> io::Result<SocketAddr> {
-    let addresses: Vec<_> = text.to_socket_addrs()?.collect();
+fn address(text: &str) -> Result<SocketAddr, String> {
+    const EXPECTED: &str = "expected an address and a port, such as 127.0.0.1:8080";
+    let addresses = text.to_socket_addrs().map_err(|error| format!("{error}; {EXPECTED}"))?;
+    let addresses: Vec<_> = addresses.collect();
     let best = addresses.iter().find(|it| it.is_ipv4()).or(addresses.first());
-    best.copied().ok_or_else(|| io::Error::other("the name has no address"))
+    best.copied().ok_or_else(|| format!("the name has no address; {EXPECTED}"))
 }

@@ -15,6 +15,7 @@ mod tables;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use anyhow::Context;
 use parking_lot::Mutex;
 
 use crate::store::engine::{Engine, Outcome, Row, Sizes, Start};
@@ -88,7 +89,7 @@ pub fn fill(
     fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let (store, _) = serve(url, ca, Start { create: true, ..Start::default() })?;
-    fill(&store)?;
+    fill(&store).context("what was copied before this stays in the database")?;
     Ok(store.close()?)
 }
 

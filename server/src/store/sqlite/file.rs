@@ -44,6 +44,13 @@ pub fn is_empty_wal(path: &Path) -> bool {
     !wal_of(path).metadata().is_ok_and(|wal| wal.len() > 0)
 }
 
+/// Removes the files beside a store that nobody will open.
+pub fn remove_beside(path: &Path) {
+    for suffix in BESIDE {
+        let _ = fs::remove_file(beside(path, suffix));
+    }
+}
+
 /// Fails if files of a store lie beside a place where there is none.
 fn nothing_left_beside(path: &Path) -> Result<(), StoreError> {
     let files = BESIDE.iter().map(|suffix| beside(path, suffix)).filter(|file| file.exists());

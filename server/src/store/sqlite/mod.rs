@@ -42,13 +42,12 @@ use anyhow::Context;
 use parking_lot::Mutex;
 use rusqlite::{Connection, ErrorCode, Params};
 
-use crate::store::engine::LAYOUT;
-use crate::store::engine::{Engine, Outcome, Row, Sizes, Start};
+use crate::store::engine::{Engine, LAYOUT, Outcome, Row, Sizes, Start};
 use crate::store::error::{CommitError, Reason, StoreError};
 use crate::store::sqlite::connection::{Checkpoint, WAL_BOUND, connect, copy_wal_at_close};
 use crate::store::sqlite::error::{failed, reason, url};
 use crate::store::sqlite::file::{
-    CREATE, OPEN, Place, is_empty_wal, lock, make, publish, sync_folder_of, wal_of,
+    CREATE, OPEN, Place, is_empty_wal, lock, make, publish, remove_beside, sync_folder_of, wal_of,
 };
 use crate::store::sqlite::header::Header;
 use crate::store::sqlite::writer::{Writer, shorten, transact};
@@ -97,9 +96,13 @@ pub fn fill(
     let store = Sqlite::over(new.path(), file::open(new.path())?, Some(Start::default()))?;
     // Nobody needs a new store before it is published, which syncs the file.
     store.writer.lock().connection.pragma_update(None, "synchronous", "off")?;
-    fill(&store)?;
-    store.close().context(CREATE)?;
+    let filled = fill(&store).and_then(|()| store.close().context(CREATE));
     drop(store);
+    if filled.is_err() {
+        // SQLite leaves the WAL where it is if the disk is full.
+        remove_beside(new.path());
+    }
+    filled?;
     anyhow::ensure!(is_empty_wal(new.path()), "cannot {CREATE}: its WAL was not copied");
     publish(new, path)?;
     Ok(())
