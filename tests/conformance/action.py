@@ -63,11 +63,11 @@ renamed["paths"]["/plants"]["post"]["operationId"] = "renamed"
 (here / "renamed.json").write_text(json.dumps(renamed))
 document["components"]["schemas"]["Plant"]["properties"]["made_up"] = {"type": "string"}
 (here / "with-made-up.json").write_text(json.dumps(document))
-entry = {"place": "#/components/schemas/Plant/properties/made_up", "change": "removed", "reason": "a"}
+made_up = "#/components/schemas/Plant/properties/made_up"
+entry = {"place": made_up, "change": 'removed: {"type":"string"}', "reason": "a"}
 entry = "".join(f"{name} = {json.dumps(value)}\n" for name, value in entry.items())
 (here / "accepted.toml").write_text(f"[[change]]\n{entry}date = 2026-11-23\n")
 
-made_up = "#/components/schemas/Plant/properties/made_up"
 older = "with-made-up.json"
 # Before there is a release, the action builds the program.
 expect(0, "nothing changed", pinned="contract.json")
