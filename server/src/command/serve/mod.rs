@@ -27,8 +27,7 @@ use crate::log::{Log, LogFormat};
 
 pub use crate::command::serve::args::Args;
 
-/// The most threads that speak HTTP unless a flag asks for more: one writer serves three to four,
-/// see the operator's README.
+/// The most threads that speak HTTP unless a flag asks for more; more were not tried.
 const MOST_THREADS: usize = 4;
 
 /// How long the end of the process waits for threads that use the store.
