@@ -40,7 +40,10 @@ fn refuse_on(scene: &mut Scene, what: &str, begin: impl Fn(&Scene), end: impl Fn
 fn database_that_is_away_or_takes_no_writes_is_503_by_the_deadline_until_it_does() {
     let scene = &mut Scene::start(TIMEOUT);
     let stop = |scene: &Scene| scene.cluster.stop(Mode::Fast);
-    refuse_on(scene, "down", stop, |scene| scene.cluster.start_again());
+    refuse_on(scene, "down", stop, |scene| {
+        scene.server.wait_for_log("the tokens cannot be read");
+        scene.cluster.start_again();
+    });
     refuse_on(scene, "RST", |scene| scene.link.cut(Cut::Reset), |scene| scene.link.go_on());
     refuse_on(scene, "FIN", |scene| scene.link.cut(Cut::Close), |scene| scene.link.go_on());
     refuse_on(scene, "stall", |scene| scene.link.stall(), |scene| scene.link.go_on());
