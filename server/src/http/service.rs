@@ -16,18 +16,18 @@ use tokio::sync::Semaphore;
 
 use crate::http::accepted_tokens::{Accepted, AcceptedTokens};
 use crate::http::admission::{NotAdmitted, Place, admit};
-use crate::http::answer::{
-    Access, Refusal, RequestMetrics, accept, closing_connection, not_for_us, refuse,
-};
+use crate::http::answer::{Access, Refusal, RequestMetrics, accept, closing_connection, refuse};
 use crate::http::body::{BodyLimits, PlantBody};
 use crate::http::strict::{self, Sent};
 use crate::listener::connections::{Connections, InFlight};
-use crate::log::shortened;
 use crate::store::{CreateError, GroupCommit, Guard, Row};
 
 /// How long the refusal of a create past the rate of its token waits. Otherwise clients that do not
 /// wait would keep the service busy with refusals.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// How much of a method or a path a record holds, in characters.
+const LONGEST: usize = 200;
 
 /// What the operation needs between requests.
 pub struct Service {
@@ -66,7 +66,8 @@ impl PlantStoreApi for PlantStore {
         if let Err(NotAdmitted::Misrouted(refusal)) = &admitted {
             debug!(service.log, "request completed";
                 "req_id" => &request_id, "remote_addr" => %remote_addr,
-                "method" => shortened(head.method.as_str()), "path" => shortened(head.uri.path()),
+                "method" => format_args!("{:.LONGEST$}", head.method.as_str()),
+                "path" => format_args!("{:.LONGEST$}", head.uri.path()),
                 "status" => refusal.status_code.as_u16(), "cause" => &refusal.internal_message);
         }
         let exchange =
@@ -109,7 +110,8 @@ impl Exchange {
                 Err(NotAdmitted::Misrouted(refusal)) => {
                     body.drop_what_has_come();
                     give_way(&body).await;
-                    let answer = not_for_us(*refusal, &exchange.request_id);
+                    // As Dropshot gives it: the contract says nothing of such requests.
+                    let answer = Answer(refusal.into_response(&exchange.request_id));
                     return if body.is_unread() { closing_connection(answer) } else { answer };
                 }
             };

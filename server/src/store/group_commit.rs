@@ -23,7 +23,6 @@ use slog::{Logger, crit, error, info, warn};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout_at;
 
-use crate::log::Lasting;
 use crate::store::engine::{Engine, Outcome, Row};
 use crate::store::error::CommitError;
 use crate::store::metrics::CommitMetrics;
@@ -145,7 +144,7 @@ impl GroupCommit {
             has_failed: Arc::clone(&plants.has_failed),
             metrics: plants.metrics.clone(),
             log,
-            cause: Lasting::default(),
+            cause: None,
         };
         thread::Builder::new().name("writer".into()).spawn(move || {
             // If the receiver is gone, the process is about to end anyway.
@@ -252,8 +251,8 @@ struct Writer {
     has_failed: Arc<AtomicBool>,
     metrics: CommitMetrics,
     log: Logger,
-    /// Why the last commit failed.
-    cause: Lasting,
+    /// Why commits fail. A cause that lasts is said once.
+    cause: Option<String>,
 }
 
 impl Writer {
@@ -332,7 +331,7 @@ impl Writer {
         // Fails only if the runtime has ended, and with it every request that waited.
         let _ = self.results.send(results);
         committed?;
-        if self.cause.ends() {
+        if self.cause.take().is_some() {
             info!(self.log, "the store takes writes again");
         }
         self.engine.upkeep()
@@ -344,13 +343,15 @@ impl Writer {
             crit!(self.log, "the store is lost: stopping"; "cause" => %cause);
             return Err(StoreLost::from(cause));
         }
+        let said = Some(cause.to_string());
         match cause {
-            _ if !self.cause.is_new(&cause.to_string()) => {}
+            _ if self.cause == said => {}
             CommitError::Unavailable(_) => {
                 warn!(self.log, "the store does not take writes"; "cause" => %cause);
             }
             _ => error!(self.log, "the store failed"; "cause" => %cause),
         }
+        self.cause = said;
         Ok(())
     }
 }

@@ -8,7 +8,6 @@ use slog::{Logger, crit, warn};
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::log::Lasting;
 use crate::store::engine::Engine;
 use crate::store::error::CommitError;
 use crate::store::group_commit::{GroupCommit, StoreLost};
@@ -24,7 +23,7 @@ const LONG_WAL: u64 = 256 * 1024 * 1024;
 pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -> StoreLost {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut was_long, mut last_cause) = (false, Lasting::default());
+    let (mut was_long, mut last_cause) = (false, None);
     loop {
         ticks.tick().await;
         let engine = Arc::clone(&engine);
@@ -40,7 +39,7 @@ pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -
                                 is too slow"; "wal_bytes" => sizes.wal);
                 }
                 was_long = is_long;
-                last_cause.ends();
+                last_cause = None;
                 if plants.has_failed() {
                     plants.try_write();
                 }
@@ -50,9 +49,12 @@ pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -
                 return StoreLost::from(&cause);
             }
             Err(cause) => {
-                if last_cause.is_new(&cause.to_string()) {
-                    warn!(log, "the store cannot be looked at"; "cause" => %cause);
+                let cause = cause.to_string();
+                // A cause that lasts is said once.
+                if last_cause.as_ref() != Some(&cause) {
+                    warn!(log, "the store cannot be looked at"; "cause" => &cause);
                 }
+                last_cause = Some(cause);
                 plants.try_write();
             }
         }
