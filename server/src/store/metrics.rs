@@ -18,7 +18,6 @@ const RETRY_CAUSES: [&str; 7] =
     ["connection", "read_only", "timeout", "serialization", "deadlock", "warning", "other"];
 
 /// The series of creates and commits.
-#[derive(Clone)]
 pub struct CommitMetrics {
     /// In the order of [`Outcome`].
     creates: [Counter; 3],

@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 pub use engine::{Engine, LAYOUT, Outcome, Row, Sizes, Start};
 pub use error::{Cause, CommitError, Reason, StoreError};
-pub use group_commit::{CreateError, GroupCommit, Guard, StoreLost, WriterEnd};
+pub use group_commit::{CreateError, GroupCommit, Guard, WriterEnd};
 pub use url::{InvalidStoreUrl, StoreUrl};
 pub use watch::watch;
 

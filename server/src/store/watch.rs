@@ -4,13 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use slog::{Logger, crit, warn};
+use anyhow::Error;
+use slog::{Logger, warn};
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::store::engine::Engine;
 use crate::store::error::CommitError;
-use crate::store::group_commit::{GroupCommit, StoreLost};
+use crate::store::group_commit::{GroupCommit, lost};
 use crate::store::metrics::show_sizes;
 
 const EVERY: Duration = Duration::from_secs(1);
@@ -20,7 +21,7 @@ const LONG_WAL: u64 = 256 * 1024 * 1024;
 
 /// Watches the store until it is lost. While commits fail, the writer tries one each second: if a
 /// balancer sends no creates because of that, nothing else would tell when the reason has passed.
-pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -> StoreLost {
+pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -> Error {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let (mut was_long, mut last_cause) = (false, None);
@@ -44,10 +45,7 @@ pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -
                     plants.try_write();
                 }
             }
-            Err(cause) if cause.is_final() => {
-                crit!(log, "the store is lost: stopping"; "cause" => %cause);
-                return StoreLost::from(&cause);
-            }
+            Err(cause) if cause.is_final() => return lost(&cause, &log),
             Err(cause) => {
                 let cause = cause.to_string();
                 // A cause that lasts is said once.
