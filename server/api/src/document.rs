@@ -17,8 +17,6 @@ use crate::types::{NewPlant, Plant};
 /// one, a change of words none.
 const VERSION: semver::Version = semver::Version::new(1, 0, 0);
 
-const TITLE: &str = "Plant Store";
-
 const DESCRIPTION: &str = "A sample plant store: an authenticated client creates plants in it. \
     Every refusal of the operation is a 400 with an Error body, whose `error` names the failure.";
 
@@ -34,7 +32,7 @@ const SECURITY_SCHEME: &str = "bearerAuth";
 pub fn document() -> OpenAPI {
     let mut described = plant_store_api_mod::stub_api_description()
         .expect("the API trait is a valid API description")
-        .openapi(TITLE, VERSION)
+        .openapi("Plant Store", VERSION)
         .json()
         .expect("the API description is a JSON document");
     complete(&mut described);

@@ -85,11 +85,8 @@ impl ErrorCode {
     }
 
     /// The seconds of the answer's `Retry-After`.
-    pub const fn retry_after(self) -> Option<u16> {
-        match self.row().1 {
-            None | Some(0) => None,
-            seconds => seconds,
-        }
+    pub fn retry_after(self) -> Option<u16> {
+        self.row().1.filter(|seconds| *seconds > 0)
     }
 }
 

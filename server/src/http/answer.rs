@@ -97,9 +97,7 @@ impl Refusal {
             Self::Fault { cause } => Some(Cow::Borrowed(cause)),
             Self::TokenExpired => Some("the token has expired".into()),
             Self::NotANewPlant(NotANewPlant::Repeated(_)) => Some("a member is given twice".into()),
-            Self::NotANewPlant(_) | Self::Host | Self::TransferCoding | Self::BrokenBody => {
-                Some(self.to_string().into())
-            }
+            _ if self.code() == ErrorCode::BadRequest => Some(self.to_string().into()),
             _ => None,
         }
     }

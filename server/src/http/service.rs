@@ -11,6 +11,7 @@ use dropshot::RequestContext;
 use futures::FutureExt;
 use plant_store_api::api::{Answer, PlantRequest, PlantStoreApi};
 use plant_store_api::error_code::Error;
+use plant_store_api::types::Plant;
 use slog::{Logger, debug, info};
 use tokio::sync::Semaphore;
 
@@ -170,7 +171,8 @@ impl Service {
         body: &mut PlantBody,
         ignored: &mut Vec<String>,
     ) -> Result<(String, Guard), Refusal> {
-        let Sent { id, plant, ignored: names } = strict::read(&body.read(&self.bodies).await?)?;
+        let body = body.read(&self.bodies).await?;
+        let Sent { id, plant, ignored: names } = strict::read::<Plant>(&body)?;
         *ignored = names;
         let plant = serde_json::to_string(&plant).expect("a plant is always JSON");
         // The token may have been revoked while the body came.
@@ -187,13 +189,11 @@ impl Service {
     /// Waits before a refusal that the head alone decides. If no place is free, there is no pause for a
     /// create past its rate.
     async fn hold_back(&self, refusal: &Refusal, token: Option<&Arc<Accepted>>, body: &PlantBody) {
-        match (refusal, token) {
-            (Refusal::TooManyCreates { .. }, Some(token)) => {
-                if let Ok(_place) = Place::take(&self.places, token) {
-                    tokio::time::sleep(PAUSE).await;
-                }
-            }
-            _ => give_way(body).await,
+        let (Refusal::TooManyCreates { .. }, Some(token)) = (refusal, token) else {
+            return give_way(body).await;
+        };
+        if let Ok(_place) = Place::take(&self.places, token) {
+            tokio::time::sleep(PAUSE).await;
         }
     }
 }

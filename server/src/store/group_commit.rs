@@ -311,7 +311,7 @@ impl Writer {
         let results = self.rows.drain(..).enumerate().map(|(at, row)| match &committed {
             Ok(outcomes) => {
                 // Counted before the answer, so that a scrape after an answer includes it.
-                metrics.creates(outcomes[at]).increment(1);
+                metrics.creates[outcomes[at] as usize].increment(1);
                 match outcomes[at] {
                     Outcome::Created | Outcome::Repeated => Ok(row.plant),
                     Outcome::Conflict => Err(CreateError::Conflict),
