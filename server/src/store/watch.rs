@@ -29,8 +29,7 @@ pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -
         ticks.tick().await;
         let engine = Arc::clone(&engine);
         let sizes = spawn_blocking(move || engine.sizes()).await;
-        let sizes = sizes.unwrap_or_else(|panic| Err(CommitError::Fault(panic.into())));
-        match sizes {
+        match sizes.unwrap_or_else(|panic| Err(CommitError::Fault(panic.into()))) {
             Ok(sizes) => {
                 show_sizes(sizes);
                 let is_long = sizes.wal >= Some(LONG_WAL);
