@@ -10,14 +10,12 @@ use openapiv3::{Header, OpenAPI, ReferenceOr, StatusCode};
 use serde_json::{Value, json};
 
 use crate::api::plant_store_api_mod;
-use crate::error_code::ErrorCode;
+use crate::error_code::{Error, ErrorCode};
 use crate::types::{NewPlant, Plant};
 
 /// `info.version`: a change that breaks a consumer needs a new major version, an addition a minor
 /// one, a change of words none.
 const VERSION: semver::Version = semver::Version::new(1, 0, 0);
-
-const TITLE: &str = "Plant Store";
 
 const DESCRIPTION: &str = "A sample plant store: an authenticated client creates plants in it. \
     Every refusal of the operation is a 400 with an Error body, whose `error` names the failure.";
@@ -34,7 +32,7 @@ const SECURITY_SCHEME: &str = "bearerAuth";
 pub fn document() -> OpenAPI {
     let mut described = plant_store_api_mod::stub_api_description()
         .expect("the API trait is a valid API description")
-        .openapi(TITLE, VERSION)
+        .openapi("Plant Store", VERSION)
         .json()
         .expect("the API description is a JSON document");
     complete(&mut described);
@@ -82,9 +80,13 @@ fn complete(document: &mut Value) {
     });
     // Not attributes of the types: the example of a flattened type takes the place of that of the
     // type that flattens it.
-    components["schemas"]["NewPlant"]["example"] = json!(NewPlant::example());
-    components["schemas"]["Plant"]["example"] = json!(Plant::example());
-    describe_error_codes(&mut components["schemas"]["Error"]["properties"]["error"]);
+    let schemas = &mut components["schemas"];
+    let plant = Plant { name: "Monstera deliciosa".into(), tag: Some("indoor".into()) };
+    schemas["NewPlant"]["example"] = json!(NewPlant { id: 1, plant: plant.clone() });
+    schemas["Plant"]["example"] = json!(plant);
+    let error = Error { error: 409, message: "plant 1 exists and is a different one".into() };
+    schemas["Error"]["example"] = json!(error);
+    describe_error_codes(&mut schemas["Error"]["properties"]["error"]);
     let refusal = take_refusal(components);
     let paths = members(&mut document["paths"]);
     for operation in paths.flat_map(members) {

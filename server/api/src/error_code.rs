@@ -11,7 +11,6 @@ use serde::Serialize;
 
 /// Why a request was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
-#[schemars(example = "Error::example")]
 pub struct Error {
     /// The HTTP status code (RFC 9110) that names the failure.
     pub error: i32,
@@ -86,17 +85,8 @@ impl ErrorCode {
     }
 
     /// The seconds of the answer's `Retry-After`.
-    pub const fn retry_after(self) -> Option<u16> {
-        match self.row().1 {
-            None | Some(0) => None,
-            seconds => seconds,
-        }
-    }
-}
-
-impl Error {
-    fn example() -> Self {
-        Self { error: 409, message: "plant 1 exists and is a different one".into() }
+    pub fn retry_after(self) -> Option<u16> {
+        self.row().1.filter(|seconds| *seconds > 0)
     }
 }
 

@@ -33,20 +33,3 @@ pub struct NewPlant {
     #[serde(flatten)]
     pub plant: Plant,
 }
-
-impl NewPlant {
-    /// The example of the document.
-    pub(crate) fn example() -> Self {
-        Self { id: 1, plant: Plant::example() }
-    }
-}
-
-impl Plant {
-    /// The example of the document, with every member.
-    pub(crate) fn example() -> Self {
-        Self { name: "Monstera deliciosa".into(), tag: Some("indoor".into()) }
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -39,7 +39,6 @@ pub fn run(Args { from, to, store_ca }: &Args) -> Result<()> {
     }
     let (mut plants, mut tokens) = (0, 0);
     store::fill(to, ca, &mut |copy| {
-        (plants, tokens) = (0, 0);
         for_each_page(from, &*source, |page| {
             // A database may take a minute for a page.
             let outcomes = copy.commit(page, Instant::now() + Duration::from_mins(1))?;

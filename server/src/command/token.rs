@@ -8,7 +8,7 @@ use std::io::{self, Write as _};
 use std::thread;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Error, Result, bail, ensure};
 use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 use clap::Subcommand;
 use serde::Serialize;
@@ -132,7 +132,7 @@ fn named(text: &str, tokens: &[StoredToken]) -> Result<TokenName> {
         return Ok(token.name.clone());
     }
     if !text.starts_with(PREFIX) {
-        return Err(StoreError::NoSuchToken(text.parse()?).into());
+        return Err(StoreError::NoSuchToken(text.parse().map_err(Error::msg)?).into());
     }
     let whole = Token::parse(text).map(|token| token.digest());
     let is_it = |it: &&StoredToken| match whole {

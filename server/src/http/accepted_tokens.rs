@@ -23,7 +23,6 @@ use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::http::answer::Refusal;
-use crate::log::Lasting;
 use crate::store::{Engine, StoreError};
 use crate::token::{LEASE, StoredToken, TokenDigest};
 
@@ -113,7 +112,15 @@ impl AcceptedTokens {
         let until = now() + LEASE;
         let tokens = store.tokens()?;
         show_next_expiry(&tokens);
-        let tokens = self.by_digest(tokens);
+        let last = self.read.read();
+        // A token that was read before keeps its places, and what it has used of its rate.
+        let accept = |token: StoredToken| match last.tokens.get(&token.digest) {
+            Some(last) if last.token == token => Arc::clone(last),
+            _ => Arc::new(Accepted::new(token, self.max_rate, self.places)),
+        };
+        let tokens = tokens.into_iter().map(|token| (token.digest, accept(token)));
+        let tokens: HashMap<_, _> = tokens.collect();
+        drop(last);
         let count = tokens.len();
         *self.read.write() = Read { tokens, until };
         Ok(count)
@@ -142,29 +149,18 @@ impl AcceptedTokens {
     pub async fn watch(self, store: Arc<dyn Engine>, log: Logger) {
         let mut ticks = interval(READ_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut last_cause = Lasting::default();
+        let mut last_cause = None;
         loop {
             ticks.tick().await;
             let (tokens, store) = (self.clone(), Arc::clone(&store));
             let read = spawn_blocking(move || tokens.read(&*store).map_err(|it| it.to_string()));
-            match read.await.unwrap_or_else(|panic| Err(panic.to_string())) {
-                Err(cause) if last_cause.is_new(&cause) => {
-                    warn!(log, "the tokens cannot be read"; "cause" => cause);
-                }
-                Err(_) => {}
-                Ok(_) => _ = last_cause.ends(),
+            let cause = read.await.unwrap_or_else(|panic| Err(panic.to_string())).err();
+            // A cause that lasts is said once.
+            if let Some(cause) = cause.as_ref().filter(|_| cause != last_cause) {
+                warn!(log, "the tokens cannot be read"; "cause" => cause);
             }
+            last_cause = cause;
         }
-    }
-
-    /// A token that was read before keeps its places, and what it has used of its rate.
-    fn by_digest(&self, tokens: Vec<StoredToken>) -> HashMap<TokenDigest, Arc<Accepted>> {
-        let last = self.read.read();
-        let accept = |token: StoredToken| match last.tokens.get(&token.digest) {
-            Some(last) if last.token == token => Arc::clone(last),
-            _ => Arc::new(Accepted::new(token, self.max_rate, self.places)),
-        };
-        tokens.into_iter().map(|token| (token.digest, accept(token))).collect()
     }
 }
 

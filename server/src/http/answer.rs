@@ -10,7 +10,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use bytes::Bytes;
-use dropshot::{Body, HttpError};
+use dropshot::Body;
 use http::header::{CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::{Method, Response, StatusCode};
 use http_body_util::Full;
@@ -97,9 +97,7 @@ impl Refusal {
             Self::Fault { cause } => Some(Cow::Borrowed(cause)),
             Self::TokenExpired => Some("the token has expired".into()),
             Self::NotANewPlant(NotANewPlant::Repeated(_)) => Some("a member is given twice".into()),
-            Self::NotANewPlant(_) | Self::Host | Self::TransferCoding | Self::BrokenBody => {
-                Some(self.to_string().into())
-            }
+            _ if self.code() == ErrorCode::BadRequest => Some(self.to_string().into()),
             _ => None,
         }
     }
@@ -158,12 +156,6 @@ pub fn refuse(refusal: &Refusal) -> Answer {
         headers.insert(RETRY_AFTER, seconds.into());
     }
     Answer(response)
-}
-
-/// The answer to a request that is not for the operation, as Dropshot gives it. The contract says
-/// nothing of such requests.
-pub fn not_for_us(refusal: HttpError, request_id: &str) -> Answer {
-    Answer(refusal.into_response(request_id))
 }
 
 /// RFC 9112, section 9.6: the connection closes after this response, because the rest of the request

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
-use dropshot::{BuildError, ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder};
-use slog::warn;
+use anyhow::{Context, Result};
+use dropshot::{ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder};
 
 use crate::http::service::{PlantStore, Service};
 use crate::listener::door::Records;
@@ -26,11 +26,8 @@ pub fn listen(
     connections: NonZeroU32,
     service: Service,
     records: Records,
-) -> Result<Server, BuildError> {
-    let failed = |error| {
-        let context = "cannot limit the connections".to_owned();
-        BuildError::SystemError { context, error }
-    };
+) -> Result<Server> {
+    const FAILED: &str = "cannot limit the connections";
     let api = plant_store_api_mod::api_description::<PlantStore>()
         .expect("the API trait is a valid API description");
     let config = ConfigDropshot {
@@ -39,15 +36,11 @@ pub fn listen(
         ..ConfigDropshot::default()
     };
     let door = Arc::clone(&service.connections.door);
-    let asked = connections.get() as usize;
+    let service = Arc::new(service);
     // Before clients come.
-    let places = door.limit(asked).map_err(failed)?;
-    if places < asked {
-        warn!(service.log, "the hard limit on open files allows fewer than --max-connections";
-            "connections" => places);
-    }
-    let log = door.logger(records);
-    let server = ServerBuilder::new(api, Arc::new(service), log).config(config).tls(tls).start()?;
-    door.guard(server.local_addr()).map_err(failed)?;
+    door.limit(connections.get() as usize, &service.log).context(FAILED)?;
+    let server = ServerBuilder::new(api, Arc::clone(&service), door.logger(records));
+    let server = server.config(config).tls(tls).start()?;
+    door.guard(server.local_addr(), &service.log).context(FAILED)?;
     Ok(server)
 }

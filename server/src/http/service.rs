@@ -11,23 +11,24 @@ use dropshot::RequestContext;
 use futures::FutureExt;
 use plant_store_api::api::{Answer, PlantRequest, PlantStoreApi};
 use plant_store_api::error_code::Error;
+use plant_store_api::types::Plant;
 use slog::{Logger, debug, info};
 use tokio::sync::Semaphore;
 
 use crate::http::accepted_tokens::{Accepted, AcceptedTokens};
 use crate::http::admission::{NotAdmitted, Place, admit};
-use crate::http::answer::{
-    Access, Refusal, RequestMetrics, accept, closing_connection, not_for_us, refuse,
-};
+use crate::http::answer::{Access, Refusal, RequestMetrics, accept, closing_connection, refuse};
 use crate::http::body::{BodyLimits, PlantBody};
 use crate::http::strict::{self, Sent};
 use crate::listener::connections::{Connections, InFlight};
-use crate::log::shortened;
 use crate::store::{CreateError, GroupCommit, Guard, Row};
 
 /// How long the refusal of a create past the rate of its token waits. Otherwise clients that do not
 /// wait would keep the service busy with refusals.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// How much of a method or a path a record holds, in characters.
+const LONGEST: usize = 200;
 
 /// What the operation needs between requests.
 pub struct Service {
@@ -66,7 +67,8 @@ impl PlantStoreApi for PlantStore {
         if let Err(NotAdmitted::Misrouted(refusal)) = &admitted {
             debug!(service.log, "request completed";
                 "req_id" => &request_id, "remote_addr" => %remote_addr,
-                "method" => shortened(head.method.as_str()), "path" => shortened(head.uri.path()),
+                "method" => format_args!("{:.LONGEST$}", head.method.as_str()),
+                "path" => format_args!("{:.LONGEST$}", head.uri.path()),
                 "status" => refusal.status_code.as_u16(), "cause" => &refusal.internal_message);
         }
         let exchange =
@@ -109,7 +111,8 @@ impl Exchange {
                 Err(NotAdmitted::Misrouted(refusal)) => {
                     body.drop_what_has_come();
                     give_way(&body).await;
-                    let answer = not_for_us(*refusal, &exchange.request_id);
+                    // As Dropshot gives it: the contract says nothing of such requests.
+                    let answer = Answer(refusal.into_response(&exchange.request_id));
                     return if body.is_unread() { closing_connection(answer) } else { answer };
                 }
             };
@@ -168,7 +171,8 @@ impl Service {
         body: &mut PlantBody,
         ignored: &mut Vec<String>,
     ) -> Result<(String, Guard), Refusal> {
-        let Sent { id, plant, ignored: names } = strict::read(&body.read(&self.bodies).await?)?;
+        let body = body.read(&self.bodies).await?;
+        let Sent { id, plant, ignored: names } = strict::read::<Plant>(&body)?;
         *ignored = names;
         let plant = serde_json::to_string(&plant).expect("a plant is always JSON");
         // The token may have been revoked while the body came.
@@ -185,13 +189,11 @@ impl Service {
     /// Waits before a refusal that the head alone decides. If no place is free, there is no pause for a
     /// create past its rate.
     async fn hold_back(&self, refusal: &Refusal, token: Option<&Arc<Accepted>>, body: &PlantBody) {
-        match (refusal, token) {
-            (Refusal::TooManyCreates { .. }, Some(token)) => {
-                if let Ok(_place) = Place::take(&self.places, token) {
-                    tokio::time::sleep(PAUSE).await;
-                }
-            }
-            _ => give_way(body).await,
+        let (Refusal::TooManyCreates { .. }, Some(token)) = (refusal, token) else {
+            return give_way(body).await;
+        };
+        if let Ok(_place) = Place::take(&self.places, token) {
+            tokio::time::sleep(PAUSE).await;
         }
     }
 }

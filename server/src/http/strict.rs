@@ -3,7 +3,7 @@
 //! A reader that serde derives would also accept an array in place of the object, an unknown member
 //! that is there twice, null for an optional member, and bad UTF-8 in a member that it skips. This
 //! one accepts only a JSON text (RFC 8259) that is exactly one object, with no member twice. It takes
-//! the members from [`Plant`], and must never name one of them. Its messages name the member and what was
+//! the members from the type of a plant, and must never name one of them. Its messages name the member and what was
 //! expected; they never repeat a value.
 
 use std::borrow::Cow;
@@ -11,7 +11,6 @@ use std::cell::RefCell;
 use std::fmt::{self, Display};
 use std::str::FromStr;
 
-use plant_store_api::types::Plant;
 use serde::de::value::MapDeserializer;
 use serde::de::{
     self, Deserialize, DeserializeOwned, Deserializer, IntoDeserializer, MapAccess, Visitor,
@@ -35,7 +34,7 @@ const BOOLEAN: &str = "a boolean";
 
 /// What a body says.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Sent<T = Plant> {
+pub struct Sent<T> {
     /// The id of the plant.
     pub id: i64,
     /// All its other members.
@@ -81,11 +80,7 @@ impl de::Error for NotANewPlant {
 }
 
 /// Reads a request body.
-pub fn read(body: &[u8]) -> Result<Sent, NotANewPlant> {
-    read_as(body)
-}
-
-fn read_as<T: DeserializeOwned>(body: &[u8]) -> Result<Sent<T>, NotANewPlant> {
+pub fn read<T: DeserializeOwned>(body: &[u8]) -> Result<Sent<T>, NotANewPlant> {
     // Checked first and as a whole, because the parser does not look into a string that it skips.
     let text = std::str::from_utf8(body)
         .map_err(|error| NotANewPlant::NotUtf8 { valid_up_to: error.valid_up_to() })?;
@@ -171,14 +166,6 @@ impl Member<'_> {
         })
     }
 
-    fn string(self) -> Result<String, NotANewPlant> {
-        serde_json::from_str(self.value.get()).map_err(|_| match self.kind() {
-            // The only error left is an escape that names half a surrogate pair.
-            STRING => self.mismatch("a string with half a surrogate pair", STRING),
-            other => self.mismatch(other, STRING),
-        })
-    }
-
     /// The kind of a value (RFC 8259, section 3), which its first byte tells.
     fn kind(self) -> &'static str {
         match self.value.get().as_bytes().first() {
@@ -213,7 +200,12 @@ impl<'de> Deserializer<'de> for Member<'de> {
     }
 
     fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, NotANewPlant> {
-        visitor.visit_string(self.string()?)
+        let text = serde_json::from_str(self.value.get());
+        visitor.visit_string(text.map_err(|_| match self.kind() {
+            // The only error left is an escape that names half a surrogate pair.
+            STRING => self.mismatch("a string with half a surrogate pair", STRING),
+            other => self.mismatch(other, STRING),
+        })?)
     }
 
     /// An optional member is absent or of its type: null is a mismatch of that type.

@@ -32,10 +32,6 @@ const LOOK_FOR_A_PLACE: Duration = Duration::from_millis(100);
 /// If there were free places for this long, the log says again when there are none.
 const CALM: Duration = Duration::from_secs(10);
 
-const STUCK: &str = "this system lets no packet filter on the listener: when --max-connections are \
-    open, the next ones are accepted, closed within a second, and may take the descriptors that the \
-    service needs; allow SO_ATTACH_FILTER (setsockopt), or have a proxy in front bound the connections";
-
 const CONNECTIONS: &str = "plant_store_connections";
 
 /// What requests tell about their connections, and the door that lets connections in.
@@ -93,9 +89,6 @@ impl Connections {
     /// Opens and shuts the door, and closes the connections on which no request was in flight for
     /// `idle_timeout`, and new ones past the bound. Never ends.
     pub async fn watch(self: &Arc<Self>, idle_timeout: Duration, log: &Logger) -> Infallible {
-        if let Some(cause) = self.door.stuck() {
-            warn!(log, "{STUCK}"; "cause" => cause);
-        }
         let pause = LOOK.min(idle_timeout / 4).max(LOOK / 100);
         let mut last_shut = None::<Instant>;
         loop {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use parking_lot::Mutex;
-use slog::{Drain, Logger, Never, Record, SendSyncRefUnwindSafeDrain, o};
+use slog::{Drain, Logger, Never, Record, SendSyncRefUnwindSafeDrain, o, warn};
 use socket2::{SockFilter, SockRef};
 use tokio::sync::Notify;
 
@@ -34,6 +34,10 @@ const FIRST_END: RawFd = 1024;
 /// <https://www.kernel.org/doc/html/latest/networking/filter.html>).
 const DROP: SockFilter = SockFilter::new(0x06, 0, 0, 0);
 
+const STUCK: &str = "this system lets no packet filter on the listener: when --max-connections are \
+    open, the next ones are accepted, closed within a second, and may take the descriptors that the \
+    service needs; allow SO_ATTACH_FILTER (setsockopt), or have a proxy in front bound the connections";
+
 /// A drain for Dropshot's records.
 pub type Records = Arc<dyn SendSyncRefUnwindSafeDrain<Ok = (), Err = Never>>;
 
@@ -49,8 +53,8 @@ pub struct Door {
 struct State {
     /// A second descriptor of Dropshot's listener, while it listens.
     listener: Option<TcpListener>,
-    /// Why the door cannot shut: the system refuses packet filters.
-    stuck: Option<String>,
+    /// Whether the door cannot shut: the system refuses packet filters.
+    is_stuck: bool,
     is_shut: bool,
     /// How many connections of clients there may be.
     places: usize,
@@ -73,13 +77,12 @@ pub struct Look {
 }
 
 impl Door {
-    /// From now on there are so many places. Returns how many there really are: fewer, if the hard
-    /// limit on open files does not allow them.
+    /// From now on there are so many places; fewer, if the hard limit on open files does not allow them.
     ///
     /// # Errors
     ///
     /// It allows none.
-    pub fn limit(&self, asked: usize) -> io::Result<usize> {
+    pub fn limit(&self, asked: usize, log: &Logger) -> io::Result<()> {
         let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
         let open = descriptors::open(FIRST_END);
         let own = open.len() + AT_START;
@@ -93,10 +96,14 @@ impl Door {
                  set it to {enough}: `ulimit -Hn`, or LimitNOFILE= of systemd"
             )));
         }
+        if places < asked {
+            warn!(log, "the hard limit on open files allows fewer than --max-connections";
+                "connections" => places);
+        }
         let mut state = self.state.lock();
         *state = State { places, hard, end: FIRST_END, ..State::default() };
         state.leave(places + FEW + AT_START, &open);
-        Ok(places)
+        Ok(())
     }
 
     /// A logger for Dropshot, which writes to that drain. If Dropshot reports that it cannot
@@ -125,7 +132,7 @@ impl Door {
     /// packets waits until the client acknowledges the first (RFC 9293, section 3.7.4), and a
     /// client may take 40 ms for that. The first answer after the SETTINGS of HTTP/2, or after the
     /// tickets of TLS, took that long.
-    pub fn guard(&self, listener: SocketAddr) -> io::Result<()> {
+    pub fn guard(&self, listener: SocketAddr, log: &Logger) -> io::Result<()> {
         // Each connection has a higher number.
         let open = descriptors::open(self.state.lock().end);
         let found = open.iter().find(|it| it.own == Some(listener));
@@ -135,13 +142,11 @@ impl Door {
         socket.set_tcp_nodelay(true)?;
         let tried = socket.attach_filter(&[DROP]).and_then(|()| socket.detach_filter());
         let mut state = self.state.lock();
-        (state.listener, state.stuck) = (Some(listener), tried.err().map(|it| it.to_string()));
+        (state.listener, state.is_stuck) = (Some(listener), tried.is_err());
+        if let Err(cause) = tried {
+            warn!(log, "{STUCK}"; "cause" => %cause);
+        }
         Ok(())
-    }
-
-    /// Why the door cannot shut, if it cannot.
-    pub fn stuck(&self) -> Option<String> {
-        self.state.lock().stuck.clone()
     }
 
     /// Closes the second descriptor of the listener. Otherwise the socket would go on listening
@@ -171,7 +176,7 @@ impl Door {
         // A look needs some to duplicate one.
         state.leave((most + reserve).saturating_sub(clients).max(3), &open);
         // A door that is stuck closes late what it could not keep out.
-        let bound = if state.stuck.is_some() { state.places } else { most };
+        let bound = if state.is_stuck { state.places } else { most };
         let excess = clients.saturating_sub(bound);
         let sockets = open.into_iter().filter(is_client).collect();
         Some(Look { sockets, clients, are_taken, excess })

@@ -2,9 +2,6 @@
 
 use slog::{BorrowedKV, Drain, Level, Never, OwnedKVList, Record, RecordStatic, o};
 
-/// How much of a method or a path a record holds, in bytes.
-const LONGEST: usize = 200;
-
 /// How the warnings begin that everybody who can connect may cause, as often as they like.
 const BY_STRANGERS: [&str; 2] = ["tls accept err", "request handling cancelled"];
 
@@ -30,9 +27,4 @@ impl<D: Drain<Ok = (), Err = Never>> Drain for Dropshot<D> {
         let text = format_args!("{said}");
         self.0.log(&Record::new(&origin, &text, BorrowedKV(&record.kv())), &o!().into())
     }
-}
-
-/// What a client sends may be long; the log has room for its beginning.
-pub fn shortened(text: &str) -> &str {
-    &text[..text.floor_char_boundary(LONGEST)]
 }

@@ -3,7 +3,6 @@
 //! Nothing here may print a token, a plant or the query of a URI.
 
 mod dropshot;
-mod lasting;
 mod sink;
 
 use std::io;
@@ -21,9 +20,6 @@ use slog_term::{FullFormat, PlainDecorator};
 
 use crate::log::dropshot::Dropshot;
 use crate::log::sink::{Lines, Sink};
-
-pub use crate::log::dropshot::shortened;
-pub use crate::log::lasting::Lasting;
 
 /// How important a record is.
 pub use slog::Level as LogLevel;
@@ -55,8 +51,10 @@ impl Log {
     /// The operating system gives no thread.
     pub fn start(format: LogFormat, level: LogLevel) -> io::Result<Self> {
         let sink = Arc::new(Sink::default());
-        let format = formatter(format, Lines::new(Arc::clone(&sink), format == LogFormat::Text));
-        let formatted = Formatted { format: Mutex::new(format), sink: Arc::clone(&sink) };
+        let is_text = format == LogFormat::Text;
+        let lines = Lines { record: Vec::new(), is_text, sink: Arc::clone(&sink) };
+        let format = Mutex::new(formatter(format, lines));
+        let formatted = Formatted { format, sink: Arc::clone(&sink) };
         let drain = Arc::new(LevelFilter::new(formatted, level).fuse());
         let logger = Logger::root(Arc::clone(&drain), o!());
         sink.start(logger.clone())?;

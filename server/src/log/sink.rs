@@ -6,8 +6,8 @@
 //! error; the end of the process waits for a second at most.
 
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
-use std::mem::take;
+use std::io::{self, Write};
+use std::mem;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::thread;
@@ -33,7 +33,7 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub struct Sink {
     pending: Mutex<Pending>,
-    /// Signals that there is something to write, that it has become urgent, or that it is written.
+    /// Signals that it has become urgent to write, or that all is written.
     changed: Condvar,
 }
 
@@ -46,6 +46,8 @@ struct Pending {
     lost: u64,
     /// Whether records were taken that are not written yet.
     is_writing: bool,
+    /// Whether the last write failed. It may have torn a line.
+    has_failed: bool,
 }
 
 impl Sink {
@@ -58,15 +60,41 @@ impl Sink {
         // A descriptor of its own: `flush` may point the other one at /dev/null.
         let mut stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let sink = Arc::clone(self);
-        let (mut records, mut is_torn) = (Vec::new(), false);
+        let mut records = Vec::new();
         let run = move || loop {
-            sink.take(&mut records);
-            let lost = sink.wrote(write(&mut stderr, &records, &mut is_torn));
-            if lost > 0 {
-                warn!(log, "standard error did not take all records: records lost"; "lost" => lost);
-            }
+            sink.write(&mut stderr, &mut records, &log);
         };
         thread::Builder::new().name("log".into()).spawn(run).map(drop)
+    }
+
+    /// Writes what is gathered, when it is time to. Each of the two buffers keeps its memory. After an
+    /// error all of it counts as lost, although some of it may be written.
+    fn write(&self, to: &mut impl Write, records: &mut Vec<u8>, log: &Logger) {
+        records.clear();
+        let mut pending = self.pending.lock();
+        self.changed.wait_while_for(&mut pending, |pending| !pending.is_urgent, GATHER);
+        pending.is_urgent = false;
+        if pending.records.is_empty() {
+            return;
+        }
+        pending.is_writing = true;
+        mem::swap(&mut pending.records, records);
+        let has_failed = pending.has_failed;
+        let lost = if has_failed { 0 } else { mem::take(&mut pending.lost) };
+        drop(pending);
+        if lost > 0 {
+            // There is room for it: the buffer has just been emptied.
+            warn!(log, "standard error did not take all records: records lost"; "lost" => lost);
+        }
+        let written = to.write_all(if has_failed { b"\n" } else { b"" });
+        let written = written.and_then(|()| to.write_all(records));
+        let mut pending = self.pending.lock();
+        pending.has_failed = written.is_err();
+        if pending.has_failed {
+            pending.lost += records.split(|byte| *byte == b'\n').count() as u64 - 1;
+        }
+        pending.is_writing = false;
+        self.changed.notify_all();
     }
 
     /// Waits until what is pending is written, for a second at most. After that standard error is
@@ -86,76 +114,26 @@ impl Sink {
         self.changed.notify_all();
     }
 
-    /// Takes what is gathered, when it is time to write it. Each of the two buffers keeps its memory.
-    fn take(&self, records: &mut Vec<u8>) {
-        records.clear();
-        let mut pending = self.pending.lock();
-        self.changed.wait_while(&mut pending, |pending| pending.records.is_empty());
-        self.changed.wait_while_for(&mut pending, |pending| !pending.is_urgent, GATHER);
-        std::mem::swap(&mut pending.records, records);
-        (pending.is_urgent, pending.is_writing) = (false, true);
-    }
-
-    /// What was taken is written, but for so many records. Returns how many were lost, if that can
-    /// be said now.
-    fn wrote(&self, unwritten: u64) -> u64 {
-        let mut pending = self.pending.lock();
-        pending.lost += unwritten;
-        let is_room = unwritten == 0 && pending.records.len() < CAPACITY / 2;
-        let lost = if is_room { take(&mut pending.lost) } else { 0 };
-        // The record that says it is written, too.
-        pending.is_writing = lost > 0;
-        self.changed.notify_all();
-        lost
-    }
-
     fn append(&self, record: &[u8]) {
         let mut pending = self.pending.lock();
         if pending.records.len() + record.len() > CAPACITY {
             pending.lost += 1;
             return;
         }
-        let is_first = pending.records.is_empty();
         pending.records.extend_from_slice(record);
-        let is_enough = !pending.is_urgent && pending.records.len() >= ENOUGH;
-        pending.is_urgent |= is_enough;
-        drop(pending);
-        if is_first || is_enough {
+        if pending.records.len() >= ENOUGH {
+            pending.is_urgent = true;
             self.changed.notify_all();
         }
     }
 }
 
-/// Writes records. Returns how many of them were not written whole, because of an error, which there
-/// is no place to report. `is_torn` says whether the last line that was written has no end.
-fn write(to: &mut impl Write, mut records: &[u8], is_torn: &mut bool) -> u64 {
-    while !records.is_empty() {
-        match to.write(if *is_torn { b"\n" } else { records }) {
-            Ok(0) => break,
-            Ok(_) if *is_torn => *is_torn = false,
-            Ok(count) => {
-                *is_torn = records[count - 1] != b'\n';
-                records = &records[count..];
-            }
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(_) => break,
-        }
-    }
-    records.split(|byte| *byte == b'\n').count() as u64 - 1
-}
-
 /// Where a formatter writes. A record reaches the sink whole, when the formatter flushes.
 pub struct Lines {
-    record: Vec<u8>,
-    is_text: bool,
-    sink: Arc<Sink>,
-}
-
-impl Lines {
+    pub record: Vec<u8>,
     /// Text does not escape what it prints, and is read on a terminal.
-    pub fn new(sink: Arc<Sink>, is_text: bool) -> Self {
-        Self { record: Vec::new(), is_text, sink }
-    }
+    pub is_text: bool,
+    pub sink: Arc<Sink>,
 }
 
 impl Write for Lines {

@@ -98,10 +98,10 @@ pub enum StoreError {
     #[error("{0} is not a plant store")]
     NotAPlantStore(StoreUrl),
     #[error(
-        "{url} has another layout ({found}), and this release reads version 1 alone: use the \
+        "{url} has another layout (version {found}), and this release reads version 1 alone: use the \
          release that wrote it. It is left as it is"
     )]
-    OtherLayout { url: StoreUrl, found: String },
+    OtherLayout { url: StoreUrl, found: i64 },
     #[error("cannot {doing}: {cause}")]
     Failed { doing: &'static str, cause: Cause, reason: Reason },
     #[error("there is a token named \"{0}\" already: revoke it, or choose another name")]
@@ -121,9 +121,7 @@ impl StoreError {
             Self::NotAPlantStore(_) => Reason::NotAStore,
             Self::OtherLayout { .. } => Reason::OtherRelease,
             Self::Failed { reason, .. } => *reason,
-            Self::Exists(_) | Self::Served(_) | Self::TokenNameTaken(_) | Self::NoSuchToken(_) => {
-                Reason::Other
-            }
+            _ => Reason::Other,
         }
     }
 }

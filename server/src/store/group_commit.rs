@@ -18,12 +18,12 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::anyhow;
 use parking_lot::Mutex;
 use slog::{Logger, crit, error, info, warn};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout_at;
 
-use crate::log::Lasting;
 use crate::store::engine::{Engine, Outcome, Row};
 use crate::store::error::CommitError;
 use crate::store::metrics::CommitMetrics;
@@ -59,21 +59,17 @@ pub type Guard = Arc<dyn Send + Sync>;
 /// Resolves when the writer has ended: after [`GroupCommit::end`], once every queued create is
 /// committed and the store is closed; or early, because the store is lost. The last answers may still
 /// be on their way to the requests.
-pub type WriterEnd = oneshot::Receiver<Result<(), StoreLost>>;
+pub type WriterEnd = oneshot::Receiver<anyhow::Result<()>>;
 
-/// The store cannot be trusted any more: the process has to end, and says this at its end.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct StoreLost(String);
-
-impl From<&CommitError> for StoreLost {
-    fn from(cause: &CommitError) -> Self {
-        Self(match cause {
-            CommitError::SyncFailed(_) => {
-                "a sync of the store failed; a restart reads what is on the disk".into()
-            }
-            other => format!("{other}; put its files back as they were, then start again"),
-        })
+/// Says in the log that the store cannot be trusted any more. The process has to end with the error
+/// that this returns.
+pub fn lost(cause: &CommitError, log: &Logger) -> anyhow::Error {
+    crit!(log, "the store is lost: stopping"; "cause" => %cause);
+    match cause {
+        CommitError::SyncFailed(_) => {
+            anyhow!("a sync of the store failed; a restart reads what is on the disk")
+        }
+        other => anyhow!("{other}; put its files back as they were, then start again"),
     }
 }
 
@@ -94,16 +90,19 @@ struct Waiter {
     answer: Option<oneshot::Sender<CreateResult>>,
 }
 
-/// Those of the running commit first, then those of the queue, in its order.
-type Waiters = Arc<Mutex<VecDeque<Waiter>>>;
-
 /// The way into the store, shared by all requests.
 #[derive(Clone)]
 pub struct GroupCommit {
     queue: mpsc::UnboundedSender<Work>,
-    waiters: Waiters,
+    shared: Arc<Shared>,
+}
+
+/// What the requests, the writer's thread and the task share.
+struct Shared {
+    /// Those of the running commit first, then those of the queue, in its order.
+    waiters: Mutex<VecDeque<Waiter>>,
     /// Whether the last commit failed.
-    has_failed: Arc<AtomicBool>,
+    has_failed: AtomicBool,
     /// How long a create waits for its answer.
     timeout: Duration,
     metrics: CommitMetrics,
@@ -128,39 +127,37 @@ impl GroupCommit {
         let (sender, queue) = mpsc::unbounded_channel();
         let (results, committed) = mpsc::unbounded_channel();
         let (ended, end) = oneshot::channel();
-        let plants = Self {
-            queue: sender,
-            waiters: Waiters::default(),
-            has_failed: Arc::default(),
+        let shared = Arc::new(Shared {
+            waiters: Mutex::default(),
+            has_failed: AtomicBool::new(false),
             timeout,
             metrics: CommitMetrics::register(),
-        };
+        });
+        let (rows, guards, cause) = (Vec::new(), Vec::new(), None);
         let writer = Writer {
             engine,
             queue,
             results,
-            rows: Vec::new(),
-            guards: Vec::new(),
-            timeout,
-            has_failed: Arc::clone(&plants.has_failed),
-            metrics: plants.metrics.clone(),
+            rows,
+            guards,
+            shared: Arc::clone(&shared),
             log,
-            cause: Lasting::default(),
+            cause,
         };
         thread::Builder::new().name("writer".into()).spawn(move || {
             // If the receiver is gone, the process is about to end anyway.
             let _ = ended.send(writer.run());
         })?;
-        tokio::spawn(hand_out(committed, Arc::clone(&plants.waiters), timeout));
-        Ok((plants, end))
+        tokio::spawn(hand_out(committed, Arc::clone(&shared)));
+        Ok((Self { queue: sender, shared }, end))
     }
 
     /// Whether the store takes creates now, else why not, in words for operators.
     pub fn readiness(&self) -> Result<(), &'static str> {
-        let first = self.waiters.lock().front().map(|it| it.since);
+        let first = self.shared.waiters.lock().front().map(|it| it.since);
         if self.queue.is_closed() {
             Err("the writer has ended")
-        } else if first.is_some_and(|since| since.elapsed() >= self.timeout) {
+        } else if first.is_some_and(|since| since.elapsed() >= self.shared.timeout) {
             Err("a commit hangs")
         } else if self.has_failed() {
             Err("the store does not take writes")
@@ -172,7 +169,7 @@ impl GroupCommit {
     /// Whether the last commit failed.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        self.has_failed.load(Relaxed)
+        self.shared.has_failed.load(Relaxed)
     }
 
     /// Has the writer find out whether the store takes writes. If nobody creates a plant, nothing
@@ -200,9 +197,9 @@ impl GroupCommit {
         let (answer, answered) = oneshot::channel();
         let since = Instant::now();
         // Counted before the writer can take it.
-        self.metrics.queue_depth.increment(1);
+        self.shared.metrics.queue_depth.increment(1);
         // While they are locked nobody else joins the queue.
-        let mut waiters = self.waiters.lock();
+        let mut waiters = self.shared.waiters.lock();
         if self.queue.send(Work::Create(row, since, guard)).is_ok() {
             waiters.push_back(Waiter { since, answer: Some(answer) });
         }
@@ -211,15 +208,12 @@ impl GroupCommit {
 }
 
 /// Hands the results to those who wait for them, until the writer has ended.
-async fn hand_out(
-    mut committed: mpsc::UnboundedReceiver<Vec<CreateResult>>,
-    waiters: Waiters,
-    timeout: Duration,
-) {
+async fn hand_out(mut committed: mpsc::UnboundedReceiver<Vec<CreateResult>>, shared: Arc<Shared>) {
+    let Shared { waiters, timeout, .. } = &*shared;
     loop {
         // Who comes later may wait for longer.
         let first = waiters.lock().iter().find(|it| it.answer.is_some()).map(|it| it.since);
-        let until = first.unwrap_or_else(Instant::now) + timeout;
+        let until = first.unwrap_or_else(Instant::now) + *timeout;
         let results = timeout_at(until.into(), committed.recv()).await;
         let mut waiters = waiters.lock();
         match results {
@@ -232,7 +226,7 @@ async fn hand_out(
             }
             Ok(None) => return waiters.clear(),
             Err(_) => {
-                let is_late = |it: &&mut Waiter| it.since.elapsed() >= timeout;
+                let is_late = |it: &&mut Waiter| it.since.elapsed() >= *timeout;
                 waiters.iter_mut().take_while(is_late).for_each(|it| it.answer = None);
             }
         }
@@ -248,18 +242,16 @@ struct Writer {
     /// The batch. The next one uses its memory again.
     rows: Vec<Row>,
     guards: Vec<Guard>,
-    timeout: Duration,
-    has_failed: Arc<AtomicBool>,
-    metrics: CommitMetrics,
+    shared: Arc<Shared>,
     log: Logger,
-    /// Why the last commit failed.
-    cause: Lasting,
+    /// Why commits fail. A cause that lasts is said once.
+    cause: Option<String>,
 }
 
 impl Writer {
     /// Commits until it is told to end, or until the store is lost. Then what waits was never tried:
     /// it is dropped with the queue, and may be sent again as it is.
-    fn run(mut self) -> Result<(), StoreLost> {
+    fn run(mut self) -> anyhow::Result<()> {
         while let Some(first) = self.queue.blocking_recv() {
             let (since, is_last) = self.gather(first);
             if !(is_last && self.rows.is_empty()) {
@@ -302,23 +294,24 @@ impl Writer {
     /// Commits the batch, the first of which came at that time, and answers. Without rows it tries
     /// whether the store takes writes.
     fn commit(&mut self, since: Option<Instant>) -> Result<(), CommitError> {
+        let Shared { has_failed, timeout, metrics, .. } = &*self.shared;
         let started = Instant::now();
         let creates = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
         if creates > 0 {
-            self.metrics.queue_depth.decrement(creates);
-            self.metrics.batch_size.record(creates);
+            metrics.queue_depth.decrement(creates);
+            metrics.batch_size.record(creates);
         }
         // The limit for all is that of the first one.
-        let limit = since.map_or(started + TRY_LIMIT.min(self.timeout), |it| it + self.timeout);
+        let limit = since.map_or(started + TRY_LIMIT.min(*timeout), |it| it + *timeout);
         let committed = self.engine.commit(&self.rows, limit);
-        self.has_failed.store(committed.is_err(), Relaxed);
+        has_failed.store(committed.is_err(), Relaxed);
         if creates > 0 {
-            self.metrics.commit_duration.record(started.elapsed());
+            metrics.commit_duration.record(started.elapsed());
         }
         let results = self.rows.drain(..).enumerate().map(|(at, row)| match &committed {
             Ok(outcomes) => {
                 // Counted before the answer, so that a scrape after an answer includes it.
-                self.metrics.creates(outcomes[at]).increment(1);
+                metrics.creates[outcomes[at] as usize].increment(1);
                 match outcomes[at] {
                     Outcome::Created | Outcome::Repeated => Ok(row.plant),
                     Outcome::Conflict => Err(CreateError::Conflict),
@@ -332,25 +325,26 @@ impl Writer {
         // Fails only if the runtime has ended, and with it every request that waited.
         let _ = self.results.send(results);
         committed?;
-        if self.cause.ends() {
+        if self.cause.take().is_some() {
             info!(self.log, "the store takes writes again");
         }
         self.engine.upkeep()
     }
 
     /// Logs the cause unless it lasts. Fails if the thread has to end because of it.
-    fn report(&mut self, cause: &CommitError) -> Result<(), StoreLost> {
+    fn report(&mut self, cause: &CommitError) -> anyhow::Result<()> {
         if cause.is_final() {
-            crit!(self.log, "the store is lost: stopping"; "cause" => %cause);
-            return Err(StoreLost::from(cause));
+            return Err(lost(cause, &self.log));
         }
+        let said = Some(cause.to_string());
         match cause {
-            _ if !self.cause.is_new(&cause.to_string()) => {}
+            _ if self.cause == said => {}
             CommitError::Unavailable(_) => {
                 warn!(self.log, "the store does not take writes"; "cause" => %cause);
             }
             _ => error!(self.log, "the store failed"; "cause" => %cause),
         }
+        self.cause = said;
         Ok(())
     }
 }

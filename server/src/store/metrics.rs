@@ -5,7 +5,7 @@ use metrics::{
     gauge, histogram,
 };
 
-use crate::store::engine::{Outcome, Sizes};
+use crate::store::engine::Sizes;
 
 const CREATES: &str = "plant_store_creates_total";
 const BATCH_SIZE: &str = "plant_store_commit_batch_size";
@@ -18,10 +18,9 @@ const RETRY_CAUSES: [&str; 7] =
     ["connection", "read_only", "timeout", "serialization", "deadlock", "warning", "other"];
 
 /// The series of creates and commits.
-#[derive(Clone)]
 pub struct CommitMetrics {
-    /// In the order of [`Outcome`].
-    creates: [Counter; 3],
+    /// In the order of [`Outcome`](crate::store::Outcome).
+    pub creates: [Counter; 3],
     pub batch_size: Histogram,
     pub commit_duration: Histogram,
     pub queue_depth: Gauge,
@@ -53,11 +52,6 @@ impl CommitMetrics {
             commit_duration: histogram!(COMMIT_DURATION),
             queue_depth: gauge!(QUEUE_DEPTH),
         }
-    }
-
-    /// The counter of the plants that went through a commit with that outcome.
-    pub fn creates(&self, outcome: Outcome) -> &Counter {
-        &self.creates[outcome as usize]
     }
 }
 

@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 pub use engine::{Engine, LAYOUT, Outcome, Row, Sizes, Start};
 pub use error::{Cause, CommitError, Reason, StoreError};
-pub use group_commit::{CreateError, GroupCommit, Guard, StoreLost, WriterEnd};
-pub use url::{InvalidStoreUrl, StoreUrl};
+pub use group_commit::{CreateError, GroupCommit, Guard, WriterEnd};
+pub use url::StoreUrl;
 pub use watch::watch;
 
 /// Opens the store to be served; `ca` is a file with the authority of a database's certificate.

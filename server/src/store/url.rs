@@ -20,45 +20,34 @@ pub enum StoreUrl {
     Postgres(PostgresUrl),
 }
 
-/// The text does not name a durable store.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidStoreUrl {
-    /// No engine of that name.
-    #[error("expected `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`")]
-    UnknownEngine,
-    /// SQLite takes an empty path and `:memory:` for a database that is not kept. Some tools read
-    /// parameters after a `?`. Some read `sqlite://x.db` as a file here, others as one in the root.
-    #[error(
-        "a plant store is a file that outlives the process, with no parameters, and no `?` in its \
-         path: expected `sqlite:x.db`, which is relative to the working directory, or \
-         `sqlite:/folder/x.db`"
-    )]
-    NotAFile,
-    /// What is wrong is not repeated: it may be the rest of a password.
-    #[error(
-        "expected `postgres://USER@HOST:PORT/DATABASE`, which has a host and a database, and only \
-         the parameters of tokio-postgres; a `@`, `/`, `?` or `#` in a password is written as %40, \
-         %2F, %3F or %23"
-    )]
-    NotADatabase,
-}
+const UNKNOWN_ENGINE: &str = "expected `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`";
+
+/// SQLite takes an empty path and `:memory:` for a database that is not kept. Some tools read
+/// parameters after a `?`. Some read `sqlite://x.db` as a file here, others as one in the root.
+const NOT_A_FILE: &str = "a plant store is a file that outlives the process, with no parameters, and \
+    no `?` in its path: expected `sqlite:x.db`, which is relative to the working directory, or \
+    `sqlite:/folder/x.db`";
+
+/// What is wrong is not repeated: it may be the rest of a password.
+const NOT_A_DATABASE: &str = "expected `postgres://USER@HOST:PORT/DATABASE`, which has a host and a \
+    database, and only the parameters of tokio-postgres; a `@`, `/`, `?` or `#` in a password is \
+    written as %40, %2F, %3F or %23";
 
 impl FromStr for StoreUrl {
-    type Err = InvalidStoreUrl;
+    /// Why the text does not name a durable store.
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, InvalidStoreUrl> {
+    fn from_str(text: &str) -> Result<Self, &'static str> {
         match text.split_once(':') {
             Some(("sqlite", path)) => {
                 let has_two_slashes = path.starts_with("//") && !path.starts_with("///");
                 let is_file = !matches!(path, "" | ":memory:") && !path.contains('?');
-                (is_file && !has_two_slashes)
-                    .then(|| Self::Sqlite(path.into()))
-                    .ok_or(InvalidStoreUrl::NotAFile)
+                (is_file && !has_two_slashes).then(|| Self::Sqlite(path.into())).ok_or(NOT_A_FILE)
             }
             Some(("postgres" | "postgresql", place)) if place.starts_with("//") => {
-                PostgresUrl::parse(text).map(Self::Postgres).ok_or(InvalidStoreUrl::NotADatabase)
+                PostgresUrl::parse(text).map(Self::Postgres).ok_or(NOT_A_DATABASE)
             }
-            _ => Err(InvalidStoreUrl::UnknownEngine),
+            _ => Err(UNKNOWN_ENGINE),
         }
     }
 }

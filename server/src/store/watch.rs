@@ -4,14 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use slog::{Logger, crit, warn};
+use anyhow::Error;
+use slog::{Logger, warn};
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::log::Lasting;
 use crate::store::engine::Engine;
 use crate::store::error::CommitError;
-use crate::store::group_commit::{GroupCommit, StoreLost};
+use crate::store::group_commit::{GroupCommit, lost};
 use crate::store::metrics::show_sizes;
 
 const EVERY: Duration = Duration::from_secs(1);
@@ -21,16 +21,15 @@ const LONG_WAL: u64 = 256 * 1024 * 1024;
 
 /// Watches the store until it is lost. While commits fail, the writer tries one each second: if a
 /// balancer sends no creates because of that, nothing else would tell when the reason has passed.
-pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -> StoreLost {
+pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -> Error {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut was_long, mut last_cause) = (false, Lasting::default());
+    let (mut was_long, mut last_cause) = (false, None);
     loop {
         ticks.tick().await;
         let engine = Arc::clone(&engine);
         let sizes = spawn_blocking(move || engine.sizes()).await;
-        let sizes = sizes.unwrap_or_else(|panic| Err(CommitError::Fault(panic.into())));
-        match sizes {
+        match sizes.unwrap_or_else(|panic| Err(CommitError::Fault(panic.into()))) {
             Ok(sizes) => {
                 show_sizes(sizes);
                 let is_long = sizes.wal >= Some(LONG_WAL);
@@ -40,19 +39,19 @@ pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -
                                 is too slow"; "wal_bytes" => sizes.wal);
                 }
                 was_long = is_long;
-                last_cause.ends();
+                last_cause = None;
                 if plants.has_failed() {
                     plants.try_write();
                 }
             }
-            Err(cause) if cause.is_final() => {
-                crit!(log, "the store is lost: stopping"; "cause" => %cause);
-                return StoreLost::from(&cause);
-            }
+            Err(cause) if cause.is_final() => return lost(&cause, &log),
             Err(cause) => {
-                if last_cause.is_new(&cause.to_string()) {
-                    warn!(log, "the store cannot be looked at"; "cause" => %cause);
+                let cause = cause.to_string();
+                // A cause that lasts is said once.
+                if last_cause.as_ref() != Some(&cause) {
+                    warn!(log, "the store cannot be looked at"; "cause" => &cause);
                 }
+                last_cause = Some(cause);
                 plants.try_write();
             }
         }

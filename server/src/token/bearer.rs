@@ -14,7 +14,8 @@ const SECRET: usize = 32;
 const CHECKSUM: usize = 6;
 const LENGTH: usize = PREFIX.len() + SECRET + CHECKSUM;
 
-/// How much of a token its listing shows: the prefix and four of the 32 random characters.
+/// How much of a token its listing shows, by which an owner tells tokens apart: the prefix and four of
+/// the 32 random characters, too few to guess the rest.
 pub const SHOWN: usize = PREFIX.len() + 4;
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -54,12 +55,7 @@ impl Token {
         TokenDigest(Sha256::digest(self.0).into())
     }
 
-    /// The characters by which an owner tells tokens apart; too few to guess the rest.
-    pub fn first_characters(&self) -> &str {
-        &self.reveal()[..SHOWN]
-    }
-
-    /// The token itself, to show to its owner. It must not be called for anything else.
+    /// The token itself, to show to its owner. Nothing else may have more of it than [`SHOWN`].
     pub fn reveal(&self) -> &str {
         str::from_utf8(&self.0).expect("a token is base62 behind an ASCII prefix")
     }

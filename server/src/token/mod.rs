@@ -12,7 +12,7 @@ use chrono::{DateTime, Utc};
 use serde::Serialize;
 
 pub use bearer::{PREFIX, SHOWN, Token, TokenDigest};
-pub use name::{InvalidTokenName, TokenName};
+pub use name::TokenName;
 
 /// For how long a server accepts the tokens that it has read. So a command that has changed the tokens
 /// waits for that time: then every server has read the change, or accepts no token.
@@ -40,7 +40,7 @@ impl StoredToken {
     /// accepted.
     pub fn issue(name: TokenName, expires_at: Option<DateTime<Utc>>) -> (Token, Self) {
         let token = Token::issue();
-        let first_characters = token.first_characters().to_owned();
+        let first_characters = token.reveal()[..SHOWN].to_owned();
         let (digest, created_at) = (token.digest(), Utc::now());
         (token, Self { name, digest, first_characters, created_at, expires_at })
     }

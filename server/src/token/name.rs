@@ -11,10 +11,7 @@ const LONGEST: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TokenName(String);
 
-/// The text cannot name a token.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a token's name is 1 to {LONGEST} letters, digits, `.`, `_` or `-`")]
-pub struct InvalidTokenName;
+const INVALID: &str = "a token's name is 1 to 64 letters, digits, `.`, `_` or `-`";
 
 impl TokenName {
     /// What the server calls the token that it issues for a new store.
@@ -29,12 +26,12 @@ impl TokenName {
 }
 
 impl FromStr for TokenName {
-    type Err = InvalidTokenName;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, InvalidTokenName> {
+    fn from_str(text: &str) -> Result<Self, &'static str> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         let is_one = (1..=LONGEST).contains(&text.len()) && text.bytes().all(allowed);
-        if is_one { Ok(Self(text.to_owned())) } else { Err(InvalidTokenName) }
+        if is_one { Ok(Self(text.to_owned())) } else { Err(INVALID) }
     }
 }
 

@@ -5,6 +5,7 @@
 pub mod second_reader;
 pub mod spelling;
 
+use plant_store_api::types::Plant;
 use plant_store_server::http::strict;
 use plant_store_tests::amount;
 use proptest::collection::vec;
@@ -37,7 +38,7 @@ fn edited(
 
 /// What the service reads.
 fn read(body: &[u8]) -> Result<Value, String> {
-    let sent = strict::read(body).map_err(|refused| refused.to_string())?;
+    let sent = strict::read::<Plant>(body).map_err(|refused| refused.to_string())?;
     let mut plant = json!(sent.plant);
     plant["id"] = sent.id.into();
     Ok(plant)

@@ -110,10 +110,10 @@ impl Running {
         let ended = tokio::select! {
             () = next(stop) => Ok(()),
             end = &mut self.writer_end => match end {
-                Ok(Err(lost)) => Err(lost.into()),
+                Ok(Err(lost)) => Err(lost),
                 _ => Err(anyhow!("the writer died")),
             },
-            lost = watched => Err(lost.into()),
+            lost = watched => Err(lost),
             never = self.connections.watch(*args.idle_timeout, &log) => match never {},
             never = tls::reload(&self.server, tls, hangup, &log) => match never {},
         };
@@ -142,10 +142,7 @@ impl Running {
         }
         self.tokens.abort();
         self.plants.end();
-        match self.writer_end.await {
-            Ok(Err(last)) => Err(last.into()),
-            _ => Ok(()),
-        }
+        self.writer_end.await.unwrap_or(Ok(()))
     }
 }
 

@@ -7,7 +7,7 @@
 use std::convert::Infallible;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context, Error, Result, ensure};
@@ -54,6 +54,9 @@ pub struct Validity {
 impl TlsFiles {
     /// Reads both files. What is wrong with them, although they can be used, is a warning.
     pub fn load(&self, log: &Logger) -> Result<(ConfigTls, Validity)> {
+        let read = |file: &PathBuf| {
+            fs::read(file).with_context(|| format!("cannot read {}", file.display()))
+        };
         let (chain, key) = (read(&self.cert)?, read(&self.key)?);
         let (cert, file) = (self.cert.display(), self.key.display());
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&chain).collect();
@@ -66,8 +69,13 @@ impl TlsFiles {
                  `openssl pkey -in {file} -out FILE` writes one"
             )
         })?;
-        let config = configure(chain, key)
+        let provider = Arc::new(aws_lc_rs::default_provider());
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(chain, key)
             .with_context(|| format!("{cert} and {file} cannot be used together"))?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
 
         if fs::metadata(&self.key).is_ok_and(|key| key.permissions().mode() & 0o004 != 0) {
             warn!(log, "everybody on this machine may read the private key: chmod o-r";
@@ -150,20 +158,4 @@ pub async fn reload(
             }
         }
     }
-}
-
-fn configure(
-    chain: Vec<CertificateDer<'static>>,
-    key: PrivateKeyDer<'static>,
-) -> Result<ServerConfig, rustls::Error> {
-    let mut config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-        .with_safe_default_protocol_versions()?
-        .with_no_client_auth()
-        .with_single_cert(chain, key)?;
-    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(config)
-}
-
-fn read(file: &Path) -> Result<Vec<u8>> {
-    fs::read(file).with_context(|| format!("cannot read {}", file.display()))
 }

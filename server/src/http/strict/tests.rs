@@ -1,4 +1,10 @@
+use plant_store_api::types::Plant;
+
 use super::*;
+
+fn read(body: &[u8]) -> Result<Sent<Plant>, NotANewPlant> {
+    super::read(body)
+}
 
 fn message(body: &str) -> String {
     read(body.as_bytes()).expect_err("no NewPlant").to_string()
@@ -86,7 +92,7 @@ fn integer_of_32_bits_and_boolean_are_read_strictly() {
         ("\"wild\":null", "`wild` is null; expected a boolean"),
         ("\"wild\":\"true\"", "`wild` is a string; expected a boolean"),
     ] {
-        let read = read_as::<Other>(format!(r#"{{"id":1,{value}}}"#).as_bytes());
+        let read = super::read::<Other>(format!(r#"{{"id":1,{value}}}"#).as_bytes());
         let read = read.map_or_else(|why| why.to_string(), |sent| format!("{:?}", sent.plant));
         assert_eq!(read, expected, "{value}");
     }

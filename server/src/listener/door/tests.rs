@@ -1,8 +1,9 @@
 use std::net::{TcpListener, TcpStream};
 
 use parking_lot::Mutex;
+use slog::Discard;
 
-use super::{Door, FIRST_END, State};
+use super::{Door, FIRST_END, Logger, State, o};
 
 #[test]
 fn accepted_connections_inherit_tcp_nodelay() {
@@ -15,6 +16,6 @@ fn accepted_connections_inherit_tcp_nodelay() {
     assert!(!is_set());
     let state = Mutex::new(State { end: FIRST_END, ..State::default() });
     let door = Door { state, ..Door::default() };
-    door.guard(address).expect("a descriptor of this process");
+    door.guard(address, &Logger::root(Discard, o!())).expect("a descriptor of this process");
     assert!(is_set());
 }

@@ -51,9 +51,7 @@ pub struct Postgres {
     reader: Mutex<ReconnectingSession>,
 }
 
-/// Opens the store to serve it, and creates it if there is none and `start` says so. Returns whether
-/// it was created. `ca` is a PEM file with the authorities to trust.
-/// [`StoreError::Unreachable`] if it may succeed later.
+/// See [`crate::store::serve`].
 pub fn serve(
     url: &PostgresUrl,
     ca: Option<&Path>,
@@ -71,7 +69,7 @@ pub fn serve(
     Ok((store, is_created))
 }
 
-/// Opens the store for a command, and changes nothing.
+/// See [`crate::store::open`].
 pub fn open(url: &PostgresUrl, ca: Option<&Path>) -> Result<Postgres, StoreError> {
     let store = Postgres::new(url, ca, Purpose::Read)?;
     let is_there = async |session: &Session| schema::is_there(session, &store.url).await;
@@ -81,8 +79,7 @@ pub fn open(url: &PostgresUrl, ca: Option<&Path>) -> Result<Postgres, StoreError
     }
 }
 
-/// Opens the store, or creates it, and has `fill` fill it. If that fails, what was filled in stays,
-/// and it may be done again.
+/// See [`crate::store::fill`].
 pub fn fill(
     url: &PostgresUrl,
     ca: Option<&Path>,

@@ -6,8 +6,7 @@
 use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
-use crate::store::engine::LAYOUT;
-use crate::store::engine::Sizes;
+use crate::store::engine::{LAYOUT, Sizes};
 use crate::store::error::StoreError;
 use crate::store::postgres::error::PostgresError;
 use crate::store::postgres::session::Session;
@@ -53,10 +52,7 @@ pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, Postgre
     match version.try_get::<_, Option<i64>>(0)? {
         None => Ok(false),
         Some(version) if version == i64::from(LAYOUT) => Ok(true),
-        Some(other) => {
-            let (url, found) = (url.clone(), format!("version {other}"));
-            Err(StoreError::OtherLayout { url, found }.into())
-        }
+        Some(found) => Err(StoreError::OtherLayout { url: url.clone(), found }.into()),
     }
 }
 

@@ -114,9 +114,7 @@ impl Sqlite {
         let in_file = || match Header::of_file(&file).map_err(failed(OPEN))? {
             None => Err(StoreError::NotAPlantStore(url(path))),
             Some(header) if header.layout == LAYOUT => Ok(header),
-            Some(Header { layout, .. }) => {
-                Err(StoreError::OtherLayout { url: url(path), found: format!("version {layout}") })
-            }
+            Some(it) => Err(StoreError::OtherLayout { url: url(path), found: it.layout.into() }),
         };
         let header = in_file()?;
         let wal = wal_of(path).display().to_string();
@@ -134,7 +132,8 @@ impl Sqlite {
         }
         let reader = connect(path).map_err(failed(OPEN))?;
         let place = Place::of(path, &file).map_err(failed(OPEN))?;
-        let (writer, reader) = (Writer::new(writer, header).into(), reader.into());
+        let writer = Writer { connection: writer, header, checkpointed: 0 }.into();
+        let reader = reader.into();
         Ok(Self { writer, reader, place, header, is_owner: start.is_some(), _file: file })
     }
 

@@ -3,8 +3,7 @@
 use rusqlite::Connection;
 use rusqlite::types::Type;
 
-use crate::store::engine::LAYOUT;
-use crate::store::engine::{PAGE_BYTES, PAGE_ROWS, Row};
+use crate::store::engine::{LAYOUT, PAGE_BYTES, PAGE_ROWS, Row};
 use crate::store::error::Cause;
 use crate::store::token_row::{self, READ};
 use crate::token::StoredToken;

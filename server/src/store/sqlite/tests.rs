@@ -215,9 +215,7 @@ fn other_layout_and_other_files_are_refused() {
     let connection = Connection::open(place(&folder)).expect("the store");
     layout.write(&connection).expect("another layout");
     connection.close().expect("a sound store");
-    assert!(
-        matches!(open(&place(&folder)), Err(StoreError::OtherLayout { found, .. }) if found == "version 2")
-    );
+    assert!(matches!(open(&place(&folder)), Err(StoreError::OtherLayout { found: 2, .. })));
     fs::write(place(&folder), [0; 4096]).expect("another file");
     assert!(matches!(open(&place(&folder)), Err(StoreError::NotAPlantStore(_))));
     fs::remove_file(place(&folder)).expect("the file");

@@ -21,17 +21,13 @@ const TOO_MANY_PAGES: i64 = 4000;
 
 pub struct Writer {
     pub connection: Connection,
-    header: Header,
+    pub header: Header,
     /// The WAL's length at the last checkpoint, in pages. While a reader keeps the WAL from starting
     /// over, the next checkpoint comes after [`CHECKPOINT_PAGES`] more.
-    checkpointed: i64,
+    pub checkpointed: i64,
 }
 
 impl Writer {
-    pub fn new(connection: Connection, header: Header) -> Self {
-        Self { connection, header, checkpointed: 0 }
-    }
-
     /// Commits the rows, each unless its id is taken.
     pub fn put(&mut self, rows: &[Row]) -> Result<Vec<Outcome>, CommitError> {
         Ok(transact(&mut self.connection, self.header, |transaction| {
