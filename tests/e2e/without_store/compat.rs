@@ -34,7 +34,7 @@ fn judged(old: &str, new: &str, edits: &[&str]) -> Report {
         let json = mutated(&[edits, &[&version]].concat());
         Document::new("this test", json).expect("a document")
     };
-    compare(&document(old, &[]), &document(new, edits))
+    compare(document(old, &[]), document(new, edits))
 }
 
 const BREAK: &str = "remove Plant/properties/tag";

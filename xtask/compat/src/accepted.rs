@@ -49,7 +49,7 @@ impl Report {
     pub fn accept(&mut self, accepted: &Accepted) {
         for Entry { place, change: what, reason, date } in &accepted.change {
             let is_meant =
-                |one: &&mut Change| one.place.to_string() == *place && one.what() == *what;
+                |one: &&mut Change| one.place.to_string() == *place && one.change == *what;
             if let Some(change) = self.changes.iter_mut().find(is_meant) {
                 change.accepted = Some(format!("{date}: {reason}"));
             } else {

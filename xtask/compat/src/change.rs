@@ -29,6 +29,13 @@ pub struct Change {
     pub new: Option<Value>,
     /// When and why it was accepted.
     pub accepted: Option<String>,
+    /// What happened at the place, [`printable`]. No other values give the same text: who accepts it
+    /// accepts no other change.
+    pub change: String,
+    /// Where it is in a document that [`locate`](crate::locate) was given, from 1; the column in bytes.
+    pub line: usize,
+    /// The same.
+    pub column: usize,
 }
 
 impl Change {
@@ -36,35 +43,29 @@ impl Change {
     pub(crate) fn new(difference: Difference<'_>, rule: &Rule, composition: Option<&str>) -> Self {
         let kind = difference.kind();
         let Difference { place, old, new, .. } = difference;
-        let (old, new) = (old.cloned(), new.cloned());
         let Rule { class, id: rule, reason, .. } = *rule;
         let reason = match composition.filter(|_| class >= Class::Source) {
             Some(composition) => format!("{reason}; {composition} uses it in a composition"),
             None => reason.to_owned(),
         };
-        Self { place, class, rule, reason, kind, old, new, accepted: None }
-    }
-
-    /// What happened at the place, [`printable`]. No other values give the same text: who accepts it
-    /// accepts no other change.
-    #[must_use]
-    pub fn what(&self) -> String {
-        printable(&match [&self.old, &self.new].map(|value| value.as_ref().map(told)) {
+        let change = printable(&match [old, new].map(|value| value.map(told)) {
             [Some(old), Some(new)] => format!("{old} → {new}"),
-            [old, new] => format!("{}: {}", self.kind, old.or(new).unwrap_or_default()),
-        })
+            [old, new] => format!("{kind}: {}", old.or(new).unwrap_or_default()),
+        });
+        let (old, new, accepted) = (old.cloned(), new.cloned(), None);
+        Self { place, class, rule, reason, kind, old, new, accepted, change, line: 0, column: 0 }
     }
 }
 
 /// One line, in which everything of the documents is [`printable`].
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, class, rule, reason, accepted, .. } = self;
+        let Self { place, class, rule, reason, accepted, change, .. } = self;
         let (verdict, why) = match accepted {
             Some(why) => ("accepted".to_owned(), format!("{class}; {why}")),
             None => (class.to_string(), format!("{rule}: {reason}")),
         };
-        write!(f, "{verdict:13}  {}", printable(&format!("{place}  {}  ({why})", self.what())))
+        write!(f, "{verdict:13}  {}", printable(&format!("{place}  {change}  ({why})")))
     }
 }
 

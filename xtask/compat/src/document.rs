@@ -3,6 +3,7 @@
 
 use anyhow::{Context, Result, ensure};
 use semver::Version;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::difference::differences;
@@ -10,10 +11,12 @@ use crate::json;
 use crate::place::{Place, members, target};
 
 /// A document, and where it comes from.
+#[derive(Serialize)]
 pub struct Document {
     /// Its name, for people: "HEAD~1 (4553a8e)".
     pub name: String,
     /// Its value.
+    #[serde(skip)]
     pub json: Value,
     /// Its `info.version`.
     pub version: Version,

@@ -32,35 +32,31 @@ mod width;
 
 use std::fmt;
 
-use semver::Version;
-use serde_json::Value;
-
 pub use accepted::Accepted;
 pub use args::{Args, Format};
 pub use change::{Change, printable};
 pub use class::Class;
 pub use document::Document;
-pub use json::Position;
 pub use place::Place;
 
 use case::Documents;
 use usage::Usage;
 
-/// What changed, and between which versions.
+/// What changed between two documents.
 pub struct Report {
     /// Every change, in the order of the places.
     pub changes: Vec<Change>,
-    /// `info.version` of the older document.
-    pub old: Version,
-    /// `info.version` of the newer one.
-    pub new: Version,
+    /// The older document, that of the consumer.
+    pub old: Document,
+    /// The newer one.
+    pub new: Document,
     /// What else is to be said.
     pub notes: Vec<String>,
 }
 
 /// Compares two documents by meaning.
 #[must_use]
-pub fn compare(old: &Document, new: &Document) -> Report {
+pub fn compare(old: Document, new: Document) -> Report {
     let documents = Documents {
         old: &old.json,
         new: &new.json,
@@ -76,7 +72,7 @@ pub fn compare(old: &Document, new: &Document) -> Report {
             Change::new(difference, rule, uses.composition.as_deref())
         })
         .collect();
-    Report { changes, old: old.version.clone(), new: new.version.clone(), notes: Vec::new() }
+    Report { changes, old, new, notes: Vec::new() }
 }
 
 impl Report {
@@ -89,13 +85,15 @@ impl Report {
             .map(|change| change.class)
             .max()
     }
+}
 
-    /// Where each change is in one of the two documents, given by its text, too. What the document does
-    /// not have has the position of the nearest value around it.
-    #[must_use]
-    pub fn positions(&self, document: &Value, text: &str) -> Vec<Position> {
-        let pointers = self.changes.iter().map(|change| change.place.pointer(document));
-        json::positions(text, &pointers.collect::<Vec<_>>())
+/// Says where each change is in one of the two documents, given by its text, too. What the document does
+/// not have has the position of the nearest value around it.
+pub fn locate(changes: &mut [Change], document: &Document, text: &str) {
+    let pointers = changes.iter().map(|change| change.place.pointer(&document.json));
+    let positions = json::positions(text, &pointers.collect::<Vec<_>>());
+    for (change, position) in changes.iter_mut().zip(positions) {
+        (change.line, change.column) = position;
     }
 }
 

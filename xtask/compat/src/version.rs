@@ -14,7 +14,7 @@ impl Report {
     /// A pre-release promises nothing (section 9), so any change after it may keep its version.
     #[must_use]
     pub fn least_version(&self) -> Version {
-        let old = &self.old;
+        let old = &self.old.version;
         match self.class() {
             _ if !old.pre.is_empty() => old.clone(),
             Some(Class::Source | Class::Wire) => Version::new(old.major.saturating_add(1), 0, 0),
@@ -39,7 +39,7 @@ impl Report {
     /// promised. But it is older than that release (section 11). Build metadata does not count
     /// (section 10).
     pub fn verdict(&self) -> Result<()> {
-        let Self { old, new, .. } = self;
+        let (old, new) = (&self.old.version, &self.new.version);
         let least = self.least_version();
         let release = Version { pre: Prerelease::EMPTY, ..new.clone() };
         ensure!(

@@ -14,9 +14,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 pub use older::older;
-use plant_store_compat::Format;
-use plant_store_compat::output::Comparison;
-pub use plant_store_compat::{Accepted, Change, Class, Document, Place, Report, compare};
+use plant_store_compat::{Accepted, locate};
+pub use plant_store_compat::{Class, Document, Report, compare};
 
 pub use xtask::run::DOCUMENT;
 use xtask::run::root;
@@ -34,31 +33,30 @@ pub fn run(against: Option<&str>) -> Result<()> {
         println!("{DOCUMENT} {}: no commit has an older document", new.version);
         return Ok(());
     };
-    let mut report = compare(&old, &new);
+    let mut report = compare(old, new);
     let accepted = root().join(ACCEPTED);
     if accepted.exists() {
         report.accept(&Accepted::read(&accepted)?);
     }
-    let Report { old: before, new: now, .. } = &report;
-    println!("{DOCUMENT} {now}, since {before} of {}:\n{report}{}", old.name, report.need());
+    let (was, is) = (&report.old, &report.new.version);
+    println!("{DOCUMENT} {is}, since {} of {}:\n{report}{}", was.version, was.name, report.need());
     let verdict = report.verdict();
     if let Some(summary) = env::var_os("GITHUB_STEP_SUMMARY") {
-        let (names, positions) = ([old.name, new.name], report.positions(&new.json, &text));
-        let changes = Comparison { names, report, fail_on: Class::Source, positions };
+        locate(&mut report.changes, &report.new, &text);
         let summary = File::options().append(true).create(true).open(summary)?;
-        tell(&changes, &verdict, summary)?;
+        tell(&report, &verdict, summary)?;
     }
     verdict
 }
 
 /// Tells a job on GitHub: its summary gets the changes and the verdict, in Markdown, and each breaking
 /// change is annotated at its place in the document. It is an error, unless the version is large enough.
-fn tell(changes: &Comparison, verdict: &Result<()>, mut summary: File) -> Result<()> {
-    writeln!(summary, "{}", changes.print(Format::Markdown, Path::new("")))?;
+fn tell(report: &Report, verdict: &Result<()>, mut summary: File) -> Result<()> {
+    writeln!(summary, "{}", report.markdown())?;
     if let Err(error) = verdict {
         writeln!(summary, "\n**{error}**")?;
     }
-    for line in changes.annotations(Path::new(DOCUMENT)) {
+    for line in report.annotations(Path::new(DOCUMENT), Class::Source) {
         let harmless = verdict.is_ok().then(|| line.replacen("::error", "::warning", 1));
         println!("{}", harmless.unwrap_or(line));
     }

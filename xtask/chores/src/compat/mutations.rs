@@ -49,7 +49,7 @@ impl Mutation {
     /// What the compatibility check says about it; an error if it cannot compare the two.
     pub fn report(&self, published: &Value) -> Result<Report> {
         let [old, new] = self.documents(published);
-        Ok(compare(&Document::new("the older", old)?, &Document::new("the newer", new)?))
+        Ok(compare(Document::new("the older", old)?, Document::new("the newer", new)?))
     }
 }
 
