@@ -7,7 +7,7 @@ use std::process::{Command, ExitCode};
 use anyhow::{Context, Result};
 use xshell::cmd;
 
-use crate::run::{quietly, shell};
+use crate::run::shell;
 
 /// What every call of cargo selects: the whole workspace, with all of its features. So cargo gives
 /// each dependency the same features each time, and builds it once.
@@ -27,14 +27,6 @@ pub fn run(program: &str, words: &[&str]) -> Result<ExitCode> {
     let program = target()?.join("debug").join(program);
     let status = Command::new(program).args(words).status().context("cannot start it")?;
     Ok(ExitCode::from(status.code().and_then(|code| code.try_into().ok()).unwrap_or(1)))
-}
-
-/// Builds a program (`--bin`) or an example (`--example`) in silence, and returns where it is.
-pub fn build(kind: &str, name: &str) -> Result<PathBuf> {
-    let sh = shell()?;
-    quietly(cmd!(sh, "cargo build {kind} {name}").args(ALL))?;
-    let folder = if kind == "--example" { "debug/examples" } else { "debug" };
-    Ok(target()?.join(folder).join(name))
 }
 
 /// The target folder, which `CARGO_TARGET_DIR` may have put anywhere: this program is in `debug` below

@@ -2,11 +2,11 @@
 //! action of `.github/actions/compat`, run as GitHub runs it, and the installed command.
 
 use anyhow::{Result, ensure};
+use plant_store_launcher::build;
 use xshell::{Shell, cmd};
 
 use crate::compat::DOCUMENT;
 use crate::tools::{folder, shell};
-use xtask::programs::build;
 use xtask::run::{quietly, root};
 
 pub fn run() -> Result<()> {
@@ -28,7 +28,7 @@ fn command(sh: &Shell) -> Result<()> {
         checkout,
         "cargo install --quiet --locked --debug --path xtask/compat --root {tools} --target-dir target"
     ))?;
-    let service = build("--bin", "plant-store")?;
+    let service = build("plant-store", false)?;
     let served = quietly(cmd!(sh, "{service} openapi"))?;
     let said = quietly(cmd!(sh, "tools/bin/plant-store-compat -").stdin(served))?;
     ensure!(said.ends_with("nothing changed\n"), "the installed command says:\n{said}");

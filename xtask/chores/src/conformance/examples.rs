@@ -3,15 +3,13 @@
 //! Each creates its plants, and once gets the message of a refused token. A recipe may send one create
 //! a second, so its second one is refused, and it repeats that. None repeats what can never succeed.
 
-use std::process::{Command, Stdio};
-
 use anyhow::{Context, Result, ensure};
-use xshell::cmd;
+use plant_store_launcher::build_example;
+use xshell::{Cmd, Shell, cmd};
 
 use super::service::Service;
 use crate::docs::REQUESTS;
-use crate::tools::{folder, path, shell};
-use xtask::programs::build;
+use crate::tools::shell;
 use xtask::run::quietly;
 
 /// Files of `tests/conformance`, as those of [`REQUESTS`].
@@ -45,16 +43,13 @@ fn check(file: &str) -> Result<()> {
     let is_recipe = file.starts_with("recipes");
     let limits: &[&str] = if is_recipe { &["--max-rate", "1"] } else { &[] };
     let service = Service::start(limits)?;
-    let mut command = command(file)?;
-    command.current_dir(folder()).env("PATH", path()).env("PLANTS_URL", &service.url);
-
-    command.env("PLANTS_TOKEN", "unknown");
-    let (success, said) = run_to_its_end(&mut command)?;
-    ensure!(!success && said.contains("401"), "no failure for a refused token:\n{said}");
-
-    command.env("PLANTS_TOKEN", &service.token);
-    let (success, said) = run_to_its_end(&mut command)?;
-    ensure!(success && said.contains("Monstera deliciosa"), "it failed:\n{said}");
+    let sh = shell()?;
+    let command = || anyhow::Ok(command(&sh, file)?.envs(service.environment()));
+    let refused = quietly(command()?.env("PLANTS_TOKEN", "unknown")).err();
+    let refused = refused.context("no failure for a refused token")?.to_string();
+    ensure!(refused.contains("401"), "it does not say 401 for a refused token:\n{refused}");
+    let said = quietly(command()?)?;
+    ensure!(said.contains("Monstera deliciosa"), "it does not say what it made:\n{said}");
     let expected = if is_recipe { PLANTS_OF_A_RECIPE } else { PLANT_OF_A_REQUEST };
     let stored = service.export()?;
     ensure!(stored == expected, "the store holds\n{stored}and not\n{expected}");
@@ -66,21 +61,11 @@ fn check(file: &str) -> Result<()> {
 }
 
 /// How a file of this language is run, after `tsc`.
-fn command(file: &str) -> Result<Command> {
-    let (program, file) = match file.rsplit_once('.') {
-        Some((_, "sh")) => ("sh", file.to_owned()),
-        Some((_, "py")) => ("python", file.to_owned()),
-        Some((script, "ts")) => ("node", format!("{script}.js")),
-        _ => return Ok(Command::new(build("--example", "request")?)),
-    };
-    let mut command = Command::new(program);
-    command.arg(file);
-    Ok(command)
-}
-
-/// Whether it succeeded, and what it said.
-fn run_to_its_end(command: &mut Command) -> Result<(bool, String)> {
-    let output = command.stdin(Stdio::null()).output().context("cannot start it")?;
-    let said = [output.stdout, output.stderr].concat();
-    Ok((output.status.success(), String::from_utf8_lossy(&said).into_owned()))
+fn command<'a>(sh: &'a Shell, file: &str) -> Result<Cmd<'a>> {
+    Ok(match file.rsplit_once('.') {
+        Some((_, "sh")) => cmd!(sh, "sh {file}"),
+        Some((_, "py")) => cmd!(sh, "python {file}"),
+        Some((script, "ts")) => cmd!(sh, "node {script}.js"),
+        _ => sh.cmd(build_example("request")?),
+    })
 }

@@ -1,71 +1,49 @@
-//! The service, for the tools to call: the release binary on a store that starts empty.
+//! The service, for the tools to call, on a store that starts empty.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use plant_store_launcher::{Launched, build, token};
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
 use crate::tools::folder;
-use xtask::programs::build;
 use xtask::run::quietly;
 
 /// A serving process. Dropping it kills it.
 pub struct Service {
-    process: Child,
-    /// Kept open: a process that prints into a closed pipe gets EPIPE.
-    _stdout: BufReader<ChildStdout>,
-    /// Where it listens.
-    pub url: String,
+    process: Launched,
     /// A token that it accepts.
-    pub token: String,
+    token: String,
     binary: PathBuf,
     /// Where its store and its log are.
     folder: PathBuf,
-}
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
 }
 
 impl Service {
     /// Starts the service, with limits as flags, in a folder that keeps its store and its log until the
     /// next start.
     pub fn start(limits: &[&str]) -> Result<Self> {
-        let binary = build("--bin", "plant-store")?;
+        let binary = build("plant-store", false)?;
         let (sh, folder) = (Shell::new()?, folder().join("store"));
         sh.remove_path(&folder)?;
         sh.create_dir(&folder)?;
         let log = File::create(folder.join("log")).context("cannot make the log")?;
         let mut command = Command::new(&binary);
-        let flags = ["serve", "--listen", "127.0.0.1:0", "--log-level", "debug"];
-        command.args(flags).args(limits).current_dir(&folder).stdout(Stdio::piped()).stderr(log);
-        let mut process = command.spawn().context("cannot start the service")?;
-        let mut stdout = BufReader::new(process.stdout.take().context("no standard output")?);
-        // Where it listens, and a command that creates a plant.
-        let mut said = String::new();
-        stdout.read_line(&mut said)?;
-        stdout.read_line(&mut said)?;
-        let after =
-            |words| said.split_once(words).and_then(|(_, rest)| rest.split(['\n', '\'']).next());
-        let (url, token) = after("listening on ").zip(after("Bearer ")).with_context(|| {
-            format!("the service does not serve; its log is beside its store: {}", folder.display())
-        })?;
-        let (url, token) = (url.to_owned(), token.to_owned());
-        Ok(Self { process, _stdout: stdout, url, token, binary, folder })
+        command.args(["serve", "--listen", "127.0.0.1:0", "--log-level", "debug"]).args(limits);
+        let mut process = Launched::start(command.current_dir(&folder).stderr(log))
+            .with_context(|| format!("the log is beside the store: {}", folder.display()))?;
+        let token = token(&process.first_request()?)?.to_owned();
+        Ok(Self { process, token, binary, folder })
     }
 
     /// The variables that tell a tool about the service.
     pub fn environment(&self) -> [(&'static str, &str); 2] {
-        [("PLANTS_URL", &self.url), ("PLANTS_TOKEN", &self.token)]
+        [("PLANTS_URL", &self.process.url), ("PLANTS_TOKEN", &self.token)]
     }
 
     /// Every plant of the store, as `plant-store export` prints them.
