@@ -16,7 +16,7 @@ use syn::{
 };
 
 use crate::compat::DOCUMENT;
-use crate::errors::{self, MARKERS};
+use crate::errors::{Errors, MARKERS, PLACES, between};
 use xtask::run::root;
 
 const HEADER: &str = "\
@@ -104,12 +104,12 @@ pub fn generated() -> Result<Vec<Generated>> {
         files.push(Generated { path, text: format!("{HEADER}{}", prettyplease::unparse(&file)) });
     }
     let document = serde_json::to_value(document)?;
-    let rows = errors::rows(&document)?;
-    let mut places = errors::PLACES.map(|(path, lines)| (path, MARKERS, lines(&rows))).to_vec();
+    let errors = Errors::of(&document)?;
+    let mut places = PLACES.map(|(path, lines)| (path, MARKERS, errors.lines(lines))).to_vec();
     places.push(("client/src/cli/import/members.rs", MEMBERS, members(&document)?));
     for (path, markers, lines) in places {
         let text = fs::read_to_string(root().join(path)).with_context(|| format!("no {path}"))?;
-        files.push(Generated { path, text: errors::between(markers, path, &text, &lines)? });
+        files.push(Generated { path, text: between(markers, path, &text, &lines)? });
     }
     Ok(files)
 }

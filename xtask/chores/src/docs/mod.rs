@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::compat::DOCUMENT;
-use crate::errors;
+use crate::errors::{Errors, TABLE};
 use crate::tools;
 use xtask::run::root;
 
@@ -92,10 +92,10 @@ fn renderer() -> Result<String> {
 
 /// The document with what it cannot hold: sections in Markdown, and the requests.
 fn extended(published: &Value) -> Result<Value> {
-    let rows = errors::rows(published)?;
+    let errors = Errors::of(published)?;
     let mut document = published.clone();
     let description = document["info"]["description"].as_str().unwrap_or_default();
-    let overview = include_str!("overview.md").replace("{{errors}}", &errors::table(&rows));
+    let overview = include_str!("overview.md").replace("{{errors}}", &errors.lines(TABLE));
     document["info"]["description"] = format!("{description}\n\n{overview}").into();
     let operation = document.pointer_mut("/paths/~1plants/post").context("no POST /plants")?;
     let sample = |(title, file)| {
@@ -104,14 +104,14 @@ fn extended(published: &Value) -> Result<Value> {
     operation["x-codeSamples"] = REQUESTS.into_iter().map(sample).collect::<Result<_>>()?;
     let tags = document["tags"].as_array_mut().context("no tags")?;
     // A tag without operations. Its section comes before theirs.
-    let recipes = json!({"name": "Recipes", "description": recipes(&rows)?, "x-traitTag": true});
+    let recipes = json!({"name": "Recipes", "description": recipes(&errors)?, "x-traitTag": true});
     tags.insert(0, recipes);
     Ok(document)
 }
 
 /// Each line `{{FILE}}` becomes that file. `conformance` runs the same files.
-fn recipes(rows: &[errors::Row]) -> Result<String> {
-    let text = include_str!("recipes.md").replace("{{retryable}}", &errors::retryable(rows));
+fn recipes(errors: &Errors) -> Result<String> {
+    let text = include_str!("recipes.md").replace("{{retryable}}", &errors.retryable());
     let filled = |line: &str| match line.strip_prefix("{{").and_then(|it| it.strip_suffix("}}")) {
         Some(file) => Ok(format!("```{}\n{}```\n", language(file), source(file)?)),
         None => Ok(format!("{line}\n")),
