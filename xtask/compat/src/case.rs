@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::class::{RULES, Rule};
 use crate::difference::Difference;
-use crate::place::Within;
-use crate::usage::{COMPOSED, Named, REQUEST, RESPONSE, UNCLEAR, Usage, Uses};
+use crate::place::{Within, items};
+use crate::usage::{COMPOSED, REQUEST, RESPONSE, UNCLEAR, Usage, Uses};
 use crate::width::is_wider;
 
 /// Two documents, and what they use.
@@ -38,8 +38,7 @@ struct Case<'a> {
 impl Case<'_> {
     fn fits(&self, rule: &Rule) -> bool {
         let Difference { place, .. } = self.difference;
-        let kind = self.difference.kind().to_string();
-        (rule.kinds.is_empty() || rule.kinds.contains(&&kind[..]))
+        (rule.kinds.is_empty() || rule.kinds.contains(&self.difference.kind()))
             && rule.places.iter().any(|pattern| place.fits(pattern))
             && rule.conditions.iter().all(|condition| match condition.strip_prefix('!') {
                 Some(condition) => !self.holds(condition),
@@ -54,9 +53,9 @@ impl Case<'_> {
             "words" => place.within() == Within::Words,
             "extension" => place.within() == Within::Extension,
             "was-true" => old.is_some_and(|old| *old == true),
-            "tag-used" => documents.usage.has(Named::Tag, place.name()),
-            "scheme-used" => documents.usage.has(Named::Scheme, place.text(2)),
-            "scheme-used-now" => documents.new_usage.has(Named::Scheme, place.text(2)),
+            "tag-used" => documents.usage.has("tag", place.name()),
+            "scheme-used" => documents.usage.has("scheme", place.text(2)),
+            "scheme-used-now" => documents.new_usage.has("scheme", place.text(2)),
             "request" => sides & !COMPOSED == REQUEST,
             "response" => sides & !COMPOSED == RESPONSE,
             "plain" => sides & (COMPOSED | UNCLEAR) == 0,
@@ -70,7 +69,7 @@ impl Case<'_> {
             "open" => self.object().get("additionalProperties").is_none_or(|more| *more == true),
             "free" => {
                 items(&self.object()["required"]).any(|name| name == place.name())
-                    || (sides & COMPOSED != 0 && documents.usage.has(Named::Composed, place.name()))
+                    || (sides & COMPOSED != 0 && documents.usage.has("composed", place.name()))
             }
             "loosened" => self.is_loosened(),
             // A name of a response.
@@ -116,8 +115,4 @@ impl Case<'_> {
         };
         old.iter().all(|old| new.iter().any(|new| asks_for_no_more(old, new)))
     }
-}
-
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
 }

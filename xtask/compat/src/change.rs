@@ -7,7 +7,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::class::{Class, Rule};
-use crate::difference::{Difference, Kind};
+use crate::difference::Difference;
 use crate::place::Place;
 
 /// One change.
@@ -21,8 +21,8 @@ pub struct Change {
     pub rule: &'static str,
     /// Why.
     pub reason: String,
-    /// What happened there.
-    pub kind: Kind,
+    /// What happened there: it was `added`, `changed` or `removed`.
+    pub kind: &'static str,
     /// The older value; none if it was added.
     pub old: Option<Value>,
     /// The newer value; none if it was removed.

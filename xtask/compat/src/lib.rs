@@ -90,8 +90,8 @@ impl Report {
 /// Says where each change is in one of the two documents, given by its text, too. What the document does
 /// not have has the position of the nearest value around it.
 pub fn locate(changes: &mut [Change], document: &Document, text: &str) {
-    let pointers = changes.iter().map(|change| change.place.pointer(&document.json));
-    let positions = json::positions(text, &pointers.collect::<Vec<_>>());
+    let paths = changes.iter().map(|change| change.place.path(&document.json));
+    let positions = json::positions(text, &paths.collect::<Vec<_>>());
     for (change, position) in changes.iter_mut().zip(positions) {
         (change.line, change.column) = position;
     }

@@ -4,13 +4,12 @@
 //! If a discriminator names schemas that no list beside it has, every part counts as unclear.
 //! Otherwise a part could seem to be used by requests alone.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::place::{Place, is_word, members, target};
+use crate::place::{Place, is_word, items, members, target};
 
 /// What uses a part of a document: a set of the four below.
 pub type Sides = u8;
@@ -39,17 +38,6 @@ impl Uses {
     }
 }
 
-/// What a document uses by its name.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Named {
-    /// A security scheme of an operation.
-    Scheme,
-    /// A tag of an operation.
-    Tag,
-    /// A member that a part of a composition describes or requires.
-    Composed,
-}
-
 /// What a document uses.
 #[derive(Default)]
 pub struct Usage {
@@ -57,7 +45,9 @@ pub struct Usage {
     uses: HashMap<Place, Uses>,
     /// The places that were followed, each once for each use.
     entered: HashSet<(Place, Sides)>,
-    names: HashSet<(Named, String)>,
+    /// By its name: a `scheme` or a `tag` of an operation, or a member that a part of a composition
+    /// describes or requires (`composed`).
+    names: HashSet<(&'static str, String)>,
     is_incomplete: bool,
 }
 
@@ -94,7 +84,7 @@ impl Usage {
     }
 
     /// Whether it uses this name.
-    pub fn has(&self, named: Named, name: &str) -> bool {
+    pub fn has(&self, named: &'static str, name: &str) -> bool {
         self.names.contains(&(named, name.to_owned()))
     }
 
@@ -137,34 +127,29 @@ impl Usage {
     }
 
     fn note(&mut self, place: &Place, value: &Value, sides: Sides) {
-        let note = |named| move |(name, _): (Cow<'_, str>, _)| (named, name.into_owned());
-        match place.kinds().last().copied() {
-            Some("properties" | "required") if sides & COMPOSED != 0 => {
-                self.names.extend(members(value).into_iter().map(note(Named::Composed)));
-            }
-            Some("security") => {
-                let ways = value.as_array().into_iter().flatten();
-                self.names.extend(ways.flat_map(members).map(note(Named::Scheme)));
-            }
-            Some("tags") => self.names.extend(members(value).into_iter().map(note(Named::Tag))),
-            // Without a list beside it, it names schemas that no `$ref` leads to.
-            _ if value.get("discriminator").is_some() && !place.has_names() => {
-                self.is_incomplete |= value.get("oneOf").or(value.get("anyOf")).is_none();
-            }
-            _ => {}
+        // Without a list beside it, it names schemas that no `$ref` leads to.
+        if value.get("discriminator").is_some() && !place.has_names() {
+            self.is_incomplete |= value.get("oneOf").or(value.get("anyOf")).is_none();
         }
+        let (named, names) = match place.kind() {
+            "properties" | "required" if sides & COMPOSED != 0 => ("composed", members(value)),
+            "security" => ("scheme", items(value).flat_map(members).collect()),
+            "tags" => ("tag", members(value)),
+            _ => return,
+        };
+        self.names.extend(names.into_iter().map(|(name, _)| (named, name.into_owned())));
     }
 }
 
 /// The uses of a value. `sides` is that of what leads to it.
 fn sides_of(place: &Place, value: &Value, sides: Sides) -> Sides {
-    match place.kinds().last().copied() {
-        Some("not") if sides != 0 => sides | UNCLEAR,
+    match place.kind() {
+        "not" if sides != 0 => sides | UNCLEAR,
         _ if sides != 0 && !place.has_names() && is_composition(value) => sides | COMPOSED,
         _ if sides != 0 => sides,
-        Some("requestBody" | "parameters") => REQUEST,
-        Some("responses") => RESPONSE,
-        Some("callbacks") => UNCLEAR,
+        "requestBody" | "parameters" => REQUEST,
+        "responses" => RESPONSE,
+        "callbacks" => UNCLEAR,
         _ => 0,
     }
 }
@@ -172,12 +157,9 @@ fn sides_of(place: &Place, value: &Value, sides: Sides) -> Sides {
 /// Whether a schema has parts that limit each other. An `allOf` of one part, with only words beside
 /// it, is the same as that part: this is how OpenAPI 3.0 gives a reference a description.
 fn is_composition(schema: &Value) -> bool {
-    let Value::Object(schema) = schema else { return false };
-    let is_one_part = || {
-        let is_harmless =
-            |key: &String| matches!(&key[..], "allOf" | "nullable" | "deprecated") || is_word(key);
-        schema.get("allOf").and_then(Value::as_array).is_some_and(|parts| parts.len() == 1)
-            && schema.keys().all(is_harmless)
-    };
-    ["allOf", "anyOf", "oneOf", "not"].iter().any(|key| schema.contains_key(*key)) && !is_one_part()
+    let is_harmless =
+        |key: &str| matches!(key, "allOf" | "nullable" | "deprecated") || is_word(key);
+    let mut keys = schema.as_object().into_iter().flat_map(|schema| schema.keys());
+    let is_one_part = items(&schema["allOf"]).count() == 1 && keys.all(|key| is_harmless(key));
+    ["allOf", "anyOf", "oneOf", "not"].iter().any(|key| schema.get(key).is_some()) && !is_one_part
 }
