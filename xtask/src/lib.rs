@@ -3,7 +3,6 @@
 
 pub mod bench;
 pub mod checks;
-pub mod machine;
 pub mod postgres;
 pub mod programs;
 pub mod run;

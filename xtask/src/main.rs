@@ -9,9 +9,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use xtask::programs::{self, CHORES, RELEASE};
 use xtask::run::find_root;
-use xtask::{bench, checks};
+use xtask::{bench, checks, programs};
 
 const HELP: &str = "\
 The chores of this repository
@@ -52,9 +51,9 @@ fn run(words: &[String]) -> Result<ExitCode> {
         ["soak"] => checks::soak()?,
         ["bench", arguments @ ..] => bench::run(arguments)?,
         ["generate" | "compat" | "conformance" | "docs", ..] => {
-            return programs::run(CHORES, &words);
+            return programs::run("plant-store-chores", &words);
         }
-        ["release", arguments @ ..] => return programs::run(RELEASE, arguments),
+        ["release", arguments @ ..] => return programs::run("plant-store-release", arguments),
         other => {
             eprintln!("xtask: there is no chore `{}`\n\n{HELP}", other.join(" "));
             return Ok(ExitCode::from(2));

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use xshell::cmd;
 
-use crate::machine::{need, skipped};
-use crate::run::{quietly, shell};
+use crate::run::{need, quietly, shell, skipped};
 
 /// What to do on a machine without PostgreSQL.
 pub const TO_INSTALL: &str = "install Debian's `postgresql`, or put `initdb` on the PATH";

@@ -11,19 +11,13 @@ use crate::run::shell;
 
 /// What every call of cargo selects: the whole workspace, with all of its features. So cargo gives
 /// each dependency the same features each time, and builds it once.
-pub const ALL: [&str; 2] = ["--workspace", "--all-features"];
-
-/// The program of `chores/`.
-pub const CHORES: &str = "plant-store-chores";
-
-/// The program of `release/`.
-pub const RELEASE: &str = "plant-store-release";
+pub const ALL: &str = "--workspace --all-features";
 
 /// Builds a program, and runs it with these words. Nothing else is built, because after a change of
 /// the contract the client and the tests may not compile before `generate` has run.
 pub fn run(program: &str, words: &[&str]) -> Result<ExitCode> {
     let sh = shell()?;
-    cmd!(sh, "cargo build --bin {program}").args(ALL).run()?;
+    cmd!(sh, "cargo build --bin {program}").args(ALL.split(' ')).run()?;
     let program = target()?.join("debug").join(program);
     let status = Command::new(program).args(words).status().context("cannot start it")?;
     Ok(ExitCode::from(status.code().and_then(|code| code.try_into().ok()).unwrap_or(1)))

@@ -1,4 +1,4 @@
-//! Where the chores work, and how they run other programs.
+//! Where the chores work, how they run other programs, and what a check does if the machine lacks one.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -59,4 +59,27 @@ pub fn quietly(command: Cmd<'_>) -> Result<String> {
 #[must_use]
 pub fn has(program: &str) -> bool {
     Shell::new().is_ok_and(|sh| quietly(cmd!(sh, "{program} --version")).is_ok())
+}
+
+/// Whether the checks run in CI, which must test everything.
+#[must_use]
+pub fn in_ci() -> bool {
+    env::var_os("CI").is_some_and(|ci| !ci.is_empty())
+}
+
+/// Passes on what was found. If there is nothing, this says that its checks are skipped; in CI that
+/// is an error.
+pub fn need<T>(name: &str, found: Option<T>, to_install: &str) -> Result<Option<T>> {
+    let missing = format!("there is no {name}: {to_install}");
+    ensure!(found.is_some() || !in_ci(), "{missing}; in CI nothing is skipped");
+    if found.is_none() {
+        println!("skipped, because {missing}");
+    }
+    Ok(found)
+}
+
+/// Says that a check is skipped that not even CI can always run. GitHub shows the line as a warning.
+pub fn skipped(check: &str, why: &str) {
+    let warning = env::var("GITHUB_ACTIONS").map_or("", |_| "::warning::");
+    println!("{warning}{check}: skipped, because {why}");
 }

@@ -7,8 +7,7 @@ use xshell::cmd;
 
 use super::service::Service;
 use crate::tools::shell;
-use xtask::machine::need;
-use xtask::run::{has, quietly};
+use xtask::run::{has, need, quietly};
 
 pub fn run() -> Result<()> {
     let sh = shell()?;

@@ -8,8 +8,7 @@ use xshell::{Shell, cmd};
 
 use crate::docs;
 use crate::tools::{path, shell};
-use xtask::machine::{need, skipped};
-use xtask::run::{has, quietly, root};
+use xtask::run::{has, need, quietly, root, skipped};
 
 /// In bytes. A reader of the reference page may be on a slow connection.
 const TOO_LARGE: u64 = 3_000_000;
