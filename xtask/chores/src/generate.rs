@@ -90,6 +90,9 @@ pub fn check() -> Result<()> {
 /// The files, as the code has them now.
 pub fn generated() -> Result<Vec<Generated>> {
     let document = document();
+    let mut settings = GenerationSettings::new();
+    settings.with_interface(InterfaceStyle::Builder).with_derive("PartialEq");
+    let generator = || Generator::new(&settings);
     let generated = [
         ("client/src/generated.rs", generator().generate_tokens(&document)),
         ("client/src/mock.rs", generator().httpmock(&document, "crate")),
@@ -132,12 +135,6 @@ fn members(document: &Value) -> Result<String> {
 #[must_use]
 pub fn published() -> Generated {
     Generated { path: DOCUMENT, text: document_text() }
-}
-
-fn generator() -> Generator {
-    let mut settings = GenerationSettings::new();
-    settings.with_interface(InterfaceStyle::Builder).with_derive("PartialEq");
-    Generator::new(&settings)
 }
 
 /// Has the setter of an optional member take what that of a required one takes, such as a `&str`:

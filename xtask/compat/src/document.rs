@@ -26,11 +26,7 @@ impl Document {
     /// Parses a document. An error names it.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
         let not_json = || format!("the document of {name} is not JSON");
-        Self::new(name, json::parse(text).with_context(not_json)?)
-    }
-
-    /// Takes a parsed document. An error names the document.
-    pub fn new(name: &str, json: Value) -> Result<Self> {
+        let json = json::parse(text).with_context(not_json)?;
         let version = check(&json).with_context(|| format!("the document of {name}"))?;
         Ok(Self { name: name.to_owned(), json, version })
     }

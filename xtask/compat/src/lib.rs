@@ -32,7 +32,6 @@ mod width;
 
 use std::fmt;
 
-pub use accepted::Accepted;
 pub use args::{Args, Format};
 pub use change::{Change, printable};
 pub use class::Class;

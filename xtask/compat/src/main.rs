@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use plant_store_compat::output::for_github;
-use plant_store_compat::{Accepted, Args, Document, Format, compare, locate, printable};
+use plant_store_compat::{Args, Document, Format, compare, locate, printable};
 
 /// The document of this revision.
 const PUBLISHED: &str = include_str!("../../../openapi/plant-store.json");
@@ -40,7 +40,7 @@ fn run(args: &Args) -> Result<u8> {
     };
     let mut report = compare(pinned, published);
     if let Some(path) = &args.accepted {
-        report.accept(&Accepted::read(path)?);
+        report.accept(path)?;
     }
     if matches!(args.format, Format::Github | Format::Json) {
         locate(&mut report.changes, &report.old, &text);

@@ -17,12 +17,6 @@ const NAMES: &str = "allOf anyOf callbacks content encoding headers links mappin
                      properties requestBodies required responses schemas scopes securitySchemes servers \
                      tags variables";
 
-/// The values that a schema has now: others may come.
-pub(crate) const OPEN_ENUM: &str = "x-extensible-enum";
-
-/// The same values of `Error.error`, each with its meaning.
-pub(crate) const ERROR_CODES: &str = "x-error-codes";
-
 /// The steps from the root of a document to a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place(Vec<Step>);
@@ -59,7 +53,7 @@ impl Within {
         match kind {
             "enum" => Self::Enum,
             "default" | "security" => Self::Data,
-            OPEN_ENUM | ERROR_CODES => Self::Codes,
+            "x-extensible-enum" | "x-error-codes" => Self::Codes,
             _ if kind.starts_with("x-") => Self::Extension,
             _ if is_word(kind) => Self::Words,
             _ => Self::Contract,
@@ -163,8 +157,8 @@ impl Place {
 
     /// The names and positions that lead to this place, or to its nearest ancestor that the document has.
     pub(crate) fn path(&self, document: &Value) -> Vec<String> {
-        let step = |value: &mut _, step: &Step| {
-            let (step, next) = member(*value, &step.text)?;
+        let step = |value: &mut &Value, step: &Step| {
+            let (step, next) = member(value, &step.text)?;
             *value = next;
             Some(step)
         };

@@ -131,13 +131,13 @@ impl Usage {
         if value.get("discriminator").is_some() && !place.has_names() {
             self.is_incomplete |= value.get("oneOf").or(value.get("anyOf")).is_none();
         }
-        let (named, names) = match place.kind() {
+        let (named, found) = match place.kind() {
             "properties" | "required" if sides & COMPOSED != 0 => ("composed", members(value)),
             "security" => ("scheme", items(value).flat_map(members).collect()),
             "tags" => ("tag", members(value)),
             _ => return,
         };
-        self.names.extend(names.into_iter().map(|(name, _)| (named, name.into_owned())));
+        self.names.extend(found.into_iter().map(|(name, _)| (named, name.into_owned())));
     }
 }
 

@@ -10,11 +10,10 @@ mod licences;
 
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::{CommandFactory, Parser};
 use clap_complete::Shell::{Bash, Fish, Zsh};
 use plant_store_server::command::Cli;
-use tempfile::TempDir;
 use xshell::{Shell, cmd};
 
 use xtask::programs;
@@ -45,17 +44,12 @@ struct Arguments {
 }
 
 fn main() -> Result<()> {
-    let Arguments { target } = Arguments::parse();
+    let target = &Arguments::parse().target;
     find_root()?;
-    archive(&target)
-}
-
-/// Builds the programs for this target, and packs them.
-fn archive(target: &str) -> Result<()> {
     let sh = shell()?;
     install(&sh, target)?;
     let name = format!("plant-store-{}-{target}", env!("CARGO_PKG_VERSION"));
-    let temporary = TempDir::new().context("cannot make a temporary folder")?;
+    let temporary = sh.create_temp_dir()?;
     let folder = temporary.path().join(&name);
     sh.create_dir(&folder)?;
     for (program, package, features) in PROGRAMS {

@@ -14,7 +14,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 pub use older::older;
-use plant_store_compat::{Accepted, locate};
+use plant_store_compat::locate;
 pub use plant_store_compat::{Class, Document, Report, compare};
 
 pub use xtask::run::DOCUMENT;
@@ -36,7 +36,7 @@ pub fn run(against: Option<&str>) -> Result<()> {
     let mut report = compare(old, new);
     let accepted = root().join(ACCEPTED);
     if accepted.exists() {
-        report.accept(&Accepted::read(&accepted)?);
+        report.accept(&accepted)?;
     }
     let (was, is) = (&report.old, &report.new.version);
     println!("{DOCUMENT} {is}, since {} of {}:\n{report}{}", was.version, was.name, report.need());

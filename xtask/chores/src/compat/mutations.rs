@@ -48,8 +48,8 @@ impl Mutation {
 
     /// What the compatibility check says about it; an error if it cannot compare the two.
     pub fn report(&self, published: &Value) -> Result<Report> {
-        let [old, new] = self.documents(published);
-        Ok(compare(Document::new("the older", old)?, Document::new("the newer", new)?))
+        let [old, new] = self.documents(published).map(|document| document.to_string());
+        Ok(compare(Document::parse("the older", &old)?, Document::parse("the newer", &new)?))
     }
 }
 

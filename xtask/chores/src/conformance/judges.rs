@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use xshell::{Shell, cmd};
 
 use crate::docs;
-use crate::tools::{path, shell};
+use crate::tools::shell;
 use xtask::run::{has, need, quietly, root, skipped};
 
 /// In bytes. A reader of the reference page may be on a slow connection.
@@ -32,8 +32,8 @@ pub fn linters() -> Result<()> {
 pub fn deny() -> Result<()> {
     const CHECK: &str = "cargo deny --locked check --deny unmatched-skip --deny unnecessary-skip
         --deny license-exception-not-encountered";
-    let sh = xtask::run::shell()?;
-    sh.set_var("PATH", path());
+    let sh = shell()?;
+    sh.change_dir(root());
     each(&sh, &format!("{CHECK} bans licenses sources"))?;
     // The database is a git repository on a code host, which not every machine reaches.
     match each(&sh, "cargo deny fetch db") {
@@ -66,8 +66,7 @@ pub fn alerts() -> Result<()> {
 
 /// A real Chromium, on the reference page: `page.js` of `tests/conformance` looks at it.
 pub fn page() -> Result<()> {
-    docs::write()?;
-    let page = docs::folder().join("index.html");
+    let page = docs::write()?;
     let size = fs::metadata(&page).context("there is no page")?.len();
     println!("page: {} kB", size / 1_000);
     ensure!(size < TOO_LARGE, "the page has {size} bytes; fewer than {TOO_LARGE} are asked for");

@@ -3,7 +3,6 @@
 //! What the document cannot hold is added to the copy that is rendered: requests and recipes, and
 //! the values of `error` as a table. The document beside the page is the published one.
 
-use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
@@ -12,7 +11,7 @@ use serde_json::{Value, json};
 use crate::compat::DOCUMENT;
 use crate::errors::{Errors, TABLE};
 use crate::tools;
-use xtask::run::root;
+use xtask::run::{root, shell};
 
 /// The same request in each language: a name for people, and a file of `tests/conformance`. It takes the
 /// service from `PLANTS_URL` and `PLANTS_TOKEN`.
@@ -33,30 +32,23 @@ const LICENCES: [&str; 2] =
 /// The one thing that the renderer would load: an image below the menu.
 const LOGO: &str = "https://cdn.redoc.ly/redoc/logo-mini.svg";
 
-/// Where the page and the document are written.
-#[must_use]
-pub fn folder() -> PathBuf {
-    root().join("target/docs")
-}
-
 /// Installs the renderer, if it is not there yet, and writes the page.
 pub fn run() -> Result<()> {
     tools::install_node()?;
-    write()?;
-    println!("wrote {}", folder().join("index.html").display());
+    println!("wrote {}", write()?.display());
     Ok(())
 }
 
-/// Writes the page, with the renderer that is installed, and the document into the same folder.
-pub fn write() -> Result<()> {
-    let published = read(DOCUMENT)?;
+/// Writes the page, with the renderer that is installed, and the document into the same folder. Returns
+/// where the page is.
+pub fn write() -> Result<PathBuf> {
+    let published = shell()?.read_file(DOCUMENT)?;
     let document: Value = serde_json::from_str(&published).context("the document is not JSON")?;
     let page = page(&document)?;
-    fs::create_dir_all(folder()).context("cannot make target/docs")?;
-    for (name, text) in [("index.html", page), ("plant-store.json", published)] {
-        fs::write(folder().join(name), text).with_context(|| format!("cannot write {name}"))?;
-    }
-    Ok(())
+    let (sh, folder) = (shell()?, root().join("target/docs"));
+    sh.write_file(folder.join("plant-store.json"), published)?;
+    sh.write_file(folder.join("index.html"), page)?;
+    Ok(folder.join("index.html"))
 }
 
 fn page(published: &Value) -> Result<String> {
@@ -77,10 +69,8 @@ fn escape(text: &str) -> String {
 
 /// The renderer and its licences, as a script that loads nothing.
 fn renderer() -> Result<String> {
-    let installed = |file: &str| {
-        let path = tools::folder().join(file);
-        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
-    };
+    let sh = tools::shell()?;
+    let installed = |file| sh.read_file(file);
     let renderer = installed(RENDERER)?;
     ensure!(renderer.matches(LOGO).count() == 1, "{RENDERER} does not name {LOGO} once");
     let [redoc, parts] = LICENCES.map(installed);
@@ -131,9 +121,5 @@ fn language(file: &str) -> &'static str {
 }
 
 fn source(file: &str) -> Result<String> {
-    read(&format!("tests/conformance/{file}"))
-}
-
-fn read(file: &str) -> Result<String> {
-    fs::read_to_string(root().join(file)).with_context(|| format!("cannot read {file}"))
+    Ok(shell()?.read_file(format!("tests/conformance/{file}"))?)
 }
