@@ -4,8 +4,7 @@ use anyhow::Result;
 use xshell::cmd;
 
 use crate::checks::step;
-use crate::programs::target;
-use crate::run::shell;
+use crate::run::{shell, target};
 
 /// A server to compare with, in a workspace of its own: its SQLite is another one.
 pub const AXUM_SQLX_SERVER: &str = "tests/bench/axum-sqlx-server/Cargo.toml";

@@ -8,8 +8,7 @@ use xshell::cmd;
 
 use crate::bench::AXUM_SQLX_SERVER;
 use crate::postgres;
-use crate::programs::ALL;
-use crate::run::{in_ci, shell};
+use crate::run::{ALL, in_ci, shell};
 
 /// The tests below such folders of `tests/e2e` run on one engine or on none. All others run on both.
 const NOT_ON_BOTH: &str = "--skip without_store:: --skip sqlite:: --skip postgres::";

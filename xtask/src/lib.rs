@@ -4,5 +4,4 @@
 pub mod bench;
 pub mod checks;
 pub mod postgres;
-pub mod programs;
 pub mod run;

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use xtask::run::find_root;
-use xtask::{bench, checks, programs};
+use xtask::run::{find_root, run_built};
+use xtask::{bench, checks};
 
 const HELP: &str = "\
 The chores of this repository
@@ -51,9 +51,9 @@ fn run(words: &[String]) -> Result<ExitCode> {
         ["soak"] => checks::soak()?,
         ["bench", arguments @ ..] => bench::run(arguments)?,
         ["generate" | "compat" | "conformance" | "docs", ..] => {
-            return programs::run("plant-store-chores", &words);
+            return run_built("plant-store-chores", &words);
         }
-        ["release", arguments @ ..] => return programs::run("plant-store-release", arguments),
+        ["release", arguments @ ..] => return run_built("plant-store-release", arguments),
         other => {
             eprintln!("xtask: there is no chore `{}`\n\n{HELP}", other.join(" "));
             return Ok(ExitCode::from(2));

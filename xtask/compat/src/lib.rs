@@ -5,7 +5,7 @@
 //! document    whether two documents can be compared; json parses them
 //!   → difference  every difference between them, one by one
 //!     → usage       what requests and responses reach
-//!     → case        what each difference means, by the table of rules.md; width says what allows more
+//!     → case        what each difference means, by the table of rules.md
 //!     → change      how a person is told about it
 //!   → version     which version that needs
 //! ```
@@ -28,7 +28,6 @@ pub mod output;
 mod place;
 mod usage;
 mod version;
-mod width;
 
 use std::fmt;
 

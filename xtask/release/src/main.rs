@@ -16,8 +16,7 @@ use clap_complete::Shell::{Bash, Fish, Zsh};
 use plant_store_server::command::Cli;
 use xshell::{Shell, cmd};
 
-use xtask::programs;
-use xtask::run::{DOCUMENT, find_root, quietly, root, shell};
+use xtask::run::{DOCUMENT, find_root, quietly, root, shell, target as target_folder};
 
 /// The targets that a release is built for.
 const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-musl"];
@@ -59,7 +58,7 @@ fn main() -> Result<()> {
                 --bin {program} {features...}"
         )
         .run()?;
-        let built = programs::target()?.join(target).join("release").join(program);
+        let built = target_folder()?.join(target).join("release").join(program);
         inspect(&sh, &built)?;
         sh.copy_file(built, &folder)?;
     }

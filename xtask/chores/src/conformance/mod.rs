@@ -8,10 +8,8 @@
 //! never globally, and run on a copy of the input there. Only Chromium, promtool and Java must be on
 //! the machine. After the installation only cargo-deny uses the network.
 
-mod clients;
+mod callers;
 mod compat;
-mod examples;
-mod fuzz;
 mod judges;
 mod oasdiff;
 mod service;
@@ -30,11 +28,11 @@ const PARTS: [Part; 9] = [
     ("linters", judges::linters),
     ("alerts", judges::alerts),
     ("oasdiff", oasdiff::run),
-    ("clients", clients::run),
+    ("clients", callers::clients),
     ("page", judges::page),
-    ("examples", examples::run),
+    ("examples", callers::examples),
     ("compat", compat::run),
-    ("fuzz", fuzz::run),
+    ("fuzz", callers::fuzz),
 ];
 
 /// The names of the parts.
