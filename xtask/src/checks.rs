@@ -1,4 +1,5 @@
-//! The checks, step by step: those of a contributor ([`test()`]), and those of CI ([`ci()`]).
+//! The chores that have steps: the checks of a contributor ([`test()`]) and of CI ([`ci()`]), and the
+//! benchmark.
 
 use std::thread::available_parallelism;
 use std::time::Instant;
@@ -6,9 +7,11 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use xshell::cmd;
 
-use crate::bench::AXUM_SQLX_SERVER;
 use crate::postgres;
-use crate::run::{ALL, in_ci, shell};
+use crate::run::{ALL, in_ci, shell, target};
+
+/// A server to compare with, in a workspace of its own: its SQLite is another one.
+pub const AXUM_SQLX_SERVER: &str = "tests/bench/axum-sqlx-server/Cargo.toml";
 
 /// The tests below such folders of `tests/e2e` run on one engine or on none. All others run on both.
 const NOT_ON_BOTH: &str = "--skip without_store:: --skip sqlite:: --skip postgres::";
@@ -68,8 +71,21 @@ pub fn soak() -> Result<()> {
     )
 }
 
+/// Release builds of the service and of what it is compared with, and the benchmark with these arguments.
+pub fn bench(arguments: &[&str]) -> Result<()> {
+    let (sh, target) = (shell()?, target()?);
+    let release = "cargo build --release --quiet --locked";
+    let packages = "--bins --package plant-store-server --package plant-store-bench";
+    step("service", &format!("{release} {packages}"))?;
+    let peer = target.join("axum-sqlx-server");
+    let peer = format!("--manifest-path {AXUM_SQLX_SERVER} --target-dir {}", peer.display());
+    step("axum and sqlx", &format!("{release} {peer}"))?;
+    let bench = target.join("release/bench");
+    Ok(cmd!(sh, "{bench} {arguments...}").run()?)
+}
+
 /// Runs a command, in the environment that its first words set.
-pub fn step(name: &str, command: &str) -> Result<()> {
+fn step(name: &str, command: &str) -> Result<()> {
     println!("{name} …");
     let started = Instant::now();
     let sh = shell()?;

@@ -9,8 +9,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
+use xtask::checks;
 use xtask::run::{find_root, run_built};
-use xtask::{bench, checks};
 
 const HELP: &str = "\
 The chores of this repository
@@ -49,7 +49,7 @@ fn run(words: &[String]) -> Result<ExitCode> {
         ["test"] => checks::test()?,
         ["ci"] => checks::ci()?,
         ["soak"] => checks::soak()?,
-        ["bench", arguments @ ..] => bench::run(arguments)?,
+        ["bench", arguments @ ..] => checks::bench(arguments)?,
         ["generate" | "compat" | "conformance" | "docs", ..] => {
             return run_built("plant-store-chores", &words);
         }

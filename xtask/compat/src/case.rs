@@ -5,36 +5,24 @@ use serde_json::Value;
 use crate::class::{RULES, Rule};
 use crate::difference::Difference;
 use crate::place::{Within, items};
-use crate::usage::{COMPOSED, REQUEST, RESPONSE, UNCLEAR, Usage, Uses};
-
-/// Two documents, and what they use.
-pub struct Documents<'a> {
-    pub old: &'a Value,
-    pub new: &'a Value,
-    /// Of the older document, the one that consumers have.
-    pub usage: Usage,
-    /// Of the newer one.
-    pub new_usage: Usage,
-}
-
-impl Documents<'_> {
-    /// The rule for a difference, and what uses the place.
-    pub fn judge(&self, difference: &Difference<'_>) -> (&'static Rule, Uses) {
-        let uses = self.usage.at(&difference.at);
-        let case = Case { documents: self, difference, sides: uses.sides };
-        let rule = RULES.iter().find(|rule| case.fits(rule));
-        (rule.expect("the last rule is for every change"), uses)
-    }
-}
+use crate::usage::{COMPOSED, REQUEST, RESPONSE, Sides, UNCLEAR, Usage};
 
 /// A difference, and what uses it.
-struct Case<'a> {
-    documents: &'a Documents<'a>,
-    difference: &'a Difference<'a>,
-    sides: u8,
+pub struct Case<'a> {
+    /// Of the older document, the one that consumers have.
+    pub old_usage: &'a Usage<'a>,
+    /// Of the newer one.
+    pub new_usage: &'a Usage<'a>,
+    pub difference: &'a Difference<'a>,
+    pub sides: Sides,
 }
 
 impl Case<'_> {
+    /// The first rule that fits.
+    pub fn rule(&self) -> &'static Rule {
+        RULES.iter().find(|rule| self.fits(rule)).expect("the last rule is for every change")
+    }
+
     fn fits(&self, rule: &Rule) -> bool {
         let Difference { place, .. } = self.difference;
         (rule.kinds.is_empty() || rule.kinds.contains(&self.difference.kind()))
@@ -46,15 +34,16 @@ impl Case<'_> {
     }
 
     fn holds(&self, condition: &str) -> bool {
-        let Self { documents, difference: Difference { place, old, new, .. }, sides } = *self;
+        let Self { old_usage, new_usage, difference: Difference { place, old, new, .. }, sides } =
+            *self;
         match condition {
             "codes" => place.within() == Within::Codes,
             "words" => place.within() == Within::Words,
             "extension" => place.within() == Within::Extension,
             "was-true" => old.is_some_and(|old| *old == true),
-            "tag-used" => documents.usage.has("tag", place.name()),
-            "scheme-used" => documents.usage.has("scheme", place.text(2)),
-            "scheme-used-now" => documents.new_usage.has("scheme", place.text(2)),
+            "tag-used" => old_usage.has("tag", place.name()),
+            "scheme-used" => old_usage.has("scheme", place.text(2)),
+            "scheme-used-now" => new_usage.has("scheme", place.text(2)),
             "request" => sides & !COMPOSED == REQUEST,
             "response" => sides & !COMPOSED == RESPONSE,
             "plain" => sides & (COMPOSED | UNCLEAR) == 0,
@@ -68,7 +57,7 @@ impl Case<'_> {
             "open" => self.object().get("additionalProperties").is_none_or(|more| *more == true),
             "free" => {
                 items(&self.object()["required"]).any(|name| name == place.name())
-                    || (sides & COMPOSED != 0 && documents.usage.has("composed", place.name()))
+                    || (sides & COMPOSED != 0 && old_usage.has("composed", place.name()))
             }
             "loosened" => self.is_loosened(),
             // A name of a response.
@@ -82,14 +71,14 @@ impl Case<'_> {
         let mut place = self.difference.at.clone();
         place.pop();
         place.pop();
-        place.find(self.documents.old).unwrap_or(&Value::Null)
+        place.find(self.old_usage.document).unwrap_or(&Value::Null)
     }
 
     /// Whether a parameter or a body may be left out, and overrides no parameter of the path. One behind
     /// a `$ref` counts as required.
     fn is_optional(&self) -> bool {
         let Difference { place, new, .. } = self.difference;
-        let shared = &self.documents.old["paths"][place.text(1)]["parameters"];
+        let shared = &self.old_usage.document["paths"][place.text(1)]["parameters"];
         new.is_some_and(|new| {
             let overrides =
                 |other: &Value| other.get("$ref").is_some() || other.get("name") == new.get("name");
@@ -106,7 +95,7 @@ impl Case<'_> {
             let list = own.or(document.get("security")).and_then(Value::as_array);
             list.filter(|ways| !ways.is_empty()).cloned().unwrap_or_else(|| free.to_vec())
         };
-        let [old, new] = [ways(*old, self.documents.old), ways(*new, self.documents.new)];
+        let [old, new] = [ways(*old, self.old_usage.document), ways(*new, self.new_usage.document)];
         let asks_for_no_more = |old: &Value, new: &Value| {
             new.as_object().into_iter().flatten().all(|(scheme, scopes)| {
                 old[scheme].as_array().is_some_and(|had| items(scopes).all(|one| had.contains(one)))

@@ -66,11 +66,9 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// A line and a column in bytes, both from 1.
-pub type Position = (usize, usize);
-
-/// Where values begin, by the names and positions that lead to them, in a text that was parsed.
-pub fn positions(text: &str, paths: &[Vec<String>]) -> Vec<Position> {
+/// The lines and the columns in bytes, from 1, where values begin, by the names and positions that lead to
+/// them, in a text that was parsed.
+pub fn positions(text: &str, paths: &[Vec<String>]) -> Vec<(usize, usize)> {
     let mut found = vec![text; paths.len()];
     if let Ok(root) = from_str(text) {
         find(root, paths.iter().map(Vec::as_slice).zip(&mut found).collect());

@@ -37,7 +37,7 @@ pub use class::Class;
 pub use document::Document;
 pub use place::Place;
 
-use case::Documents;
+use case::Case;
 use usage::Usage;
 
 /// What changed between two documents.
@@ -55,18 +55,15 @@ pub struct Report {
 /// Compares two documents by meaning.
 #[must_use]
 pub fn compare(old: Document, new: Document) -> Report {
-    let documents = Documents {
-        old: &old.json,
-        new: &new.json,
-        usage: Usage::of(&old.json),
-        new_usage: Usage::of(&new.json),
-    };
+    let [old_usage, new_usage] = &[&old.json, &new.json].map(Usage::of);
     let changes = difference::differences(&old.json, &new.json)
         .into_iter()
         // `verdict` compares the version with the changes; it is not a change itself.
         .filter(|difference| difference.place.kinds() != ["info", "version"])
         .map(|difference| {
-            let (rule, uses) = documents.judge(&difference);
+            let uses = old_usage.at(&difference.at);
+            let case = Case { old_usage, new_usage, difference: &difference, sides: uses.sides };
+            let rule = case.rule();
             Change::new(difference, rule, uses.composition.as_deref())
         })
         .collect();

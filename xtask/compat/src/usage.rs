@@ -39,8 +39,9 @@ impl Uses {
 }
 
 /// What a document uses.
-#[derive(Default)]
-pub struct Usage {
+pub struct Usage<'a> {
+    /// The document itself.
+    pub document: &'a Value,
     /// The places where a use begins: it holds for all below them.
     uses: HashMap<Place, Uses>,
     /// The places that were followed, each once for each use.
@@ -51,17 +52,18 @@ pub struct Usage {
     is_incomplete: bool,
 }
 
-impl Usage {
+impl<'a> Usage<'a> {
     /// Follows a document from its operations. The list of what is left replaces recursion: a chain of
     /// references may be as long as the document.
-    pub fn of(document: &Value) -> Self {
-        let mut usage = Self::default();
+    pub fn of(document: &'a Value) -> Self {
+        let (uses, entered, names) = <_>::default();
+        let mut usage = Self { document, uses, entered, names, is_incomplete: false };
         let start = |part| (Place::default().step(part), &document[part], Uses::default());
         let mut left = vec![start("paths"), start("security")];
         while let Some((mut place, value, uses)) = left.pop() {
             if usage.entered.insert((place.clone(), uses.sides)) {
                 usage.note_uses(&place, &uses);
-                usage.walk(document, &mut place, value, uses, &mut left);
+                usage.walk(&mut place, value, uses, &mut left);
             }
         }
         usage
@@ -92,9 +94,8 @@ impl Usage {
         self.uses.entry(place.clone()).or_default().add(uses);
     }
 
-    fn walk<'a>(
+    fn walk(
         &mut self,
-        document: &'a Value,
         place: &mut Place,
         value: &'a Value,
         mut uses: Uses,
@@ -117,11 +118,13 @@ impl Usage {
         }
         if let Some(reference) = value["$ref"].as_str() {
             // `Document` refuses a reference that is not followed.
-            left.extend(target(document, reference).map(|(at, value)| (at, value, uses.clone())));
+            left.extend(
+                target(self.document, reference).map(|(at, value)| (at, value, uses.clone())),
+            );
         }
         for (step, member) in members(value) {
             place.push(&step);
-            self.walk(document, place, member, uses.clone(), left);
+            self.walk(place, member, uses.clone(), left);
             place.pop();
         }
     }

@@ -3,7 +3,7 @@
 
 use anyhow::{Result, ensure};
 use plant_store_launcher::build;
-use xshell::{Shell, cmd};
+use xshell::cmd;
 
 use crate::compat::DOCUMENT;
 use crate::tools::{folder, shell};
@@ -16,12 +16,8 @@ pub fn run() -> Result<()> {
     let document = root().join(DOCUMENT);
     let (script, action) = (folder().join("action.py"), root().join(".github/actions/compat"));
     print!("{}", quietly(cmd!(sh, "python {script} {action} {document}"))?);
-    command(&sh)
-}
 
-/// The document that the service prints is the one that the installed command has in it.
-fn command(sh: &Shell) -> Result<()> {
-    let tools = sh.current_dir().join("tools");
+    let tools = consumer.path().join("tools");
     // Not in the consumer's folder, which names another toolchain.
     let checkout = xtask::run::shell()?;
     quietly(cmd!(
@@ -30,6 +26,7 @@ fn command(sh: &Shell) -> Result<()> {
     ))?;
     let service = build("plant-store", false)?;
     let served = quietly(cmd!(sh, "{service} openapi"))?;
+    // It has the document in it that the service prints.
     let said = quietly(cmd!(sh, "tools/bin/plant-store-compat -").stdin(served))?;
     ensure!(said.ends_with("nothing changed\n"), "the installed command says:\n{said}");
     println!("the installed command: as documented");
