@@ -60,24 +60,17 @@ impl Generated {
     }
 }
 
-/// Writes the files.
-pub fn write() -> Result<()> {
-    for file in generated()? {
-        fs::write(root().join(file.path), &file.text)
-            .with_context(|| format!("cannot write {}", file.path))?;
-        println!("wrote {}", file.path);
-    }
-    Ok(())
-}
-
-/// The drift check: fails with a unified diff if a checked-in file is not what [`write()`] would
-/// write.
-pub fn check() -> Result<()> {
+/// Writes the files. The drift check only reads them: it fails with a unified diff if one is not what
+/// would be written.
+pub fn run(check: bool) -> Result<()> {
     let mut drifted = Vec::new();
     for file in generated()? {
+        let path = root().join(file.path);
+        if !check {
+            fs::write(path, &file.text).with_context(|| format!("cannot write {}", file.path))?;
+            println!("wrote {}", file.path);
         // A missing file differs in every line, so it counts as an empty one.
-        let checked_in = fs::read_to_string(root().join(file.path)).unwrap_or_default();
-        if let Some(diff) = file.drift(&checked_in) {
+        } else if let Some(diff) = file.drift(&fs::read_to_string(path).unwrap_or_default()) {
             print!("{diff}");
             drifted.push(file.path);
         }

@@ -47,8 +47,7 @@ enum Chore {
 fn main() -> ExitCode {
     let chore = Cli::parse().chore;
     let done = find_root().and_then(|_| match chore {
-        Chore::Generate { check: false } => generate::write(),
-        Chore::Generate { check: true } => generate::check(),
+        Chore::Generate { check } => generate::run(check),
         Chore::Compat { against } => compat::run(against.as_deref()),
         Chore::Conformance { if_possible, parts } => conformance::run(&parts, if_possible),
         Chore::Docs => docs::run(),

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
 
 use crate::compat::DOCUMENT;
-use xtask::run::{has, quietly, root};
+use xtask::run::{quietly, root};
 
 /// Where the tools are, and where they run.
 #[must_use]
@@ -16,15 +16,11 @@ pub fn folder() -> PathBuf {
     root().join("target/conformance")
 }
 
-/// What the machine lacks for the tools, if it lacks something.
-#[must_use]
-pub fn missing() -> Option<&'static str> {
-    let programs = [
-        ("python3", "python3 is missing: install Python 3.11 or newer, with `venv`"),
-        ("npm", "npm is missing: install Node.js 20 or newer"),
-    ];
-    programs.into_iter().find(|(program, _)| !has(program)).map(|(_, missing)| missing)
-}
+/// What the tools need of the machine, and what to do if that is missing.
+pub const NEEDED: [(&str, &str); 2] = [
+    ("python3", "python3 is missing: install Python 3.11 or newer, with `venv`"),
+    ("npm", "npm is missing: install Node.js 20 or newer"),
+];
 
 /// Installs the tools, if they are not there yet, and copies what they work on.
 pub fn install() -> Result<()> {

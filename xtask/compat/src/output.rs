@@ -74,7 +74,9 @@ impl Report {
     /// it is an error.
     #[must_use]
     pub fn annotations(&self, file: &Path, fail_on: Class) -> Vec<String> {
-        let file = for_property(&file.display().to_string());
+        // As the runner's toolkit escapes a value.
+        let file = printable(&file.display().to_string());
+        let file = file.replace('%', "%25").replace(':', "%3A").replace(',', "%2C");
         let swapped = self.is_backwards().then(|| for_github("error", "", self.conclusion()));
         let breaking = self
             .changes
@@ -107,9 +109,12 @@ impl Report {
                 if at == 0 {
                     let _ = write!(page, "\n## {title}\n\n");
                 }
-                let what = code(&format!("{} {}", change.place, change.change));
+                // Nothing of the documents is markup.
+                let what = printable(&format!("{} {}", change.place, change.change));
+                let what = what.replace('`', "'");
                 let why = printable(change.accepted.as_ref().unwrap_or(&change.reason));
-                let _ = writeln!(page, "- {what}: {} (`{}`)", text(&why), change.rule);
+                let why = why.replace(['<', '[', '`', '|'], "'");
+                let _ = writeln!(page, "- `{what}`: {why} (`{}`)", change.rule);
             }
         }
         let _ = write!(page, "\n{}", self.conclusion());
@@ -129,22 +134,7 @@ struct Json<'a> {
     notes: &'a [String],
 }
 
-/// A code span of Markdown.
-fn code(value: &str) -> String {
-    format!("`{}`", printable(value).replace('`', "'"))
-}
-
-/// A text in Markdown, in which nothing of the documents is markup.
-fn text(value: &str) -> String {
-    value.replace(['<', '[', '`', '|'], "'")
-}
-
 /// A command of GitHub's runner that shows an error or a warning. The message is one line.
 pub fn for_github(level: &str, place: &str, message: &str) -> String {
     format!("::{level}{place}::{}", message.replace('%', "%25"))
-}
-
-/// A value of such a command, as the runner's toolkit escapes it.
-fn for_property(value: &str) -> String {
-    printable(value).replace('%', "%25").replace(':', "%3A").replace(',', "%2C")
 }

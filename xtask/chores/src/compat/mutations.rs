@@ -29,11 +29,16 @@ pub struct Mutation {
 
 /// Every row of the table.
 pub fn mutations() -> impl Iterator<Item = Mutation> {
-    TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(|row| {
+    rows(TABLE).map(|row| {
         let columns: Vec<&str> = row.splitn(3, '|').map(str::trim).collect();
         let [facts, class, edits] = columns.try_into().expect("a row has three columns");
         Mutation { facts, class, edits }
     })
+}
+
+/// The lines of a table, without comments.
+pub fn rows(table: &str) -> impl Iterator<Item = &str> {
+    table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 impl Mutation {

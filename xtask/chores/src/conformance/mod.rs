@@ -18,7 +18,8 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 
-use crate::tools::{self, missing};
+use crate::tools::{self, NEEDED};
+use xtask::run::has;
 
 type Part = (&'static str, fn() -> Result<()>);
 
@@ -43,7 +44,7 @@ pub fn parts() -> [&'static str; 9] {
 
 /// Runs the parts with these names, or all of them if there is no name.
 pub fn run(names: &[String], if_possible: bool) -> Result<()> {
-    if let Some(missing) = missing() {
+    if let Some((_, missing)) = NEEDED.into_iter().find(|(program, _)| !has(program)) {
         ensure!(if_possible, "{missing}");
         println!("conformance: skipped, because {missing}");
         return Ok(());
