@@ -37,7 +37,7 @@ enum Chore {
         #[arg(long)]
         if_possible: bool,
         /// Only these parts
-        #[arg(value_parser = conformance::parts())]
+        #[arg(value_parser = conformance::PARTS.map(|(name, _)| name))]
         parts: Vec<String>,
     },
     /// Write the reference page and, beside it, the document: `target/docs`

@@ -21,10 +21,11 @@ use anyhow::{Result, ensure};
 use crate::tools::{self, NEEDED};
 use xtask::run::has;
 
-type Part = (&'static str, fn() -> Result<()>);
+/// Its name, and what runs it.
+pub type Part = (&'static str, fn() -> Result<()>);
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 9] = [
+pub const PARTS: [Part; 9] = [
     ("deny", judges::deny),
     ("linters", judges::linters),
     ("alerts", judges::alerts),
@@ -35,12 +36,6 @@ const PARTS: [Part; 9] = [
     ("compat", compat::run),
     ("fuzz", callers::fuzz),
 ];
-
-/// The names of the parts.
-#[must_use]
-pub fn parts() -> [&'static str; 9] {
-    PARTS.map(|(name, _)| name)
-}
 
 /// Runs the parts with these names, or all of them if there is no name.
 pub fn run(names: &[String], if_possible: bool) -> Result<()> {
