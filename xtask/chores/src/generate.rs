@@ -50,11 +50,11 @@ impl Generated {
     /// A unified diff, if the checked-in text differs.
     #[must_use]
     pub fn drift(&self, checked_in: &str) -> Option<String> {
-        let names = (format!("{} (checked in)", self.path), format!("{} (generated)", self.path));
-        (checked_in != self.text).then(|| {
-            TextDiff::from_lines(checked_in, self.text.as_str())
+        let Self { path, text } = self;
+        (checked_in != text).then(|| {
+            TextDiff::from_lines(checked_in, text.as_str())
                 .unified_diff()
-                .header(&names.0, &names.1)
+                .header(&format!("{path} (checked in)"), &format!("{path} (generated)"))
                 .to_string()
         })
     }

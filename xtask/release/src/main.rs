@@ -59,7 +59,10 @@ fn main() -> Result<()> {
         )
         .run()?;
         let built = target_folder()?.join(target).join("release").join(program);
-        inspect(&sh, &built)?;
+        // A program that asks for a dynamic linker says so in a header; the list of its parts is a section.
+        let headers = quietly(cmd!(sh, "readelf --segments --sections --wide {built}"))?;
+        ensure!(!headers.contains("INTERP"), "{program} is not statically linked");
+        ensure!(headers.contains(".dep-v0"), "{program} does not list its parts");
         sh.copy_file(built, &folder)?;
     }
     describe(&sh, &folder)?;
@@ -81,14 +84,6 @@ fn install(sh: &Shell, target: &str) -> Result<()> {
     sh.set_var("PATH", std::env::join_paths(path)?);
     quietly(cmd!(sh, "cargo install --locked --root {tools} {AUDITABLE}"))?;
     quietly(cmd!(sh, "rustup target add {target}"))?;
-    Ok(())
-}
-
-/// A program that asks for a dynamic linker says so in a header; the list of its parts is a section.
-fn inspect(sh: &Shell, program: &Path) -> Result<()> {
-    let headers = quietly(cmd!(sh, "readelf --segments --sections --wide {program}"))?;
-    ensure!(!headers.contains("INTERP"), "{} is not statically linked", program.display());
-    ensure!(headers.contains(".dep-v0"), "{} does not list its parts", program.display());
     Ok(())
 }
 

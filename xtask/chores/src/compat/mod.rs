@@ -41,24 +41,20 @@ pub fn run(against: Option<&str>) -> Result<()> {
     let (was, is) = (&report.old, &report.new.version);
     println!("{DOCUMENT} {is}, since {} of {}:\n{report}{}", was.version, was.name, report.need());
     let verdict = report.verdict();
+    // A job on GitHub gets the changes and the verdict in its summary.
     if let Some(summary) = env::var_os("GITHUB_STEP_SUMMARY") {
         locate(&mut report.changes, &report.new, &text);
-        let summary = File::options().append(true).create(true).open(summary)?;
-        tell(&report, &verdict, summary)?;
+        let mut summary = File::options().append(true).create(true).open(summary)?;
+        writeln!(summary, "{}", report.markdown())?;
+        if let Err(error) = &verdict {
+            writeln!(summary, "\n**{error}**")?;
+        }
+        // Each breaking change, at its place in the document. It is an error, unless the version is large
+        // enough.
+        for line in report.annotations(Path::new(DOCUMENT), Class::Source) {
+            let harmless = verdict.is_ok().then(|| line.replacen("::error", "::warning", 1));
+            println!("{}", harmless.unwrap_or(line));
+        }
     }
     verdict
-}
-
-/// Tells a job on GitHub: its summary gets the changes and the verdict, in Markdown, and each breaking
-/// change is annotated at its place in the document. It is an error, unless the version is large enough.
-fn tell(report: &Report, verdict: &Result<()>, mut summary: File) -> Result<()> {
-    writeln!(summary, "{}", report.markdown())?;
-    if let Err(error) = verdict {
-        writeln!(summary, "\n**{error}**")?;
-    }
-    for line in report.annotations(Path::new(DOCUMENT), Class::Source) {
-        let harmless = verdict.is_ok().then(|| line.replacen("::error", "::warning", 1));
-        println!("{}", harmless.unwrap_or(line));
-    }
-    Ok(())
 }

@@ -1,13 +1,18 @@
-//! The programs of others that call the service.
+//! The programs of others that call the service, and the service, on a store that starts empty.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use plant_store_launcher::build_example;
+use plant_store_launcher::{Launched, build, build_example, token};
 use serde_json::Value;
 use xshell::{Cmd, Shell, cmd};
 
-use super::service::Service;
 use crate::docs::REQUESTS;
-use crate::tools::shell;
+use crate::tools::{folder, shell};
 use xtask::run::{has, need, quietly};
 
 /// The least number of requests in all. The README promises it.
@@ -124,4 +129,62 @@ fn command<'a>(sh: &'a Shell, file: &str) -> Result<Cmd<'a>> {
         Some((script, "ts")) => cmd!(sh, "node {script}.js"),
         _ => sh.cmd(build_example("request")?),
     })
+}
+
+/// A serving process. Dropping it kills it.
+struct Service {
+    process: Launched,
+    /// A token that it accepts.
+    token: String,
+    binary: PathBuf,
+    /// Where its store and its log are.
+    folder: PathBuf,
+}
+
+impl Service {
+    /// Starts the service, with limits as flags, in a folder that keeps its store and its log until the
+    /// next start.
+    fn start(limits: &[&str]) -> Result<Self> {
+        let binary = build("plant-store", false)?;
+        let (sh, folder) = (Shell::new()?, folder().join("store"));
+        sh.remove_path(&folder)?;
+        sh.create_dir(&folder)?;
+        let log = File::create(folder.join("log")).context("cannot make the log")?;
+        let mut command = Command::new(&binary);
+        command.args(["serve", "--listen", "127.0.0.1:0", "--log-level", "debug"]).args(limits);
+        let mut process = Launched::start(command.current_dir(&folder).stderr(log))
+            .with_context(|| format!("the log is beside the store: {}", folder.display()))?;
+        let token = token(&process.first_request()?)?.to_owned();
+        Ok(Self { process, token, binary, folder })
+    }
+
+    /// The variables that tell a tool about the service.
+    fn environment(&self) -> [(&'static str, &str); 2] {
+        [("PLANTS_URL", &self.process.url), ("PLANTS_TOKEN", &self.token)]
+    }
+
+    /// Every plant of the store, as `plant-store export` prints them.
+    fn export(&self) -> Result<String> {
+        let sh = Shell::new()?;
+        sh.change_dir(&self.folder);
+        let binary = &self.binary;
+        quietly(cmd!(sh, "{binary} export"))
+    }
+
+    /// Waits until the log has so many records with this number in this field.
+    fn wait_for(&self, records: usize, field: &str, number: u16) -> Result<()> {
+        let end = Instant::now() + Duration::from_mins(1);
+        while self.logged(field, number)? < records {
+            ensure!(Instant::now() < end, "the log has no {records} records with {field} {number}");
+            sleep(Duration::from_millis(5));
+        }
+        Ok(())
+    }
+
+    /// How many records of the log have this number in this field by now.
+    fn logged(&self, field: &str, number: u16) -> Result<usize> {
+        let log = fs::read_to_string(self.folder.join("log")).context("cannot read the log")?;
+        let records = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        Ok(records.filter(|record| record[field] == number).count())
+    }
 }

@@ -12,7 +12,6 @@ mod callers;
 mod compat;
 mod judges;
 mod oasdiff;
-mod service;
 
 use std::time::Instant;
 
