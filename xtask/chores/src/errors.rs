@@ -54,11 +54,15 @@ impl Errors {
             let number = u16::try_from(code["error"].as_u64()?).ok()?;
             let (meaning, is_retryable) = (code["meaning"].as_str()?, code["retryable"].as_bool()?);
             let example = examples[number.to_string()]["value"]["message"].as_str()?;
+            // The name in RFC 9110, as Rust calls it. The crate has two of them from an older RFC.
+            let name =
+                StatusCode::from_u16(number).ok()?.canonical_reason()?.replace([' ', '-'], "");
+            let name = name.replace("Payload", "Content").replace("Entity", "Content");
             Some([
                 ("{error}", number.to_string()),
                 ("{is_retryable}", is_retryable.to_string()),
                 ("{again}", if is_retryable { "yes" } else { "no" }.to_owned()),
-                ("{name}", name(number)?),
+                ("{name}", name),
                 ("{meaning}", meaning.to_owned()),
                 ("{quoted}", format!("{meaning:?}")),
                 ("{example}", example.to_owned()),
@@ -85,12 +89,6 @@ impl Errors {
         let once = once.replace("{retryable}", &self.retryable());
         once + &self.values.iter().map(line).collect::<String>()
     }
-}
-
-/// The name of a status in RFC 9110, as Rust calls it. The crate has two of them from an older RFC.
-fn name(number: u16) -> Option<String> {
-    let name = StatusCode::from_u16(number).ok()?.canonical_reason()?.replace([' ', '-'], "");
-    Some(name.replace("Payload", "Content").replace("Entity", "Content"))
 }
 
 /// The text of this file, with these lines between its markers.

@@ -62,7 +62,7 @@ impl<'a> Usage<'a> {
         let mut left = vec![start("paths"), start("security")];
         while let Some((mut place, value, uses)) = left.pop() {
             if usage.entered.insert((place.clone(), uses.sides)) {
-                usage.note_uses(&place, &uses);
+                usage.uses.entry(place.clone()).or_default().add(&uses);
                 usage.walk(&mut place, value, uses, &mut left);
             }
         }
@@ -90,10 +90,6 @@ impl<'a> Usage<'a> {
         self.names.contains(&(named, name.to_owned()))
     }
 
-    fn note_uses(&mut self, place: &Place, uses: &Uses) {
-        self.uses.entry(place.clone()).or_default().add(uses);
-    }
-
     fn walk(
         &mut self,
         place: &mut Place,
@@ -110,7 +106,7 @@ impl<'a> Usage<'a> {
                 uses.composition = Some(place.to_string().into());
             }
             uses.sides = more;
-            self.note_uses(place, &uses);
+            self.uses.entry(place.clone()).or_default().add(&uses);
         }
         self.note(place, value, uses.sides);
         if place.is_whole() {

@@ -13,9 +13,6 @@ use xtask::run::{has, need, quietly, root, skipped};
 /// In bytes. A reader of the reference page may be on a slow connection.
 const TOO_LARGE: u64 = 3_000_000;
 
-/// The names that Debian, Ubuntu and Google give it.
-const CHROMIUM: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-
 /// Linters, on the document.
 pub fn linters() -> Result<()> {
     let sh = shell()?;
@@ -71,7 +68,9 @@ pub fn page() -> Result<()> {
     println!("page: {} kB", size / 1_000);
     ensure!(size < TOO_LARGE, "the page has {size} bytes; fewer than {TOO_LARGE} are asked for");
     let sh = shell()?;
-    let chromium = CHROMIUM.into_iter().find_map(|name| quietly(cmd!(sh, "which {name}")).ok());
+    // The names that Debian, Ubuntu and Google give it.
+    let chromium = ["chromium", "chromium-browser", "google-chrome"];
+    let chromium = chromium.into_iter().find_map(|name| quietly(cmd!(sh, "which {name}")).ok());
     if let Some(chromium) = need("chromium", chromium, "`apt-get install chromium`")? {
         let chromium = chromium.trim_end();
         print!("{}", quietly(cmd!(sh, "node page.js {chromium} {page}"))?);
