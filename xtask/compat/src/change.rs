@@ -19,8 +19,8 @@ pub struct Change {
     pub class: Class,
     /// The id of the rule that says so.
     pub rule: &'static str,
-    /// Why.
-    pub reason: String,
+    /// Why. A document may have many changes for the same reason.
+    pub reason: std::borrow::Cow<'static, str>,
     /// What happened there: it was `added`, `changed` or `removed`.
     pub kind: &'static str,
     /// The older value; none if it was added.
@@ -45,8 +45,8 @@ impl Change {
         let Difference { place, old, new, .. } = difference;
         let Rule { class, id: rule, reason, .. } = *rule;
         let reason = match composition.filter(|_| class >= Class::Source) {
-            Some(composition) => format!("{reason}; {composition} uses it in a composition"),
-            None => reason.to_owned(),
+            Some(composition) => format!("{reason}; {composition} uses it in a composition").into(),
+            None => reason.into(),
         };
         let change = printable(&match [old, new].map(|value| value.map(told)) {
             [Some(old), Some(new)] => format!("{old} → {new}"),

@@ -112,7 +112,7 @@ impl Report {
                 // Nothing of the documents is markup.
                 let what = printable(&format!("{} {}", change.place, change.change));
                 let what = what.replace('`', "'");
-                let why = printable(change.accepted.as_ref().unwrap_or(&change.reason));
+                let why = printable(change.accepted.as_deref().unwrap_or(&change.reason));
                 let why = why.replace(['<', '[', '`', '|'], "'");
                 let _ = writeln!(page, "- `{what}`: {why} (`{}`)", change.rule);
             }
