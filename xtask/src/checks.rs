@@ -1,17 +1,17 @@
-//! The checks, step by step: those of a contributor ([`test()`]), and those of CI ([`ci()`]).
+//! The chores that have steps: the checks of a contributor ([`test()`]) and of CI ([`ci()`]), and the
+//! benchmark.
 
-use std::num::NonZeroUsize;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use xshell::cmd;
 
-use crate::bench::AXUM_SQLX_SERVER;
-use crate::machine::in_ci;
 use crate::postgres;
-use crate::programs::{ALL, CHORES, target};
-use crate::run::shell;
+use crate::run::{ALL, in_ci, shell, target};
+
+/// A server to compare with, in a workspace of its own: its SQLite is another one.
+pub const AXUM_SQLX_SERVER: &str = "tests/bench/axum-sqlx-server/Cargo.toml";
 
 /// The tests below such folders of `tests/e2e` run on one engine or on none. All others run on both.
 const NOT_ON_BOTH: &str = "--skip without_store:: --skip sqlite:: --skip postgres::";
@@ -22,30 +22,30 @@ const NOT_ON_BOTH: &str = "--skip without_store:: --skip sqlite:: --skip postgre
 pub fn test() -> Result<()> {
     step("format", "cargo fmt --all --check")?;
     step("format", &format!("cargo fmt --check --manifest-path {AXUM_SQLX_SERVER}"))?;
-    step("build", "cargo build --all-targets ALL")?;
-    step("drift check", "CHORES generate --check")?;
-    step("compatibility check", "CHORES compat")?;
-    step("contract tests", "cargo test --quiet --test e2e ALL -- without_store::")?;
-    step("lints", "cargo clippy --all-targets --quiet ALL -- --deny warnings")?;
+    step("build", &format!("cargo build --all-targets {ALL}"))?;
+    step("drift check", "cargo xtask generate --check")?;
+    step("compatibility check", "cargo xtask compat")?;
+    step("contract tests", &format!("cargo test --quiet --test e2e {ALL} -- without_store::"))?;
+    step("lints", &format!("cargo clippy --all-targets --quiet {ALL} -- --deny warnings"))?;
     let skip = if postgres::is_there()? { "" } else { "--skip postgres::" };
-    step("tests", &format!("cargo test --quiet ALL -- THREADS --skip without_store:: {skip}"))
+    step("tests", &format!("cargo test --quiet {ALL} -- --skip without_store:: {skip}"))
 }
 
 /// Everything that CI checks.
 pub fn ci() -> Result<()> {
-    const E2E: &str = "cargo test --quiet --test e2e ALL -- THREADS";
     test()?;
+    let e2e = format!("cargo test --quiet --test e2e {ALL} --");
     // These tests send HTTP to a server.
-    step("tests over TLS", &format!("PLANT_STORE_TESTS_TLS=1 {E2E} wire::"))?;
+    step("tests over TLS", &format!("PLANT_STORE_TESTS_TLS=1 {e2e} wire::"))?;
     if postgres::is_there()? {
-        let on_postgres = format!("PLANT_STORE_TESTS_STORE=postgres {E2E} {NOT_ON_BOTH}");
+        let on_postgres = format!("PLANT_STORE_TESTS_STORE=postgres {e2e} {NOT_ON_BOTH}");
         step("tests on PostgreSQL", &on_postgres)?;
         if postgres::has_citus()? {
             let on_citus = "PLANT_STORE_TESTS_CITUS=1";
-            step("tests on Citus", &format!("{on_citus} {E2E} --ignored postgres::citus::"))?;
+            step("tests on Citus", &format!("{on_citus} {e2e} --ignored postgres::citus::"))?;
         }
     }
-    step("documentation", "RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --quiet ALL")?;
+    step("documentation", &format!("RUSTDOCFLAGS=-Dwarnings cargo doc --no-deps --quiet {ALL}"))?;
     // Each must build from what a registry would get. Cargo builds it outside of the workspace, so
     // the workspace's profile does not hold there. Without debug information cargo can use the
     // dependencies that are built already.
@@ -55,7 +55,7 @@ pub fn ci() -> Result<()> {
             --package plant-store-api --package plant-store-server --package plant-store-client",
     )?;
     let if_possible = if in_ci() { "" } else { "--if-possible" };
-    step("conformance", &format!("CHORES conformance {if_possible}"))
+    step("conformance", &format!("cargo xtask conformance {if_possible}"))
 }
 
 /// The tests of crashes, faults, floods, copies and both engines, and the fuzzing, at full length.
@@ -71,23 +71,31 @@ pub fn soak() -> Result<()> {
     )
 }
 
-/// Runs a command, in the environment that its first words set. `ALL` stands for what every call of
-/// cargo selects, `CHORES` for the program of the other chores, `THREADS` for the tests at once.
-pub fn step(name: &str, command: &str) -> Result<()> {
+/// Release builds of the service and of what it is compared with, and the benchmark with these arguments.
+pub fn bench(arguments: &[&str]) -> Result<()> {
+    let (sh, target) = (shell()?, target()?);
+    let release = "cargo build --release --quiet --locked";
+    let packages = "--bins --package plant-store-server --package plant-store-bench";
+    step("service", &format!("{release} {packages}"))?;
+    let peer = target.join("axum-sqlx-server");
+    let peer = format!("--manifest-path {AXUM_SQLX_SERVER} --target-dir {}", peer.display());
+    step("axum and sqlx", &format!("{release} {peer}"))?;
+    let bench = target.join("release/bench");
+    Ok(cmd!(sh, "{bench} {arguments...}").run()?)
+}
+
+/// Runs a command, in the environment that its first words set.
+fn step(name: &str, command: &str) -> Result<()> {
     println!("{name} …");
     let started = Instant::now();
-    let chores = target()?.join("debug").join(CHORES);
-    // More than cores, because most tests wait for a process half of their time.
-    let threads = 2 * available_parallelism().map_or(1, NonZeroUsize::get);
-    let threads = ["--test-threads", &threads.to_string()].map(str::to_owned);
-    let words = command.split_whitespace().flat_map(|word| match word {
-        "ALL" => ALL.map(str::to_owned).to_vec(),
-        "CHORES" => vec![chores.display().to_string()],
-        "THREADS" => threads.to_vec(),
-        word => vec![word.to_owned()],
-    });
     let sh = shell()?;
-    cmd!(sh, "env").args(words).run().with_context(|| format!("{name}: failed"))?;
+    // More than cores, because most tests wait for a process half of their time.
+    let threads = 2 * available_parallelism().map_or(1, Into::into);
+    sh.set_var("RUST_TEST_THREADS", threads.to_string());
+    cmd!(sh, "env")
+        .args(command.split_whitespace())
+        .run()
+        .with_context(|| format!("{name}: failed"))?;
     println!("{name}: {} s", started.elapsed().as_secs());
     Ok(())
 }

@@ -1,9 +1,6 @@
 //! How the chores run: the root of the checkout, other programs, and what the machine has. The
 //! tests and `chores/` use it too.
 
-pub mod bench;
 pub mod checks;
-pub mod machine;
 pub mod postgres;
-pub mod programs;
 pub mod run;

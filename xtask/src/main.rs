@@ -9,9 +9,8 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
-use xtask::programs::{self, CHORES, RELEASE};
-use xtask::run::find_root;
-use xtask::{bench, checks};
+use xtask::checks;
+use xtask::run::{find_root, run_built};
 
 const HELP: &str = "\
 The chores of this repository
@@ -50,11 +49,11 @@ fn run(words: &[String]) -> Result<ExitCode> {
         ["test"] => checks::test()?,
         ["ci"] => checks::ci()?,
         ["soak"] => checks::soak()?,
-        ["bench", arguments @ ..] => bench::run(arguments)?,
+        ["bench", arguments @ ..] => checks::bench(arguments)?,
         ["generate" | "compat" | "conformance" | "docs", ..] => {
-            return programs::run(CHORES, &words);
+            return run_built("plant-store-chores", &words);
         }
-        ["release", arguments @ ..] => return programs::run(RELEASE, arguments),
+        ["release", arguments @ ..] => return run_built("plant-store-release", arguments),
         other => {
             eprintln!("xtask: there is no chore `{}`\n\n{HELP}", other.join(" "));
             return Ok(ExitCode::from(2));

@@ -7,14 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use xshell::cmd;
 
-use crate::machine::{need, skipped};
-use crate::run::{quietly, shell};
+use crate::run::{need, quietly, shell, skipped};
 
 /// What to do on a machine without PostgreSQL.
 pub const TO_INSTALL: &str = "install Debian's `postgresql`, or put `initdb` on the PATH";
-
-/// Debian has a folder of each version here, and puts none of them on the PATH.
-const VERSIONS: &str = "/usr/lib/postgresql";
 
 /// Whether the machine has a PostgreSQL. If not, this says so, and in CI it fails.
 pub fn is_there() -> Result<bool> {
@@ -38,7 +34,8 @@ pub fn has_citus() -> Result<bool> {
 /// Debian's packages.
 #[must_use]
 pub fn programs() -> Option<PathBuf> {
-    let entries = fs::read_dir(VERSIONS).into_iter().flatten().flatten();
+    // Debian has a folder of each version here, and puts none of them on the PATH.
+    let entries = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut versions: Vec<PathBuf> = entries.map(|entry| entry.path().join("bin")).collect();
     // Each version that is maintained has two digits.
     versions.sort();

@@ -1,7 +1,8 @@
-//! Where the chores work, and how they run other programs.
+//! Where the chores work, how they run other programs, and what a check does if the machine lacks one.
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
@@ -59,4 +60,48 @@ pub fn quietly(command: Cmd<'_>) -> Result<String> {
 #[must_use]
 pub fn has(program: &str) -> bool {
     Shell::new().is_ok_and(|sh| quietly(cmd!(sh, "{program} --version")).is_ok())
+}
+
+/// Whether the checks run in CI, which must test everything.
+#[must_use]
+pub fn in_ci() -> bool {
+    env::var_os("CI").is_some_and(|ci| !ci.is_empty())
+}
+
+/// Passes on what was found. If there is nothing, this says that its checks are skipped; in CI that
+/// is an error.
+pub fn need<T>(name: &str, found: Option<T>, to_install: &str) -> Result<Option<T>> {
+    let missing = format!("there is no {name}: {to_install}");
+    ensure!(found.is_some() || !in_ci(), "{missing}; in CI nothing is skipped");
+    if found.is_none() {
+        println!("skipped, because {missing}");
+    }
+    Ok(found)
+}
+
+/// Says that a check is skipped that not even CI can always run. GitHub shows the line as a warning.
+pub fn skipped(check: &str, why: &str) {
+    let warning = env::var("GITHUB_ACTIONS").map_or("", |_| "::warning::");
+    println!("{warning}{check}: skipped, because {why}");
+}
+
+/// What every call of cargo selects: the whole workspace, with all of its features. So cargo gives
+/// each dependency the same features each time, and builds it once.
+pub const ALL: &str = "--workspace --all-features";
+
+/// Builds a program, and runs it with these words. Nothing else is built, because after a change of
+/// the contract the client and the tests may not compile before `generate` has run.
+pub fn run_built(program: &str, words: &[&str]) -> Result<ExitCode> {
+    let sh = shell()?;
+    cmd!(sh, "cargo build --bin {program}").args(ALL.split(' ')).run()?;
+    let program = target()?.join("debug").join(program);
+    let status = Command::new(program).args(words).status().context("cannot start it")?;
+    Ok(ExitCode::from(status.code().and_then(|code| code.try_into().ok()).unwrap_or(1)))
+}
+
+/// The target folder, which `CARGO_TARGET_DIR` may have put anywhere: this program is in `debug` below
+/// it.
+pub fn target() -> Result<PathBuf> {
+    let xtask = env::current_exe().context("cannot find this program")?;
+    Ok(xtask.ancestors().nth(2).context("this program is in no target folder")?.to_owned())
 }

@@ -32,9 +32,9 @@ fn judged(old: &str, new: &str, edits: &[&str]) -> Report {
     let document = |version: &str, edits: &[&str]| {
         let version = format!("set /info/version {version:?}");
         let json = mutated(&[edits, &[&version]].concat());
-        Document::new("this test", json).expect("a document")
+        Document::parse("this test", &json.to_string()).expect("a document")
     };
-    compare(&document(old, &[]), &document(new, edits))
+    compare(document(old, &[]), document(new, edits))
 }
 
 const BREAK: &str = "remove Plant/properties/tag";
@@ -89,7 +89,8 @@ fn a_document_that_cannot_be_compared_is_named_with_the_reason() {
         (&["remove /openapi"], "`openapi` is missing: OpenAPI 3.0.x is expected"),
         (&["remove Error"], "the `$ref` `#/components/schemas/Error` leads nowhere"),
     ] {
-        let failure = Document::new("this test", mutated(edits)).err().expect("no document");
+        let failure =
+            Document::parse("this test", &mutated(edits).to_string()).err().expect("no document");
         let line = format!("{failure:#}");
         assert!(line.starts_with(&format!("the document of this test: {reason}")), "{line}");
         assert_eq!(line.lines().count(), 1, "{line}");

@@ -8,56 +8,87 @@ use serde_json::Value;
 /// The markers: the comment around them is that of the language.
 pub const MARKERS: [&str; 2] = ["errors: generated from the contract", "end of errors"];
 
-/// Makes lines from the table.
-type Lines = fn(&[Row]) -> String;
-
-/// The files that have such lines, and what stands between them.
-pub const PLACES: [(&str, Lines); 6] = [
-    ("server/WIRE.md", table),
-    ("client/src/error_code.rs", rows_for_rust),
-    ("client/README.md", table_for_rust),
-    ("tests/conformance/recipes/with_fetch.ts", |rows| {
-        format!("const MAY_PASS = [{}]; // values of `error`, not HTTP statuses\n", retryable(rows))
-    }),
-    ("tests/conformance/recipes/with_httpx.py", python),
-    ("tests/conformance/recipes/with_requests.py", python),
+/// The table in Markdown: its head, and its row.
+pub const TABLE: [&str; 2] = [
+    "| `error` | when | an example of `message` | send the same plant again |\n\
+     | --- | --- | --- | --- |\n",
+    "| {error} | {meaning} | {example} | {again} |\n",
 ];
 
-/// A value of `error`.
-pub struct Row {
-    number: u16,
-    meaning: String,
-    is_retryable: bool,
-    /// The `message` of its example.
-    example: String,
-    /// What Rust calls it.
-    name: String,
+const PYTHON: &str = "MAY_PASS = {{retryable}}  # values of `error`, not HTTP statuses\n";
+
+/// The files that have such lines, and what stands between the markers: once, and for each value.
+pub const PLACES: [(&str, [&str; 2]); 6] = [
+    ("server/WIRE.md", TABLE),
+    ("client/src/error_code.rs", ["", "    {name}, {error}, {is_retryable}, {quoted};\n"]),
+    (
+        "client/README.md",
+        [
+            "| `error` | `ErrorCode` | `is_retryable` |\n| --- | --- | --- |\n",
+            "| {error} | `{name}` | {again} |\n",
+        ],
+    ),
+    (
+        "tests/conformance/recipes/with_fetch.ts",
+        ["const MAY_PASS = [{retryable}]; // values of `error`, not HTTP statuses\n", ""],
+    ),
+    ("tests/conformance/recipes/with_httpx.py", [PYTHON, ""]),
+    ("tests/conformance/recipes/with_requests.py", [PYTHON, ""]),
+];
+
+/// What documents and programs say about the values of `error`.
+pub struct Errors {
+    /// For each value, texts by the placeholders that they replace.
+    values: Vec<[(&'static str, String); 7]>,
 }
 
-/// The table, from `x-error-codes` and the examples of the 400.
-pub fn rows(document: &Value) -> Result<Vec<Row>> {
-    let codes = document.pointer("/components/schemas/Error/properties/error/x-error-codes");
-    let refusal = &document["paths"]["/plants"]["post"]["responses"]["400"];
-    let examples = &refusal["content"]["application/json"]["examples"];
-    let row = |code: &Value| {
-        let number = code["error"].as_u64().and_then(|number| u16::try_from(number).ok())?;
-        Some(Row {
-            number,
-            meaning: code["meaning"].as_str()?.to_owned(),
-            is_retryable: code["retryable"].as_bool()?,
-            example: examples[number.to_string()]["value"]["message"].as_str()?.to_owned(),
-            name: name(number)?,
-        })
-    };
-    let codes = codes.and_then(Value::as_array).context("`Error.error` has no x-error-codes")?;
-    let row = |code| row(code).with_context(|| format!("{code} is no row, or has no example"));
-    codes.iter().map(row).collect()
-}
+impl Errors {
+    /// From `x-error-codes` and the examples of the 400.
+    pub fn of(document: &Value) -> Result<Self> {
+        let codes = document.pointer("/components/schemas/Error/properties/error/x-error-codes");
+        let codes =
+            codes.and_then(Value::as_array).context("`Error.error` has no x-error-codes")?;
+        let refusal = &document["paths"]["/plants"]["post"]["responses"]["400"];
+        let examples = &refusal["content"]["application/json"]["examples"];
+        let texts = |code: &Value| {
+            let number = u16::try_from(code["error"].as_u64()?).ok()?;
+            let (meaning, is_retryable) = (code["meaning"].as_str()?, code["retryable"].as_bool()?);
+            let example = examples[number.to_string()]["value"]["message"].as_str()?;
+            // The name in RFC 9110, as Rust calls it. The crate has two of them from an older RFC.
+            let name =
+                StatusCode::from_u16(number).ok()?.canonical_reason()?.replace([' ', '-'], "");
+            let name = name.replace("Payload", "Content").replace("Entity", "Content");
+            Some([
+                ("{error}", number.to_string()),
+                ("{is_retryable}", is_retryable.to_string()),
+                ("{again}", if is_retryable { "yes" } else { "no" }.to_owned()),
+                ("{name}", name),
+                ("{meaning}", meaning.to_owned()),
+                ("{quoted}", format!("{meaning:?}")),
+                ("{example}", example.to_owned()),
+            ])
+        };
+        let texts =
+            |code| texts(code).with_context(|| format!("{code} is no row, or has no example"));
+        Ok(Self { values: codes.iter().map(texts).collect::<Result<_>>()? })
+    }
 
-/// The name of a status in RFC 9110, as a name of Rust. The crate has two of them from an older RFC.
-fn name(number: u16) -> Option<String> {
-    let name = StatusCode::from_u16(number).ok()?.canonical_reason()?.replace([' ', '-'], "");
-    Some(name.replace("Payload", "Content").replace("Entity", "Content"))
+    /// The values after which the same plant may be sent again.
+    #[must_use]
+    pub fn retryable(&self) -> String {
+        let values = self.values.iter().filter(|texts| texts[1].1 == "true");
+        values.map(|texts| &texts[0].1[..]).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The lines of a template: its first text once, and its second one for each value.
+    #[must_use]
+    pub fn lines(&self, [once, each]: [&str; 2]) -> String {
+        let line = |texts: &[(&str, String); 7]| {
+            texts.iter().fold(each.to_owned(), |line, (name, text)| line.replace(name, text))
+        };
+        let once = once.replace("{retryable}", &self.retryable());
+        once + &self.values.iter().map(line).collect::<String>()
+    }
 }
 
 /// The text of this file, with these lines between its markers.
@@ -75,45 +106,4 @@ pub fn between(markers: [&str; 2], path: &str, text: &str, lines: &str) -> Resul
     parts().with_context(|| {
         format!("{path} needs one line with `{start}` and below it one with `{end}`, as comments")
     })
-}
-
-/// The values after which the same plant may be sent again.
-#[must_use]
-pub fn retryable(rows: &[Row]) -> String {
-    let rows = rows.iter().filter(|row| row.is_retryable);
-    rows.map(|row| row.number.to_string()).collect::<Vec<_>>().join(", ")
-}
-
-fn python(rows: &[Row]) -> String {
-    format!("MAY_PASS = {{{}}}  # values of `error`, not HTTP statuses\n", retryable(rows))
-}
-
-fn yes_or_no(row: &Row) -> &'static str {
-    if row.is_retryable { "yes" } else { "no" }
-}
-
-/// The table in Markdown.
-#[must_use]
-pub fn table(rows: &[Row]) -> String {
-    let head = "| `error` | when | an example of `message` | send the same plant again |\n\
-                | --- | --- | --- | --- |\n";
-    let line = |row: &Row| {
-        let Row { number, meaning, example, .. } = row;
-        format!("| {number} | {meaning} | {example} | {} |\n", yes_or_no(row))
-    };
-    rows.iter().fold(head.to_owned(), |table, row| table + &line(row))
-}
-
-fn table_for_rust(rows: &[Row]) -> String {
-    let head = "| `error` | `ErrorCode` | `is_retryable` |\n| --- | --- | --- |\n";
-    let line = |row: &Row| format!("| {} | `{}` | {} |\n", row.number, row.name, yes_or_no(row));
-    rows.iter().fold(head.to_owned(), |table, row| table + &line(row))
-}
-
-/// A name, a number, whether the same plant may be sent again, and a meaning.
-fn rows_for_rust(rows: &[Row]) -> String {
-    let line = |Row { number, meaning, is_retryable, name, .. }: &Row| {
-        format!("    {name}, {number}, {is_retryable}, {meaning:?};\n")
-    };
-    rows.iter().map(line).collect()
 }

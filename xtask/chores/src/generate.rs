@@ -16,7 +16,7 @@ use syn::{
 };
 
 use crate::compat::DOCUMENT;
-use crate::errors::{self, MARKERS};
+use crate::errors::{Errors, MARKERS, PLACES, between};
 use xtask::run::root;
 
 const HEADER: &str = "\
@@ -50,34 +50,27 @@ impl Generated {
     /// A unified diff, if the checked-in text differs.
     #[must_use]
     pub fn drift(&self, checked_in: &str) -> Option<String> {
-        let names = (format!("{} (checked in)", self.path), format!("{} (generated)", self.path));
-        (checked_in != self.text).then(|| {
-            TextDiff::from_lines(checked_in, self.text.as_str())
+        let Self { path, text } = self;
+        (checked_in != text).then(|| {
+            TextDiff::from_lines(checked_in, text.as_str())
                 .unified_diff()
-                .header(&names.0, &names.1)
+                .header(&format!("{path} (checked in)"), &format!("{path} (generated)"))
                 .to_string()
         })
     }
 }
 
-/// Writes the files.
-pub fn write() -> Result<()> {
-    for file in generated()? {
-        fs::write(root().join(file.path), &file.text)
-            .with_context(|| format!("cannot write {}", file.path))?;
-        println!("wrote {}", file.path);
-    }
-    Ok(())
-}
-
-/// The drift check: fails with a unified diff if a checked-in file is not what [`write()`] would
-/// write.
-pub fn check() -> Result<()> {
+/// Writes the files. The drift check only reads them: it fails with a unified diff if one is not what
+/// would be written.
+pub fn run(check: bool) -> Result<()> {
     let mut drifted = Vec::new();
     for file in generated()? {
+        let path = root().join(file.path);
+        if !check {
+            fs::write(path, &file.text).with_context(|| format!("cannot write {}", file.path))?;
+            println!("wrote {}", file.path);
         // A missing file differs in every line, so it counts as an empty one.
-        let checked_in = fs::read_to_string(root().join(file.path)).unwrap_or_default();
-        if let Some(diff) = file.drift(&checked_in) {
+        } else if let Some(diff) = file.drift(&fs::read_to_string(path).unwrap_or_default()) {
             print!("{diff}");
             drifted.push(file.path);
         }
@@ -90,6 +83,9 @@ pub fn check() -> Result<()> {
 /// The files, as the code has them now.
 pub fn generated() -> Result<Vec<Generated>> {
     let document = document();
+    let mut settings = GenerationSettings::new();
+    settings.with_interface(InterfaceStyle::Builder).with_derive("PartialEq");
+    let generator = || Generator::new(&settings);
     let generated = [
         ("client/src/generated.rs", generator().generate_tokens(&document)),
         ("client/src/mock.rs", generator().httpmock(&document, "crate")),
@@ -104,12 +100,12 @@ pub fn generated() -> Result<Vec<Generated>> {
         files.push(Generated { path, text: format!("{HEADER}{}", prettyplease::unparse(&file)) });
     }
     let document = serde_json::to_value(document)?;
-    let rows = errors::rows(&document)?;
-    let mut places = errors::PLACES.map(|(path, lines)| (path, MARKERS, lines(&rows))).to_vec();
+    let errors = Errors::of(&document)?;
+    let mut places = PLACES.map(|(path, lines)| (path, MARKERS, errors.lines(lines))).to_vec();
     places.push(("client/src/cli/import/members.rs", MEMBERS, members(&document)?));
     for (path, markers, lines) in places {
         let text = fs::read_to_string(root().join(path)).with_context(|| format!("no {path}"))?;
-        files.push(Generated { path, text: errors::between(markers, path, &text, &lines)? });
+        files.push(Generated { path, text: between(markers, path, &text, &lines)? });
     }
     Ok(files)
 }
@@ -132,12 +128,6 @@ fn members(document: &Value) -> Result<String> {
 #[must_use]
 pub fn published() -> Generated {
     Generated { path: DOCUMENT, text: document_text() }
-}
-
-fn generator() -> Generator {
-    let mut settings = GenerationSettings::new();
-    settings.with_interface(InterfaceStyle::Builder).with_derive("PartialEq");
-    Generator::new(&settings)
 }
 
 /// Has the setter of an optional member take what that of a required one takes, such as a `&str`:

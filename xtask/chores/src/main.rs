@@ -3,7 +3,6 @@
 
 use std::process::ExitCode;
 
-use anyhow::Result;
 use clap::{Parser, Subcommand};
 use plant_store_chores::{compat, conformance, docs, generate};
 use xtask::run::find_root;
@@ -38,7 +37,7 @@ enum Chore {
         #[arg(long)]
         if_possible: bool,
         /// Only these parts
-        #[arg(value_parser = conformance::parts())]
+        #[arg(value_parser = conformance::PARTS.map(|(name, _)| name))]
         parts: Vec<String>,
     },
     /// Write the reference page and, beside it, the document: `target/docs`
@@ -46,18 +45,14 @@ enum Chore {
 }
 
 fn main() -> ExitCode {
-    let Err(error) = run(Cli::parse().chore) else { return ExitCode::SUCCESS };
-    eprintln!("xtask: {error:#}");
-    ExitCode::FAILURE
-}
-
-fn run(chore: Chore) -> Result<()> {
-    find_root()?;
-    match chore {
-        Chore::Generate { check: false } => generate::write(),
-        Chore::Generate { check: true } => generate::check(),
+    let chore = Cli::parse().chore;
+    let done = find_root().and_then(|_| match chore {
+        Chore::Generate { check } => generate::run(check),
         Chore::Compat { against } => compat::run(against.as_deref()),
         Chore::Conformance { if_possible, parts } => conformance::run(&parts, if_possible),
         Chore::Docs => docs::run(),
-    }
+    });
+    let Err(error) = done else { return ExitCode::SUCCESS };
+    eprintln!("xtask: {error:#}");
+    ExitCode::FAILURE
 }

@@ -1,7 +1,6 @@
 //! The tools: installed into `target/conformance`, pinned, never globally.
 
 use std::env;
-use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 
@@ -9,7 +8,7 @@ use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
 
 use crate::compat::DOCUMENT;
-use xtask::run::{has, quietly, root};
+use xtask::run::{quietly, root};
 
 /// Where the tools are, and where they run.
 #[must_use]
@@ -17,15 +16,11 @@ pub fn folder() -> PathBuf {
     root().join("target/conformance")
 }
 
-/// What the machine lacks for the tools, if it lacks something.
-#[must_use]
-pub fn missing() -> Option<&'static str> {
-    let programs = [
-        ("python3", "python3 is missing: install Python 3.11 or newer, with `venv`"),
-        ("npm", "npm is missing: install Node.js 20 or newer"),
-    ];
-    programs.into_iter().find(|(program, _)| !has(program)).map(|(_, missing)| missing)
-}
+/// What the tools need of the machine, and what to do if that is missing.
+pub const NEEDED: [(&str, &str); 2] = [
+    ("python3", "python3 is missing: install Python 3.11 or newer, with `venv`"),
+    ("npm", "npm is missing: install Node.js 20 or newer"),
+];
 
 /// Installs the tools, if they are not there yet, and copies what they work on.
 pub fn install() -> Result<()> {
@@ -42,8 +37,13 @@ pub fn install() -> Result<()> {
 
 /// The same, for the tools of Node alone.
 pub fn install_node() -> Result<()> {
-    lay_out()?;
-    let sh = shell()?;
+    let (sh, folder) = (shell()?, folder());
+    // These are made from an earlier document.
+    sh.remove_path("clients")?;
+    sh.create_dir(&folder)?;
+    let (input, document) = (root().join("tests/conformance/."), root().join(DOCUMENT));
+    quietly(cmd!(sh, "cp -R {input} {folder}"))?;
+    sh.copy_file(document, "plant-store.json")?;
     once("package-lock.json", "node_modules", || quietly(cmd!(sh, "npm ci")))
 }
 
@@ -51,27 +51,11 @@ pub fn install_node() -> Result<()> {
 pub fn shell() -> Result<Shell> {
     let sh = Shell::new()?;
     sh.change_dir(folder());
-    sh.set_var("PATH", path());
-    Ok(sh)
-}
-
-/// A `PATH` on which the tools come first.
-#[must_use]
-pub fn path() -> OsString {
     let tools = ["venv/bin", "node_modules/.bin"].map(|bin| folder().join(bin));
     let machine = env::var_os("PATH").unwrap_or_default();
-    env::join_paths(tools.into_iter().chain(env::split_paths(&machine)))
-        .expect("no folder of a path holds its separator")
-}
-
-/// Copies the document and `tests/conformance` into the folder of the tools. Removes the generated
-/// clients first, because they are those of an earlier document.
-fn lay_out() -> Result<()> {
-    let (sh, folder) = (xtask::run::shell()?, folder());
-    sh.remove_path(folder.join("clients"))?;
-    sh.create_dir(&folder)?;
-    quietly(cmd!(sh, "cp -R tests/conformance/. {folder}"))?;
-    Ok(sh.copy_file(DOCUMENT, folder.join("plant-store.json"))?)
+    let path = tools.into_iter().chain(env::split_paths(&machine));
+    sh.set_var("PATH", env::join_paths(path)?);
+    Ok(sh)
 }
 
 /// Installs what this lock file names into this folder, unless it is installed already. A copy of

@@ -10,9 +10,9 @@ use toml::value::Datetime;
 use crate::{Change, Report};
 
 /// Accepted changes, in TOML: a table `[[change]]` for each.
-#[derive(Default, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Accepted {
+struct Accepted {
     #[serde(default)]
     change: Vec<Entry>,
 }
@@ -28,8 +28,7 @@ struct Entry {
 }
 
 impl Accepted {
-    /// Reads a file. An error names it.
-    pub fn read(path: &Path) -> Result<Self> {
+    fn read(path: &Path) -> Result<Self> {
         let name = path.display();
         let text = fs::read_to_string(path).with_context(|| format!("cannot read {name}"))?;
         let accepted: Self = toml::from_str(&text).map_err(|error| {
@@ -45,11 +44,11 @@ impl Accepted {
 }
 
 impl Report {
-    /// Marks what is accepted: it has no class any more. An entry without a change becomes a note.
-    pub fn accept(&mut self, accepted: &Accepted) {
-        for Entry { place, change: what, reason, date } in &accepted.change {
-            let is_meant =
-                |one: &&mut Change| one.place.to_string() == *place && one.what() == *what;
+    /// Marks what a file accepts: it has no class any more. An entry without a change becomes a note. An
+    /// error names the file.
+    pub fn accept(&mut self, path: &Path) -> Result<()> {
+        for Entry { place, change: what, reason, date } in Accepted::read(path)?.change {
+            let is_meant = |one: &&mut Change| one.place.to_string() == place && one.change == what;
             if let Some(change) = self.changes.iter_mut().find(is_meant) {
                 change.accepted = Some(format!("{date}: {reason}"));
             } else {
@@ -57,5 +56,6 @@ impl Report {
                 self.notes.push(note);
             }
         }
+        Ok(())
     }
 }

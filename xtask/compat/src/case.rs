@@ -4,42 +4,28 @@ use serde_json::Value;
 
 use crate::class::{RULES, Rule};
 use crate::difference::Difference;
-use crate::place::Within;
-use crate::usage::{COMPOSED, Named, REQUEST, RESPONSE, UNCLEAR, Usage, Uses};
-use crate::width::is_wider;
-
-/// Two documents, and what they use.
-pub struct Documents<'a> {
-    pub old: &'a Value,
-    pub new: &'a Value,
-    /// Of the older document, the one that consumers have.
-    pub usage: Usage,
-    /// Of the newer one.
-    pub new_usage: Usage,
-}
-
-impl Documents<'_> {
-    /// The rule for a difference, and what uses the place.
-    pub fn judge(&self, difference: &Difference<'_>) -> (&'static Rule, Uses) {
-        let uses = self.usage.at(&difference.at);
-        let case = Case { documents: self, difference, sides: uses.sides };
-        let rule = RULES.iter().find(|rule| case.fits(rule));
-        (rule.expect("the last rule is for every change"), uses)
-    }
-}
+use crate::place::{Within, items};
+use crate::usage::{COMPOSED, REQUEST, RESPONSE, Sides, UNCLEAR, Usage};
 
 /// A difference, and what uses it.
-struct Case<'a> {
-    documents: &'a Documents<'a>,
-    difference: &'a Difference<'a>,
-    sides: u8,
+pub struct Case<'a> {
+    /// Of the older document, the one that consumers have.
+    pub old_usage: &'a Usage<'a>,
+    /// Of the newer one.
+    pub new_usage: &'a Usage<'a>,
+    pub difference: &'a Difference<'a>,
+    pub sides: Sides,
 }
 
 impl Case<'_> {
+    /// The first rule that fits.
+    pub fn rule(&self) -> &'static Rule {
+        RULES.iter().find(|rule| self.fits(rule)).expect("the last rule is for every change")
+    }
+
     fn fits(&self, rule: &Rule) -> bool {
         let Difference { place, .. } = self.difference;
-        let kind = self.difference.kind().to_string();
-        (rule.kinds.is_empty() || rule.kinds.contains(&&kind[..]))
+        (rule.kinds.is_empty() || rule.kinds.contains(&self.difference.kind()))
             && rule.places.iter().any(|pattern| place.fits(pattern))
             && rule.conditions.iter().all(|condition| match condition.strip_prefix('!') {
                 Some(condition) => !self.holds(condition),
@@ -48,15 +34,16 @@ impl Case<'_> {
     }
 
     fn holds(&self, condition: &str) -> bool {
-        let Self { documents, difference: Difference { place, old, new, .. }, sides } = *self;
+        let Self { old_usage, new_usage, difference: Difference { place, old, new, .. }, sides } =
+            *self;
         match condition {
             "codes" => place.within() == Within::Codes,
             "words" => place.within() == Within::Words,
             "extension" => place.within() == Within::Extension,
             "was-true" => old.is_some_and(|old| *old == true),
-            "tag-used" => documents.usage.has(Named::Tag, place.name()),
-            "scheme-used" => documents.usage.has(Named::Scheme, place.text(2)),
-            "scheme-used-now" => documents.new_usage.has(Named::Scheme, place.text(2)),
+            "tag-used" => old_usage.has("tag", place.name()),
+            "scheme-used" => old_usage.has("scheme", place.text(2)),
+            "scheme-used-now" => new_usage.has("scheme", place.text(2)),
             "request" => sides & !COMPOSED == REQUEST,
             "response" => sides & !COMPOSED == RESPONSE,
             "plain" => sides & (COMPOSED | UNCLEAR) == 0,
@@ -70,7 +57,7 @@ impl Case<'_> {
             "open" => self.object().get("additionalProperties").is_none_or(|more| *more == true),
             "free" => {
                 items(&self.object()["required"]).any(|name| name == place.name())
-                    || (sides & COMPOSED != 0 && documents.usage.has(Named::Composed, place.name()))
+                    || (sides & COMPOSED != 0 && old_usage.has("composed", place.name()))
             }
             "loosened" => self.is_loosened(),
             // A name of a response.
@@ -84,14 +71,14 @@ impl Case<'_> {
         let mut place = self.difference.at.clone();
         place.pop();
         place.pop();
-        place.find(self.documents.old).unwrap_or(&Value::Null)
+        place.find(self.old_usage.document).unwrap_or(&Value::Null)
     }
 
     /// Whether a parameter or a body may be left out, and overrides no parameter of the path. One behind
     /// a `$ref` counts as required.
     fn is_optional(&self) -> bool {
         let Difference { place, new, .. } = self.difference;
-        let shared = &self.documents.old["paths"][place.text(1)]["parameters"];
+        let shared = &self.old_usage.document["paths"][place.text(1)]["parameters"];
         new.is_some_and(|new| {
             let overrides =
                 |other: &Value| other.get("$ref").is_some() || other.get("name") == new.get("name");
@@ -108,7 +95,7 @@ impl Case<'_> {
             let list = own.or(document.get("security")).and_then(Value::as_array);
             list.filter(|ways| !ways.is_empty()).cloned().unwrap_or_else(|| free.to_vec())
         };
-        let [old, new] = [ways(*old, self.documents.old), ways(*new, self.documents.new)];
+        let [old, new] = [ways(*old, self.old_usage.document), ways(*new, self.new_usage.document)];
         let asks_for_no_more = |old: &Value, new: &Value| {
             new.as_object().into_iter().flatten().all(|(scheme, scopes)| {
                 old[scheme].as_array().is_some_and(|had| items(scopes).all(|one| had.contains(one)))
@@ -118,6 +105,43 @@ impl Case<'_> {
     }
 }
 
-fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
+/// Whether a schema, a parameter or a body allows all that it did. False also if nobody can tell.
+#[expect(clippy::match_same_arms, reason = "a rule has its own reason, whatever follows from it")]
+fn is_wider(kinds: &[&str], old: Option<&Value>, new: Option<&Value>) -> bool {
+    let is = |value: Option<&Value>, constant: bool| value.is_some_and(|it| *it == constant);
+    let is_text = |value: Option<&Value>, text: &str| value.is_some_and(|it| it == text);
+    match kinds {
+        [.., "required" | "allOf", "*"] => new.is_none(),
+        [.., "enum" | "oneOf" | "anyOf", "*"] => old.is_none(),
+        [.., "enum" | "multipleOf" | "pattern" | "items" | "schema"] => new.is_none(),
+        [.., "oneOf" | "anyOf" | "allOf" | "not"] => new.is_none(),
+        // `required` is that of a parameter or a body, not of a schema.
+        [.., "required" | "exclusiveMaximum" | "exclusiveMinimum" | "uniqueItems"] => {
+            is(old, true) && (new.is_none() || is(new, false))
+        }
+        [.., "maximum" | "maxItems" | "maxLength" | "maxProperties"] => {
+            old.is_some_and(|old| new.is_none_or(|new| is_larger(new, old)))
+        }
+        [.., "minItems" | "minLength" | "minProperties"] if new.is_some_and(|new| *new == 0) => {
+            true
+        }
+        [.., "minimum" | "minItems" | "minLength" | "minProperties"] => {
+            old.is_some_and(|old| new.is_none_or(|new| is_larger(old, new)))
+        }
+        [.., "additionalProperties"] => is(old, false) || new.is_none() || is(new, true),
+        [.., "nullable"] => is(new, true),
+        [.., "format"] => new.is_none() || (is_text(old, "int32") && is_text(new, "int64")),
+        [.., "type"] if new.is_none() => true,
+        // These are text, so a string may be any of them.
+        [.., "headers" | "parameters", "*", "schema", "type"] if is_text(new, "string") => {
+            old.is_some() && !is_text(old, "array") && !is_text(old, "object")
+        }
+        [.., "type"] => is_text(old, "integer") && is_text(new, "number"),
+        _ => false,
+    }
+}
+
+/// Whether it is larger. Two numbers that are the same as 64-bit floats are not.
+fn is_larger(one: &Value, other: &Value) -> bool {
+    one.as_f64().zip(other.as_f64()).is_some_and(|(one, other)| one > other)
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::class::{Class, Rule};
-use crate::difference::{Difference, Kind};
+use crate::difference::Difference;
 use crate::place::Place;
 
 /// One change.
@@ -19,16 +19,23 @@ pub struct Change {
     pub class: Class,
     /// The id of the rule that says so.
     pub rule: &'static str,
-    /// Why.
-    pub reason: String,
-    /// What happened there.
-    pub kind: Kind,
+    /// Why. A document may have many changes for the same reason.
+    pub reason: std::borrow::Cow<'static, str>,
+    /// What happened there: it was `added`, `changed` or `removed`.
+    pub kind: &'static str,
     /// The older value; none if it was added.
     pub old: Option<Value>,
     /// The newer value; none if it was removed.
     pub new: Option<Value>,
     /// When and why it was accepted.
     pub accepted: Option<String>,
+    /// What happened at the place, [`printable`]. No other values give the same text: who accepts it
+    /// accepts no other change.
+    pub change: String,
+    /// Where it is in a document that [`locate`](crate::locate) was given, from 1; the column in bytes.
+    pub line: usize,
+    /// The same.
+    pub column: usize,
 }
 
 impl Change {
@@ -36,35 +43,29 @@ impl Change {
     pub(crate) fn new(difference: Difference<'_>, rule: &Rule, composition: Option<&str>) -> Self {
         let kind = difference.kind();
         let Difference { place, old, new, .. } = difference;
-        let (old, new) = (old.cloned(), new.cloned());
         let Rule { class, id: rule, reason, .. } = *rule;
         let reason = match composition.filter(|_| class >= Class::Source) {
-            Some(composition) => format!("{reason}; {composition} uses it in a composition"),
-            None => reason.to_owned(),
+            Some(composition) => format!("{reason}; {composition} uses it in a composition").into(),
+            None => reason.into(),
         };
-        Self { place, class, rule, reason, kind, old, new, accepted: None }
-    }
-
-    /// What happened at the place, [`printable`]. No other values give the same text: who accepts it
-    /// accepts no other change.
-    #[must_use]
-    pub fn what(&self) -> String {
-        printable(&match [&self.old, &self.new].map(|value| value.as_ref().map(told)) {
+        let change = printable(&match [old, new].map(|value| value.map(told)) {
             [Some(old), Some(new)] => format!("{old} → {new}"),
-            [old, new] => format!("{}: {}", self.kind, old.or(new).unwrap_or_default()),
-        })
+            [old, new] => format!("{kind}: {}", old.or(new).unwrap_or_default()),
+        });
+        let (old, new, accepted) = (old.cloned(), new.cloned(), None);
+        Self { place, class, rule, reason, kind, old, new, accepted, change, line: 0, column: 0 }
     }
 }
 
 /// One line, in which everything of the documents is [`printable`].
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, class, rule, reason, accepted, .. } = self;
+        let Self { place, class, rule, reason, accepted, change, .. } = self;
         let (verdict, why) = match accepted {
             Some(why) => ("accepted".to_owned(), format!("{class}; {why}")),
             None => (class.to_string(), format!("{rule}: {reason}")),
         };
-        write!(f, "{verdict:13}  {}", printable(&format!("{place}  {}  ({why})", self.what())))
+        write!(f, "{verdict:13}  {}", printable(&format!("{place}  {change}  ({why})")))
     }
 }
 

@@ -8,9 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ptr;
 
-use serde::Serialize;
 use serde_json::Value;
-use strum::Display;
 
 use crate::place::{Place, Within, members, resolved};
 
@@ -25,25 +23,13 @@ pub struct Difference<'a> {
     pub new: Option<&'a Value>,
 }
 
-/// What happened at a place.
-#[derive(Clone, Copy, Debug, Display, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
-pub enum Kind {
-    /// Only the newer document has it.
-    Added,
-    /// Both documents have it, with different values.
-    Changed,
-    /// Only the older document has it.
-    Removed,
-}
-
 impl Difference<'_> {
-    pub fn kind(&self) -> Kind {
+    /// What happened at the place, as `rules.md` calls it.
+    pub fn kind(&self) -> &'static str {
         match (self.old, self.new) {
-            (None, _) => Kind::Added,
-            (_, None) => Kind::Removed,
-            _ => Kind::Changed,
+            (None, _) => "added",
+            (_, None) => "removed",
+            _ => "changed",
         }
     }
 }

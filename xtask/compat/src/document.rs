@@ -3,6 +3,7 @@
 
 use anyhow::{Context, Result, ensure};
 use semver::Version;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::difference::differences;
@@ -10,10 +11,12 @@ use crate::json;
 use crate::place::{Place, members, target};
 
 /// A document, and where it comes from.
+#[derive(Serialize)]
 pub struct Document {
     /// Its name, for people: "HEAD~1 (4553a8e)".
     pub name: String,
     /// Its value.
+    #[serde(skip)]
     pub json: Value,
     /// Its `info.version`.
     pub version: Version,
@@ -23,11 +26,7 @@ impl Document {
     /// Parses a document. An error names it.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
         let not_json = || format!("the document of {name} is not JSON");
-        Self::new(name, json::parse(text).with_context(not_json)?)
-    }
-
-    /// Takes a parsed document. An error names the document.
-    pub fn new(name: &str, json: Value) -> Result<Self> {
+        let json = json::parse(text).with_context(not_json)?;
         let version = check(&json).with_context(|| format!("the document of {name}"))?;
         Ok(Self { name: name.to_owned(), json, version })
     }

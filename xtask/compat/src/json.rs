@@ -66,14 +66,12 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// A line and a column in bytes, both from 1.
-pub type Position = (usize, usize);
-
-/// Where values begin, by their JSON pointers, in a text that was parsed.
-pub fn positions(text: &str, pointers: &[String]) -> Vec<Position> {
-    let mut found = vec![text; pointers.len()];
+/// The lines and the columns in bytes, from 1, where values begin, by the names and positions that lead to
+/// them, in a text that was parsed.
+pub fn positions(text: &str, paths: &[Vec<String>]) -> Vec<(usize, usize)> {
+    let mut found = vec![text; paths.len()];
     if let Ok(root) = from_str(text) {
-        find(root, pointers.iter().map(String::as_str).zip(&mut found).collect());
+        find(root, paths.iter().map(Vec::as_slice).zip(&mut found).collect());
     }
     let lines = once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
     let lines: Vec<usize> = lines.collect();
@@ -85,14 +83,13 @@ pub fn positions(text: &str, pointers: &[String]) -> Vec<Position> {
     found.into_iter().map(position).collect()
 }
 
-/// Finds the texts of values below this one, each by its pointer. All of them are found at once: so the
+/// Finds the texts of values below this one, each by its path. All of them are found at once: so the
 /// time does not grow with their number.
-fn find<'a>(value: &'a RawValue, wanted: Vec<(&str, &mut &'a str)>) {
+fn find<'a>(value: &'a RawValue, wanted: Vec<(&[String], &mut &'a str)>) {
     let text = value.get();
     let mut inside = BTreeMap::<&str, Vec<_>>::new();
-    for (pointer, found) in wanted {
-        if let Some(steps) = pointer.strip_prefix('/') {
-            let (step, rest) = steps.split_at(steps.find('/').unwrap_or(steps.len()));
+    for (path, found) in wanted {
+        if let Some((step, rest)) = path.split_first() {
             inside.entry(step).or_default().push((rest, found));
         } else {
             *found = text;
@@ -108,7 +105,7 @@ fn find<'a>(value: &'a RawValue, wanted: Vec<(&str, &mut &'a str)>) {
         from_str(text).unwrap_or_default()
     };
     for (step, wanted) in inside {
-        if let Some(value) = members.get(&step.replace("~1", "/").replace("~0", "~")) {
+        if let Some(value) = members.get(step) {
             find(value, wanted);
         }
     }

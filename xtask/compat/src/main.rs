@@ -8,8 +8,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use plant_store_compat::output::{Comparison, for_github};
-use plant_store_compat::{Accepted, Args, Document, Format, compare, printable};
+use plant_store_compat::output::for_github;
+use plant_store_compat::{Args, Document, Format, compare, locate, printable};
 
 /// The document of this revision.
 const PUBLISHED: &str = include_str!("../../../openapi/plant-store.json");
@@ -38,18 +38,15 @@ fn run(args: &Args) -> Result<u8> {
         Some(path) => read(path)?.0,
         None => Document::parse("this version of plant-store-compat", PUBLISHED)?,
     };
-    let mut report = compare(&pinned, &published);
+    let mut report = compare(pinned, published);
     if let Some(path) = &args.accepted {
-        report.accept(&Accepted::read(path)?);
+        report.accept(path)?;
     }
-    let positions = match args.format {
-        Format::Github | Format::Json => report.positions(&pinned.json, &text),
-        Format::Text | Format::Markdown => Vec::new(),
-    };
-    let names = [pinned.name, published.name];
-    let comparison = Comparison { names, report, fail_on: args.fail_on, positions };
-    println!("{}", comparison.print(args.format, &args.pinned));
-    Ok(comparison.conclusion().1)
+    if matches!(args.format, Format::Github | Format::Json) {
+        locate(&mut report.changes, &report.old, &text);
+    }
+    println!("{}", report.print(args));
+    Ok(report.status(args.fail_on))
 }
 
 /// A document and its text.

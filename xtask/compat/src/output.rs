@@ -4,45 +4,35 @@ use std::cmp::Ordering::Greater;
 use std::fmt::Write;
 use std::path::Path;
 
-use semver::Version;
 use serde::Serialize;
 
-use crate::{Change, Class, Format, Position, Report, printable};
+use crate::{Args, Change, Class, Document, Format, Report, printable};
 
-/// What changed between two documents, and where that is in the pinned one.
-pub struct Comparison {
-    /// The names of the pinned document and of the published one.
-    pub names: [String; 2],
-    /// What changed.
-    pub report: Report,
-    /// The lightest class that fails.
-    pub fail_on: Class,
-    /// A position for each change; none if the format needs none.
-    pub positions: Vec<Position>,
-}
-
-impl Comparison {
-    /// All that is printed. `file` is the pinned document.
-    pub fn print(&self, format: Format, file: &Path) -> String {
-        match format {
+impl Report {
+    /// All that is printed.
+    #[must_use]
+    pub fn print(&self, args: &Args) -> String {
+        match args.format {
             Format::Text => self.text(),
-            Format::Github => [vec![self.text()], self.annotations(file)].concat().join("\n"),
-            Format::Json => self.json(),
+            Format::Github => [vec![self.text()], self.annotations(&args.pinned, args.fail_on)]
+                .concat()
+                .join("\n"),
+            Format::Json => self.json(args.fail_on),
             Format::Markdown => self.markdown(),
         }
     }
 
-    /// What the changes mean, and the exit status.
-    pub fn conclusion(&self) -> (&'static str, u8) {
-        let Report { old, new, changes, .. } = &self.report;
-        let class = self.report.class();
-        let conclusion = match class {
-            _ if old.cmp_precedence(new) == Greater => {
-                let mend = "the second document is the older one: if the two are swapped, name the \
-                            pinned one first";
-                return (mend, 2);
+    fn is_backwards(&self) -> bool {
+        self.old.version.cmp_precedence(&self.new.version) == Greater
+    }
+
+    /// What the changes mean.
+    fn conclusion(&self) -> &'static str {
+        match self.class() {
+            _ if self.is_backwards() => {
+                "the second document is the older one: if the two are swapped, name the pinned one first"
             }
-            None if changes.is_empty() => "nothing changed",
+            None if self.changes.is_empty() => "nothing changed",
             None => "nothing changed but what is accepted",
             Some(Class::Wire) => "what changed breaks a client that runs: see `breaks wire`",
             Some(Class::Source) => {
@@ -50,60 +40,61 @@ impl Comparison {
                  generated anew: see `breaks source`"
             }
             Some(Class::Words | Class::Additive) => "nothing that changed breaks a client",
-        };
-        (conclusion, u8::from(class >= Some(self.fail_on)))
+        }
+    }
+
+    /// The exit status, if this is the lightest class that fails.
+    #[must_use]
+    pub fn status(&self, fail_on: Class) -> u8 {
+        if self.is_backwards() { 2 } else { u8::from(self.class() >= Some(fail_on)) }
     }
 
     fn text(&self) -> String {
-        let Report { old, new, .. } = &self.report;
-        let [pinned, published] = [&self.names[0], &self.names[1]].map(|name| printable(name));
-        let conclusion = self.conclusion().0;
-        format!("{new} of {published}, since {old} of {pinned}:\n{}{conclusion}", self.report)
+        let Self { old, new, .. } = self;
+        let [pinned, published] = [old, new].map(|document| printable(&document.name));
+        let (was, is, conclusion) = (&old.version, &new.version, self.conclusion());
+        format!("{is} of {published}, since {was} of {pinned}:\n{self}{conclusion}")
     }
 
     /// The same for programs: the values whole, and the lines of the pinned document.
-    fn json(&self) -> String {
-        let Report { changes, old, new, notes } = &self.report;
-        let (conclusion, status) = self.conclusion();
-        let positions = changes.iter().zip(&self.positions);
+    fn json(&self, fail_on: Class) -> String {
         let report = Json {
-            pinned: Named { name: &self.names[0], version: old },
-            published: Named { name: &self.names[1], version: new },
-            class: self.report.class(),
-            conclusion,
-            status,
-            changes: positions
-                .map(|(whole, &(line, column))| Placed {
-                    whole,
-                    change: whole.what(),
-                    line,
-                    column,
-                })
-                .collect(),
-            notes,
+            pinned: &self.old,
+            published: &self.new,
+            class: self.class(),
+            conclusion: self.conclusion(),
+            status: self.status(fail_on),
+            changes: &self.changes,
+            notes: &self.notes,
         };
         serde_json::to_string(&report).expect("all of it has a form in JSON")
     }
 
-    /// An annotation for each breaking change, and one if the documents may be swapped.
-    pub fn annotations(&self, file: &Path) -> Vec<String> {
-        let file = for_property(&file.display().to_string());
-        let swapped = Some(self.conclusion()).filter(|(_, status)| *status == 2);
-        let swapped = swapped.map(|(conclusion, _)| for_github("error", "", conclusion));
-        let changes = self.report.changes.iter().zip(&self.positions);
-        let breaking = changes
-            .filter(|(change, _)| change.class >= Class::Source && change.accepted.is_none())
-            .map(|(change, (line, column))| {
-                let level = if change.class >= self.fail_on { "error" } else { "warning" };
+    /// An annotation for each breaking change, and one if the documents may be swapped. From `fail_on` on
+    /// it is an error.
+    #[must_use]
+    pub fn annotations(&self, file: &Path, fail_on: Class) -> Vec<String> {
+        // As the runner's toolkit escapes a value.
+        let file = printable(&file.display().to_string());
+        let file = file.replace('%', "%25").replace(':', "%3A").replace(',', "%2C");
+        let swapped = self.is_backwards().then(|| for_github("error", "", self.conclusion()));
+        let breaking = self
+            .changes
+            .iter()
+            .filter(|change| change.class >= Class::Source && change.accepted.is_none())
+            .map(|change| {
+                let Change { class, line, column, .. } = change;
+                let level = if *class >= fail_on { "error" } else { "warning" };
                 let place = format!(" file={file},line={line},col={column}");
                 for_github(level, &place, &change.to_string())
             });
         swapped.into_iter().chain(breaking).collect()
     }
 
-    fn markdown(&self) -> String {
-        let Report { changes, old, new, .. } = &self.report;
-        let mut page = format!("# {new}, since {old}\n");
+    /// A changelog for consumers.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut page = format!("# {}, since {}\n", self.new.version, self.old.version);
         for (title, class) in [
             ("Breaks a client that runs", Some(Class::Wire)),
             ("Breaks code that is compiled against a client generated anew", Some(Class::Source)),
@@ -114,16 +105,19 @@ impl Comparison {
             let of_class = |change: &&Change| {
                 class == Some(change.class).filter(|_| change.accepted.is_none())
             };
-            for (at, change) in changes.iter().filter(of_class).enumerate() {
+            for (at, change) in self.changes.iter().filter(of_class).enumerate() {
                 if at == 0 {
                     let _ = write!(page, "\n## {title}\n\n");
                 }
-                let what = code(&format!("{} {}", change.place, change.what()));
-                let why = printable(change.accepted.as_ref().unwrap_or(&change.reason));
-                let _ = writeln!(page, "- {what}: {} (`{}`)", text(&why), change.rule);
+                // Nothing of the documents is markup.
+                let what = printable(&format!("{} {}", change.place, change.change));
+                let what = what.replace('`', "'");
+                let why = printable(change.accepted.as_deref().unwrap_or(&change.reason));
+                let why = why.replace(['<', '[', '`', '|'], "'");
+                let _ = writeln!(page, "- `{what}`: {why} (`{}`)", change.rule);
             }
         }
-        let _ = write!(page, "\n{}", self.conclusion().0);
+        let _ = write!(page, "\n{}", self.conclusion());
         page
     }
 }
@@ -131,46 +125,16 @@ impl Comparison {
 /// The form for programs. It borrows, as the values of a large document take much memory.
 #[derive(Serialize)]
 struct Json<'a> {
-    pinned: Named<'a>,
-    published: Named<'a>,
+    pinned: &'a Document,
+    published: &'a Document,
     class: Option<Class>,
     conclusion: &'a str,
     status: u8,
-    changes: Vec<Placed<'a>>,
+    changes: &'a [Change],
     notes: &'a [String],
-}
-
-#[derive(Serialize)]
-struct Named<'a> {
-    name: &'a str,
-    version: &'a Version,
-}
-
-#[derive(Serialize)]
-struct Placed<'a> {
-    #[serde(flatten)]
-    whole: &'a Change,
-    change: String,
-    line: usize,
-    column: usize,
-}
-
-/// A code span of Markdown.
-fn code(value: &str) -> String {
-    format!("`{}`", printable(value).replace('`', "'"))
-}
-
-/// A text in Markdown, in which nothing of the documents is markup.
-fn text(value: &str) -> String {
-    value.replace(['<', '[', '`', '|'], "'")
 }
 
 /// A command of GitHub's runner that shows an error or a warning. The message is one line.
 pub fn for_github(level: &str, place: &str, message: &str) -> String {
     format!("::{level}{place}::{}", message.replace('%', "%25"))
-}
-
-/// A value of such a command, as the runner's toolkit escapes it.
-fn for_property(value: &str) -> String {
-    printable(value).replace('%', "%25").replace(':', "%3A").replace(',', "%2C")
 }

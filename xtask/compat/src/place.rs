@@ -17,12 +17,6 @@ const NAMES: &str = "allOf anyOf callbacks content encoding headers links mappin
                      properties requestBodies required responses schemas scopes securitySchemes servers \
                      tags variables";
 
-/// The values that a schema has now: others may come.
-pub(crate) const OPEN_ENUM: &str = "x-extensible-enum";
-
-/// The same values of `Error.error`, each with its meaning.
-pub(crate) const ERROR_CODES: &str = "x-error-codes";
-
 /// The steps from the root of a document to a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place(Vec<Step>);
@@ -59,7 +53,7 @@ impl Within {
         match kind {
             "enum" => Self::Enum,
             "default" | "security" => Self::Data,
-            OPEN_ENUM | ERROR_CODES => Self::Codes,
+            "x-extensible-enum" | "x-error-codes" => Self::Codes,
             _ if kind.starts_with("x-") => Self::Extension,
             _ if is_word(kind) => Self::Words,
             _ => Self::Contract,
@@ -121,6 +115,11 @@ impl Place {
         self.0.iter().map(Step::kind).collect()
     }
 
+    /// The last of them.
+    pub(crate) fn kind(&self) -> &str {
+        self.0.last().map_or("", Step::kind)
+    }
+
     /// Whether it fits a pattern of the rules.
     pub(crate) fn fits(&self, pattern: &[&str]) -> bool {
         fits(&self.0, pattern)
@@ -148,7 +147,7 @@ impl Place {
 
     /// Whether the next steps are names, not keywords.
     pub(crate) fn has_names(&self) -> bool {
-        self.0.last().is_some_and(|step| !step.is_name && is_in(NAMES, &step.text))
+        is_in(NAMES, self.kind())
     }
 
     /// The value at this place of a document.
@@ -156,17 +155,14 @@ impl Place {
         self.0.iter().try_fold(document, |value, step| Some(member(value, &step.text)?.1))
     }
 
-    /// The JSON pointer (RFC 6901) of this place, or of its nearest ancestor that the document has.
-    #[must_use]
-    pub fn pointer(&self, document: &Value) -> String {
-        let (mut pointer, mut value) = (String::new(), document);
-        for step in &self.0 {
-            let Some((step, member)) = member(value, &step.text) else { break };
-            pointer.push('/');
-            pointer.push_str(&escaped(&step));
-            value = member;
-        }
-        pointer
+    /// The names and positions that lead to this place, or to its nearest ancestor that the document has.
+    pub(crate) fn path(&self, document: &Value) -> Vec<String> {
+        let step = |value: &mut &Value, step: &Step| {
+            let (step, next) = member(value, &step.text)?;
+            *value = next;
+            Some(step)
+        };
+        self.0.iter().scan(document, step).collect()
     }
 }
 
@@ -227,7 +223,12 @@ fn name_of(item: &Value) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The value one step further, and its step in a JSON pointer.
+/// The items of a list; none of anything else.
+pub(crate) fn items(list: &Value) -> impl Iterator<Item = &Value> {
+    list.as_array().into_iter().flatten()
+}
+
+/// The value one step further, and its step in a JSON pointer, unescaped.
 fn member<'a>(value: &'a Value, step: &str) -> Option<(String, &'a Value)> {
     if let Value::Object(members) = value {
         return Some((step.to_owned(), members.get(step)?));
@@ -279,17 +280,13 @@ pub(crate) fn resolved<'a>(
     None
 }
 
-/// A step of a JSON pointer (RFC 6901).
-fn escaped(step: &str) -> String {
-    step.replace('~', "~0").replace('/', "~1")
-}
-
-/// A JSON pointer, but an item of a list that has a name is written by its name, not by its
+/// A JSON pointer (RFC 6901), but an item of a list that has a name is written by its name, not by its
 /// position.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#")?;
-        self.0.iter().try_for_each(|step| write!(f, "/{}", escaped(&step.text)))
+        let escaped = |step: &Step| step.text.replace('~', "~0").replace('/', "~1");
+        self.0.iter().try_for_each(|step| write!(f, "/{}", escaped(step)))
     }
 }
 

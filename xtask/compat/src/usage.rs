@@ -4,13 +4,12 @@
 //! If a discriminator names schemas that no list beside it has, every part counts as unclear.
 //! Otherwise a part could seem to be used by requests alone.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::place::{Place, is_word, members, target};
+use crate::place::{Place, is_word, items, members, target};
 
 /// What uses a part of a document: a set of the four below.
 pub type Sides = u8;
@@ -39,39 +38,32 @@ impl Uses {
     }
 }
 
-/// What a document uses by its name.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Named {
-    /// A security scheme of an operation.
-    Scheme,
-    /// A tag of an operation.
-    Tag,
-    /// A member that a part of a composition describes or requires.
-    Composed,
-}
-
 /// What a document uses.
-#[derive(Default)]
-pub struct Usage {
+pub struct Usage<'a> {
+    /// The document itself.
+    pub document: &'a Value,
     /// The places where a use begins: it holds for all below them.
     uses: HashMap<Place, Uses>,
     /// The places that were followed, each once for each use.
     entered: HashSet<(Place, Sides)>,
-    names: HashSet<(Named, String)>,
+    /// By its name: a `scheme` or a `tag` of an operation, or a member that a part of a composition
+    /// describes or requires (`composed`).
+    names: HashSet<(&'static str, String)>,
     is_incomplete: bool,
 }
 
-impl Usage {
+impl<'a> Usage<'a> {
     /// Follows a document from its operations. The list of what is left replaces recursion: a chain of
     /// references may be as long as the document.
-    pub fn of(document: &Value) -> Self {
-        let mut usage = Self::default();
+    pub fn of(document: &'a Value) -> Self {
+        let (uses, entered, names) = <_>::default();
+        let mut usage = Self { document, uses, entered, names, is_incomplete: false };
         let start = |part| (Place::default().step(part), &document[part], Uses::default());
         let mut left = vec![start("paths"), start("security")];
         while let Some((mut place, value, uses)) = left.pop() {
             if usage.entered.insert((place.clone(), uses.sides)) {
-                usage.note_uses(&place, &uses);
-                usage.walk(document, &mut place, value, uses, &mut left);
+                usage.uses.entry(place.clone()).or_default().add(&uses);
+                usage.walk(&mut place, value, uses, &mut left);
             }
         }
         usage
@@ -94,17 +86,12 @@ impl Usage {
     }
 
     /// Whether it uses this name.
-    pub fn has(&self, named: Named, name: &str) -> bool {
+    pub fn has(&self, named: &'static str, name: &str) -> bool {
         self.names.contains(&(named, name.to_owned()))
     }
 
-    fn note_uses(&mut self, place: &Place, uses: &Uses) {
-        self.uses.entry(place.clone()).or_default().add(uses);
-    }
-
-    fn walk<'a>(
+    fn walk(
         &mut self,
-        document: &'a Value,
         place: &mut Place,
         value: &'a Value,
         mut uses: Uses,
@@ -119,7 +106,7 @@ impl Usage {
                 uses.composition = Some(place.to_string().into());
             }
             uses.sides = more;
-            self.note_uses(place, &uses);
+            self.uses.entry(place.clone()).or_default().add(&uses);
         }
         self.note(place, value, uses.sides);
         if place.is_whole() {
@@ -127,44 +114,41 @@ impl Usage {
         }
         if let Some(reference) = value["$ref"].as_str() {
             // `Document` refuses a reference that is not followed.
-            left.extend(target(document, reference).map(|(at, value)| (at, value, uses.clone())));
+            left.extend(
+                target(self.document, reference).map(|(at, value)| (at, value, uses.clone())),
+            );
         }
         for (step, member) in members(value) {
             place.push(&step);
-            self.walk(document, place, member, uses.clone(), left);
+            self.walk(place, member, uses.clone(), left);
             place.pop();
         }
     }
 
     fn note(&mut self, place: &Place, value: &Value, sides: Sides) {
-        let note = |named| move |(name, _): (Cow<'_, str>, _)| (named, name.into_owned());
-        match place.kinds().last().copied() {
-            Some("properties" | "required") if sides & COMPOSED != 0 => {
-                self.names.extend(members(value).into_iter().map(note(Named::Composed)));
-            }
-            Some("security") => {
-                let ways = value.as_array().into_iter().flatten();
-                self.names.extend(ways.flat_map(members).map(note(Named::Scheme)));
-            }
-            Some("tags") => self.names.extend(members(value).into_iter().map(note(Named::Tag))),
-            // Without a list beside it, it names schemas that no `$ref` leads to.
-            _ if value.get("discriminator").is_some() && !place.has_names() => {
-                self.is_incomplete |= value.get("oneOf").or(value.get("anyOf")).is_none();
-            }
-            _ => {}
+        // Without a list beside it, it names schemas that no `$ref` leads to.
+        if value.get("discriminator").is_some() && !place.has_names() {
+            self.is_incomplete |= value.get("oneOf").or(value.get("anyOf")).is_none();
         }
+        let (named, found) = match place.kind() {
+            "properties" | "required" if sides & COMPOSED != 0 => ("composed", members(value)),
+            "security" => ("scheme", items(value).flat_map(members).collect()),
+            "tags" => ("tag", members(value)),
+            _ => return,
+        };
+        self.names.extend(found.into_iter().map(|(name, _)| (named, name.into_owned())));
     }
 }
 
 /// The uses of a value. `sides` is that of what leads to it.
 fn sides_of(place: &Place, value: &Value, sides: Sides) -> Sides {
-    match place.kinds().last().copied() {
-        Some("not") if sides != 0 => sides | UNCLEAR,
+    match place.kind() {
+        "not" if sides != 0 => sides | UNCLEAR,
         _ if sides != 0 && !place.has_names() && is_composition(value) => sides | COMPOSED,
         _ if sides != 0 => sides,
-        Some("requestBody" | "parameters") => REQUEST,
-        Some("responses") => RESPONSE,
-        Some("callbacks") => UNCLEAR,
+        "requestBody" | "parameters" => REQUEST,
+        "responses" => RESPONSE,
+        "callbacks" => UNCLEAR,
         _ => 0,
     }
 }
@@ -172,12 +156,9 @@ fn sides_of(place: &Place, value: &Value, sides: Sides) -> Sides {
 /// Whether a schema has parts that limit each other. An `allOf` of one part, with only words beside
 /// it, is the same as that part: this is how OpenAPI 3.0 gives a reference a description.
 fn is_composition(schema: &Value) -> bool {
-    let Value::Object(schema) = schema else { return false };
-    let is_one_part = || {
-        let is_harmless =
-            |key: &String| matches!(&key[..], "allOf" | "nullable" | "deprecated") || is_word(key);
-        schema.get("allOf").and_then(Value::as_array).is_some_and(|parts| parts.len() == 1)
-            && schema.keys().all(is_harmless)
-    };
-    ["allOf", "anyOf", "oneOf", "not"].iter().any(|key| schema.contains_key(*key)) && !is_one_part()
+    let is_harmless =
+        |key: &str| matches!(key, "allOf" | "nullable" | "deprecated") || is_word(key);
+    let mut keys = schema.as_object().into_iter().flat_map(|schema| schema.keys());
+    let is_one_part = items(&schema["allOf"]).count() == 1 && keys.all(|key| is_harmless(key));
+    ["allOf", "anyOf", "oneOf", "not"].iter().any(|key| schema.get(key).is_some()) && !is_one_part
 }

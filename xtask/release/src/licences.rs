@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, Result};
 use serde_json::Value;
@@ -30,7 +30,7 @@ pub fn text(sh: &Shell, packages: &[&str], target: &str) -> Result<String> {
             let (licence, source) = (of("license"), of("repository"));
             writeln!(text, "{name}\n{licence}\n{source}\n")?;
             let folder = Path::new(of("manifest_path")).parent().context("no folder")?;
-            for file in files(sh, folder)? {
+            for file in sh.read_dir(folder)?.into_iter().filter(|file| is_about_licence(file)) {
                 writeln!(text, "{}", String::from_utf8_lossy(&sh.read_binary_file(file)?))?;
             }
             writeln!(text, "{}\n", "-".repeat(80))?;
@@ -49,12 +49,7 @@ fn linked(sh: &Shell, packages: &[&str], target: &str) -> Result<BTreeSet<String
     Ok(crates.collect())
 }
 
-/// A folder's files about its licence, in the order of their names.
-fn files(sh: &Shell, folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut paths = sh.read_dir(folder)?;
-    paths.retain(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
-        path.is_file() && NAMES.iter().any(|begin| name.starts_with(begin))
-    });
-    Ok(paths)
+fn is_about_licence(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
+    path.is_file() && NAMES.iter().any(|begin| name.starts_with(begin))
 }

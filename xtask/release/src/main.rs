@@ -10,15 +10,13 @@ mod licences;
 
 use std::path::Path;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use clap::{CommandFactory, Parser};
 use clap_complete::Shell::{Bash, Fish, Zsh};
 use plant_store_server::command::Cli;
-use tempfile::TempDir;
 use xshell::{Shell, cmd};
 
-use xtask::programs;
-use xtask::run::{DOCUMENT, find_root, quietly, root, shell};
+use xtask::run::{DOCUMENT, find_root, quietly, root, shell, target as target_folder};
 
 /// The targets that a release is built for.
 const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-musl"];
@@ -45,17 +43,12 @@ struct Arguments {
 }
 
 fn main() -> Result<()> {
-    let Arguments { target } = Arguments::parse();
+    let target = &Arguments::parse().target;
     find_root()?;
-    archive(&target)
-}
-
-/// Builds the programs for this target, and packs them.
-fn archive(target: &str) -> Result<()> {
     let sh = shell()?;
     install(&sh, target)?;
     let name = format!("plant-store-{}-{target}", env!("CARGO_PKG_VERSION"));
-    let temporary = TempDir::new().context("cannot make a temporary folder")?;
+    let temporary = sh.create_temp_dir()?;
     let folder = temporary.path().join(&name);
     sh.create_dir(&folder)?;
     for (program, package, features) in PROGRAMS {
@@ -65,8 +58,11 @@ fn archive(target: &str) -> Result<()> {
                 --bin {program} {features...}"
         )
         .run()?;
-        let built = programs::target()?.join(target).join("release").join(program);
-        inspect(&sh, &built)?;
+        let built = target_folder()?.join(target).join("release").join(program);
+        // A program that asks for a dynamic linker says so in a header; the list of its parts is a section.
+        let headers = quietly(cmd!(sh, "readelf --segments --sections --wide {built}"))?;
+        ensure!(!headers.contains("INTERP"), "{program} is not statically linked");
+        ensure!(headers.contains(".dep-v0"), "{program} does not list its parts");
         sh.copy_file(built, &folder)?;
     }
     describe(&sh, &folder)?;
@@ -88,14 +84,6 @@ fn install(sh: &Shell, target: &str) -> Result<()> {
     sh.set_var("PATH", std::env::join_paths(path)?);
     quietly(cmd!(sh, "cargo install --locked --root {tools} {AUDITABLE}"))?;
     quietly(cmd!(sh, "rustup target add {target}"))?;
-    Ok(())
-}
-
-/// A program that asks for a dynamic linker says so in a header; the list of its parts is a section.
-fn inspect(sh: &Shell, program: &Path) -> Result<()> {
-    let headers = quietly(cmd!(sh, "readelf --segments --sections --wide {program}"))?;
-    ensure!(!headers.contains("INTERP"), "{} is not statically linked", program.display());
-    ensure!(headers.contains(".dep-v0"), "{} does not list its parts", program.display());
     Ok(())
 }
 

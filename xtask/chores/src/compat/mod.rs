@@ -14,15 +14,11 @@ use std::path::Path;
 use anyhow::{Context, Result};
 
 pub use older::older;
-use plant_store_compat::Format;
-use plant_store_compat::output::Comparison;
-pub use plant_store_compat::{Accepted, Change, Class, Document, Place, Report, compare};
+use plant_store_compat::locate;
+pub use plant_store_compat::{Class, Document, Report, compare};
 
 pub use xtask::run::DOCUMENT;
 use xtask::run::root;
-
-/// The accepted changes, relative to the root; there may be none.
-const ACCEPTED: &str = "openapi/accepted-changes.toml";
 
 /// Compares the document with an older one, prints every change, and fails if the changes need a
 /// larger version than the document has.
@@ -34,33 +30,29 @@ pub fn run(against: Option<&str>) -> Result<()> {
         println!("{DOCUMENT} {}: no commit has an older document", new.version);
         return Ok(());
     };
-    let mut report = compare(&old, &new);
-    let accepted = root().join(ACCEPTED);
+    let mut report = compare(old, new);
+    // There may be none.
+    let accepted = root().join("openapi/accepted-changes.toml");
     if accepted.exists() {
-        report.accept(&Accepted::read(&accepted)?);
+        report.accept(&accepted)?;
     }
-    let Report { old: before, new: now, .. } = &report;
-    println!("{DOCUMENT} {now}, since {before} of {}:\n{report}{}", old.name, report.need());
+    let (was, is) = (&report.old, &report.new.version);
+    println!("{DOCUMENT} {is}, since {} of {}:\n{report}{}", was.version, was.name, report.need());
     let verdict = report.verdict();
+    // A job on GitHub gets the changes and the verdict in its summary.
     if let Some(summary) = env::var_os("GITHUB_STEP_SUMMARY") {
-        let (names, positions) = ([old.name, new.name], report.positions(&new.json, &text));
-        let changes = Comparison { names, report, fail_on: Class::Source, positions };
-        let summary = File::options().append(true).create(true).open(summary)?;
-        tell(&changes, &verdict, summary)?;
+        locate(&mut report.changes, &report.new, &text);
+        let mut summary = File::options().append(true).create(true).open(summary)?;
+        writeln!(summary, "{}", report.markdown())?;
+        if let Err(error) = &verdict {
+            writeln!(summary, "\n**{error}**")?;
+        }
+        // Each breaking change, at its place in the document. It is an error, unless the version is large
+        // enough.
+        for line in report.annotations(Path::new(DOCUMENT), Class::Source) {
+            let harmless = verdict.is_ok().then(|| line.replacen("::error", "::warning", 1));
+            println!("{}", harmless.unwrap_or(line));
+        }
     }
     verdict
-}
-
-/// Tells a job on GitHub: its summary gets the changes and the verdict, in Markdown, and each breaking
-/// change is annotated at its place in the document. It is an error, unless the version is large enough.
-fn tell(changes: &Comparison, verdict: &Result<()>, mut summary: File) -> Result<()> {
-    writeln!(summary, "{}", changes.print(Format::Markdown, Path::new("")))?;
-    if let Err(error) = verdict {
-        writeln!(summary, "\n**{error}**")?;
-    }
-    for line in changes.annotations(Path::new(DOCUMENT)) {
-        let harmless = verdict.is_ok().then(|| line.replacen("::error", "::warning", 1));
-        println!("{}", harmless.unwrap_or(line));
-    }
-    Ok(())
 }

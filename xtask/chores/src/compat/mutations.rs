@@ -29,11 +29,16 @@ pub struct Mutation {
 
 /// Every row of the table.
 pub fn mutations() -> impl Iterator<Item = Mutation> {
-    TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).map(|row| {
+    rows(TABLE).map(|row| {
         let columns: Vec<&str> = row.splitn(3, '|').map(str::trim).collect();
         let [facts, class, edits] = columns.try_into().expect("a row has three columns");
         Mutation { facts, class, edits }
     })
+}
+
+/// The lines of a table, without comments.
+pub fn rows(table: &str) -> impl Iterator<Item = &str> {
+    table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 impl Mutation {
@@ -48,8 +53,8 @@ impl Mutation {
 
     /// What the compatibility check says about it; an error if it cannot compare the two.
     pub fn report(&self, published: &Value) -> Result<Report> {
-        let [old, new] = self.documents(published);
-        Ok(compare(&Document::new("the older", old)?, &Document::new("the newer", new)?))
+        let [old, new] = self.documents(published).map(|document| document.to_string());
+        Ok(compare(Document::parse("the older", &old)?, Document::parse("the newer", &new)?))
     }
 }
 

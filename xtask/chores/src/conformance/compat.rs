@@ -2,11 +2,11 @@
 //! action of `.github/actions/compat`, run as GitHub runs it, and the installed command.
 
 use anyhow::{Result, ensure};
-use xshell::{Shell, cmd};
+use plant_store_launcher::build;
+use xshell::cmd;
 
 use crate::compat::DOCUMENT;
 use crate::tools::{folder, shell};
-use xtask::programs::build;
 use xtask::run::{quietly, root};
 
 pub fn run() -> Result<()> {
@@ -16,20 +16,17 @@ pub fn run() -> Result<()> {
     let document = root().join(DOCUMENT);
     let (script, action) = (folder().join("action.py"), root().join(".github/actions/compat"));
     print!("{}", quietly(cmd!(sh, "python {script} {action} {document}"))?);
-    command(&sh)
-}
 
-/// The document that the service prints is the one that the installed command has in it.
-fn command(sh: &Shell) -> Result<()> {
-    let tools = sh.current_dir().join("tools");
+    let tools = consumer.path().join("tools");
     // Not in the consumer's folder, which names another toolchain.
     let checkout = xtask::run::shell()?;
     quietly(cmd!(
         checkout,
         "cargo install --quiet --locked --debug --path xtask/compat --root {tools} --target-dir target"
     ))?;
-    let service = build("--bin", "plant-store")?;
+    let service = build("plant-store", false)?;
     let served = quietly(cmd!(sh, "{service} openapi"))?;
+    // It has the document in it that the service prints.
     let said = quietly(cmd!(sh, "tools/bin/plant-store-compat -").stdin(served))?;
     ensure!(said.ends_with("nothing changed\n"), "the installed command says:\n{said}");
     println!("the installed command: as documented");

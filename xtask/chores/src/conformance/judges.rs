@@ -7,15 +7,11 @@ use serde_json::{Value, json};
 use xshell::{Shell, cmd};
 
 use crate::docs;
-use crate::tools::{path, shell};
-use xtask::machine::{need, skipped};
-use xtask::run::{has, quietly, root};
+use crate::tools::shell;
+use xtask::run::{has, need, quietly, root, skipped};
 
 /// In bytes. A reader of the reference page may be on a slow connection.
 const TOO_LARGE: u64 = 3_000_000;
-
-/// The names that Debian, Ubuntu and Google give it.
-const CHROMIUM: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
 /// Linters, on the document.
 pub fn linters() -> Result<()> {
@@ -33,8 +29,8 @@ pub fn linters() -> Result<()> {
 pub fn deny() -> Result<()> {
     const CHECK: &str = "cargo deny --locked check --deny unmatched-skip --deny unnecessary-skip
         --deny license-exception-not-encountered";
-    let sh = xtask::run::shell()?;
-    sh.set_var("PATH", path());
+    let sh = shell()?;
+    sh.change_dir(root());
     each(&sh, &format!("{CHECK} bans licenses sources"))?;
     // The database is a git repository on a code host, which not every machine reaches.
     match each(&sh, "cargo deny fetch db") {
@@ -67,13 +63,14 @@ pub fn alerts() -> Result<()> {
 
 /// A real Chromium, on the reference page: `page.js` of `tests/conformance` looks at it.
 pub fn page() -> Result<()> {
-    docs::write()?;
-    let page = docs::folder().join("index.html");
+    let page = docs::write()?;
     let size = fs::metadata(&page).context("there is no page")?.len();
     println!("page: {} kB", size / 1_000);
     ensure!(size < TOO_LARGE, "the page has {size} bytes; fewer than {TOO_LARGE} are asked for");
     let sh = shell()?;
-    let chromium = CHROMIUM.into_iter().find_map(|name| quietly(cmd!(sh, "which {name}")).ok());
+    // The names that Debian, Ubuntu and Google give it.
+    let chromium = ["chromium", "chromium-browser", "google-chrome"];
+    let chromium = chromium.into_iter().find_map(|name| quietly(cmd!(sh, "which {name}")).ok());
     if let Some(chromium) = need("chromium", chromium, "`apt-get install chromium`")? {
         let chromium = chromium.trim_end();
         print!("{}", quietly(cmd!(sh, "node page.js {chromium} {page}"))?);

@@ -8,44 +8,37 @@
 //! never globally, and run on a copy of the input there. Only Chromium, promtool and Java must be on
 //! the machine. After the installation only cargo-deny uses the network.
 
-mod clients;
+mod callers;
 mod compat;
-mod examples;
-mod fuzz;
 mod judges;
 mod oasdiff;
-mod service;
 
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
 
-use crate::tools::{self, missing};
+use crate::tools::{self, NEEDED};
+use xtask::run::has;
 
-type Part = (&'static str, fn() -> Result<()>);
+/// Its name, and what runs it.
+pub type Part = (&'static str, fn() -> Result<()>);
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 9] = [
+pub const PARTS: [Part; 9] = [
     ("deny", judges::deny),
     ("linters", judges::linters),
     ("alerts", judges::alerts),
     ("oasdiff", oasdiff::run),
-    ("clients", clients::run),
+    ("clients", callers::clients),
     ("page", judges::page),
-    ("examples", examples::run),
+    ("examples", callers::examples),
     ("compat", compat::run),
-    ("fuzz", fuzz::run),
+    ("fuzz", callers::fuzz),
 ];
-
-/// The names of the parts.
-#[must_use]
-pub fn parts() -> [&'static str; 9] {
-    PARTS.map(|(name, _)| name)
-}
 
 /// Runs the parts with these names, or all of them if there is no name.
 pub fn run(names: &[String], if_possible: bool) -> Result<()> {
-    if let Some(missing) = missing() {
+    if let Some((_, missing)) = NEEDED.into_iter().find(|(program, _)| !has(program)) {
         ensure!(if_possible, "{missing}");
         println!("conformance: skipped, because {missing}");
         return Ok(());

@@ -3,16 +3,15 @@
 //! What the document cannot hold is added to the copy that is rendered: requests and recipes, and
 //! the values of `error` as a table. The document beside the page is the published one.
 
-use std::fs;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::compat::DOCUMENT;
-use crate::errors;
+use crate::errors::{Errors, TABLE};
 use crate::tools;
-use xtask::run::root;
+use xtask::run::{root, shell};
 
 /// The same request in each language: a name for people, and a file of `tests/conformance`. It takes the
 /// service from `PLANTS_URL` and `PLANTS_TOKEN`.
@@ -33,30 +32,23 @@ const LICENCES: [&str; 2] =
 /// The one thing that the renderer would load: an image below the menu.
 const LOGO: &str = "https://cdn.redoc.ly/redoc/logo-mini.svg";
 
-/// Where the page and the document are written.
-#[must_use]
-pub fn folder() -> PathBuf {
-    root().join("target/docs")
-}
-
 /// Installs the renderer, if it is not there yet, and writes the page.
 pub fn run() -> Result<()> {
     tools::install_node()?;
-    write()?;
-    println!("wrote {}", folder().join("index.html").display());
+    println!("wrote {}", write()?.display());
     Ok(())
 }
 
-/// Writes the page, with the renderer that is installed, and the document into the same folder.
-pub fn write() -> Result<()> {
-    let published = read(DOCUMENT)?;
+/// Writes the page, with the renderer that is installed, and the document into the same folder. Returns
+/// where the page is.
+pub fn write() -> Result<PathBuf> {
+    let published = shell()?.read_file(DOCUMENT)?;
     let document: Value = serde_json::from_str(&published).context("the document is not JSON")?;
     let page = page(&document)?;
-    fs::create_dir_all(folder()).context("cannot make target/docs")?;
-    for (name, text) in [("index.html", page), ("plant-store.json", published)] {
-        fs::write(folder().join(name), text).with_context(|| format!("cannot write {name}"))?;
-    }
-    Ok(())
+    let (sh, folder) = (shell()?, root().join("target/docs"));
+    sh.write_file(folder.join("plant-store.json"), published)?;
+    sh.write_file(folder.join("index.html"), page)?;
+    Ok(folder.join("index.html"))
 }
 
 fn page(published: &Value) -> Result<String> {
@@ -77,10 +69,8 @@ fn escape(text: &str) -> String {
 
 /// The renderer and its licences, as a script that loads nothing.
 fn renderer() -> Result<String> {
-    let installed = |file: &str| {
-        let path = tools::folder().join(file);
-        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))
-    };
+    let sh = tools::shell()?;
+    let installed = |file| sh.read_file(file);
     let renderer = installed(RENDERER)?;
     ensure!(renderer.matches(LOGO).count() == 1, "{RENDERER} does not name {LOGO} once");
     let [redoc, parts] = LICENCES.map(installed);
@@ -92,10 +82,10 @@ fn renderer() -> Result<String> {
 
 /// The document with what it cannot hold: sections in Markdown, and the requests.
 fn extended(published: &Value) -> Result<Value> {
-    let rows = errors::rows(published)?;
+    let errors = Errors::of(published)?;
     let mut document = published.clone();
     let description = document["info"]["description"].as_str().unwrap_or_default();
-    let overview = include_str!("overview.md").replace("{{errors}}", &errors::table(&rows));
+    let overview = include_str!("overview.md").replace("{{errors}}", &errors.lines(TABLE));
     document["info"]["description"] = format!("{description}\n\n{overview}").into();
     let operation = document.pointer_mut("/paths/~1plants/post").context("no POST /plants")?;
     let sample = |(title, file)| {
@@ -104,14 +94,14 @@ fn extended(published: &Value) -> Result<Value> {
     operation["x-codeSamples"] = REQUESTS.into_iter().map(sample).collect::<Result<_>>()?;
     let tags = document["tags"].as_array_mut().context("no tags")?;
     // A tag without operations. Its section comes before theirs.
-    let recipes = json!({"name": "Recipes", "description": recipes(&rows)?, "x-traitTag": true});
+    let recipes = json!({"name": "Recipes", "description": recipes(&errors)?, "x-traitTag": true});
     tags.insert(0, recipes);
     Ok(document)
 }
 
 /// Each line `{{FILE}}` becomes that file. `conformance` runs the same files.
-fn recipes(rows: &[errors::Row]) -> Result<String> {
-    let text = include_str!("recipes.md").replace("{{retryable}}", &errors::retryable(rows));
+fn recipes(errors: &Errors) -> Result<String> {
+    let text = include_str!("recipes.md").replace("{{retryable}}", &errors.retryable());
     let filled = |line: &str| match line.strip_prefix("{{").and_then(|it| it.strip_suffix("}}")) {
         Some(file) => Ok(format!("```{}\n{}```\n", language(file), source(file)?)),
         None => Ok(format!("{line}\n")),
@@ -131,9 +121,5 @@ fn language(file: &str) -> &'static str {
 }
 
 fn source(file: &str) -> Result<String> {
-    read(&format!("tests/conformance/{file}"))
-}
-
-fn read(file: &str) -> Result<String> {
-    fs::read_to_string(root().join(file)).with_context(|| format!("cannot read {file}"))
+    Ok(shell()?.read_file(format!("tests/conformance/{file}"))?)
 }
