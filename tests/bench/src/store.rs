@@ -5,7 +5,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use plant_store_server::store;
+use plant_store_server::store::{self, StoreUrl};
 use plant_store_server::token::{StoredToken, TokenName};
 use rusqlite::{Connection, params};
 use serde_json::json;
@@ -30,7 +30,7 @@ impl Filled {
     pub fn new(order: Order, plants: u32) -> Result<Self> {
         let folder = scratch()?;
         let path = folder.path().join(FILE);
-        let url = format!("sqlite:{}", path.display()).parse()?;
+        let url = StoreUrl::Sqlite(path.clone());
         let (token, stored) = StoredToken::issue(TokenName::first(), None);
         store::fill(&url, None, &mut |new| Ok(new.add_token(&stored)?))?;
         fs::write(folder.path().join(TOKEN), token.reveal())?;
