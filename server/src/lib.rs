@@ -1,12 +1,21 @@
 //! The plant store: one operation, `POST /plants`, around its OpenAPI contract.
 //!
-//! The contract is a crate of its own, `plant-store-api`, in `api/`. This crate has seven rooms: its
-//! modules here. A room imports only from the rooms to its right, and no two modules import each
-//! other:
+//! Three crates stand beside this one, and none of them knows another:
 //!
-//! ```text
-//! command → http → store → token → log → admin → listener
-//! ```
+//! - `plant-store-api`, in `api/`, is the contract: types, errors, the operation as a trait, and the
+//!   document. It knows no store and no socket.
+//! - `plant-store-store`, in `store/`, keeps the texts of plants and the digests of tokens. It knows
+//!   no HTTP and no member of a plant, and sees no token.
+//! - `plant-store-listener`, in `listener/`, bounds the connections of clients and closes the idle
+//!   ones. It knows sockets alone.
+//!
+//! The modules of this crate:
+//!
+//! - [`command`] is the command line, one file for each command. It alone starts the others.
+//! - [`http`] implements the contract. It does not know which engine keeps the plants.
+//! - [`token`] is a bearer token: parsed, issued, hashed.
+//! - `log` writes what the service says about itself. `admin` serves the metrics, and says whether
+//!   the service is ready. These two import nothing from the others.
 //!
 //! The way of a create, file by file:
 //!
@@ -25,22 +34,9 @@
 //!
 //! A refusal skips steps: whichever step refuses, `http::service` hands the reason to `answer`, and
 //! `api::error_code` has its number.
-//!
-//! What each room is for, and what it may not know:
-//!
-//! - [`command`] is the command line, one file for each command.
-//! - [`http`] knows HTTP and implements the contract. It does not know which engine keeps the plants.
-//! - [`store`] keeps the texts of plants, and token digests. It knows nothing of HTTP or of the
-//!   members of a plant, and sees no token.
-//! - [`token`] is a token, its name, and what a store keeps of it.
-//! - `log` writes what the service says about itself. `admin` serves the metrics, and says whether the
-//!   service is ready. These two import nothing from the others.
-//! - `listener` bounds the connections of clients and closes the idle ones.
 
 mod admin;
 pub mod command;
 pub mod http;
-mod listener;
 mod log;
-pub mod store;
 pub mod token;

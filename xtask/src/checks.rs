@@ -52,7 +52,8 @@ pub fn ci() -> Result<()> {
     step(
         "packages",
         "CARGO_PROFILE_DEV_DEBUG=false cargo package --allow-dirty --quiet
-            --package plant-store-api --package plant-store-server --package plant-store-client",
+            --package plant-store-api --package plant-store-listener --package plant-store-store
+            --package plant-store-server --package plant-store-client",
     )?;
     let if_possible = if in_ci() { "" } else { "--if-possible" };
     step("conformance", &format!("cargo xtask conformance {if_possible}"))

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
 use bytesize::ByteSize;
+use plant_store_store::{Reason, Row, StoreError};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::command::common::{StoreArgs, for_each_page, print};
-use crate::store::{Reason, Row, StoreError};
 
 /// Check whether the store is sound, also while a server runs on it
 ///

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Error, Result};
 
-use crate::store::{self, Engine, Reason, Row, StoreError, StoreUrl};
+use plant_store_store::{self as store, Engine, Reason, Row, StoreError, StoreUrl};
 
 /// Which store to work on.
 #[derive(clap::Args, Clone, Debug)]

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use plant_store_store::{self as store, Outcome, StoreUrl};
 
 use crate::command::common::{for_each_page, of_store, print};
-use crate::store::{self, Outcome, StoreUrl};
 
 /// Copy every plant and every token to another store, also while a server runs on the first one
 ///

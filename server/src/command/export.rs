@@ -4,9 +4,9 @@ use std::fmt::Write;
 use std::io::{self, ErrorKind};
 
 use anyhow::{Result, bail};
+use plant_store_store::Row;
 
 use crate::command::common::{StoreArgs, for_each_page, print};
-use crate::store::Row;
 
 /// Writes the plants to standard output. A closed pipe, as in `export | head`, is not an error.
 pub fn run(store: &StoreArgs) -> Result<()> {

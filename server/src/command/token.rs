@@ -11,11 +11,12 @@ use std::time::Duration;
 use anyhow::{Context, Error, Result, bail, ensure};
 use chrono::{DateTime, NaiveDate, NaiveTime, SecondsFormat, SubsecRound, TimeDelta, Utc};
 use clap::Subcommand;
+use plant_store_store::StoreError;
+use plant_store_store::token::{StoredToken, TokenName};
 use serde::Serialize;
 
 use crate::command::common::{StoreArgs, of_store, print};
-use crate::store::StoreError;
-use crate::token::{LEASE, PREFIX, SHOWN, StoredToken, Token, TokenName};
+use crate::token::{self, LEASE, PREFIX, SHOWN, Token};
 
 const TEN_YEARS: Duration = Duration::from_hours(10 * 366 * 24);
 
@@ -68,7 +69,7 @@ pub fn run(command: Command) -> Result<()> {
                 !name.as_str().starts_with(PREFIX),
                 "a name that begins with {PREFIX} may be a token, and names are shown: choose another"
             );
-            let (token, stored) = StoredToken::issue(name, expires_in);
+            let (token, stored) = token::issue(name, expires_in);
             let store = args.open()?;
             store.add_token(&stored).map_err(of_store(&args.url))?;
             if let Err(cause) = print(&format!("{}\n", token.reveal())) {

@@ -17,14 +17,15 @@ use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use metrics::{Counter, Unit, counter, describe_counter, describe_gauge, gauge};
 use nix::time::{ClockId, clock_gettime};
 use parking_lot::RwLock;
+use plant_store_store::token::{StoredToken, TokenDigest};
+use plant_store_store::{Engine, StoreError};
 use slog::{Logger, warn};
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::http::answer::Refusal;
-use crate::store::{Engine, StoreError};
-use crate::token::{LEASE, StoredToken, TokenDigest};
+use crate::token::LEASE;
 
 /// How often the tokens are read.
 const READ_EVERY: Duration = Duration::from_millis(500);

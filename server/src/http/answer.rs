@@ -17,10 +17,10 @@ use http_body_util::Full;
 use metrics::{Counter, Histogram, Unit, counter, describe_counter, describe_histogram, histogram};
 use plant_store_api::api::Answer;
 use plant_store_api::error_code::{Error, ErrorCode};
+use plant_store_store::Guard;
 use slog::{KV, Record, Serializer};
 
 use crate::http::strict::NotANewPlant;
-use crate::store::Guard;
 
 /// RFC 6750, section 3.1: without an `error` code if no token was given.
 const CHALLENGE: HeaderValue = HeaderValue::from_static(r#"Bearer realm="plant-store""#);

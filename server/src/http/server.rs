@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use dropshot::{ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder};
+use plant_store_api::api::plant_store_api_mod;
+use plant_store_listener::door::Records;
 
 use crate::http::service::{PlantStore, Service};
-use crate::listener::door::Records;
-use plant_store_api::api::plant_store_api_mod;
 
 /// The server that runs the service.
 pub type Server = HttpServer<Arc<Service>>;

@@ -12,6 +12,8 @@ use futures::FutureExt;
 use plant_store_api::api::{Answer, PlantRequest, PlantStoreApi};
 use plant_store_api::error_code::Error;
 use plant_store_api::types::Plant;
+use plant_store_listener::connections::{Connections, InFlight};
+use plant_store_store::{CreateError, GroupCommit, Guard, Row};
 use slog::{Logger, debug, info};
 use tokio::sync::Semaphore;
 
@@ -20,8 +22,6 @@ use crate::http::admission::{NotAdmitted, Place, admit};
 use crate::http::answer::{Access, Refusal, RequestMetrics, accept, closing_connection, refuse};
 use crate::http::body::{BodyLimits, PlantBody};
 use crate::http::strict::{self, Sent};
-use crate::listener::connections::{Connections, InFlight};
-use crate::store::{CreateError, GroupCommit, Guard, Row};
 
 /// How long the refusal of a create past the rate of its token waits. Otherwise clients that do not
 /// wait would keep the service busy with refusals.

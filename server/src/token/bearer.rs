@@ -4,6 +4,7 @@
 //! digits. The prefix and the checksum let a secret scanner recognise a leaked token offline, and
 //! let the service refuse a mistyped one without a look-up.
 
+use plant_store_store::token::TokenDigest;
 use rand::{RngExt, distr::Alphanumeric};
 use sha2::{Digest, Sha256};
 
@@ -23,15 +24,9 @@ const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnop
 /// A well-formed token, accepted or not. It has no `Debug`, so no log can hold one.
 pub struct Token([u8; LENGTH]);
 
-/// The SHA-256 of a token: all that is ever stored or compared.
-///
-/// Plain SHA-256 is enough: no dictionary can guess 190 random bits.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct TokenDigest(pub [u8; 32]);
-
 impl Token {
     /// A new token from the thread's cryptographic generator, seeded by the operating system.
-    pub fn issue() -> Self {
+    pub fn random() -> Self {
         let mut token = [0; LENGTH];
         let (prefix, random) = token.split_at_mut(PREFIX.len());
         let (secret, sum) = random.split_at_mut(SECRET);
@@ -50,7 +45,8 @@ impl Token {
         is_one.then_some(Self(token))
     }
 
-    /// What the store keeps of this token.
+    /// What the store keeps of this token. Plain SHA-256 is enough: no dictionary can guess 190
+    /// random bits.
     pub fn digest(&self) -> TokenDigest {
         TokenDigest(Sha256::digest(self.0).into())
     }

@@ -5,8 +5,9 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use plant_store_server::store::{self, StoreUrl};
-use plant_store_server::token::{StoredToken, TokenName};
+use plant_store_server::token;
+use plant_store_store::token::TokenName;
+use plant_store_store::{self as store, StoreUrl};
 use rusqlite::{Connection, params};
 use serde_json::json;
 use tempfile::TempDir;
@@ -31,7 +32,7 @@ impl Filled {
         let folder = scratch()?;
         let path = folder.path().join(FILE);
         let url = StoreUrl::Sqlite(path.clone());
-        let (token, stored) = StoredToken::issue(TokenName::first(), None);
+        let (token, stored) = token::issue(TokenName::first(), None);
         store::fill(&url, None, &mut |new| Ok(new.add_token(&stored)?))?;
         fs::write(folder.path().join(TOKEN), token.reveal())?;
         let mut connection = Connection::open(path)?;

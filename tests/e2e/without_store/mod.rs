@@ -6,6 +6,5 @@ pub mod compat;
 pub mod contract;
 pub mod mutations;
 pub mod readmes;
-pub mod rooms;
 pub mod warnings;
 pub mod words;

@@ -9,6 +9,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Error, Result, anyhow, bail};
 use dropshot::ConfigTls;
+use plant_store_listener::connections::Connections;
+use plant_store_store::token::TokenName;
+use plant_store_store::{self as store, Engine, GroupCommit, LAYOUT, Start, StoreError, WriterEnd};
 use sd_notify::NotifyState;
 use slog::{Logger, info, warn};
 use tokio::signal::unix::Signal;
@@ -23,10 +26,8 @@ use crate::http::accepted_tokens::AcceptedTokens;
 use crate::http::body::BodyLimits;
 use crate::http::server::{Server, listen};
 use crate::http::service::Service;
-use crate::listener::connections::Connections;
 use crate::log::Log;
-use crate::store::{self, Engine, GroupCommit, LAYOUT, Start, StoreError, WriterEnd};
-use crate::token::{StoredToken, Token, TokenName};
+use crate::token::{self, Token};
 
 /// How long a stop waits for connections to close after the last request is answered.
 const LAST_ANSWERS: Duration = Duration::from_millis(300);
@@ -158,7 +159,7 @@ fn open(args: &Args, accepted: &AcceptedTokens, log: &Logger) -> Result<Opened> 
     let (store, is_new) = open_store(args, log)?;
     let mut first = None;
     if is_new && args.first_token == FirstToken::Print {
-        let (token, stored) = StoredToken::issue(TokenName::first(), None);
+        let (token, stored) = token::issue(TokenName::first(), None);
         store.add_token(&stored)?;
         first = Some(token);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::{Json, State};
 use axum::{Router, routing::post};
 use plant_store_api::types::{NewPlant, Plant};
-use plant_store_server::store::{GroupCommit, Row};
+use plant_store_store::{GroupCommit, Row};
 
 pub async fn serve(plants: GroupCommit) {
     let app = Router::new().route("/plants", post(create)).with_state(plants);

@@ -7,7 +7,7 @@ use dropshot::{
     ServerBuilder, TypedBody, endpoint,
 };
 use plant_store_api::types::{NewPlant as Sent, Plant};
-use plant_store_server::store::{GroupCommit, Row};
+use plant_store_store::{GroupCommit, Row};
 use slog::Logger;
 
 pub async fn serve(plants: GroupCommit, log: &Logger) {

@@ -10,7 +10,7 @@ use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use plant_store_api::types::NewPlant;
-use plant_store_server::store::{GroupCommit, Row};
+use plant_store_store::{GroupCommit, Row};
 
 pub async fn serve(plants: GroupCommit) {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");

@@ -12,7 +12,7 @@ mod hyper;
 use std::time::Duration;
 
 use mimalloc::MiMalloc;
-use plant_store_server::store::{self, GroupCommit, Start, StoreUrl};
+use plant_store_store::{self as store, GroupCommit, Start, StoreUrl};
 
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;

@@ -1,0 +1,150 @@
+//! What every engine promises.
+//!
+//! An engine keeps its promises even if a process or the machine stops at any moment:
+//!
+//! - **Durable.** What [`Engine::commit`] reports as created or repeated survives a power cut.
+//! - **Exactly once.** A plant is there or not: never in part, never twice.
+//! - **First write wins.** An id always belongs to the first plant committed under it.
+//! - **Byte-exact.** The text of a plant comes back as it came.
+//!
+//! No engine knows a member of a plant, and none changes or removes one.
+
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::error::{CommitError, StoreError};
+use crate::token::{StoredToken, TokenName};
+
+/// The layout that this release reads and writes, in every engine.
+pub const LAYOUT: u8 = 1;
+
+/// The most rows of a page.
+pub const PAGE_ROWS: usize = 1000;
+
+/// How many bytes of texts end a page.
+pub const PAGE_BYTES: usize = 1024 * 1024;
+
+/// A plant as a store keeps it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its id, which is the key.
+    pub id: i64,
+    /// The JSON text of the plant: the body of the 200.
+    pub plant: String,
+}
+
+/// Whether a kept text is the plant that was sent: the same text, or the same JSON value. Neither the
+/// order of members nor an escape makes a different plant. False if the kept text is not JSON.
+#[must_use]
+pub fn is_same_plant(kept: &str, sent: &str) -> bool {
+    let value = |text| serde_json::from_str::<Value>(text).ok();
+    kept == sent || value(kept).is_some_and(|kept| Some(kept) == value(sent))
+}
+
+/// A store that is open.
+///
+/// All calls block the thread, which must not be one that drives a runtime. One thread commits;
+/// others read meanwhile and do not wait for a commit. Any number of processes may have a store open
+/// beside those that serve it: one process serves a file, any number serve a database.
+pub trait Engine: Send + Sync {
+    /// Commits the rows in one transaction and returns an outcome for each, as if they were committed
+    /// one by one in their order. Without rows it writes what changes nothing: it tells whether the
+    /// store takes writes.
+    ///
+    /// An engine that can be interrupted returns before `until`, and repeats until then what may
+    /// succeed. A file cannot be interrupted.
+    ///
+    /// # Errors
+    ///
+    /// No row may be answered with success.
+    fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, CommitError>;
+
+    /// The rows with an id greater than `after`, in the order of the ids: at most 1,000, and about
+    /// a MiB of texts. None after the last one. A plant never changes, so the pages of a
+    /// store hold every plant that was there when the first one was read.
+    fn page(&self, after: Option<i64>) -> Result<Vec<Row>, StoreError>;
+
+    /// Every token, expired ones included, in the order of their names.
+    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError>;
+
+    /// Keeps a new token; durable when this returns. It never replaces one, not even one that has
+    /// expired: the clock may be wrong.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::TokenNameTaken`], or that the store failed.
+    fn add_token(&self, token: &StoredToken) -> Result<(), StoreError>;
+
+    /// Removes the token of that name; durable when this returns.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoSuchToken`], or that the store failed.
+    fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError>;
+
+    /// What is wrong with the store, in words for an operator; nothing if it is sound. Does not read
+    /// the texts of the plants.
+    fn check(&self) -> Result<Vec<String>, StoreError>;
+
+    /// What the store takes on the disk. A server calls it once a second, and the engine notices
+    /// here what no commit looks at, such as a file that was moved away.
+    ///
+    /// # Errors
+    ///
+    /// As for a commit; an error that [`CommitError::is_final`] ends the service.
+    fn sizes(&self) -> Result<Sizes, CommitError>;
+
+    /// What the next commits need, such as a checkpoint. Called after each answered batch, so no answer
+    /// waits for it, and the next creates gather meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// As for a commit. What was committed before stays durable.
+    fn upkeep(&self) -> Result<(), CommitError> {
+        Ok(())
+    }
+
+    /// The last call, after the last commit: then the store is complete without this process.
+    ///
+    /// # Errors
+    ///
+    /// As for a commit. What was committed before stays durable.
+    fn close(&self) -> Result<(), CommitError>;
+}
+
+/// How a server starts on a store.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Start {
+    /// Whether a store is created if there is none.
+    pub create: bool,
+    /// Whether a store is served that lacks its WAL.
+    pub without_wal: bool,
+    /// Whether a store is served whose database does not sync.
+    pub without_fsync: bool,
+}
+
+/// What a store takes on the disk, in bytes, as far as the engine can tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// The plants; in a file, also the tokens.
+    pub store: Option<u64>,
+    /// SQLite's WAL: what is not in the store's file yet.
+    pub wal: Option<u64>,
+    /// What is free for this process on the disk of a file.
+    pub disk_free: Option<u64>,
+}
+
+/// What became of one row of a committed batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// Its id was free.
+    Created,
+    /// The very same plant was there already; the client may get the same answer again.
+    Repeated,
+    /// Its id belongs to a different plant, which is untouched.
+    Conflict,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,127 @@
+//! How a store fails.
+
+use serde::Serialize;
+
+use crate::token::TokenName;
+use crate::url::StoreUrl;
+
+/// An error of any engine, for people and logs.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why a store cannot be used, for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// What is in the store is not as it was written, or a file of it is lost.
+    Damaged,
+    /// There is no store.
+    Missing,
+    /// The database cannot be reached.
+    Unreachable,
+    /// A permission, a grant or a valid password is missing.
+    Denied,
+    /// The disk is full.
+    Full,
+    /// Something else is there.
+    NotAStore,
+    /// Another release has to be used.
+    OtherRelease,
+    /// Anything else.
+    Other,
+}
+
+/// Why a batch was not committed.
+#[derive(Debug, thiserror::Error)]
+pub enum CommitError {
+    /// The reason may pass: a full disk, a lock held too long, a database that restarts. Nothing was
+    /// written, or the answer to the commit was lost. In both cases the same plants may be committed
+    /// again.
+    #[error("the store does not take writes: {0}")]
+    Unavailable(Cause),
+    /// The engine failed in a way that does not pass by itself.
+    #[error("the store failed: {0}")]
+    Fault(Cause),
+    /// An fsync failed. The kernel may have marked the lost pages clean, so the next fsync can
+    /// succeed without writing them: the writer must not be used again. A restart reads what
+    /// really is on the disk.
+    #[error("a sync of the store failed: {0}")]
+    SyncFailed(Cause),
+    /// The store's files were removed, replaced or cut: nobody would find what is committed. The
+    /// writer must not be used again.
+    #[error("the store is not in its place any more: {0}")]
+    Gone(Cause),
+}
+
+impl CommitError {
+    /// Whether the service has to end.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::SyncFailed(_) | Self::Gone(_))
+    }
+}
+
+/// Why a store cannot be opened or used.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum StoreError {
+    #[error(
+        "there is no plant store at {}: see --store (or --from); `plant-store serve`, without \
+         --no-create, creates one",
+        .0.absolute()
+    )]
+    Missing(StoreUrl),
+    #[error("there is something at {0} already; it is left as it is")]
+    Exists(StoreUrl),
+    #[error(
+        "there is no store at {url}, but files of one: {files}. \
+         Put the store back beside them, or move them away"
+    )]
+    LeftBehind { url: StoreUrl, files: String },
+    #[error(
+        "{file} does not belong to {url}, but to another store or to another copy of this one. \
+         If you put the store there on purpose, such as a backup, move {file} away: it holds the \
+         last plants of the other store. If not, put that store back"
+    )]
+    ForeignFile { url: StoreUrl, file: String },
+    #[error(
+        "the server of {url} was not stopped, and the WAL {wal} is missing: put it back beside the \
+         store. If it is lost, or another program has copied it into the store, \
+         `plant-store serve --without-wal` starts without it"
+    )]
+    WalLost { url: StoreUrl, wal: String },
+    #[error("cannot use {url} now: {cause}")]
+    Unreachable { url: StoreUrl, cause: Cause },
+    #[error(
+        "{0} is served by another process already; stop that one first, or choose another store"
+    )]
+    Served(StoreUrl),
+    #[error("{0} is not a plant store")]
+    NotAPlantStore(StoreUrl),
+    #[error(
+        "{url} has another layout (version {found}), and this release reads version 1 alone: use the \
+         release that wrote it. It is left as it is"
+    )]
+    OtherLayout { url: StoreUrl, found: i64 },
+    #[error("cannot {doing}: {cause}")]
+    Failed { doing: &'static str, cause: Cause, reason: Reason },
+    #[error("there is a token named \"{0}\" already: revoke it, or choose another name")]
+    TokenNameTaken(TokenName),
+    #[error("there is no token named \"{0}\"")]
+    NoSuchToken(TokenName),
+}
+
+impl StoreError {
+    /// Why, in one word.
+    #[must_use]
+    pub fn reason(&self) -> Reason {
+        match self {
+            Self::ForeignFile { .. } | Self::WalLost { .. } => Reason::Damaged,
+            Self::Missing(_) | Self::LeftBehind { .. } => Reason::Missing,
+            Self::Unreachable { .. } => Reason::Unreachable,
+            Self::NotAPlantStore(_) => Reason::NotAStore,
+            Self::OtherLayout { .. } => Reason::OtherRelease,
+            Self::Failed { reason, .. } => *reason,
+            _ => Reason::Other,
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Group commit over an engine that returns what the test tells it to, failures included.
+
+use std::pin::Pin;
+use std::sync::mpsc as std_mpsc;
+use std::task::{Context, Waker};
+
+use slog::{Discard, o};
+use tokio::runtime::{Builder, Runtime};
+
+use super::*;
+use crate::engine::Outcome::{Conflict, Created, Repeated};
+use crate::engine::Sizes;
+use crate::error::StoreError;
+use crate::token::{StoredToken, TokenName};
+
+const TIMEOUT: Duration = Duration::from_mins(1);
+
+type Committed = Result<Vec<Outcome>, CommitError>;
+type Create<'a> = Pin<Box<dyn Future<Output = CreateResult> + 'a>>;
+
+/// An engine that reports the ids that it is about to commit, and returns what the test sends.
+struct Scripted {
+    begun: std_mpsc::Sender<Vec<i64>>,
+    results: Mutex<std_mpsc::Receiver<Committed>>,
+}
+
+impl Engine for Scripted {
+    fn commit(&self, rows: &[Row], _: Instant) -> Committed {
+        self.begun.send(rows.iter().map(|row| row.id).collect()).expect("the test receives");
+        self.results.lock().recv().expect("a result")
+    }
+
+    fn close(&self) -> Result<(), CommitError> {
+        Ok(())
+    }
+
+    fn page(&self, _: Option<i64>) -> Result<Vec<Row>, StoreError> {
+        unimplemented!("group commit does not read")
+    }
+
+    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
+        unimplemented!("group commit knows no token")
+    }
+
+    fn add_token(&self, _: &StoredToken) -> Result<(), StoreError> {
+        unimplemented!("group commit knows no token")
+    }
+
+    fn revoke_token(&self, _: &TokenName) -> Result<(), StoreError> {
+        unimplemented!("group commit knows no token")
+    }
+
+    fn check(&self) -> Result<Vec<String>, StoreError> {
+        unimplemented!("group commit does not read")
+    }
+
+    fn sizes(&self) -> Result<Sizes, CommitError> {
+        unimplemented!("group commit does not read")
+    }
+}
+
+/// A group commit, the runtime that hands out its answers, and the test's channels to its engine.
+struct Store {
+    runtime: Runtime,
+    plants: GroupCommit,
+    end: WriterEnd,
+    begun: std_mpsc::Receiver<Vec<i64>>,
+    results: std_mpsc::Sender<Committed>,
+}
+
+fn store(timeout: Duration) -> Store {
+    let ((begun, begun_end), (results_end, results)) = (std_mpsc::channel(), std_mpsc::channel());
+    let engine = Arc::new(Scripted { begun, results: Mutex::new(results) });
+    let log = Logger::root(Discard, o!());
+    let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
+    let entered = runtime.enter();
+    let (plants, end) = GroupCommit::start(engine, timeout, log).expect("a thread");
+    drop(entered);
+    Store { runtime, plants, end, begun: begun_end, results: results_end }
+}
+
+fn row(id: i64) -> Row {
+    Row { id, plant: text(id) }
+}
+
+fn text(id: i64) -> String {
+    format!("{{\"name\":\"{id}\"}}")
+}
+
+impl Store {
+    fn create(&self, row: Row) -> impl Future<Output = CreateResult> {
+        self.plants.create(row, Arc::new(()))
+    }
+
+    /// A create that is in the queue.
+    fn queued(&self, row: Row) -> Create<'_> {
+        let mut create: Create<'_> = Box::pin(self.create(row));
+        let _runtime = self.runtime.enter();
+        let polled = create.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending());
+        create
+    }
+
+    /// A create that the writer has begun to commit, alone.
+    fn begun(&self, id: i64) -> Create<'_> {
+        let create = self.queued(row(id));
+        assert_eq!(self.begun.recv(), Ok(vec![id]));
+        create
+    }
+
+    fn commit(&self, result: Committed) {
+        self.results.send(result).expect("a writer");
+    }
+
+    fn wait<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
+    }
+}
+
+#[test]
+fn waiting_creates_share_a_commit_and_get_their_own_answers() {
+    let store = store(TIMEOUT);
+    let first = store.begun(1);
+    let waiting = [2, 3, 4].map(|id| store.queued(row(id)));
+    store.commit(Ok(vec![Created]));
+    assert_eq!(store.wait(first), Ok(text(1)));
+    assert_eq!(store.begun.recv(), Ok(vec![2, 3, 4]));
+    store.commit(Ok(vec![Created, Conflict, Repeated]));
+    let expected = [Ok(text(2)), Err(CreateError::Conflict), Ok(text(4))];
+    assert_eq!(waiting.map(|create| store.wait(create)), expected);
+}
+
+#[test]
+fn batch_takes_1024_creates_at_most() {
+    let store = store(TIMEOUT);
+    let first = store.begun(0);
+    let ids = 1..=i64::try_from(BATCH + 1).expect("a batch is small");
+    let waiting: Vec<_> = ids.map(|id| store.queued(row(id))).collect();
+    for (result, next) in [(vec![Created], BATCH), (vec![Created; BATCH], 1)] {
+        store.commit(Ok(result));
+        assert_eq!(store.begun.recv().expect("a batch").len(), next);
+    }
+    store.commit(Ok(vec![Created]));
+    for create in waiting.into_iter().chain([first]) {
+        assert!(store.wait(create).is_ok());
+    }
+}
+
+#[test]
+fn batch_takes_8_mib_of_texts_and_the_plant_that_exceeds_them() {
+    let store = store(TIMEOUT);
+    let first = store.begun(0);
+    let large = |id| Row { id, plant: "f".repeat(3 * 1024 * 1024) };
+    let waiting: Vec<_> = (1..=4).map(|id| store.queued(large(id))).collect();
+    for (result, next) in [(vec![Created], vec![1, 2, 3]), (vec![Created; 3], vec![4])] {
+        store.commit(Ok(result));
+        assert_eq!(store.begun.recv(), Ok(next));
+    }
+    store.commit(Ok(vec![Created]));
+    for create in waiting.into_iter().chain([first]) {
+        assert!(store.wait(create).is_ok());
+    }
+}
+
+#[test]
+fn queued_create_is_committed_when_its_client_has_left() {
+    let store = store(TIMEOUT);
+    let first = store.begun(1);
+    drop(store.queued(row(2)));
+    store.plants.end();
+    store.commit(Ok(vec![Created]));
+    drop(first);
+    assert_eq!(store.begun.recv(), Ok(vec![2]));
+    store.commit(Ok(vec![Created]));
+    assert!(matches!(store.end.blocking_recv(), Ok(Ok(()))));
+}
+
+#[test]
+fn create_without_an_answer_in_time_is_refused_and_keeps_its_place() {
+    let store = store(Duration::from_millis(10));
+    let held = Arc::new(());
+    let create = store.plants.create(row(1), Arc::clone(&held) as _);
+    assert_eq!(store.wait(create), Err(CreateError::Unavailable));
+    assert_eq!(Arc::strong_count(&held), 2, "its row is still in the store's queue");
+    assert_eq!(store.begun.recv(), Ok(vec![1]));
+    assert_eq!(store.plants.readiness(), Err("a commit hangs"));
+    store.plants.end();
+    store.commit(Ok(vec![Created]));
+    assert!(matches!(store.end.blocking_recv(), Ok(Ok(()))));
+    assert_eq!(Arc::strong_count(&held), 1);
+}
+
+#[test]
+fn failed_commit_is_an_error_and_the_next_may_succeed() {
+    for (failure, expected) in [
+        (CommitError::Unavailable("full".into()), CreateError::Unavailable),
+        (
+            CommitError::Fault("broken".into()),
+            CreateError::Fault("the store failed: broken".into()),
+        ),
+    ] {
+        let store = store(TIMEOUT);
+        let create = store.begun(1);
+        store.commit(Err(failure));
+        assert_eq!(store.wait(create), Err(expected));
+        assert_eq!(store.plants.readiness(), Err("the store does not take writes"));
+        store.plants.try_write();
+        assert_eq!(store.begun.recv(), Ok(vec![]), "a try has no rows");
+        store.commit(Ok(vec![]));
+        let create = store.begun(1);
+        assert_eq!(store.plants.readiness(), Ok(()));
+        store.commit(Ok(vec![Created]));
+        assert_eq!(store.wait(create), Ok(text(1)));
+    }
+}
+
+#[test]
+fn nothing_is_committed_after_a_failed_fsync() {
+    let store = store(TIMEOUT);
+    let (begun, waiting) = (store.begun(1), store.queued(row(2)));
+    store.commit(Err(CommitError::SyncFailed("lost".into())));
+    assert_eq!(
+        store.wait(begun),
+        Err(CreateError::Fault("a sync of the store failed: lost".into())),
+        "it may be in the store or not"
+    );
+    assert_eq!(store.wait(waiting), Err(CreateError::Unavailable), "it was never tried");
+    assert_eq!(store.wait(store.create(row(3))), Err(CreateError::Unavailable));
+    let end = store.end.blocking_recv().expect("the writer has ended");
+    let lost = end.expect_err("the store is lost").to_string();
+    assert_eq!(lost, "a sync of the store failed; a restart reads what is on the disk");
+    assert!(store.begun.try_recv().is_err());
+}

@@ -1,0 +1,97 @@
+//! What is counted of creates, commits and the store.
+
+use metrics::{
+    Counter, Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram,
+    gauge, histogram,
+};
+
+use crate::engine::Sizes;
+
+const CREATES: &str = "plant_store_creates_total";
+const BATCH_SIZE: &str = "plant_store_commit_batch_size";
+const COMMIT_DURATION: &str = "plant_store_commit_duration_seconds";
+const QUEUE_DEPTH: &str = "plant_store_queue_depth";
+const DATABASE_RETRIES: &str = "plant_store_database_retries_total";
+
+/// Why something is sent to a database again.
+const RETRY_CAUSES: [&str; 7] =
+    ["connection", "read_only", "timeout", "serialization", "deadlock", "warning", "other"];
+
+/// The series of creates and commits.
+pub struct CommitMetrics {
+    /// In the order of [`Outcome`](crate::Outcome).
+    pub creates: [Counter; 3],
+    pub batch_size: Histogram,
+    pub commit_duration: Histogram,
+    pub queue_depth: Gauge,
+}
+
+impl CommitMetrics {
+    /// Registers the series.
+    pub fn register() -> Self {
+        describe_counter!(
+            CREATES,
+            "Plants that went through a commit, by what became of them: created, repeated (the \
+             same plant was there) or conflict (a different one was)."
+        );
+        describe_histogram!(BATCH_SIZE, Unit::Count, "Creates of one commit.");
+        describe_histogram!(
+            COMMIT_DURATION,
+            Unit::Seconds,
+            "A commit, its sync included, whether or not it succeeded."
+        );
+        describe_gauge!(
+            QUEUE_DEPTH,
+            Unit::Count,
+            "Creates that wait for a commit; those of the running one do not count."
+        );
+        let creates = |outcome| counter!(CREATES, "outcome" => outcome);
+        Self {
+            creates: ["created", "repeated", "conflict"].map(creates),
+            batch_size: histogram!(BATCH_SIZE),
+            commit_duration: histogram!(COMMIT_DURATION),
+            queue_depth: gauge!(QUEUE_DEPTH),
+        }
+    }
+}
+
+/// Shows how large the store is. What the engine cannot tell has no series.
+#[expect(clippy::cast_precision_loss, reason = "no store has 2^53 bytes")]
+pub fn show_sizes(Sizes { store, wal, disk_free }: Sizes) {
+    for (bytes, name, meaning) in [
+        (store, "plant_store_store_bytes", "The size of the store, without its WAL."),
+        (
+            wal,
+            "plant_store_wal_bytes",
+            "The size of the store's WAL. It stays below 32 MiB, unless another process reads the \
+             store for long.",
+        ),
+        (
+            disk_free,
+            "plant_store_disk_free_bytes",
+            "What is free for the service on the disk that holds the store.",
+        ),
+    ] {
+        if let Some(bytes) = bytes {
+            describe_gauge!(name, Unit::Bytes, meaning);
+            gauge!(name).set(bytes as f64);
+        }
+    }
+}
+
+/// Registers the series of [`retried`].
+pub fn register_retries() {
+    describe_counter!(
+        DATABASE_RETRIES,
+        "What was sent to the database again, by its cause: connection, read_only, timeout, \
+         serialization, deadlock, warning or other."
+    );
+    for cause in RETRY_CAUSES {
+        counter!(DATABASE_RETRIES, "cause" => cause).increment(0);
+    }
+}
+
+/// Something is sent to a database again, because of that: one of [`RETRY_CAUSES`].
+pub fn retried(cause: &'static str) {
+    counter!(DATABASE_RETRIES, "cause" => cause).increment(1);
+}

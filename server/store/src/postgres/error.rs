@@ -1,0 +1,163 @@
+//! PostgreSQL's errors: what they mean for a create, and for an operator.
+//!
+//! No text of an error may hold the password or a plant. The codes are those of
+//! <https://www.postgresql.org/docs/current/errcodes-appendix.html>; the first two characters are the
+//! class.
+
+use std::error::Error;
+
+use tokio_postgres::error::SqlState;
+
+use crate::error::{CommitError, Reason, StoreError};
+use crate::url::StoreUrl;
+
+/// What may pass within a second: connections, statements prepared before a table changed, read-only
+/// transactions, rollbacks, resources, locks, interventions, and the system below. XX000 is an error
+/// without a code of its own, such as that of an extension while the server stops; damage has other
+/// codes.
+const PASSING: [&str; 10] = ["08", "0A", "25", "26", "40", "53", "55", "57", "58", "XX000"];
+
+/// Why the database did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum PostgresError {
+    /// An error of the driver, or one that the database sent.
+    #[error("{}", said(.0))]
+    Driver(#[from] tokio_postgres::Error),
+    /// The service has cancelled the statement, which may still have been carried out.
+    #[error("the database did not answer in time")]
+    Timeout,
+    /// A commit that succeeded on this machine, and may not be on its standby. Or another warning:
+    /// what it means for a plant is not known.
+    #[error("the database warned: {0}")]
+    Warned(String),
+    /// The database may lose what it commits, or holds what this service has not written.
+    #[error("{0}")]
+    Unfit(String),
+    /// The database holds no store of this release, or no such token.
+    #[error("{0}")]
+    Refused(Box<StoreError>),
+    /// No host took the connection: what each says, and the error of one of them.
+    #[error("{0}")]
+    NoHost(String, Box<Self>),
+    /// A plant whose id was taken is not there.
+    #[error("a plant was removed from the store")]
+    Removed,
+}
+
+/// What the driver says, or the database: its message and SQLSTATE, without the detail, which may
+/// hold values of a row. And what an operator can do about it.
+fn said(error: &tokio_postgres::Error) -> String {
+    const PASSWORD: &str = ": the password is that of the URL, else of PGPASSWORD";
+    if let Some(error) = error.as_db_error() {
+        let code = error.code().code();
+        let advice = match code {
+            "3D000" => ": make it with `createdb`",
+            "28P01" => PASSWORD,
+            "42501" => {
+                ": GRANT the role SELECT, INSERT and UPDATE on plants, SELECT on \
+                 plant_store_schema, and SELECT, INSERT and DELETE on tokens; `serve` also needs \
+                 CREATE on the schema, unless it has --no-create"
+            }
+            _ => "",
+        };
+        return format!("{} (SQLSTATE {code}){advice}", error.message());
+    }
+    let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
+    let advice = match cause.as_str() {
+        ": password missing" => PASSWORD,
+        // The second one: an authority of the same name.
+        cause if cause.contains("UnknownIssuer") || cause.contains("BadSignature") => {
+            ": name the file of its authority's certificate by --store-ca FILE"
+        }
+        _ => "",
+    };
+    format!("{error}{cause}{advice}")
+}
+
+impl PostgresError {
+    /// The SQLSTATE, if the database has sent one.
+    fn code(&self) -> Option<&str> {
+        match self {
+            Self::Driver(error) => error.code().map(SqlState::code),
+            Self::NoHost(_, error) => error.code(),
+            _ => None,
+        }
+    }
+
+    /// Whether its code is one of these, or of one of these classes.
+    pub fn is_of(&self, codes: &[&str]) -> bool {
+        self.code().is_some_and(|code| codes.iter().any(|class| code.starts_with(class)))
+    }
+
+    /// What the metrics call it.
+    pub fn kind(&self) -> &'static str {
+        match (self, self.code()) {
+            (Self::Timeout, _) => "timeout",
+            (Self::Warned(_), _) => "warning",
+            (_, Some("40001")) => "serialization",
+            (_, Some("40P01")) => "deadlock",
+            (_, Some("25006")) => "read_only",
+            (Self::Driver(_) | Self::NoHost(..), None) => "connection",
+            _ if self.is_of(&["08", "57"]) => "connection",
+            _ => "other",
+        }
+    }
+
+    /// Whether the transaction was rolled back because of another one: nothing of it was done.
+    pub fn was_rolled_back(&self) -> bool {
+        self.is_of(&["40001", "40P01"])
+    }
+
+    /// Whether the same statements may succeed within a second: no operator has to change something
+    /// before. It is unknown whether they were carried out.
+    pub fn passes_soon(&self) -> bool {
+        match self {
+            Self::Timeout | Self::Warned(_) | Self::Removed => true,
+            Self::Unfit(_) | Self::Refused(_) => false,
+            Self::NoHost(_, error) => error.passes_soon(),
+            Self::Driver(error) if error.code().is_none() => is_of_the_network(error),
+            Self::Driver(_) => self.is_of(&PASSING),
+        }
+    }
+
+    /// As an error of the store, while this was tried.
+    pub fn of_store(self, url: &StoreUrl, doing: &'static str) -> StoreError {
+        let reason = match self {
+            Self::Refused(error) => return *error,
+            _ if self.passes_soon() => {
+                return StoreError::Unreachable { url: url.clone(), cause: self.into() };
+            }
+            Self::Unfit(_) => Reason::Damaged,
+            // A table or a column is not there, or the database has found its own files damaged.
+            _ if self.is_of(&["42P01", "42703", "XX"]) => Reason::Damaged,
+            _ if self.is_of(&["42501", "28"]) => Reason::Denied,
+            _ if self.is_of(&["3D000"]) => Reason::Missing,
+            _ => Reason::Other,
+        };
+        StoreError::Failed { doing, cause: self.into(), reason }
+    }
+}
+
+/// A connection was not made, or has ended. A refused password or certificate is another error.
+fn is_of_the_network(error: &tokio_postgres::Error) -> bool {
+    let cause = error.source().and_then(|cause| cause.downcast_ref::<std::io::Error>());
+    error.is_closed()
+        || cause.is_some_and(|cause| cause.get_ref().is_none_or(|of| !of.is::<rustls::Error>()))
+}
+
+impl From<StoreError> for PostgresError {
+    fn from(error: StoreError) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
+impl From<PostgresError> for CommitError {
+    fn from(error: PostgresError) -> Self {
+        // An operator may mend a login, a certificate or a setting while the service runs.
+        let may_pass = error.code().is_none() || error.is_of(&["28", "3D"]) || error.passes_soon();
+        match may_pass {
+            true => Self::Unavailable(error.into()),
+            false => Self::Fault(error.into()),
+        }
+    }
+}

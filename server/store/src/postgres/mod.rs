@@ -1,0 +1,193 @@
+//! PostgreSQL, and what speaks its protocol: for more servers than one.
+//!
+//! A commit is durable as the database's own settings say, and they must say enough: see
+//! `schema.rs`. Servers share nothing but the database, so any number of them may run on it.
+//!
+//! Calls block, on a runtime that each session has of its own. None of them may be made on a thread of
+//! another runtime.
+
+mod connector;
+mod error;
+mod schema;
+mod session;
+mod tables;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::Context;
+use parking_lot::Mutex;
+
+use crate::engine::{Engine, Outcome, Row, Sizes, Start};
+use crate::error::{CommitError, Reason, StoreError};
+use crate::metrics::register_retries;
+use crate::postgres::connector::{Connector, Purpose, ReconnectingSession};
+use crate::postgres::error::PostgresError;
+use crate::postgres::session::Session;
+use crate::token::{StoredToken, TokenName};
+use crate::url::{PostgresUrl, StoreUrl};
+
+const OPEN: &str = "open the store";
+
+/// How long a call may take that changes tokens or tables.
+const CHANGE_LIMIT: Duration = Duration::from_secs(5);
+
+/// How long a call may take that only reads: a server notices soon that its database is gone.
+const READ_LIMIT: Duration = Duration::from_secs(2);
+
+/// How long a page may take: `export` and `copy` wait for a lock or a restart.
+const PAGE_LIMIT: Duration = Duration::from_mins(1);
+
+/// How long the size of the store may keep the tokens waiting.
+const SIZES_LIMIT: Duration = Duration::from_millis(200);
+
+/// A plant store in a database.
+pub struct Postgres {
+    url: StoreUrl,
+    purpose: Purpose,
+    /// For what is written.
+    writer: Mutex<ReconnectingSession>,
+    /// For all else.
+    reader: Mutex<ReconnectingSession>,
+}
+
+/// See [`crate::serve`].
+pub fn serve(
+    url: &PostgresUrl,
+    ca: Option<&Path>,
+    start: Start,
+) -> Result<(Postgres, bool), StoreError> {
+    let purpose = if start.without_fsync { Purpose::Write } else { Purpose::WriteSafely };
+    let store = Postgres::new(url, ca, purpose)?;
+    if store.change(OPEN, async |session| schema::is_there(session, &store.url).await)? {
+        return Ok((store, false));
+    }
+    if !start.create {
+        return Err(StoreError::Missing(store.url));
+    }
+    let is_created = store.change("create the store", schema::create)?;
+    Ok((store, is_created))
+}
+
+/// See [`crate::open`].
+pub fn open(url: &PostgresUrl, ca: Option<&Path>) -> Result<Postgres, StoreError> {
+    let store = Postgres::new(url, ca, Purpose::Read)?;
+    let is_there = async |session: &Session| schema::is_there(session, &store.url).await;
+    match store.read(OPEN, READ_LIMIT, is_there)? {
+        true => Ok(store),
+        false => Err(StoreError::Missing(store.url)),
+    }
+}
+
+/// See [`crate::fill`].
+pub fn fill(
+    url: &PostgresUrl,
+    ca: Option<&Path>,
+    fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let (store, _) = serve(url, ca, Start { create: true, ..Start::default() })?;
+    fill(&store).context("what was copied before this stays in the database")?;
+    Ok(store.close()?)
+}
+
+impl Postgres {
+    /// Connects at the first call. A command that reads may do so on a standby.
+    fn new(url: &PostgresUrl, ca: Option<&Path>, purpose: Purpose) -> Result<Self, StoreError> {
+        register_retries();
+        let failed =
+            |doing| move |cause| StoreError::Failed { doing, cause, reason: Reason::Other };
+        let reader = Connector::new(url, ca, purpose)
+            .map_err(failed("read the certificates of --store-ca"))?;
+        let mut writer = reader.clone();
+        writer.purpose = purpose.max(Purpose::Write);
+        Ok(Self {
+            url: StoreUrl::Postgres(url.clone()),
+            purpose,
+            writer: Mutex::new(ReconnectingSession::new(writer).map_err(failed(OPEN))?),
+            reader: Mutex::new(ReconnectingSession::new(reader).map_err(failed(OPEN))?),
+        })
+    }
+
+    /// Reads something; again if a connection was lost meanwhile.
+    fn read<T>(
+        &self,
+        doing: &'static str,
+        limit: Duration,
+        read: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
+    ) -> Result<T, StoreError> {
+        let read =
+            self.reader.lock().retry(PostgresError::passes_soon, Instant::now() + limit, read);
+        read.map_err(|error| error.of_store(&self.url, doing))
+    }
+
+    /// Changes something, once: again only if it was rolled back because of another transaction.
+    /// After anything else, what was done cannot be told from what another command did.
+    fn change<T>(
+        &self,
+        doing: &'static str,
+        change: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
+    ) -> Result<T, StoreError> {
+        let until = Instant::now() + CHANGE_LIMIT;
+        let changed = self.writer.lock().retry(PostgresError::was_rolled_back, until, change);
+        changed.map_err(|error| error.of_store(&self.url, doing))
+    }
+}
+
+impl Engine for Postgres {
+    fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, CommitError> {
+        // Safe to repeat if the answer to a commit was lost: the same plants are there then.
+        let commit = async |session: &Session| tables::commit(session, rows).await;
+        Ok(self.writer.lock().retry(PostgresError::passes_soon, until, commit)?)
+    }
+
+    fn page(&self, after: Option<i64>) -> Result<Vec<Row>, StoreError> {
+        self.read("read the plants", PAGE_LIMIT, async |session| tables::page(session, after).await)
+    }
+
+    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
+        self.read("read the tokens", READ_LIMIT, tables::tokens)
+    }
+
+    fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
+        self.change("store the token", async |session| tables::add_token(session, token).await)
+    }
+
+    fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
+        self.change("revoke the token", async |session| tables::revoke_token(session, name).await)
+    }
+
+    fn check(&self) -> Result<Vec<String>, StoreError> {
+        self.read("check the store", READ_LIMIT, async |session| {
+            let mut faults = schema::unsafe_settings(session).await?;
+            faults.extend(schema::faults_of_tables(session).await?);
+            Ok(faults)
+        })
+    }
+
+    /// Looks at the settings of the database, too. This session may see another host than the
+    /// writer's; after a failover both are connected again.
+    fn sizes(&self) -> Result<Sizes, CommitError> {
+        if self.purpose == Purpose::WriteSafely {
+            let checked = self.reader.lock().retry(
+                PostgresError::passes_soon,
+                Instant::now() + READ_LIMIT,
+                schema::refuse_unsafe,
+            );
+            if let Err(PostgresError::Unfit(_)) = checked {
+                // The next commit connects again, and is refused as long as this lasts.
+                self.writer.lock().disconnect();
+            }
+            checked?;
+        }
+        // Waits while the table is locked, such as when it is altered. The tokens must not wait too.
+        let sizes = self.reader.lock().run(Instant::now() + SIZES_LIMIT, schema::sizes);
+        Ok(sizes.unwrap_or_default())
+    }
+
+    /// Everything is in the database already.
+    fn close(&self) -> Result<(), CommitError> {
+        self.writer.lock().disconnect();
+        self.reader.lock().disconnect();
+        Ok(())
+    }
+}

@@ -1,0 +1,159 @@
+//! The tables, and what in a database makes a 200 untrue.
+//!
+//! Each statement is committed alone, may run twice, and may run in several servers at once: a
+//! distributed engine does not change several tables in one transaction.
+
+use tokio_postgres::SimpleQueryMessage;
+use tokio_postgres::error::SqlState;
+
+use crate::engine::{LAYOUT, Sizes};
+use crate::error::StoreError;
+use crate::postgres::error::PostgresError;
+use crate::postgres::session::Session;
+use crate::token_row::READ;
+use crate::url::StoreUrl;
+
+/// `plant_store_schema` tells a plant store from any other database. `plant` is the JSON text of the
+/// answer. `digest` is the SHA-256 of a token; times are Unix seconds.
+const TABLES: [&str; 3] = [
+    "CREATE TABLE IF NOT EXISTS plant_store_schema (version bigint PRIMARY KEY)",
+    "CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, plant text NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS tokens (
+        name text PRIMARY KEY,
+        digest bytea NOT NULL UNIQUE,
+        first_characters text NOT NULL,
+        created_at bigint NOT NULL,
+        expires_at bigint
+    )",
+];
+
+/// Whether there is a store: not if its creation has not ended.
+///
+/// # Errors
+///
+/// Also if the tables are not those of a store of this release, or texts are not kept as UTF-8.
+pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, PostgresError> {
+    let look = "SELECT current_setting('server_encoding'),
+        to_regclass('plant_store_schema') IS NOT NULL, to_regclass('plants') IS NOT NULL";
+    let row = session.row(look).await?;
+    let encoding: &str = row.try_get(0)?;
+    if encoding != "UTF8" {
+        return Err(PostgresError::Unfit(format!(
+            "the database has the encoding {encoding}, and a plant store needs UTF8: make one with \
+             `createdb --encoding=UTF8 --template=template0`"
+        )));
+    }
+    match (row.try_get(1)?, row.try_get(2)?) {
+        (false, true) => return Err(StoreError::NotAPlantStore(url.clone()).into()),
+        (false, false) => return Ok(false),
+        (true, _) => {}
+    }
+    let version = session.row("SELECT max(version) FROM plant_store_schema").await?;
+    match version.try_get::<_, Option<i64>>(0)? {
+        None => Ok(false),
+        Some(version) if version == i64::from(LAYOUT) => Ok(true),
+        Some(found) => Err(StoreError::OtherLayout { url: url.clone(), found }.into()),
+    }
+}
+
+/// Makes the tables that are not there. Returns whether this call ended the creation: if several
+/// servers do it together, one of them did.
+pub async fn create(session: &Session) -> Result<bool, PostgresError> {
+    for table in TABLES {
+        while let Err(error) = session.client.execute_typed(table, &[]).await {
+            let error = PostgresError::from(error);
+            // Not covered by `IF NOT EXISTS`: another server creates the same table at the same time,
+            // and one of the two finds the other's row in the catalogue, as a key, table or type.
+            if !error.is_of(&["23505", "42P07", "42710"]) {
+                return Err(error);
+            }
+        }
+    }
+    let made = format!(
+        "INSERT INTO plant_store_schema (version) VALUES ({LAYOUT}) \
+         ON CONFLICT (version) DO NOTHING"
+    );
+    Ok(session.client.execute_typed(&made, &[]).await? == 1)
+}
+
+/// The settings of a server without which it may lose plants at a power cut, as text: null if it has
+/// them.
+const UNSAFE: &str = "SELECT string_agg(name || '=' || current_setting(name), ' and ') \
+    FROM (VALUES ('fsync'), ('full_page_writes'), ('synchronous_commit')) AS settings (name) \
+    WHERE current_setting(name, true) NOT IN ('on', 'remote_apply')";
+
+/// How the workers of Citus are asked. They use their own settings and not those of this session
+/// (<https://docs.citusdata.com/en/stable/develop/api_udf.html#run-command-on-workers>). One that is
+/// silent must not keep this session, which reads the tokens too.
+const ASK_WORKERS: &str = "SET LOCAL statement_timeout = '500ms'; \
+    SELECT result || ' on its worker ' || nodename || ':' || nodeport FROM run_command_on_workers";
+
+/// What makes a commit less than durable, in words for an operator.
+pub async fn unsafe_settings(session: &Session) -> Result<Vec<String>, PostgresError> {
+    let query = format!(
+        "SELECT ({UNSAFE}), to_regproc('pg_catalog.run_command_on_workers') IS NOT NULL,
+            (SELECT string_agg(relname::text, ' and ') FROM pg_class
+                WHERE oid IN (to_regclass('plants'), to_regclass('tokens'))
+                AND relpersistence <> 'p')"
+    );
+    let row = session.row(&query).await?;
+    let mut settings: Vec<String> = row.try_get::<_, Option<_>>(0)?.into_iter().collect();
+    if row.try_get(1)? {
+        settings.extend(of_workers(session).await?);
+    }
+    let lossy = settings.into_iter().map(|settings| {
+        format!(
+            "the database has {settings}, so it may lose plants at a power cut: set it to on, or \
+             serve with --without-fsync"
+        )
+    });
+    let unlogged = row.try_get::<_, Option<String>>(2)?.map(|tables| {
+        format!(
+            "{tables} of the database is UNLOGGED, so a crash empties it: ALTER TABLE … SET LOGGED"
+        )
+    });
+    Ok(lossy.chain(unlogged).collect())
+}
+
+/// Fails if a commit would be less than durable.
+pub async fn refuse_unsafe(session: &Session) -> Result<(), PostgresError> {
+    match unsafe_settings(session).await?.as_slice() {
+        [] => Ok(()),
+        faults => Err(PostgresError::Unfit(faults.join("; "))),
+    }
+}
+
+/// Those of the workers that answer in time.
+async fn of_workers(session: &Session) -> Result<Vec<String>, PostgresError> {
+    let ask = format!("{ASK_WORKERS}($$ {UNSAFE} $$) WHERE success AND result <> ''");
+    let answers = match session.client.simple_query(&ask).await {
+        Err(error) if error.code() == Some(&SqlState::QUERY_CANCELED) => return Ok(Vec::new()),
+        answers => answers?,
+    };
+    let found = answers.iter().filter_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    });
+    Ok(found.collect())
+}
+
+/// What is wrong with the tables: a column is not there, or `id` is not the key any more. The
+/// database's own tools check its files (<https://www.postgresql.org/docs/current/amcheck.html>).
+pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, PostgresError> {
+    let look = format!(
+        "EXPLAIN INSERT INTO plants (id, plant) VALUES (1, '') ON CONFLICT (id) DO NOTHING;
+        {READ} LIMIT 0"
+    );
+    match session.client.batch_execute(&look).await.map_err(PostgresError::from) {
+        Err(error) if error.is_of(&["42703", "42P"]) => {
+            Ok(vec![format!("the tables are not those of a plant store: {error}")])
+        }
+        done => done.map(|()| Vec::new()),
+    }
+}
+
+/// What the plants take in the database; of several nodes, on this one.
+pub async fn sizes(session: &Session) -> Result<Sizes, PostgresError> {
+    let row = session.row("SELECT pg_total_relation_size('plants')").await?;
+    Ok(Sizes { store: Some(row.try_get::<_, i64>(0)?.unsigned_abs()), ..Sizes::default() })
+}

@@ -1,0 +1,62 @@
+//! SQLite's errors, as those of the store.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+use rusqlite::ffi::{SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC};
+
+use crate::error::{Cause, CommitError, Reason, StoreError};
+use crate::url::StoreUrl;
+
+/// How a store of this engine is named in an error.
+pub fn url(path: &Path) -> StoreUrl {
+    StoreUrl::Sqlite(path.to_owned())
+}
+
+/// Turns a cause into a [`StoreError::Failed`] that says what was tried, and why it failed.
+pub fn failed<E: Into<Cause>>(doing: &'static str) -> impl Fn(E) -> StoreError {
+    move |cause| {
+        let cause = cause.into();
+        let reason = reason(&cause);
+        StoreError::Failed { doing, cause, reason }
+    }
+}
+
+/// Why, by the cause.
+pub fn reason(cause: &Cause) -> Reason {
+    if let Some(error) = cause.downcast_ref::<io::Error>() {
+        return match error.kind() {
+            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Reason::Denied,
+            ErrorKind::StorageFull => Reason::Full,
+            _ => Reason::Other,
+        };
+    }
+    match cause.downcast_ref::<rusqlite::Error>().map(rusqlite::Error::sqlite_error_code) {
+        Some(Some(ErrorCode::PermissionDenied)) => Reason::Denied,
+        Some(Some(ErrorCode::DiskFull)) => Reason::Full,
+        // They say nothing of what is in the file.
+        Some(Some(ErrorCode::ReadOnly | ErrorCode::SystemIoFailure)) | None => Reason::Other,
+        Some(Some(code)) if may_pass(code) => Reason::Other,
+        // Also a row that does not have the types of this service.
+        Some(_) => Reason::Damaged,
+    }
+}
+
+fn may_pass(code: ErrorCode) -> bool {
+    use ErrorCode::{CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory};
+    matches!(code, CannotOpen | DatabaseBusy | DatabaseLocked | DiskFull | OutOfMemory)
+}
+
+/// What an error means for a commit, by SQLite's result code (<https://sqlite.org/rescode.html>).
+impl From<rusqlite::Error> for CommitError {
+    fn from(error: rusqlite::Error) -> Self {
+        match error.sqlite_error().map(|it| (it.extended_code, it.code)) {
+            Some((SQLITE_IOERR_FSYNC | SQLITE_IOERR_DIR_FSYNC, _)) => {
+                Self::SyncFailed(error.into())
+            }
+            Some((_, code)) if may_pass(code) => Self::Unavailable(error.into()),
+            _ => Self::Fault(error.into()),
+        }
+    }
+}

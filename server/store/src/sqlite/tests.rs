@@ -1,0 +1,233 @@
+use std::fs;
+use std::time::Instant;
+
+use chrono::{SubsecRound, Utc};
+use tempfile::TempDir;
+
+use super::*;
+use crate::token::TokenDigest;
+
+const CREATE: Start = Start { create: true, without_wal: false, without_fsync: false };
+const WITHOUT_WAL: Start = Start { create: false, without_wal: true, without_fsync: false };
+
+/// A page in the WAL, with its header (<https://sqlite.org/fileformat2.html#the_write_ahead_log>).
+const FRAME: u64 = 4096 + 24;
+
+fn folder() -> TempDir {
+    TempDir::new().expect("a temporary folder")
+}
+
+fn place(folder: &TempDir) -> std::path::PathBuf {
+    folder.path().join("plants.db")
+}
+
+fn start(folder: &TempDir) -> Result<Sqlite, StoreError> {
+    serve(&place(folder), CREATE).map(|(store, _)| store)
+}
+
+fn row(id: i64) -> Row {
+    Row { id, plant: format!(r#"{{"id":{id},"name":"Ficus"}}"#) }
+}
+
+fn put(store: &Sqlite, row: Row) -> Outcome {
+    let outcome = store.commit(&[row], Instant::now()).expect("a commit")[0];
+    store.upkeep().expect("a checkpoint, or none");
+    outcome
+}
+
+fn ids(store: &Sqlite) -> Vec<i64> {
+    let mut ids = Vec::new();
+    while let page = store.page(ids.last().copied()).expect("a page")
+        && !page.is_empty()
+    {
+        ids.extend(page.into_iter().map(|row| row.id));
+    }
+    ids
+}
+
+/// What a process leaves that is killed now.
+fn crashed(from: &TempDir) -> TempDir {
+    let to = folder();
+    for suffix in ["", "-wal"] {
+        let name = format!("plants.db{suffix}");
+        let _ = fs::copy(from.path().join(&name), to.path().join(&name));
+    }
+    to
+}
+
+#[test]
+fn plants_come_back_in_order_after_a_stop_and_the_first_one_of_an_id_wins() {
+    let folder = folder();
+    let store = start(&folder).expect("a new store");
+    let ids_in_order = [i64::MIN, -1, 0, 7, i64::MAX];
+    let rows: Vec<_> = ids_in_order.into_iter().rev().map(row).collect();
+    assert_eq!(store.commit(&rows, Instant::now()).expect("a commit"), [Outcome::Created; 5]);
+    let same = Row { id: 7, plant: r#"{ "name": "F\u0069cus", "id": 7 }"#.to_owned() };
+    assert_eq!(put(&store, same), Outcome::Repeated);
+    let other = Row { id: 7, plant: r#"{"id":7,"name":"Fern"}"#.to_owned() };
+    assert_eq!(put(&store, other), Outcome::Conflict);
+    store.close().expect("a sound store");
+    drop(store);
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 1, "the file alone");
+    let store = open(&place(&folder)).expect("the store");
+    assert_eq!(ids(&store), ids_in_order);
+    assert_eq!(store.page(Some(6)).expect("a page")[0], row(7));
+    assert_eq!(store.check().expect("the store can be read"), [""; 0]);
+}
+
+#[test]
+fn copy_has_an_id_of_its_own_and_all_that_was_filled() {
+    let folder = folder();
+    let rows: Vec<_> = (0..3000).map(row).collect();
+    for copy in ["a.db", "b.db"] {
+        let fill_all =
+            &mut |store: &dyn Engine| Ok(store.commit(&rows, Instant::now()).map(drop)?);
+        fill(&folder.path().join(copy), fill_all).expect("a copy");
+        assert_eq!(ids(&open(&folder.path().join(copy)).expect("a copy")).len(), 3000);
+    }
+    let id = |copy| Header::of_file(&File::open(folder.path().join(copy)).unwrap()).unwrap();
+    assert_ne!(id("a.db").expect("a store").id, id("b.db").expect("a store").id);
+    let fails = &mut |_: &dyn Engine| anyhow::bail!("no");
+    assert!(fill(&folder.path().join("c.db"), fails).is_err());
+    assert!(fill(&folder.path().join("a.db"), fails).unwrap_err().to_string().contains("already"));
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 2, "nothing is left");
+}
+
+#[test]
+fn crash_is_served_with_its_wal_and_refused_without_it() {
+    let folder = folder();
+    let store = start(&folder).expect("a new store");
+    let before = crashed(&folder);
+    put(&store, row(1));
+    for (crash, plants) in [(before, 0), (crashed(&folder), 1)] {
+        let lost = crashed(&crash);
+        for lose in [|wal| fs::write(wal, "").unwrap(), |wal| fs::remove_file(wal).unwrap()] {
+            lose(lost.path().join("plants.db-wal"));
+            assert!(matches!(start(&lost), Err(StoreError::WalLost { .. })));
+            assert!(matches!(open(&place(&lost)), Err(StoreError::WalLost { .. })));
+        }
+        serve(&place(&lost), WITHOUT_WAL).expect("the operator says so");
+        assert_eq!(ids(&start(&crash).expect("the store")).len(), plants);
+    }
+}
+
+#[test]
+fn wal_of_another_store_is_refused_and_untouched() {
+    let (one, two) = (folder(), folder());
+    let stores = [&one, &two].map(|folder| start(folder).expect("a new store"));
+    put(&stores[0], row(1));
+    let crash = crashed(&one);
+    stores[1].close().expect("a sound store");
+    fs::copy(place(&two), place(&crash)).expect("a backup put back");
+    let files =
+        || ["plants.db", "plants.db-wal"].map(|it| fs::read(crash.path().join(it)).unwrap());
+    let before = files();
+    for refused in [start(&crash), open(&place(&crash))] {
+        assert!(
+            matches!(refused, Err(StoreError::ForeignFile { file, .. }) if file.ends_with("-wal"))
+        );
+        assert!(files() == before);
+    }
+    drop(stores);
+}
+
+/// Somebody else wrote it: SQLite takes any bytes for a text.
+#[test]
+fn kept_text_that_is_not_utf8_is_a_conflict_and_no_fault_of_its_batch() {
+    let folder = folder();
+    let store = start(&folder).expect("a new store");
+    let hand = Connection::open(place(&folder)).expect("the store");
+    let insert = "INSERT INTO plants (id, plant) VALUES (7, CAST(x'ff' AS TEXT))";
+    hand.execute_batch(insert).expect("a row");
+    let outcomes = store.commit(&[row(7), row(8)], Instant::now()).expect("a commit");
+    assert_eq!(outcomes, [Outcome::Conflict, Outcome::Created]);
+    let unread = store.page(None).expect_err("it is no text").to_string();
+    assert!(unread.contains("the plant of the id 7"), "{unread}");
+}
+
+#[test]
+fn second_server_is_refused_and_a_command_changes_the_tokens_beside_the_first() {
+    let folder = folder();
+    let store = start(&folder).expect("a new store");
+    assert!(matches!(start(&folder), Err(StoreError::Served(_))));
+    let name: TokenName = "ci".parse().expect("a name");
+    let token = StoredToken {
+        name: name.clone(),
+        digest: TokenDigest([7; 32]),
+        first_characters: "pst_0123".into(),
+        created_at: Utc::now().trunc_subsecs(0),
+        expires_at: None,
+    };
+    let command = open(&place(&folder)).expect("the store");
+    command.add_token(&token).expect("a new name");
+    assert!(matches!(command.add_token(&token), Err(StoreError::TokenNameTaken(_))));
+    assert_eq!(store.tokens().expect("the tokens")[0].digest, token.digest);
+    command.revoke_token(&name).expect("a token");
+    assert!(matches!(command.revoke_token(&name), Err(StoreError::NoSuchToken(_))));
+    drop(command);
+    put(&store, row(1));
+    assert_eq!(ids(&start(&crashed(&folder)).expect("the store")), [1]);
+}
+
+#[test]
+fn wal_of_1000_pages_is_copied_and_starts_over_unless_a_reader_holds_it() {
+    let folder = folder();
+    let store = start(&folder).expect("a new store");
+    let wal = || wal_of(&place(&folder)).metadata().expect("the WAL").len() / FRAME;
+    let long = |id| Row { id, plant: "Ficus ".repeat(12_000) };
+    for id in 0..500 {
+        put(&store, long(id));
+        assert!(wal() < 1100, "{id}");
+    }
+    let reader = Connection::open(place(&folder)).expect("the store");
+    reader.execute_batch("BEGIN; SELECT * FROM plants").expect("a view");
+    let mut next = 500;
+    while wal() < 2 * u64::from(WAL_BOUND) / FRAME {
+        put(&store, long(next));
+        next += 1;
+    }
+    reader.execute_batch("COMMIT").expect("the view ends");
+    assert!(store.sizes().expect("a sound store").wal < Some(100_000));
+    assert_eq!(ids(&start(&crashed(&folder)).expect("the store")).last(), Some(&(next - 1)));
+}
+
+#[test]
+fn removed_or_replaced_files_are_noticed_and_left_alone() {
+    fn replace(path: &Path) {
+        fs::copy(path, path.with_extension("other")).unwrap();
+        fs::rename(path.with_extension("other"), path).unwrap();
+    }
+    for (act, expected) in [
+        ((|path, _| fs::remove_file(path).unwrap()) as fn(&Path, &Path), "was removed or renamed"),
+        (|path, _| fs::rename(path, path.with_extension("x")).unwrap(), "was removed or renamed"),
+        (|_, wal| fs::remove_file(wal).unwrap(), "-wal was removed or renamed"),
+        (|path, _| replace(path), "another file is at"),
+        (|_, wal| replace(wal), "another file is at"),
+    ] {
+        let folder = folder();
+        let store = start(&folder).expect("a new store");
+        store.sizes().expect("all is in its place");
+        act(&place(&folder), &wal_of(&place(&folder)));
+        for error in [store.sizes().map(drop), store.close()] {
+            let error = error.expect_err("it is gone");
+            assert!(error.is_final() && error.to_string().contains(expected), "{error}");
+        }
+    }
+}
+
+#[test]
+fn other_layout_and_other_files_are_refused() {
+    let folder = folder();
+    drop(start(&folder).expect("a new store"));
+    let layout = Header { layout: 2, ..Header::random() };
+    let connection = Connection::open(place(&folder)).expect("the store");
+    layout.write(&connection).expect("another layout");
+    connection.close().expect("a sound store");
+    assert!(matches!(open(&place(&folder)), Err(StoreError::OtherLayout { found: 2, .. })));
+    fs::write(place(&folder), [0; 4096]).expect("another file");
+    assert!(matches!(open(&place(&folder)), Err(StoreError::NotAPlantStore(_))));
+    fs::remove_file(place(&folder)).expect("the file");
+    assert!(matches!(open(&place(&folder)), Err(StoreError::Missing(_))));
+    fs::write(wal_of(&place(&folder)), "left").expect("a WAL");
+    assert!(matches!(start(&folder), Err(StoreError::LeftBehind { .. })));
+}

@@ -1,0 +1,36 @@
+//! A token as a store keeps it: its digest and its name, never the token itself.
+
+mod name;
+
+use chrono::{DateTime, Utc};
+use serde::Serialize;
+
+pub use name::TokenName;
+
+/// The SHA-256 of a token: all of it that is ever stored or compared.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct TokenDigest(pub [u8; 32]);
+
+/// A token as a store knows it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StoredToken {
+    /// Unique among the tokens of a store.
+    pub name: TokenName,
+    /// The SHA-256 of the token.
+    #[serde(skip)]
+    pub digest: TokenDigest,
+    /// The first characters of the token, to tell it from others.
+    pub first_characters: String,
+    /// When it was issued, to the second.
+    pub created_at: DateTime<Utc>,
+    /// The time from which it is refused, to the second. Without one it never expires.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<DateTime<Utc>>,
+}
+
+impl StoredToken {
+    /// Whether it is refused by now.
+    pub fn has_expired(&self) -> bool {
+        self.expires_at.is_some_and(|expiry| expiry <= Utc::now())
+    }
+}

@@ -1,0 +1,59 @@
+//! Once a second, while the store is served: how large it is, whether it is still in its place, and
+//! whether it takes writes again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Error;
+use slog::{Logger, warn};
+use tokio::task::spawn_blocking;
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::engine::Engine;
+use crate::error::CommitError;
+use crate::group_commit::{GroupCommit, lost};
+use crate::metrics::show_sizes;
+
+const EVERY: Duration = Duration::from_secs(1);
+
+/// From this size on the WAL is reported.
+const LONG_WAL: u64 = 256 * 1024 * 1024;
+
+/// Watches the store until it is lost. While commits fail, the writer tries one each second: if a
+/// balancer sends no creates because of that, nothing else would tell when the reason has passed.
+pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -> Error {
+    let mut ticks = interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let (mut was_long, mut last_cause) = (false, None);
+    loop {
+        ticks.tick().await;
+        let engine = Arc::clone(&engine);
+        let sizes = spawn_blocking(move || engine.sizes()).await;
+        match sizes.unwrap_or_else(|panic| Err(CommitError::Fault(panic.into()))) {
+            Ok(sizes) => {
+                show_sizes(sizes);
+                let is_long = sizes.wal >= Some(LONG_WAL);
+                if is_long && !was_long {
+                    warn!(log, "the store's WAL cannot start over: another process reads the store \
+                                (`fuser -v` with the path of its -wal file names it), or the disk \
+                                is too slow"; "wal_bytes" => sizes.wal);
+                }
+                was_long = is_long;
+                last_cause = None;
+                if plants.has_failed() {
+                    plants.try_write();
+                }
+            }
+            Err(cause) if cause.is_final() => return lost(&cause, &log),
+            Err(cause) => {
+                let cause = cause.to_string();
+                // A cause that lasts is said once.
+                if last_cause.as_ref() != Some(&cause) {
+                    warn!(log, "the store cannot be looked at"; "cause" => &cause);
+                }
+                last_cause = Some(cause);
+                plants.try_write();
+            }
+        }
+    }
+}
