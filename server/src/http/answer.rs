@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -125,7 +126,7 @@ impl Refusal {
 /// The text of a plant that was stored. It keeps the place of its create until the connection has
 /// sent or dropped the last byte: hyper takes the bytes out of the body before that.
 struct Stored {
-    plant: String,
+    plant: Arc<str>,
     _place: Guard,
 }
 
@@ -136,7 +137,7 @@ impl AsRef<[u8]> for Stored {
 }
 
 /// The answer to a stored plant, whose create has that place.
-pub fn accept(plant: String, place: Guard) -> Answer {
+pub fn accept(plant: Arc<str>, place: Guard) -> Answer {
     let body = Body::wrap(Full::new(Bytes::from_owner(Stored { plant, _place: place })));
     Answer(response(StatusCode::OK, body))
 }

@@ -13,7 +13,7 @@ use plant_store_api::api::{Answer, PlantRequest, PlantStoreApi};
 use plant_store_api::error_code::Error;
 use plant_store_api::types::Plant;
 use plant_store_listener::connections::{Connections, InFlight};
-use plant_store_store::{CreateError, GroupCommit, Guard, Row};
+use plant_store_store::{GroupCommit, Guard, Outcome, Row};
 use slog::{Logger, debug, info};
 use tokio::sync::Semaphore;
 
@@ -170,19 +170,20 @@ impl Service {
         place: Place,
         body: &mut PlantBody,
         ignored: &mut Vec<String>,
-    ) -> Result<(String, Guard), Refusal> {
+    ) -> Result<(Arc<str>, Guard), Refusal> {
         let body = body.read(&self.bodies).await?;
         let Sent { id, plant, ignored: names } = strict::read::<Plant>(&body)?;
         *ignored = names;
-        let plant = serde_json::to_string(&plant).expect("a plant is always JSON");
+        let plant: Arc<str> = serde_json::to_string(&plant).expect("a plant is always JSON").into();
         // The token may have been revoked while the body came.
         self.accepted.find(&place.token.token.digest)?.check_expiry()?;
         let place: Guard = Arc::new(place);
-        match self.plants.create(Row { id, plant }, Arc::clone(&place)).await {
-            Ok(plant) => Ok((plant, place)),
-            Err(CreateError::Conflict) => Err(Refusal::Conflict { id }),
-            Err(CreateError::Unavailable) => Err(Refusal::StoreUnavailable),
-            Err(CreateError::Fault(cause)) => Err(Refusal::Fault { cause }),
+        let row = Row { id, plant: Arc::clone(&plant) };
+        match self.plants.create(row, Arc::clone(&place)).await {
+            Ok(Outcome::Created | Outcome::Repeated) => Ok((plant, place)),
+            Ok(Outcome::Conflict) => Err(Refusal::Conflict { id }),
+            Err(cause) if cause.may_pass() => Err(Refusal::StoreUnavailable),
+            Err(cause) => Err(Refusal::Fault { cause: cause.to_string() }),
         }
     }
 

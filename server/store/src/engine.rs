@@ -9,6 +9,7 @@
 //!
 //! No engine knows a member of a plant, and none changes or removes one.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -30,8 +31,8 @@ pub const PAGE_BYTES: usize = 1024 * 1024;
 pub struct Row {
     /// Its id, which is the key.
     pub id: i64,
-    /// The JSON text of the plant: the body of the 200.
-    pub plant: String,
+    /// The JSON text of the plant. It is shared, so that a row and an answer need one text.
+    pub plant: Arc<str>,
 }
 
 /// Whether a kept text is the plant that was sent: the same text, or the same JSON value. Neither the

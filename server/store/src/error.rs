@@ -1,5 +1,7 @@
 //! How a store fails.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::token::TokenName;
@@ -38,6 +40,10 @@ pub enum CommitError {
     /// again.
     #[error("the store does not take writes: {0}")]
     Unavailable(Cause),
+    /// No answer came in time. The plant may be in the store or not; the same create, sent again,
+    /// tells.
+    #[error("the store has not answered within {0:?}")]
+    TooLate(Duration),
     /// The engine failed in a way that does not pass by itself.
     #[error("the store failed: {0}")]
     Fault(Cause),
@@ -53,6 +59,12 @@ pub enum CommitError {
 }
 
 impl CommitError {
+    /// Whether the same plants may be committed a moment later, without a change by an operator.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Unavailable(_) | Self::TooLate(_))
+    }
+
     /// Whether the service has to end.
     #[must_use]
     pub fn is_final(&self) -> bool {

@@ -38,22 +38,11 @@ const BATCH_BYTES: usize = 8 * 1024 * 1024;
 /// How long a try whether the store takes writes may take: creates wait behind it.
 const TRY_LIMIT: Duration = Duration::from_secs(1);
 
-/// Why a create was not answered with its plant.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CreateError {
-    /// The id belongs to a different plant.
-    Conflict,
-    /// The store does not take writes at the moment, or has not answered in time. The plant may be in
-    /// it or not.
-    Unavailable,
-    /// The store failed, for that reason. The plant may be in it or not; the same create, sent again,
-    /// tells.
-    Fault(String),
-}
+/// What became of a create, or why that is not known: then the plant may be in the store or not. The
+/// same create, sent again, tells. The creates of one batch share their error.
+pub type CreateResult = Result<Outcome, Arc<CommitError>>;
 
-type CreateResult = Result<String, CreateError>;
-
-/// Is dropped when a create has left the store, and gives its place back then.
+/// Is dropped when a create has left the store, and gives its permit back then.
 pub type Guard = Arc<dyn Send + Sync>;
 
 /// Resolves when the writer has ended: after [`GroupCommit::end`], once every queued create is
@@ -184,13 +173,12 @@ impl GroupCommit {
         let _ = self.queue.send(Work::End);
     }
 
-    /// Returns the plant's text once the row is durable in the store, just now or from an earlier
-    /// time. `guard` is dropped when the row has left the store, also if nobody waits for it any more.
+    /// Returns what became of the row, once that is durable in the store. `guard` is dropped when the row has left the store, also if nobody waits for it any more.
     ///
     /// Once this future was polled, the create is committed whether or not it is polled again.
     pub async fn create(&self, row: Row, guard: Guard) -> CreateResult {
-        // No answer: too late, or the writer has ended.
-        self.queue(row, guard).await.unwrap_or(Err(CreateError::Unavailable))
+        let has_ended = |_| Err(Arc::new(CommitError::Unavailable("the writer has ended".into())));
+        self.queue(row, guard).await.unwrap_or_else(has_ended)
     }
 
     fn queue(&self, row: Row, guard: Guard) -> oneshot::Receiver<CreateResult> {
@@ -227,7 +215,10 @@ async fn hand_out(mut committed: mpsc::UnboundedReceiver<Vec<CreateResult>>, sha
             Ok(None) => return waiters.clear(),
             Err(_) => {
                 let is_late = |it: &&mut Waiter| it.since.elapsed() >= *timeout;
-                waiters.iter_mut().take_while(is_late).for_each(|it| it.answer = None);
+                let late = Arc::new(CommitError::TooLate(*timeout));
+                for waiter in waiters.iter_mut().take_while(is_late) {
+                    let _ = waiter.answer.take().map(|answer| answer.send(Err(Arc::clone(&late))));
+                }
             }
         }
     }
@@ -293,7 +284,7 @@ impl Writer {
 
     /// Commits the batch, the first of which came at that time, and answers. Without rows it tries
     /// whether the store takes writes.
-    fn commit(&mut self, since: Option<Instant>) -> Result<(), CommitError> {
+    fn commit(&mut self, since: Option<Instant>) -> Result<(), Arc<CommitError>> {
         let Shared { has_failed, timeout, metrics, .. } = &*self.shared;
         let started = Instant::now();
         let creates = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
@@ -303,24 +294,20 @@ impl Writer {
         }
         // The limit for all is that of the first one.
         let limit = since.map_or(started + TRY_LIMIT.min(*timeout), |it| it + *timeout);
-        let committed = self.engine.commit(&self.rows, limit);
+        let committed = self.engine.commit(&self.rows, limit).map_err(Arc::new);
         has_failed.store(committed.is_err(), Relaxed);
         if creates > 0 {
             metrics.commit_duration.record(started.elapsed());
         }
-        let results = self.rows.drain(..).enumerate().map(|(at, row)| match &committed {
-            Ok(outcomes) => {
-                // Counted before the answer, so that a scrape after an answer includes it.
-                metrics.creates[outcomes[at] as usize].increment(1);
-                match outcomes[at] {
-                    Outcome::Created | Outcome::Repeated => Ok(row.plant),
-                    Outcome::Conflict => Err(CreateError::Conflict),
-                }
-            }
-            Err(CommitError::Unavailable(_)) => Err(CreateError::Unavailable),
-            Err(cause) => Err(CreateError::Fault(cause.to_string())),
-        });
-        let results = results.collect();
+        // Counted before the answer, so that a scrape after an answer includes it.
+        for outcome in committed.iter().flatten() {
+            metrics.creates[*outcome as usize].increment(1);
+        }
+        let results = match &committed {
+            Ok(outcomes) => outcomes.iter().copied().map(Ok).collect(),
+            Err(cause) => vec![Err(Arc::clone(cause)); self.rows.len()],
+        };
+        self.rows.clear();
         self.guards.clear();
         // Fails only if the runtime has ended, and with it every request that waited.
         let _ = self.results.send(results);
@@ -328,7 +315,7 @@ impl Writer {
         if self.cause.take().is_some() {
             info!(self.log, "the store takes writes again");
         }
-        self.engine.upkeep()
+        self.engine.upkeep().map_err(Arc::new)
     }
 
     /// Logs the cause unless it lasts. Fails if the thread has to end because of it.

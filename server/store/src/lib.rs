@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 pub use engine::{Engine, LAYOUT, Outcome, Row, Sizes, Start};
 pub use error::{Cause, CommitError, Reason, StoreError};
-pub use group_commit::{CreateError, GroupCommit, Guard, WriterEnd};
+pub use group_commit::{CreateResult, GroupCommit, Guard, WriterEnd};
 pub use url::StoreUrl;
 pub use watch::watch;
 

@@ -80,11 +80,12 @@ fn store(timeout: Duration) -> Store {
 }
 
 fn row(id: i64) -> Row {
-    Row { id, plant: text(id) }
+    Row { id, plant: format!("{{\"name\":\"{id}\"}}").into() }
 }
 
-fn text(id: i64) -> String {
-    format!("{{\"name\":\"{id}\"}}")
+/// The outcome, or the words of the error.
+fn said(result: CreateResult) -> Result<Outcome, String> {
+    result.map_err(|error| error.to_string())
 }
 
 impl Store {
@@ -123,11 +124,11 @@ fn waiting_creates_share_a_commit_and_get_their_own_answers() {
     let first = store.begun(1);
     let waiting = [2, 3, 4].map(|id| store.queued(row(id)));
     store.commit(Ok(vec![Created]));
-    assert_eq!(store.wait(first), Ok(text(1)));
+    assert_eq!(said(store.wait(first)), Ok(Created));
     assert_eq!(store.begun.recv(), Ok(vec![2, 3, 4]));
     store.commit(Ok(vec![Created, Conflict, Repeated]));
-    let expected = [Ok(text(2)), Err(CreateError::Conflict), Ok(text(4))];
-    assert_eq!(waiting.map(|create| store.wait(create)), expected);
+    let expected = [Created, Conflict, Repeated].map(Ok);
+    assert_eq!(waiting.map(|create| said(store.wait(create))), expected);
 }
 
 #[test]
@@ -150,7 +151,7 @@ fn batch_takes_1024_creates_at_most() {
 fn batch_takes_8_mib_of_texts_and_the_plant_that_exceeds_them() {
     let store = store(TIMEOUT);
     let first = store.begun(0);
-    let large = |id| Row { id, plant: "f".repeat(3 * 1024 * 1024) };
+    let large = |id| Row { id, plant: "f".repeat(3 * 1024 * 1024).into() };
     let waiting: Vec<_> = (1..=4).map(|id| store.queued(large(id))).collect();
     for (result, next) in [(vec![Created], vec![1, 2, 3]), (vec![Created; 3], vec![4])] {
         store.commit(Ok(result));
@@ -176,11 +177,12 @@ fn queued_create_is_committed_when_its_client_has_left() {
 }
 
 #[test]
-fn create_without_an_answer_in_time_is_refused_and_keeps_its_place() {
+fn create_without_an_answer_in_time_is_refused_and_keeps_its_permit() {
     let store = store(Duration::from_millis(10));
     let held = Arc::new(());
     let create = store.plants.create(row(1), Arc::clone(&held) as _);
-    assert_eq!(store.wait(create), Err(CreateError::Unavailable));
+    let late = store.wait(create).expect_err("nothing is committed yet");
+    assert!(matches!(*late, CommitError::TooLate(_)) && late.may_pass(), "{late}");
     assert_eq!(Arc::strong_count(&held), 2, "its row is still in the store's queue");
     assert_eq!(store.begun.recv(), Ok(vec![1]));
     assert_eq!(store.plants.readiness(), Err("a commit hangs"));
@@ -192,17 +194,15 @@ fn create_without_an_answer_in_time_is_refused_and_keeps_its_place() {
 
 #[test]
 fn failed_commit_is_an_error_and_the_next_may_succeed() {
-    for (failure, expected) in [
-        (CommitError::Unavailable("full".into()), CreateError::Unavailable),
-        (
-            CommitError::Fault("broken".into()),
-            CreateError::Fault("the store failed: broken".into()),
-        ),
+    for (failure, expected, may_pass) in [
+        (CommitError::Unavailable("full".into()), "the store does not take writes: full", true),
+        (CommitError::Fault("broken".into()), "the store failed: broken", false),
     ] {
         let store = store(TIMEOUT);
         let create = store.begun(1);
         store.commit(Err(failure));
-        assert_eq!(store.wait(create), Err(expected));
+        let error = store.wait(create).expect_err("the commit failed");
+        assert_eq!((error.to_string().as_str(), error.may_pass()), (expected, may_pass));
         assert_eq!(store.plants.readiness(), Err("the store does not take writes"));
         store.plants.try_write();
         assert_eq!(store.begun.recv(), Ok(vec![]), "a try has no rows");
@@ -210,7 +210,7 @@ fn failed_commit_is_an_error_and_the_next_may_succeed() {
         let create = store.begun(1);
         assert_eq!(store.plants.readiness(), Ok(()));
         store.commit(Ok(vec![Created]));
-        assert_eq!(store.wait(create), Ok(text(1)));
+        assert_eq!(said(store.wait(create)), Ok(Created));
     }
 }
 
@@ -219,13 +219,12 @@ fn nothing_is_committed_after_a_failed_fsync() {
     let store = store(TIMEOUT);
     let (begun, waiting) = (store.begun(1), store.queued(row(2)));
     store.commit(Err(CommitError::SyncFailed("lost".into())));
-    assert_eq!(
-        store.wait(begun),
-        Err(CreateError::Fault("a sync of the store failed: lost".into())),
-        "it may be in the store or not"
-    );
-    assert_eq!(store.wait(waiting), Err(CreateError::Unavailable), "it was never tried");
-    assert_eq!(store.wait(store.create(row(3))), Err(CreateError::Unavailable));
+    let unknown = store.wait(begun).expect_err("it may be in the store or not");
+    assert!(matches!(&*unknown, CommitError::SyncFailed(cause) if cause.to_string() == "lost"));
+    for never_tried in [store.wait(waiting), store.wait(store.create(row(3)))] {
+        let error = never_tried.expect_err("the writer has ended");
+        assert!(error.may_pass() && error.to_string().ends_with("the writer has ended"), "{error}");
+    }
     let end = store.end.blocking_recv().expect("the writer has ended");
     let lost = end.expect_err("the store is lost").to_string();
     assert_eq!(lost, "a sync of the store failed; a restart reads what is on the disk");

@@ -74,7 +74,9 @@ async fn add(session: &Session, rows: &[&Row]) -> Result<HashSet<i64>, PostgresE
         rest = others;
     }
     let insert = async |(statement, rows): (_, &[&Row])| {
-        let values = rows.iter().flat_map(|row| [&row.id as &(dyn ToSql + Sync), &row.plant]);
+        let plants: Vec<_> = rows.iter().map(|row| &*row.plant).collect();
+        let ids = rows.iter().map(|row| &row.id);
+        let values = ids.zip(&plants).flat_map(|(id, plant)| [id as &(dyn ToSql + Sync), plant]);
         let rows = session.client.query_raw(statement, values.collect::<Vec<_>>()).await?;
         let ids = rows.and_then(async |row| row.try_get::<_, i64>(0));
         Ok::<Vec<_>, PostgresError>(ids.try_collect().await?)
@@ -97,7 +99,11 @@ async fn add(session: &Session, rows: &[&Row]) -> Result<HashSet<i64>, PostgresE
 }
 
 fn owned(rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, PostgresError> {
-    rows.iter().map(|row| Ok(Row { id: row.try_get(0)?, plant: row.try_get(1)? })).collect()
+    let owned = |row: &tokio_postgres::Row| {
+        let plant: &str = row.try_get(1)?;
+        Ok(Row { id: row.try_get(0)?, plant: plant.into() })
+    };
+    rows.iter().map(owned).collect()
 }
 
 /// The next rows after an id, in the order of the ids. The database ends the page, so that no more

@@ -1,5 +1,7 @@
 //! The tables: how they are made, read and checked.
 
+use std::sync::Arc;
+
 use rusqlite::Connection;
 use rusqlite::types::Type;
 
@@ -35,7 +37,7 @@ pub fn page(connection: &Connection, after: Option<i64>) -> rusqlite::Result<Vec
         && let Some(row) = rows.next()?
     {
         let id = row.get(0)?;
-        let plant: String =
+        let plant: Arc<str> =
             row.get(1).map_err(|error| unfit(format!("the plant of the id {id}: {error}")))?;
         bytes += plant.len();
         page.push(Row { id, plant });

@@ -26,7 +26,7 @@ fn start(folder: &TempDir) -> Result<Sqlite, StoreError> {
 }
 
 fn row(id: i64) -> Row {
-    Row { id, plant: format!(r#"{{"id":{id},"name":"Ficus"}}"#) }
+    Row { id, plant: format!(r#"{{"id":{id},"name":"Ficus"}}"#).into() }
 }
 
 fn put(store: &Sqlite, row: Row) -> Outcome {
@@ -62,9 +62,9 @@ fn plants_come_back_in_order_after_a_stop_and_the_first_one_of_an_id_wins() {
     let ids_in_order = [i64::MIN, -1, 0, 7, i64::MAX];
     let rows: Vec<_> = ids_in_order.into_iter().rev().map(row).collect();
     assert_eq!(store.commit(&rows, Instant::now()).expect("a commit"), [Outcome::Created; 5]);
-    let same = Row { id: 7, plant: r#"{ "name": "F\u0069cus", "id": 7 }"#.to_owned() };
+    let same = Row { id: 7, plant: r#"{ "name": "F\u0069cus", "id": 7 }"#.into() };
     assert_eq!(put(&store, same), Outcome::Repeated);
-    let other = Row { id: 7, plant: r#"{"id":7,"name":"Fern"}"#.to_owned() };
+    let other = Row { id: 7, plant: r#"{"id":7,"name":"Fern"}"#.into() };
     assert_eq!(put(&store, other), Outcome::Conflict);
     store.close().expect("a sound store");
     drop(store);
@@ -174,7 +174,7 @@ fn wal_of_1000_pages_is_copied_and_starts_over_unless_a_reader_holds_it() {
     let folder = folder();
     let store = start(&folder).expect("a new store");
     let wal = || wal_of(&place(&folder)).metadata().expect("the WAL").len() / FRAME;
-    let long = |id| Row { id, plant: "Ficus ".repeat(12_000) };
+    let long = |id| Row { id, plant: "Ficus ".repeat(12_000).into() };
     for id in 0..500 {
         put(&store, long(id));
         assert!(wal() < 1100, "{id}");

@@ -36,7 +36,7 @@ impl Writer {
             )?;
             let mut kept = transaction.prepare_cached("SELECT plant FROM plants WHERE id = ?1")?;
             let outcomes = rows.iter().map(|row| {
-                if insert.execute((row.id, &row.plant))? == 1 {
+                if insert.execute((row.id, &*row.plant))? == 1 {
                     return Ok(Outcome::Created);
                 }
                 let is_same = kept.query_row([row.id], |kept| {

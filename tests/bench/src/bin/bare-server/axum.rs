@@ -20,6 +20,6 @@ async fn create(
     Json(NewPlant { id, plant }): Json<NewPlant>,
 ) -> Json<Plant> {
     let text = serde_json::to_string(&plant).expect("a plant is JSON");
-    plants.create(Row { id, plant: text }, Arc::new(())).await.expect("a free id");
+    plants.create(Row { id, plant: text.into() }, Arc::new(())).await.expect("a free id");
     Json(plant)
 }

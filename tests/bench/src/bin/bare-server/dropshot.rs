@@ -32,7 +32,7 @@ async fn create(
 ) -> Result<HttpResponseOk<Plant>, HttpError> {
     let Sent { id, plant } = body.into_inner();
     let text = serde_json::to_string(&plant).expect("a plant is JSON");
-    let row = Row { id, plant: text };
+    let row = Row { id, plant: text.into() };
     rqctx.context().create(row, Arc::new(())).await.expect("a free id");
     Ok(HttpResponseOk(plant))
 }

@@ -35,8 +35,9 @@ async fn answer(
     let body = request.into_body().collect().await.expect("a body").to_bytes();
     let NewPlant { id, plant } = serde_json::from_slice(&body).expect("a plant");
     let plant = serde_json::to_string(&plant).expect("a plant is JSON");
-    let body = plants.create(Row { id, plant }, Arc::new(())).await.expect("a free id");
-    let mut response = Response::new(Full::from(body));
+    let row = Row { id, plant: plant.as_str().into() };
+    plants.create(row, Arc::new(())).await.expect("a free id");
+    let mut response = Response::new(Full::from(plant));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)
 }
