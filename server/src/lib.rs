@@ -20,20 +20,28 @@
 //! The way of a create, file by file:
 //!
 //! ```text
-//! socket → Dropshot → api::api   the operation as a trait: head, and unread body
-//!   → http::service              the operation, in this order:
-//!     → admission                  the head: route, Host, token, rate, media type, a place
-//!       → token::bearer              a well-formed token, and its digest
-//!       → accepted_tokens            whether it is accepted, and its rate
-//!     → body                       the bytes, within their limits
-//!     → strict                     strict JSON to an id and a Plant (api::types)
-//!     → store::group_commit        queue → batch → the writer's thread
-//!       → the engine, its writer     one commit, one fsync: disk
-//!     → answer                     200 with the text of the Plant, its record and its metrics
+//! socket → Dropshot → api::request   the head, and the unread body of a NewPlant
+//!   → http::service                the API trait, which hands the request to its operation
+//!     → create_plant                 the operation, in this order:
+//!       → exchange                     what is kept of the request until its answer
+//!       → admission                    what the head decides:
+//!         → api::routes, framing         the exact route; Host and transfer coding
+//!         → credentials → token::bearer  a well-formed token, and its digest
+//!         → accepted_tokens → rate       whether it is accepted, and its rate
+//!         → media_type, permits          plain JSON; a permit for the create
+//!       → body → strict, strict::member  the bytes, within their limits, to a NewPlant
+//!       → api::types, api::answer        to an id and a Plant, and the Plant to its text
+//!       → store::group_commit          queue → batch → the writer's thread
+//!         → the engine, its writer       one commit, one fsync: disk
+//!       → exchange                     finishes the request:
+//!         → answer, api::answer          200 with the text of the Plant
+//!         → metrics, access              what is counted, and the record
 //! ```
 //!
-//! A refusal skips steps: whichever step refuses, `http::service` hands the reason to `answer`, and
-//! `api::error_code` has its number.
+//! A refusal skips steps: whichever step refuses, it makes a `refusal`, and `exchange` answers it;
+//! `api::error_code` has its number. So a 401 passes `create_plant`, `exchange`, `body` (which only
+//! says whether the connection can go on), `admission` as far as `credentials` or `accepted_tokens`,
+//! `refusal`, `answer`, `metrics` and `access`.
 
 mod admin;
 pub mod command;

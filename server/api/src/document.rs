@@ -6,12 +6,11 @@
 //! `Error.error`) and removes what Dropshot adds (`4XX`, `5XX`). It must never change what the
 //! trait and the types say.
 
-use openapiv3::{Header, OpenAPI, ReferenceOr, StatusCode};
+use openapiv3::{Header, OpenAPI, PathItem, ReferenceOr, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::api::plant_store_api_mod;
-use crate::error_code::{Error, ErrorCode};
-use crate::types::{NewPlant, Plant};
+use crate::error_code::ErrorCode;
 
 /// `info.version`: a change that breaks a consumer needs a new major version, an addition a minor
 /// one, a change of words none.
@@ -78,23 +77,36 @@ fn complete(document: &mut Value) {
         "scheme": "bearer",
         "description": "`Authorization: Bearer <ACCESS_TOKEN>`, with a token of this store.",
     });
-    // Not attributes of the types: the example of a flattened type takes the place of that of the
-    // type that flattens it.
     let schemas = &mut components["schemas"];
-    let plant = Plant { name: "Monstera deliciosa".into(), tag: Some("indoor".into()) };
-    schemas["NewPlant"]["example"] = json!(NewPlant { id: 1, plant: plant.clone() });
-    schemas["Plant"]["example"] = json!(plant);
-    let error = Error { error: 409, message: "plant 1 exists and is a different one".into() };
-    schemas["Error"]["example"] = json!(error);
     describe_error_codes(&mut schemas["Error"]["properties"]["error"]);
     let refusal = take_refusal(components);
+    let schemas = components["schemas"].clone();
     let paths = members(&mut document["paths"]);
     for operation in paths.flat_map(members) {
-        operation["requestBody"]["description"] = "The plant to create.".into();
+        if let Some(body) = operation.get_mut("requestBody") {
+            let schema = &schemas[schema_name(body)];
+            body["description"] = first_sentence(&schema["description"]).into();
+        }
         let responses = operation["responses"].as_object_mut().expect("an operation has responses");
         responses.retain(|status, _| !status.ends_with("XX"));
+        for success in responses.values_mut() {
+            success["description"] = format!("{} response", schema_name(success)).into();
+        }
         responses.insert("400".into(), refusal.clone());
     }
+}
+
+/// The name of the schema of a body or of a response.
+fn schema_name(of: &Value) -> &str {
+    let reference = of["content"]["application/json"]["schema"]["$ref"].as_str();
+    let name = reference.and_then(|path| path.strip_prefix("#/components/schemas/"));
+    name.expect("each body and each response is a schema with a name")
+}
+
+fn first_sentence(description: &Value) -> String {
+    let description = description.as_str().unwrap_or_default();
+    let (sentence, _) = description.split_once(". ").unwrap_or((description, ""));
+    format!("{}.", sentence.trim_end_matches('.'))
 }
 
 /// The values of the members of an object.
@@ -165,9 +177,7 @@ fn describe_headers(document: &mut OpenAPI) {
     );
     for path in document.paths.paths.values_mut() {
         let ReferenceOr::Item(path) = path else { unreachable!("Dropshot writes paths in place") };
-        // The contract has no operation with another method.
-        let responses = path.post.iter_mut().flat_map(|it| &mut it.responses.responses);
-        for (status, response) in responses {
+        for (status, response) in responses_of(path) {
             let ReferenceOr::Item(response) = response else { continue };
             if *status == StatusCode::Code(400) {
                 response.headers.extend(of_refusals.clone());
@@ -175,6 +185,15 @@ fn describe_headers(document: &mut OpenAPI) {
             response.headers.extend([of_all.clone()]);
         }
     }
+}
+
+/// The responses of all operations of a path.
+fn responses_of(
+    path: &mut PathItem,
+) -> impl Iterator<Item = (&StatusCode, &mut ReferenceOr<Response>)> {
+    let PathItem { get, put, post, delete, options, head, patch, trace, .. } = path;
+    let operations = [get, put, post, delete, options, head, patch, trace];
+    operations.into_iter().flatten().flat_map(|operation| &mut operation.responses.responses)
 }
 
 fn header(name: &str, description: &str, kind: &str) -> (String, ReferenceOr<Header>) {

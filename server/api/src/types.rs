@@ -8,10 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A plant of the store.
-// The one list of members. A new member is one field here. An optional one takes both attributes:
-// `with` keeps `nullable` out of the document, `default` keeps the member out of `required`, and
-// `skip_serializing_if` keeps `default: null` out of the document and null off the wire.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+// An optional member takes both attributes, in both types: `with` keeps `nullable` out of the
+// document, `default` keeps the member out of `required`, and `skip_serializing_if` keeps
+// `default: null` out of the document and null off the wire.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(example = "Plant::example")]
 pub struct Plant {
     /// Name of the plant.
     pub name: String,
@@ -22,14 +23,38 @@ pub struct Plant {
 }
 
 /// A plant to create: a plant and its identification number. Unknown members are ignored.
-// Dropshot demands `Deserialize` to describe a body. The service reads bodies more strictly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(example = "NewPlant::example")]
 pub struct NewPlant {
     /// Identification number of the plant, chosen by the client: any integer of 64 bits. A language
     /// whose numbers are doubles, such as JavaScript and TypeScript, rounds an integer above 2^53:
     /// two ids may become one. Use a type there that keeps every digit.
     pub id: i64,
-    /// All other members.
-    #[serde(flatten)]
-    pub plant: Plant,
+    /// Name of the plant.
+    pub name: String,
+    /// Tag that specifies the type of the plant. Absent or a string, never null.
+    #[schemars(with = "String")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tag: Option<String>,
+}
+
+impl NewPlant {
+    /// The id of the plant, and the plant. It names every member of both types, so a member that
+    /// one of them lacks does not compile.
+    #[must_use]
+    pub fn into_parts(self) -> (i64, Plant) {
+        let Self { id, name, tag } = self;
+        (id, Plant { name, tag })
+    }
+
+    fn example() -> Self {
+        let Plant { name, tag } = Plant::example();
+        Self { id: 1, name, tag }
+    }
+}
+
+impl Plant {
+    fn example() -> Self {
+        Self { name: "Monstera deliciosa".into(), tag: Some("indoor".into()) }
+    }
 }

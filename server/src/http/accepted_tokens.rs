@@ -13,8 +13,7 @@ use std::time::Duration;
 
 use chrono::Utc;
 use foldhash::HashMap;
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
-use metrics::{Counter, Unit, counter, describe_counter, describe_gauge, gauge};
+use metrics::{Unit, describe_gauge, gauge};
 use nix::time::{ClockId, clock_gettime};
 use parking_lot::RwLock;
 use plant_store_store::token::{StoredToken, TokenDigest};
@@ -24,63 +23,53 @@ use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::http::answer::Refusal;
+use crate::http::permits::share_of_a_token;
+use crate::http::rate::Rate;
+use crate::http::refusal::Refusal;
 use crate::token::LEASE;
 
 /// How often the tokens are read.
 const READ_EVERY: Duration = Duration::from_millis(500);
 
 const EXPIRES: &str = "plant_store_token_expires_seconds";
-const PAST_RATE: &str = "plant_store_creates_past_rate_total";
 
 /// The accepted tokens, shared between the requests and the task that reads them.
 #[derive(Clone)]
 pub struct AcceptedTokens {
-    read: Arc<RwLock<Read>>,
-    /// How many creates a second each token may send.
+    last_reading: Arc<RwLock<Reading>>,
+    /// How many creates per second each token may send.
     max_rate: Option<NonZeroU32>,
-    /// How many creates of one token may be in the service at a time.
-    places: usize,
+    /// How many creates may be in the service at a time; half of them may be of one token.
+    max_creates: NonZeroU32,
 }
 
-/// The tokens as they were read last.
+/// The tokens as they were read.
 #[derive(Default)]
-struct Read {
+struct Reading {
     tokens: HashMap<TokenDigest, Arc<Accepted>>,
     /// Until when they may be used, by [`now`].
     until: Duration,
 }
 
+/// The last reading of the tokens is too old to be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the tokens cannot be read")]
+pub struct TokensNotRead;
+
 /// An accepted token.
 pub struct Accepted {
     /// What the store keeps of it.
-    pub token: StoredToken,
-    /// How many creates a second it may send, if there is a limit, with the count of those that were
-    /// refused.
-    rate: Option<(NonZeroU32, DefaultDirectRateLimiter, Counter)>,
-    /// Its share of the places.
-    pub places: Arc<Semaphore>,
+    pub stored: StoredToken,
+    /// How many creates per second it may send, if there is a limit.
+    rate: Option<Rate>,
+    /// Its share of the permits.
+    pub permits: Arc<Semaphore>,
 }
 
 impl Accepted {
-    /// In no second may it send more creates to this server than `max_rate`: a tenth of them may come
-    /// at once, the others evenly.
-    fn new(token: StoredToken, max_rate: Option<NonZeroU32>, places: usize) -> Self {
-        let rate = max_rate.map(|limit| {
-            // The bucket and what flows into it in a second are together the limit.
-            let at_once = limit.get().div_ceil(10);
-            let refill = NonZeroU32::MIN.saturating_add(limit.get() - at_once);
-            let at_once = NonZeroU32::MIN.saturating_add(at_once - 1);
-            let limiter = RateLimiter::direct(Quota::per_second(refill).allow_burst(at_once));
-            describe_counter!(PAST_RATE, "Creates past the rate of their token, by its name.");
-            (limit, limiter, counter!(PAST_RATE, "token" => token.name.to_string()))
-        });
-        Self { token, rate, places: Arc::new(Semaphore::new(places)) }
-    }
-
     /// Refuses a token that has expired.
     pub fn check_expiry(&self) -> Result<(), Refusal> {
-        if self.token.has_expired() { Err(Refusal::TokenExpired) } else { Ok(()) }
+        if self.stored.has_expired() { Err(Refusal::TokenExpired) } else { Ok(()) }
     }
 
     /// Counts a create of the token.
@@ -89,47 +78,48 @@ impl Accepted {
     ///
     /// It is one more than the token may send.
     pub fn check_rate(&self) -> Result<(), Refusal> {
-        match &self.rate {
-            Some((limit, limiter, past)) if limiter.check().is_err() => {
-                past.increment(1);
-                Err(Refusal::TooManyCreates { limit: *limit })
-            }
-            _ => Ok(()),
-        }
+        self.rate.as_ref().map_or(Ok(()), Rate::check)
     }
 }
 
 impl AcceptedTokens {
-    /// No tokens yet. Each may send so many creates a second, or any; and half of `max_creates` of them
-    /// may be in the service at a time.
+    /// No tokens yet. Each may send `max_rate` creates per second, or any; and half of `max_creates` of
+    /// them may be in the service at a time.
     pub fn new(max_rate: Option<NonZeroU32>, max_creates: NonZeroU32) -> Self {
-        let places = (max_creates.get() as usize).div_ceil(2).min(Semaphore::MAX_PERMITS);
-        Self { read: Arc::default(), max_rate, places }
+        Self { last_reading: Arc::default(), max_rate, max_creates }
     }
 
     /// Reads the tokens of the store, and returns how many there are.
     pub fn read(&self, store: &dyn Engine) -> Result<usize, StoreError> {
         // A change that is made while the tokens are read may not be among them.
         let until = now() + LEASE;
-        let tokens = store.tokens()?;
-        show_next_expiry(&tokens);
-        let last = self.read.read();
-        // A token that was read before keeps its places, and what it has used of its rate.
-        let accept = |token: StoredToken| match last.tokens.get(&token.digest) {
-            Some(last) if last.token == token => Arc::clone(last),
-            _ => Arc::new(Accepted::new(token, self.max_rate, self.places)),
-        };
-        let tokens = tokens.into_iter().map(|token| (token.digest, accept(token)));
-        let tokens: HashMap<_, _> = tokens.collect();
-        drop(last);
-        let count = tokens.len();
-        *self.read.write() = Read { tokens, until };
+        let stored = store.tokens()?;
+        show_next_expiry(&stored);
+        let count = stored.len();
+        let mut tokens = HashMap::default();
+        for token in stored {
+            tokens.insert(token.digest, self.accept(token));
+        }
+        *self.last_reading.write() = Reading { tokens, until };
         Ok(count)
     }
 
-    /// Whether the tokens are known. If not, the error says why, in words for operators.
-    pub fn readiness(&self) -> Result<(), &'static str> {
-        if self.read.read().holds() { Ok(()) } else { Err("the tokens cannot be read") }
+    /// The token with what it has used. One that was read before keeps its permits, and what it has
+    /// used of its rate.
+    fn accept(&self, stored: StoredToken) -> Arc<Accepted> {
+        match self.last_reading.read().tokens.get(&stored.digest) {
+            Some(last) if last.stored == stored => Arc::clone(last),
+            _ => Arc::new(Accepted {
+                rate: self.max_rate.map(|limit| Rate::new(limit, &stored.name)),
+                permits: share_of_a_token(self.max_creates),
+                stored,
+            }),
+        }
+    }
+
+    /// Whether the tokens are known.
+    pub fn readiness(&self) -> Result<(), TokensNotRead> {
+        if self.last_reading.read().holds() { Ok(()) } else { Err(TokensNotRead) }
     }
 
     /// The token with that digest. It is accepted at this moment if [`Accepted::check_expiry`] says so.
@@ -138,11 +128,11 @@ impl AcceptedTokens {
     ///
     /// It is not among those of the store; or the tokens were read too long ago.
     pub fn find(&self, digest: &TokenDigest) -> Result<Arc<Accepted>, Refusal> {
-        let read = self.read.read();
-        if !read.holds() {
-            return Err(Refusal::StoreUnavailable);
+        let reading = self.last_reading.read();
+        if !reading.holds() {
+            return Err(Refusal::TokensNotRead);
         }
-        read.tokens.get(digest).map(Arc::clone).ok_or(Refusal::TokenNotAccepted)
+        reading.tokens.get(digest).map(Arc::clone).ok_or(Refusal::TokenNotAccepted)
     }
 
     /// Reads the tokens again and again. While that fails, the log says so: a fault of the disk must not
@@ -153,11 +143,18 @@ impl AcceptedTokens {
         let mut last_cause = None;
         loop {
             ticks.tick().await;
-            let (tokens, store) = (self.clone(), Arc::clone(&store));
-            let read = spawn_blocking(move || tokens.read(&*store).map_err(|it| it.to_string()));
-            let cause = read.await.unwrap_or_else(|panic| Err(panic.to_string())).err();
+            let tokens = self.clone();
+            let store = Arc::clone(&store);
+            let read = spawn_blocking(move || tokens.read(&*store)).await;
+            let cause = match read {
+                Ok(Ok(_)) => None,
+                Ok(Err(error)) => Some(error.to_string()),
+                Err(panic) => Some(panic.to_string()),
+            };
             // A cause that lasts is said once.
-            if let Some(cause) = cause.as_ref().filter(|_| cause != last_cause) {
+            if let Some(cause) = &cause
+                && last_cause.as_ref() != Some(cause)
+            {
                 warn!(log, "the tokens cannot be read"; "cause" => cause);
             }
             last_cause = cause;
@@ -165,7 +162,7 @@ impl AcceptedTokens {
     }
 }
 
-impl Read {
+impl Reading {
     fn holds(&self) -> bool {
         now() < self.until
     }

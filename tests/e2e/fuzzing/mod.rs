@@ -5,7 +5,7 @@
 pub mod second_reader;
 pub mod spelling;
 
-use plant_store_api::types::Plant;
+use plant_store_api::types::NewPlant;
 use plant_store_server::http::strict;
 use plant_store_tests::amount;
 use proptest::collection::vec;
@@ -38,10 +38,8 @@ fn edited(
 
 /// What the service reads.
 fn read(body: &[u8]) -> Result<Value, String> {
-    let sent = strict::read::<Plant>(body).map_err(|refused| refused.to_string())?;
-    let mut plant = json!(sent.plant);
-    plant["id"] = sent.id.into();
-    Ok(plant)
+    let read = strict::read::<NewPlant>(body).map_err(|refused| refused.to_string())?;
+    Ok(json!(read.value))
 }
 
 /// Both readers find the same plant, or both find none. A refusal names the body or a member. A failure

@@ -35,7 +35,7 @@ pub fn table(text: &str, header: &str) -> Vec<(String, String)> {
 /// is refused.
 #[test]
 fn examples_of_errors_are_in_words_that_the_service_has() {
-    let code = ["answer", "strict", "strict/tests"]
+    let code = ["refusal", "strict/error", "strict/tests"]
         .map(|file| text(&format!("server/src/http/{file}.rs")))
         .concat();
     let refusal = &document()["paths"]["/plants"]["post"]["responses"]["400"];

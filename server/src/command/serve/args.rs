@@ -84,7 +84,7 @@ pub struct Args {
     #[arg(long, value_name = "DURATION", default_value = "10s")]
     pub body_timeout: Duration,
 
-    /// How many creates a second each token may send to this server, a tenth of them at once; the
+    /// How many creates per second each token may send to this server, a tenth of them at once; the
     /// next ones are refused with 429 [default: any]
     #[arg(long, value_name = "CREATES")]
     pub max_rate: Option<NonZeroU32>,

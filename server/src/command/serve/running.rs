@@ -78,8 +78,8 @@ impl Running {
                 .context("cannot start the writer")?;
         let size = usize::try_from(args.max_body.as_u64()).unwrap_or(usize::MAX);
         let bodies = BodyLimits { size, time: *args.body_timeout };
-        let places = args.max_creates.get() as usize;
-        let service = Service::new(accepted.clone(), plants.clone(), places, bodies, log.clone());
+        let service =
+            Service::new(accepted.clone(), plants.clone(), args.max_creates, bodies, log.clone());
         let connections = Arc::clone(&service.connections);
         let server = listen(args.listen, config, args.max_connections, service, records)
             .with_context(|| format!("cannot listen on {}", args.listen))?;
@@ -88,7 +88,8 @@ impl Running {
             let plants = plants.clone();
             let _ = admin.readiness.set(Box::new(move || match connections.are_ending() {
                 true => Err("the service stops"),
-                false => accepted.readiness().and_then(|()| plants.readiness()),
+                false if accepted.readiness().is_err() => Err("the tokens cannot be read"),
+                false => plants.readiness(),
             }));
         }
         let (address, scheme) = (server.local_addr(), validity.map_or("http", |_| "https"));

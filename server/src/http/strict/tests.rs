@@ -1,8 +1,11 @@
-use plant_store_api::types::Plant;
+use std::collections::BTreeMap;
+
+use plant_store_api::types::NewPlant;
+use serde::Deserialize;
 
 use super::*;
 
-fn read(body: &[u8]) -> Result<Sent<Plant>, NotANewPlant> {
+fn read(body: &[u8]) -> Result<Read<NewPlant>, SchemaError> {
     super::read(body)
 }
 
@@ -12,9 +15,9 @@ fn message(body: &str) -> String {
 
 #[test]
 fn new_plant_is_read_with_every_member() {
-    let plant = Plant { name: "\0".into(), tag: Some(String::new()) };
-    let sent = Sent { id: -1, plant, ignored: vec!["x".into()] };
-    assert_eq!(read(br#"{"tag":"","x":[{}],"name":"\u0000","id":-1}"#), Ok(sent));
+    let value = NewPlant { id: -1, name: "\0".into(), tag: Some(String::new()) };
+    let expected = Read { value, ignored: vec!["x".into()] };
+    assert_eq!(read(br#"{"tag":"","x":[{}],"name":"\u0000","id":-1}"#), Ok(expected));
 }
 
 #[test]
@@ -23,7 +26,7 @@ fn message_names_the_fault() {
         ("{", "the body is not JSON: EOF while parsing an object at line 1 column 1"),
         ("[]", "the body must be a JSON object: a NewPlant of the document"),
         (r#"{"x":1,"x":2,"y":1,"y":2}"#, "`x` is given twice; every member may be given once"),
-        (r#"{"name":1}"#, "`id` is missing"),
+        (r#"{"name":""}"#, "`id` is missing"),
         (r#"{"id":"1"}"#, "`id` is a string; expected an integer of 64 bits"),
         (r#"{"id":1,"tag":""}"#, "`name` is missing"),
         (r#"{"id":1,"name":"","tag":null}"#, "`tag` is null; expected a string"),
@@ -71,29 +74,120 @@ fn three_names_of_ignored_members_are_kept_and_each_is_shortened() {
     assert_eq!(ignored, [&*"é".repeat(40), "", "colour"]);
 }
 
-/// Types of members that the contract may get.
+/// A type with a member of each kind that the contract may get.
+#[derive(Debug, Default, PartialEq, Deserialize, JsonSchema)]
+#[serde(default)]
+struct EveryKind {
+    text: String,
+    integer: i32,
+    count: Option<u8>,
+    truth: Option<bool>,
+    fraction: Option<f64>,
+    light: Option<Light>,
+    height: Option<Height>,
+    names: Vec<String>,
+    size: Option<Size>,
+    prices: BTreeMap<String, f64>,
+    planted: Option<Day>,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Light {
+    Sun,
+    Shade,
+}
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct Height(i16);
+
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+struct Size {
+    width: u8,
+    depth: Option<u8>,
+}
+
+/// A string with a form of its own, as a date or a UUID is.
+#[derive(Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(try_from = "String")]
+struct Day(String);
+
+impl TryFrom<String> for Day {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        if text.len() == 10 { Ok(Self(text)) } else { Err("secret") }
+    }
+}
+
+fn read_kind(members: &str) -> Result<EveryKind, SchemaError> {
+    super::read(format!("{{{members}}}").as_bytes()).map(|read| read.value)
+}
+
 #[test]
-fn integer_of_32_bits_and_boolean_are_read_strictly() {
-    #[derive(Debug, serde::Deserialize)]
-    #[expect(dead_code, reason = "it is shown")]
-    struct Other {
-        small: Option<i32>,
-        wild: Option<bool>,
-    }
-    for (value, expected) in [
-        ("\"small\":-2147483648", "Other { small: Some(-2147483648), wild: None }"),
-        ("\"small\":-0,\"wild\":true", "Other { small: Some(0), wild: Some(true) }"),
-        ("\"small\":2147483648", "`small` is out of range; expected an integer of 32 bits"),
-        ("\"small\":null", "`small` is null; expected an integer of 32 bits"),
+fn member_of_each_kind_is_read() {
+    let read = read_kind(
+        r#""text":"\u00e9","integer":-0,"count":255,"truth":true,"fraction":-1.5e2,"light":"shade",
+           "height":-3,"names":["a"],"size":{"width":1},"prices":{"EUR":1},"planted":"2026-11-23""#,
+    );
+    let expected = EveryKind {
+        text: "é".into(),
+        integer: 0,
+        count: Some(255),
+        truth: Some(true),
+        fraction: Some(-150.0),
+        light: Some(Light::Shade),
+        height: Some(Height(-3)),
+        names: vec!["a".into()],
+        size: Some(Size { width: 1, depth: None }),
+        prices: BTreeMap::from([("EUR".into(), 1.0)]),
+        planted: Some(Day("2026-11-23".into())),
+    };
+    assert_eq!(read, Ok(expected));
+    assert_eq!(read_kind(""), Ok(EveryKind::default()));
+}
+
+#[test]
+fn member_of_another_type_is_refused_with_what_was_expected() {
+    for (member, expected) in [
+        (r#""text":1"#, "`text` is a number; expected a string"),
+        (r#""integer":2147483648"#, "`integer` is out of range; expected an integer of 32 bits"),
+        (r#""integer":null"#, "`integer` is null; expected an integer of 32 bits"),
         (
-            "\"small\":1e2",
-            "`small` is a number with a fraction or an exponent; expected an integer of 32 bits",
+            r#""integer":1e2"#,
+            "`integer` is a number with a fraction or an exponent; expected an integer of 32 bits",
         ),
-        ("\"wild\":null", "`wild` is null; expected a boolean"),
-        ("\"wild\":\"true\"", "`wild` is a string; expected a boolean"),
+        (r#""count":256"#, "`count` is out of range; expected an integer of 8 bits, from 0 on"),
+        (r#""count":null"#, "`count` is null; expected an integer of 8 bits, from 0 on"),
+        (r#""truth":null"#, "`truth` is null; expected a boolean"),
+        (r#""truth":"true""#, "`truth` is a string; expected a boolean"),
+        (r#""height":"tall""#, "`height` is a string; expected an integer of 16 bits"),
     ] {
-        let read = super::read::<Other>(format!(r#"{{"id":1,{value}}}"#).as_bytes());
-        let read = read.map_or_else(|why| why.to_string(), |sent| format!("{:?}", sent.plant));
-        assert_eq!(read, expected, "{value}");
+        assert_eq!(read_kind(member).expect_err("refused").to_string(), expected, "{member}");
     }
+}
+
+#[test]
+fn value_that_serde_json_refuses_names_its_member_and_repeats_nothing() {
+    for (name, values) in [
+        ("fraction", ["\"1.5\"", "1e999", "null"]),
+        ("light", ["\"secret\"", "0", "null"]),
+        ("names", ["\"a\"", "[1]", "null"]),
+        ("size", ["[1]", "{}", "{\"width\":1,\"width\":1}"]),
+        ("prices", ["[]", "{\"EUR\":\"1\"}", "null"]),
+        ("planted", ["\"soon\"", "\"\"", "\"secret\""]),
+    ] {
+        for value in values {
+            let refused = read_kind(&format!("\"{name}\":{value}")).expect_err("refused");
+            let expected = format!("`{name}` has a value that the document does not allow");
+            assert_eq!(refused.to_string(), expected, "{value}");
+        }
+    }
+}
+
+/// What the module's documentation says of the inside of a nested object.
+#[test]
+fn nested_object_may_have_null_for_an_optional_member_and_an_unknown_one_twice() {
+    let size = read_kind(r#""size":{"width":1,"depth":null,"x":1,"x":2}"#).expect("read").size;
+    assert_eq!(size, Some(Size { width: 1, depth: None }));
 }

@@ -15,10 +15,8 @@ pub async fn serve(plants: GroupCommit) {
     axum::serve(listener, app).await.expect("it never ends");
 }
 
-async fn create(
-    State(plants): State<GroupCommit>,
-    Json(NewPlant { id, plant }): Json<NewPlant>,
-) -> Json<Plant> {
+async fn create(State(plants): State<GroupCommit>, Json(new_plant): Json<NewPlant>) -> Json<Plant> {
+    let (id, plant) = new_plant.into_parts();
     let text = serde_json::to_string(&plant).expect("a plant is JSON");
     plants.create(Row { id, plant: text.into() }, Arc::new(())).await.expect("a free id");
     Json(plant)

@@ -6,7 +6,7 @@ use dropshot::{
     ApiDescription, ConfigDropshot, HandlerTaskMode, HttpError, HttpResponseOk, RequestContext,
     ServerBuilder, TypedBody, endpoint,
 };
-use plant_store_api::types::{NewPlant as Sent, Plant};
+use plant_store_api::types::{NewPlant, Plant};
 use plant_store_store::{GroupCommit, Row};
 use slog::Logger;
 
@@ -28,9 +28,9 @@ pub async fn serve(plants: GroupCommit, log: &Logger) {
 #[endpoint { method = POST, path = "/plants" }]
 async fn create(
     rqctx: RequestContext<GroupCommit>,
-    body: TypedBody<Sent>,
+    body: TypedBody<NewPlant>,
 ) -> Result<HttpResponseOk<Plant>, HttpError> {
-    let Sent { id, plant } = body.into_inner();
+    let (id, plant) = body.into_inner().into_parts();
     let text = serde_json::to_string(&plant).expect("a plant is JSON");
     let row = Row { id, plant: text.into() };
     rqctx.context().create(row, Arc::new(())).await.expect("a free id");

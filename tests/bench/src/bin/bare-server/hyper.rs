@@ -33,7 +33,8 @@ async fn answer(
     plants: &GroupCommit,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let body = request.into_body().collect().await.expect("a body").to_bytes();
-    let NewPlant { id, plant } = serde_json::from_slice(&body).expect("a plant");
+    let new_plant: NewPlant = serde_json::from_slice(&body).expect("a plant");
+    let (id, plant) = new_plant.into_parts();
     let plant = serde_json::to_string(&plant).expect("a plant is JSON");
     let row = Row { id, plant: plant.as_str().into() };
     plants.create(row, Arc::new(())).await.expect("a free id");

@@ -1,0 +1,130 @@
+//! The answer of an operation: a 200 with what the document describes, or a refusal.
+//!
+//! Dropshot's response types can set no header on a refusal, and serialise again what a store has
+//! kept as text. [`Answer`] has the same description in the document. Nothing here knows why a
+//! request is refused.
+
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use dropshot::{Body, HttpCodedResponse, HttpError, HttpResponseError};
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{HeaderMap, Response, StatusCode};
+use http_body_util::Full;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::error_code::Error;
+
+/// The JSON text of a `T`. Only serialising a `T` makes one.
+#[derive(Debug)]
+pub struct JsonText<T> {
+    text: Arc<str>,
+    schema: PhantomData<fn() -> T>,
+}
+
+impl<T: Serialize> JsonText<T> {
+    /// Serialises the value.
+    ///
+    /// # Panics
+    ///
+    /// The value has a map whose keys are not strings. No type of the contract has one.
+    #[must_use]
+    pub fn of(value: &T) -> Self {
+        let text = serde_json::to_string(value).expect("a type of the contract is always JSON");
+        Self { text: text.into(), schema: PhantomData }
+    }
+}
+
+impl<T> JsonText<T> {
+    /// The same text, without a copy of its bytes.
+    #[must_use]
+    pub fn share(&self) -> Arc<str> {
+        Arc::clone(&self.text)
+    }
+}
+
+/// What a 200 may hold: a type that the document describes.
+pub trait Content: JsonSchema + Serialize + Send + Sync + 'static {}
+
+impl<T: JsonSchema + Serialize + Send + Sync + 'static> Content for T {}
+
+/// A finished response of an operation whose 200 is a `T`.
+pub struct Answer<T> {
+    response: Response<Body>,
+    schema: PhantomData<fn() -> T>,
+}
+
+impl<T: Content> Answer<T> {
+    /// A 200 with that text. `held` is dropped when the socket has taken the last byte of it, or when
+    /// the connection has ended: hyper takes the bytes out of the body before that.
+    #[must_use]
+    pub fn ok(text: JsonText<T>, held: impl Send + Sync + 'static) -> Self {
+        let bytes = Bytes::from_owner(Sent { text: text.text, _held: held });
+        Self::json(Self::STATUS_CODE, Body::wrap(Full::new(bytes)))
+    }
+
+    /// A refusal, with the one status that the contract has for it.
+    ///
+    /// # Panics
+    ///
+    /// Never: strings and integers are always JSON.
+    #[must_use]
+    pub fn refusal(error: &Error) -> Self {
+        let body = serde_json::to_vec(error).expect("strings and integers are always JSON");
+        Self::json(error.status_code().as_status(), Body::from(body))
+    }
+
+    /// Dropshot's refusal of a request that is none of the operation, although Dropshot's router
+    /// takes it for one. The contract says nothing of such a request.
+    #[must_use]
+    pub fn not_routed(refusal: HttpError, request_id: &str) -> Self {
+        Self { response: refusal.into_response(request_id), schema: PhantomData }
+    }
+
+    /// Its status.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.response.status()
+    }
+
+    /// Its headers.
+    pub fn headers_mut(&mut self) -> &mut HeaderMap {
+        self.response.headers_mut()
+    }
+
+    fn json(status: StatusCode, body: Body) -> Self {
+        let mut response = Response::new(body);
+        *response.status_mut() = status;
+        let json = HeaderValue::from_static("application/json");
+        response.headers_mut().insert(CONTENT_TYPE, json);
+        Self { response, schema: PhantomData }
+    }
+}
+
+/// The bytes of a 200, and what is held until they are sent.
+struct Sent<H> {
+    text: Arc<str>,
+    _held: H,
+}
+
+impl<H> AsRef<[u8]> for Sent<H> {
+    fn as_ref(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+}
+
+/// What the document says of the answer.
+impl<T: Content> HttpCodedResponse for Answer<T> {
+    type Body = T;
+    const STATUS_CODE: StatusCode = StatusCode::OK;
+    /// [`crate::document`] names the type instead.
+    const DESCRIPTION: &'static str = "successful operation";
+}
+
+impl<T> From<Answer<T>> for Result<Response<Body>, HttpError> {
+    fn from(answer: Answer<T>) -> Self {
+        Ok(answer.response)
+    }
+}

@@ -1,0 +1,43 @@
+//! The request of an operation, as Dropshot hands it over: its body is still on the wire.
+//!
+//! Dropshot's `TypedBody` reads the body before a handler can check the credentials, reads a body
+//! over the limit to its end, and takes media types that the contract does not name. [`Unread`] has
+//! the same description in the document, and reads nothing. Nothing here may read a body.
+
+use std::marker::PhantomData;
+
+use async_trait::async_trait;
+use dropshot::{
+    ApiEndpointBodyContentType, Body, ExclusiveExtractor, ExtractorMetadata, HttpError,
+    RequestContext, ServerContext, TypedBody,
+};
+use http::Request;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+
+/// A body that the document describes as a `T`, and of which nobody has read a byte. Whoever reads
+/// it must read a `T`. The head of the request is in its [`RequestContext`].
+pub struct Unread<T> {
+    /// The bytes.
+    pub body: Body,
+    /// Nobody else can make one.
+    schema: PhantomData<fn() -> T>,
+}
+
+#[async_trait]
+impl<T> ExclusiveExtractor for Unread<T>
+where
+    T: DeserializeOwned + JsonSchema + Send + Sync + 'static,
+{
+    /// Takes every request as it is.
+    async fn from_request<Context: ServerContext>(
+        _: &RequestContext<Context>,
+        request: Request<Body>,
+    ) -> Result<Self, HttpError> {
+        Ok(Self { body: request.into_body(), schema: PhantomData })
+    }
+
+    fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {
+        TypedBody::<T>::metadata(content_type)
+    }
+}

@@ -1,0 +1,45 @@
+//! How many creates per second a token may send to this server.
+
+use std::num::NonZeroU32;
+
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
+use metrics::{Counter, counter, describe_counter};
+use plant_store_store::token::TokenName;
+
+use crate::http::refusal::Refusal;
+
+const PAST_RATE: &str = "plant_store_creates_past_rate_total";
+
+/// The rate of one token, and what it has used of it.
+pub struct Rate {
+    limit: NonZeroU32,
+    limiter: DefaultDirectRateLimiter,
+    /// The creates that were refused.
+    past: Counter,
+}
+
+impl Rate {
+    /// In no second may the token send more creates than `limit`: a tenth of them may come at once,
+    /// the others evenly.
+    pub fn new(limit: NonZeroU32, token: &TokenName) -> Self {
+        describe_counter!(PAST_RATE, "Creates past the rate of their token, by its name.");
+        // The bucket and what flows into it in a second are together the limit.
+        let bucket = limit.get().div_ceil(10);
+        let refill = NonZeroU32::MIN.saturating_add(limit.get() - bucket);
+        let burst = NonZeroU32::MIN.saturating_add(bucket - 1);
+        let limiter = RateLimiter::direct(Quota::per_second(refill).allow_burst(burst));
+        Self { limit, limiter, past: counter!(PAST_RATE, "token" => token.to_string()) }
+    }
+
+    /// Counts a create.
+    ///
+    /// # Errors
+    ///
+    /// It is one more than the token may send.
+    pub fn check(&self) -> Result<(), Refusal> {
+        self.limiter.check().map_err(|_| {
+            self.past.increment(1);
+            Refusal::TooManyCreates { limit: self.limit }
+        })
+    }
+}
