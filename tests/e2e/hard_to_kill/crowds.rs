@@ -56,8 +56,8 @@ fn crowd_without_end_keeps_no_operator_waiting_and_stays_within_its_limit() {
     }
 }
 
-/// Silent connections are closed all the time, when they have been idle for too long. The numbers of
-/// their descriptors become those of new connections.
+/// Silent connections are closed all the time, when they have been idle for too long. The numbers
+/// of their descriptors become those of new connections.
 #[test]
 fn fresh_connections_beside_idle_ones_are_never_cut() {
     for threads in ["1", "2"] {

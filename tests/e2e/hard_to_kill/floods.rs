@@ -1,5 +1,5 @@
-//! More creates and connections than the service can take. It refuses what is too much, and recovers
-//! by itself.
+//! More creates and connections than the service can take. It refuses what is too much, and
+//! recovers by itself.
 
 use std::net::TcpStream;
 use std::thread;
