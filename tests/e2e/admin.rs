@@ -19,6 +19,10 @@ fn ready(address: SocketAddr) -> (u16, String) {
     (answer.status, String::from_utf8(answer.body).expect("text"))
 }
 
+fn is_ready(address: SocketAddr) -> bool {
+    get(address, "/ready").status == 200
+}
+
 const METRICS: [&str; 2] = ["--metrics", "127.0.0.1:0"];
 
 fn starting(flags: &[&str]) -> (Server, SocketAddr) {
@@ -45,13 +49,13 @@ fn operators_get_live_and_ready_and_nothing_else() {
 fn ready_is_503_while_the_store_takes_no_writes_and_200_after_without_a_create() {
     let (server, address) = starting(&[]);
     let lock = database::locked(&server);
-    assert_eq!(server.create(&plant(1, "Ficus", None)).refusal().0, 503);
+    assert_eq!(server.create(&plant(1, "Ficus", None)).error(), 503);
     assert_eq!(ready(address), (503, "the store does not take writes\n".into()));
-    let is_ready = || series(&scrape(address))["plant_store_ready"] == "1";
-    assert!(!is_ready());
+    let metric_is_ready = || series(&scrape(address))["plant_store_ready"] == "1";
+    assert!(!metric_is_ready());
     drop(lock);
-    server.wait_until("ready again", || ready(address).0 == 200);
-    assert!(is_ready());
+    server.wait_until("ready again", || is_ready(address));
+    assert!(metric_is_ready());
     server.wait_for_log("the store takes writes again");
 }
 
@@ -87,7 +91,7 @@ fn connections_past_their_limit_wait_and_operators_are_answered() {
         let late = scope.spawn(|| create_late(&server, &plant(1, "Ficus", None)));
         let connections = count(address);
         assert!((MOST..=MOST + FEW).contains(&connections), "{connections}");
-        assert_eq!(ready(address).0, 200);
+        assert!(is_ready(address));
         early.exchange(&server.post(&plant(2, "Ficus", None))).plant();
         assert!(!late.is_finished());
         drop(crowd);
@@ -98,7 +102,7 @@ fn connections_past_their_limit_wait_and_operators_are_answered() {
 
 /// Their descriptors are free then, and clients may take them before the service looks.
 #[test]
-fn connections_of_operators_that_close_give_no_places_to_clients() {
+fn connections_of_operators_that_close_do_not_raise_the_limit_of_clients() {
     const MOST: usize = 10;
     const FEW: usize = 4;
     let (server, address) = starting(&["--max-connections", &MOST.to_string()]);
@@ -114,16 +118,16 @@ fn connections_of_operators_that_close_give_no_places_to_clients() {
     });
 }
 
-/// The door cannot shut then. New connections past the bound are closed instead, and the service keeps
-/// the descriptors that it needs.
+/// The listener cannot pause then. New connections past the bound are closed instead, and the
+/// service keeps the descriptors that it needs.
 #[test]
 fn system_without_packet_filters_is_a_warning_and_operators_are_answered() {
     const MOST: usize = 20;
     let starting = Server::starting().with(&METRICS);
     let library = starting.folder().join("no_filters.so");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/e2e/no_filters.c");
-    let compiled =
-        Command::new("cc").args(["-shared", "-fPIC", source, "-o"]).arg(&library).status();
+    let mut cc = Command::new("cc");
+    let compiled = cc.args(["-shared", "-fPIC", source, "-o"]).arg(&library).status();
     assert!(compiled.expect("there is a C compiler").success());
     let starting = starting.command(|command| {
         command.env("LD_PRELOAD", &library);
@@ -166,14 +170,14 @@ fn clients_that_say_nothing_to_the_operators_listener_stop_neither_it_nor_the_ap
     for mut connection in silent.into_iter().chain(many) {
         assert!(connection.is_closed());
     }
-    assert_eq!(ready(address).0, 200);
+    assert!(is_ready(address));
 }
 
 #[test]
 fn metrics_tell_the_release_and_its_commit() {
     let (_server, address) = starting(&[]);
-    let (version, commit) = (env!("CARGO_PKG_VERSION"), commit());
-    let labels = format!("version=\"{version}\",commit=\"{commit}\"");
+    let version = env!("CARGO_PKG_VERSION");
+    let labels = format!("version=\"{version}\",commit=\"{}\"", commit());
     let scrape = scrape(address);
     assert_eq!(series(&scrape)[format!("plant_store_build_info{{{labels}}}").as_str()], "1");
 }

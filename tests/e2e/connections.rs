@@ -57,8 +57,8 @@ impl Drop for Crowd {
     }
 }
 
-/// Creates a plant as a client that waits for a place does: a connection that is closed without an
-/// answer is opened again.
+/// Creates a plant as a client does that waits to be accepted: a connection that is closed without
+/// an answer is opened again.
 pub fn create_late(server: &Server, body: &str) {
     let request = server.post(body);
     let attempt = || {
@@ -115,8 +115,8 @@ async fn new_connection_from_a_port_that_was_just_used_has_its_own_idle_time() {
 #[test]
 fn connections_of_operators_are_not_clients_also_if_both_listeners_share_a_port_number() {
     let port = free_port();
-    let (api, operators) = (local(1, port), local(2, port));
-    let [api, metrics] = [api, operators].map(|it| it.to_string());
+    let operators = local(2, port);
+    let [api, metrics] = [local(1, port), operators].map(|address| address.to_string());
     let flags = ["--listen", &api, "--metrics", &metrics, "--idle-timeout", "400ms"];
     let server = Server::starting().with(&flags).start();
     let _silent: Vec<_> = (0..5).map(|_| Connection::open(operators)).collect();

@@ -18,18 +18,23 @@ fn server_with_many_plants() -> Server {
     server
 }
 
-/// Starts an export and reads its first line. The export then waits, because the pipe is full.
-pub fn started(server: &Server) -> (Child, BufReader<ChildStdout>, String) {
-    let mut export = binary_in(server.folder())
-        .arg("export")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
-    let mut lines = BufReader::new(export.stdout.take().expect("standard output is piped"));
-    let mut first = String::new();
-    lines.read_line(&mut first).expect("standard output is text");
-    (export, lines, first)
+/// An export that has written its first line, and waits because the pipe is full.
+pub struct Waiting {
+    pub process: Child,
+    pub first_line: String,
+    /// The other lines.
+    rest: BufReader<ChildStdout>,
+}
+
+/// Starts an export and reads its first line.
+pub fn started(server: &Server) -> Waiting {
+    let mut export = binary_in(server.folder());
+    export.arg("export").stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = export.spawn().expect("the binary starts");
+    let mut rest = BufReader::new(process.stdout.take().expect("standard output is piped"));
+    let mut first_line = String::new();
+    rest.read_line(&mut first_line).expect("standard output is text");
+    Waiting { process, first_line, rest }
 }
 
 #[test]
@@ -54,17 +59,17 @@ fn export_writes_one_canonical_json_line_a_plant() {
     assert_eq!(server.command(&["export"]), expected.join("\n"));
 }
 
-/// It waits for a reader, and holds nothing of the store meanwhile: what it has passed by stays as it
-/// was, and it has each plant of its beginning once.
+/// It waits for a reader, and holds nothing of the store meanwhile: what it has passed by stays as
+/// it was, and it has each plant of its beginning once.
 #[test]
 fn export_has_every_plant_of_its_beginning_while_the_server_writes() {
     let server = server_with_many_plants();
-    let (mut export, mut lines, mut text) = started(&server);
+    let Waiting { mut process, first_line: mut text, mut rest } = started(&server);
     for id in [0, PLANTS + 1] {
         server.create(&plant(id, "later", None)).plant();
     }
-    lines.read_to_string(&mut text).expect("standard output is text");
-    assert!(export.wait().expect("the export ends").success());
+    rest.read_to_string(&mut text).expect("standard output is text");
+    assert!(process.wait().expect("the export ends").success());
     let ids = text.lines().map(|line| {
         let line: Value = serde_json::from_str(line).expect("JSON");
         line["id"].as_i64().expect("an integer")
@@ -78,10 +83,10 @@ fn export_has_every_plant_of_its_beginning_while_the_server_writes() {
 #[test]
 fn export_into_a_closed_pipe_is_no_error() {
     let server = server_with_many_plants();
-    let (export, lines, first) = started(&server);
-    assert!(first.starts_with(r#"{"id":1,"#), "{first}");
-    drop(lines);
-    let output = export.wait_with_output().expect("the export ends");
+    let Waiting { process, first_line, rest } = started(&server);
+    assert!(first_line.starts_with(r#"{"id":1,"#), "{first_line}");
+    drop(rest);
+    let output = process.wait_with_output().expect("the export ends");
     assert!(output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
@@ -101,12 +106,11 @@ fn export_to_a_full_device_is_status_1() {
 fn export_shows_progress_on_a_terminal() {
     let server = server_with_many_plants();
     let (mut terminal, slave) = terminal();
-    binary_in(server.folder())
-        .arg("export")
-        .stdout(Stdio::null())
-        .stderr(slave)
-        .status()
-        .expect("the binary starts");
+    let mut export = binary_in(server.folder());
+    export.arg("export").stdout(Stdio::null()).stderr(slave);
+    export.status().expect("the binary starts");
+    // Reading ends when no process has the program's side open any more.
+    drop(export);
     let mut shown = Vec::new();
     let _ = terminal.read_to_end(&mut shown);
     let shown = String::from_utf8_lossy(&shown);

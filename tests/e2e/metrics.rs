@@ -98,7 +98,7 @@ fn metrics_count_every_outcome_and_every_refusal() {
     let token = server.bearer();
     let refused = |error, times, request: &[u8]| {
         for _ in 0..times {
-            assert_eq!(server.connect().exchange(request).refusal().0, error);
+            assert_eq!(server.connect().exchange(request).error(), error);
         }
     };
     let monstera = plant(1, "Monstera deliciosa", Some("indoor"));
@@ -160,18 +160,19 @@ fn metrics_count_creates_and_503s_under_overload() {
     let metrics = metrics_address(&server);
     let request = server.post(&plant(1, "Monstera deliciosa", None));
     let mut connections: Vec<_> = (0..32).map(|_| server.connect()).collect();
-    let (mut committed, mut refused) = (0, 0);
+    let mut committed = 0;
+    let mut refused = 0;
     server.wait_until("the queue is full and a create is refused", || {
         for connection in &mut connections {
             connection.send(&request);
         }
         for connection in &mut connections {
-            match connection.receive() {
-                response if response.status == 200 => committed += 1,
-                response => {
-                    assert_eq!(response.refusal().0, 503);
-                    refused += 1;
-                }
+            let answer = connection.receive();
+            if answer.status == 200 {
+                committed += 1;
+            } else {
+                assert_eq!(answer.error(), 503);
+                refused += 1;
             }
         }
         refused > 0
@@ -218,7 +219,7 @@ fn metrics_count_500s_of_a_broken_store() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
     database::drop_plants_table(&server);
     let answer = server.create(&plant(1, "Monstera deliciosa", None));
-    assert_eq!(answer.refusal().0, 500);
+    assert_eq!(answer.error(), 500);
     let scrape = scrape(metrics_address(&server));
     assert_eq!(creates(&scrape), ["0"; 3]);
     assert_eq!(refusals(&scrape), [(500, "1")].into());

@@ -1,5 +1,5 @@
-//! `plant-store token`: issue, list and revoke. If a token is created or revoked, the command returns
-//! two seconds later, so each test does that seldom.
+//! `plant-store token`: issue, list and revoke. If a token is created or revoked, the command
+//! returns two seconds later, so each test does that seldom.
 
 use std::fs;
 
@@ -121,7 +121,8 @@ fn token_list_expiring_shows_those_that_expire_within_that_time() {
 fn token_revoke_takes_names_and_tokens_and_repeats_no_token() {
     let server = Server::start();
     let ci = server.command(&["token", "create", "ci"]);
-    let (ci, start) = (ci.trim_end(), &server.token[..8]);
+    let ci = ci.trim_end();
+    let start = &server.token[..8];
     database::execute(&server, &format!("UPDATE tokens SET first_characters = '{start}'"));
     let before = server.command(&["token", "list"]);
     let unknown = format!("{}_", &ci[..41]);
@@ -192,6 +193,6 @@ fn server_that_stood_still_accepts_no_token_that_was_revoked_meanwhile() {
     }
     server.signal(Signal::SIGCONT);
     for connection in &mut connections {
-        assert!(matches!(connection.receive().refusal().0, 401 | 503));
+        assert!(matches!(connection.receive().error(), 401 | 503));
     }
 }

@@ -29,12 +29,8 @@ pub fn run<I: AsRef<OsStr>>(folder: &Path, arguments: &[I]) -> Output {
 /// Runs the binary with arguments that it must refuse. Returns its exit status, and the one line
 /// that it writes to standard error. If it serves instead, it is killed.
 pub fn failure(command: &mut Command) -> (Option<i32>, String) {
-    let mut process = command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the binary starts");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut process = command.spawn().expect("the binary starts");
     let mut printed = String::new();
     let mut stdout = BufReader::new(process.stdout.take().expect("standard output is piped"));
     stdout.read_line(&mut printed).expect("standard output is text");

@@ -150,7 +150,7 @@ pub fn facts(document: &Value) -> Vec<String> {
     missing
 }
 
-fn compare(place: &str, expected: &Value, found: &Value, missing: &mut Vec<String>) {
+fn compare(path: &str, expected: &Value, found: &Value, missing: &mut Vec<String>) {
     let holds = match (expected, found) {
         (Value::Object(expected), Value::Object(members)) => {
             for (name, expected) in expected.iter().filter(|(name, _)| *name != "*") {
@@ -158,7 +158,7 @@ fn compare(place: &str, expected: &Value, found: &Value, missing: &mut Vec<Strin
                 let found = members.get(optional.unwrap_or(name));
                 if found.is_some() || optional.is_none() {
                     let found = found.unwrap_or(&Value::Null);
-                    compare(&format!("{place}/{name}"), expected, found, missing);
+                    compare(&format!("{path}/{name}"), expected, found, missing);
                 }
             }
             let is_expected = |name: &String| {
@@ -166,13 +166,13 @@ fn compare(place: &str, expected: &Value, found: &Value, missing: &mut Vec<Strin
             };
             members.keys().all(is_expected)
         }
-        (Value::Array(expected), Value::Array(elements)) if place.ends_with("/required") => {
+        (Value::Array(expected), Value::Array(elements)) if path.ends_with("/required") => {
             let is_there = |name| elements.contains(name);
             elements.len() == expected.len() && expected.iter().all(is_there)
         }
         (Value::Array(expected), Value::Array(elements)) => {
             for (number, (expected, found)) in expected.iter().zip(elements).enumerate() {
-                compare(&format!("{place}/{number}"), expected, found, missing);
+                compare(&format!("{path}/{number}"), expected, found, missing);
             }
             elements.len() == expected.len()
         }
@@ -186,6 +186,6 @@ fn compare(place: &str, expected: &Value, found: &Value, missing: &mut Vec<Strin
         (expected, found) => expected == found,
     };
     if !holds {
-        missing.push(format!("{place}: the specification has {expected}"));
+        missing.push(format!("{path}: the specification has {expected}"));
     }
 }

@@ -53,27 +53,27 @@ pub fn databases() -> &'static Databases {
 pub struct Folder {
     /// None if the store is the default one: a file in the folder.
     url: Option<String>,
-    place: TempDir,
+    folder: TempDir,
 }
 
 impl Folder {
-    /// An empty folder, and the place of a store on the engine of this run.
+    /// An empty folder, and the URL of a store on the engine of this run.
     #[expect(clippy::new_without_default, reason = "no two are equal")]
     pub fn new() -> Self {
-        let place = TempDir::with_prefix(PREFIX).expect("a temporary folder");
-        let url = database_of(place.path()).map(|database| databases().create(database));
-        Self { url, place }
+        let folder = TempDir::with_prefix(PREFIX).expect("a temporary folder");
+        let url = database_of(folder.path()).map(|database| databases().create(database));
+        Self { url, folder }
     }
 
     /// An empty folder for a server on the store of that URL, which stays.
     pub fn over(url: &str) -> Self {
-        let place = TempDir::new().expect("a temporary folder");
-        Self { url: Some(url.to_owned()), place }
+        let folder = TempDir::new().expect("a temporary folder");
+        Self { url: Some(url.to_owned()), folder }
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        self.place.path()
+        self.folder.path()
     }
 
     /// The URL of the store, as `--store` takes it in this folder.
@@ -99,8 +99,8 @@ impl Drop for Folder {
 
 /// The store is a file in this folder, on either engine.
 impl From<TempDir> for Folder {
-    fn from(place: TempDir) -> Self {
-        Self { url: None, place }
+    fn from(folder: TempDir) -> Self {
+        Self { url: None, folder }
     }
 }
 
@@ -119,8 +119,8 @@ pub fn binary_in(folder: &Path) -> Command {
     command
 }
 
-/// Takes the tests' own variables, and those of whoever runs the tests, from a process that runs the
-/// binary: it would warn about them, or use them.
+/// Takes the tests' own variables, and those of whoever runs the tests, from a process that runs
+/// the binary: it would warn about them, or use them.
 pub fn without_own_variables(command: &mut Command) {
     for (name, _) in env::vars_os() {
         if name.to_string_lossy().starts_with("PLANT_STORE_") {

@@ -60,6 +60,12 @@ impl Response {
         plant
     }
 
+    /// `error` of a 400.
+    pub fn error(&self) -> i64 {
+        let (error, _) = self.refusal();
+        error
+    }
+
     /// `error` and `message` of a 400, whose body must have no other members.
     pub fn refusal(&self) -> (i64, String) {
         assert_eq!(self.status, 400, "{self:?}");

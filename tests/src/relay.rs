@@ -39,7 +39,8 @@ impl Files {
     /// None, unless the tests run over TLS: then `PLANT_STORE_TESTS_TLS` is in the environment.
     pub fn if_asked() -> Option<Self> {
         std::env::var_os("PLANT_STORE_TESTS_TLS")?;
-        let (authority, folder) = (Authority::new(), TempDir::new().expect("a temporary folder"));
+        let authority = Authority::new();
+        let folder = TempDir::new().expect("a temporary folder");
         authority.issue(folder.path());
         Some(Self { authority, folder })
     }
@@ -95,9 +96,9 @@ async fn relay(client: TcpStream, server: SocketAddr, connector: TlsConnector) {
     for stream in [&client, &server] {
         stream.set_nodelay(true).expect("the socket takes options");
     }
-    let Ok(server) = connector.connect(server_name(), server).await else { return };
+    let Ok(encrypted) = connector.connect(server_name(), server).await else { return };
     let (mut from_client, mut to_client) = client.into_split();
-    let (mut from_server, mut to_server) = split(server);
+    let (mut from_server, mut to_server) = split(encrypted);
     let requests = async {
         let sent = copy(&mut from_client, &mut to_server).await;
         let _ = to_server.shutdown().await;

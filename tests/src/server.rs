@@ -102,8 +102,7 @@ impl Starting {
             Some(relay) => (relay.address, format!("http://{}", relay.address)),
             None => (launched.address, launched.url.clone()),
         };
-        let folder = self.folder;
-        Server { launched, _relay: relay, address, url, token, first_request, folder }
+        Server { launched, _relay: relay, address, url, token, first_request, folder: self.folder }
     }
 }
 
@@ -177,7 +176,8 @@ impl Server {
     /// Ends the process with a signal. What is returned can serve the same store again.
     pub fn stopped_by(self, signal: Signal) -> Starting {
         self.signal(signal);
-        self.ended().1
+        let (_, stopped) = self.ended();
+        stopped
     }
 
     /// Waits for the process to end by itself. What is returned can serve the same store again.

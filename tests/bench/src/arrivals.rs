@@ -30,10 +30,8 @@ pub fn table(targets: &[Target], effort: Effort) -> Result<Table> {
     for (case, sample) in cases.iter().zip(&samples) {
         let rate = case.arrivals.unwrap_or_default();
         let keeps_up = sample.creates_per_second > 0.95 * f64::from(rate);
-        let latency = |ms: f64| match keeps_up {
-            true => format!("{ms:.2}"),
-            false => "falls behind".to_owned(),
-        };
+        let latency =
+            |ms: f64| if keeps_up { format!("{ms:.2}") } else { "falls behind".to_owned() };
         table.add_row([
             rate.to_string(),
             case.target.name.to_owned(),

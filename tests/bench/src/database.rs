@@ -48,7 +48,7 @@ impl Server {
         Ok(Self { cluster, link })
     }
 
-    /// The URL of a database, so far away.
+    /// The URL of a database, with that time of a round trip to it.
     pub fn url(&self, database: &str, round_trip: Duration) -> String {
         if round_trip.is_zero() {
             return self.cluster.url(database);

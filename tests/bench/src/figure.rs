@@ -13,7 +13,7 @@ const INK: RGBColor = RGBColor(0x1f, 0x23, 0x28);
 const SERVICE: RGBColor = RGBColor(0x1a, 0x7f, 0x37);
 const OTHER: RGBColor = RGBColor(0x8c, 0x95, 0x9f);
 
-/// If the reader prefers dark pages, the second colour takes the place of the first.
+/// If the reader prefers dark pages, the second colour replaces the first.
 const DARK: [(RGBColor, RGBColor); 3] = [
     (INK, RGBColor(0xd1, 0xd7, 0xe0)),
     (SERVICE, RGBColor(0x3f, 0xb9, 0x50)),
@@ -109,11 +109,11 @@ impl Bars<'_> {
     fn draw(&self, area: &Area) -> Result<()> {
         area.draw_text(self.title, &style(16, HPos::Left), (0, Self::ROW / 2))?;
         let largest = self.bars.iter().fold(0.0, |largest: f64, (_, value)| largest.max(*value));
-        let room = f64::from(WIDTH - Self::NAMES - Self::NUMBERS);
+        let longest = f64::from(WIDTH - Self::NAMES - Self::NUMBERS);
         for ((name, value), row) in self.bars.iter().zip(1..) {
             let middle = row * Self::ROW + Self::ROW / 2;
             #[expect(clippy::cast_possible_truncation, reason = "pixels")]
-            let end = Self::NAMES + (value / largest * room) as i32;
+            let end = Self::NAMES + (value / largest * longest) as i32;
             let colour = if row == 1 { SERVICE } else { OTHER };
             let corners = [(Self::NAMES, middle - 9), (end, middle + 9)];
             area.draw(&Rectangle::new(corners, colour.filled()))?;
@@ -126,9 +126,10 @@ impl Bars<'_> {
 
 /// A number of plants in words.
 pub fn amount(plants: f64) -> String {
-    match plants < 1e6 {
-        true => format!("{} thousand", plants / 1e3),
-        false => format!("{} million", plants / 1e6),
+    if plants < 1e6 {
+        format!("{} thousand", plants / 1e3)
+    } else {
+        format!("{} million", plants / 1e6)
     }
 }
 
@@ -153,7 +154,8 @@ fn svg(height: i32, draw: impl FnOnce(Area) -> Result<()>) -> Result<String> {
 fn dark_style() -> String {
     let hex = |RGBColor(red, green, blue)| format!("#{red:02X}{green:02X}{blue:02X}");
     let rules = DARK.map(|(light, dark)| {
-        let (light, dark) = (hex(light), hex(dark));
+        let light = hex(light);
+        let dark = hex(dark);
         format!("[fill=\"{light}\"] {{ fill: {dark} }} [stroke=\"{light}\"] {{ stroke: {dark} }}")
     });
     format!("<style>@media (prefers-color-scheme: dark) {{ {} }}</style>", rules.join(" "))

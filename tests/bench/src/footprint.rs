@@ -1,5 +1,5 @@
-//! The service's memory, idle and busy, what a create asks of the allocator, and the time to start on
-//! an existing store.
+//! The service's memory, idle and busy, what a create asks of the allocator, and the time to start
+//! on an existing store.
 
 use std::fs;
 use std::slice::from_ref;
@@ -49,7 +49,7 @@ pub fn table(service: &Target, rounds: usize) -> Result<Table> {
 /// How often a create asks for memory, and for how many bytes.
 fn allocated() -> Result<[f64; 2]> {
     let service = target::counting()?;
-    let all = |creates| -> Result<[f64; 2]> {
+    let allocated_by = |creates| -> Result<[f64; 2]> {
         let folder = scratch()?;
         let running = service.start(folder.path())?;
         let amount = Amount { creates, time: Duration::MAX };
@@ -61,7 +61,8 @@ fn allocated() -> Result<[f64; 2]> {
         Ok([allocations.parse()?, bytes.parse()?])
     };
     // Both hold the start, the connections and the end.
-    let (some, twice) = (all(CREATES / 4)?, all(CREATES / 2)?);
+    let some = allocated_by(CREATES / 4)?;
+    let twice = allocated_by(CREATES / 2)?;
     #[expect(clippy::cast_precision_loss, reason = "a small number")]
     let creates = (CREATES / 4) as f64;
     Ok([0, 1].map(|figure| (twice[figure] - some[figure]) / creates))

@@ -15,6 +15,13 @@ use crate::target::Target;
 const CONNECTIONS: usize = 64;
 const ORDERS: [(&str, Order); 2] = [("in order", Order::Ascending), ("random", Order::Random)];
 
+/// A store that is measured, and how the table names it.
+struct Stored {
+    ids: &'static str,
+    amount: String,
+    store: Filled,
+}
+
 /// Returns the table, and writes the CPU time as a figure.
 pub fn table(service: &Target, plants: &[u32], effort: Effort, figures: &Path) -> Result<Table> {
     let mut stores = Vec::new();
@@ -22,33 +29,22 @@ pub fn table(service: &Target, plants: &[u32], effort: Effort, figures: &Path) -
         for &plants in plants {
             let amount = amount(f64::from(plants));
             eprintln!("filling a store with {amount} plants, ids {ids}");
-            stores.push((ids, amount, Filled::new(order, plants)?));
+            stores.push(Stored { ids, amount, store: Filled::new(order, plants)? });
         }
     }
-    let cases: Vec<Case> = stores
-        .iter()
-        .map(|(.., store)| Case {
-            target: service,
-            connections: CONNECTIONS,
-            store: Some(store),
-            arrivals: None,
-        })
-        .collect();
+    let mut cases = Vec::new();
+    for Stored { store, .. } in &stores {
+        let store = Some(store);
+        cases.push(Case { target: service, connections: CONNECTIONS, store, arrivals: None });
+    }
     let samples = measure(&cases, effort)?;
-    let line = |(name, samples): (_, &[Sample])| Line {
-        name,
-        points: plants
-            .iter()
-            .zip(samples)
-            .map(|(&plants, sample)| (f64::from(plants), sample.cpu_us_per_create))
-            .collect(),
+    let line = |((name, _), samples): ((_, Order), &[Sample])| {
+        let cpu = samples.iter().map(|sample| sample.cpu_us_per_create);
+        let points = plants.iter().map(|plants| f64::from(*plants)).zip(cpu).collect();
+        Line { name, points }
     };
-    let lines: Vec<Line> = ORDERS
-        .map(|(name, _)| name)
-        .into_iter()
-        .zip(samples.chunks(plants.len()))
-        .map(line)
-        .collect();
+    let by_order = ORDERS.into_iter().zip(samples.chunks(plants.len()));
+    let lines: Vec<Line> = by_order.map(line).collect();
     write_growth(&figures.join("growth.svg"), &lines)?;
     let mut table = markdown([
         "ids",
@@ -63,7 +59,7 @@ pub fn table(service: &Target, plants: &[u32], effort: Effort, figures: &Path) -
     ]);
     for (stores, samples) in stores.chunks(plants.len()).zip(samples.chunks(plants.len())) {
         let first = samples[0].cpu_us_per_create;
-        for ((ids, amount, store), sample) in stores.iter().zip(samples) {
+        for (Stored { ids, amount, store }, sample) in stores.iter().zip(samples) {
             table.add_row([
                 (*ids).to_owned(),
                 amount.clone(),

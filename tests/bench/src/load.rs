@@ -67,10 +67,11 @@ impl Load {
         Ok(Self { runtime, connections, head, order, plants: Cell::new(plants) })
     }
 
-    /// Closed loop: each connection sends the next plant when the last is answered. This shows how much
-    /// a server can do, and not how long its clients wait.
+    /// Closed loop: each connection sends the next plant when the last is answered. This shows how
+    /// much a server can do, and not how long its clients wait.
     pub fn create(&mut self, Amount { creates, time }: Amount) -> Result<Run> {
-        let (left, started) = (Cell::new(creates), Instant::now());
+        let left = Cell::new(creates);
+        let started = Instant::now();
         self.run(async || {
             let more = left.get() > 0 && started.elapsed() < time;
             left.set(left.get().saturating_sub(1));
@@ -78,14 +79,15 @@ impl Load {
         })
     }
 
-    /// Open loop: plants arrive at this rate, whether or not those before them are answered. Each is
-    /// timed from when it was due, also if no connection was free then. A server that falls behind is
-    /// given twice the time, and no more.
+    /// Open loop: plants arrive at this rate, whether or not those before them are answered. Each
+    /// is timed from when it was due, also if no connection was free then. A server that falls
+    /// behind is given twice the time, and no more.
     pub fn arrive(&mut self, per_second: u32, time: Duration) -> Result<Run> {
-        let (turn, started) = (Mutex::new(0), Instant::now());
+        let arrivals = Mutex::new(0);
+        let started = Instant::now();
         self.run(async || {
             // One free connection waits for the next arrival, and the others for their turn.
-            let mut arrived = turn.lock().await;
+            let mut arrived = arrivals.lock().await;
             let due = started + Duration::from_secs(1) * *arrived / per_second;
             if due >= started + time || started.elapsed() > 2 * time {
                 return None;
@@ -99,36 +101,34 @@ impl Load {
         })
     }
 
-    /// Creates a plant each time that `next` says so, and times it from the instant that `next` says.
-    /// Fails at the first that is not answered with 200.
+    /// Creates a plant each time that `next` says so, and times it from the instant that `next`
+    /// says. Fails at the first that is not answered with 200.
     fn run(&mut self, next: impl AsyncFn() -> Option<Instant>) -> Result<Run> {
         let Self { runtime, connections, head, order, plants } = self;
-        let started = Instant::now();
-        let clients = connections.iter_mut().map(|connection| {
-            let (head, order, plants, next) = (&*head, *order, &*plants, &next);
-            async move {
-                let mut latencies = Vec::new();
-                let mut buffer = Vec::with_capacity(1024);
-                while let Some(since) = next().await {
-                    let body = order.body(plants.replace(plants.get() + 1));
-                    let request = format!("{head}{}\r\n\r\n{body}", body.len());
-                    connection.write_all(request.as_bytes()).await?;
-                    receive(connection, &mut buffer).await?;
-                    latencies.push(since.elapsed());
-                }
-                anyhow::Ok(latencies)
+        let create_all = async |connection: &mut TcpStream| {
+            let mut latencies = Vec::new();
+            let mut buffer = Vec::with_capacity(1024);
+            while let Some(since) = next().await {
+                let body = order.body(plants.replace(plants.get() + 1));
+                let request = format!("{head}{}\r\n\r\n{body}", body.len());
+                connection.write_all(request.as_bytes()).await?;
+                receive(connection, &mut buffer).await?;
+                latencies.push(since.elapsed());
             }
-        });
-        let latencies = runtime.block_on(futures::future::try_join_all(clients))?;
+            anyhow::Ok(latencies)
+        };
+        let started = Instant::now();
+        let clients = connections.iter_mut().map(create_all);
+        let by_client = runtime.block_on(futures::future::try_join_all(clients))?;
         let elapsed = started.elapsed();
-        let mut latencies = latencies.concat();
+        let mut latencies = by_client.concat();
         latencies.sort();
         Ok(Run { elapsed, latencies })
     }
 }
 
 impl Run {
-    /// The latency that so many of a thousand creates do not exceed.
+    /// The latency that this many of a thousand creates do not exceed.
     pub fn per_mille_ms(&self, per_mille: usize) -> f64 {
         let rank = (self.latencies.len() * per_mille).div_ceil(1000).max(1);
         self.latencies[rank - 1].as_secs_f64() * 1e3

@@ -1,12 +1,11 @@
-//! The benchmark. It measures, in turn in one run: the service, bare hyper, bare Dropshot and axum over
-//! the same store, and what one would write with axum and sqlx; as fast as they can, and while plants
-//! arrive at fixed rates. Then it measures the service on stores of many plants, and on PostgreSQL
-//! beside pgbench.
-//! `cargo xtask bench` builds and runs it.
+//! The benchmark. It measures, in turn in one run: the service, bare hyper, bare Dropshot and axum
+//! over the same store, and what one would write with axum and sqlx; as fast as they can, and while
+//! plants arrive at fixed rates. Then it measures the service on stores of many plants, and on
+//! PostgreSQL beside pgbench. `cargo xtask bench` builds and runs it.
 //!
 //! Look at the CPU time of a create before its throughput: on a shared machine the first is
-//! steady and the second is not. The servers have one core and the load another, except where
-//! there is a database, too.
+//! steady and the second is not. The servers have one core and the load another, except if there
+//! is a database, too.
 
 mod arrivals;
 mod database;
@@ -67,8 +66,8 @@ enum Part {
     Growth,
     /// The service's memory, and its time to start
     Footprint,
-    /// The service on PostgreSQL beside itself on SQLite and beside pgbench, also with 1 and 5 ms to
-    /// the database
+    /// The service on PostgreSQL beside itself on SQLite and beside pgbench, also with 1 and 5 ms
+    /// to the database
     Postgres,
 }
 
@@ -101,11 +100,8 @@ fn main() -> Result<()> {
 fn machine() -> Result<String> {
     let cores = available_parallelism().map_or(1, NonZeroUsize::get);
     let memory = fs::read_to_string("/proc/meminfo")?;
-    let kib: u64 = memory
-        .split_whitespace()
-        .nth(1)
-        .and_then(|kib| kib.parse().ok())
-        .context("no MemTotal in /proc/meminfo")?;
+    let total = memory.split_whitespace().nth(1).and_then(|kib| kib.parse().ok());
+    let kib: u64 = total.context("no MemTotal in /proc/meminfo")?;
     let date = chrono::Utc::now().date_naive();
     Ok(format!("{cores} cores, {} GiB of memory, {date}", kib / 1024 / 1024))
 }

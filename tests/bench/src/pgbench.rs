@@ -58,18 +58,14 @@ impl PgBench {
         let script = folder.path().join("script");
         std::fs::write(&script, SCRIPT)?;
         let variable = |name, value: &str| ["--define".to_owned(), format!("{name}={value}")];
-        let output = Command::new(&self.program)
-            .args(["--no-vacuum", "--protocol", "prepared", "--file"])
-            .arg(script)
-            .args(["--client", &connections.to_string()])
-            .args(["--jobs", &available_parallelism()?.to_string()])
-            .args(variable("n", &before.to_string()))
-            .args(variable("connections", &connections.to_string()))
-            .args(variable("name", NAME))
-            .args(variable("tag", TAG))
-            .args(amount)
-            .arg(url)
-            .output()?;
+        let mut pgbench = Command::new(&self.program);
+        pgbench.args(["--no-vacuum", "--protocol", "prepared", "--file"]).arg(script);
+        pgbench.args(["--client", &connections.to_string()]);
+        pgbench.args(["--jobs", &available_parallelism()?.to_string()]);
+        pgbench.args(variable("n", &before.to_string()));
+        pgbench.args(variable("connections", &connections.to_string()));
+        pgbench.args(variable("name", NAME)).args(variable("tag", TAG));
+        let output = pgbench.args(amount).arg(url).output()?;
         let said = String::from_utf8_lossy(&output.stdout);
         ensure!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
         let figure = |name: &str| -> Result<f64> {

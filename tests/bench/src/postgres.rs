@@ -1,5 +1,5 @@
-//! The service on PostgreSQL, beside the service on SQLite, two servers on one database, and pgbench,
-//! which commits each plant on its own. Load, service and database share two cores.
+//! The service on PostgreSQL, beside the service on SQLite, two servers on one database, and
+//! pgbench, which commits each plant on its own. Load, service and database share two cores.
 
 use std::time::Duration;
 
@@ -15,8 +15,20 @@ use crate::plants::Order;
 use crate::store::scratch;
 use crate::target::{Running, Target, run_on_both};
 
-/// Milliseconds of a round trip to the database, and connections of the load.
-const PLACES: [(u64, usize); 5] = [(0, 64), (1, 64), (1, 256), (5, 64), (5, 256)];
+/// How far the database is, and how large the load.
+#[derive(Clone, Copy)]
+struct Setup {
+    round_trip_ms: u64,
+    connections: usize,
+}
+
+const SETUPS: [Setup; 5] = [
+    Setup { round_trip_ms: 0, connections: 64 },
+    Setup { round_trip_ms: 1, connections: 64 },
+    Setup { round_trip_ms: 1, connections: 256 },
+    Setup { round_trip_ms: 5, connections: 64 },
+    Setup { round_trip_ms: 5, connections: 256 },
+];
 
 const WARM_UP: Amount = Amount { creates: usize::MAX, time: Duration::from_secs(1) };
 const MEASURED: Amount = Amount { creates: usize::MAX, time: Duration::from_secs(4) };
@@ -68,16 +80,16 @@ pub fn tables(service: &Target, rounds: usize) -> Result<Vec<Table>> {
     Ok(vec![figures(&cases, &samples), ratios(&samples)])
 }
 
-/// SQLite is first. After it, of each place, one server, two, and pgbench.
+/// SQLite is first. After it, of each setup, one server, two, and pgbench.
 fn cases() -> Vec<Case> {
-    let case = |program, (milliseconds, connections)| {
-        let round_trip = Duration::from_millis(milliseconds);
-        Case { program, round_trip, connections }
+    let case = |program, setup: Setup| {
+        let round_trip = Duration::from_millis(setup.round_trip_ms);
+        Case { program, round_trip, connections: setup.connections }
     };
-    let mut cases = vec![case(Program::OnSqlite, PLACES[0])];
-    for place in PLACES {
+    let mut cases = vec![case(Program::OnSqlite, SETUPS[0])];
+    for setup in SETUPS {
         let programs = [Program::OnPostgres, Program::TwoOnPostgres, Program::PgBench];
-        cases.extend(programs.map(|program| case(program, place)));
+        cases.extend(programs.map(|program| case(program, setup)));
     }
     cases
 }
@@ -93,7 +105,7 @@ impl Bench<'_> {
         const DATABASE: &str = "plants";
         let databases = self.server.cluster.databases();
         databases.create(DATABASE);
-        // Each begins with the log at the same place: the first change of a page after it is larger.
+        // Each begins just after a checkpoint: the first change of a page after one is larger.
         databases.session(DATABASE).execute("CHECKPOINT");
         let url = self.server.url(DATABASE, case.round_trip);
         let sample = match case.program {
@@ -110,20 +122,19 @@ impl Bench<'_> {
         let folder = scratch()?;
         let start = |_| self.service.start_beside(folder.path(), url);
         let running = (0..servers).map(start).collect::<Result<Vec<_>>>()?;
-        let cpu = || {
-            let services = running.iter().map(Running::cpu).sum::<Result<Duration>>()?;
-            anyhow::Ok((services, self.server.cpu()?))
-        };
+        let services_cpu = || running.iter().map(Running::cpu).sum::<Result<Duration>>();
         let mut load = Load::connect(&running, connections, Order::Ascending, 0)?;
         load.create(WARM_UP)?;
-        let before = cpu()?;
+        let services_before = services_cpu()?;
+        let before = self.server.cpu()?;
         let run = load.create(MEASURED)?;
-        let after = cpu()?;
+        let services = services_cpu()?.saturating_sub(services_before);
+        let database = self.server.cpu()?.less(before);
         let creates = f64::from(u32::try_from(run.latencies.len())?);
         Ok(Sample {
             creates_per_second: creates / run.elapsed.as_secs_f64(),
-            service_us: microseconds(after.0.saturating_sub(before.0)) / creates,
-            ..Sample::of(after.1.less(before.1), creates)
+            service_us: microseconds(services) / creates,
+            ..Sample::of(database, creates)
         })
     }
 
@@ -208,10 +219,8 @@ fn figures(cases: &[Case], samples: &[Sample]) -> Table {
     for (case, sample) in cases.iter().zip(samples) {
         let has_database = !matches!(case.program, Program::OnSqlite);
         let has_link = has_database && !case.round_trip.is_zero();
-        let figure = |is_there, figure: f64| match is_there {
-            true => format!("{figure:.1}"),
-            false => String::new(),
-        };
+        let figure =
+            |is_there, figure: f64| if is_there { format!("{figure:.1}") } else { String::new() };
         table.add_row([
             case.round_trip.as_millis().to_string(),
             case.connections.to_string(),
@@ -231,11 +240,11 @@ fn ratios(samples: &[Sample]) -> Table {
     let mut add = |what: String, aim: &str, ratio: f64| {
         table.add_row([what, aim.to_owned(), format!("{ratio:.2} ×")]);
     };
-    let (sqlite, places) = samples.split_first().expect("SQLite is first");
-    for ((milliseconds, connections), samples) in PLACES.into_iter().zip(places.chunks(3)) {
-        let [service, two, pgbench] = samples else { unreachable!("three of each place") };
-        let rate = service.creates_per_second / pgbench.creates_per_second;
-        let aim = match milliseconds {
+    let (sqlite, others) = samples.split_first().expect("SQLite is first");
+    for (setup, samples) in SETUPS.iter().zip(others.chunks(3)) {
+        let [service, two, pgbench] = samples else { unreachable!("three of each setup") };
+        let Setup { round_trip_ms, connections } = setup;
+        let aim = match round_trip_ms {
             0 => {
                 let of_sqlite = service.creates_per_second / sqlite.creates_per_second;
                 let cpu = service.service_us / sqlite.service_us;
@@ -248,10 +257,11 @@ fn ratios(samples: &[Sample]) -> Table {
             1 => "at least 2",
             _ => "",
         };
-        let place = format!("{milliseconds} ms, {connections} connections");
-        add(format!("creates/s, of pgbench's, {place}"), aim, rate);
-        let rate = service.creates_per_second / two.creates_per_second;
-        add(format!("creates/s, of two servers', {place}"), "", rate);
+        let of_pgbench = service.creates_per_second / pgbench.creates_per_second;
+        let of_two = service.creates_per_second / two.creates_per_second;
+        let setup = format!("{round_trip_ms} ms, {connections} connections");
+        add(format!("creates/s, of pgbench's, {setup}"), aim, of_pgbench);
+        add(format!("creates/s, of two servers', {setup}"), "", of_two);
     }
     table
 }

@@ -20,9 +20,9 @@ pub fn table(targets: &[Target], effort: Effort, figures: &Path) -> Result<Table
         cases.extend(targets.iter().map(case));
     }
     let samples = measure(&cases, effort)?;
-    let bars = |title, figure: fn(&Sample) -> f64| Bars {
-        title,
-        bars: targets.iter().map(|target| target.name).zip(samples.iter().map(figure)).collect(),
+    let bars = |title, figure: fn(&Sample) -> f64| {
+        let names = targets.iter().map(|target| target.name);
+        Bars { title, bars: names.zip(samples.iter().map(figure)).collect() }
     };
     write_bars(
         &figures.join("side-by-side.svg"),

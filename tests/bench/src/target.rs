@@ -34,8 +34,8 @@ pub struct Target {
     asks_for_token: bool,
 }
 
-/// The service is first, bare hyper second and bare Dropshot third: the tables give figures relative
-/// to these. Another build of the service is last, if there is one.
+/// The service is first, bare hyper second and bare Dropshot third: the tables give figures
+/// relative to these. Another build of the service is last, if there is one.
 pub fn all(other_build: Option<PathBuf>) -> Result<Vec<Target>> {
     let mut targets = vec![
         service("the service, access log on", binary("plant-store")?),
@@ -107,7 +107,7 @@ impl Target {
         let log = File::options().create(true).append(true).open(folder.join(LOG))?;
         let mut command = Command::new(&self.binary);
         command.args(self.arguments).current_dir(folder).stderr(log);
-        // One token has half of the places, and the load has one token for 1,024 connections.
+        // One token has half of the permits, and the load has one token for 1,024 connections.
         command.env("PLANT_STORE_MAX_CREATES", "4096");
         command.envs(store.map(|url| ("PLANT_STORE_STORE", url)));
         // The default is lower than what the load opens.
@@ -116,7 +116,7 @@ impl Target {
         let mut launched = Launched::start(&mut command)?;
         let started_in = started.elapsed();
         let token = match fs::read_to_string(&existing) {
-            Ok(token) => token,
+            Ok(existing) => existing,
             Err(_) if !self.asks_for_token => String::new(),
             Err(_) => token(&launched.first_request()?)?.to_owned(),
         };

@@ -1,6 +1,6 @@
-//! Fuzzing of the reader of bodies: a long property test, which compares it with a second reader that
-//! shares nothing with the service. `cargo xtask soak` runs it at full length. What it finds becomes a
-//! plain test.
+//! Fuzzing of the reader of bodies: a long property test, which compares it with a second reader
+//! that shares nothing with the service. `cargo xtask soak` runs it at full length. What it finds
+//! becomes a plain test.
 
 pub mod second_reader;
 pub mod spelling;
@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use crate::wire::properties::runner;
 use spelling::{near_plant, spelled_plant};
 
-/// Valid bytes with up to three edits: a few bytes at a random place become a few others. The bytes
-/// that an edit writes come from `new`, or are those in front of the place.
+/// Valid bytes with up to three edits: a few bytes at a random offset become a few others. The
+/// bytes that an edit writes come from `new`, or are those in front of the offset.
 fn edited(
     valid: impl Strategy<Value = Vec<u8>>,
     new: impl Strategy<Value = u8>,
@@ -26,8 +26,8 @@ fn edited(
     let written = prop_oneof![4 => vec(new, 0..3).prop_map(Some), 1 => Just(None)];
     let edit = (any::<Index>(), 0..3_usize, written);
     (valid, vec(edit, 0..4)).prop_map(|(mut bytes, edits)| {
-        for (place, removed, written) in edits {
-            let start = place.index(bytes.len() + 1);
+        for (offset, removed, written) in edits {
+            let start = offset.index(bytes.len() + 1);
             let end = bytes.len().min(start + removed);
             let written = written.unwrap_or_else(|| bytes[..start].to_vec());
             bytes.splice(start..end, written);
@@ -42,8 +42,8 @@ fn read(body: &[u8]) -> Result<Value, String> {
     Ok(json!(read.value))
 }
 
-/// Both readers find the same plant, or both find none. A refusal names the body or a member. A failure
-/// shows the smallest body found that breaks this.
+/// Both readers find the same plant, or both find none. A refusal names the body or a member. A
+/// failure shows the smallest body found that breaks this.
 #[test]
 fn any_body_is_read_as_by_a_second_reader() {
     let bytes = prop_oneof![3 => select(&br#"{}[]":,\u0-1.e "#[..]), 1 => any::<u8>()];

@@ -21,14 +21,21 @@ enum Json {
     Other,
 }
 
-/// The format of each member that the contract declares, or else its type, and whether it is required.
-pub static MEMBERS: LazyLock<BTreeMap<String, (String, bool)>> = LazyLock::new(|| {
+/// A member that the contract declares.
+pub struct Member {
+    /// Its format, or else its type.
+    pub kind: String,
+    pub is_required: bool,
+}
+
+/// The members that the contract declares, by name.
+pub static MEMBERS: LazyLock<BTreeMap<String, Member>> = LazyLock::new(|| {
     let schema = &document()["components"]["schemas"]["NewPlant"];
     let required = schema["required"].as_array().expect("a list");
     let properties = schema["properties"].as_object().expect("an object");
     let member = |(name, of): (&String, &Value)| {
         let kind = of["format"].as_str().or(of["type"].as_str()).expect("a type").to_owned();
-        (name.clone(), (kind, required.contains(&json!(name))))
+        (name.clone(), Member { kind, is_required: required.contains(&json!(name)) })
     };
     properties.iter().map(member).collect()
 });
@@ -38,23 +45,23 @@ pub fn new_plant(body: &[u8]) -> Option<Value> {
     let mut reader = Reader { rest: str::from_utf8(body).ok()? };
     let Json::Object(members) = reader.value()? else { return None };
     reader.rest.is_empty().then_some(())?;
-    let (mut plant, mut names) = (Map::new(), BTreeSet::new());
-    for (member, value) in members {
-        let member = member.ok()?;
-        names.insert(member.clone()).then_some(())?;
-        let Some((kind, _)) = MEMBERS.get(&member) else { continue };
-        let value = match (kind.as_str(), value) {
+    let mut plant = Map::new();
+    let mut names = BTreeSet::new();
+    for (name, value) in members {
+        let name = name.ok()?;
+        names.insert(name.clone()).then_some(())?;
+        let Some(declared) = MEMBERS.get(&name) else { continue };
+        let value = match (declared.kind.as_str(), value) {
             ("int64", Json::Number(digits)) => json!(digits.parse::<i64>().ok()?),
             ("int32", Json::Number(digits)) => json!(digits.parse::<i32>().ok()?),
             ("string", Json::String(text)) => json!(text.ok()?),
             ("int64" | "int32" | "string", _) => return None,
-            (other, _) => panic!("`{member}`: this reader does not know {other} yet"),
+            (other, _) => panic!("`{name}`: this reader does not know {other} yet"),
         };
-        plant.insert(member, value);
+        plant.insert(name, value);
     }
-    let is_given = |(name, (_, is_required)): (&String, &(String, bool))| {
-        !is_required || plant.contains_key(name)
-    };
+    let is_given =
+        |(name, member): (&String, &Member)| !member.is_required || plant.contains_key(name);
     MEMBERS.iter().all(is_given).then_some(Value::Object(plant))
 }
 
@@ -170,7 +177,7 @@ impl Reader<'_> {
                 .all(|digit| digit.is_ascii_hexdigit())
                 .then(|| u16::from_str_radix(digits, 16).expect("four hexadecimal digits"));
         }
-        let place = r#""\/bfnrt"#.find(character)?;
-        Some(u16::from(b"\"\\/\x08\x0c\n\r\t"[place]))
+        let index = r#""\/bfnrt"#.find(character)?;
+        Some(u16::from(b"\"\\/\x08\x0c\n\r\t"[index]))
     }
 }

@@ -5,12 +5,22 @@ use proptest::prelude::*;
 use proptest::sample::{Selector, select};
 use serde_json::{Map, Value, json};
 
-use super::second_reader::MEMBERS;
+use super::second_reader::{MEMBERS, Member};
 
-/// A declared member: its name, a value of it and a spelling of that value, and whether it is given.
-fn declared() -> Vec<impl Strategy<Value = (String, (Value, String), bool)>> {
-    let member = |(name, (kind, is_required)): (&String, &(String, bool))| {
-        let value = match kind.as_str() {
+/// A declared member of a body.
+#[derive(Clone, Debug)]
+struct Declared {
+    name: String,
+    value: Value,
+    /// A spelling of the value.
+    spelled: String,
+    is_given: bool,
+}
+
+/// Each declared member, with a value of its type.
+fn declared() -> Vec<impl Strategy<Value = Declared>> {
+    let declared = |(name, member): (&String, &Member)| {
+        let value = match member.kind.as_str() {
             "int64" => {
                 integer(prop_oneof![any::<i64>(), -9..9_i64, Just(i64::MIN), Just(i64::MAX)])
             }
@@ -18,10 +28,12 @@ fn declared() -> Vec<impl Strategy<Value = (String, (Value, String), bool)>> {
             "string" => string().prop_map(|(text, spelled)| (json!(text), spelled)).boxed(),
             other => panic!("`{name}`: no value of {other} is spelled yet"),
         };
-        let is_given = if *is_required { Just(true).boxed() } else { any::<bool>().boxed() };
-        (Just(name.clone()), value, is_given)
+        let is_given = if member.is_required { Just(true).boxed() } else { any::<bool>().boxed() };
+        (Just(name.clone()), value, is_given).prop_map(|(name, (value, spelled), is_given)| {
+            Declared { name, value, spelled, is_given }
+        })
     };
-    MEMBERS.iter().map(member).collect()
+    MEMBERS.iter().map(declared).collect()
 }
 
 fn integer(value: impl Strategy<Value = i64> + 'static) -> BoxedStrategy<(Value, String)> {
@@ -33,16 +45,18 @@ pub fn spelled_plant() -> impl Strategy<Value = (Value, Vec<u8>)> {
     let others = vec((string(), value()), 0..4);
     (declared(), others, any::<bool>(), space(), any::<Selector>()).prop_map(
         |(declared, others, escape, space, order)| {
-            let (mut plant, mut members) = (Map::new(), Vec::new());
-            for (name, (value, spelled), _) in declared.into_iter().filter(|member| member.2) {
-                let first = name.chars().next().expect("a name");
-                let escaped = escaped(first) + &name[first.len_utf8()..];
-                members.push((if escape { escaped } else { name.clone() }, spelled));
-                plant.insert(name, value);
+            let mut plant = Map::new();
+            let mut members = Vec::new();
+            for member in declared.into_iter().filter(|member| member.is_given) {
+                let first = member.name.chars().next().expect("a name");
+                let escaped = escaped(first) + &member.name[first.len_utf8()..];
+                let name = if escape { escaped } else { member.name.clone() };
+                members.push((name, member.spelled));
+                plant.insert(member.name, member.value);
             }
-            for (place, ((_, name), value)) in others.into_iter().enumerate() {
+            for (digit, ((_, quoted), value)) in others.into_iter().enumerate() {
                 // With a digit in front, the name is unique and not a declared one.
-                members.push((format!("{place}{}", &name[1..name.len() - 1]), value));
+                members.push((format!("{digit}{}", &quoted[1..quoted.len() - 1]), value));
             }
             (Value::Object(plant), object(members, &space, &order))
         },
@@ -52,8 +66,8 @@ pub fn spelled_plant() -> impl Strategy<Value = (Value, Vec<u8>)> {
 /// An object that may lack members, have members of a wrong type, or repeat a member.
 pub fn near_plant() -> impl Strategy<Value = Vec<u8>> {
     let right = declared().prop_map(|members| {
-        let given = members.into_iter().filter(|member| member.2);
-        given.map(|(name, (_, spelled), _)| (name, spelled)).collect()
+        let given = members.into_iter().filter(|member| member.is_given);
+        given.map(|member| (member.name, member.spelled)).collect()
     });
     let others = ["ID", "", "x", "x", r"nam\u0065", r"\ud800"].map(str::to_owned);
     let name = select(MEMBERS.keys().cloned().chain(others).collect::<Vec<_>>());

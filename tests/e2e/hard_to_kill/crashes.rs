@@ -28,7 +28,8 @@ fn end_under_load(load: &Load, server: &Server, signal: Signal) -> Sent {
 
 #[test]
 fn sigkill_loses_no_acknowledged_plant_and_invents_none() {
-    let (mut load, mut server) = (Load::default(), Server::start());
+    let mut load = Load::default();
+    let mut server = Server::start();
     for _ in 0..amount(5, 500) {
         let sent = end_under_load(&load, &server, Signal::SIGKILL);
         server = server.stopped_by(Signal::SIGKILL).start();
@@ -38,7 +39,8 @@ fn sigkill_loses_no_acknowledged_plant_and_invents_none() {
 
 #[test]
 fn sigterm_leaves_no_stored_plant_unanswered() {
-    let (mut load, mut server) = (Load::default(), Server::start());
+    let mut load = Load::default();
+    let mut server = Server::start();
     for _ in 0..amount(3, 100) {
         let mut sent = end_under_load(&load, &server, Signal::SIGTERM);
         let (status, stopped) = server.ended();
@@ -47,7 +49,7 @@ fn sigterm_leaves_no_stored_plant_unanswered() {
         assert!(!fs::exists(wal).expect("the folder can be read"), "the store is closed");
         server = stopped.start();
         // A plant that was not answered must not be stored.
-        sent.retain(|(_, answer, _)| *answer != Answer::Lost);
+        sent.retain(|attempt| attempt.answer != Answer::Lost);
         load.check(&server, &sent);
     }
 }

@@ -26,8 +26,9 @@ fn ask(operators: SocketAddr, questions: usize) -> Duration {
 }
 
 #[test]
-fn crowd_without_end_takes_no_place_of_operators_and_not_more_than_its_own() {
-    let (most, clients) = (amount(20, 50), amount(80, 400));
+fn crowd_without_end_keeps_no_operator_waiting_and_stays_within_its_limit() {
+    let most = amount(20, 50);
+    let clients = amount(80, 400);
     for threads in ["1", "2"] {
         let most_flag = most.to_string();
         let flags = ["--metrics", "127.0.0.1:0", "--http-threads", threads];
@@ -40,8 +41,8 @@ fn crowd_without_end_takes_no_place_of_operators_and_not_more_than_its_own() {
         server.wait_for_log("connection limit reached");
         thread::scope(|scope| {
             let questions = amount(2_000, 20_000);
-            let asking: Vec<_> =
-                (0..4).map(|_| scope.spawn(move || ask(operators, questions))).collect();
+            let ask = move || ask(operators, questions);
+            let asking: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
             while asking.iter().any(|thread| !thread.is_finished()) {
                 let count = count(operators);
                 assert!((most..=most + FEW).contains(&count), "{count} connections");
@@ -49,14 +50,14 @@ fn crowd_without_end_takes_no_place_of_operators_and_not_more_than_its_own() {
             }
             let longest = asking.into_iter().map(|thread| thread.join().expect("answers")).max();
             let longest = longest.expect("a thread");
-            println!("{clients} clients for {most} places: operators wait at most {longest:?}");
+            println!("{clients} clients for {most} connections: operators wait {longest:?}");
             assert!(longest < SOON, "{longest:?}");
         });
     }
 }
 
-/// Silent connections are closed all the time, when they have been idle for too long. The numbers of
-/// their descriptors become those of new connections.
+/// Silent connections are closed all the time, when they have been idle for too long. The numbers
+/// of their descriptors become those of new connections.
 #[test]
 fn fresh_connections_beside_idle_ones_are_never_cut() {
     for threads in ["1", "2"] {
@@ -67,7 +68,7 @@ fn fresh_connections_beside_idle_ones_are_never_cut() {
             for _ in 0..8 {
                 scope.spawn(|| {
                     for _ in 0..amount(500, 4_000) {
-                        assert_eq!(server.create_with("", "{}").refusal().0, 401);
+                        assert_eq!(server.create_with("", "{}").error(), 401);
                     }
                 });
             }

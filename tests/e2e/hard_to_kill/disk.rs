@@ -97,9 +97,10 @@ pub fn cut_power(stopped: &Starting) {
     let folder = stopped.folder();
     for file in [STORE, WAL] {
         let synced = state(folder, "synced", file);
-        match fs::exists(&synced).expect("the folder can be read") {
-            true => drop(fs::copy(synced, folder.join(file)).expect("a copy of the file")),
-            false => remove(&folder.join(file)),
+        if fs::exists(&synced).expect("the folder can be read") {
+            fs::copy(synced, folder.join(file)).expect("a copy of the file");
+        } else {
+            remove(&folder.join(file));
         }
         remove(&state(folder, "unsynced", file));
     }

@@ -1,6 +1,7 @@
 /*
  * A simulated disk that fails on command and loses what was never synced. LD_PRELOAD puts it
- * between one process and the kernel, for the store's file, its WAL, and a file that becomes a store.
+ * between one process and the kernel, for the store's file, its WAL, and a file that becomes a
+ * store.
  *
  * The folder $FAULTY_DISK holds its state, for each of these files (`new` is a file that becomes a
  * store):

@@ -1,5 +1,5 @@
-//! More creates and connections than the service can take. It refuses what is too much, and recovers
-//! by itself.
+//! More creates and connections than the service can take. It refuses what is too much, and
+//! recovers by itself.
 
 use std::net::TcpStream;
 use std::thread;
@@ -12,27 +12,30 @@ use crate::connections::{Crowd, count, create_late};
 use crate::metrics::metrics_address;
 use crate::wire::signals::admitted;
 
-/// Bodies of one token that do not come take half of the places and no more. When the token is revoked
-/// meanwhile, none of them creates a plant.
+/// Bodies of one token that do not come take half of the permits and no more. When the token is
+/// revoked meanwhile, none of them creates a plant.
 #[test]
-fn slow_bodies_of_one_token_leave_half_of_the_places_and_create_nothing_once_it_is_revoked() {
-    const PLACES: usize = 800;
+fn slow_bodies_of_one_token_leave_half_of_the_permits_and_create_nothing_once_it_is_revoked() {
+    const PERMITS: usize = 800;
     allow_many_files().expect("the soft limit can be raised");
-    let flags = ["--max-creates", &PLACES.to_string(), "--max-connections", "600"];
+    let flags = ["--max-creates", &PERMITS.to_string(), "--max-connections", "600"];
     let server = Server::starting().with(&flags).with(&["--body-timeout", "1h"]).start();
     let others = server.command(&["token", "create", "other"]);
     let body = plant(1, "Ficus", None);
-    let admitted = |_| match admitted(&server, &server.token, &body) {
+    let has_permit = |_| match admitted(&server, &server.token, &body) {
         Ok(connection) => Some(connection),
-        Err(refused) => (refused.refusal().0 != 503).then(|| panic!("{refused:?}")),
+        Err(refused) => {
+            assert_eq!(refused.error(), 503, "{refused:?}");
+            None
+        }
     };
-    let mut slow: Vec<_> = (0..500).filter_map(admitted).collect();
-    assert_eq!(slow.len(), PLACES / 2);
+    let mut slow: Vec<_> = (0..500).filter_map(has_permit).collect();
+    assert_eq!(slow.len(), PERMITS / 2);
     server.create_with(&bearer(others.trim()), &plant(2, "Fern", None)).plant();
 
     server.command(&["token", "revoke", "first"]);
     for connection in &mut slow {
-        assert_eq!(connection.exchange(body.as_bytes()).refusal().0, 401);
+        assert_eq!(connection.exchange(body.as_bytes()).error(), 401);
     }
     assert!(server.export().into_keys().eq([2]));
 }
@@ -49,7 +52,7 @@ fn connections_past_the_hard_limit_on_open_files_wait_and_are_served_later() {
     early.exchange(&server.post(&plant(0, "Ficus", None))).plant();
     for id in 1..=i64::try_from(amount(2, 10)).expect("fewer than 2^63") {
         let crowd = Crowd::of(FILES, server.address);
-        server.wait_until("a shut door", || {
+        server.wait_until("the listener accepts no more", || {
             TcpStream::connect_timeout(&server.address, Duration::from_millis(100)).is_err()
         });
         assert!(count(operators) >= FILES / 6, "clients get their part");

@@ -31,12 +31,23 @@ pub enum Answer {
     Lost,
 }
 
-/// The number of each plant, what a client got for it, and after what time; in the order of the answers.
-pub type Sent = Vec<(i64, Answer, Duration)>;
+/// A create that was sent.
+#[derive(Clone, Copy, Debug)]
+pub struct Attempt {
+    /// The number of its plant.
+    pub number: i64,
+    /// What the client got for it.
+    pub answer: Answer,
+    /// From its first byte to the answer.
+    pub took: Duration,
+}
+
+/// All attempts, in the order of their answers.
+pub type Sent = Vec<Attempt>;
 
 /// How many creates got that answer.
 pub fn count(sent: &Sent, kind: Answer) -> usize {
-    sent.iter().filter(|(_, answer, _)| *answer == kind).count()
+    sent.iter().filter(|attempt| attempt.answer == kind).count()
 }
 
 /// The answers that the clients have by now.
@@ -85,8 +96,9 @@ impl Load {
         })
     }
 
-    /// Has many clients create plants at these servers for as long as `meanwhile` runs. Then the last
-    /// server and the store are checked. A server answers within `deadline`, and with no error 500.
+    /// Has many clients create plants at these servers for as long as `meanwhile` runs. Then the
+    /// last server and the store are checked. A server answers within `deadline`, and with no
+    /// error 500.
     pub fn run_and_check(
         &mut self,
         servers: &[&Server],
@@ -95,7 +107,7 @@ impl Load {
     ) -> Sent {
         let sent = self.run(servers, meanwhile);
         let server = servers[servers.len() - 1];
-        let longest = sent.iter().map(|(_, _, time)| *time).max().unwrap_or_default();
+        let longest = sent.iter().map(|attempt| attempt.took).max().unwrap_or_default();
         println!("the longest took {longest:.1?}");
         assert!(longest < deadline + SLACK, "late; log:\n{}", server.log());
         assert_eq!(count(&sent, Answer::Failed), 0, "log:\n{}", server.log());
@@ -124,14 +136,16 @@ impl Load {
 
     /// Sends plants to one of the servers in turn. If it is gone, the next one gets the same plant.
     fn send(&self, servers: &[&Server], client: usize, progress: &Progress) {
-        let (mut connection, mut at) = (None, client);
+        let mut connection = None;
+        // The server whose turn it is: each client begins with another one.
+        let mut turn = client;
         while !progress.is_over.load(Relaxed) {
             let number = self.next.fetch_add(1, Relaxed);
             let mut is_lost = |_: &_| {
                 let begun = Instant::now();
-                let answer = create(servers[at % servers.len()], &mut connection, number);
-                progress.sent().push((number, answer, begun.elapsed()));
-                at += usize::from(answer == Answer::Lost);
+                let answer = create(servers[turn % servers.len()], &mut connection, number);
+                progress.sent().push(Attempt { number, answer, took: begun.elapsed() });
+                turn += usize::from(answer == Answer::Lost);
                 answer == Answer::Lost
             };
             if servers.iter().all(&mut is_lost) {
@@ -150,11 +164,11 @@ impl Load {
         for (id, body) in &possible {
             assert_eq!(stored.get(id), Some(body), "{id} was there before");
         }
-        for (number, answer, _) in sent {
-            let (id, body) = plant(*number);
+        for attempt in sent {
+            let (id, body) = plant(attempt.number);
             let found = stored.get(&id);
             let is_this = found == Some(&body);
-            match answer {
+            match attempt.answer {
                 Answer::Created => assert!(is_this, "200 for {body}, stored: {found:?}"),
                 Answer::Conflict => {
                     assert!(found.is_some() && !is_this, "409 for {body}: {found:?}");
@@ -173,15 +187,16 @@ impl Load {
 
     fn send_again(&mut self, server: &Server, sent: &Sent) {
         let mut connection = None;
-        let is_closed = |answer| matches!(answer, Answer::Created | Answer::Conflict);
-        for (number, ..) in sent.iter().filter(|(_, answer, _)| !is_closed(*answer)) {
+        let is_closed =
+            |attempt: &&Attempt| matches!(attempt.answer, Answer::Created | Answer::Conflict);
+        for attempt in sent.iter().filter(|attempt| !is_closed(attempt)) {
             // The database is there again, but the service may still have to notice it.
             let mut again = Answer::Refused;
             server.wait_until("a create is taken", || {
-                again = create(server, &mut connection, *number);
+                again = create(server, &mut connection, attempt.number);
                 again != Answer::Refused
             });
-            let (id, body) = plant(*number);
+            let (id, body) = plant(attempt.number);
             let kept = self.kept.entry(id).or_insert_with(|| body.clone());
             let expected = if *kept == body { Answer::Created } else { Answer::Conflict };
             assert_eq!(again, expected, "{body} once more");
@@ -189,9 +204,10 @@ impl Load {
     }
 }
 
-/// The plant with that number: short or long, with all kinds of characters. Consecutive numbers get
-/// ids all over the table. Each id belongs to two numbers in a row, so two clients create it at about
-/// the same time: mostly the same plant, and each fourth time another one.
+/// The plant with that number, its id first: short or long, with all kinds of characters.
+/// Consecutive numbers get ids all over the table. Each id belongs to two numbers in a row, so two
+/// clients create it at about the same time: mostly the same plant, and each fourth time another
+/// one.
 fn plant(number: i64) -> (i64, String) {
     const NAMES: [&str; 4] = ["", "\0", "Größe 🌱 ", "\u{10ffff}\"\\\n"];
     const TAGS: [Option<&str>; 3] = [None, Some(""), Some("\u{7f}🌵\0")];
@@ -212,7 +228,8 @@ fn json(plant: &NewPlant) -> String {
 /// Creates the plant with that number, on this connection or on a new one.
 fn create(server: &Server, connection: &mut Option<Connection>, number: i64) -> Answer {
     let mut open = connection.take().or_else(|| Connection::try_open(server.address));
-    let request = server.post(&plant(number).1);
+    let (_, body) = plant(number);
+    let request = server.post(&body);
     let exchange = |open: &mut Connection| open.try_send(&request).then(|| open.try_receive())?;
     let Some(answer) = open.as_mut().and_then(exchange) else { return Answer::Lost };
     // A server that cannot read the tokens any longer reads no body either.
@@ -223,10 +240,11 @@ fn create(server: &Server, connection: &mut Option<Connection>, number: i64) -> 
         answer.plant();
         return Answer::Created;
     }
-    match answer.refusal() {
-        (409, _) => Answer::Conflict,
-        (500, _) => Answer::Failed,
-        (503, _) => Answer::Refused,
-        other => panic!("{other:?}; log:\n{}", server.log()),
+    let (error, message) = answer.refusal();
+    match error {
+        409 => Answer::Conflict,
+        500 => Answer::Failed,
+        503 => Answer::Refused,
+        other => panic!("{other}: {message}; log:\n{}", server.log()),
     }
 }

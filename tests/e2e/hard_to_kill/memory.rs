@@ -1,5 +1,6 @@
-//! Clients that make the service keep what it has read. With a token: answers that they do not read,
-//! and heads whose bodies do not come; both keep their places. And bodies at the limit. The memory stays within the formula of the operator's README.
+//! Clients that make the service keep what it has read. With a token: answers that they do not
+//! read, and heads whose bodies do not come; both keep their permits. And bodies at the limit. The
+//! memory stays within the formula of the operator's README.
 
 use bytes::Bytes;
 use h2::client::{Builder, ResponseFuture, SendRequest};
@@ -15,20 +16,21 @@ type Client = SendRequest<Bytes>;
 const STREAMS: usize = 200;
 
 /// The defaults of `--max-creates`, and of `--max-body` in bytes and in MiB.
-const PLACES: usize = 1024;
+const PERMITS: usize = 1024;
 const LIMIT: usize = 64 * 1024;
 const BODY_MIB: f64 = 64.0 / 1024.0;
 
-/// Peak memory stays under the formula of the operator's README, for so many connections and places.
-pub fn assert_peak(server: &Server, connections: usize, places: usize) {
+/// Peak memory stays under the formula of the operator's README, for that many connections and
+/// permits of creates.
+pub fn assert_peak(server: &Server, connections: usize, permits: usize) {
     let number = |number| f64::from(u32::try_from(number).expect("a small number"));
     let peak = memory_mib(server.pid(), "VmHWM").expect("the process is there");
-    let most = 60.0 + 0.75 * number(connections) + 3.0 * BODY_MIB * number(places);
+    let most = 60.0 + 0.75 * number(connections) + 3.0 * BODY_MIB * number(permits);
     println!("peak {peak:.0} MiB of {most:.0}");
     assert!(peak < most, "{peak} MiB");
 }
 
-/// The request of a create without its body, with so many empty header fields more.
+/// The request of a create without its body, with that many more header fields, which are empty.
 fn request(server: &Server, token: &str, fields: usize) -> Request<()> {
     let request = Request::post(format!("{}/plants", server.url))
         .header("content-type", "application/json")
@@ -53,9 +55,15 @@ async fn open(client: &Client, head: Request<()>) -> (ResponseFuture, SendStream
     client.send_request(head, false).expect("a stream")
 }
 
-/// Sends the same plant, nearly as large as it may be, on so many streams of a connection. Returns
-/// how many are answered with 200, and the answers, of whose bodies nothing comes.
-async fn unread_answers(server: &Server, token: &str, streams: usize) -> (usize, Vec<RecvStream>) {
+/// The answers of a connection whose client takes nothing of their bodies.
+struct Unread {
+    /// How many are a 200.
+    created: usize,
+    answers: Vec<RecvStream>,
+}
+
+/// Sends the same plant, nearly as large as it may be, on that many streams of a connection.
+async fn unread_answers(server: &Server, token: &str, streams: usize) -> Unread {
     let body = Bytes::from(plant(1, &"f".repeat(65_000), None));
     let client = without_window(server).await;
     let mut sent = Vec::new();
@@ -64,29 +72,29 @@ async fn unread_answers(server: &Server, token: &str, streams: usize) -> (usize,
         stream.send_data(body.clone(), true).expect("the stream takes data");
         sent.push(answer);
     }
-    let (mut created, mut answers) = (0, Vec::new());
+    let mut unread = Unread { created: 0, answers: Vec::new() };
     for answer in sent {
         let (head, answer) = answer.await.expect("an answer").into_parts();
         assert!(head.status == 200 || head.headers["retry-after"] == "1", "{head:?}");
-        created += usize::from(head.status == 200);
-        answers.push(answer);
+        unread.created += usize::from(head.status == 200);
+        unread.answers.push(answer);
     }
-    (created, answers)
+    unread
 }
 
 fn is_created(server: &Server) -> bool {
     server.create(&plant(2, "Ficus", None)).status == 200
 }
 
-/// One token may have half of the places.
+/// One token may have half of the permits.
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_that_are_not_read_keep_their_places_until_they_are_dropped() {
+async fn answers_that_are_not_read_keep_their_permits_until_they_are_dropped() {
     let server = Server::starting().with(&["--max-creates", "64"]).start();
-    let (created, answers) = unread_answers(&server, &server.token, 50).await;
-    assert_eq!(created, 32);
+    let unread = unread_answers(&server, &server.token, 50).await;
+    assert_eq!(unread.created, 32);
     assert!(!is_created(&server));
-    drop(answers);
-    server.wait_until("a place", || is_created(&server));
+    drop(unread);
+    server.wait_until("a permit", || is_created(&server));
 }
 
 /// Heads of about 14 kB (a field counts 32 bytes besides its name and its value: RFC 9113, section
@@ -109,7 +117,7 @@ async fn large_bodies(server: &Server, token: &str) -> Vec<(ResponseFuture, Send
     let name = "f".repeat(LIMIT - plant(3, "", None).len());
     let body = Bytes::from(plant(3, &name, None)).slice(..LIMIT - 1);
     let mut streams = Vec::new();
-    for _ in 0..PLACES / 2 / 3 {
+    for _ in 0..PERMITS / 2 / 3 {
         let (answer, mut stream) = open(&client, request(server, token, 0)).await;
         stream.send_data(body.clone(), false).expect("the stream takes data");
         streams.push((answer, stream));
@@ -133,12 +141,12 @@ async fn heads_large_bodies_and_unread_answers_stay_in_the_memory_of_the_readme(
     for (answer, _) in bodies {
         assert_eq!(answer.await.expect("an answer").status(), 200);
     }
-    assert_peak(&server, 6, PLACES);
+    assert_peak(&server, 6, PERMITS);
 
     let mut answers = Vec::new();
     for token in [tokens[0], tokens[1], tokens[1]] {
-        let (created, unread) = unread_answers(&server, token, STREAMS).await;
-        assert_eq!(created, STREAMS);
+        let unread = unread_answers(&server, token, STREAMS).await;
+        assert_eq!(unread.created, STREAMS);
         answers.push(unread);
     }
     let mut heads = Vec::new();
@@ -146,7 +154,8 @@ async fn heads_large_bodies_and_unread_answers_stay_in_the_memory_of_the_readme(
         heads.push(waiting_heads(&server, tokens[number % 2]).await);
     }
     assert!(!is_created(&server));
-    assert_peak(&server, 9 + connections, PLACES);
-    drop((heads, answers));
-    server.wait_until("a place", || is_created(&server));
+    assert_peak(&server, 9 + connections, PERMITS);
+    drop(heads);
+    drop(answers);
+    server.wait_until("a permit", || is_created(&server));
 }

@@ -36,8 +36,8 @@ fn honest(server: &Server, clients: &mut [Connection], next: &AtomicI64) -> usiz
         created
     };
     thread::scope(|scope| {
-        let creating: Vec<_> =
-            clients.iter_mut().map(|client| scope.spawn(move || create(client))).collect();
+        let start = |client| scope.spawn(move || create(client));
+        let creating: Vec<_> = clients.iter_mut().map(start).collect();
         creating.into_iter().map(|client| client.join().expect("an honest client")).sum()
     })
 }
@@ -46,7 +46,8 @@ fn honest(server: &Server, clients: &mut [Connection], next: &AtomicI64) -> usiz
 fn beside(flags: &[&str], threads: usize, flood: Flood) {
     allow_many_files().expect("the soft limit can be raised");
     let server = Server::starting().with(flags).with_open_files("-Sn 256").start();
-    let (next, stop) = (AtomicI64::new(1), AtomicBool::new(false));
+    let next = AtomicI64::new(1);
+    let stop = AtomicBool::new(false);
     let mut clients: Vec<_> = (0..HONEST).map(|_| server.connect()).collect();
     let alone = honest(&server, &mut clients, &next);
     let created = thread::scope(|scope| {
@@ -95,8 +96,8 @@ fn pipelined_refusals_at_full_speed_leave_honest_clients_their_turn() {
     }
 }
 
-/// A third say nothing, a third send a part of a head, and a third a part of a body; then a byte at a
-/// time. They are more than the soft limit on open files allows: the server raises it.
+/// A third say nothing, a third send a part of a head, and a third a part of a body; then a byte at
+/// a time. They are more than the soft limit on open files allows: the server raises it.
 #[test]
 fn hundreds_of_slow_clients_do_not_stop_honest_ones() {
     beside(&["--max-connections", "3000", "--max-creates", "2048"], 1, |server, stop| {

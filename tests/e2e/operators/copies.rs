@@ -140,7 +140,7 @@ fn copy_under_load_has_every_plant_that_was_acknowledged_before_it() {
             server.signal(Signal::SIGKILL);
         });
         // The copy may have what was answered while it was made, or not.
-        sent[before..].iter_mut().for_each(|(_, answer, _)| *answer = Answer::Lost);
+        sent[before..].iter_mut().for_each(|attempt| attempt.answer = Answer::Lost);
         server = Starting::on(folder, &server.token).start();
         load.check(&server, &sent);
         load.check(&server, &Sent::default());

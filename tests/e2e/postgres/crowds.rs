@@ -14,18 +14,18 @@ const SOON: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_secs(5);
 
 #[test]
-fn restarted_database_is_served_again_although_clients_wait_for_places() {
-    const PLACES: usize = 50;
+fn restarted_database_is_served_again_although_clients_wait_to_be_accepted() {
+    const MOST: usize = 50;
     /// How many more connections there may be.
     const FEW: usize = 4;
     let (cluster, url) = with_plants();
-    let places = PLACES.to_string();
-    let flags = ["--metrics", "127.0.0.1:0", "--max-connections", &places];
+    let most = MOST.to_string();
+    let flags = ["--metrics", "127.0.0.1:0", "--max-connections", &most];
     let server = Server::starting_in(Folder::over(&url)).with(&flags).start();
     let operators = metrics_address(&server);
     let mut early = server.connect();
     early.exchange(&server.post(&plant(0, "Ficus", None))).plant();
-    let _crowd = Crowd::of(6 * PLACES, server.address);
+    let _crowd = Crowd::of(6 * MOST, server.address);
     server.wait_for_log("connection limit reached");
     let status = |target| {
         let begin = Instant::now();
@@ -37,7 +37,7 @@ fn restarted_database_is_served_again_although_clients_wait_for_places() {
         cluster.stop(Mode::Fast);
         server.wait_until("the loss is noticed", || status("/ready") == 503);
         assert_eq!(status("/live"), 200);
-        assert!(count(operators) <= PLACES + FEW, "{} connections", count(operators));
+        assert!(count(operators) <= MOST + FEW, "{} connections", count(operators));
         cluster.start_again();
         let begin = Instant::now();
         server.wait_until("the database is used again", || status("/ready") == 200);

@@ -11,7 +11,7 @@ use plant_store_tests::postgres::{Cluster, Mode};
 use plant_store_tests::{amount, wait_until};
 
 use super::scene::{ANSWERS, Scene, rounds};
-use crate::hard_to_kill::load::{Answer, Progress, Sent};
+use crate::hard_to_kill::load::{Answer, Attempt, Progress, Sent};
 
 /// How long a create may take, in seconds: the default, but more if other tests run at the
 /// same time, because a restart of the database then takes long.
@@ -25,10 +25,11 @@ fn gives_up_few(what: &str, fault: impl Fn(&Scene, &Progress)) -> Scene {
     let mut scene = Scene::start(timeout());
     let rounds = (0..rounds()).map(|_| scene.round(what, &fault));
     let sent: Sent = rounds.flatten().collect();
-    let has_waited = |(_, answer, time): &&(_, _, _)| {
-        *answer == Answer::Refused && *time > Duration::from_secs(1)
+    let has_waited = |attempt: &&Attempt| {
+        attempt.answer == Answer::Refused && attempt.took > Duration::from_secs(1)
     };
-    let (given_up, all) = (sent.iter().filter(has_waited).count(), sent.len());
+    let given_up = sent.iter().filter(has_waited).count();
+    let all = sent.len();
     println!("{given_up} of {all} given up");
     assert!(given_up * 100 <= all, "{given_up} of {all} given up");
     scene

@@ -1,5 +1,5 @@
 /*
- * A disk without room. LD_PRELOAD puts it between PostgreSQL and the kernel: while there is a file
+ * A disk without space. LD_PRELOAD puts it between PostgreSQL and the kernel: while there is a file
  * of the name $FULL_DISK, no file of a table or an index can grow.
  */
 
@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Whether there is no room for the file to reach that offset. */
+/* Whether there is no space for the file to reach that offset. */
 static int is_full(int file, off_t end) {
     const char *full = getenv("FULL_DISK");
     char link[64], target[PATH_MAX];

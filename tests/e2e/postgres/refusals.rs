@@ -62,8 +62,8 @@ fn database_that_is_away_or_takes_no_writes_is_503_by_the_deadline_until_it_does
     let fail = "CREATE FUNCTION fail() RETURNS boolean LANGUAGE plpgsql AS
             $$ BEGIN RAISE 'no code' USING ERRCODE = 'XX000'; END $$;
         ALTER TABLE plants ADD CONSTRAINT fails CHECK (fail()) NOT VALID";
-    let mend = |scene: &Scene| execute(scene, "DROP FUNCTION fail CASCADE");
-    refuse_on(scene, "XX000", |scene| execute(scene, fail), mend);
+    let repair = |scene: &Scene| execute(scene, "DROP FUNCTION fail CASCADE");
+    refuse_on(scene, "XX000", |scene| execute(scene, fail), repair);
 }
 
 /// On Citus, one of its workers.
@@ -80,19 +80,18 @@ fn full_disk() -> (TempDir, PathBuf) {
     let folder = TempDir::new().expect("a temporary folder");
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("it is ours");
     let library = folder.path().join("full_disk.so");
-    let status = Command::new("cc")
-        .args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o"])
-        .arg(&library)
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("e2e/postgres/full_disk.c"))
-        .status()
-        .expect("there is a C compiler, as the build needs one");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]);
+    compiler.arg(&library);
+    compiler.arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("e2e/postgres/full_disk.c"));
+    let status = compiler.status().expect("there is a C compiler, as the build needs one");
     assert!(status.success(), "the library compiles");
     let full = folder.path().join("full");
     (folder, full)
 }
 
 #[test]
-fn full_disk_is_503_until_there_is_room() {
+fn full_disk_is_503_until_there_is_space() {
     let (folder, full) = full_disk();
     let cluster = Cluster::start();
     create_database(&cluster);
@@ -113,7 +112,7 @@ fn full_disk_is_503_until_there_is_room() {
 }
 
 /// The service cancels the statement, and does not only give it up. Otherwise the statement would
-/// keep its place in the queue of the lock, and the locks that it has already.
+/// stay in the queue of the lock, and the locks that it has already.
 #[test]
 fn create_that_waits_for_a_lock_is_503_by_the_deadline_and_holds_no_lock_after_it() {
     let scene = Scene::start(TIMEOUT);
@@ -121,13 +120,13 @@ fn create_that_waits_for_a_lock_is_503_by_the_deadline_and_holds_no_lock_after_i
         scene.server.create(&plant(id, "Ficus", None)).plant();
     }
     let held = "SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
-        WHERE application_name = 'plant-store' AND locktype IN ('relation', 'tuple', 'transactionid')
-        AND mode <> 'AccessShareLock'";
+        WHERE application_name = 'plant-store'
+        AND locktype IN ('relation', 'tuple', 'transactionid') AND mode <> 'AccessShareLock'";
     let session = scene.cluster.session("plants");
     for lock in ["SELECT 1 FROM plants WHERE id = 2 FOR UPDATE", "LOCK plants IN EXCLUSIVE MODE"] {
         session.execute(&format!("BEGIN; {lock}"));
         let sent = Instant::now();
-        assert_eq!(scene.server.create(&plant(2, "Ficus", None)).refusal().0, 503);
+        assert_eq!(scene.server.create(&plant(2, "Ficus", None)).error(), 503);
         let time = sent.elapsed();
         assert!(time < Duration::from_secs(TIMEOUT as u64) + SLACK, "{time:?}");
         let other = scene.cluster.session("plants");

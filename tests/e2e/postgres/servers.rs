@@ -63,8 +63,7 @@ fn token_is_good_or_refused_on_every_server_when_the_command_returns() {
         let token = first.command(&["token", "create", "ci"]);
         let header = bearer(token.trim_end());
         // The token is looked at before the body, and a body that is refused needs no store.
-        let answers =
-            || [&first, &second].map(|server| server.create_with(&header, "{}").refusal().0);
+        let answers = || [&first, &second].map(|server| server.create_with(&header, "{}").error());
         assert_eq!(answers(), [400; 2]);
         second.command(&["token", "revoke", "ci"]);
         assert_eq!(answers(), [401; 2]);
@@ -84,7 +83,7 @@ fn revoked_token_is_not_accepted_by_a_server_that_was_paused_or_whose_database_c
             cluster.start_again();
         }
         drop(pause);
-        let answer = || first.create_with(&bearer(token.trim_end()), "{}").refusal().0;
+        let answer = || first.create_with(&bearer(token.trim_end()), "{}").error();
         first.wait_until("it reads the tokens", || {
             let answer = answer();
             assert!([401, 503].contains(&answer), "{answer}");
@@ -134,7 +133,7 @@ fn server_that_cannot_read_the_tokens_for_two_seconds_answers_503_until_it_can()
     session.execute(malformed);
     let status = || {
         let answer = server.create(&plant(1, "Ficus", None));
-        if answer.status == 200 { 200 } else { answer.refusal().0 }
+        if answer.status == 200 { 200 } else { answer.error() }
     };
     server.wait_until("it refuses", || {
         let status = status();

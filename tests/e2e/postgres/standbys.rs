@@ -1,7 +1,6 @@
 //! A plant is answered with 200 when it is on the synchronous standby, in each way in which its row
 //! may already be on the primary.
 
-use std::net::SocketAddr;
 use std::thread::{self, ScopedJoinHandle};
 
 use plant_store_tests::postgres::{Cluster, Mode};
@@ -37,7 +36,8 @@ impl Pair {
         scope: &'a thread::Scope<'a, '_>,
         plant: &str,
     ) -> ScopedJoinHandle<'a, Response> {
-        let (address, request): (SocketAddr, _) = (self.server.address, self.server.post(plant));
+        let address = self.server.address;
+        let request = self.server.post(plant);
         scope.spawn(move || Connection::open(address).exchange(&request))
     }
 
@@ -62,18 +62,18 @@ fn create_and_repeat_are_503_while_the_standby_is_away_and_200_when_it_is_back()
     let [ficus, fern] = [plant(1, "Ficus", None), plant(2, "Fern", None)];
     server.create(&ficus).plant();
     pair.standby.stop(Mode::Fast);
-    assert_eq!(server.create(&fern).refusal().0, 503);
+    assert_eq!(server.create(&fern).error(), 503);
     // The wait was cancelled, and with it the row became visible.
     assert!(pair.is_on_primary(2));
     for repeated in [&fern, &ficus] {
-        assert_eq!(server.create(repeated).refusal().0, 503);
+        assert_eq!(server.create(repeated).error(), 503);
     }
     let other = plant(2, "Ivy", None);
-    assert_eq!(server.create(&other).refusal().0, 503, "a conflict rests on the same row");
+    assert_eq!(server.create(&other).error(), 503, "a conflict rests on the same row");
     pair.standby.start_again();
     pair.primary.wait_for_standby("s1");
     server.create(&fern).plant();
-    assert_eq!(server.create(&other).refusal().0, 409);
+    assert_eq!(server.create(&other).error(), 409);
     assert!(is_there(&pair.standby, 2));
 }
 
@@ -90,7 +90,7 @@ fn row_that_a_restart_of_the_primary_made_visible_is_not_answered_and_a_failover
         pair.wait_for_waiting_commit();
         assert!(pair.is_on_primary(1));
         // While the primary was away, the tokens may have become too old.
-        let status = || pair.server.create("{}").refusal().0;
+        let status = || pair.server.create("{}").error();
         pair.server.wait_until("the tokens are read", || status() == 400);
         // A batch that also adds a plant waits too.
         let added = pair.create(scope, &plant(2, "Fern", None));

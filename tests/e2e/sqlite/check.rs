@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, plant, run};
@@ -12,28 +13,47 @@ use tempfile::TempDir;
 use crate::database::{self, STORE};
 use crate::operators::{create, files};
 
-/// The exit status, what is printed, and what is said on standard error.
-fn check(folder: &std::path::Path, flags: &[&str]) -> (Option<i32>, String, String) {
-    let output = run(folder, &[&["check"], flags].concat());
+/// What `check` answers.
+struct Verdict {
+    status: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+fn check(folder: &Path) -> Verdict {
+    verdict(folder, &["check"])
+}
+
+/// `check --json`: its exit status, and its report.
+fn check_json(folder: &Path) -> (Option<i32>, Value) {
+    let Verdict { status, stdout, .. } = verdict(folder, &["check", "--json"]);
+    (status, serde_json::from_str(&stdout).expect("JSON"))
+}
+
+fn verdict(folder: &Path, words: &[&str]) -> Verdict {
+    let output = run(folder, words);
     let text = |bytes| String::from_utf8(bytes).expect("text");
-    (output.status.code(), text(output.stdout), text(output.stderr))
+    Verdict {
+        status: output.status.code(),
+        stdout: text(output.stdout),
+        stderr: text(output.stderr),
+    }
 }
 
 #[test]
 fn sound_store_is_status_0_beside_a_running_server_and_at_rest() {
     let server = Server::start();
     create(&server, 0..2000);
-    let (status, printed, said) = check(server.folder(), &[]);
-    assert_eq!((status, said.as_str()), (Some(0), ""));
-    assert!(printed.starts_with("sqlite:plant-store.db is sound; plants: 2000, tokens: 1, size: "));
-    assert_eq!(printed.lines().count(), 1, "{printed}");
+    let Verdict { status, stdout, stderr } = check(server.folder());
+    assert_eq!((status, stderr.as_str()), (Some(0), ""));
+    assert!(stdout.starts_with("sqlite:plant-store.db is sound; plants: 2000, tokens: 1, size: "));
+    assert_eq!(stdout.lines().count(), 1, "{stdout}");
     server.create(&plant(2000, "Fern", None)).plant();
 
     let stopped = server.stopped_by(Signal::SIGTERM);
     let before = files(stopped.folder());
-    let (status, printed, _) = check(stopped.folder(), &["--json"]);
+    let (status, report) = check_json(stopped.folder());
     assert_eq!(status, Some(0));
-    let report: Value = serde_json::from_str(&printed).expect("JSON");
     assert_eq!(report["sound"], true);
     assert_eq!(report["faults"], serde_json::json!([]));
     assert_eq!((&report["plants"], &report["tokens"]), (&2001.into(), &1.into()));
@@ -56,18 +76,18 @@ fn damaged_store_is_status_1_and_says_what_is_wrong() {
     let cut = sound[..sound.len() / 2].to_vec();
     for bytes in [overwritten, cut] {
         fs::write(&store, bytes).expect("the store takes damage");
-        let (status, printed, said) = check(stopped.folder(), &[]);
-        assert_eq!((status, printed.as_str()), (Some(1), ""));
-        assert!(said.starts_with("plant-store: sqlite:plant-store.db is not sound: "), "{said}");
-        assert_eq!(said.lines().count(), 1, "{said}");
-        let (status, printed, _) = check(stopped.folder(), &["--json"]);
+        let Verdict { status, stdout, stderr } = check(stopped.folder());
+        assert_eq!((status, stdout.as_str()), (Some(1), ""));
+        let not_sound = "plant-store: sqlite:plant-store.db is not sound: ";
+        assert!(stderr.starts_with(not_sound), "{stderr}");
+        assert_eq!(stderr.lines().count(), 1, "{stderr}");
+        let (status, report) = check_json(stopped.folder());
         assert_eq!(status, Some(1));
-        let report: Value = serde_json::from_str(&printed).expect("JSON");
         assert_eq!(report["sound"], false);
         assert!(!report["faults"].as_array().expect("an array").is_empty(), "{report}");
     }
-    fs::write(&store, sound).expect("the store is mended");
-    assert_eq!(check(stopped.folder(), &[]).0, Some(0));
+    fs::write(&store, sound).expect("the store is put back");
+    assert_eq!(check(stopped.folder()).status, Some(0));
 }
 
 #[test]
@@ -83,19 +103,18 @@ fn what_cannot_be_checked_is_status_2_with_its_reason() {
     store.write_all_at(&[2 << 1], 71).expect("the header");
     let folder = TempDir::new().expect("a temporary folder");
     fs::create_dir(folder.path().join(STORE)).expect("a folder");
-    for (place, reason, expected) in [
+    for (at, reason, expected) in [
         (missing.path(), "missing", "there is no plant store at sqlite:/"),
         (other.path(), "not_a_store", "is not a plant store"),
         (newer.folder(), "other_release", "has another layout (version 2)"),
         (folder.path(), "other", "is a folder"),
     ] {
-        let (status, printed, said) = check(place, &[]);
-        assert_eq!((status, printed.as_str()), (Some(2), ""), "{reason}");
+        let Verdict { status, stdout, stderr } = check(at);
+        assert_eq!((status, stdout.as_str()), (Some(2), ""), "{reason}");
         let cannot = "plant-store: sqlite:plant-store.db cannot be checked: ";
-        assert!(said.starts_with(cannot) && said.contains(expected), "{reason}: {said}");
-        let (status, printed, _) = check(place, &["--json"]);
+        assert!(stderr.starts_with(cannot) && stderr.contains(expected), "{reason}: {stderr}");
+        let (status, report) = check_json(at);
         assert_eq!(status, Some(2));
-        let report: Value = serde_json::from_str(&printed).expect("JSON");
         assert_eq!((&report["sound"], &report["reason"]), (&Value::Null, &reason.into()));
         assert!(report["faults"][0].as_str().expect("text").contains(expected), "{report}");
     }
@@ -107,12 +126,13 @@ fn row_that_is_no_json_or_another_table_is_named_by_check_and_the_row_is_a_confl
     let server = Server::start();
     let row = "INSERT INTO plants (id, plant) VALUES (7, 'Ficus'); CREATE TABLE pots (id INTEGER)";
     database::open(&server).execute_batch(row).expect("a row and a table");
-    assert_eq!(server.create(&plant(7, "Ficus", None)).refusal().0, 409);
+    assert_eq!(server.create(&plant(7, "Ficus", None)).error(), 409);
     server.create(&plant(8, "Ficus", None)).plant();
-    let (status, _, said) = check(server.folder(), &[]);
+    let Verdict { status, stderr, .. } = check(server.folder());
     assert_eq!(status, Some(1));
-    assert!(said.contains("plants that are not JSON objects: 1, such as the ids [7]"), "{said}");
-    assert!(said.contains("the tables are not those of layout version"), "{said}");
+    let row = "plants that are not JSON objects: 1, such as the ids [7]";
+    assert!(stderr.contains(row), "{stderr}");
+    assert!(stderr.contains("the tables are not those of layout version"), "{stderr}");
 }
 
 /// The page for operators says that they may add one.
@@ -122,7 +142,7 @@ fn store_with_an_index_on_a_member_is_sound() {
     let index = "CREATE INDEX plants_by_name ON plants (plant ->> '$.name')";
     database::open(&server).execute_batch(index).expect("an index");
     server.create(&plant(8, "Ficus", None)).plant();
-    assert_eq!(check(server.folder(), &[]).0, Some(0));
+    assert_eq!(check(server.folder()).status, Some(0));
     let query = "SELECT id FROM plants WHERE plant ->> '$.name' = 'Ficus'";
     assert_eq!(database::number(&server, query), 8);
 }

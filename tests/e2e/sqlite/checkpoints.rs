@@ -35,6 +35,13 @@ impl Files {
     }
 }
 
+/// The bytes of that store after a checkpoint.
+fn checkpointed(path: &Path) -> Vec<u8> {
+    let store = Connection::open(path).expect("the store opens");
+    store.query_row("PRAGMA wal_checkpoint", [], |_| Ok(())).expect("a checkpoint");
+    fs::read(path).expect("the file is there")
+}
+
 /// A checkpoint copies pages in ascending order. So page 1, which holds the number of all pages, is
 /// copied first.
 #[test]
@@ -46,12 +53,7 @@ fn checkpoint_cut_off_after_any_page_loses_no_plant() {
     let plants = server.command(&["export"]);
     let stopped = server.stopped_by(Signal::SIGKILL);
     let before = Files::read(stopped.folder());
-    let checkpointed = {
-        let path = stopped.folder().join(STORE);
-        let store = Connection::open(&path).expect("the store opens");
-        store.query_row("PRAGMA wal_checkpoint", [], |_| Ok(())).expect("a checkpoint");
-        fs::read(path).expect("the file is there")
-    };
+    let checkpointed = checkpointed(&stopped.folder().join(STORE));
     assert!(before.store.len() < checkpointed.len(), "the WAL holds more than the file");
 
     for copied in (0..=checkpointed.len()).step_by(PAGE) {

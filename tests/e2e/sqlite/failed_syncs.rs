@@ -28,7 +28,7 @@ fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
     let mut server = disk::start();
     server.create(&plant(1, "Ficus", None)).plant();
     disk::fail(&server, "sync", WAL);
-    assert_eq!(server.create(&plant(2, "Fern", None)).refusal().0, 500);
+    assert_eq!(server.create(&plant(2, "Fern", None)).error(), 500);
     assert_ended_by_failed_sync(&mut server);
     let (_, stopped) = server.ended();
     disk::stop_failing(stopped.folder(), "sync", WAL);
@@ -60,7 +60,8 @@ fn failed_fsync_of_a_checkpoint_exits_1_and_a_power_cut_after_the_restart_loses_
     assert_ended_by_failed_sync(&mut server);
     let (_, stopped) = server.ended();
     disk::stop_failing(stopped.folder(), "sync", STORE);
-    // The kernel has pages in the file that the disk may not have: the next process copies them again.
+    // The kernel has pages in the file that the disk may not have: the next process copies them
+    // again.
     let server = disk::start_again(stopped);
     server.create(&plant(1000, "Ficus", None)).plant();
     answered.push(1000);
@@ -77,7 +78,7 @@ fn token_revoked_after_a_failed_fsync_stays_revoked_after_a_power_cut() {
     // Otherwise the sync that fails would be that of the WAL's header, with nothing behind it.
     server.create(&plant(0, "Rose", None)).plant();
     disk::fail(&server, "sync", WAL);
-    assert_eq!(server.create(&plant(1, "Ficus", None)).refusal().0, 500);
+    assert_eq!(server.create(&plant(1, "Ficus", None)).error(), 500);
     assert_ended_by_failed_sync(&mut server);
     let (_, stopped) = server.ended();
     disk::stop_failing(stopped.folder(), "sync", WAL);
@@ -87,7 +88,7 @@ fn token_revoked_after_a_failed_fsync_stays_revoked_after_a_power_cut() {
     assert!(revoke.status().expect("it runs").success());
     disk::cut_power(&stopped);
     let server = disk::start_again(stopped);
-    assert_eq!(server.create(&plant(2, "Fern", None)).refusal().0, 401);
+    assert_eq!(server.create(&plant(2, "Fern", None)).error(), 401);
 }
 
 /// Without that fsync a power cut could remove the store's name from the folder. SQLite does not
@@ -115,14 +116,16 @@ fn failed_fsync_of_the_folder_refuses_to_serve() {
 /// and in every round after the plants without a 200 were sent again and got one.
 #[test]
 fn failed_fsyncs_and_power_cuts_lose_no_acknowledged_plant() {
-    let (mut load, mut server) = (Load::default(), disk::start());
+    let mut load = Load::default();
+    let mut server = disk::start();
     for _ in 0..amount(3, 100) {
         let sync_fails = rand::random();
         let sent = load.run_to_end(&server, |progress| {
             progress.wait_for(rand::random_range(0..=MAX_ANSWERS), Answer::Created);
-            match sync_fails {
-                true => disk::fail(&server, "sync", WAL),
-                false => server.signal(Signal::SIGKILL),
+            if sync_fails {
+                disk::fail(&server, "sync", WAL);
+            } else {
+                server.signal(Signal::SIGKILL);
             }
         });
         let (status, mut stopped) = server.ended();

@@ -1,4 +1,4 @@
-//! A disk that takes no more bytes: creates are refused, and succeed again once there is room.
+//! A disk that takes no more bytes: creates are refused, and succeed again once there is space.
 
 use nix::sys::signal::Signal;
 use plant_store_tests::{amount, plant};
@@ -18,7 +18,7 @@ fn full_disk_under_the_wal_is_503_until_there_is_space() {
     disk::fail(&server, "write", WAL);
     for _ in 0..2 {
         let answer = server.create(&plant(2, "Fern", None));
-        assert_eq!(answer.refusal().0, 503);
+        assert_eq!(answer.error(), 503);
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
     server.wait_for_log("/plant-store.db: database or disk is full: see server/RESTORE.md#rescue");
@@ -38,7 +38,7 @@ fn ready_stays_503_as_long_as_the_disk_is_full() {
     let metrics = metrics_address(&server);
     let ready = || get(metrics, "/ready").status;
     disk::fail(&server, "write", WAL);
-    assert_eq!(server.create(&plant(1, "Ficus", None)).refusal().0, 503);
+    assert_eq!(server.create(&plant(1, "Ficus", None)).error(), 503);
     let wal = server.folder().join(WAL);
     let written = || wal.metadata().and_then(|wal| wal.modified()).expect("the WAL is there");
     for _ in 0..2 {
@@ -52,11 +52,12 @@ fn ready_stays_503_as_long_as_the_disk_is_full() {
     server.wait_until("ready again", || ready() == 200);
 }
 
-/// Under load, the disk is full and has room again, four times. Then the power is cut. In about
+/// Under load, the disk is full and has space again, four times. Then the power is cut. In about
 /// half of the rounds the store's file takes no bytes at all, so every checkpoint fails.
 #[test]
 fn full_disks_lose_no_acknowledged_plant() {
-    let (mut load, mut server) = (Load::default(), disk::start());
+    let mut load = Load::default();
+    let mut server = disk::start();
     for _ in 0..amount(2, 50) {
         let store_is_full = rand::random();
         if store_is_full {

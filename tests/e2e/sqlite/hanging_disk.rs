@@ -22,7 +22,7 @@ fn create_is_503_after_the_store_timeout_while_a_commit_hangs() {
     disk::hang(server.folder(), "sync", WAL);
     for id in 2..4 {
         let answer = server.create(&plant(id, "Fern", None));
-        assert_eq!(answer.refusal().0, 503);
+        assert_eq!(answer.error(), 503);
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
     assert_eq!(ready(), 503);
@@ -43,7 +43,7 @@ fn stop_does_not_wait_for_a_hanging_commit() {
     let mut waiting = server.connect();
     waiting.send(&server.post(&plant(2, "Fern", None)));
     // Answered behind it, so it was read before the signal.
-    assert_eq!(server.create_with("", "{}").refusal().0, 401);
+    assert_eq!(server.create_with("", "{}").error(), 401);
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait().code(), Some(0));
     assert!(server.log().contains("stopped with requests unfinished"), "{}", server.log());
@@ -59,7 +59,7 @@ fn hanging_checkpoint_is_503_and_does_not_hold_the_stop() {
     // Some plants fill the WAL. The next one waits for the checkpoint, and then it is refused.
     let mut answers = (0..).map(|id| server.create(&plant(id, &long, None)));
     let refused = answers.find(|answer| answer.status == 400).expect("there are many ids");
-    assert_eq!(refused.refusal().0, 503);
+    assert_eq!(refused.error(), 503);
     drop(answers);
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait().code(), Some(0));
@@ -68,24 +68,34 @@ fn hanging_checkpoint_is_503_and_does_not_hold_the_stop() {
     assert!(disk::start_again(stopped).export().contains_key(&0));
 }
 
-/// Runs a command until that call on that file hangs, and then sends it a signal. Returns what it
-/// says, and how it ended.
+/// A system call that does not return, and the file that it is for.
+#[derive(Clone, Copy)]
+struct Hanging {
+    call: &'static str,
+    file: &'static str,
+}
+
+const READ: Hanging = Hanging { call: "read", file: STORE };
+const SYNC: Hanging = Hanging { call: "sync", file: WAL };
+
+/// Runs a command until that call hangs, and then sends it a signal. Returns what it says, and how
+/// it ended.
 fn signalled_while(
-    (call, file): (&str, &str),
+    hanging: Hanging,
     folder: &Path,
     words: &[&str],
     signal: Signal,
 ) -> (String, ExitStatus) {
     disk::put_on_disk(folder);
-    disk::hang(folder, call, file);
+    disk::hang(folder, hanging.call, hanging.file);
     let mut command = binary_in(folder);
     disk::preload(&mut command);
-    signalled(command.args(words), || disk::wait_until_it_hangs(folder, file), signal)
+    signalled(command.args(words), || disk::wait_until_it_hangs(folder, hanging.file), signal)
 }
 
 #[test]
 fn server_that_starts_on_a_hanging_disk_ends_at_the_first_signal() {
-    for (hanging, signal) in [(("read", STORE), Signal::SIGTERM), (("sync", WAL), Signal::SIGINT)] {
+    for (hanging, signal) in [(READ, Signal::SIGTERM), (SYNC, Signal::SIGINT)] {
         let server = Server::start().stopped_by(Signal::SIGTERM);
         let serve = ["serve", "--listen", "127.0.0.1:0"];
         let (log, status) = signalled_while(hanging, server.folder(), &serve, signal);
@@ -100,9 +110,8 @@ fn server_that_starts_on_a_hanging_disk_ends_at_the_first_signal() {
 fn commands_on_a_hanging_disk_end_at_the_first_signal() {
     for words in ["export", "check", "copy --from sqlite:plant-store.db --to sqlite:copy.db"] {
         let server = Server::start().stopped_by(Signal::SIGTERM);
-        let hanging = ("read", STORE);
         let words: Vec<_> = words.split(' ').collect();
-        let (_, status) = signalled_while(hanging, server.folder(), &words, Signal::SIGTERM);
+        let (_, status) = signalled_while(READ, server.folder(), &words, Signal::SIGTERM);
         assert_eq!(status.signal(), Some(Signal::SIGTERM as i32), "{words:?}");
     }
 }

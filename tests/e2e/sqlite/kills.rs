@@ -1,5 +1,5 @@
-//! A server that is killed at any moment, also while it opens or closes its store. The next start is
-//! never refused wrongly; without the WAL it is refused, or nothing is missing.
+//! A server that is killed at any moment, also while it opens or closes its store. The next start
+//! is never refused wrongly; without the WAL it is refused, or nothing is missing.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -58,7 +58,9 @@ fn ids(folder: &Path) -> Result<BTreeSet<i64>, String> {
 
 #[test]
 fn killed_server_starts_again_with_every_plant_and_a_lost_wal_is_noticed() {
-    let (mut server, mut kept, mut noticed) = (Server::start(), BTreeSet::new(), 0);
+    let mut server = Server::start();
+    let mut kept = BTreeSet::new();
+    let mut noticed = 0;
     let rounds = amount(15, 300);
     for _ in 0..rounds {
         let stopped = kill_after_creates(server, &mut kept);

@@ -15,7 +15,8 @@ const MIB: u64 = 1024 * 1024;
 const BOUND: u64 = 32 * MIB;
 
 fn wal_bytes(server: &Server) -> u64 {
-    server.folder().join(WAL).metadata().expect("the WAL is there").len()
+    let wal = server.folder().join(WAL);
+    wal.metadata().expect("the WAL is there").len()
 }
 
 /// A read transaction of another program.
@@ -25,7 +26,8 @@ fn reader(server: &Server) -> Connection {
     reader
 }
 
-/// Writes plants of 1 MB into the WAL, past the server, until it has so many bytes; how many.
+/// Writes plants of 1 MB into the WAL, past the server, until it has that many bytes. Returns how
+/// many plants.
 fn fill_wal(server: &Server, bytes: u64) -> i64 {
     let store = database::open(server);
     store.pragma_update(None, "wal_autocheckpoint", 0).expect("a pragma");
@@ -69,10 +71,10 @@ fn wal_of_256_mib_is_a_warning_that_says_how_to_find_the_reader() {
 fn export_that_nobody_reads_does_not_hold_the_wal() {
     let server = Server::start();
     create(&server, 0..2000);
-    let (mut export, _lines, first) = started(&server);
-    assert!(first.starts_with(r#"{"id":0,"#), "{first}");
+    let mut export = started(&server);
+    assert!(export.first_line.starts_with(r#"{"id":0,"#), "{}", export.first_line);
     create(&server, 2000..8000);
     assert!(wal_bytes(&server) < 8 * MIB, "{}", wal_bytes(&server));
-    export.kill().expect("the process is ours");
-    export.wait().expect("the process can be waited for");
+    export.process.kill().expect("the process is ours");
+    export.process.wait().expect("the process can be waited for");
 }

@@ -13,9 +13,11 @@ const CLIENTS: usize = 64;
 
 /// Works while clients create plants without a pause. Returns how long a create took at most.
 fn under_load(server: &Server, work: impl FnOnce()) -> Duration {
-    let (next, stop) = (AtomicI64::new(1), AtomicBool::new(false));
+    let next = AtomicI64::new(1);
+    let stop = AtomicBool::new(false);
     let create = || {
-        let (mut connection, mut longest) = (server.connect(), Duration::ZERO);
+        let mut connection = server.connect();
+        let mut longest = Duration::ZERO;
         while !stop.load(Relaxed) {
             let began = Instant::now();
             let plant = plant(next.fetch_add(1, Relaxed), "Ficus", None);
@@ -40,10 +42,11 @@ fn run(server: &Server, words: &[&str]) -> Result<Duration, String> {
     disk::preload(&mut command);
     let began = Instant::now();
     let output = command.args(words).output().expect("the binary starts");
-    match output.status.success() {
-        true => Ok(began.elapsed()),
-        false => Err(format!("{words:?}: {}", String::from_utf8_lossy(&output.stderr))),
+    let took = began.elapsed();
+    if !output.status.success() {
+        return Err(format!("{words:?}: {}", String::from_utf8_lossy(&output.stderr)));
     }
+    Ok(took)
 }
 
 /// Ten operators at a time; with the wait for the servers, a command takes two seconds at least.
@@ -51,21 +54,24 @@ fn run(server: &Server, words: &[&str]) -> Result<Duration, String> {
 fn forty_token_commands_succeed_beside_creates_without_a_pause() {
     let server = disk::start();
     disk::slow_down(server.folder(), 50);
-    let mut times = Vec::new();
     let operate = |name: String| {
         let words = ["create", "revoke", "create", "revoke"];
         words.map(|word| run(&server, &["token", word, &name]).expect("the command succeeds"))
     };
+    let mut times = Vec::new();
     let longest_create = under_load(&server, || {
-        times = thread::scope(|scope| {
+        thread::scope(|scope| {
             let operate = &operate;
             let start = |name| scope.spawn(move || operate(format!("ci{name}")));
             let operators: Vec<_> = (0..10).map(start).collect();
-            operators.into_iter().flat_map(|it| it.join().expect("the operator ran")).collect()
+            for operator in operators {
+                times.extend(operator.join().expect("the operator ran"));
+            }
         });
     });
     times.sort();
-    let (median, longest) = (times[times.len() / 2], times[times.len() - 1]);
+    let median = times[times.len() / 2];
+    let longest = times[times.len() - 1];
     println!("{} commands: median {median:?}, longest {longest:?}", times.len());
     println!("longest create: {longest_create:?}");
 }

@@ -83,17 +83,20 @@ fn backup_of_the_store_beside_the_wal_of_a_crash_is_refused() {
 fn copy_of_the_file_from_the_time_of_its_wal_is_served_whole_also_under_another_name() {
     let server = Server::start();
     create(&server, 0..1500);
-    let (store, wal) = (server.folder().join(STORE), server.folder().join(WAL));
+    let store = server.folder().join(STORE);
+    let wal = server.folder().join(WAL);
     let salts = || fs::read(&wal).expect("the WAL")[16..24].to_vec();
+    let mut plants = 1500;
     // The copy counts only if the WAL has not started over since: its salts are the same.
-    let (copy, plants) = (1500..)
-        .step_by(10)
-        .find_map(|plants| {
-            let (before, copy) = (salts(), fs::read(&store).expect("the store"));
-            create(&server, plants..plants + 10);
-            (salts() == before).then_some((copy, plants + 10))
-        })
-        .expect("ten plants do not fill a WAL");
+    let copy = loop {
+        let before = salts();
+        let copy = fs::read(&store).expect("the store");
+        create(&server, plants..plants + 10);
+        plants += 10;
+        if salts() == before {
+            break copy;
+        }
+    };
     let stopped = server.stopped_by(Signal::SIGKILL);
     fs::write(stopped.folder().join("moved.db"), copy).expect("the folder takes files");
     fs::rename(wal, stopped.folder().join("moved.db-wal")).expect("the file moves");

@@ -21,11 +21,13 @@ const COMMANDS: [&str; 5] =
 
 /// Every name in the folder, and the bytes of every file.
 fn contents(folder: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
-    fs::read_dir(folder)
-        .expect("the folder is there")
-        .map(|entry| entry.expect("an entry"))
-        .map(|entry| (entry.file_name().into_string().expect("text"), fs::read(entry.path()).ok()))
-        .collect()
+    let mut contents = BTreeMap::new();
+    for entry in fs::read_dir(folder).expect("the folder is there") {
+        let entry = entry.expect("an entry");
+        let name = entry.file_name().into_string().expect("text");
+        contents.insert(name, fs::read(entry.path()).ok());
+    }
+    contents
 }
 
 /// Every command refuses the store with one line, and changes nothing in the folder.
@@ -80,9 +82,10 @@ fn missing_folder_or_store_is_refused_and_not_created() {
         command.args(words.split(' ')).args(["--store", "sqlite:no/plants.db"]);
         let (status, said) = failure(&mut command);
         assert_eq!(status, Some(1));
-        let expected = match words.starts_with("serve") {
-            true => "cannot create the store: there is no folder no",
-            false => "/no/plants.db: see --store",
+        let expected = if words.starts_with("serve") {
+            "cannot create the store: there is no folder no"
+        } else {
+            "/no/plants.db: see --store"
         };
         assert!(said.contains(expected), "{words}: {said}");
         assert!(contents(folder.path()) == before, "{words}");
@@ -99,8 +102,8 @@ fn other_journal_is_refused_and_unchanged() {
     assert_left_alone(stopped.folder(), "sqlite:plant-store.db", "with journal_mode=wal");
 }
 
-/// Most of these names have a special meaning to a shell, in a URI or to SQLite. An absolute path may
-/// begin with several slashes.
+/// Most of these names have a special meaning to a shell, in a URI or to SQLite. An absolute path
+/// may begin with several slashes.
 #[test]
 fn store_path_is_taken_literally() {
     let elsewhere = TempDir::new().expect("a temporary folder");
@@ -144,9 +147,9 @@ fn store_that_root_makes_belongs_to_the_owner_of_the_folder() {
     let copy = folder.path().join(STORE);
     let to = format!("sqlite:{}", copy.display());
     server.command(&["copy", "--from", server.store(), "--to", &to]);
-    let owner = |path: &Path| fs::metadata(path).map(|file| (file.uid(), file.gid()));
-    assert_eq!(owner(&copy).expect("a store").0, owner(folder.path()).expect("a folder").0);
-    assert!(!geteuid().is_root() || owner(&copy).expect("a store") == (7, 8));
+    let store = fs::metadata(&copy).expect("a store");
+    assert_eq!(store.uid(), fs::metadata(folder.path()).expect("a folder").uid());
+    assert!(!geteuid().is_root() || (store.uid(), store.gid()) == (7, 8));
 }
 
 /// The WAL is beside the file, not beside the link.
@@ -194,11 +197,9 @@ fn of_servers_that_start_together_one_serves_and_the_others_are_refused() {
     let folder = TempDir::new().expect("a temporary folder");
     let start = || Launched::start(binary_in(folder.path()).arg("serve").stderr(Stdio::null()));
     let mut serving: Vec<_> = thread::scope(|scope| {
-        let servers: Vec<_> = (0..8).map(|_| scope.spawn(start)).collect();
-        servers
-            .into_iter()
-            .filter_map(|server| server.join().expect("it was started").ok())
-            .collect()
+        let starting: Vec<_> = (0..8).map(|_| scope.spawn(start)).collect();
+        let started = starting.into_iter().map(|server| server.join().expect("it was started"));
+        started.filter_map(Result::ok).collect()
     });
     let [server] = &mut serving[..] else { panic!("{} servers serve", serving.len()) };
     let (status, said) = failure(binary_in(folder.path()).arg("serve"));

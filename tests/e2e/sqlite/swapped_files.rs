@@ -17,7 +17,7 @@ fn rename(folder: &Path, from: &str, to: &str) {
     fs::rename(folder.join(from), folder.join(to)).expect("the file is there");
 }
 
-/// Puts a copy of the file in the other folder into its place, at once.
+/// Replaces that file of a folder by a copy of the one in the other folder, at once.
 fn put(from: &Path, file: &str, into: &Path) {
     fs::copy(from.join(file), into.join("other")).expect("a copy");
     rename(into, "other", file);
@@ -26,7 +26,8 @@ fn put(from: &Path, file: &str, into: &Path) {
 /// What was answered is in the two files; put together again they are the store.
 #[test]
 fn file_that_was_renamed_under_load_has_every_acknowledged_plant_when_it_is_back() {
-    let (mut load, server) = (Load::default(), Server::start());
+    let mut load = Load::default();
+    let server = Server::start();
     let sent = load.run_to_end(&server, |progress| {
         progress.wait_for(500, Answer::Created);
         rename(server.folder(), STORE, "elsewhere.db");
@@ -39,9 +40,9 @@ fn file_that_was_renamed_under_load_has_every_acknowledged_plant_when_it_is_back
     load.check(&server, &sent);
 }
 
-/// Another store, with its own WAL, is in the place: nothing of it may be touched at the end.
+/// Another store, with its own WAL, is at the path: nothing of it may be touched at the end.
 #[test]
-fn store_that_was_put_in_the_place_is_left_as_it_is() {
+fn store_that_has_replaced_the_served_one_is_left_as_it_is() {
     let other = Server::start();
     other.create(&plant(7, "Fern", None)).plant();
     let other = other.stopped_by(Signal::SIGKILL);

@@ -5,8 +5,8 @@ use serde_json::json;
 
 use super::errors::with;
 
-/// Posts each body on one connection, which stays open because each is read to its end. Each must be
-/// refused with this text in the message, and nothing is stored.
+/// Posts each body on one connection, which stays open because each is read to its end. Each must
+/// be refused with this text in the message, and nothing is stored.
 fn assert_refused<B: AsRef<[u8]>>(refused: impl IntoIterator<Item = (B, impl AsRef<str>)>) {
     let server = Server::start();
     let mut connection = server.connect();
@@ -77,14 +77,14 @@ fn invalid_json_is_400_and_says_so() {
     let controls = (0..0x20).map(|control| char::from(control).to_string());
     let escapes = [r"\x", r"\u12", r"\u12g4", r"\'", r"\"].map(str::to_owned);
     let in_strings = controls.chain(escapes).flat_map(|bad| {
-        let places = [r#"{"id":1,"name":"?"}"#, r#"{"id":1,"name":"","x":"?"}"#, r#"{"?":1}"#];
-        places.map(|place| place.replace('?', &bad))
+        let plants = [r#"{"id":1,"name":"?"}"#, r#"{"id":1,"name":"","x":"?"}"#, r#"{"?":1}"#];
+        plants.map(|plant| plant.replace('?', &bad))
     });
     let all = bodies.into_iter().chain(around).chain(inside.map(str::to_owned)).chain(in_strings);
     assert_refused(all.map(|body| (body, "the body is not JSON")));
 }
 
-/// RFC 3629: each kind of invalid sequence, in each place that a reader might skip.
+/// RFC 3629: each kind of invalid sequence, in each part of a body that a reader might skip.
 #[test]
 fn invalid_utf8_is_400_anywhere_in_the_body() {
     let sequences: [&[u8]; 9] = [
@@ -98,7 +98,7 @@ fn invalid_utf8_is_400_anywhere_in_the_body() {
         b"\xed\xa0\x80",
         b"\xf4\x90\x80\x80",
     ];
-    let places = [
+    let around = [
         (r#"{"id":1,"name":""#, r#""}"#),
         (r#"{"id":1,"name":"","x":[{"y":""#, r#""}]}"#),
         (r#"{"id":1,"name":"",""#, r#"":1}"#),
@@ -106,7 +106,7 @@ fn invalid_utf8_is_400_anywhere_in_the_body() {
         ("", r#"{"id":1,"name":""}"#),
     ];
     assert_refused(sequences.into_iter().flat_map(|bad| {
-        places.map(|(before, after)| {
+        around.map(|(before, after)| {
             let body = [before.as_bytes(), bad, after.as_bytes()].concat();
             (body, format!("byte {} is not UTF-8", before.len() + 1))
         })
@@ -159,7 +159,7 @@ fn other_media_types_and_codings_are_415() {
         "Content-Type: application/json\r\nContent-Encoding: gzip\r\n",
         "Content-Type: application/json\r\nContent-Encoding: identity\r\n",
     ] {
-        assert_eq!(answer(refused).refusal().0, 415, "{refused}");
+        assert_eq!(answer(refused).error(), 415, "{refused}");
     }
     assert!(server.export().is_empty());
     for accepted in [

@@ -81,12 +81,9 @@ fn example_creates_a_plant_and_tells_409_apart() {
     let server = Server::start();
     let example = build_example("create_plant").expect("the example builds");
     let run = |words: &[&str]| {
-        Command::new(&example)
-            .args(words)
-            .env("PLANTS_URL", &server.url)
-            .env("PLANTS_TOKEN", &server.token)
-            .output()
-            .expect("the example starts")
+        let mut command = Command::new(&example);
+        command.env("PLANTS_URL", &server.url).env("PLANTS_TOKEN", &server.token);
+        command.args(words).output().expect("the example starts")
     };
     let created = run(&["2", "Ficus", "indoor"]);
     assert!(created.status.success());

@@ -11,13 +11,13 @@ use crate::database;
 fn is_accepted(server: &Server, token: &str) -> bool {
     let answer = server.create_with(&bearer(token), &plant(1, "Ficus", None));
     answer.status == 200 || {
-        assert_eq!(answer.refusal().0, 401);
+        assert_eq!(answer.error(), 401);
         false
     }
 }
 
 fn challenge(answer: &Response) -> &str {
-    assert_eq!(answer.refusal().0, 401, "{answer:?}");
+    assert_eq!(answer.error(), 401, "{answer:?}");
     answer.header("www-authenticate").expect("a challenge")
 }
 
@@ -62,10 +62,9 @@ fn request_without_an_accepted_token_is_401_before_its_body_is_read() {
                 format!("Content-Type: application/json\r\nContent-Length: 9\r\n{expectation}");
             let head = head(&rest);
             let (line, fields) = head.split_once("\r\n").expect("a request line");
+            let request = [line.as_bytes(), b"\r\n", &authorization, fields.as_bytes()].concat();
             let mut connection = server.connect();
-            let answer = connection.exchange(
-                &[line.as_bytes(), b"\r\n", authorization.as_slice(), fields.as_bytes()].concat(),
-            );
+            let answer = connection.exchange(&request);
             assert_eq!(challenge(&answer), expected, "{what}");
             assert!(connection.is_closed(), "{what}");
         }
@@ -113,7 +112,8 @@ fn new_token_is_accepted_and_a_revoked_or_expired_one_is_401() {
     }
 }
 
-/// The machine sleeps while the token is revoked elsewhere. The requests are there when it wakes up.
+/// The machine sleeps while the token is revoked elsewhere. The requests are there when it wakes
+/// up.
 #[test]
 fn server_whose_machine_slept_accepts_no_token_that_was_revoked_meanwhile() {
     let starting = Server::starting();
@@ -132,6 +132,6 @@ fn server_whose_machine_slept_accepts_no_token_that_was_revoked_meanwhile() {
     }
     server.signal(Signal::SIGCONT);
     for connection in &mut connections {
-        assert!(matches!(connection.receive().refusal().0, 401 | 503));
+        assert!(matches!(connection.receive().error(), 401 | 503));
     }
 }

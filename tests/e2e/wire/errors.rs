@@ -8,17 +8,19 @@ use plant_store_tests::{Response, Server, bearer, head, plant, post};
 use super::logs::record_of;
 use crate::database;
 
-const CHALLENGE: (&str, &str) = ("WWW-Authenticate", r#"Bearer realm="plant-store""#);
-const INVALID: (&str, &str) =
-    ("WWW-Authenticate", r#"Bearer realm="plant-store", error="invalid_token""#);
-const CLOSE: (&str, &str) = ("Connection", "close");
-const RETRY_AFTER: (&str, &str) = ("Retry-After", "1");
+/// The name and the value of a header field.
+type Field = (&'static str, &'static str);
+
+const CHALLENGE: Field = ("WWW-Authenticate", r#"Bearer realm="plant-store""#);
+const INVALID: Field = ("WWW-Authenticate", r#"Bearer realm="plant-store", error="invalid_token""#);
+const CLOSE: Field = ("Connection", "close");
+const RETRY_AFTER: Field = ("Retry-After", "1");
 
 /// Well-formed, and never issued.
 const UNKNOWN_TOKEN: &str = "pst_0123456789ABCDEFGHIJabcdefghij0038H4se";
 
 /// The answer has exactly these of the headers in which refusals differ.
-fn assert_headers(answer: &Response, expected: &[(&str, &str)], what: &str) {
+fn assert_headers(answer: &Response, expected: &[Field], what: &str) {
     for (name, _) in [CHALLENGE, CLOSE, RETRY_AFTER] {
         let value = expected.iter().find(|(field, _)| *field == name).map(|(_, value)| *value);
         assert_eq!(answer.header(name), value, "{name} of: {what}");
@@ -36,45 +38,112 @@ fn coded(server: &Server, body: &str) -> Vec<u8> {
     with(server, "Content-Type: application/json\r\nContent-Encoding: gzip\r\n", body)
 }
 
-/// If the body has come with the head, the connection goes on. If its last byte has not, the service
-/// does not wait for it, unless the body itself is the fault.
+/// A request that is refused, and the answer to it.
+struct Refused {
+    what: &'static str,
+    request: Vec<u8>,
+    error: i64,
+    /// The header that the answer has because of its `error`.
+    header: Option<Field>,
+    /// Whether the service refuses it without the last byte of its body.
+    is_refused_unread: bool,
+}
+
+fn each_refused(server: &Server) -> [Refused; 10] {
+    let ficus = plant(2, "Ficus", None);
+    [
+        Refused {
+            what: "invalid JSON",
+            request: server.post("plant"),
+            error: 400,
+            header: None,
+            is_refused_unread: false,
+        },
+        Refused {
+            what: "not a NewPlant",
+            request: server.post("{}"),
+            error: 400,
+            header: None,
+            is_refused_unread: false,
+        },
+        Refused {
+            what: "no token",
+            request: post("", ficus.as_bytes()),
+            error: 401,
+            header: Some(CHALLENGE),
+            is_refused_unread: true,
+        },
+        Refused {
+            what: "neither token nor body",
+            request: head("Content-Length: 0\r\n").into(),
+            error: 401,
+            header: Some(CHALLENGE),
+            is_refused_unread: false,
+        },
+        Refused {
+            what: "a malformed token",
+            request: post(&bearer("x"), ficus.as_bytes()),
+            error: 401,
+            header: Some(INVALID),
+            is_refused_unread: true,
+        },
+        Refused {
+            what: "an unknown token",
+            request: post(&bearer(UNKNOWN_TOKEN), b"{}"),
+            error: 401,
+            header: Some(INVALID),
+            is_refused_unread: true,
+        },
+        Refused {
+            what: "a taken id",
+            request: server.post(&plant(1, "Fern", None)),
+            error: 409,
+            header: None,
+            is_refused_unread: false,
+        },
+        Refused {
+            what: "a body over the limit",
+            request: server.post(&" ".repeat(33)),
+            error: 413,
+            header: None,
+            is_refused_unread: true,
+        },
+        Refused {
+            what: "no media type",
+            request: with(server, "", &ficus),
+            error: 415,
+            header: None,
+            is_refused_unread: true,
+        },
+        Refused {
+            what: "a content coding",
+            request: coded(server, &ficus),
+            error: 415,
+            header: None,
+            is_refused_unread: true,
+        },
+    ]
+}
+
+/// If the body has come with the head, the connection goes on. If its last byte has not, the
+/// service does not wait for it, unless the body itself is the fault.
 #[test]
 fn each_refusal_has_its_error_and_its_headers() {
     let server = Server::starting().with(&["--max-body", "32"]).start();
     server.create(&plant(1, "Ficus", None)).plant();
-    let ficus = plant(2, "Ficus", None);
-    let unread = true;
-    let cases = [
-        ("invalid JSON", server.post("plant"), 400, None, false),
-        ("not a NewPlant", server.post("{}"), 400, None, false),
-        ("no token", post("", ficus.as_bytes()), 401, Some(CHALLENGE), unread),
-        (
-            "neither token nor body",
-            head("Content-Length: 0\r\n").into(),
-            401,
-            Some(CHALLENGE),
-            false,
-        ),
-        ("a malformed token", post(&bearer("x"), ficus.as_bytes()), 401, Some(INVALID), unread),
-        ("an unknown token", post(&bearer(UNKNOWN_TOKEN), b"{}"), 401, Some(INVALID), unread),
-        ("a taken id", server.post(&plant(1, "Fern", None)), 409, None, false),
-        ("a body over the limit", server.post(&" ".repeat(33)), 413, None, unread),
-        ("no media type", with(&server, "", &ficus), 415, None, unread),
-        ("a content coding", coded(&server, &ficus), 415, None, unread),
-    ];
-    for (what, request, error, header, is_unread) in cases {
+    for Refused { what, request, error, header, is_refused_unread } in each_refused(&server) {
         let mut connection = server.connect();
         let answer = connection.exchange(&request);
-        assert_eq!(answer.refusal().0, error, "{what}");
+        assert_eq!(answer.error(), error, "{what}");
         assert_headers(&answer, header.as_slice(), what);
         connection.exchange(&server.post(&plant(1, "Ficus", None))).plant();
-        if is_unread {
-            let mut connection = server.connect();
-            let answer = connection.exchange(&request[..request.len() - 1]);
-            assert_eq!(answer.refusal().0, error, "{what}");
+        if is_refused_unread {
+            let mut unfinished = server.connect();
+            let answer = unfinished.exchange(&request[..request.len() - 1]);
+            assert_eq!(answer.error(), error, "{what}");
             let headers: Vec<_> = header.into_iter().chain([CLOSE]).collect();
             assert_headers(&answer, &headers, what);
-            assert!(connection.is_closed(), "{what}");
+            assert!(unfinished.is_closed(), "{what}");
         }
     }
     assert_headers(&server.create(&plant(1, "Ficus", None)), &[], "a plant");
@@ -130,7 +199,7 @@ fn locked_store_is_503_and_the_plant_may_be_sent_again() {
     let server = Server::starting().with(&["--store-timeout", "300ms"]).start();
     let lock = database::locked(&server);
     let answer = server.create(&plant(1, "Ficus", None));
-    assert_eq!(answer.refusal().0, 503);
+    assert_eq!(answer.error(), 503);
     assert_headers(&answer, &[RETRY_AFTER], "503");
     assert!(server.export().is_empty());
 

@@ -86,16 +86,29 @@ fn logging_to_a_pipe(format: &str) -> (Server, BufReader<File>) {
 /// Makes more log records than the pipe and the log's buffer hold. Returns how many requests did
 /// that.
 fn overflow_log(server: &Server) -> u64 {
-    let (requests, at_once) = (5000, 100);
+    const ROUNDS: usize = 50;
+    const AT_ONCE: usize = 100;
     let request = format!("POST {}plants HTTP/1.1\r\nHost: plants\r\n\r\n", "/".repeat(200));
     let mut connection = server.connect();
-    for _ in 0..requests / at_once {
-        connection.send(request.repeat(at_once).as_bytes());
-        for _ in 0..at_once {
+    for _ in 0..ROUNDS {
+        connection.send(request.repeat(AT_ONCE).as_bytes());
+        for _ in 0..AT_ONCE {
             assert_eq!(connection.receive().status, 404);
         }
     }
-    requests as u64
+    (ROUNDS * AT_ONCE) as u64
+}
+
+/// How many records are lost, as a record in JSON or in text says it.
+fn lost_of(record: &str) -> u64 {
+    let lost = if let Ok(record) = serde_json::from_str::<Value>(record) {
+        let time = record["ts"].as_str().expect("a time");
+        DateTime::parse_from_rfc3339(time).expect("a time");
+        record["lost"].as_u64()
+    } else {
+        record.rsplit(' ').next().and_then(|count| count.parse().ok())
+    };
+    lost.expect("a number")
 }
 
 #[test]
@@ -106,24 +119,16 @@ fn unread_standard_error_drops_records_and_counts_them() {
 
         let (sender, lines) = mpsc::channel();
         thread::spawn(move || log.lines().try_for_each(|line| sender.send(line)));
-        let mut records = iter::from_fn(|| lines.recv_timeout(EVENT_TIMEOUT).ok())
-            .map(|line| line.expect("the log is text"));
+        let lines = iter::from_fn(|| lines.recv_timeout(EVENT_TIMEOUT).ok());
+        let mut records = lines.map(|line| line.expect("the log is text"));
         let mut written = 0;
         let lost = loop {
             let record = records.next().expect("a record that says how many were lost");
             if record.contains("records lost") {
-                break match serde_json::from_str::<Value>(&record) {
-                    Ok(record) => {
-                        let time = record["ts"].as_str().expect("a time");
-                        DateTime::parse_from_rfc3339(time).expect("a time");
-                        record["lost"].as_u64()
-                    }
-                    Err(_) => record.rsplit(' ').next().and_then(|count| count.parse().ok()),
-                };
+                break lost_of(&record);
             }
             written += u64::from(record.contains("//////"));
         };
-        let lost: u64 = lost.expect("a number");
         assert!(lost > 0 && written > 0, "{lost} lost, {written} written");
         assert_eq!(lost + written, requests);
 

@@ -9,9 +9,9 @@ use plant_store_tests::{Response, Server, plant};
 const CLIENTS: usize = 8;
 const IDS: i64 = 50;
 
-/// Two clients each create the same plant under every id, and the other clients another one, all in the
-/// same order, so that their creates race. The first of two sends all its requests before it reads an
-/// answer: so the repetitions are in one batch and in different ones.
+/// Two clients each create the same plant under every id, and the other clients another one, all in
+/// the same order, so that their creates race. The first of two sends all its requests before it
+/// reads an answer: so the repetitions are in one batch and in different ones.
 #[test]
 fn racing_creates_of_one_id_give_it_to_one_plant_and_are_200_for_all_who_sent_that() {
     let server = Server::start();
@@ -29,25 +29,26 @@ fn racing_creates_of_one_id_give_it_to_one_plant_and_are_200_for_all_who_sent_th
         };
         let is_created = |answer: Response| {
             if answer.status != 200 {
-                assert_eq!(answer.refusal().0, 409);
+                assert_eq!(answer.error(), 409);
                 return false;
             }
             answer.plant()["name"] == name
         };
-        (name.clone(), answers.into_iter().map(is_created).collect::<Vec<_>>())
+        let is_created: Vec<bool> = answers.into_iter().map(is_created).collect();
+        (name, is_created)
     };
     let answers: Vec<_> = thread::scope(|scope| {
         let race = &race;
-        let clients: Vec<_> =
-            (0..CLIENTS).map(|client| scope.spawn(move || race(client))).collect();
+        let start = |client| scope.spawn(move || race(client));
+        let clients: Vec<_> = (0..CLIENTS).map(start).collect();
         clients.into_iter().map(|client| client.join().expect("the client ran")).collect()
     });
     let stored: BTreeMap<_, _> =
         server.export().into_iter().map(|(id, plant)| (id, plant.name)).collect();
     assert!(stored.keys().copied().eq(0..IDS));
     for (id, winner) in (0..).zip(stored.values()) {
-        for (name, created) in &answers {
-            assert_eq!(created[id], name == winner, "{name} of {id}, where {winner} is stored");
+        for (name, is_created) in &answers {
+            assert_eq!(is_created[id], name == winner, "{name} of {id}, where {winner} is stored");
         }
     }
 }

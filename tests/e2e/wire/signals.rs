@@ -8,8 +8,8 @@ use plant_store_tests::{Connection, Response, Server, bearer, head, plant};
 
 use crate::database;
 
-/// A request with that token whose head is accepted: the server has sent `100 Continue`, and no byte of
-/// the body has come. Otherwise the refusal.
+/// A request with that token whose head is accepted: the server has sent `100 Continue`, and no
+/// byte of the body has come. Otherwise the refusal.
 pub fn admitted(server: &Server, token: &str, body: &str) -> Result<Connection, Response> {
     let mut connection = server.connect();
     let length = format!("Content-Length: {}\r\nExpect: 100-continue\r\n", body.len());
@@ -22,7 +22,7 @@ pub fn admitted(server: &Server, token: &str, body: &str) -> Result<Connection, 
 
 /// The same, with a token that is accepted.
 pub fn in_flight(server: &Server, body: &str) -> Connection {
-    admitted(server, &server.token, body).expect("a place")
+    admitted(server, &server.token, body).expect("a permit")
 }
 
 #[test]
@@ -115,5 +115,5 @@ fn stop_does_not_wait_for_connections_without_a_request() {
     let log = server.log();
     assert!(log.lines().last().expect("a record").contains("\"stopped\""), "{log}");
     sending.join().expect("the sender ends with the server");
-    drop((silent, half, deaf));
+    drop([silent, half, deaf]);
 }

@@ -1,6 +1,6 @@
 /*
- * A machine that has slept for ten seconds, as soon as the working directory has a file `slept`. Only
- * CLOCK_BOOTTIME goes on while a machine sleeps (clock_gettime(2)).
+ * A machine that has slept for ten seconds, as soon as the working directory has a file `slept`.
+ * Only CLOCK_BOOTTIME goes on while a machine sleeps (clock_gettime(2)).
  */
 
 #define _GNU_SOURCE

@@ -63,8 +63,8 @@ pub fn commit() -> String {
     let mut git = Command::new("git");
     git.args(["rev-parse", "--short=12", "HEAD"]).current_dir(root());
     let output = git.output().ok().filter(|_| root().join(".git").exists());
-    let text = output.map(|it| String::from_utf8(it.stdout).expect("text")).unwrap_or_default();
-    text.trim_end().to_owned()
+    let Some(output) = output else { return String::new() };
+    String::from_utf8(output.stdout).expect("text").trim_end().to_owned()
 }
 
 /// Help that was asked for goes to standard output with status 0. Without a command, the same help
@@ -72,9 +72,9 @@ pub fn commit() -> String {
 #[test]
 fn help_and_version_are_status_0() {
     let folder = TempDir::new().expect("a temporary folder");
-    let commit = Some(commit()).filter(|it| !it.is_empty()).map(|it| format!(" ({it})"));
-    let version = concat!("plant-store ", env!("CARGO_PKG_VERSION")).to_owned();
-    let version = version + &commit.unwrap_or_default() + "\n";
+    let commit = commit();
+    let commit = if commit.is_empty() { commit } else { format!(" ({commit})") };
+    let version = format!("plant-store {}{commit}\n", env!("CARGO_PKG_VERSION"));
     for (words, status, expected) in [
         (&["--help"][..], 0, "Usage: plant-store <COMMAND>\n"),
         (&["--help"], 0, "\n  completions  Print completions for a shell\n"),
@@ -83,9 +83,10 @@ fn help_and_version_are_status_0() {
         (&[], 2, "Usage: plant-store <COMMAND>\n"),
     ] {
         let output = run(folder.path(), words);
-        let (said, other) = match status {
-            0 => (output.stdout, output.stderr),
-            _ => (output.stderr, output.stdout),
+        let (said, other) = if status == 0 {
+            (output.stdout, output.stderr)
+        } else {
+            (output.stderr, output.stdout)
         };
         let said = String::from_utf8(said).expect("help is text");
         assert!(said.contains(expected), "{words:?}: {said}");

@@ -31,8 +31,8 @@ pub fn table(text: &str, header: &str) -> Vec<(String, String)> {
     cells.collect()
 }
 
-/// The examples of the document are written in the table of errors, and the messages where a request
-/// is refused.
+/// The examples of the document are written in the table of errors, and the messages where a
+/// request is refused.
 #[test]
 fn examples_of_errors_are_in_words_that_the_service_has() {
     let code = ["refusal", "strict/error", "strict/tests"]
@@ -57,7 +57,7 @@ fn reference_page_has_the_defaults_of_the_limits() {
     let defaults = table(&text("server/README.md"), "flag");
     for row in page.lines().filter(|line| line.contains("| `--")) {
         let cells: Vec<_> = row.split('|').map(str::trim).collect();
-        let default = defaults.iter().find(|(flag, _)| flag == cells[3]).expect(row).1.clone();
+        let (_, default) = defaults.iter().find(|(flag, _)| flag == cells[3]).expect(row);
         let default = default.replace('`', "");
         let shown = if cells[2] == "none" { String::new() } else { cells[2].replace(' ', "") };
         assert_eq!(shown, default, "{row}");
@@ -67,7 +67,8 @@ fn reference_page_has_the_defaults_of_the_limits() {
 /// The Markdown files below a folder, without those in the folders of a build or of git.
 fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
-        let (path, name) = (entry.path(), entry.file_name());
+        let path = entry.path();
+        let name = entry.file_name();
         if path.is_dir() && !["target", ".git"].contains(&name.to_str().unwrap_or_default()) {
             documents(&path, found);
         } else if path.extension().is_some_and(|extension| extension == "md") {

@@ -9,7 +9,8 @@ pub const EVENT_TIMEOUT: Duration = Duration::from_mins(1);
 /// The pause between two polls, so that polling does not slow the server down.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Polls until `holds` does, for at most [`EVENT_TIMEOUT`]. `failure` makes the message of a test that waits too long.
+/// Polls until `holds` does, for at most [`EVENT_TIMEOUT`]. `failure` makes the message of a test
+/// that waits too long.
 pub fn wait_until(mut holds: impl FnMut() -> bool, failure: impl Fn() -> String) {
     let started = Instant::now();
     while !holds() {

@@ -12,9 +12,10 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use anyhow::{Context, Result};
 use escargot::CargoBuild;
 
-/// Builds a program of the workspace, and returns where it is. A release is built as its users build
-/// it. Otherwise cargo is asked for the features of the whole workspace, as the tests are built: so
-/// nothing is built twice, and after `cargo xtask test` has built everything, nothing at all.
+/// Builds a program of the workspace, and returns where it is. A release is built as its users
+/// build it. Otherwise cargo is asked for the features of the whole workspace, as the tests are
+/// built: so nothing is built twice, and after `cargo xtask test` has built everything, nothing at
+/// all.
 ///
 /// The checkout is that of the package that cargo runs, else that of the current folder.
 pub fn build(program: &str, release: bool) -> Result<PathBuf> {

@@ -1,4 +1,4 @@
-//! Citus, which spreads the plants over several servers: a coordinator and two workers in place of
+//! Citus, which spreads the plants over several servers: a coordinator and two workers instead of
 //! each cluster, if `PLANT_STORE_TESTS_CITUS=1` is in the environment.
 //!
 //! The tests stay the same: each new table `plants` is spread when it is created.

@@ -10,8 +10,8 @@ use super::process::{children, has_ended, is_stopped};
 use super::{Databases, Session, citus, port};
 use crate::events::wait_until;
 
-/// The data folder of a server that has never run. `initdb` takes longer than copying its result, so
-/// it runs once in each process.
+/// The data folder of a server that has never run. `initdb` takes longer than copying its result,
+/// so it runs once in each process.
 static TEMPLATE: LazyLock<Keeper> = LazyLock::new(|| {
     let mut keeper = Keeper::start();
     // What is not synced here is written later: only a power cut could lose it.
@@ -64,8 +64,13 @@ impl Cluster {
     pub(super) fn over(keeper: Keeper) -> Self {
         let port = port::free();
         let databases = Databases::of(format!("postgres://postgres@127.0.0.1:{port}"));
-        let (keeper, server) = (Mutex::new(keeper), Mutex::new(None));
-        Self { keeper, server, port, databases, workers: Vec::new() }
+        Self {
+            keeper: Mutex::new(keeper),
+            server: Mutex::new(None),
+            port,
+            databases,
+            workers: Vec::new(),
+        }
     }
 
     /// The port of 127.0.0.1 on which it listens, also after it was started again.
@@ -121,8 +126,8 @@ impl Cluster {
             self.port,
             citus::settings()
         );
-        let pid = lock(&self.keeper).start_server(&command).parse().expect("a process id");
-        let pid = Pid::from_raw(pid);
+        let said = lock(&self.keeper).start_server(&command);
+        let pid = Pid::from_raw(said.parse().expect("a process id"));
         *server = Some(pid);
         let takes_sessions = || {
             assert!(!has_ended(pid), "PostgreSQL does not start:\n{}", self.log());

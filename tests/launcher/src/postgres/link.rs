@@ -42,8 +42,12 @@ struct State {
     delay: Duration,
 }
 
-/// A proxy that listens, and its state.
-type Proxy = (watch::Sender<State>, JoinHandle<()>);
+/// A proxy that listens.
+struct Proxy {
+    state: watch::Sender<State>,
+    /// It ends when the link is cut.
+    task: JoinHandle<()>,
+}
 
 /// A proxy in front of one server. Dropping it resets its connections.
 pub struct Link {
@@ -75,7 +79,7 @@ impl Link {
         self.databases.url(database)
     }
 
-    /// Each byte arrives so much later, in either direction: a round trip takes twice as long.
+    /// Each byte arrives that much later, in either direction: a round trip takes twice as long.
     pub fn delay(&self, one_way: Duration) {
         self.change(|state| state.delay = one_way);
     }
@@ -94,24 +98,25 @@ impl Link {
     /// Ends every connection, and refuses new ones.
     pub fn cut(&self, how: Cut) {
         self.change(|state| state.is_cut = Some(how));
-        let (_, proxy) = lock(&self.proxy).take().expect("it is not cut yet");
-        wait_until(|| proxy.is_finished(), || "the link is not cut".into());
+        let proxy = lock(&self.proxy).take().expect("it is not cut yet");
+        wait_until(|| proxy.task.is_finished(), || "the link is not cut".into());
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
-        lock(&self.proxy).as_ref().expect("it is not cut").0.send_modify(change);
+        let proxy = lock(&self.proxy);
+        proxy.as_ref().expect("it is not cut").state.send_modify(change);
     }
 }
 
 fn listen(own: SocketAddr, server: SocketAddr) -> Proxy {
-    let (states, state) =
-        watch::channel(State { stalls: false, is_cut: None, delay: Duration::ZERO });
+    let passing = State { stalls: false, is_cut: None, delay: Duration::ZERO };
+    let (sender, state) = watch::channel(passing);
     let listener = std::net::TcpListener::bind(own).expect("the port is free");
     listener.set_nonblocking(true).expect("the socket takes options");
-    let proxy = RUNTIME.spawn(async move {
+    let task = RUNTIME.spawn(async move {
         accept(TcpListener::from_std(listener).expect("a socket"), server, state).await;
     });
-    (states, proxy)
+    Proxy { state: sender, task }
 }
 
 async fn accept(listener: TcpListener, server: SocketAddr, state: watch::Receiver<State>) {
@@ -133,13 +138,13 @@ async fn accept(listener: TcpListener, server: SocketAddr, state: watch::Receive
 /// Ends when both sides have ended, when one of them breaks, or when the link is cut.
 async fn relay(mut client: TcpStream, server: SocketAddr, state: watch::Receiver<State>) {
     passes(&state).await;
-    let server = TcpStream::connect(server).await;
-    let Ok(mut server) = server else { return reset(&client) };
+    let Ok(mut server) = TcpStream::connect(server).await else { return reset(&client) };
     for stream in [&client, &server] {
         stream.set_nodelay(true).expect("the socket takes options");
     }
     let how = {
-        let ((from_client, to_client), (from_server, to_server)) = (client.split(), server.split());
+        let (from_client, to_client) = client.split();
+        let (from_server, to_server) = server.split();
         let both = async {
             tokio::try_join!(
                 pass(from_client, to_server, &state),
@@ -164,8 +169,8 @@ async fn relay(mut client: TcpStream, server: SocketAddr, state: watch::Receiver
     }
 }
 
-/// Passes on what comes in one direction of a connection, until its end and with its end. What has come
-/// waits for its time in a queue, so a long delay does not make the link slow.
+/// Passes on what comes in one direction of a connection, until its end and with its end. What has
+/// come waits for its time in a queue, so a long delay does not make the link slow.
 async fn pass(
     mut from: ReadHalf<'_>,
     mut to: WriteHalf<'_>,
@@ -192,10 +197,10 @@ async fn pass(
                 spawn_blocking(move || sleep(wait)).await?;
             }
             passes(state).await;
-            match chunk.is_empty() {
-                true => return to.shutdown().await,
-                false => to.write_all(&chunk).await?,
+            if chunk.is_empty() {
+                return to.shutdown().await;
             }
+            to.write_all(&chunk).await?;
         }
         Ok(())
     };

@@ -41,7 +41,8 @@ impl Session {
 
     /// The same, if the statements may fail.
     pub fn try_rows(&self, statements: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
-        let (client, statements) = (Arc::clone(&self.0), statements.to_owned());
+        let client = Arc::clone(&self.0);
+        let statements = statements.to_owned();
         let messages = wait_for(async move { client.simple_query(&statements).await })?;
         let rows = messages.iter().filter_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some(row),

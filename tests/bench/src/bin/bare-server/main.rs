@@ -1,5 +1,6 @@
-//! What the service is compared with, over the same store: `bare-server hyper`, `bare-server dropshot`
-//! and `bare-server axum` answer a create with the plant, once the plant is durable.
+//! What the service is compared with, over the same store: `bare-server hyper`,
+//! `bare-server dropshot` and `bare-server axum` answer a create with the plant, once the plant is
+//! durable.
 //!
 //! They have the service's store, its allocator and its one thread for HTTP. They have no
 //! credentials, no limits, no strict reader and no log: what the service costs more is the price of
