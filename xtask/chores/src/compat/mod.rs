@@ -74,7 +74,7 @@ pub fn run(base: &Base) -> Result<()> {
     if let Some(summary) = env::var_os("GITHUB_STEP_SUMMARY") {
         locate(&mut report.changes, &report.new, &text);
         let mut summary = File::options().append(true).create(true).open(summary)?;
-        writeln!(summary, "{}", report.markdown())?;
+        writeln!(summary, "{}", report.markdown(Class::Source))?;
         if let Err(error) = &verdict {
             writeln!(summary, "\n**{error}**")?;
         }
