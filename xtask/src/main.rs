@@ -33,7 +33,9 @@ Chores:
 chore to run when, and how long each takes.";
 
 fn main() -> ExitCode {
-    match find_root().and_then(|_| run(&env::args().skip(1).collect::<Vec<_>>())) {
+    let words: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match find_root().and_then(|_| run(&words)) {
         Ok(status) => status,
         Err(error) => {
             eprintln!("xtask: {error:#}");
@@ -42,16 +44,15 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(words: &[String]) -> Result<ExitCode> {
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match words.as_slice() {
+fn run(words: &[&str]) -> Result<ExitCode> {
+    match words {
         [] | ["help" | "-h" | "--help"] => println!("{HELP}"),
         ["test"] => checks::test()?,
         ["ci"] => checks::ci()?,
         ["soak"] => checks::soak()?,
         ["bench", arguments @ ..] => checks::bench(arguments)?,
         ["generate" | "compat" | "conformance" | "docs", ..] => {
-            return run_built("plant-store-chores", &words);
+            return run_built("plant-store-chores", words);
         }
         ["release", arguments @ ..] => return run_built("plant-store-release", arguments),
         other => {

@@ -41,7 +41,7 @@ pub fn programs() -> Option<PathBuf> {
     versions.sort();
     let path = env::var_os("PATH").unwrap_or_default();
     let has_server = |folder: &PathBuf| {
-        ["initdb", "postgres"].map(|program| folder.join(program).is_file()) == [true; 2]
+        ["initdb", "postgres"].iter().all(|program| folder.join(program).is_file())
     };
     env::split_paths(&path).chain(versions.into_iter().rev()).find(has_server)
 }

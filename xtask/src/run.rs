@@ -1,4 +1,5 @@
-//! Where the chores work, how they run other programs, and what a check does if the machine lacks one.
+//! Where the chores work, how they run other programs, and what a check does if the machine lacks
+//! one. A command is a list of arguments, never a text that is split: a path may hold a space.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -50,10 +51,10 @@ pub fn shell() -> Result<Shell> {
 pub fn quietly(command: Cmd<'_>) -> Result<String> {
     let command = command.ignore_status();
     let output = command.output()?;
-    let [stdout, stderr] =
-        [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "`{command}` failed:\n{stdout}{stderr}");
-    Ok(stdout)
+    Ok(stdout.into_owned())
 }
 
 /// Whether the machine has this program, and it can print its version.
@@ -87,20 +88,22 @@ pub fn skipped(check: &str, why: &str) {
 
 /// What every call of cargo selects: the whole workspace, with all of its features. So cargo gives
 /// each dependency the same features each time, and builds it once.
-pub const ALL: &str = "--workspace --all-features";
+pub const ALL: [&str; 2] = ["--workspace", "--all-features"];
 
 /// Builds a program, and runs it with these words. Nothing else is built, because after a change of
 /// the contract the client and the tests may not compile before `generate` has run.
 pub fn run_built(program: &str, words: &[&str]) -> Result<ExitCode> {
     let sh = shell()?;
-    cmd!(sh, "cargo build --bin {program}").args(ALL.split(' ')).run()?;
+    cmd!(sh, "cargo build --bin {program} {ALL...}").run()?;
     let program = target()?.join("debug").join(program);
     let status = Command::new(program).args(words).status().context("cannot start it")?;
-    Ok(ExitCode::from(status.code().and_then(|code| code.try_into().ok()).unwrap_or(1)))
+    // A signal leaves no code.
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(ExitCode::from(code.unwrap_or(1)))
 }
 
-/// The target folder, which `CARGO_TARGET_DIR` may have put anywhere: this program is in `debug` below
-/// it.
+/// The target folder, which `CARGO_TARGET_DIR` may have put anywhere: this program is in `debug`
+/// below it.
 pub fn target() -> Result<PathBuf> {
     let xtask = env::current_exe().context("cannot find this program")?;
     Ok(xtask.ancestors().nth(2).context("this program is in no target folder")?.to_owned())

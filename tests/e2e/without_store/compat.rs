@@ -3,6 +3,7 @@
 
 mod consumers;
 mod history;
+mod releases;
 mod repository;
 
 use plant_store_chores::compat::mutations::apply;

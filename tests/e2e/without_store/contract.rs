@@ -3,7 +3,8 @@
 use std::fs;
 
 use plant_store_chores::compat::DOCUMENT;
-use plant_store_chores::errors::{MARKERS, between};
+use plant_store_chores::compat::mutations::apply;
+use plant_store_chores::errors::{Errors, MARKERS, TABLE, between};
 use plant_store_chores::generate::generated;
 use plant_store_tests::facts;
 use serde_json::Value;
@@ -38,5 +39,47 @@ fn missing_or_repeated_marker_of_generated_lines_is_named() {
     for text in [start, end, &[end, start].concat(), &[start, end, start, end].concat()] {
         let refused = between(MARKERS, "x", text, "new\n").expect_err(text).to_string();
         assert!(refused.starts_with("x needs one line with `errors: generated"), "{refused}");
+    }
+}
+
+fn edited(edits: &[&str]) -> Value {
+    let mut document = document();
+    for edit in edits {
+        apply(edit, &mut document);
+    }
+    document
+}
+
+/// The table of errors belongs to all operations.
+#[test]
+fn table_of_errors_is_the_same_under_another_path_and_with_a_second_operation() {
+    let table = |edits: &[&str]| Errors::of(&edited(edits)).expect("a table").lines(TABLE);
+    let published = table(&[]);
+    assert_eq!(table(&["rename /paths/~1plants /pots"]), published);
+    let second = r##"set /paths/~1a {"parameters": [], "get": {"responses": {"400": {"content": {
+        "application/json": {"examples": {"a": {"value": {"error": 404, "message": "no plant"}}}}
+    }}}}}"##;
+    let row = r#"set Error/properties/error/x-error-codes/0
+        {"error": 404, "meaning": "no plant has the id", "retryable": false}"#;
+    let row = row.replace("\n        ", " ");
+    let expected = "| 404 | no plant has the id | no plant | no |\n";
+    assert!(table(&[second, &row]).contains(expected));
+    assert_eq!(table(&[second, &row]).replace(expected, ""), published);
+}
+
+#[test]
+fn value_of_error_that_lacks_something_is_named_with_what_it_lacks() {
+    let examples = "post/responses/400/content/application~1json/examples";
+    let codes = "Error/properties/error/x-error-codes";
+    for (edit, reason) in [
+        (&format!("remove {examples}/409")[..], "has an example of `error` 409: server/api/src/"),
+        (&format!("remove {codes}/3/meaning"), "the row of 409 lacks `meaning`"),
+        (&format!("remove {codes}/3/retryable"), "the row of 409 lacks `retryable`"),
+        (&format!("set {codes}/3/error 499"), "499 is no status code with a name in RFC 9110"),
+        (&format!("set {codes}/3/error \"a\""), "`error` of a row is no status code"),
+        (&format!("remove {codes}"), "`Error.error` has no x-error-codes"),
+    ] {
+        let refused = Errors::of(&edited(&[edit])).err().expect(edit).to_string();
+        assert!(refused.contains(reason), "{refused}");
     }
 }

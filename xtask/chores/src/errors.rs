@@ -1,9 +1,11 @@
 //! The table of errors of the document, and what is generated from it: lines of the client, of
 //! documents and of recipes, between two markers.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Context, Result};
 use http::StatusCode;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The markers: the comment around them is that of the language.
 pub const MARKERS: [&str; 2] = ["errors: generated from the contract", "end of errors"];
@@ -36,59 +38,112 @@ pub const PLACES: [(&str, [&str; 2]); 6] = [
     ("tests/conformance/recipes/with_requests.py", [PYTHON, ""]),
 ];
 
-/// What documents and programs say about the values of `error`.
+/// What documents and programs say about a value of `error`.
+struct Row {
+    number: u16,
+    /// Its name in RFC 9110, without spaces.
+    name: String,
+    meaning: String,
+    is_retryable: bool,
+    /// A `message` that comes with it.
+    example: String,
+}
+
+/// The values of `error`, in the order of the document.
 pub struct Errors {
-    /// For each value, texts by the placeholders that they replace.
-    values: Vec<[(&'static str, String); 7]>,
+    rows: Vec<Row>,
 }
 
 impl Errors {
-    /// From `x-error-codes` and the examples of the 400.
+    /// From `x-error-codes`, and from the examples of the responses of all operations.
     pub fn of(document: &Value) -> Result<Self> {
         let codes = document.pointer("/components/schemas/Error/properties/error/x-error-codes");
         let codes =
             codes.and_then(Value::as_array).context("`Error.error` has no x-error-codes")?;
-        let refusal = &document["paths"]["/plants"]["post"]["responses"]["400"];
-        let examples = &refusal["content"]["application/json"]["examples"];
-        let texts = |code: &Value| {
-            let number = u16::try_from(code["error"].as_u64()?).ok()?;
-            let (meaning, is_retryable) = (code["meaning"].as_str()?, code["retryable"].as_bool()?);
-            let example = examples[number.to_string()]["value"]["message"].as_str()?;
-            // The name in RFC 9110, as Rust calls it. The crate has two of them from an older RFC.
-            let name =
-                StatusCode::from_u16(number).ok()?.canonical_reason()?.replace([' ', '-'], "");
-            let name = name.replace("Payload", "Content").replace("Entity", "Content");
-            Some([
-                ("{error}", number.to_string()),
-                ("{is_retryable}", is_retryable.to_string()),
-                ("{again}", if is_retryable { "yes" } else { "no" }.to_owned()),
-                ("{name}", name),
-                ("{meaning}", meaning.to_owned()),
-                ("{quoted}", format!("{meaning:?}")),
-                ("{example}", example.to_owned()),
-            ])
-        };
-        let texts =
-            |code| texts(code).with_context(|| format!("{code} is no row, or has no example"));
-        Ok(Self { values: codes.iter().map(texts).collect::<Result<_>>()? })
+        let examples = examples(document);
+        let rows = codes.iter().map(|code| Row::of(code, &examples));
+        Ok(Self { rows: rows.collect::<Result<_>>()? })
     }
 
     /// The values after which the same plant may be sent again.
     #[must_use]
     pub fn retryable(&self) -> String {
-        let values = self.values.iter().filter(|texts| texts[1].1 == "true");
-        values.map(|texts| &texts[0].1[..]).collect::<Vec<_>>().join(", ")
+        let rows = self.rows.iter().filter(|row| row.is_retryable);
+        rows.map(|row| row.number.to_string()).collect::<Vec<_>>().join(", ")
     }
 
     /// The lines of a template: its first text once, and its second one for each value.
     #[must_use]
     pub fn lines(&self, [once, each]: [&str; 2]) -> String {
-        let line = |texts: &[(&str, String); 7]| {
-            texts.iter().fold(each.to_owned(), |line, (name, text)| line.replace(name, text))
-        };
         let once = once.replace("{retryable}", &self.retryable());
-        once + &self.values.iter().map(line).collect::<String>()
+        once + &self.rows.iter().map(|row| row.line(each)).collect::<String>()
     }
+}
+
+impl Row {
+    fn of(code: &Value, examples: &BTreeMap<u64, &str>) -> Result<Self> {
+        let number = code["error"].as_u64().and_then(|number| u16::try_from(number).ok());
+        let number = number.context("x-error-codes: `error` of a row is no status code")?;
+        let status = StatusCode::from_u16(number).ok();
+        let name = status.as_ref().and_then(StatusCode::canonical_reason);
+        let name = name.with_context(|| {
+            format!("x-error-codes: {number} is no status code with a name in RFC 9110")
+        })?;
+        let lacks = |member: &str| format!("x-error-codes: the row of {number} lacks `{member}`");
+        let meaning = code["meaning"].as_str().with_context(|| lacks("meaning"))?;
+        let is_retryable = code["retryable"].as_bool().with_context(|| lacks("retryable"))?;
+        let example = examples.get(&number.into()).with_context(|| {
+            format!(
+                "no response of the document has an example of `error` {number}: \
+                 server/api/src/document.rs adds one for each row of error_code.rs"
+            )
+        })?;
+        // The crate has two names from an older RFC.
+        let name = name.replace("Payload", "Content").replace("Entity", "Content");
+        Ok(Self {
+            number,
+            name: name.replace([' ', '-'], ""),
+            meaning: meaning.to_owned(),
+            is_retryable,
+            example: (*example).to_owned(),
+        })
+    }
+
+    /// A line of a template, in which texts replace the placeholders.
+    fn line(&self, template: &str) -> String {
+        let Self { number, name, meaning, is_retryable, example } = self;
+        template
+            .replace("{error}", &number.to_string())
+            .replace("{is_retryable}", &is_retryable.to_string())
+            .replace("{again}", if *is_retryable { "yes" } else { "no" })
+            .replace("{name}", name)
+            .replace("{meaning}", meaning)
+            .replace("{quoted}", &format!("{meaning:?}"))
+            .replace("{example}", example)
+    }
+}
+
+/// The messages of the examples of a refusal, by the value of `error`, in the responses of all
+/// operations.
+fn examples(document: &Value) -> BTreeMap<u64, &str> {
+    let mut found = BTreeMap::new();
+    for operation in members(&document["paths"]).flat_map(members) {
+        let contents = members(&operation["responses"]).map(|response| &response["content"]);
+        let examples = contents.flat_map(members).map(|content| &content["examples"]);
+        for example in examples.flat_map(members).map(|example| &example["value"]) {
+            if let (Some(error), Some(message)) =
+                (example["error"].as_u64(), example["message"].as_str())
+            {
+                found.entry(error).or_insert(message);
+            }
+        }
+    }
+    found
+}
+
+/// The values of the members of an object; none of anything else.
+fn members(object: &Value) -> impl Iterator<Item = &Value> {
+    object.as_object().into_iter().flat_map(Map::values)
 }
 
 /// The text of this file, with these lines between its markers.

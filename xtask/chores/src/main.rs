@@ -24,12 +24,7 @@ enum Chore {
         check: bool,
     },
     /// Compare the document with an older one: fail if a change needs a larger version
-    Compat {
-        /// A revision or a file [default: the merge base with origin/main; if that has the same
-        /// document, the last commit with another one]
-        #[arg(long, value_name = "REV|FILE")]
-        against: Option<String>,
-    },
+    Compat(compat::Base),
     /// Check document and service with other people's tools: linters, oasdiff, Schemathesis,
     /// clients, a browser
     Conformance {
@@ -48,7 +43,7 @@ fn main() -> ExitCode {
     let chore = Cli::parse().chore;
     let done = find_root().and_then(|_| match chore {
         Chore::Generate { check } => generate::run(check),
-        Chore::Compat { against } => compat::run(against.as_deref()),
+        Chore::Compat(base) => compat::run(&base),
         Chore::Conformance { if_possible, parts } => conformance::run(&parts, if_possible),
         Chore::Docs => docs::run(),
     });

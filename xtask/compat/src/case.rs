@@ -1,10 +1,10 @@
 //! Whether a rule fits a difference: its conditions.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::class::{RULES, Rule};
 use crate::difference::Difference;
-use crate::place::{Within, items};
+use crate::place::{Within, is_word, items};
 use crate::usage::{COMPOSED, REQUEST, RESPONSE, Sides, UNCLEAR, Usage};
 
 /// A difference, and what uses it.
@@ -60,6 +60,15 @@ impl Case<'_> {
                     || (sides & COMPOSED != 0 && old_usage.has("composed", place.name()))
             }
             "loosened" => self.is_loosened(),
+            "wrapped" => self.difference.is_wrapped,
+            "demanded" => self.is_demanded(),
+            "never-sent" => {
+                sides == REQUEST && old.is_some_and(|member| member["readOnly"] == true)
+            }
+            "never-received" => {
+                sides == RESPONSE && old.is_some_and(|member| member["writeOnly"] == true)
+            }
+            "absent-alike" => old.xor(*new).is_some_and(|value| is_default(place.kind(), value)),
             // A name of a response.
             "refusal" => place.name() == "default" || place.name().starts_with(['4', '5']),
             _ => panic!("the rules have a condition that is not here: {condition}"),
@@ -72,6 +81,23 @@ impl Case<'_> {
         place.pop();
         place.pop();
         place.find(self.old_usage.document).unwrap_or(&Value::Null)
+    }
+
+    /// Whether the schema around this member, or around the member that has this flag, requires it. True
+    /// also if nobody can tell.
+    fn is_demanded(&self) -> bool {
+        let mut around = self.difference.at.clone();
+        if around.kind() != "*" {
+            around.pop();
+        }
+        let name = around.name().to_owned();
+        around.pop();
+        if around.kind() != "properties" {
+            return true;
+        }
+        around.pop();
+        let Some(object) = around.find(self.old_usage.document) else { return true };
+        items(&object["required"]).any(|required| *required == *name)
     }
 
     /// Whether a parameter or a body may be left out, and overrides no parameter of the path. One behind
@@ -108,12 +134,18 @@ impl Case<'_> {
 /// Whether a schema, a parameter or a body allows all that it did. False also if nobody can tell.
 #[expect(clippy::match_same_arms, reason = "a rule has its own reason, whatever follows from it")]
 fn is_wider(kinds: &[&str], old: Option<&Value>, new: Option<&Value>) -> bool {
-    let is = |value: Option<&Value>, constant: bool| value.is_some_and(|it| *it == constant);
-    let is_text = |value: Option<&Value>, text: &str| value.is_some_and(|it| it == text);
+    let is = |value: Option<&Value>, constant: bool| value.is_some_and(|value| *value == constant);
+    let is_text = |value: Option<&Value>, text: &str| value.is_some_and(|value| value == text);
     match kinds {
-        [.., "required" | "allOf", "*"] => new.is_none(),
+        [.., "required", "*"] => new.is_none(),
+        [.., "allOf", "*"] => new.is_none_or(|new| old.is_none() && is_only_words(new)),
         [.., "enum" | "oneOf" | "anyOf", "*"] => old.is_none(),
-        [.., "enum" | "multipleOf" | "pattern" | "items" | "schema"] => new.is_none(),
+        [.., "pattern"] => new.is_none_or(|new| *new == "" || *new == ".*"),
+        [.., "multipleOf"] => new.is_none_or(|new| is_multiple(old, new)),
+        [.., "allOf"] if new.is_some() => {
+            old.is_none() && new.is_some_and(|parts| items(parts).all(is_only_words))
+        }
+        [.., "enum" | "items" | "schema"] => new.is_none(),
         [.., "oneOf" | "anyOf" | "allOf" | "not"] => new.is_none(),
         // `required` is that of a parameter or a body, not of a schema.
         [.., "required" | "exclusiveMaximum" | "exclusiveMinimum" | "uniqueItems"] => {
@@ -130,7 +162,11 @@ fn is_wider(kinds: &[&str], old: Option<&Value>, new: Option<&Value>) -> bool {
         }
         [.., "additionalProperties"] => is(old, false) || new.is_none() || is(new, true),
         [.., "nullable"] => is(new, true),
-        [.., "format"] => new.is_none() || (is_text(old, "int32") && is_text(new, "int64")),
+        [.., "format"] => {
+            new.is_none()
+                || (is_text(old, "int32") && is_text(new, "int64"))
+                || (is_text(old, "float") && is_text(new, "double"))
+        }
         [.., "type"] if new.is_none() => true,
         // These are text, so a string may be any of them.
         [.., "headers" | "parameters", "*", "schema", "type"] if is_text(new, "string") => {
@@ -144,4 +180,24 @@ fn is_wider(kinds: &[&str], old: Option<&Value>, new: Option<&Value>) -> bool {
 /// Whether it is larger. Two numbers that are the same as 64-bit floats are not.
 fn is_larger(one: &Value, other: &Value) -> bool {
     one.as_f64().zip(other.as_f64()).is_some_and(|(one, other)| one > other)
+}
+
+/// Whether a schema limits nothing: it has only text for people.
+fn is_only_words(schema: &Value) -> bool {
+    schema.as_object().is_some_and(|schema| schema.keys().all(|name| is_word(name)))
+}
+
+/// Whether each multiple of the one integer is a multiple of the other.
+fn is_multiple(one: Option<&Value>, other: &Value) -> bool {
+    let integers = one.and_then(Value::as_u64).zip(other.as_u64());
+    integers.is_some_and(|(one, other)| other > 0 && one % other == 0)
+}
+
+/// Whether a member of OpenAPI says what its absence means.
+fn is_default(keyword: &str, value: &Value) -> bool {
+    match keyword {
+        "additionalProperties" => *value == true || *value == Value::Object(Map::new()),
+        "minLength" | "minItems" | "minProperties" => *value == 0,
+        _ => *value == false,
+    }
 }

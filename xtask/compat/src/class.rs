@@ -24,6 +24,14 @@ pub enum Class {
     Wire,
 }
 
+impl Class {
+    /// Its name on the command line.
+    pub(crate) fn argument(self) -> String {
+        let value = self.to_possible_value().expect("each class can be named");
+        value.get_name().to_owned()
+    }
+}
+
 /// A row of the table.
 pub struct Rule {
     pub id: &'static str,

@@ -8,9 +8,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ptr;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
-use crate::place::{Place, Within, members, resolved};
+use crate::place::{Place, Within, is_word, members, resolved};
 
 /// One difference, at the innermost place that has it.
 pub struct Difference<'a> {
@@ -21,6 +21,8 @@ pub struct Difference<'a> {
     pub old: Option<&'a Value>,
     /// The newer value; none if it was removed.
     pub new: Option<&'a Value>,
+    /// Whether a schema only became the one part of this list, or was it: it means the same.
+    pub is_wrapped: bool,
 }
 
 impl Difference<'_> {
@@ -61,11 +63,15 @@ impl<'a> Search<'a> {
             return;
         }
         if let (Some(old), Some(new)) = (old, new)
-            && old.get("$ref") != new.get("$ref")
             && !place.is_whole()
             && !place.has_names()
         {
-            return self.look_behind(place, at, old, new);
+            if self.look_around(place, at, old, new) {
+                return;
+            }
+            if old.get("$ref") != new.get("$ref") {
+                return self.look_behind(place, at, old, new);
+            }
         }
         let has_parts = match (old, new) {
             (Some(Value::Object(_)), Some(Value::Object(_)))
@@ -77,14 +83,39 @@ impl<'a> Search<'a> {
         if !has_parts || (place.is_whole() && place.within() != Within::Codes) {
             return self.found(place.clone(), at, old, new);
         }
-        let [old, new]: [BTreeMap<_, _>; 2] =
-            [old, new].map(|value| value.map(members).unwrap_or_default().into_iter().collect());
-        for name in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
-            let [old, new] = [&old, &new].map(|members| members.get(name).copied());
-            if old != new {
-                self.look(&place.step(name), &at.step(name), old, new);
+        let by_name = |value: Option<&'a Value>| -> BTreeMap<_, _> {
+            value.map(members).unwrap_or_default().into_iter().collect()
+        };
+        let old_members = by_name(old);
+        let new_members = by_name(new);
+        for name in old_members.keys().chain(new_members.keys()).collect::<BTreeSet<_>>() {
+            let old_member = old_members.get(name).copied();
+            let new_member = new_members.get(name).copied();
+            if old_member != new_member {
+                self.look(&place.step(name), &at.step(name), old_member, new_member);
             }
         }
+    }
+
+    /// Compares a schema with a list whose one part it is, and returns whether the two are that.
+    fn look_around(&mut self, place: &Place, at: &Place, old: &'a Value, new: &'a Value) -> bool {
+        let Some(list) = list_around(old, new).or_else(|| list_around(new, old)) else {
+            return false;
+        };
+        self.found.push(Difference {
+            place: place.step(list),
+            at: at.step(list),
+            old: old.get(list),
+            new: new.get(list),
+            is_wrapped: true,
+        });
+        let names = [old, new].into_iter().filter_map(Value::as_object).flat_map(Map::keys);
+        for word in names.filter(|name| is_word(name)).collect::<BTreeSet<_>>() {
+            let old_text = old.get(word);
+            let new_text = new.get(word);
+            self.look(&place.step(word), &at.step(word), old_text, new_text);
+        }
+        true
     }
 
     /// Compares what is behind different references. While a pair is compared, it counts as the same:
@@ -118,6 +149,24 @@ impl<'a> Search<'a> {
     }
 
     fn found(&mut self, place: Place, at: &Place, old: Option<&'a Value>, new: Option<&'a Value>) {
-        self.found.push(Difference { place, at: at.clone(), old, new });
+        self.found.push(Difference { place, at: at.clone(), old, new, is_wrapped: false });
     }
+}
+
+/// The keyword of a list whose one part is this schema, if the other schema is that list with only
+/// words beside it. This is how OpenAPI 3.0 gives a reference a description.
+fn list_around<'a>(part: &Value, other: &'a Value) -> Option<&'a str> {
+    let keywords = keywords(other)?;
+    let (list @ ("allOf" | "anyOf" | "oneOf"), parts) = *keywords.first()? else { return None };
+    let [only] = &parts.as_array()?[..] else { return None };
+    let is_part = keywords.len() == 1 && self::keywords(only)? == self::keywords(part)?;
+    is_part.then_some(list)
+}
+
+/// The members of a schema that are not only text for people, in the order of their names.
+fn keywords(schema: &Value) -> Option<Vec<(&str, &Value)>> {
+    let members = schema.as_object()?.iter().map(|(name, member)| (name.as_str(), member));
+    let mut keywords: Vec<_> = members.filter(|(name, _)| !is_word(name)).collect();
+    keywords.sort_by_key(|(name, _)| *name);
+    Some(keywords)
 }

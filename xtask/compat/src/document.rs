@@ -25,8 +25,19 @@ pub struct Document {
 impl Document {
     /// Parses a document. An error names it.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
-        let not_json = || format!("the document of {name} is not JSON");
-        let json = json::parse(text).with_context(not_json)?;
+        ensure!(
+            !text.starts_with(BYTE_ORDER_MARK),
+            "the document of {name} begins with a byte order mark: save it as UTF-8 without one \
+             (RFC 8259, section 8.1)"
+        );
+        let json = json::parse(text).with_context(|| {
+            let form = if is_yaml(text) {
+                "is YAML: convert it to JSON, as with `yq --output-format json`"
+            } else {
+                "is not JSON"
+            };
+            format!("the document of {name} {form}")
+        })?;
         let version = check(&json).with_context(|| format!("the document of {name}"))?;
         Ok(Self { name: name.to_owned(), json, version })
     }
@@ -38,13 +49,26 @@ impl Document {
     }
 }
 
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Whether a text that is not JSON has the first member of a document in YAML.
+fn is_yaml(text: &str) -> bool {
+    text.lines().any(|line| line.starts_with("openapi:") || line.starts_with("swagger:"))
+}
+
 const EXPECTED: &str = "OpenAPI 3.0.x is expected";
 
+/// What to do about a document of another version.
+const INSTEAD: &str = "convert it to OpenAPI 3.0, or compare the documents with oasdiff";
+
 fn check(document: &Value) -> Result<Version> {
-    let openapi = document.get("openapi");
-    let openapi = openapi.with_context(|| format!("`openapi` is missing: {EXPECTED}"))?;
-    let openapi = string("`openapi`", openapi)?;
-    ensure!(openapi.starts_with("3.0."), "OpenAPI {openapi} is not supported: {EXPECTED}");
+    let member = document.get("openapi");
+    let member = member.with_context(|| format!("`openapi` is missing: {EXPECTED}"))?;
+    let openapi = string("`openapi`", member)?;
+    ensure!(
+        openapi.starts_with("3.0."),
+        "OpenAPI {openapi} is not supported: {EXPECTED}; {INSTEAD}"
+    );
     every_reference_leads(document, &mut Place::default(), document)?;
     let version = document["info"].get("version").context("info.version is missing")?;
     let text = string("info.version", version)?;
@@ -52,8 +76,8 @@ fn check(document: &Value) -> Result<Version> {
 }
 
 fn string<'a>(name: &str, value: &'a Value) -> Result<&'a str> {
-    let mend = || format!("{name} {value} is no string: write it in quotation marks");
-    value.as_str().with_context(mend)
+    let no_string = || format!("{name} {value} is no string: write it in quotation marks");
+    value.as_str().with_context(no_string)
 }
 
 /// Fails if a `$ref` is not followed: a change behind it would seem harmless.

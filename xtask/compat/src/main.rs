@@ -51,16 +51,23 @@ fn run(args: &Args) -> Result<u8> {
 
 /// A document and its text.
 fn read(path: &Path) -> Result<(Document, String)> {
-    let (name, input): (_, Result<Box<dyn Read>, _>) = if path == Path::new("-") {
-        ("standard input".to_owned(), Ok(Box::new(io::stdin())))
-    } else {
-        (path.display().to_string(), File::open(path).map(|file| Box::new(file) as _))
-    };
-    let mut text = String::new();
-    let bytes = input
-        .and_then(|input| input.take(LARGEST + 1).read_to_string(&mut text))
-        .with_context(|| format!("cannot read {name}"))?;
-    ensure!(bytes as u64 <= LARGEST, "{name} has more than {LARGEST} bytes");
+    let is_standard_input = path == Path::new("-");
+    let name =
+        if is_standard_input { "standard input".to_owned() } else { path.display().to_string() };
+    let bytes =
+        if is_standard_input { bytes(io::stdin()) } else { File::open(path).and_then(bytes) };
+    let bytes = bytes.with_context(|| format!("cannot read {name}"))?;
+    ensure!(bytes.len() as u64 <= LARGEST, "{name} has more than {LARGEST} bytes");
+    let is_utf_16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
+    ensure!(!is_utf_16, "{name} is UTF-16: save it as UTF-8, without a byte order mark");
+    let text = String::from_utf8(bytes).with_context(|| format!("{name} is no text in UTF-8"))?;
     ensure!(!text.trim().is_empty(), "{name} is empty");
     Ok((Document::parse(&name, &text)?, text))
+}
+
+/// All that an input has, but hardly more than the largest document.
+fn bytes(input: impl Read) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    input.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

@@ -13,12 +13,14 @@ impl Report {
     #[must_use]
     pub fn print(&self, args: &Args) -> String {
         match args.format {
-            Format::Text => self.text(),
-            Format::Github => [vec![self.text()], self.annotations(&args.pinned, args.fail_on)]
-                .concat()
-                .join("\n"),
+            Format::Text => self.text(args.fail_on),
+            Format::Github => {
+                let mut lines = vec![self.text(args.fail_on)];
+                lines.extend(self.annotations(&args.pinned, args.fail_on));
+                lines.join("\n")
+            }
             Format::Json => self.json(args.fail_on),
-            Format::Markdown => self.markdown(),
+            Format::Markdown => self.markdown(args.fail_on),
         }
     }
 
@@ -26,11 +28,12 @@ impl Report {
         self.old.version.cmp_precedence(&self.new.version) == Greater
     }
 
-    /// What the changes mean.
-    fn conclusion(&self) -> &'static str {
-        match self.class() {
+    /// What the changes mean, if this is the lightest class that fails.
+    fn conclusion(&self, fail_on: Class) -> String {
+        let meaning = match self.class() {
             _ if self.is_backwards() => {
-                "the second document is the older one: if the two are swapped, name the pinned one first"
+                "the second document is the older one: if the two are swapped, name the pinned one \
+                 first"
             }
             None if self.changes.is_empty() => "nothing changed",
             None => "nothing changed but what is accepted",
@@ -40,7 +43,17 @@ impl Report {
                  generated anew: see `breaks source`"
             }
             Some(Class::Words | Class::Additive) => "nothing that changed breaks a client",
+        };
+        if self.fails_by_choice(fail_on) {
+            format!("{meaning}, but it fails because of `--fail-on {}`", fail_on.argument())
+        } else {
+            meaning.to_owned()
         }
+    }
+
+    /// Whether it fails though no client breaks.
+    fn fails_by_choice(&self, fail_on: Class) -> bool {
+        self.status(fail_on) == 1 && self.class() < Some(Class::Source)
     }
 
     /// The exit status, if this is the lightest class that fails.
@@ -49,11 +62,15 @@ impl Report {
         if self.is_backwards() { 2 } else { u8::from(self.class() >= Some(fail_on)) }
     }
 
-    fn text(&self) -> String {
+    fn text(&self, fail_on: Class) -> String {
         let Self { old, new, .. } = self;
-        let [pinned, published] = [old, new].map(|document| printable(&document.name));
-        let (was, is, conclusion) = (&old.version, &new.version, self.conclusion());
-        format!("{is} of {published}, since {was} of {pinned}:\n{self}{conclusion}")
+        let pinned = printable(&old.name);
+        let published = printable(&new.name);
+        let conclusion = self.conclusion(fail_on);
+        format!(
+            "{} of {published}, since {} of {pinned}:\n{self}{conclusion}",
+            new.version, old.version
+        )
     }
 
     /// The same for programs: the values whole, and the lines of the pinned document.
@@ -62,7 +79,7 @@ impl Report {
             pinned: &self.old,
             published: &self.new,
             class: self.class(),
-            conclusion: self.conclusion(),
+            conclusion: self.conclusion(fail_on),
             status: self.status(fail_on),
             changes: &self.changes,
             notes: &self.notes,
@@ -70,14 +87,17 @@ impl Report {
         serde_json::to_string(&report).expect("all of it has a form in JSON")
     }
 
-    /// An annotation for each breaking change, and one if the documents may be swapped. From `fail_on` on
-    /// it is an error.
+    /// An annotation for each breaking change, and one if the documents may be swapped or if only
+    /// `fail_on` makes it fail. From `fail_on` on it is an error.
     #[must_use]
     pub fn annotations(&self, file: &Path, fail_on: Class) -> Vec<String> {
         // As the runner's toolkit escapes a value.
-        let file = printable(&file.display().to_string());
-        let file = file.replace('%', "%25").replace(':', "%3A").replace(',', "%2C");
-        let swapped = self.is_backwards().then(|| for_github("error", "", self.conclusion()));
+        let file = printable(&file.display().to_string())
+            .replace('%', "%25")
+            .replace(':', "%3A")
+            .replace(',', "%2C");
+        let has_no_place = self.is_backwards() || self.fails_by_choice(fail_on);
+        let as_a_whole = has_no_place.then(|| for_github("error", "", &self.conclusion(fail_on)));
         let breaking = self
             .changes
             .iter()
@@ -88,12 +108,13 @@ impl Report {
                 let place = format!(" file={file},line={line},col={column}");
                 for_github(level, &place, &change.to_string())
             });
-        swapped.into_iter().chain(breaking).collect()
+        as_a_whole.into_iter().chain(breaking).collect()
     }
 
-    /// A changelog for consumers.
+    /// A changelog for consumers. It ends with what the changes mean, if `fail_on` is the lightest class
+    /// that fails.
     #[must_use]
-    pub fn markdown(&self) -> String {
+    pub fn markdown(&self, fail_on: Class) -> String {
         let mut page = format!("# {}, since {}\n", self.new.version, self.old.version);
         for (title, class) in [
             ("Breaks a client that runs", Some(Class::Wire)),
@@ -110,14 +131,14 @@ impl Report {
                     let _ = write!(page, "\n## {title}\n\n");
                 }
                 // Nothing of the documents is markup.
-                let what = printable(&format!("{} {}", change.place, change.change));
-                let what = what.replace('`', "'");
-                let why = printable(change.accepted.as_deref().unwrap_or(&change.reason));
-                let why = why.replace(['<', '[', '`', '|'], "'");
+                let told = format!("{} {}", change.place, change.change);
+                let what = printable(&told).replace('`', "'");
+                let reason = change.accepted.as_deref().unwrap_or(&change.reason);
+                let why = printable(reason).replace(['<', '[', '`', '|'], "'");
                 let _ = writeln!(page, "- `{what}`: {why} (`{}`)", change.rule);
             }
         }
-        let _ = write!(page, "\n{}", self.conclusion());
+        let _ = write!(page, "\n{}", self.conclusion(fail_on));
         page
     }
 }
@@ -128,7 +149,7 @@ struct Json<'a> {
     pinned: &'a Document,
     published: &'a Document,
     class: Option<Class>,
-    conclusion: &'a str,
+    conclusion: String,
     status: u8,
     changes: &'a [Change],
     notes: &'a [String],

@@ -82,6 +82,19 @@ fn a_document_that_is_too_deep_too_large_or_no_json_is_refused() {
         (&deep_json[..], "recursion limit exceeded"),
         ("{\"a\": [{\"b\": 1,\n\"b\": 1}]}", "the member \"b\" is there twice at line 2 "),
         ("a: 1", "the document of pinned is not JSON: expected value at line 1 column 1"),
+        (
+            "# Pots\nopenapi: 3.0.3\n",
+            "the document of pinned is YAML: convert it to JSON, as with `yq --output-format json`",
+        ),
+        (
+            "\u{feff}{}",
+            "the document of pinned begins with a byte order mark: save it as UTF-8 without one",
+        ),
+        (
+            "{\"openapi\": \"3.1.0\"}",
+            "the document of pinned: OpenAPI 3.1.0 is not supported: OpenAPI 3.0.x is expected; convert \
+             it to OpenAPI 3.0, or compare the documents with oasdiff",
+        ),
         ("", "plant-store-compat: pinned is empty"),
         (" \n", "plant-store-compat: pinned is empty"),
         ("{}", "`openapi` is missing"),
@@ -89,6 +102,21 @@ fn a_document_that_is_too_deep_too_large_or_no_json_is_refused() {
         (&" ".repeat((16 << 20) + 1), "has more than 16777216 bytes"),
     ] {
         let (said, status) = compared(text, &document().to_string(), &[]);
+        assert!(said.contains(reason) && said.lines().count() == 1 && status == 2, "{said}");
+    }
+}
+
+/// PowerShell writes UTF-16 if it redirects what a program prints.
+#[test]
+fn a_document_that_is_no_text_in_utf_8_is_named() {
+    let folder = folder(&[]);
+    for (bytes, reason) in [
+        (&b"\xff\xfe{\0}\0"[..], "pinned is UTF-16: save it as UTF-8, without a byte order mark"),
+        (b"\xfe\xff\0{\0}", "pinned is UTF-16: save it as UTF-8, without a byte order mark"),
+        (b"{\"a\": \"\xe4\"}", "pinned is no text in UTF-8: invalid utf-8 sequence"),
+    ] {
+        fs::write(folder.path().join("pinned"), bytes).expect("the folder takes files");
+        let (said, status) = run(folder.path(), &["pinned"]);
         assert!(said.contains(reason) && said.lines().count() == 1 && status == 2, "{said}");
     }
 }
@@ -196,6 +224,27 @@ fn the_exit_status_is_that_of_the_level() {
     ] {
         assert_eq!(changes.map(|edit| edited(&[], &[edit], flags).1), statuses, "{flags:?}");
         assert_eq!(edited(&[], &[], flags).1, 0);
+    }
+}
+
+/// Else a person who reads the last line would look for a break.
+#[test]
+fn a_failure_without_a_break_says_that_the_flag_is_the_reason() {
+    let words = r#"set /info/title "A""#;
+    let reason = "nothing that changed breaks a client, but it fails because of `--fail-on";
+    for (edit, class) in [("set /x-a 1", "additive"), ("set /x-a 1", "words"), (words, "words")] {
+        let line = format!("{reason} {class}`\n");
+        for format in ["text", "markdown"] {
+            let (said, status) = edited(&[], &[edit], &["--fail-on", class, "--format", format]);
+            assert!(said.ends_with(&line) && status == 1, "{said}");
+        }
+        let (said, _) = edited(&[], &[edit], &["--fail-on", class, "--format", "github"]);
+        assert!(said.contains(&format!("\n{line}")), "{said}");
+        assert!(said.ends_with(&format!("\n::error::{line}")), "{said}");
+    }
+    for (edits, class) in [(&["set /x-a 1"][..], "source"), (&["remove post"], "additive")] {
+        let (said, _) = edited(&[], edits, &["--fail-on", class, "--format", "github"]);
+        assert!(!said.contains("--fail-on"), "{said}");
     }
 }
 

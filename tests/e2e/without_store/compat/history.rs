@@ -1,9 +1,9 @@
-//! Which older document the compatibility check takes from a real history.
+//! Which older document the compatibility check takes from a real history without a release.
 
-use plant_store_chores::compat::DOCUMENT;
+use plant_store_chores::compat::{Base, DOCUMENT};
 use serde_json::Value;
 
-use super::repository::{Repository, described};
+use super::repository::{Repository, against, described};
 use super::{BREAK, mutated};
 
 #[test]
@@ -42,6 +42,19 @@ fn after_a_push_or_a_merge_main_is_compared_with_the_document_before() {
     repository.assert_older("new", "old", "main~2");
 }
 
+/// GitHub checks out the merge of a branch into main, of which `origin/main` has the first parent.
+#[test]
+fn a_merge_of_a_pull_request_or_of_a_merge_queue_is_compared_with_main() {
+    let repository = Repository::with(&["oldest", "old"]);
+    repository.push("main");
+    repository.git("checkout --quiet -b branch");
+    repository.commit(DOCUMENT, &described("half"));
+    repository.commit(DOCUMENT, &described("new"));
+    repository.git("checkout --quiet --detach main");
+    repository.git("merge --quiet --no-ff --no-edit branch");
+    repository.assert_older("new", "old", "main");
+}
+
 #[test]
 fn a_breaking_last_commit_on_main_fails_after_its_push_unless_it_is_accepted() {
     let repository = Repository::with(&["old"]);
@@ -50,7 +63,7 @@ fn a_breaking_last_commit_on_main_fails_after_its_push_unless_it_is_accepted() {
     repository.commit("README.md", "words");
     repository.push("main");
 
-    let hash = &repository.git("rev-parse HEAD~2")[..7];
+    let hash = repository.hash("HEAD~2");
     let place = "#/components/schemas/Plant/properties/tag";
     let first = format!(
         "{DOCUMENT} 1.0.0, since 1.0.0 of the last commit with another document ({hash}):\n"
@@ -116,35 +129,39 @@ fn a_pre_release_is_passed_over_if_a_release_is_before_it() {
 #[test]
 fn a_history_without_an_older_document_has_none() {
     let repository = Repository::with(&[]);
-    assert_eq!(repository.older("new", None), Ok(None));
+    assert_eq!(repository.older("new", &Base::default()), Ok(None));
     for (file, text) in [("README.md", "words"), (DOCUMENT, &described("new"))] {
         repository.commit(file, text);
-        assert_eq!(repository.older("new", None), Ok(None));
+        assert_eq!(repository.older("new", &Base::default()), Ok(None));
     }
     repository.push("main");
     let said = format!("{DOCUMENT} 1.0.0: no commit has an older document\n");
     assert_eq!(repository.compat(&[]), (said, Some(0)));
 }
 
+/// The last release may be before the oldest commit of the clone.
 #[test]
 fn a_history_that_is_cut_off_is_refused() {
     let whole = Repository::with(&["old", "new"]);
     whole.commit("README.md", "words");
     whole.git("branch topic HEAD~1");
-    let cut_off = "the history is cut off before";
-
-    let shallow = whole.shallow(1);
-    shallow.assert_refused("new", None, &format!("{cut_off} an older release of {DOCUMENT}"));
-    shallow.git("remote remove origin");
-    shallow.assert_refused("new", None, "`git fetch --unshallow` brings it");
+    let cut_off =
+        "the history is cut off before the last release: `git fetch --unshallow` brings it";
+    for depth in [1, 2] {
+        let shallow = whole.shallow(depth);
+        shallow.assert_refused("new", &Base::default(), cut_off);
+        shallow.git("remote remove origin");
+        shallow.assert_refused("new", &Base::default(), cut_off);
+    }
 
     // The merge base is one commit older than the oldest of the clone.
     let shallow = whole.shallow(1);
     shallow.git("checkout --quiet --detach origin/topic");
     shallow.commit("README.md", "other words");
-    shallow.assert_refused("new", None, &format!("{cut_off} the merge base with origin/main"));
+    shallow.assert_refused("new", &Base::default(), cut_off);
 
-    whole.shallow(3).assert_older("new", "old", "HEAD~2");
+    shallow.git("fetch --quiet --unshallow");
+    shallow.assert_older("new", "old", "origin/main~2");
 }
 
 /// As in a container with a mounted checkout that belongs to another user.
@@ -160,23 +177,23 @@ fn a_repository_that_git_refuses_is_refused_in_one_line() {
 #[test]
 fn a_named_document_is_that_of_a_revision_or_a_file() {
     let repository = Repository::with(&["old", "new"]);
-    let hash = &repository.git("rev-parse HEAD~1")[..7];
-    let older = Some(("old".to_owned(), format!("HEAD~1 ({hash})")));
-    assert_eq!(repository.older("new", Some("HEAD~1")), Ok(older));
+    let name = format!("HEAD~1 ({})", repository.hash("HEAD~1"));
+    let older = Some(("old".to_owned(), name));
+    assert_eq!(repository.older("new", &against("HEAD~1")), Ok(older));
 
     let file = repository.root.join(DOCUMENT);
     let file = file.to_str().expect("a path that is text");
     let older = Some(("new".to_owned(), format!("the file {file}")));
-    assert_eq!(repository.older("new", Some(file)), Ok(older));
+    assert_eq!(repository.older("new", &against(file)), Ok(older));
 
     repository.git(&format!("rm --quiet {DOCUMENT}"));
     repository.git("commit --quiet --message change");
-    for (against, says) in [
+    for (name, says) in [
         ("", "--against is empty: give it a revision or a file"),
         ("elsewhere", "--against: elsewhere is no file and no revision"),
         ("--all", "--against: --all is no file and no revision"),
         ("HEAD", &format!("has no {DOCUMENT}: name a document")),
     ] {
-        repository.assert_refused("new", Some(against), says);
+        repository.assert_refused("new", &against(name), says);
     }
 }

@@ -5,18 +5,24 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use plant_store_chores::compat::{DOCUMENT, Document, older};
+use plant_store_chores::compat::{Base, DOCUMENT, Document, older};
 use plant_store_launcher::build;
 use tempfile::TempDir;
 
 use super::mutated;
+
+/// A revision or a file to compare with.
+pub fn against(name: &str) -> Base {
+    Base { against: Some(name.to_owned()), ..Base::default() }
+}
 
 /// A document that describes itself with these words.
 pub fn described(words: &str) -> String {
     mutated(&[&format!("set /info/description {words:?}")]).to_string()
 }
 
-/// A repository in a folder of its own, which is also a cargo workspace.
+/// A repository in a folder of its own, which is also a cargo workspace. The folder has a space in its
+/// name, as that of a user may have.
 pub struct Repository {
     pub root: PathBuf,
     _folder: TempDir,
@@ -26,7 +32,7 @@ impl Repository {
     /// A repository whose main has these documents, one a commit.
     pub fn with(documents: &[&str]) -> Self {
         let folder = TempDir::new().expect("a folder");
-        let repository = Self { root: folder.path().join("store"), _folder: folder };
+        let repository = Self { root: folder.path().join("plant store"), _folder: folder };
         repository.write("Cargo.toml", "[workspace]");
         repository.git("init --quiet --initial-branch main");
         for words in documents {
@@ -35,12 +41,14 @@ impl Repository {
         repository
     }
 
-    /// A clone of the last `depth` commits.
+    /// A clone of the last `depth` commits of each branch.
     pub fn shallow(&self, depth: usize) -> Self {
         let folder = TempDir::new().expect("a folder");
-        let clone = Self { root: folder.path().join("store"), _folder: folder };
-        let (from, to) = (self.root.display(), clone.root.display());
-        self.git(&format!("clone --quiet --no-single-branch --depth {depth} file://{from} {to}"));
+        let clone = Self { root: folder.path().join("plant store"), _folder: folder };
+        let depth = format!("--depth={depth}");
+        let from = format!("file://{}", self.root.display());
+        let to = clone.root.to_str().expect("a path that is text");
+        self.run(&["clone", "--quiet", "--no-single-branch", &depth, &from, to]);
         clone
     }
 
@@ -61,23 +69,24 @@ impl Repository {
         self.git(&format!("update-ref refs/remotes/origin/main {revision}"));
     }
 
-    /// Runs git with these words (no word may hold a space) and with our settings alone.
+    /// Runs git with these words, of which none holds a space.
     pub fn git(&self, words: &str) -> String {
+        self.run(&words.split(' ').collect::<Vec<_>>())
+    }
+
+    /// Runs git with these arguments, and with our settings alone.
+    fn run(&self, arguments: &[&str]) -> String {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=Test", "-c", "user.email=test@localhost"]);
-        let output = isolated(git.args(words.split(' ')).current_dir(&self.root));
-        assert!(output.status.success(), "git {words}: {output:?}");
+        let output = isolated(git.args(arguments).current_dir(&self.root));
+        assert!(output.status.success(), "git {arguments:?}: {output:?}");
         String::from_utf8(output.stdout).expect("git prints text").trim_end().to_owned()
     }
 
     /// What a document is compared with: the words and the name of another one, nothing, or a failure.
-    pub fn older(
-        &self,
-        words: &str,
-        against: Option<&str>,
-    ) -> Result<Option<(String, String)>, String> {
+    pub fn older(&self, words: &str, base: &Base) -> Result<Option<(String, String)>, String> {
         let present = Document::parse("this test", &described(words)).expect("a document");
-        let older = older(&self.root, against, &present).map_err(|error| format!("{error:#}"))?;
+        let older = older(&self.root, base, &present).map_err(|error| format!("{error:#}"))?;
         Ok(older.map(|older| {
             let words = older.json["info"]["description"].as_str().expect("a description");
             (words.to_owned(), older.name)
@@ -86,24 +95,46 @@ impl Repository {
 
     /// Fails unless a document is compared with the one of this revision.
     pub fn assert_older(&self, present: &str, words: &str, revision: &str) {
-        let hash = self.git(&format!("rev-parse {revision}"));
-        let name = format!("the last commit with another document ({})", &hash[..7]);
-        assert_eq!(self.older(present, None), Ok(Some((words.to_owned(), name))));
+        let name = format!("the last commit with another document ({})", self.hash(revision));
+        let expected = Ok(Some((words.to_owned(), name)));
+        assert_eq!(self.older(present, &Base::default()), expected);
     }
 
-    pub fn assert_refused(&self, words: &str, against: Option<&str>, says: &str) {
-        let line = self.older(words, against).expect_err("no older document");
+    /// Fails unless a document is compared with the one of this release.
+    pub fn assert_released(&self, present: &str, words: &str, tag: &str) {
+        let name = format!("the release {tag} ({})", self.hash(&format!("{tag}^{{commit}}")));
+        let expected = Ok(Some((words.to_owned(), name)));
+        assert_eq!(self.older(present, &Base::default()), expected);
+    }
+
+    pub fn assert_refused(&self, words: &str, base: &Base, says: &str) {
+        let line = self.older(words, base).expect_err("no older document");
         assert!(line.contains(says) && line.lines().count() == 1, "{line}");
+    }
+
+    /// The short hash of a revision.
+    pub fn hash(&self, revision: &str) -> String {
+        let hash = self.git(&format!("rev-parse {revision}"));
+        hash[..7].to_owned()
     }
 
     /// What the real command says about this repository: all that it prints, and its exit status. Its
     /// environment has nothing about this checkout.
     pub fn compat(&self, environment: &[(&str, &str)]) -> (String, Option<i32>) {
+        self.compat_with(&[], environment)
+    }
+
+    /// The same, with these flags.
+    pub fn compat_with(
+        &self,
+        flags: &[&str],
+        environment: &[(&str, &str)],
+    ) -> (String, Option<i32>) {
         static BINARY: OnceLock<PathBuf> = OnceLock::new();
         let binary =
             BINARY.get_or_init(|| build("plant-store-chores", false).expect("the program builds"));
         let mut command = Command::new(binary);
-        command.arg("compat").current_dir(&self.root).env_remove("CARGO_MANIFEST_DIR");
+        command.arg("compat").args(flags).current_dir(&self.root).env_remove("CARGO_MANIFEST_DIR");
         let output = isolated(command.envs(environment.iter().copied()));
         let said = [output.stdout, output.stderr].concat();
         (String::from_utf8(said).expect("it prints text"), output.status.code())

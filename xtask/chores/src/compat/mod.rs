@@ -1,10 +1,14 @@
 //! The compatibility check of this repository: whether `info.version` says what a change of the
-//! document means to its consumers. [`older()`] finds the document to compare with;
-//! `plant-store-compat` compares the two. `openapi/accepted-changes.toml` names the changes that
-//! were decided on.
+//! document means to its consumers. `plant-store-compat` compares two documents; [`older()`] finds
+//! the older one. `openapi/accepted-changes.toml` names the changes that were decided on.
+//!
+//! A check that had nothing to compare with must not look like one that passed: if git cannot tell,
+//! the check fails.
 
+mod git;
+mod history;
 pub mod mutations;
-mod older;
+mod release;
 
 use std::env;
 use std::fs::{self, File};
@@ -12,21 +16,47 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use clap::Args;
 
-pub use older::older;
 use plant_store_compat::locate;
 pub use plant_store_compat::{Class, Document, Report, compare};
 
 pub use xtask::run::DOCUMENT;
 use xtask::run::root;
 
+/// What the document is compared with.
+#[derive(Args, Clone, Default)]
+pub struct Base {
+    /// A revision or a file [default: the last release, a tag `v*`; before the first release the last
+    /// document, up to the merge base with origin/main, that says something else]
+    #[arg(long, value_name = "REV|FILE")]
+    pub against: Option<String>,
+    /// Compare with `--against` only before the first release, and otherwise with the last release
+    #[arg(long, requires = "against")]
+    pub unless_released: bool,
+}
+
+/// The document that the present one is compared with; none if git says that no commit has one.
+pub fn older(root: &Path, base: &Base, present: &Document) -> Result<Option<Document>> {
+    if base.against.is_none() || base.unless_released {
+        let released = release::released(root, present)?;
+        if released.is_some() {
+            return Ok(released);
+        }
+    }
+    match &base.against {
+        Some(against) => history::named(root, against).map(Some),
+        None => history::last_other(root, present),
+    }
+}
+
 /// Compares the document with an older one, prints every change, and fails if the changes need a
 /// larger version than the document has.
-pub fn run(against: Option<&str>) -> Result<()> {
+pub fn run(base: &Base) -> Result<()> {
     let text = fs::read_to_string(root().join(DOCUMENT))
         .with_context(|| format!("cannot read {DOCUMENT}"))?;
     let new = Document::parse("this checkout", &text)?;
-    let Some(old) = older(root(), against, &new)? else {
+    let Some(old) = older(root(), base, &new)? else {
         println!("{DOCUMENT} {}: no commit has an older document", new.version);
         return Ok(());
     };
@@ -36,19 +66,20 @@ pub fn run(against: Option<&str>) -> Result<()> {
     if accepted.exists() {
         report.accept(&accepted)?;
     }
-    let (was, is) = (&report.old, &report.new.version);
-    println!("{DOCUMENT} {is}, since {} of {}:\n{report}{}", was.version, was.name, report.need());
+    let Document { name, version, .. } = &report.old;
+    let present = &report.new.version;
+    println!("{DOCUMENT} {present}, since {version} of {name}:\n{report}{}", report.need());
     let verdict = report.verdict();
     // A job on GitHub gets the changes and the verdict in its summary.
     if let Some(summary) = env::var_os("GITHUB_STEP_SUMMARY") {
         locate(&mut report.changes, &report.new, &text);
         let mut summary = File::options().append(true).create(true).open(summary)?;
-        writeln!(summary, "{}", report.markdown())?;
+        writeln!(summary, "{}", report.markdown(Class::Source))?;
         if let Err(error) = &verdict {
             writeln!(summary, "\n**{error}**")?;
         }
-        // Each breaking change, at its place in the document. It is an error, unless the version is large
-        // enough.
+        // Each breaking change, at its place in the document. It is an error, unless the version is
+        // large enough.
         for line in report.annotations(Path::new(DOCUMENT), Class::Source) {
             let harmless = verdict.is_ok().then(|| line.replacen("::error", "::warning", 1));
             println!("{}", harmless.unwrap_or(line));

@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
-use xshell::{Shell, cmd};
+use xshell::{Cmd, cmd};
 
 use crate::docs;
 use crate::tools::shell;
@@ -16,25 +16,31 @@ const TOO_LARGE: u64 = 3_000_000;
 /// Linters, on the document.
 pub fn linters() -> Result<()> {
     let sh = shell()?;
-    each(
-        &sh,
-        "spectral lint plant-store.json --ruleset spectral.yaml --fail-severity hint --fail-on-unmatched-globs",
-    )?;
-    each(&sh, "redocly lint plant-store.json --config redocly.yaml")?;
-    each(&sh, "openapi-spec-validator plant-store.json --validation-errors all")
+    each(cmd!(
+        sh,
+        "spectral lint plant-store.json --ruleset spectral.yaml --fail-severity hint
+            --fail-on-unmatched-globs"
+    ))?;
+    each(cmd!(sh, "redocly lint plant-store.json --config redocly.yaml"))?;
+    each(cmd!(sh, "openapi-spec-validator plant-store.json --validation-errors all"))
 }
 
 /// cargo-deny, on the dependencies: licences, versions, sources and advisories. `.cargo/deny.toml`
 /// configures it. An entry there that nothing needs is a finding, too.
 pub fn deny() -> Result<()> {
-    const CHECK: &str = "cargo deny --locked check --deny unmatched-skip --deny unnecessary-skip
-        --deny license-exception-not-encountered";
     let sh = shell()?;
     sh.change_dir(root());
-    each(&sh, &format!("{CHECK} bans licenses sources"))?;
+    let check = || {
+        cmd!(
+            sh,
+            "cargo deny --locked check --deny unmatched-skip --deny unnecessary-skip
+                --deny license-exception-not-encountered"
+        )
+    };
+    each(check().args(["bans", "licenses", "sources"]))?;
     // The database is a git repository on a code host, which not every machine reaches.
-    match each(&sh, "cargo deny fetch db") {
-        Ok(()) => each(&sh, &format!("{CHECK} advisories")),
+    match each(cmd!(sh, "cargo deny fetch db")) {
+        Ok(()) => each(check().arg("advisories")),
         Err(error) => {
             skipped("advisories", &format!("their database cannot be fetched: {error:#}"));
             Ok(())
@@ -49,16 +55,19 @@ pub fn alerts() -> Result<()> {
     if need("promtool", promtool, "`apt-get install prometheus`")?.is_none() {
         return Ok(());
     }
-    let (server, sh) = (root().join("server"), shell()?);
-    let (rules, tests) = (sh.read_file(server.join("alerts.yaml"))?, sh.read_file("alerts.yaml")?);
+    let sh = shell()?;
+    let server = root().join("server");
+    let rules = sh.read_file(server.join("alerts.yaml"))?;
+    let tests = sh.read_file("alerts.yaml")?;
     for alert in rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")) {
         ensure!(tests.contains(&format!("alertname=\"{alert}\"")), "{alert} has no test");
     }
     sh.write_file("alert-rules.yaml", rules)?;
     sh.write_file("dashboard-rules.yaml", queries_as_rules()?)?;
-    each(&sh, &format!("promtool check config {}/prometheus.yaml", server.display()))?;
-    each(&sh, "promtool test rules alerts.yaml")?;
-    each(&sh, "promtool check rules dashboard-rules.yaml")
+    let configuration = server.join("prometheus.yaml");
+    each(cmd!(sh, "promtool check config {configuration}"))?;
+    each(cmd!(sh, "promtool test rules alerts.yaml"))?;
+    each(cmd!(sh, "promtool check rules dashboard-rules.yaml"))
 }
 
 /// A real Chromium, on the reference page: `page.js` of `tests/conformance` looks at it.
@@ -69,18 +78,17 @@ pub fn page() -> Result<()> {
     ensure!(size < TOO_LARGE, "the page has {size} bytes; fewer than {TOO_LARGE} are asked for");
     let sh = shell()?;
     // The names that Debian, Ubuntu and Google give it.
-    let chromium = ["chromium", "chromium-browser", "google-chrome"];
-    let chromium = chromium.into_iter().find_map(|name| quietly(cmd!(sh, "which {name}")).ok());
-    if let Some(chromium) = need("chromium", chromium, "`apt-get install chromium`")? {
-        let chromium = chromium.trim_end();
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let found = names.into_iter().find_map(|name| quietly(cmd!(sh, "which {name}")).ok());
+    if let Some(path) = need("chromium", found, "`apt-get install chromium`")? {
+        let chromium = path.trim_end();
         print!("{}", quietly(cmd!(sh, "node page.js {chromium} {page}"))?);
     }
     Ok(())
 }
 
 /// Runs a command that must succeed.
-fn each(sh: &Shell, command: &str) -> Result<()> {
-    let command = cmd!(sh, "env").args(command.split_whitespace());
+fn each(command: Cmd<'_>) -> Result<()> {
     println!("{command}");
     quietly(command)?;
     Ok(())

@@ -13,14 +13,17 @@ use crate::errors::{Errors, TABLE};
 use crate::tools;
 use xtask::run::{root, shell};
 
-/// The same request in each language: a name for people, and a file of `tests/conformance`. It takes the
-/// service from `PLANTS_URL` and `PLANTS_TOKEN`.
+/// The same request in each language: a name for people, and a file of `tests/conformance`. It takes
+/// the service from `PLANTS_URL` and `PLANTS_TOKEN`.
 pub const REQUESTS: [(&str, &str); 4] = [
     ("curl", "requests/curl.sh"),
     ("Rust", "requests/rust.rs"),
     ("Python", "requests/python.py"),
     ("TypeScript", "requests/typescript.ts"),
 ];
+
+/// The id of the operation that these requests call.
+const REQUESTED: &str = "create_plant";
 
 /// Relative to `target/conformance`.
 const RENDERER: &str = "node_modules/redoc/bundles/redoc.standalone.js";
@@ -39,15 +42,15 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// Writes the page, with the renderer that is installed, and the document into the same folder. Returns
-/// where the page is.
+/// Writes the page, with the renderer that is installed, and the document into the same folder.
+/// Returns where the page is.
 pub fn write() -> Result<PathBuf> {
     let published = shell()?.read_file(DOCUMENT)?;
     let document: Value = serde_json::from_str(&published).context("the document is not JSON")?;
-    let page = page(&document)?;
-    let (sh, folder) = (shell()?, root().join("target/docs"));
+    let sh = shell()?;
+    let folder = root().join("target/docs");
     sh.write_file(folder.join("plant-store.json"), published)?;
-    sh.write_file(folder.join("index.html"), page)?;
+    sh.write_file(folder.join("index.html"), page(&document)?)?;
     Ok(folder.join("index.html"))
 }
 
@@ -87,11 +90,11 @@ fn extended(published: &Value) -> Result<Value> {
     let description = document["info"]["description"].as_str().unwrap_or_default();
     let overview = include_str!("overview.md").replace("{{errors}}", &errors.lines(TABLE));
     document["info"]["description"] = format!("{description}\n\n{overview}").into();
-    let operation = document.pointer_mut("/paths/~1plants/post").context("no POST /plants")?;
     let sample = |(title, file)| {
         Ok(json!({"lang": language(file), "label": title, "source": source(file)?}))
     };
-    operation["x-codeSamples"] = REQUESTS.into_iter().map(sample).collect::<Result<_>>()?;
+    let samples: Vec<Value> = REQUESTS.into_iter().map(sample).collect::<Result<_>>()?;
+    requested(&mut document)?["x-codeSamples"] = samples.into();
     let tags = document["tags"].as_array_mut().context("no tags")?;
     // A tag without operations. Its section comes before theirs.
     let recipes = json!({"name": "Recipes", "description": recipes(&errors)?, "x-traitTag": true});
@@ -99,12 +102,26 @@ fn extended(published: &Value) -> Result<Value> {
     Ok(document)
 }
 
+/// The operation that the requests call.
+fn requested(document: &mut Value) -> Result<&mut Value> {
+    let paths = document["paths"].as_object_mut().context("the document has no paths")?;
+    let mut operations = paths.values_mut().filter_map(Value::as_object_mut).flatten();
+    let requested = operations.find(|(_, operation)| operation["operationId"] == REQUESTED);
+    let (_, operation) = requested.with_context(|| {
+        format!("no operation has the id {REQUESTED}, which the requests of the page call")
+    })?;
+    Ok(operation)
+}
+
 /// Each line `{{FILE}}` becomes that file. `conformance` runs the same files.
 fn recipes(errors: &Errors) -> Result<String> {
     let text = include_str!("recipes.md").replace("{{retryable}}", &errors.retryable());
-    let filled = |line: &str| match line.strip_prefix("{{").and_then(|it| it.strip_suffix("}}")) {
-        Some(file) => Ok(format!("```{}\n{}```\n", language(file), source(file)?)),
-        None => Ok(format!("{line}\n")),
+    let filled = |line: &str| {
+        let file = line.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
+        match file {
+            Some(file) => Ok(format!("```{}\n{}```\n", language(file), source(file)?)),
+            None => Ok(format!("{line}\n")),
+        }
     };
     text.lines().map(filled).collect()
 }
