@@ -1,6 +1,7 @@
 //! `server/RESTORE.md` on a file: a restore, an upgrade and the way back, a rescue.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use nix::sys::signal::Signal;
@@ -49,9 +50,32 @@ fn restore_brings_back_the_backup_and_what_came_after_it() {
     let after = block("Plants that came after the backup")
         .replace("before-restore-2026-11-21T090000Z", &put_away[0]);
     let server = place.follow(&after, server);
-    let plants = fs::read_to_string(server.folder().join("plants.jsonl")).expect("plants");
+    let plants = server.folder().join("plants.jsonl");
+    let mode = plants.metadata().expect("a file").permissions().mode();
+    assert_eq!(mode & 0o077, 0, "others may not read the plants");
+    let plants = fs::read_to_string(plants).expect("plants");
     plants.lines().for_each(|line| drop(server.create(line).plant()));
     assert_eq!(ids(&server), [1, 2]);
+}
+
+#[test]
+fn restore_that_was_stopped_after_it_moved_the_store_says_which_tokens_were_valid_until_then() {
+    let place = Place::with(Vec::new());
+    let server = with_backup(&place);
+    server.command(&["token", "create", "after-the-backup"]);
+    place.stops(&server);
+    let restore = block("Restore");
+    let lines: Vec<_> = restore.lines().collect();
+    let moved =
+        lines.iter().position(|line| line.starts_with("find ")).expect("it moves the store");
+    for end in [moved, moved + 1] {
+        let stopped = lines[..=end].join("\n") + "\n)";
+        place.run(server.folder(), &stopped).expect("it runs until there");
+    }
+    let said = place.run(server.folder(), &restore).expect("it is restored");
+    let (until_now, of_the_backup) = said.rsplit_once("tokens of ").expect("both lists");
+    assert!(until_now.contains("after-the-backup"), "{said}");
+    assert!(!of_the_backup.contains("after-the-backup"), "{said}");
 }
 
 #[test]
@@ -71,7 +95,7 @@ fn backup_is_made_beside_the_running_server() {
     let server = place.follow(&block("Backup"), with_backup(&place));
     let folder = place.backup("");
     fs::remove_file(place.backup(BACKUP)).expect("a file");
-    let backup = format!("sqlite:{folder}{}", names(Path::new(&folder), "plant-store-")[0]);
+    let backup = format!("sqlite:{folder}{}", names(Path::new(&folder), "by-hand-")[0]);
     assert_eq!(server.command(&["export", "--store", &backup]), server.command(&["export"]));
 }
 
