@@ -1,10 +1,11 @@
 //! The script that makes a backup each night, with the environment that cron has.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use plant_store_tests::{Server, plant};
 
-use super::restore::Place;
+use super::restore::{Place, block};
 use crate::without_store::readmes::text;
 
 #[test]
@@ -47,4 +48,57 @@ fn backup_script_keeps_the_last_ones_and_fails_if_there_are_fewer_plants() {
     let said = place.run(other.folder(), &elsewhere).expect_err("there is no such folder");
     assert!(said.contains("is it mounted?"), "{said}");
     assert!(kept.iter().all(|name| backups().contains(name)), "none is removed");
+}
+
+#[test]
+fn backup_script_with_a_keep_that_is_no_number_from_1_makes_no_backup_and_says_so() {
+    let server = Server::start();
+    let place = Place::with(Vec::new());
+    place.program("backup", &text("server/deploy/plant-store-backup.sh"));
+    for keep in ["0", "x", "-1", "1.5", "00"] {
+        let backup = format!("KEEP={keep} backup '{}' '{}'", server.store(), place.backup(""));
+        let said = place.run(server.folder(), &backup).expect_err("it is no number from 1");
+        assert!(said.contains(&format!("a number from 1, not '{keep}'")), "{said}");
+    }
+    assert!(super::files(place.backup("").as_ref()).is_empty());
+}
+
+#[test]
+fn backup_script_that_is_run_by_a_link_finds_the_binary_beside_the_script() {
+    let server = Server::start();
+    let place = Place::with(Vec::new());
+    place.program("backup", &text("server/deploy/plant-store-backup.sh"));
+    symlink(place.programs().join("backup"), place.backup("daily")).expect("a link");
+    let backup = format!(
+        "env -i PATH=/bin '{}' '{}' '{}'",
+        place.backup("daily"),
+        server.store(),
+        place.backup("")
+    );
+    let said = place.run(server.folder(), &backup).expect("a backup");
+    assert!(said.contains("is sound; plants: 0"), "{said}");
+}
+
+/// What the blocks of the page have made stays, however many nights come after it.
+#[test]
+fn backup_script_removes_no_file_that_a_block_of_the_page_has_made() {
+    let server = Server::start();
+    let place = Place::with(Vec::new());
+    place.program("backup", &text("server/deploy/plant-store-backup.sh"));
+    let blocks = ["Backup", "Upgrade", "Rescue"].map(block).concat();
+    let names = blocks.split("/var/backups/plant-store/").skip(1);
+    let prefixes = names.filter_map(|name| Some(name.split_once('$')?.0));
+    let by_hand: Vec<_> =
+        prefixes.map(|prefix| place.backup(&format!("{prefix}2026-11-20T020000Z.db"))).collect();
+    assert!(by_hand.len() >= 3, "{by_hand:?}");
+    for file in &by_hand {
+        fs::write(file, "by hand").expect("a file");
+    }
+    for _ in 0..3 {
+        let backup = format!("KEEP=1 backup '{}' '{}'", server.store(), place.backup(""));
+        place.run(server.folder(), &backup).expect("a backup");
+    }
+    for file in &by_hand {
+        assert!(fs::exists(file).expect("the folder is there"), "{file}");
+    }
 }
