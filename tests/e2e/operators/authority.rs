@@ -6,7 +6,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use super::files;
-use super::restore::{Place, blocks};
+use super::machine::{Machine, blocks};
 
 /// Writes over each file that it is told to make, as openssl does.
 const OPENSSL: &str = "while [ $# -gt 0 ]; do
@@ -24,27 +24,27 @@ fn folders(folder: &Path) -> Vec<String> {
 
 #[test]
 fn second_certificate_is_made_beside_the_first_one_by_the_authority_that_is_there() {
-    let place = Place::with(Vec::new());
+    let machine = Machine::with(Vec::new());
     let folder = TempDir::new().expect("a temporary folder");
-    place.program("openssl", OPENSSL);
+    machine.program("openssl", OPENSSL);
     let tls = blocks("server/deploy/README.md", "TLS");
     let block_with = |words: &str| tls.iter().find(|block| block.contains(words)).expect(words);
     let authority = block_with("req -x509");
     let certificate = block_with("x509 -req");
 
-    place.run(folder.path(), authority).expect("an authority");
+    machine.run(folder.path(), authority).expect("an authority");
     let ours = folder.path().join("plants-ca");
     let made = files(&ours);
-    place.run(folder.path(), authority).expect_err("the authority is there");
-    place.run(folder.path(), certificate).expect("a certificate");
+    machine.run(folder.path(), authority).expect_err("the authority is there");
+    machine.run(folder.path(), certificate).expect("a certificate");
     let first = folders(&ours).pop().expect("a folder for the certificate");
     let certificate_of_the_first = files(&ours.join(&first));
-    place.run(folder.path(), certificate).expect("a second certificate");
+    machine.run(folder.path(), certificate).expect("a second certificate");
     assert_eq!(folders(&ours).len(), 2);
 
     // Both are asked for within one second.
-    place.program("date", &format!("echo '{}'", first.trim_start_matches("plants.internal-")));
-    place.run(folder.path(), certificate).expect_err("the folder is there");
+    machine.program("date", &format!("echo '{}'", first.trim_start_matches("plants.internal-")));
+    machine.run(folder.path(), certificate).expect_err("the folder is there");
     assert!(files(&ours.join(&first)) == certificate_of_the_first);
     assert!(files(&ours) == made, "the authority is as it was");
     assert!(files(folder.path()).is_empty(), "nothing is in the folder where the blocks ran");

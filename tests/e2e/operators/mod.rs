@@ -3,7 +3,7 @@
 mod authority;
 mod backup;
 mod copies;
-pub mod restore;
+pub mod machine;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -19,30 +19,30 @@ use crate::without_store::readmes::text;
 /// The database, as the page names it.
 const DATABASE: &str = "postgres://plants@$PGHOST/plants";
 
-/// Where the commands run.
-pub struct Place {
+/// The machine of an operator: folders and programs of their own for the commands of a page.
+pub struct Machine {
     /// Holds `backup`, and the programs in `bin` and `target/release`.
     root: TempDir,
     /// For the programs of PostgreSQL: where the server is, and who asks.
     variables: Vec<(&'static str, String)>,
 }
 
-impl Place {
+impl Machine {
     /// With these variables in the environment of the commands.
     pub fn with(variables: Vec<(&'static str, String)>) -> Self {
-        let place = Self { root: TempDir::new().expect("a temporary folder"), variables };
+        let machine = Self { root: TempDir::new().expect("a temporary folder"), variables };
         for folder in ["backup", "bin", "target/release"] {
-            fs::create_dir_all(place.root.path().join(folder)).expect("a folder");
+            fs::create_dir_all(machine.root.path().join(folder)).expect("a folder");
         }
-        let binary = binary_in(place.root.path()).get_program().display().to_string();
+        let binary = binary_in(machine.root.path()).get_program().display().to_string();
         for (path, release) in [("", "old"), ("../target/release/", "new")] {
             let script = format!("# the {release} release\nexec '{binary}' \"$@\"");
-            place.program(&format!("{path}plant-store"), &script);
+            machine.program(&format!("{path}plant-store"), &script);
         }
-        let calls = place.root.path().join("calls").display().to_string();
+        let calls = machine.root.path().join("calls").display().to_string();
         let later = format!("/bin/date -d \"$(wc -l < '{calls}') minutes\"");
-        place.program("date", &format!("echo >> '{calls}'\nexec {later} \"$@\""));
-        place
+        machine.program("date", &format!("echo >> '{calls}'\nexec {later} \"$@\""));
+        machine
     }
 
     /// A program of that name for the commands.
