@@ -1,27 +1,35 @@
 #!/bin/sh
-# Makes a backup with its time as its name, checks it, and removes all but the last ones, whatever their
-# age. Fails, and removes none, if the store has fewer plants than at the last backup: it may be another
-# one. If that is right, remove the file `plants` from the folder of the backups.
+# Makes a backup with its time as its name, checks it, and removes all but the last of its own
+# backups, whatever their age. Fails, and removes none, if the store has fewer plants than at the
+# last backup: it may be another one. If that is right, remove the file `plants` from the folder of
+# the backups.
 #
 # usage: [KEEP=30] [METRICS=FOLDER] plant-store-backup.sh [STORE [FOLDER [BINARY]]]
 #
-# KEEP     how many backups stay
-# METRICS  what node_exporter's textfile collector reads; if there is no such folder, nothing is written
+# KEEP     how many backups stay, at least 1
+# METRICS  the folder that node_exporter's textfile collector reads; if there is none, nothing is
+#          written
 # STORE    by default PLANT_STORE_STORE, as the server has it
-# BINARY   plant-store; by default the one beside this script
+# BINARY   plant-store; by default the one beside this script, also if a link leads to the script
 set -eu
 umask 077
 store=${1:-${PLANT_STORE_STORE:-sqlite:/var/lib/plant-store/plant-store.db}}
 folder=${2:-/var/backups/plant-store}
-binary=${3:-$(dirname "$0")/plant-store}
+binary=${3:-$(dirname "$(readlink -f "$0")")/plant-store}
 metrics=${METRICS:-/var/lib/prometheus/node-exporter}
 keep=${KEEP:-30}
-[ "$keep" -ge 1 ]
+case $keep in
+    0* | *[!0-9]*)
+        echo "KEEP is how many backups stay: a number from 1, not '$keep'" >&2
+        exit 2
+        ;;
+esac
 # A folder of yours may be a disk that is not mounted.
 [ -n "${2:-}" ] || mkdir -p "$folder"
 [ -d "$folder" ] || { echo "there is no folder $folder: is it mounted?" >&2; exit 1; }
 # What runs that were killed have left.
-find "$folder" -maxdepth 1 -type f '(' -name '*Z.db.new' -o -name '.plant-store-*' ')' -mtime +1 -delete
+find "$folder" -maxdepth 1 -type f '(' -name '*Z.db.new' -o -name '.plant-store-*' ')' \
+    -mtime +1 -delete
 
 backup=$folder/plant-store-$(date -u +%Y-%m-%dT%H%M%SZ).db
 "$binary" copy --from "$store" --to "sqlite:$backup.new"

@@ -1,5 +1,5 @@
-//! `plant-store copy`: backup and restore, while the server writes. Into SQLite a copy appears whole;
-//! into PostgreSQL it may be run again.
+//! `plant-store copy`: backup and restore, while the server writes. Into SQLite a copy appears
+//! whole; into PostgreSQL it may be run again.
 
 use std::fs;
 use std::path::Path;
@@ -54,7 +54,7 @@ fn copy_has_every_plant_and_every_token() {
 }
 
 #[test]
-fn copy_to_a_place_that_is_taken_is_refused_and_changes_nothing() {
+fn copy_to_a_path_that_is_taken_is_refused_and_changes_nothing() {
     let server = Server::start();
     create(&server, 0..3);
     let folder = TempDir::new().expect("a temporary folder");
@@ -80,7 +80,7 @@ fn copy_to_a_place_that_is_taken_is_refused_and_changes_nothing() {
 
 /// A limit on file size stands for a disk that is full.
 #[test]
-fn copy_that_finds_no_room_leaves_nothing_at_its_place() {
+fn copy_onto_a_full_disk_leaves_nothing_at_its_path() {
     let server = Server::start();
     create(&server, 0..500);
     let folder = TempDir::new().expect("a temporary folder");
@@ -98,13 +98,14 @@ fn copy_that_finds_no_room_leaves_nothing_at_its_place() {
     assert!(left.is_empty(), "{left:?}");
 }
 
-/// The copy is killed at a random moment: at its place is nothing, or all of it.
+/// The copy is killed at a random moment: at its path is nothing, or all of it.
 #[test]
 fn copy_into_a_file_that_is_killed_is_there_whole_or_not_at_all() {
     let server = Server::start();
     create(&server, 0..500);
     let exported = server.command(&["export"]);
-    let (mut whole, rounds) = (0, amount(20, 200));
+    let mut whole = 0;
+    let rounds = amount(20, 200);
     for _ in 0..rounds {
         let folder = TempDir::new().expect("a temporary folder");
         let to = url(&folder.path().join(STORE));
@@ -129,7 +130,8 @@ fn copy_into_a_file_that_is_killed_is_there_whole_or_not_at_all() {
 /// Under load: copied, killed at a random moment, and served from the copy.
 #[test]
 fn copy_under_load_has_every_plant_that_was_acknowledged_before_it() {
-    let (mut load, mut server) = (Load::default(), Server::start());
+    let mut load = Load::default();
+    let mut server = Server::start();
     for _ in 0..amount(2, 200) {
         let folder = TempDir::new().expect("a temporary folder");
         let mut before = 0;

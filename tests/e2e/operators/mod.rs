@@ -1,8 +1,9 @@
 //! What operators do with the files of a store: copy, move, delete, look, and read for long.
 
+mod authority;
 mod backup;
 mod copies;
-pub mod restore;
+pub mod machine;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -9,6 +9,7 @@ pub mod full_disks;
 pub mod hanging_disk;
 pub mod kills;
 pub mod long_wals;
+pub mod rescue;
 pub mod restore;
 pub mod slow_disk;
 pub mod stale_wals;
