@@ -20,6 +20,10 @@ use crate::token::{StoredToken, TokenName};
 /// The layout that this release reads and writes, in every engine.
 pub const LAYOUT: u8 = 1;
 
+/// The most creates of one transaction: enough to make the fsync cheap for each, few enough that
+/// the first of them does not wait long.
+pub const BATCH: usize = 1024;
+
 /// The most rows of a page.
 pub const PAGE_ROWS: usize = 1000;
 

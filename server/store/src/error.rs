@@ -47,6 +47,9 @@ pub enum CommitError {
     /// The engine failed in a way that does not pass by itself.
     #[error("the store failed: {0}")]
     Fault(Cause),
+    /// What was committed is durable, and the store is not complete without its WAL.
+    #[error("the store was not closed: {0}")]
+    NotClosed(Cause),
     /// An fsync failed. The kernel may have marked the lost pages clean, so the next fsync can
     /// succeed without writing them: the writer must not be used again. A restart reads what
     /// really is on the disk.

@@ -9,6 +9,7 @@ mod digest;
 mod engine;
 mod error;
 mod group_commit;
+mod last_cause;
 mod metrics;
 mod postgres;
 mod sqlite;

@@ -12,6 +12,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use crate::engine::Engine;
 use crate::error::CommitError;
 use crate::group_commit::{GroupCommit, lost};
+use crate::last_cause::LastCause;
 use crate::metrics::show_sizes;
 
 const EVERY: Duration = Duration::from_secs(1);
@@ -24,7 +25,8 @@ const LONG_WAL: u64 = 256 * 1024 * 1024;
 pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -> Error {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut was_long, mut last_cause) = (false, None);
+    let mut was_long = false;
+    let mut last_cause = LastCause::default();
     loop {
         ticks.tick().await;
         let engine = Arc::clone(&engine);
@@ -39,19 +41,16 @@ pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -
                                 is too slow"; "wal_bytes" => sizes.wal);
                 }
                 was_long = is_long;
-                last_cause = None;
+                last_cause.has_passed();
                 if plants.has_failed() {
                     plants.try_write();
                 }
             }
             Err(cause) if cause.is_final() => return lost(&cause, &log),
             Err(cause) => {
-                let cause = cause.to_string();
-                // A cause that lasts is said once.
-                if last_cause.as_ref() != Some(&cause) {
-                    warn!(log, "the store cannot be looked at"; "cause" => &cause);
+                if last_cause.is_new(&cause) {
+                    warn!(log, "the store cannot be looked at"; "cause" => %cause);
                 }
-                last_cause = Some(cause);
                 plants.try_write();
             }
         }

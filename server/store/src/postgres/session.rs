@@ -15,7 +15,7 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{AsyncMessage, Client, Config, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::group_commit::BATCH;
+use crate::engine::BATCH;
 use crate::postgres::error::PostgresError;
 
 /// How long it may take to cancel a statement, and to say that the session ends.
