@@ -1,7 +1,7 @@
 //! One number for all plants of a store, by which a copy is compared with its original.
 //!
-//! The database checks the structure of its file, and not the texts in it. A byte of a text that was
-//! changed on the disk changes this digest.
+//! The database checks the structure of its file, and not the texts in it. A byte of a text that
+//! was changed on the disk changes this digest.
 
 use std::fmt;
 

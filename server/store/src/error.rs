@@ -7,6 +7,9 @@ use serde::Serialize;
 use crate::token::TokenName;
 use crate::url::StoreUrl;
 
+/// The layout that this release reads and writes, in every engine.
+pub const LAYOUT: u8 = 1;
+
 /// An error of any engine, for people and logs.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
@@ -35,9 +38,9 @@ pub enum Reason {
 /// Why a batch was not committed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
-    /// The reason may pass: a full disk, a lock held too long, a database that restarts. Nothing was
-    /// written, or the answer to the commit was lost. In both cases the same plants may be committed
-    /// again.
+    /// The reason may pass: a full disk, a lock held too long, a database that restarts. Nothing
+    /// was written, or the answer to the commit was lost. In both cases the same plants may be
+    /// committed again.
     #[error("the store does not take writes: {0}")]
     Unavailable(Cause),
     /// No answer came in time. The plant may be in the store or not; the same create, sent again,
@@ -113,14 +116,17 @@ pub enum StoreError {
     #[error("{0} is not a plant store")]
     NotAPlantStore(StoreUrl),
     #[error(
-        "{url} has another layout (version {found}), and this release reads version 1 alone: use the \
-         release that wrote it. It is left as it is"
+        "{url} has another layout (version {found}), and this release reads version {} alone: use \
+         the release that wrote it. It is left as it is",
+        LAYOUT
     )]
     OtherLayout { url: StoreUrl, found: i64 },
     #[error("cannot {doing}: {cause}")]
     Failed { doing: &'static str, cause: Cause, reason: Reason },
-    #[error("there is a token named \"{0}\" already: revoke it, or choose another name")]
-    TokenNameTaken(TokenName),
+    #[error(
+        "there is a token named \"{name}\" already: revoke it in {url}, or choose another name"
+    )]
+    TokenNameTaken { name: TokenName, url: StoreUrl },
     #[error("there is no token named \"{0}\"")]
     NoSuchToken(TokenName),
 }

@@ -7,10 +7,10 @@
 //!
 //! Nothing is answered with success before [`Engine::commit`] returned it.
 //!
-//! The outcomes of a batch go as one message to a task on the requests' own thread. It hands them to
-//! those who wait, who stand in the order of the queue, and refuses those who have waited for too
-//! long. So a wake-up costs no system call, which from another thread it does, and a create has no
-//! timer.
+//! The outcomes of a batch go as one message to a task on the requests' own thread. It hands them
+//! to those who wait, who stand in the order of the queue, and refuses those who have waited for
+//! too long. So a wake-up costs no system call, which from another thread it does, and a create has
+//! no timer.
 
 mod queue;
 mod writer;
@@ -107,8 +107,8 @@ impl GroupCommit {
         self.queue.tell(Work::End);
     }
 
-    /// Returns what became of the row, once that is durable in the store. `guard` is dropped when the
-    /// row has left the store, also if nobody waits for it any more.
+    /// Returns what became of the row, once that is durable in the store. `guard` is dropped when
+    /// the row has left the store, also if nobody waits for it any more.
     ///
     /// Once this future was polled, the create is committed whether or not it is polled again.
     ///

@@ -14,8 +14,8 @@ use tokio::sync::{mpsc, oneshot};
 use crate::engine::{Outcome, Row};
 use crate::error::CommitError;
 
-/// What became of a create, or why that is not known: then the plant may be in the store or not. The
-/// same create, sent again, tells. The creates of one batch share their error.
+/// What became of a create, or why that is not known: then the plant may be in the store or not.
+/// The same create, sent again, tells. The creates of one batch share their error.
 pub type CreateResult = Result<Outcome, Arc<CommitError>>;
 
 /// Is dropped when a create has left the store, and gives its permit back then.

@@ -99,8 +99,8 @@ impl Writer {
         }
     }
 
-    /// Commits until it is told to end, or until the store is lost. Then what waits was never tried:
-    /// it is dropped with the queue, and may be sent again as it is.
+    /// Commits until it is told to end, or until the store is lost. Then what waits was never
+    /// tried: it is dropped with the queue, and may be sent again as it is.
     ///
     /// # Errors
     ///
@@ -165,17 +165,21 @@ impl Writer {
         let failed = outcomes.as_ref().err().map(Arc::clone);
         // Fails only if the runtime has ended, and with it every request that waited.
         let _ = self.results.send(Committed { creates, outcomes });
-        match failed {
-            Some(cause) => self.report_commit(&cause).map(|()| false),
-            None => {
-                if self.commit_cause.has_passed() {
-                    info!(self.log, "the store takes writes again");
-                }
-                Ok(true)
-            }
+        if let Some(cause) = failed {
+            self.report_commit(&cause)?;
+            return Ok(false);
         }
+        if self.commit_cause.has_passed() {
+            info!(self.log, "the store takes writes again");
+        }
+        Ok(true)
     }
 
+    /// Says in the log why a commit failed, once.
+    ///
+    /// # Errors
+    ///
+    /// The store is lost.
     fn report_commit(&mut self, cause: &CommitError) -> anyhow::Result<()> {
         if cause.is_final() {
             return Err(lost(cause, &self.log));

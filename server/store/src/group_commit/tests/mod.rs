@@ -1,6 +1,7 @@
 //! Group commit over an engine that returns what the test tells it to, failures included.
 
-use std::collections::VecDeque;
+mod scripted;
+
 use std::pin::Pin;
 use std::sync::mpsc;
 use std::task::{Context, Waker};
@@ -9,67 +10,14 @@ use parking_lot::Mutex;
 use slog::{Drain, Logger, OwnedKVList, Record, o};
 use tokio::runtime::{Builder, Runtime};
 
-use super::{
-    Arc, CommitError, CreateResult, Duration, Engine, GroupCommit, Instant, Row, WriterEnd,
-};
+use super::{Arc, CommitError, CreateResult, Duration, GroupCommit, Row, WriterEnd};
 use crate::engine::BATCH;
 use crate::engine::Outcome::{self, Conflict, Created, Repeated};
-use crate::engine::Sizes;
-use crate::error::StoreError;
-use crate::token::{StoredToken, TokenName};
+use crate::group_commit::tests::scripted::{Committed, Scripted};
 
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-type Committed = Result<Vec<Outcome>, CommitError>;
 type Create<'a> = Pin<Box<dyn Future<Output = CreateResult> + 'a>>;
-
-/// An engine that reports the ids that it is about to commit, and returns what the test sends.
-struct Scripted {
-    begun: mpsc::Sender<Vec<i64>>,
-    results: Mutex<mpsc::Receiver<Committed>>,
-    /// What the next calls return; then they succeed.
-    upkeeps: Mutex<VecDeque<Result<(), CommitError>>>,
-    close: Mutex<Option<CommitError>>,
-}
-
-impl Engine for Scripted {
-    fn commit(&self, rows: &[Row], _: Instant) -> Committed {
-        self.begun.send(rows.iter().map(|row| row.id).collect()).expect("the test receives");
-        self.results.lock().recv().expect("a result")
-    }
-
-    fn upkeep(&self) -> Result<(), CommitError> {
-        self.upkeeps.lock().pop_front().unwrap_or(Ok(()))
-    }
-
-    fn close(&self) -> Result<(), CommitError> {
-        self.close.lock().take().map_or(Ok(()), Err)
-    }
-
-    fn page(&self, _: Option<i64>) -> Result<Vec<Row>, StoreError> {
-        unimplemented!("group commit does not read")
-    }
-
-    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        unimplemented!("group commit knows no token")
-    }
-
-    fn add_token(&self, _: &StoredToken) -> Result<(), StoreError> {
-        unimplemented!("group commit knows no token")
-    }
-
-    fn revoke_token(&self, _: &TokenName) -> Result<(), StoreError> {
-        unimplemented!("group commit knows no token")
-    }
-
-    fn check(&self) -> Result<Vec<String>, StoreError> {
-        unimplemented!("group commit does not read")
-    }
-
-    fn sizes(&self) -> Result<Sizes, CommitError> {
-        unimplemented!("group commit does not read")
-    }
-}
 
 /// A group commit, the runtime that hands out its answers, and the test's channels to its engine.
 struct Store {
