@@ -17,8 +17,9 @@ use serde_json::Value;
 use crate::error::{CommitError, StoreError};
 use crate::token::{StoredToken, TokenName};
 
-/// The layout that this release reads and writes, in every engine.
-pub const LAYOUT: u8 = 1;
+/// The most creates of one transaction: enough to make the fsync cheap for each, few enough that
+/// the first of them does not wait long.
+pub const BATCH: usize = 1024;
 
 /// The most rows of a page.
 pub const PAGE_ROWS: usize = 1000;
@@ -35,23 +36,37 @@ pub struct Row {
     pub plant: Arc<str>,
 }
 
-/// Whether a kept text is the plant that was sent: the same text, or the same JSON value. Neither the
-/// order of members nor an escape makes a different plant. False if the kept text is not JSON.
+/// How many times as long one JSON text may be as another one of the same value without white
+/// space: an escape such as `\u0046` has six bytes for one (RFC 8259, section 7).
+const LONGEST_ESCAPE: usize = 6;
+
+/// Whether a kept text is the plant that was sent: the same text, or the same JSON value. Neither
+/// the order of members nor an escape makes a different plant. False if the kept text is not JSON.
+///
+/// The thread of the writer compares. So a text that is too long to be the same value is not
+/// parsed; only white space, which no kept text has, could make it so long.
 #[must_use]
 pub fn is_same_plant(kept: &str, sent: &str) -> bool {
+    if kept == sent {
+        return true;
+    }
+    let longest = LONGEST_ESCAPE * kept.len().min(sent.len());
+    if kept.len().max(sent.len()) > longest {
+        return false;
+    }
     let value = |text| serde_json::from_str::<Value>(text).ok();
-    kept == sent || value(kept).is_some_and(|kept| Some(kept) == value(sent))
+    value(kept).is_some_and(|kept| Some(kept) == value(sent))
 }
 
 /// A store that is open.
 ///
 /// All calls block the thread, which must not be one that drives a runtime. One thread commits;
-/// others read meanwhile and do not wait for a commit. Any number of processes may have a store open
-/// beside those that serve it: one process serves a file, any number serve a database.
+/// others read meanwhile and do not wait for a commit. Any number of processes may have a store
+/// open beside those that serve it: one process serves a file, any number serve a database.
 pub trait Engine: Send + Sync {
-    /// Commits the rows in one transaction and returns an outcome for each, as if they were committed
-    /// one by one in their order. Without rows it writes what changes nothing: it tells whether the
-    /// store takes writes.
+    /// Commits the rows in one transaction and returns an outcome for each, as if they were
+    /// committed one by one in their order. Without rows it writes what changes nothing: it tells
+    /// whether the store takes writes.
     ///
     /// An engine that can be interrupted returns before `until`, and repeats until then what may
     /// succeed. A file cannot be interrupted.
@@ -84,20 +99,32 @@ pub trait Engine: Send + Sync {
     /// [`StoreError::NoSuchToken`], or that the store failed.
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError>;
 
-    /// What is wrong with the store, in words for an operator; nothing if it is sound. Does not read
-    /// the texts of the plants.
+    /// What is wrong with the store, in words for an operator; nothing if it is sound. Does not
+    /// read the texts of the plants.
     fn check(&self) -> Result<Vec<String>, StoreError>;
 
-    /// What the store takes on the disk. A server calls it once a second, and the engine notices
-    /// here what no commit looks at, such as a file that was moved away.
+    /// Looks at what no commit looks at, such as a file that was moved away, or a setting of the
+    /// database that was changed. A server calls it once a second.
     ///
     /// # Errors
     ///
     /// As for a commit; an error that [`CommitError::is_final`] ends the service.
-    fn sizes(&self) -> Result<Sizes, CommitError>;
+    fn inspect(&self) -> Result<(), CommitError>;
 
-    /// What the next commits need, such as a checkpoint. Called after each answered batch, so no answer
-    /// waits for it, and the next creates gather meanwhile.
+    /// Cuts the WAL's file if it has become long. A server calls it once a second, beside commits.
+    ///
+    /// # Errors
+    ///
+    /// As for a commit.
+    fn shorten_wal(&self) -> Result<(), CommitError> {
+        Ok(())
+    }
+
+    /// What the store takes on the disk.
+    fn sizes(&self) -> Sizes;
+
+    /// What the next commits need, such as a checkpoint. Called after each answered batch, so no
+    /// answer waits for it, and the next creates gather meanwhile.
     ///
     /// # Errors
     ///
@@ -110,7 +137,7 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     ///
-    /// As for a commit. What was committed before stays durable.
+    /// As for a commit, or [`CommitError::NotClosed`]. What was committed before stays durable.
     fn close(&self) -> Result<(), CommitError>;
 }
 
@@ -141,7 +168,7 @@ pub struct Sizes {
 pub enum Outcome {
     /// Its id was free.
     Created,
-    /// The very same plant was there already; the client may get the same answer again.
+    /// The very same plant was there already.
     Repeated,
     /// Its id belongs to a different plant, which is untouched.
     Conflict,

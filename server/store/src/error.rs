@@ -7,6 +7,9 @@ use serde::Serialize;
 use crate::token::TokenName;
 use crate::url::StoreUrl;
 
+/// The layout that this release reads and writes, in every engine.
+pub const LAYOUT: u8 = 1;
+
 /// An error of any engine, for people and logs.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
@@ -35,9 +38,9 @@ pub enum Reason {
 /// Why a batch was not committed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError {
-    /// The reason may pass: a full disk, a lock held too long, a database that restarts. Nothing was
-    /// written, or the answer to the commit was lost. In both cases the same plants may be committed
-    /// again.
+    /// The reason may pass: a full disk, a lock held too long, a database that restarts. Nothing
+    /// was written, or the answer to the commit was lost. In both cases the same plants may be
+    /// committed again.
     #[error("the store does not take writes: {0}")]
     Unavailable(Cause),
     /// No answer came in time. The plant may be in the store or not; the same create, sent again,
@@ -47,6 +50,9 @@ pub enum CommitError {
     /// The engine failed in a way that does not pass by itself.
     #[error("the store failed: {0}")]
     Fault(Cause),
+    /// What was committed is durable, and the store is not complete without its WAL.
+    #[error("the store was not closed: {0}")]
+    NotClosed(Cause),
     /// An fsync failed. The kernel may have marked the lost pages clean, so the next fsync can
     /// succeed without writing them: the writer must not be used again. A restart reads what
     /// really is on the disk.
@@ -110,14 +116,17 @@ pub enum StoreError {
     #[error("{0} is not a plant store")]
     NotAPlantStore(StoreUrl),
     #[error(
-        "{url} has another layout (version {found}), and this release reads version 1 alone: use the \
-         release that wrote it. It is left as it is"
+        "{url} has another layout (version {found}), and this release reads version {} alone: use \
+         the release that wrote it. It is left as it is",
+        LAYOUT
     )]
     OtherLayout { url: StoreUrl, found: i64 },
     #[error("cannot {doing}: {cause}")]
     Failed { doing: &'static str, cause: Cause, reason: Reason },
-    #[error("there is a token named \"{0}\" already: revoke it, or choose another name")]
-    TokenNameTaken(TokenName),
+    #[error(
+        "there is a token named \"{name}\" already: revoke it in {url}, or choose another name"
+    )]
+    TokenNameTaken { name: TokenName, url: StoreUrl },
     #[error("there is no token named \"{0}\"")]
     NoSuchToken(TokenName),
 }

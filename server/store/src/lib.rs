@@ -1,13 +1,15 @@
 //! Where plants and token digests are kept.
 //!
-//! [`serve`], [`open`] and [`fill`] turn a [`StoreUrl`] into an [`Engine`]; nothing outside this room
-//! knows which one keeps the store. [`GroupCommit`] commits the creates of all requests through it.
-//! Nothing here knows about HTTP or about the members of a plant, and nothing here ever sees a
+//! [`serve`], [`open`] and [`fill`] turn a [`StoreUrl`] into an [`Engine`]; nothing outside this
+//! crate knows which one keeps the store. [`GroupCommit`] commits the creates of all requests
+//! through it. Nothing here knows HTTP or the members of a plant, and nothing here ever sees a
 //! token, only digests.
 
+mod digest;
 mod engine;
 mod error;
 mod group_commit;
+mod last_cause;
 mod metrics;
 mod postgres;
 mod sqlite;
@@ -19,10 +21,11 @@ mod watch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-pub use engine::{Engine, LAYOUT, Outcome, Row, Sizes, Start};
-pub use error::{Cause, CommitError, Reason, StoreError};
+pub use digest::ContentDigest;
+pub use engine::{Engine, Outcome, Row, Sizes, Start};
+pub use error::{Cause, CommitError, LAYOUT, Reason, StoreError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, WriterEnd};
-pub use url::StoreUrl;
+pub use url::{InvalidUrl, StoreUrl};
 pub use watch::watch;
 
 /// Opens the store to be served; `ca` is a file with the authority of a database's certificate.
@@ -47,7 +50,8 @@ pub fn serve(
     }
 }
 
-/// Opens the store that is there to read it or to change its tokens, also while a server runs on it.
+/// Opens the store that is there to read it or to change its tokens, also while a server runs on
+/// it.
 ///
 /// # Errors
 ///
@@ -59,8 +63,8 @@ pub fn open(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreE
     })
 }
 
-/// The files beside the place of a new store that a call of [`fill`] has left there that was killed, or
-/// that one which runs is writing.
+/// The temporary files in the folder of a store: what a first [`serve`] or a [`fill`] has left
+/// there that was killed, or what one that runs is writing.
 pub fn unfinished(url: &StoreUrl) -> Vec<PathBuf> {
     match url {
         StoreUrl::Sqlite(path) => sqlite::unfinished(path),

@@ -1,11 +1,13 @@
 //! What is counted of creates, commits and the store.
 
+use std::time::Duration;
+
 use metrics::{
     Counter, Gauge, Histogram, Unit, counter, describe_counter, describe_gauge, describe_histogram,
     gauge, histogram,
 };
 
-use crate::engine::Sizes;
+use crate::engine::{Outcome, Sizes};
 
 const CREATES: &str = "plant_store_creates_total";
 const BATCH_SIZE: &str = "plant_store_commit_batch_size";
@@ -19,11 +21,12 @@ const RETRY_CAUSES: [&str; 7] =
 
 /// The series of creates and commits.
 pub struct CommitMetrics {
-    /// In the order of [`Outcome`](crate::Outcome).
-    pub creates: [Counter; 3],
-    pub batch_size: Histogram,
-    pub commit_duration: Histogram,
-    pub queue_depth: Gauge,
+    created: Counter,
+    repeated: Counter,
+    conflict: Counter,
+    batch_size: Histogram,
+    commit_duration: Histogram,
+    queue_depth: Gauge,
 }
 
 impl CommitMetrics {
@@ -45,12 +48,47 @@ impl CommitMetrics {
             Unit::Count,
             "Creates that wait for a commit; those of the running one do not count."
         );
-        let creates = |outcome| counter!(CREATES, "outcome" => outcome);
         Self {
-            creates: ["created", "repeated", "conflict"].map(creates),
+            created: counter!(CREATES, "outcome" => "created"),
+            repeated: counter!(CREATES, "outcome" => "repeated"),
+            conflict: counter!(CREATES, "outcome" => "conflict"),
             batch_size: histogram!(BATCH_SIZE),
             commit_duration: histogram!(COMMIT_DURATION),
             queue_depth: gauge!(QUEUE_DEPTH),
+        }
+    }
+
+    /// A create waits for a commit.
+    pub fn queued(&self) {
+        self.queue_depth.increment(1);
+    }
+
+    /// A commit of that number of creates begins. A try has none, and is not counted.
+    pub fn begun(&self, creates: usize) {
+        let creates = u32::try_from(creates).unwrap_or(u32::MAX);
+        if creates > 0 {
+            self.queue_depth.decrement(creates);
+            self.batch_size.record(creates);
+        }
+    }
+
+    /// A commit of that number of creates has ended, with these outcomes if it succeeded.
+    pub fn ended(
+        &self,
+        creates: usize,
+        duration: Duration,
+        outcomes: impl Iterator<Item = Outcome>,
+    ) {
+        if creates > 0 {
+            self.commit_duration.record(duration);
+        }
+        for outcome in outcomes {
+            let counter = match outcome {
+                Outcome::Created => &self.created,
+                Outcome::Repeated => &self.repeated,
+                Outcome::Conflict => &self.conflict,
+            };
+            counter.increment(1);
         }
     }
 }

@@ -14,24 +14,24 @@ pub const ADD: &str = "INSERT INTO tokens (name, digest, first_characters, creat
 /// Removes the token of that name.
 pub const REVOKE: &str = "DELETE FROM tokens WHERE name = $1";
 
-/// The token of a row.
-///
-/// # Errors
-///
 /// The row was not written by this service.
+#[derive(Debug, thiserror::Error)]
+#[error("a token of the store is malformed")]
+pub struct Malformed;
+
+/// The token of a row.
 pub fn token(
     name: &str,
     digest: &[u8],
     first_characters: String,
     created_at: i64,
     expires_at: Option<i64>,
-) -> Result<StoredToken, &'static str> {
-    const MALFORMED: &str = "a token of the store is malformed";
+) -> Result<StoredToken, Malformed> {
     // A time past the calendar becomes the earliest time, so that such a token has expired.
     let time = |seconds| DateTime::from_timestamp(seconds, 0).unwrap_or(DateTime::<Utc>::MIN_UTC);
     Ok(StoredToken {
-        name: name.parse().map_err(|_| MALFORMED)?,
-        digest: TokenDigest(digest.try_into().map_err(|_| MALFORMED)?),
+        name: name.parse().map_err(|_| Malformed)?,
+        digest: TokenDigest(digest.try_into().map_err(|_| Malformed)?),
         first_characters,
         created_at: time(created_at),
         expires_at: expires_at.map(time),

@@ -13,41 +13,54 @@ use tokio_postgres::config::Host;
 /// Where a store is, and by which engine it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreUrl {
-    /// `sqlite:PATH`: a file, taken literally, without parameters; `PATH` is relative to the working
-    /// directory unless it begins with `/`, and does not begin with exactly two of them.
+    /// `sqlite:PATH`: a file, taken literally, without parameters; `PATH` is relative to the
+    /// working directory unless it begins with `/`, and does not begin with exactly two of them.
     Sqlite(PathBuf),
     /// `postgres://…` or `postgresql://…`: a database.
     Postgres(PostgresUrl),
 }
 
-const UNKNOWN_ENGINE: &str = "expected `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`";
-
-/// SQLite takes an empty path and `:memory:` for a database that is not kept. Some tools read
-/// parameters after a `?`. Some read `sqlite://x.db` as a file here, others as one in the root.
-const NOT_A_FILE: &str = "a plant store is a file that outlives the process, with no parameters, and \
-    no `?` in its path: expected `sqlite:x.db`, which is relative to the working directory, or \
-    `sqlite:/folder/x.db`";
-
-/// What is wrong is not repeated: it may be the rest of a password.
-const NOT_A_DATABASE: &str = "expected `postgres://USER@HOST:PORT/DATABASE`, which has a host and a \
-    database, and only the parameters of tokio-postgres; a `@`, `/`, `?` or `#` in a password is \
-    written as %40, %2F, %3F or %23";
+/// Why a text does not name a durable store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidUrl {
+    /// No engine has that scheme.
+    #[error("expected `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`")]
+    UnknownEngine,
+    /// SQLite takes an empty path and `:memory:` for a database that is not kept. Some tools read
+    /// parameters after a `?`. Some read `sqlite://x.db` as a file here, others as one in the root.
+    #[error(
+        "a plant store is a file that outlives the process, with no parameters, and no `?` in its \
+         path: expected `sqlite:x.db`, which is relative to the working directory, or \
+         `sqlite:/folder/x.db`"
+    )]
+    NotAFile,
+    /// What is wrong is not repeated: it may be the rest of a password.
+    #[error(
+        "expected `postgres://USER@HOST:PORT/DATABASE`, which has a host and a database, and only \
+         the parameters of tokio-postgres; a `@`, `/`, `?` or `#` in a password is written as \
+         %40, %2F, %3F or %23"
+    )]
+    NotADatabase,
+}
 
 impl FromStr for StoreUrl {
-    /// Why the text does not name a durable store.
-    type Err = &'static str;
+    type Err = InvalidUrl;
 
-    fn from_str(text: &str) -> Result<Self, &'static str> {
+    fn from_str(text: &str) -> Result<Self, InvalidUrl> {
         match text.split_once(':') {
             Some(("sqlite", path)) => {
                 let has_two_slashes = path.starts_with("//") && !path.starts_with("///");
                 let is_file = !matches!(path, "" | ":memory:") && !path.contains('?');
-                (is_file && !has_two_slashes).then(|| Self::Sqlite(path.into())).ok_or(NOT_A_FILE)
+                if is_file && !has_two_slashes {
+                    Ok(Self::Sqlite(path.into()))
+                } else {
+                    Err(InvalidUrl::NotAFile)
+                }
             }
-            Some(("postgres" | "postgresql", place)) if place.starts_with("//") => {
-                PostgresUrl::parse(text).map(Self::Postgres).ok_or(NOT_A_DATABASE)
+            Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
+                PostgresUrl::parse(text).map(Self::Postgres).ok_or(InvalidUrl::NotADatabase)
             }
-            _ => Err(UNKNOWN_ENGINE),
+            _ => Err(InvalidUrl::UnknownEngine),
         }
     }
 }
@@ -90,29 +103,30 @@ pub struct PostgresUrl {
 impl PostgresUrl {
     /// None if the text names no database.
     pub fn parse(text: &str) -> Option<Self> {
-        let (place, parameters) = text.split_once('?').unwrap_or((text, ""));
-        let (_, place) = place.split_once("://")?;
+        let (address, parameters) = text.split_once('?').unwrap_or((text, ""));
+        let (_, user_and_hosts) = address.split_once("://")?;
         // As the driver reads it: the user ends at the first `@`.
-        let (user, place) = place.split_at(place.find('@').map_or(0, |at| at + 1));
-        let (hosts, database) = place.split_once('/')?;
+        let end_of_user = user_and_hosts.find('@').map_or(0, |at| at + 1);
+        let (user, hosts_and_database) = user_and_hosts.split_at(end_of_user);
+        let (hosts, database) = hosts_and_database.split_once('/')?;
         let config = |host: &str| {
-            let config = format!("postgres://{user}{host}/{database}?{DEFAULTS}&{parameters}");
-            let config = config.parse::<Config>().ok()?;
-            let has_place = !config.get_hosts().is_empty() && !database.is_empty();
+            let one = format!("postgres://{user}{host}/{database}?{DEFAULTS}&{parameters}");
+            let config = one.parse::<Config>().ok()?;
+            let is_whole = !config.get_hosts().is_empty() && !database.is_empty();
             // The rest of a password.
             let is_cut = host.contains('@') || database.contains(['@', '/']);
-            (has_place && !is_cut).then_some(config)
+            (is_whole && !is_cut).then_some(config)
         };
         let name = user.split([':', '@']).next().filter(|name| !name.is_empty());
-        let name = name.map(|name| format!("{name}@")).unwrap_or_default();
-        let shown = format!("postgres://{name}{hosts}/{database}");
+        let shown_user = name.map(|name| format!("{name}@")).unwrap_or_default();
+        let shown = format!("postgres://{shown_user}{hosts}/{database}");
         Some(Self { shown, hosts: hosts.split(',').map(config).collect::<Option<_>>()? })
     }
 }
 
 /// Whether nothing leaves this machine.
 pub fn is_local(host: &Config) -> bool {
-    let is_loopback = |name: &str| name.parse().is_ok_and(|it: IpAddr| it.is_loopback());
+    let is_loopback = |name: &str| name.parse().is_ok_and(|address: IpAddr| address.is_loopback());
     let is_here = |host: &Host| match host {
         Host::Tcp(name) => name == "localhost" || is_loopback(name),
         Host::Unix(_) => true,

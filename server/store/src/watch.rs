@@ -9,9 +9,10 @@ use slog::{Logger, warn};
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::engine::Engine;
+use crate::engine::{Engine, Sizes};
 use crate::error::CommitError;
 use crate::group_commit::{GroupCommit, lost};
+use crate::last_cause::LastCause;
 use crate::metrics::show_sizes;
 
 const EVERY: Duration = Duration::from_secs(1);
@@ -24,11 +25,12 @@ const LONG_WAL: u64 = 256 * 1024 * 1024;
 pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -> Error {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let (mut was_long, mut last_cause) = (false, None);
+    let mut was_long = false;
+    let mut last_cause = LastCause::default();
     loop {
         ticks.tick().await;
         let engine = Arc::clone(&engine);
-        let sizes = spawn_blocking(move || engine.sizes()).await;
+        let sizes = spawn_blocking(move || look_after(&*engine)).await;
         match sizes.unwrap_or_else(|panic| Err(CommitError::Fault(panic.into()))) {
             Ok(sizes) => {
                 show_sizes(sizes);
@@ -39,21 +41,25 @@ pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -
                                 is too slow"; "wal_bytes" => sizes.wal);
                 }
                 was_long = is_long;
-                last_cause = None;
+                last_cause.has_passed();
                 if plants.has_failed() {
                     plants.try_write();
                 }
             }
             Err(cause) if cause.is_final() => return lost(&cause, &log),
             Err(cause) => {
-                let cause = cause.to_string();
-                // A cause that lasts is said once.
-                if last_cause.as_ref() != Some(&cause) {
-                    warn!(log, "the store cannot be looked at"; "cause" => &cause);
+                if last_cause.is_new(&cause) {
+                    warn!(log, "the store cannot be looked at"; "cause" => %cause);
                 }
-                last_cause = Some(cause);
                 plants.try_write();
             }
         }
     }
+}
+
+/// Looks whether the store is still the one that was opened, and keeps its WAL short.
+fn look_after(engine: &dyn Engine) -> Result<Sizes, CommitError> {
+    engine.inspect()?;
+    engine.shorten_wal()?;
+    Ok(engine.sizes())
 }

@@ -1,8 +1,8 @@
 //! PostgreSQL's errors: what they mean for a create, and for an operator.
 //!
 //! No text of an error may hold the password or a plant. The codes are those of
-//! <https://www.postgresql.org/docs/current/errcodes-appendix.html>; the first two characters are the
-//! class.
+//! <https://www.postgresql.org/docs/current/errcodes-appendix.html>; the first two characters are
+//! the class.
 
 use std::error::Error;
 
@@ -11,10 +11,10 @@ use tokio_postgres::error::SqlState;
 use crate::error::{CommitError, Reason, StoreError};
 use crate::url::StoreUrl;
 
-/// What may pass within a second: connections, statements prepared before a table changed, read-only
-/// transactions, rollbacks, resources, locks, interventions, and the system below. XX000 is an error
-/// without a code of its own, such as that of an extension while the server stops; damage has other
-/// codes.
+/// What may pass within a second: connections, statements prepared before a table changed,
+/// read-only transactions, rollbacks, resources, locks, interventions, and the system below. XX000
+/// is an error without a code of its own, such as that of an extension while the server stops;
+/// damage has other codes.
 const PASSING: [&str; 10] = ["08", "0A", "25", "26", "40", "53", "55", "57", "58", "XX000"];
 
 /// Why the database did not do what it was asked.
@@ -65,6 +65,10 @@ fn said(error: &tokio_postgres::Error) -> String {
     let cause = error.source().map(|cause| format!(": {cause}")).unwrap_or_default();
     let advice = match cause.as_str() {
         ": password missing" => PASSWORD,
+        ": server does not support TLS" => {
+            ": set `ssl = on` in its postgresql.conf; or, if nobody else can use the network to \
+             it, write `?sslmode=disable` at the end of the URL"
+        }
         // The second one: an authority of the same name.
         cause if cause.contains("UnknownIssuer") || cause.contains("BadSignature") => {
             ": name the file of its authority's certificate by --store-ca FILE"
@@ -120,6 +124,12 @@ impl PostgresError {
         }
     }
 
+    /// Whether the reason may pass while the service runs. An operator may change a login, a
+    /// certificate or a setting.
+    fn may_pass(&self) -> bool {
+        self.code().is_none() || self.is_of(&["28", "3D"]) || self.passes_soon()
+    }
+
     /// As an error of the store, while this was tried.
     pub fn of_store(self, url: &StoreUrl, doing: &'static str) -> StoreError {
         let reason = match self {
@@ -153,11 +163,6 @@ impl From<StoreError> for PostgresError {
 
 impl From<PostgresError> for CommitError {
     fn from(error: PostgresError) -> Self {
-        // An operator may mend a login, a certificate or a setting while the service runs.
-        let may_pass = error.code().is_none() || error.is_of(&["28", "3D"]) || error.passes_soon();
-        match may_pass {
-            true => Self::Unavailable(error.into()),
-            false => Self::Fault(error.into()),
-        }
+        if error.may_pass() { Self::Unavailable(error.into()) } else { Self::Fault(error.into()) }
     }
 }

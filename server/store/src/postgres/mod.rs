@@ -3,14 +3,16 @@
 //! A commit is durable as the database's own settings say, and they must say enough: see
 //! `schema.rs`. Servers share nothing but the database, so any number of them may run on it.
 //!
-//! Calls block, on a runtime that each session has of its own. None of them may be made on a thread of
-//! another runtime.
+//! Calls block, on a runtime that each session has of its own. None of them may be made on a thread
+//! of another runtime.
 
 mod connector;
 mod error;
+mod reconnecting_session;
 mod schema;
 mod session;
 mod tables;
+mod tls;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -21,8 +23,9 @@ use parking_lot::Mutex;
 use crate::engine::{Engine, Outcome, Row, Sizes, Start};
 use crate::error::{CommitError, Reason, StoreError};
 use crate::metrics::register_retries;
-use crate::postgres::connector::{Connector, Purpose, ReconnectingSession};
+use crate::postgres::connector::{Connector, Purpose};
 use crate::postgres::error::PostgresError;
+use crate::postgres::reconnecting_session::ReconnectingSession;
 use crate::postgres::session::Session;
 use crate::token::{StoredToken, TokenName};
 use crate::url::{PostgresUrl, StoreUrl};
@@ -73,9 +76,10 @@ pub fn serve(
 pub fn open(url: &PostgresUrl, ca: Option<&Path>) -> Result<Postgres, StoreError> {
     let store = Postgres::new(url, ca, Purpose::Read)?;
     let is_there = async |session: &Session| schema::is_there(session, &store.url).await;
-    match store.read(OPEN, READ_LIMIT, is_there)? {
-        true => Ok(store),
-        false => Err(StoreError::Missing(store.url)),
+    if store.read(OPEN, READ_LIMIT, is_there)? {
+        Ok(store)
+    } else {
+        Err(StoreError::Missing(store.url))
     }
 }
 
@@ -149,11 +153,22 @@ impl Engine for Postgres {
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
-        self.change("store the token", async |session| tables::add_token(session, token).await)
+        let add = async |session: &Session| tables::add_token(session, token).await;
+        if self.change("store the token", add)? {
+            Ok(())
+        } else {
+            let name = token.name.clone();
+            Err(StoreError::TokenNameTaken { name, url: self.url.clone() })
+        }
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
-        self.change("revoke the token", async |session| tables::revoke_token(session, name).await)
+        let revoke = async |session: &Session| tables::revoke_token(session, name).await;
+        if self.change("revoke the token", revoke)? {
+            Ok(())
+        } else {
+            Err(StoreError::NoSuchToken(name.clone()))
+        }
     }
 
     fn check(&self) -> Result<Vec<String>, StoreError> {
@@ -164,24 +179,27 @@ impl Engine for Postgres {
         })
     }
 
-    /// Looks at the settings of the database, too. This session may see another host than the
-    /// writer's; after a failover both are connected again.
-    fn sizes(&self) -> Result<Sizes, CommitError> {
-        if self.purpose == Purpose::WriteSafely {
-            let checked = self.reader.lock().retry(
-                PostgresError::passes_soon,
-                Instant::now() + READ_LIMIT,
-                schema::refuse_unsafe,
-            );
-            if let Err(PostgresError::Unfit(_)) = checked {
-                // The next commit connects again, and is refused as long as this lasts.
-                self.writer.lock().disconnect();
-            }
-            checked?;
+    /// Looks at the settings of the database. This session may see another host than the writer's;
+    /// after a failover both are connected again.
+    fn inspect(&self) -> Result<(), CommitError> {
+        if self.purpose != Purpose::WriteSafely {
+            return Ok(());
         }
-        // Waits while the table is locked, such as when it is altered. The tokens must not wait too.
+        let until = Instant::now() + READ_LIMIT;
+        let mut reader = self.reader.lock();
+        let checked = reader.retry(PostgresError::passes_soon, until, schema::refuse_unsafe);
+        drop(reader);
+        if let Err(PostgresError::Unfit(_)) = checked {
+            // The next commit connects again, and is refused as long as this lasts.
+            self.writer.lock().disconnect();
+        }
+        Ok(checked?)
+    }
+
+    /// Waits while the table is locked, such as when it is altered. The tokens must not wait too.
+    fn sizes(&self) -> Sizes {
         let sizes = self.reader.lock().run(Instant::now() + SIZES_LIMIT, schema::sizes);
-        Ok(sizes.unwrap_or_default())
+        sizes.unwrap_or_default()
     }
 
     /// Everything is in the database already.

@@ -1,4 +1,4 @@
-//! The tables, and what in a database makes a 200 untrue.
+//! The tables, and what in a database makes a commit less than durable.
 //!
 //! Each statement is committed alone, may run twice, and may run in several servers at once: a
 //! distributed engine does not change several tables in one transaction.
@@ -6,15 +6,15 @@
 use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
-use crate::engine::{LAYOUT, Sizes};
-use crate::error::StoreError;
+use crate::engine::Sizes;
+use crate::error::{LAYOUT, StoreError};
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::Session;
 use crate::token_row::READ;
 use crate::url::StoreUrl;
 
-/// `plant_store_schema` tells a plant store from any other database. `plant` is the JSON text of the
-/// answer. `digest` is the SHA-256 of a token; times are Unix seconds.
+/// `plant_store_schema` tells a plant store from any other database. `plant` is the JSON text of a
+/// plant. `digest` is the SHA-256 of a token; times are Unix seconds.
 const TABLES: [&str; 3] = [
     "CREATE TABLE IF NOT EXISTS plant_store_schema (version bigint PRIMARY KEY)",
     "CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, plant text NOT NULL)",
@@ -62,8 +62,9 @@ pub async fn create(session: &Session) -> Result<bool, PostgresError> {
     for table in TABLES {
         while let Err(error) = session.client.execute_typed(table, &[]).await {
             let error = PostgresError::from(error);
-            // Not covered by `IF NOT EXISTS`: another server creates the same table at the same time,
-            // and one of the two finds the other's row in the catalogue, as a key, table or type.
+            // Not covered by `IF NOT EXISTS`: another server creates the same table at the same
+            // time, and one of the two finds the other's row in the catalogue, as a key, table or
+            // type.
             if !error.is_of(&["23505", "42P07", "42710"]) {
                 return Err(error);
             }
@@ -76,15 +77,15 @@ pub async fn create(session: &Session) -> Result<bool, PostgresError> {
     Ok(session.client.execute_typed(&made, &[]).await? == 1)
 }
 
-/// The settings of a server without which it may lose plants at a power cut, as text: null if it has
-/// them.
+/// The settings of a server without which it may lose plants at a power cut, as text: null if it
+/// has them.
 const UNSAFE: &str = "SELECT string_agg(name || '=' || current_setting(name), ' and ') \
     FROM (VALUES ('fsync'), ('full_page_writes'), ('synchronous_commit')) AS settings (name) \
     WHERE current_setting(name, true) NOT IN ('on', 'remote_apply')";
 
 /// How the workers of Citus are asked. They use their own settings and not those of this session
-/// (<https://docs.citusdata.com/en/stable/develop/api_udf.html#run-command-on-workers>). One that is
-/// silent must not keep this session, which reads the tokens too.
+/// (<https://docs.citusdata.com/en/stable/develop/api_udf.html#run-command-on-workers>). One that
+/// is silent must not keep this session, which reads the tokens too.
 const ASK_WORKERS: &str = "SET LOCAL statement_timeout = '500ms'; \
     SELECT result || ' on its worker ' || nodename || ':' || nodeport FROM run_command_on_workers";
 
@@ -140,16 +141,18 @@ async fn of_workers(session: &Session) -> Result<Vec<String>, PostgresError> {
 /// What is wrong with the tables: a column is not there, or `id` is not the key any more. The
 /// database's own tools check its files (<https://www.postgresql.org/docs/current/amcheck.html>).
 pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, PostgresError> {
-    let look = format!(
-        "EXPLAIN INSERT INTO plants (id, plant) VALUES (1, '') ON CONFLICT (id) DO NOTHING;
-        {READ} LIMIT 0"
-    );
-    match session.client.batch_execute(&look).await.map_err(PostgresError::from) {
-        Err(error) if error.is_of(&["42703", "42P"]) => {
-            Ok(vec![format!("the tables are not those of a plant store: {error}")])
+    let write = "EXPLAIN INSERT INTO plants (id, plant) VALUES (1, '') ON CONFLICT (id) DO NOTHING";
+    let read = format!("{READ} LIMIT 0");
+    let mut faults = Vec::new();
+    for (table, look) in [("plants", write), ("tokens", &read)] {
+        match session.client.batch_execute(look).await.map_err(PostgresError::from) {
+            Err(error) if error.is_of(&["42703", "42P"]) => faults.push(format!(
+                "the tables are not those of a plant store: {table} was changed: {error}"
+            )),
+            looked => looked?,
         }
-        done => done.map(|()| Vec::new()),
     }
+    Ok(faults)
 }
 
 /// What the plants take in the database; of several nodes, on this one.

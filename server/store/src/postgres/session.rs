@@ -15,7 +15,7 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{AsyncMessage, Client, Config, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::group_commit::BATCH;
+use crate::engine::BATCH;
 use crate::postgres::error::PostgresError;
 
 /// How long it may take to cancel a statement, and to say that the session ends.
@@ -25,10 +25,10 @@ const CLOSE_LIMIT: Duration = Duration::from_millis(50);
 /// The largest statement adds 2^`LARGEST` plants: a whole batch.
 pub const LARGEST: usize = BATCH.ilog2() as usize;
 
-/// Makes `synchronous_commit` at least `on`, and warnings visible; has the database end a transaction
-/// whose process is gone or paused, and release its locks. Set in the session, they outlast a reload of
-/// the server's settings; a session that has only inherited them would follow it
-/// (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SYNCHRONOUS-COMMIT>).
+/// Makes `synchronous_commit` at least `on`, and warnings visible; has the database end a
+/// transaction whose process is gone or paused, and release its locks. Set in the session, they
+/// outlast a reload of the server's settings; a session that has only inherited them would follow
+/// it (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SYNCHRONOUS-COMMIT>).
 /// `statement_timeout` does not end the wait for a standby; the service limits it itself. Only the
 /// settings that the engine has.
 const SET: &str = "SELECT set_config(name, value, false) FROM pg_settings JOIN (VALUES \
@@ -37,7 +37,8 @@ const SET: &str = "SELECT set_config(name, value, false) FROM pg_settings JOIN (
     ('client_min_messages', 'warning'), ('statement_timeout', '0'), \
     ('transaction_timeout', '0'), ('idle_session_timeout', '0'), \
     ('idle_in_transaction_session_timeout', '5000'), ('client_connection_check_interval', '5000'), \
-    ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3'), \
+    ('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), \
+    ('tcp_keepalives_count', '3'), \
     ('tcp_user_timeout', '10000')) AS wanted (wanted_name, value) ON name = wanted_name";
 
 /// An open connection. Dropping it closes it.
@@ -84,10 +85,10 @@ impl Session {
     ///
     /// `VALUES`, because a distributed engine takes the rows of an `unnest` through every node.
     ///
-    /// A row whose id is taken is locked by the `DO UPDATE`, and not changed. So the transaction waits
-    /// at its commit until that row is as durable as its own, also if a standby has to have it; a
-    /// transaction that has only read the row would not wait. `FOR KEY SHARE` would do the same on
-    /// one machine, but not over the shards of Citus
+    /// A row whose id is taken is locked by the `DO UPDATE`, and not changed. So the transaction
+    /// waits at its commit until that row is as durable as its own, also if a standby has to have
+    /// it; a transaction that has only read the row would not wait. `FOR KEY SHARE` would do the
+    /// same on one machine, but not over the shards of Citus
     /// (<https://www.postgresql.org/docs/current/sql-insert.html#SQL-ON-CONFLICT>).
     pub async fn insert(&self, exponent: usize) -> Result<&Statement, PostgresError> {
         let prepare = async || {

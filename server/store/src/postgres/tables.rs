@@ -1,9 +1,9 @@
 //! How plants are added, compared and read, and tokens.
 //!
 //! A batch is one transaction, and takes one round trip: its statements are sent without waiting
-//! for the answers of those before. If ids were taken, a second round trip reads their plants. A plant
-//! never changes, and the transaction has waited for the rows that it met, so this read needs no
-//! transaction.
+//! for the answers of those before. If ids were taken, a second round trip reads their plants. A
+//! plant never changes, and the transaction has waited for the rows that it met, so this read needs
+//! no transaction.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -15,14 +15,13 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::engine::{Outcome, PAGE_BYTES, PAGE_ROWS, Row, is_same_plant};
-use crate::error::StoreError;
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::{LARGEST, Session};
 use crate::token::{StoredToken, TokenName};
 use crate::token_row;
 
-/// Takes the locks and the rights that a create takes, and commits what changes nothing. The message
-/// is in the WAL only; without it, the commit would neither sync nor wait for a standby.
+/// Takes the locks and the rights that a create takes, and commits what changes nothing. The
+/// message is in the WAL only; without it, the commit would neither sync nor wait for a standby.
 const TRY: &str = "INSERT INTO plants (id, plant) SELECT id, plant FROM plants WHERE false \
     ON CONFLICT (id) DO UPDATE SET plant = plants.plant WHERE false; \
     SELECT pg_logical_emit_message(true, 'plant-store', '')";
@@ -32,8 +31,8 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Pos
     if rows.is_empty() {
         return Ok(session.client.batch_execute(TRY).await.map(|()| Vec::new())?);
     }
-    // The first row of each id, in the order of the ids. Transactions with the same ids lock them in
-    // the same order, so they cannot deadlock. And a statement may have an id only once.
+    // The first row of each id, in the order of the ids. Transactions with the same ids lock them
+    // in the same order, so they cannot deadlock. And a statement may have an id only once.
     let mut firsts: Vec<_> = rows.iter().collect();
     // Stable, so the first row of an id stays the first.
     firsts.sort_by_key(|row| row.id);
@@ -42,18 +41,18 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Pos
     if created.len() == rows.len() {
         return Ok(vec![Outcome::Created; created.len()]);
     }
-    let taken = firsts.iter().map(|row| row.id).filter(|id| !created.contains(id));
-    let taken = taken.collect::<Vec<_>>();
+    let ids = firsts.iter().map(|row| row.id);
+    let taken: Vec<_> = ids.filter(|id| !created.contains(id)).collect();
     let query = "SELECT id, plant FROM plants WHERE id = ANY($1)";
     let found = session.client.query_typed(query, &[(&taken, Type::INT8_ARRAY)]).await?;
-    let found = owned(&found)?;
-    if found.len() != taken.len() {
+    let there = owned(&found)?;
+    if there.len() != taken.len() {
         return Err(PostgresError::Removed);
     }
-    let mut kept: HashMap<_, _> = found.iter().map(|row| (row.id, &row.plant)).collect();
+    let mut kept: HashMap<_, _> = there.iter().map(|row| (row.id, &row.plant)).collect();
     let outcomes = rows.iter().map(|row| match kept.entry(row.id) {
-        Entry::Vacant(place) => {
-            place.insert(&row.plant);
+        Entry::Vacant(free) => {
+            free.insert(&row.plant);
             Outcome::Created
         }
         Entry::Occupied(kept) if is_same_plant(kept.get(), &row.plant) => Outcome::Repeated,
@@ -110,11 +109,11 @@ fn owned(rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, PostgresError> {
 /// is sent than a page.
 pub async fn page(session: &Session, after: Option<i64>) -> Result<Vec<Row>, PostgresError> {
     // Quoted, the number is a bigint whatever its value.
-    let place = after.map_or(String::new(), |id| format!("WHERE id > '{id}'"));
+    let condition = after.map_or(String::new(), |id| format!("WHERE id > '{id}'"));
     let query = format!(
         "SELECT id, plant FROM (
             SELECT id, plant, sum(octet_length(plant)) OVER (ORDER BY id) AS bytes
-            FROM (SELECT id, plant FROM plants {place} ORDER BY id LIMIT {PAGE_ROWS}) AS first
+            FROM (SELECT id, plant FROM plants {condition} ORDER BY id LIMIT {PAGE_ROWS}) AS first
         ) AS page WHERE bytes - octet_length(plant) < {PAGE_BYTES} ORDER BY id"
     );
     owned(&session.client.query_typed(&query, &[]).await?)
@@ -125,17 +124,18 @@ pub async fn page(session: &Session, after: Option<i64>) -> Result<Vec<Row>, Pos
 pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, PostgresError> {
     let mut tokens = Vec::new();
     for row in session.client.query_typed(token_row::READ, &[]).await? {
-        let (name, digest) = (row.try_get(0)?, row.try_get(1)?);
+        let name = row.try_get(0)?;
+        let digest = row.try_get(1)?;
         let token =
             token_row::token(name, digest, row.try_get(2)?, row.try_get(3)?, row.try_get(4)?);
-        tokens.push(token.map_err(|malformed| PostgresError::Unfit(malformed.into()))?);
+        tokens.push(token.map_err(|malformed| PostgresError::Unfit(malformed.to_string()))?);
     }
     tokens.sort_by(|one, other| one.name.as_str().cmp(other.name.as_str()));
     Ok(tokens)
 }
 
-/// Adds a token, unless its name is taken.
-pub async fn add_token(session: &Session, token: &StoredToken) -> Result<(), PostgresError> {
+/// Adds a token, unless its name is taken. Returns whether it was added.
+pub async fn add_token(session: &Session, token: &StoredToken) -> Result<bool, PostgresError> {
     let expires_at = token.expires_at.map(|expiry| expiry.timestamp());
     let values: [(&(dyn ToSql + Sync), Type); 5] = [
         (&token.name.as_str(), Type::TEXT),
@@ -145,17 +145,13 @@ pub async fn add_token(session: &Session, token: &StoredToken) -> Result<(), Pos
         (&expires_at, Type::INT8),
     ];
     match session.client.execute_typed(token_row::ADD, &values).await {
-        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => {
-            Err(StoreError::TokenNameTaken(token.name.clone()).into())
-        }
-        added => Ok(added.map(drop)?),
+        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(false),
+        added => Ok(added? == 1),
     }
 }
 
-/// Removes the token of that name.
-pub async fn revoke_token(session: &Session, name: &TokenName) -> Result<(), PostgresError> {
-    match session.client.execute_typed(token_row::REVOKE, &[(&name.as_str(), Type::TEXT)]).await? {
-        0 => Err(StoreError::NoSuchToken(name.clone()).into()),
-        _ => Ok(()),
-    }
+/// Removes the token of that name. Returns whether there was one.
+pub async fn revoke_token(session: &Session, name: &TokenName) -> Result<bool, PostgresError> {
+    let values: [(&(dyn ToSql + Sync), Type); 1] = [(&name.as_str(), Type::TEXT)];
+    Ok(session.client.execute_typed(token_row::REVOKE, &values).await? > 0)
 }

@@ -5,15 +5,16 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, TransactionBehavior};
+use rusqlite::wal::CheckpointMode;
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, TransactionBehavior};
 
 use crate::error::Cause;
-use crate::sqlite::file::is_empty_wal;
+use crate::sqlite::files::is_empty_wal;
 
 /// How long a statement waits for the lock of another connection, and how often it asks. SQLite has
 /// no queue for its write lock: with the growing pauses of its own, a command beside a busy server
 /// may never get it.
-const WAIT: Duration = Duration::from_secs(4);
+pub const WAIT: Duration = Duration::from_secs(4);
 const PAUSE: Duration = Duration::from_micros(200);
 
 /// Above this many bytes the WAL's file is cut when the WAL starts over
@@ -59,45 +60,61 @@ pub fn copy_wal_at_close(connection: &Connection, copy: bool) -> rusqlite::Resul
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !copy).map(drop)
 }
 
-/// How far a checkpoint goes (<https://sqlite.org/pragma.html#pragma_wal_checkpoint>).
-#[derive(Clone, Copy, Debug)]
-pub enum Checkpoint {
-    /// It copies nothing, and says how much there is to copy.
-    Noop,
-    /// It copies what no reader holds back, beside a running writer.
-    Passive,
-    /// As `Passive`, and the WAL starts over with the next transaction.
-    Restart,
-    /// As `Restart`, and it empties the WAL's file.
-    Truncate,
-}
-
-/// What a checkpoint found and did.
-pub struct Checkpointed {
-    /// Whether it did all that it was asked to. A reader, or another process's checkpoint, may be
-    /// in its way; that says nothing about writes.
-    pub complete: bool,
-    /// The length of the WAL, in pages, and how many of them are in the store's file.
+/// How much there is in the WAL.
+pub struct Wal {
     pub pages: i64,
+    /// How many of them are in the store's file.
     pub copied: i64,
 }
 
-impl Checkpoint {
-    /// Runs the checkpoint. It waits for the disk, and for others as the connection does.
-    pub fn run(self, connection: &Connection) -> rusqlite::Result<Checkpointed> {
-        // SQLite takes the names of the modes in any case.
-        let checkpoint = format!("PRAGMA wal_checkpoint({self:?})");
-        connection.prepare_cached(&checkpoint)?.query_row([], |row| {
-            let complete = row.get::<_, i64>(0)? == 0;
-            Ok(Checkpointed { complete, pages: row.get(1)?, copied: row.get(2)? })
-        })
+/// Runs a checkpoint (<https://sqlite.org/c3ref/wal_checkpoint_v2.html>). It waits for the disk,
+/// and for others as the connection does. None if it did not do all that it was asked to: a reader,
+/// or another process's checkpoint, is in its way. That says nothing about writes.
+pub fn checkpoint(connection: &Connection, mode: CheckpointMode) -> rusqlite::Result<Option<Wal>> {
+    match connection.wal_checkpoint_v2(Some(MAIN_DB), mode) {
+        Ok((pages, copied)) => Ok(Some(Wal { pages: pages.into(), copied: copied.into() })),
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(None),
+        Err(error) => Err(error),
     }
+}
 
-    /// Runs the checkpoint, and waits for nobody but the disk.
-    pub fn run_at_once(self, connection: &mut Connection) -> rusqlite::Result<Checkpointed> {
-        connection.busy_timeout(Duration::ZERO)?;
-        let checkpointed = self.run(connection);
-        wait_for_lock(connection)?;
-        checkpointed
+/// Runs a checkpoint that waits for nobody but the disk.
+pub fn checkpoint_at_once(
+    connection: &mut Connection,
+    mode: CheckpointMode,
+) -> rusqlite::Result<Option<Wal>> {
+    connection.busy_timeout(Duration::ZERO)?;
+    let wal = checkpoint(connection, mode);
+    wait_for_lock(connection)?;
+    wal
+}
+
+/// Why the WAL was not copied into the store's file and does not start over.
+#[derive(Debug, thiserror::Error)]
+pub enum NotCopied {
+    #[error("another program reads the store for long; end it first")]
+    Reader,
+    #[error(
+        "another program runs a checkpoint of the store for long; start again when it has ended"
+    )]
+    Checkpoint,
+    #[error(transparent)]
+    Failed(#[from] rusqlite::Error),
+}
+
+/// Copies the whole WAL into the store's file, and has it start over with the next transaction.
+///
+/// SQLite waits for readers and writers, but not for another checkpoint
+/// (<https://sqlite.org/c3ref/wal_checkpoint_v2.html>): this waits for one as it does for a lock.
+pub fn copy_wal(connection: &Connection) -> Result<(), NotCopied> {
+    let began = Instant::now();
+    while checkpoint(connection, CheckpointMode::RESTART)?.is_none() {
+        if began.elapsed() >= WAIT {
+            // Only another checkpoint is in the way of one that waits for no reader.
+            let passive = checkpoint(connection, CheckpointMode::PASSIVE)?;
+            return Err(if passive.is_some() { NotCopied::Reader } else { NotCopied::Checkpoint });
+        }
+        thread::sleep(PAUSE);
     }
+    Ok(())
 }

@@ -2,9 +2,9 @@
 //! (<https://sqlite.org/fileformat2.html#the_database_header>).
 //!
 //! `application_id` says that this is a plant store, with which layout, and whether it is open: a
-//! server sets that before it serves and takes it back at its end. `user_version` is the store's id,
-//! a random number. Every transaction of the service writes it again and so writes the first page:
-//! every WAL then holds the id of the store to which it belongs.
+//! server sets that before it serves and takes it back at its end. `user_version` is the store's
+//! id, a random number. Every transaction of the service writes it again and so writes the first
+//! page: every WAL then holds the id of the store to which it belongs.
 
 use std::fs::File;
 use std::io;
@@ -13,7 +13,7 @@ use std::os::unix::fs::FileExt;
 
 use rusqlite::Connection;
 
-use crate::engine::LAYOUT;
+use crate::error::LAYOUT;
 
 /// "PLS" and a byte: the layout, and the lowest bit for open.
 const PLANT_STORE: u32 = 0x504c_5300;

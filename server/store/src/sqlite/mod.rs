@@ -3,9 +3,9 @@
 //! Write-ahead log and `synchronous=FULL`: a commit returns when the WAL is synced, and that makes
 //! it durable (<https://sqlite.org/pragma.html#pragma_synchronous>).
 //!
-//! SQLite uses any WAL that has the right name, and none if it is missing. So a WAL must have the id
-//! of its file, and a file that is open must have a WAL that is not empty (`header.rs`). The steps
-//! of a server keep both true, whenever it is killed:
+//! SQLite uses any WAL that has the right name, and none if it is missing. So a WAL must have the
+//! id of its file, and a file that is open must have a WAL that is not empty (`header.rs`). The
+//! steps of a server keep both true, whenever it is killed:
 //!
 //! 1. A stopped store is closed in its file. Its WAL may have any length.
 //! 2. The first commit sets "open", in the WAL alone. The file is still closed.
@@ -26,65 +26,56 @@
 //! (<https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
 
 mod connection;
+mod create;
 mod error;
-mod file;
+mod files;
 mod header;
+mod opened_files;
+mod store;
 mod tables;
 mod writer;
 
-pub use file::unfinished;
+pub use create::unfinished;
 
 use std::fs::File;
 use std::path::Path;
-use std::time::Instant;
 
 use anyhow::Context;
-use parking_lot::Mutex;
-use rusqlite::{Connection, ErrorCode, Params};
 
-use crate::engine::{Engine, LAYOUT, Outcome, Row, Sizes, Start};
-use crate::error::{CommitError, Reason, StoreError};
-use crate::sqlite::connection::{Checkpoint, WAL_BOUND, connect, copy_wal_at_close};
-use crate::sqlite::error::{failed, reason, url};
-use crate::sqlite::file::{
-    CREATE, OPEN, Place, is_empty_wal, lock, make, publish, remove_beside, sync_folder_of, wal_of,
-};
-use crate::sqlite::header::Header;
-use crate::sqlite::writer::{Writer, shorten, transact};
-use crate::token::{StoredToken, TokenName};
-use crate::token_row;
-
-/// A plant store in a file, with its WAL and the WAL's index beside it (`-wal`, `-shm`).
-pub struct Sqlite {
-    writer: Mutex<Writer>,
-    /// For what must not wait for a commit: the tokens, and all reading.
-    reader: Mutex<Connection>,
-    place: Place,
-    /// What the file said when it was opened.
-    header: Header,
-    /// Whether this process serves the store or fills a new one. If not, it reads the store or changes
-    /// its tokens, perhaps beside a server.
-    is_owner: bool,
-    /// Holds the server's lock (flock(2)). Dropped after the connections.
-    _file: File,
-}
+use crate::engine::{Engine, Start};
+use crate::error::StoreError;
+use crate::sqlite::create::{CREATE, create, make, publish};
+use crate::sqlite::error::url;
+use crate::sqlite::files::{is_empty_wal, lock, remove_beside, wal_of};
+use crate::sqlite::store::{Role, Sqlite, header_of};
 
 /// See [`crate::serve`].
 pub fn serve(path: &Path, start: Start) -> Result<(Sqlite, bool), StoreError> {
-    // The server that has made a store is the one that serves it: it has the lock already.
-    let (file, is_new) = match start.create.then(|| publish(make(path)?, path)) {
-        None | Some(Err(StoreError::Exists(_))) => (file::open(path)?, false),
-        Some(made) => (made?, true),
-    };
+    let (file, is_new) =
+        if start.create { create_or_open(path)? } else { (files::open(path)?, false) };
     lock(&file, path)?;
-    let store = Sqlite::over(path, file, Some(start))?;
+    if !start.without_wal {
+        require_wal(path, &file)?;
+    }
+    let store = Sqlite::over(path, file, Role::Owner)?;
     store.begin()?;
     Ok((store, is_new))
 }
 
+/// The file of a store, and whether this call has created it. The server that has created a store
+/// is the one that serves it: it has the lock already.
+fn create_or_open(path: &Path) -> Result<(File, bool), StoreError> {
+    match create(path) {
+        Err(StoreError::Exists(_)) => Ok((files::open(path)?, false)),
+        created => Ok((created?, true)),
+    }
+}
+
 /// See [`crate::open`].
 pub fn open(path: &Path) -> Result<Sqlite, StoreError> {
-    Sqlite::over(path, file::open(path)?, None)
+    let file = files::open(path)?;
+    require_wal(path, &file)?;
+    Sqlite::over(path, file, Role::Guest)
 }
 
 /// See [`crate::fill`].
@@ -93,7 +84,7 @@ pub fn fill(
     fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let new = make(path)?;
-    let store = Sqlite::over(new.path(), file::open(new.path())?, Some(Start::default()))?;
+    let store = Sqlite::over(new.path(), files::open(new.path())?, Role::Owner)?;
     // Nobody needs a new store before it is published, which syncs the file.
     store.writer.lock().connection.pragma_update(None, "synchronous", "off")?;
     let filled = fill(&store).and_then(|()| store.close().context(CREATE));
@@ -108,140 +99,15 @@ pub fn fill(
     Ok(())
 }
 
-impl Sqlite {
-    /// Opens the store in that file: for a server, or for a command if there is no `start`.
-    fn over(path: &Path, file: File, start: Option<Start>) -> Result<Self, StoreError> {
-        let in_file = || match Header::of_file(&file).map_err(failed(OPEN))? {
-            None => Err(StoreError::NotAPlantStore(url(path))),
-            Some(header) if header.layout == LAYOUT => Ok(header),
-            Some(it) => Err(StoreError::OtherLayout { url: url(path), found: it.layout.into() }),
-        };
-        let header = in_file()?;
+/// Fails if the file needs its WAL, and there is none.
+fn require_wal(path: &Path, file: &File) -> Result<(), StoreError> {
+    let is_lost = || Ok(header_of(path, file)?.is_open && is_empty_wal(path));
+    // Asked twice, because a server may stop meanwhile, which removes the WAL.
+    if is_lost()? && is_lost()? {
         let wal = wal_of(path).display().to_string();
-        // Asked twice, because a server may stop meanwhile, which removes the WAL.
-        if !start.is_some_and(|it| it.without_wal)
-            && header.is_open
-            && is_empty_wal(path)
-            && in_file()?.is_open
-        {
-            return Err(StoreError::WalLost { url: url(path), wal });
-        }
-        let writer = connect(path).map_err(failed(OPEN))?;
-        if Header::of(&writer).map_err(failed(OPEN))?.is_none_or(|it| it.id != header.id) {
-            return Err(StoreError::ForeignFile { url: url(path), file: wal });
-        }
-        let reader = connect(path).map_err(failed(OPEN))?;
-        let place = Place::of(path, &file).map_err(failed(OPEN))?;
-        let writer = Writer { connection: writer, header, checkpointed: 0 }.into();
-        let reader = reader.into();
-        Ok(Self { writer, reader, place, header, is_owner: start.is_some(), _file: file })
+        return Err(StoreError::WalLost { url: url(path), wal });
     }
-
-    /// Steps 2 and 3 of a server.
-    fn begin(&self) -> Result<(), StoreError> {
-        const COPY: &str = "copy the store's WAL into its file";
-        let mut writer = self.writer.lock();
-        let was_open =
-            Header::of(&writer.connection).map_err(failed(OPEN))?.is_none_or(|it| it.is_open);
-        writer.set_open(true).map_err(failed(OPEN))?;
-        let copied = Checkpoint::Restart.run(&writer.connection).map_err(failed(COPY))?;
-        // The WAL of a stopped store is durable; then a later checkpoint may copy the header.
-        if was_open && !copied.complete {
-            return Err(failed(COPY)("another program reads the store for long; end it first"));
-        }
-        // SQLite ignores a failure of this fsync.
-        sync_folder_of(&wal_of(self.place.path())).map_err(failed(COPY))
-    }
-
-    /// Changes the tokens in one transaction. Returns how many.
-    fn change_tokens(&self, statement: &str, values: impl Params) -> rusqlite::Result<usize> {
-        let mut reader = self.reader.lock();
-        // As in step 3, after a crash. Beside a server this does not matter.
-        Checkpoint::Restart.run_at_once(&mut reader)?;
-        transact(&mut reader, self.header, |transaction| transaction.execute(statement, values))
-    }
-}
-
-/// An error leaves the WAL as it is.
-impl Drop for Sqlite {
-    fn drop(&mut self) {
-        let (writer, reader) = (&self.writer.get_mut().connection, self.reader.get_mut());
-        let is_closed = matches!(Header::of(reader), Ok(Some(Header { is_open: false, .. })));
-        let _ = copy_wal_at_close(writer, is_closed);
-        let _ = copy_wal_at_close(reader, is_closed);
-    }
-}
-
-impl Engine for Sqlite {
-    fn commit(&self, rows: &[Row], _: Instant) -> Result<Vec<Outcome>, CommitError> {
-        self.writer.lock().put(rows).map_err(|error| match error {
-            CommitError::Unavailable(cause) if reason(&cause) == Reason::Full => {
-                let store = url(self.place.path()).absolute();
-                let said = format!("{store}: {cause}: see server/RESTORE.md#rescue");
-                CommitError::Unavailable(said.into())
-            }
-            other => other,
-        })
-    }
-
-    fn upkeep(&self) -> Result<(), CommitError> {
-        self.writer.lock().checkpoint_if_long()
-    }
-
-    fn page(&self, after: Option<i64>) -> Result<Vec<Row>, StoreError> {
-        tables::page(&self.reader.lock(), after).map_err(failed("read the plants"))
-    }
-
-    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        tables::tokens(&self.reader.lock()).map_err(failed("read the tokens"))
-    }
-
-    fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
-        let StoredToken { name, digest, first_characters, created_at, expires_at } = token;
-        let (created_at, expires_at) =
-            (created_at.timestamp(), expires_at.map(|it| it.timestamp()));
-        let row = (name.as_str(), digest.0, first_characters, created_at, expires_at);
-        match self.change_tokens(token_row::ADD, row) {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                Err(StoreError::TokenNameTaken(name.clone()))
-            }
-            added => added.map(drop).map_err(failed("store the token")),
-        }
-    }
-
-    fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
-        let revoked = self.change_tokens(token_row::REVOKE, [name.as_str()]);
-        match revoked.map_err(failed("revoke the token"))? {
-            0 => Err(StoreError::NoSuchToken(name.clone())),
-            _ => Ok(()),
-        }
-    }
-
-    fn check(&self) -> Result<Vec<String>, StoreError> {
-        tables::faults(&self.reader.lock()).map_err(failed("check the store"))
-    }
-
-    fn sizes(&self) -> Result<Sizes, CommitError> {
-        let sizes = self.place.sizes()?;
-        if !self.is_owner || sizes.wal <= Some(WAL_BOUND.into()) {
-            return Ok(sizes);
-        }
-        shorten(self.place.path(), self.header)?;
-        self.place.sizes()
-    }
-
-    /// Steps 4 and 5 of a server.
-    fn close(&self) -> Result<(), CommitError> {
-        if !self.is_owner {
-            return Ok(());
-        }
-        self.place.sizes()?;
-        let mut writer = self.writer.lock();
-        Checkpoint::Restart.run_at_once(&mut writer.connection)?;
-        writer.set_open(false)?;
-        Checkpoint::Truncate.run_at_once(&mut writer.connection)?;
-        Ok(())
-    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! The tables: how they are made, read and checked.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rusqlite::Connection;
 use rusqlite::types::Type;
 
-use crate::engine::{LAYOUT, PAGE_BYTES, PAGE_ROWS, Row};
-use crate::error::Cause;
+use crate::engine::{PAGE_BYTES, PAGE_ROWS, Row};
+use crate::error::{Cause, LAYOUT};
 use crate::token::StoredToken;
 use crate::token_row::{self, READ};
 
-/// `id` is the rowid, so plants lie in the order of their ids; `plant` is the JSON text of the 200.
+/// `id` is the rowid, so plants lie in the order of their ids; `plant` is the JSON text of a plant.
 /// `digest` is the SHA-256 of a token; times are Unix seconds.
 pub const TABLES: &str = "
     CREATE TABLE plants (
@@ -26,12 +27,15 @@ pub const TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// The plants behind that id. A transaction of its own, so the WAL may start over between two pages.
+/// The plants behind that id. A transaction of its own, so the WAL may start over between two
+/// pages.
 pub fn page(connection: &Connection, after: Option<i64>) -> rusqlite::Result<Vec<Row>> {
-    let place = after.map_or(String::new(), |id| format!("WHERE id > {id}"));
-    let query = format!("SELECT id, plant FROM plants {place} ORDER BY id");
+    let condition = after.map_or(String::new(), |id| format!("WHERE id > {id}"));
+    let query = format!("SELECT id, plant FROM plants {condition} ORDER BY id");
     let mut statement = connection.prepare(&query)?;
-    let (mut rows, mut page, mut bytes) = (statement.query([])?, Vec::new(), 0);
+    let mut rows = statement.query([])?;
+    let mut page = Vec::new();
+    let mut bytes = 0;
     while page.len() < PAGE_ROWS
         && bytes < PAGE_BYTES
         && let Some(row) = rows.next()?
@@ -55,31 +59,51 @@ pub fn tokens(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
     connection
         .prepare_cached(&format!("{READ} ORDER BY name"))?
         .query_map([], |row| {
-            let (name, digest): (String, Vec<u8>) = (row.get(0)?, row.get(1)?);
+            let name: String = row.get(0)?;
+            let digest: Vec<u8> = row.get(1)?;
             token_row::token(&name, &digest, row.get(2)?, row.get(3)?, row.get(4)?).map_err(unfit)
         })?
         .collect()
 }
 
-/// What SQLite finds wrong with the file, and whether the tables are those of this layout; nothing
-/// if the store is sound (<https://sqlite.org/pragma.html#pragma_integrity_check>). An index is the
+/// What SQLite finds wrong with the file, and which tables are not those of this layout; nothing if
+/// the store is sound (<https://sqlite.org/pragma.html#pragma_integrity_check>). An index is the
 /// operator's to add.
 pub fn faults(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut faults = texts(connection, "PRAGMA integrity_check")?;
     faults.retain(|line| line != "ok");
     let expected = Connection::open_in_memory()?;
     expected.execute_batch(TABLES)?;
-    // What the tables, views and triggers are made by, without white space.
-    let made_by = |connection: &Connection| -> rusqlite::Result<String> {
-        let query = "SELECT type || name || coalesce(sql, '') FROM sqlite_schema
-            WHERE type <> 'index' AND name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'
-            ORDER BY type, name";
-        Ok(texts(connection, query)?.concat().split_whitespace().collect())
-    };
-    if made_by(connection)? != made_by(&expected)? {
-        faults.push(format!("the tables are not those of layout version {LAYOUT}"));
+    let others = differences(&definitions(connection)?, &definitions(&expected)?);
+    if !others.is_empty() {
+        let others = others.join(", ");
+        faults.push(format!("the tables are not those of layout version {LAYOUT}: {others}"));
     }
     Ok(faults)
+}
+
+/// The names of all tables, views and triggers, each with its statement, without white space.
+type Definitions = BTreeMap<String, String>;
+
+fn definitions(connection: &Connection) -> rusqlite::Result<Definitions> {
+    let query = "SELECT name, type || coalesce(sql, '') FROM sqlite_schema
+        WHERE type <> 'index' AND name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'";
+    let without_space = |sql: String| sql.split_whitespace().collect::<String>();
+    let mut statement = connection.prepare(query)?;
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, without_space(row.get(1)?))))?;
+    rows.collect()
+}
+
+/// What is found and is not as expected, by its name.
+fn differences(found: &Definitions, expected: &Definitions) -> Vec<String> {
+    let missing = expected.keys().filter(|name| !found.contains_key(*name));
+    let missing = missing.map(|name| format!("{name} is missing"));
+    let others = found.iter().filter_map(|(name, definition)| match expected.get(name) {
+        None => Some(format!("{name} is not one of them")),
+        Some(expected) if expected != definition => Some(format!("{name} was changed")),
+        Some(_) => None,
+    });
+    missing.chain(others).collect()
 }
 
 fn texts(connection: &Connection, query: &str) -> rusqlite::Result<Vec<String>> {

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, ErrorCode, Transaction};
 
 use crate::engine::{Outcome, Row, is_same_plant};
 use crate::error::CommitError;
-use crate::sqlite::connection::{Checkpoint, connect};
+use crate::sqlite::connection::{checkpoint, checkpoint_at_once, connect};
 use crate::sqlite::header::Header;
 
 /// Pages of the WAL after which it is copied into the store's file: SQLite's own default, 4 MiB
@@ -22,8 +23,8 @@ const TOO_MANY_PAGES: i64 = 4000;
 pub struct Writer {
     pub connection: Connection,
     pub header: Header,
-    /// The WAL's length at the last checkpoint, in pages. While a reader keeps the WAL from starting
-    /// over, the next checkpoint comes after [`CHECKPOINT_PAGES`] more.
+    /// The WAL's length at the last checkpoint, in pages. While a reader keeps the WAL from
+    /// starting over, the next checkpoint comes after [`CHECKPOINT_PAGES`] more.
     pub checkpointed: i64,
 }
 
@@ -57,21 +58,32 @@ impl Writer {
 
     /// Copies the WAL into the file when it has grown.
     pub fn checkpoint_if_long(&mut self) -> Result<(), CommitError> {
-        let found = Checkpoint::Noop.run(&self.connection)?;
+        let Some(wal) = checkpoint(&self.connection, CheckpointMode::NOOP)? else {
+            return Ok(());
+        };
         // It may have started over.
-        self.checkpointed = self.checkpointed.min(found.pages);
-        if found.pages - self.checkpointed < CHECKPOINT_PAGES {
+        self.checkpointed = self.checkpointed.min(wal.pages);
+        if wal.pages - self.checkpointed < CHECKPOINT_PAGES {
             return Ok(());
         }
-        self.checkpointed = found.pages;
-        if found.pages - found.copied > TOO_MANY_PAGES {
+        self.checkpointed = wal.pages;
+        if wal.pages - wal.copied > TOO_MANY_PAGES {
             return Ok(());
         }
-        match Checkpoint::Restart.run_at_once(&mut self.connection).map_err(CommitError::from) {
+        let copied = checkpoint_at_once(&mut self.connection, CheckpointMode::RESTART);
+        match copied.map_err(CommitError::from) {
             Err(lost @ CommitError::SyncFailed(_)) => Err(lost),
             // A full disk under the store's file, say. The WAL may have room for this commit.
             _ => Ok(()),
         }
+    }
+
+    /// Steps 4 and 5 of a server.
+    pub fn close(&mut self) -> Result<(), CommitError> {
+        checkpoint_at_once(&mut self.connection, CheckpointMode::RESTART)?;
+        self.set_open(false)?;
+        checkpoint_at_once(&mut self.connection, CheckpointMode::TRUNCATE)?;
+        Ok(())
     }
 }
 
@@ -91,14 +103,16 @@ pub fn transact<T>(
 
 /// Cuts the file of a WAL that is longer than it should be, beside a running writer.
 ///
-/// It copies what no reader holds back any more. If much was committed meanwhile, the next call goes on.
+/// It copies what no reader holds back any more. If much was committed meanwhile, the next call
+/// goes on.
 pub fn shorten(store: &Path, header: Header) -> Result<(), CommitError> {
     let mut connection = connect(store).map_err(CommitError::Unavailable)?;
     connection.busy_timeout(Duration::ZERO)?;
-    let copied = Checkpoint::Passive.run(&connection)?;
-    if copied.pages - copied.copied > TOO_MANY_PAGES
-        || !Checkpoint::Restart.run(&connection)?.complete
-    {
+    let Some(wal) = checkpoint(&connection, CheckpointMode::PASSIVE)? else {
+        return Ok(());
+    };
+    let is_behind = wal.pages - wal.copied > TOO_MANY_PAGES;
+    if is_behind || checkpoint(&connection, CheckpointMode::RESTART)?.is_none() {
         return Ok(());
     }
     // The next transaction cuts the file. It must not be empty at any moment, see `mod.rs`.

@@ -5,7 +5,7 @@ mod name;
 use chrono::{DateTime, Utc};
 use serde::Serialize;
 
-pub use name::TokenName;
+pub use name::{InvalidName, TokenName};
 
 /// The SHA-256 of a token: all of it that is ever stored or compared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -11,7 +11,10 @@ const LONGEST: usize = 64;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TokenName(String);
 
-const INVALID: &str = "a token's name is 1 to 64 letters, digits, `.`, `_` or `-`";
+/// The text is no name of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a token's name is 1 to 64 letters, digits, `.`, `_` or `-`")]
+pub struct InvalidName;
 
 impl TokenName {
     /// What the server calls the token that it issues for a new store.
@@ -26,12 +29,12 @@ impl TokenName {
 }
 
 impl FromStr for TokenName {
-    type Err = &'static str;
+    type Err = InvalidName;
 
-    fn from_str(text: &str) -> Result<Self, &'static str> {
+    fn from_str(text: &str) -> Result<Self, InvalidName> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
         let is_one = (1..=LONGEST).contains(&text.len()) && text.bytes().all(allowed);
-        if is_one { Ok(Self(text.to_owned())) } else { Err(INVALID) }
+        if is_one { Ok(Self(text.to_owned())) } else { Err(InvalidName) }
     }
 }
 

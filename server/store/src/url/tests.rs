@@ -7,10 +7,10 @@ fn store_url_names_an_engine_and_a_file() {
     assert_eq!("sqlite:///a".parse(), Ok(StoreUrl::Sqlite("///a".into())));
     let unclear = ["sqlite://a.db", "sqlite://a/b.db", "sqlite://", "sqlite:a?mode=ro"];
     for text in unclear.into_iter().chain(["sqlite:", "sqlite::memory:"]) {
-        assert_eq!(text.parse::<StoreUrl>(), Err(NOT_A_FILE), "{text}");
+        assert_eq!(text.parse::<StoreUrl>(), Err(InvalidUrl::NotAFile), "{text}");
     }
     for unknown in ["", "plants.db", "mysql:plants", "SQLITE:x"] {
-        assert_eq!(unknown.parse::<StoreUrl>(), Err(UNKNOWN_ENGINE));
+        assert_eq!(unknown.parse::<StoreUrl>(), Err(InvalidUrl::UnknownEngine));
     }
 }
 

@@ -1,11 +1,20 @@
+//! The engine over files of its own, without a server.
+
+mod other_programs;
+
 use std::fs;
 use std::time::Instant;
 
 use chrono::{SubsecRound, Utc};
+use rusqlite::Connection;
 use tempfile::TempDir;
 
 use super::*;
-use crate::token::TokenDigest;
+use crate::engine::{Outcome, Row};
+use crate::sqlite::connection::WAL_BOUND;
+use crate::sqlite::files::wal_index_of;
+use crate::sqlite::header::Header;
+use crate::token::{StoredToken, TokenDigest, TokenName};
 
 const CREATE: Start = Start { create: true, without_wal: false, without_fsync: false };
 const WITHOUT_WAL: Start = Start { create: false, without_wal: true, without_fsync: false };
@@ -43,6 +52,15 @@ fn ids(store: &Sqlite) -> Vec<i64> {
         ids.extend(page.into_iter().map(|row| row.id));
     }
     ids
+}
+
+/// A store that was stopped, with that plant.
+fn stopped(id: i64) -> TempDir {
+    let folder = folder();
+    let store = start(&folder).expect("a new store");
+    put(&store, row(id));
+    store.close().expect("a sound store");
+    folder
 }
 
 /// What a process leaves that is killed now.
@@ -160,7 +178,7 @@ fn second_server_is_refused_and_a_command_changes_the_tokens_beside_the_first() 
     };
     let command = open(&place(&folder)).expect("the store");
     command.add_token(&token).expect("a new name");
-    assert!(matches!(command.add_token(&token), Err(StoreError::TokenNameTaken(_))));
+    assert!(matches!(command.add_token(&token), Err(StoreError::TokenNameTaken { .. })));
     assert_eq!(store.tokens().expect("the tokens")[0].digest, token.digest);
     command.revoke_token(&name).expect("a token");
     assert!(matches!(command.revoke_token(&name), Err(StoreError::NoSuchToken(_))));
@@ -187,7 +205,8 @@ fn wal_of_1000_pages_is_copied_and_starts_over_unless_a_reader_holds_it() {
         next += 1;
     }
     reader.execute_batch("COMMIT").expect("the view ends");
-    assert!(store.sizes().expect("a sound store").wal < Some(100_000));
+    store.shorten_wal().expect("a sound store");
+    assert!(store.sizes().wal < Some(100_000));
     assert_eq!(ids(&start(&crashed(&folder)).expect("the store")).last(), Some(&(next - 1)));
 }
 
@@ -201,14 +220,16 @@ fn removed_or_replaced_files_are_noticed_and_left_alone() {
         ((|path, _| fs::remove_file(path).unwrap()) as fn(&Path, &Path), "was removed or renamed"),
         (|path, _| fs::rename(path, path.with_extension("x")).unwrap(), "was removed or renamed"),
         (|_, wal| fs::remove_file(wal).unwrap(), "-wal was removed or renamed"),
+        (|path, _| fs::remove_file(wal_index_of(path)).unwrap(), "-shm was removed or renamed"),
         (|path, _| replace(path), "another file is at"),
         (|_, wal| replace(wal), "another file is at"),
+        (|path, _| replace(&wal_index_of(path)), "another file is at"),
     ] {
         let folder = folder();
         let store = start(&folder).expect("a new store");
-        store.sizes().expect("all is in its place");
+        store.inspect().expect("all is in its place");
         act(&place(&folder), &wal_of(&place(&folder)));
-        for error in [store.sizes().map(drop), store.close()] {
+        for error in [store.inspect(), store.close()] {
             let error = error.expect_err("it is gone");
             assert!(error.is_final() && error.to_string().contains(expected), "{error}");
         }
@@ -230,4 +251,17 @@ fn other_layout_and_other_files_are_refused() {
     assert!(matches!(open(&place(&folder)), Err(StoreError::Missing(_))));
     fs::write(wal_of(&place(&folder)), "left").expect("a WAL");
     assert!(matches!(start(&folder), Err(StoreError::LeftBehind { .. })));
+}
+
+#[test]
+fn tables_that_are_not_those_of_this_layout_are_named() {
+    let folder = folder();
+    let store = start(&folder).expect("a new store");
+    let hand = Connection::open(place(&folder)).expect("the store");
+    let change = "CREATE TABLE pots (id INTEGER); DROP TABLE tokens;
+        ALTER TABLE plants ADD COLUMN tag TEXT; CREATE INDEX by_tag ON plants (tag)";
+    hand.execute_batch(change).expect("the tables change");
+    let expected = "the tables are not those of layout version 1: tokens is missing, \
+                    plants was changed, pots is not one of them";
+    assert_eq!(store.check().expect("the store can be read"), [expected]);
 }

@@ -1,82 +1,68 @@
 //! Group commit over an engine that returns what the test tells it to, failures included.
 
+mod scripted;
+
 use std::pin::Pin;
-use std::sync::mpsc as std_mpsc;
+use std::sync::mpsc;
 use std::task::{Context, Waker};
 
-use slog::{Discard, o};
+use parking_lot::Mutex;
+use slog::{Drain, Logger, OwnedKVList, Record, o};
 use tokio::runtime::{Builder, Runtime};
 
-use super::*;
-use crate::engine::Outcome::{Conflict, Created, Repeated};
-use crate::engine::Sizes;
-use crate::error::StoreError;
-use crate::token::{StoredToken, TokenName};
+use super::{Arc, CommitError, CreateResult, Duration, GroupCommit, Row, WriterEnd};
+use crate::engine::BATCH;
+use crate::engine::Outcome::{self, Conflict, Created, Repeated};
+use crate::group_commit::tests::scripted::{Committed, Scripted};
 
 const TIMEOUT: Duration = Duration::from_mins(1);
 
-type Committed = Result<Vec<Outcome>, CommitError>;
 type Create<'a> = Pin<Box<dyn Future<Output = CreateResult> + 'a>>;
-
-/// An engine that reports the ids that it is about to commit, and returns what the test sends.
-struct Scripted {
-    begun: std_mpsc::Sender<Vec<i64>>,
-    results: Mutex<std_mpsc::Receiver<Committed>>,
-}
-
-impl Engine for Scripted {
-    fn commit(&self, rows: &[Row], _: Instant) -> Committed {
-        self.begun.send(rows.iter().map(|row| row.id).collect()).expect("the test receives");
-        self.results.lock().recv().expect("a result")
-    }
-
-    fn close(&self) -> Result<(), CommitError> {
-        Ok(())
-    }
-
-    fn page(&self, _: Option<i64>) -> Result<Vec<Row>, StoreError> {
-        unimplemented!("group commit does not read")
-    }
-
-    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        unimplemented!("group commit knows no token")
-    }
-
-    fn add_token(&self, _: &StoredToken) -> Result<(), StoreError> {
-        unimplemented!("group commit knows no token")
-    }
-
-    fn revoke_token(&self, _: &TokenName) -> Result<(), StoreError> {
-        unimplemented!("group commit knows no token")
-    }
-
-    fn check(&self) -> Result<Vec<String>, StoreError> {
-        unimplemented!("group commit does not read")
-    }
-
-    fn sizes(&self) -> Result<Sizes, CommitError> {
-        unimplemented!("group commit does not read")
-    }
-}
 
 /// A group commit, the runtime that hands out its answers, and the test's channels to its engine.
 struct Store {
+    engine: Arc<Scripted>,
+    /// The messages of the log.
+    log: mpsc::Receiver<String>,
     runtime: Runtime,
     plants: GroupCommit,
     end: WriterEnd,
-    begun: std_mpsc::Receiver<Vec<i64>>,
-    results: std_mpsc::Sender<Committed>,
+    begun: mpsc::Receiver<Vec<i64>>,
+    results: mpsc::Sender<Committed>,
+}
+
+/// Sends the messages of the log.
+#[derive(Clone)]
+struct Messages(mpsc::Sender<String>);
+
+impl Drain for Messages {
+    type Ok = ();
+    type Err = slog::Never;
+
+    fn log(&self, record: &Record<'_>, _: &OwnedKVList) -> Result<(), slog::Never> {
+        // The test may have ended.
+        let _ = self.0.send(record.msg().to_string());
+        Ok(())
+    }
 }
 
 fn store(timeout: Duration) -> Store {
-    let ((begun, begun_end), (results_end, results)) = (std_mpsc::channel(), std_mpsc::channel());
-    let engine = Arc::new(Scripted { begun, results: Mutex::new(results) });
-    let log = Logger::root(Discard, o!());
+    let (begun, begun_end) = mpsc::channel();
+    let (results_end, results) = mpsc::channel();
+    let engine = Arc::new(Scripted {
+        begun,
+        results: Mutex::new(results),
+        upkeeps: Mutex::default(),
+        close: Mutex::default(),
+    });
+    let (messages, log) = mpsc::channel();
+    let logger = Logger::root(Messages(messages).fuse(), o!());
     let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
     let entered = runtime.enter();
-    let (plants, end) = GroupCommit::start(engine, timeout, log).expect("a thread");
+    let (plants, end) =
+        GroupCommit::start(Arc::clone(&engine) as _, timeout, logger).expect("a thread");
     drop(entered);
-    Store { runtime, plants, end, begun: begun_end, results: results_end }
+    Store { engine, log, runtime, plants, end, begun: begun_end, results: results_end }
 }
 
 fn row(id: i64) -> Row {
@@ -229,4 +215,36 @@ fn nothing_is_committed_after_a_failed_fsync() {
     let lost = end.expect_err("the store is lost").to_string();
     assert_eq!(lost, "a sync of the store failed; a restart reads what is on the disk");
     assert!(store.begun.try_recv().is_err());
+}
+
+#[test]
+fn upkeep_that_fails_after_each_commit_is_logged_once_and_commits_go_on() {
+    let store = store(TIMEOUT);
+    let fails = || Err(CommitError::Unavailable("full".into()));
+    store.engine.upkeeps.lock().extend([fails(), fails(), fails()]);
+    for id in 0..4 {
+        let create = store.begun(id);
+        store.commit(Ok(vec![Created]));
+        assert_eq!(said(store.wait(create)), Ok(Created));
+        assert_eq!(store.plants.readiness(), Ok(()));
+    }
+    store.plants.end();
+    assert!(matches!(store.end.blocking_recv(), Ok(Ok(()))));
+    let expected = [
+        "the upkeep of the store fails: each commit tries it again",
+        "the upkeep of the store succeeds again",
+    ];
+    assert_eq!(store.log.try_iter().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn store_that_was_not_closed_is_an_error_of_the_end() {
+    let store = store(TIMEOUT);
+    *store.engine.close.lock() = Some(CommitError::NotClosed("it is locked".into()));
+    store.plants.end();
+    let end = store.end.blocking_recv().expect("the writer has ended");
+    assert_eq!(
+        end.expect_err("the close failed").to_string(),
+        "the store was not closed: it is locked"
+    );
 }

@@ -1,0 +1,146 @@
+//! One thread, one transaction and one fsync for all creates that wait.
+//!
+//! The writer's thread takes the first create of the queue and all that wait behind it, up to a
+//! bound, commits them, and answers them. No batch waits for a timer: while an fsync runs, the next
+//! creates gather in the queue. The queue has no bound of its own: each create in it holds a permit
+//! of its caller.
+//!
+//! Nothing is answered with success before [`Engine::commit`] returned it.
+//!
+//! The outcomes of a batch go as one message to a task on the requests' own thread. It hands them
+//! to those who wait, who stand in the order of the queue, and refuses those who have waited for
+//! too long. So a wake-up costs no system call, which from another thread it does, and a create has
+//! no timer.
+
+mod queue;
+mod writer;
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use slog::Logger;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout_at;
+
+use crate::engine::{Engine, Row};
+use crate::error::CommitError;
+use crate::group_commit::queue::{Committed, Queue, Work};
+pub use crate::group_commit::queue::{CreateResult, Guard};
+pub use crate::group_commit::writer::lost;
+use crate::group_commit::writer::{Shared, Writer};
+use crate::metrics::CommitMetrics;
+
+/// Resolves when the writer has ended: after [`GroupCommit::end`], once every queued create is
+/// committed and the store is closed; or early, because the store is lost. An error says that the
+/// store is lost or was not closed. The last answers may still be on their way to the requests.
+pub type WriterEnd = oneshot::Receiver<anyhow::Result<()>>;
+
+/// The way into the store, shared by all requests.
+#[derive(Clone)]
+pub struct GroupCommit {
+    queue: Arc<Queue>,
+    shared: Arc<Shared>,
+}
+
+impl GroupCommit {
+    /// Starts the writer's thread and the task that hands out its outcomes. A create waits at most
+    /// `timeout` for its answer. Registers the metrics.
+    ///
+    /// # Errors
+    ///
+    /// The operating system gives no thread.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn start(
+        engine: Arc<dyn Engine>,
+        timeout: Duration,
+        log: Logger,
+    ) -> io::Result<(Self, WriterEnd)> {
+        let (queue, work) = Queue::new();
+        let (results, committed) = mpsc::unbounded_channel();
+        let (ended, end) = oneshot::channel();
+        let has_failed = AtomicBool::new(false);
+        let shared = Arc::new(Shared { has_failed, timeout, metrics: CommitMetrics::register() });
+        let writer = Writer::new(engine, work, results, Arc::clone(&shared), log);
+        thread::Builder::new().name("writer".into()).spawn(move || {
+            // If the receiver is gone, the process is about to end anyway.
+            let _ = ended.send(writer.run());
+        })?;
+        let queue = Arc::new(queue);
+        tokio::spawn(hand_out(committed, Arc::clone(&queue), timeout));
+        Ok((Self { queue, shared }, end))
+    }
+
+    /// Whether the store takes creates now, else why not, in words for operators.
+    pub fn readiness(&self) -> Result<(), &'static str> {
+        let is_hanging = |first: Instant| first.elapsed() >= self.shared.timeout;
+        if self.queue.is_closed() {
+            Err("the writer has ended")
+        } else if self.queue.first().is_some_and(is_hanging) {
+            Err("a commit hangs")
+        } else if self.has_failed() {
+            Err("the store does not take writes")
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Whether the last commit failed.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.shared.has_failed.load(Relaxed)
+    }
+
+    /// Has the writer find out whether the store takes writes. If nobody creates a plant, nothing
+    /// else would.
+    pub fn try_write(&self) {
+        self.queue.tell(Work::Try);
+    }
+
+    /// Has the writer commit what is queued, close the store, and end. Later creates are refused.
+    pub fn end(&self) {
+        self.queue.tell(Work::End);
+    }
+
+    /// Returns what became of the row, once that is durable in the store. `guard` is dropped when
+    /// the row has left the store, also if nobody waits for it any more.
+    ///
+    /// Once this future was polled, the create is committed whether or not it is polled again.
+    ///
+    /// # Errors
+    ///
+    /// The store has not committed it, failed, or has not answered in time.
+    pub async fn create(&self, row: Row, guard: Guard) -> CreateResult {
+        // Counted before the writer can take it.
+        self.shared.metrics.queued();
+        let answered = self.queue.create(row, guard).await;
+        let has_ended = |_| Err(Arc::new(CommitError::Unavailable("the writer has ended".into())));
+        answered.unwrap_or_else(has_ended)
+    }
+}
+
+/// Hands the outcomes to those who wait for them, until the writer has ended.
+async fn hand_out(
+    mut committed: mpsc::UnboundedReceiver<Committed>,
+    queue: Arc<Queue>,
+    timeout: Duration,
+) {
+    loop {
+        // A create that comes meanwhile may wait for longer than this one.
+        let first = queue.first_awaited().unwrap_or_else(Instant::now);
+        let until = first + timeout;
+        match timeout_at(until.into(), committed.recv()).await {
+            Ok(Some(results)) => queue.answer(results),
+            Ok(None) => return queue.close(),
+            Err(_) => queue.refuse_late(timeout),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! An engine that does what the test says.
+
+use std::collections::VecDeque;
+use std::sync::mpsc;
+use std::time::Instant;
+
+use parking_lot::Mutex;
+
+use crate::engine::{Engine, Outcome, Row, Sizes};
+use crate::error::{CommitError, StoreError};
+use crate::token::{StoredToken, TokenName};
+
+pub type Committed = Result<Vec<Outcome>, CommitError>;
+
+/// An engine that reports the ids that it is about to commit, and returns what the test sends.
+pub struct Scripted {
+    pub begun: mpsc::Sender<Vec<i64>>,
+    pub results: Mutex<mpsc::Receiver<Committed>>,
+    /// What the next calls return; then they succeed.
+    pub upkeeps: Mutex<VecDeque<Result<(), CommitError>>>,
+    /// What the call returns, once.
+    pub close: Mutex<Option<CommitError>>,
+}
+
+impl Engine for Scripted {
+    fn commit(&self, rows: &[Row], _: Instant) -> Committed {
+        self.begun.send(rows.iter().map(|row| row.id).collect()).expect("the test receives");
+        self.results.lock().recv().expect("a result")
+    }
+
+    fn upkeep(&self) -> Result<(), CommitError> {
+        self.upkeeps.lock().pop_front().unwrap_or(Ok(()))
+    }
+
+    fn close(&self) -> Result<(), CommitError> {
+        self.close.lock().take().map_or(Ok(()), Err)
+    }
+
+    fn page(&self, _: Option<i64>) -> Result<Vec<Row>, StoreError> {
+        unimplemented!("group commit does not read")
+    }
+
+    fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
+        unimplemented!("group commit knows no token")
+    }
+
+    fn add_token(&self, _: &StoredToken) -> Result<(), StoreError> {
+        unimplemented!("group commit knows no token")
+    }
+
+    fn revoke_token(&self, _: &TokenName) -> Result<(), StoreError> {
+        unimplemented!("group commit knows no token")
+    }
+
+    fn check(&self) -> Result<Vec<String>, StoreError> {
+        unimplemented!("group commit does not read")
+    }
+
+    fn inspect(&self) -> Result<(), CommitError> {
+        unimplemented!("group commit does not look at files")
+    }
+
+    fn sizes(&self) -> Sizes {
+        unimplemented!("group commit does not read")
+    }
+}

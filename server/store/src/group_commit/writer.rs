@@ -1,0 +1,238 @@
+//! The writer's thread: it takes the creates that wait, commits them, and says what became of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::anyhow;
+use slog::{Logger, crit, error, info, warn};
+use tokio::sync::mpsc;
+
+use crate::engine::{BATCH, Engine, Row};
+use crate::error::CommitError;
+use crate::group_commit::queue::{Committed, Create, Guard, Work};
+use crate::last_cause::LastCause;
+use crate::metrics::CommitMetrics;
+
+/// The bytes of texts that end a batch: its pages are copied from the WAL in one go.
+const BATCH_BYTES: usize = 8 * 1024 * 1024;
+
+/// How long a try whether the store takes writes may take: creates wait behind it.
+const TRY_LIMIT: Duration = Duration::from_secs(1);
+
+/// What the requests see of the writer.
+pub struct Shared {
+    /// Whether the last commit failed.
+    pub has_failed: AtomicBool,
+    /// How long a create waits for its answer.
+    pub timeout: Duration,
+    pub metrics: CommitMetrics,
+}
+
+/// Creates that are committed together. The next batch uses the memory of the last one.
+#[derive(Default)]
+struct Batch {
+    rows: Vec<Row>,
+    /// The guards of the rows.
+    guards: Vec<Guard>,
+    /// The bytes of the texts.
+    bytes: usize,
+    /// When the first of them came.
+    since: Option<Instant>,
+}
+
+impl Batch {
+    fn push(&mut self, Create { row, since, guard }: Create) {
+        self.since.get_or_insert(since);
+        self.bytes += row.plant.len();
+        self.rows.push(row);
+        self.guards.push(guard);
+    }
+
+    fn is_full(&self) -> bool {
+        self.rows.len() >= BATCH || self.bytes >= BATCH_BYTES
+    }
+
+    /// Empties it: its creates have left the store.
+    fn clear(&mut self) {
+        let Self { rows, guards, bytes, since } = self;
+        rows.clear();
+        guards.clear();
+        *bytes = 0;
+        *since = None;
+    }
+}
+
+/// What the thread works with.
+pub struct Writer {
+    engine: Arc<dyn Engine>,
+    /// Dropped before `results`, whose end tells that no create can be queued any more.
+    work: mpsc::UnboundedReceiver<Work>,
+    results: mpsc::UnboundedSender<Committed>,
+    shared: Arc<Shared>,
+    log: Logger,
+    batch: Batch,
+    /// Why commits fail.
+    commit_cause: LastCause,
+    /// Why the upkeep fails. Commits may succeed meanwhile.
+    upkeep_cause: LastCause,
+}
+
+impl Writer {
+    pub fn new(
+        engine: Arc<dyn Engine>,
+        work: mpsc::UnboundedReceiver<Work>,
+        results: mpsc::UnboundedSender<Committed>,
+        shared: Arc<Shared>,
+        log: Logger,
+    ) -> Self {
+        Self {
+            engine,
+            work,
+            results,
+            shared,
+            log,
+            batch: Batch::default(),
+            commit_cause: LastCause::default(),
+            upkeep_cause: LastCause::default(),
+        }
+    }
+
+    /// Commits until it is told to end, or until the store is lost. Then what waits was never
+    /// tried: it is dropped with the queue, and may be sent again as it is.
+    ///
+    /// # Errors
+    ///
+    /// The store is lost, or it was not closed.
+    pub fn run(mut self) -> anyhow::Result<()> {
+        while let Some(first) = self.work.blocking_recv() {
+            let is_last = self.gather(first);
+            let has_nothing_to_do = is_last && self.batch.rows.is_empty();
+            if !has_nothing_to_do && self.commit()? {
+                self.keep_up()?;
+            }
+            if is_last {
+                return self.close();
+            }
+        }
+        // Without an order to end, the store may be lost: then its file must not be touched.
+        Ok(())
+    }
+
+    /// Takes the creates that wait, as far as they fit one batch. Returns whether no more are taken
+    /// after these.
+    fn gather(&mut self, first: Work) -> bool {
+        // The wake-up may have interrupted the thread that is reading the next creates on this
+        // core. After the yield it has read them, and they share the fsync.
+        thread::yield_now();
+        let mut next = Ok(first);
+        while let Ok(work) = next {
+            match work {
+                Work::Create(create) => self.batch.push(create),
+                Work::Try => {}
+                Work::End => return true,
+            }
+            if self.batch.is_full() {
+                break;
+            }
+            next = self.work.try_recv();
+        }
+        false
+    }
+
+    /// Commits the batch, and says what became of it. Without rows it tries whether the store takes
+    /// writes. Returns whether it was committed.
+    ///
+    /// # Errors
+    ///
+    /// The store is lost.
+    fn commit(&mut self) -> anyhow::Result<bool> {
+        let Shared { has_failed, timeout, metrics } = &*self.shared;
+        let creates = self.batch.rows.len();
+        metrics.begun(creates);
+        let started = Instant::now();
+        // The limit for all is that of the first one.
+        let limit = match self.batch.since {
+            Some(since) => since + *timeout,
+            None => started + TRY_LIMIT.min(*timeout),
+        };
+        let outcomes = self.engine.commit(&self.batch.rows, limit).map_err(Arc::new);
+        has_failed.store(outcomes.is_err(), Relaxed);
+        // Counted before the answer, so that a scrape after an answer includes it.
+        metrics.ended(creates, started.elapsed(), outcomes.iter().flatten().copied());
+        self.batch.clear();
+        let failed = outcomes.as_ref().err().map(Arc::clone);
+        // Fails only if the runtime has ended, and with it every request that waited.
+        let _ = self.results.send(Committed { creates, outcomes });
+        if let Some(cause) = failed {
+            self.report_commit(&cause)?;
+            return Ok(false);
+        }
+        if self.commit_cause.has_passed() {
+            info!(self.log, "the store takes writes again");
+        }
+        Ok(true)
+    }
+
+    /// Says in the log why a commit failed, once.
+    ///
+    /// # Errors
+    ///
+    /// The store is lost.
+    fn report_commit(&mut self, cause: &CommitError) -> anyhow::Result<()> {
+        if cause.is_final() {
+            return Err(lost(cause, &self.log));
+        }
+        if self.commit_cause.is_new(cause) {
+            if cause.may_pass() {
+                warn!(self.log, "the store does not take writes"; "cause" => %cause);
+            } else {
+                error!(self.log, "the store failed"; "cause" => %cause);
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what the next commits need. What was committed before is answered already.
+    ///
+    /// # Errors
+    ///
+    /// The store is lost.
+    fn keep_up(&mut self) -> anyhow::Result<()> {
+        match self.engine.upkeep() {
+            Ok(()) => {
+                if self.upkeep_cause.has_passed() {
+                    info!(self.log, "the upkeep of the store succeeds again");
+                }
+            }
+            Err(cause) if cause.is_final() => return Err(lost(&cause, &self.log)),
+            Err(cause) => {
+                if self.upkeep_cause.is_new(&cause) {
+                    error!(self.log, "the upkeep of the store fails: each commit tries it again";
+                        "cause" => %cause);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&self) -> anyhow::Result<()> {
+        self.engine.close().map_err(|cause| match cause {
+            cause if cause.is_final() => lost(&cause, &self.log),
+            cause => cause.into(),
+        })
+    }
+}
+
+/// Says in the log that the store cannot be trusted any more. The process has to end with the error
+/// that this returns.
+pub fn lost(cause: &CommitError, log: &Logger) -> anyhow::Error {
+    crit!(log, "the store is lost: stopping"; "cause" => %cause);
+    match cause {
+        CommitError::SyncFailed(_) => {
+            anyhow!("a sync of the store failed; a restart reads what is on the disk")
+        }
+        other => anyhow!("{other}; put its files back as they were, then start again"),
+    }
+}

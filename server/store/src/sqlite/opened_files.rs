@@ -1,0 +1,106 @@
+//! Whether the files of an open store are still those that its paths name.
+//!
+//! An open file goes on taking commits after it was removed or renamed, and nobody would find them.
+//! So once a second the paths are compared with the files that were there when the store was
+//! opened, by device and inode. As long as a connection is open, SQLite removes neither the WAL nor
+//! its index.
+
+use std::fs::{self, File, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use nix::sys::statvfs::statvfs;
+
+use crate::engine::Sizes;
+use crate::error::CommitError;
+use crate::sqlite::files::{wal_index_of, wal_of};
+
+/// What tells one file from all others, as long as it is open (inode(7)).
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl From<Metadata> for FileId {
+    fn from(file: Metadata) -> Self {
+        Self { device: file.dev(), inode: file.ino() }
+    }
+}
+
+/// A file that is open, and the path at which it was opened.
+struct OpenedFile {
+    path: PathBuf,
+    id: FileId,
+}
+
+impl OpenedFile {
+    fn at(path: PathBuf) -> Result<Self, CommitError> {
+        let id = find(&path)?;
+        Ok(Self { path, id })
+    }
+
+    fn is_in_place(&self) -> Result<(), CommitError> {
+        if find(&self.path)? == self.id {
+            return Ok(());
+        }
+        Err(CommitError::Gone(format!("another file is at {}", self.path.display()).into()))
+    }
+
+    /// None if it is not there.
+    fn length(&self) -> Option<u64> {
+        fs::metadata(&self.path).map(|file| file.len()).ok()
+    }
+}
+
+/// The files of an open store.
+pub struct OpenedFiles {
+    store: OpenedFile,
+    wal: OpenedFile,
+    wal_index: OpenedFile,
+}
+
+impl OpenedFiles {
+    /// The files of the store that SQLite has just opened at that path. `file` was opened before.
+    pub fn of(path: &Path, file: &File) -> Result<Self, CommitError> {
+        let file = file.metadata().map_err(|error| CommitError::Fault(error.into()))?;
+        let files = Self {
+            store: OpenedFile { path: path.to_owned(), id: file.into() },
+            wal: OpenedFile::at(wal_of(path))?,
+            wal_index: OpenedFile::at(wal_index_of(path))?,
+        };
+        files.are_in_place()?;
+        Ok(files)
+    }
+
+    /// The path of the store.
+    pub fn store(&self) -> &Path {
+        &self.store.path
+    }
+
+    /// Fails if another file, or none, is in the place of one of them.
+    pub fn are_in_place(&self) -> Result<(), CommitError> {
+        self.store.is_in_place()?;
+        self.wal.is_in_place()?;
+        self.wal_index.is_in_place()
+    }
+
+    /// How large the files are, and what is free on their disk.
+    pub fn sizes(&self) -> Sizes {
+        let disk = statvfs(self.store()).ok();
+        let disk_free = disk.map(|disk| disk.blocks_available() * disk.fragment_size());
+        Sizes { store: self.store.length(), wal: self.wal.length(), disk_free }
+    }
+}
+
+/// Which file is there now.
+fn find(path: &Path) -> Result<FileId, CommitError> {
+    let file = fs::metadata(path).map_err(|error| match error.kind() {
+        ErrorKind::NotFound | ErrorKind::NotADirectory => {
+            CommitError::Gone(format!("{} was removed or renamed", path.display()).into())
+        }
+        _ => CommitError::Fault(format!("{}: {error}", path.display()).into()),
+    })?;
+    Ok(file.into())
+}

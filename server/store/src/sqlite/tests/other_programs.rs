@@ -1,0 +1,91 @@
+//! A store that other programs use at the same time: they read it, write to it, or run a
+//! checkpoint.
+
+use std::fs::File;
+use std::thread;
+use std::time::Instant;
+
+use nix::fcntl::{FcntlArg, fcntl};
+use nix::libc::{F_UNLCK, F_WRLCK, SEEK_SET, flock};
+
+use super::{folder, ids, place, put, row, start, stopped};
+use crate::engine::Engine;
+use crate::error::{CommitError, StoreError};
+use crate::sqlite::connection::WAIT;
+use crate::sqlite::files::wal_index_of;
+use crate::sqlite::open;
+use rusqlite::Connection;
+
+/// The byte of the WAL's index that a checkpoint locks
+/// (<https://sqlite.org/walformat.html#wal_locks>).
+const CHECKPOINT_LOCK: i64 = 121;
+
+/// Takes or releases the lock as another process would: it belongs to the open file.
+fn set_checkpoint_lock(index: &File, kind: i32) {
+    let lock = flock {
+        l_type: kind.try_into().expect("a small number"),
+        l_whence: SEEK_SET.try_into().expect("a small number"),
+        l_start: CHECKPOINT_LOCK,
+        l_len: 1,
+        l_pid: 0,
+    };
+    fcntl(index, FcntlArg::F_OFD_SETLK(&lock)).expect("the lock is free");
+}
+
+fn refused(started: Result<crate::sqlite::Sqlite, StoreError>) -> String {
+    started.err().expect("the start is refused").to_string()
+}
+
+#[test]
+fn start_is_refused_while_a_program_reads_a_stopped_store() {
+    let folder = stopped(1);
+    let reader = Connection::open(place(&folder)).expect("the store");
+    reader.execute_batch("BEGIN; SELECT * FROM plants").expect("a view");
+    let said = refused(start(&folder));
+    assert!(said.ends_with("another program reads the store for long; end it first"), "{said}");
+    reader.execute_batch("COMMIT").expect("the view ends");
+    let store = start(&folder).expect("nobody is in its way");
+    put(&store, row(2));
+    assert_eq!(ids(&store), [1, 2]);
+}
+
+#[test]
+fn start_waits_for_the_checkpoint_of_another_program() {
+    let folder = stopped(1);
+    // Makes the index, and keeps it.
+    let other = open(&place(&folder)).expect("the store");
+    let index = File::options().read(true).write(true).open(wal_index_of(&place(&folder)));
+    let index = index.expect("the index");
+    set_checkpoint_lock(&index, F_WRLCK);
+    let began = Instant::now();
+    let said = refused(start(&folder));
+    assert!(began.elapsed() >= WAIT, "as for any lock");
+    assert!(said.contains("another program runs a checkpoint of the store for long"), "{said}");
+    let store = thread::scope(|scope| {
+        let starting = scope.spawn(|| start(&folder));
+        set_checkpoint_lock(&index, F_UNLCK);
+        starting.join().expect("no panic").expect("the checkpoint has ended")
+    });
+    put(&store, row(2));
+    assert_eq!(ids(&store), [1, 2]);
+    drop((store, other));
+}
+
+#[test]
+fn store_that_another_program_writes_to_is_not_closed_and_says_what_the_next_start_needs() {
+    let folder = folder();
+    let store = start(&folder).expect("a new store");
+    put(&store, row(1));
+    let writer = Connection::open(place(&folder)).expect("the store");
+    writer.execute_batch("BEGIN IMMEDIATE").expect("the lock is free");
+    let error = store.close().expect_err("the writer is in the way");
+    let said = error.to_string();
+    assert!(matches!(error, CommitError::NotClosed(_)), "{said}");
+    assert!(said.contains("locked") && said.contains("The next start needs /"), "{said}");
+    assert!(said.contains("plants.db-wal: leave it"), "{said}");
+    drop(store);
+    // As the last connection, it copies the WAL into the store and removes it.
+    drop(writer);
+    let refused = refused(start(&folder));
+    assert!(refused.contains("--without-wal"), "{refused}");
+}
