@@ -18,6 +18,7 @@ use http_body_util::Full;
 use metrics::{Counter, Histogram, Unit, counter, describe_counter, describe_histogram, histogram};
 use plant_store_api::api::Answer;
 use plant_store_api::error_code::{Error, ErrorCode};
+use plant_store_listener::requests::Untaken;
 use plant_store_store::Guard;
 use slog::{KV, Record, Serializer};
 
@@ -128,6 +129,8 @@ impl Refusal {
 struct Stored {
     plant: Arc<str>,
     _place: Guard,
+    /// The connection is closed if this is there for too long.
+    _untaken: Untaken,
 }
 
 impl AsRef<[u8]> for Stored {
@@ -137,8 +140,9 @@ impl AsRef<[u8]> for Stored {
 }
 
 /// The answer to a stored plant, whose create has that place.
-pub fn accept(plant: Arc<str>, place: Guard) -> Answer {
-    let body = Body::wrap(Full::new(Bytes::from_owner(Stored { plant, _place: place })));
+pub fn accept(plant: Arc<str>, place: Guard, untaken: Untaken) -> Answer {
+    let stored = Stored { plant, _place: place, _untaken: untaken };
+    let body = Body::wrap(Full::new(Bytes::from_owner(stored)));
     Answer(response(StatusCode::OK, body))
 }
 

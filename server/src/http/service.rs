@@ -12,7 +12,8 @@ use futures::FutureExt;
 use plant_store_api::api::{Answer, PlantRequest, PlantStoreApi};
 use plant_store_api::error_code::Error;
 use plant_store_api::types::Plant;
-use plant_store_listener::connections::{Connections, InFlight};
+use plant_store_listener::connections::Connections;
+use plant_store_listener::requests::InFlight;
 use plant_store_store::{GroupCommit, Guard, Outcome, Row};
 use slog::{Logger, debug, info};
 use tokio::sync::Semaphore;
@@ -60,10 +61,13 @@ impl PlantStoreApi for PlantStore {
         // The context has a copy of the head, which nothing needs. Dropshot keeps another one.
         let service = Arc::clone(rqctx.context());
         let RequestContext { request_id, .. } = rqctx;
-        let in_flight = service.connections.request(remote_addr);
+        let mut in_flight = service.connections.request(remote_addr);
         let PlantRequest { head, body } = request;
         let body = PlantBody::new(&head, body);
         let admitted = admit(&head, &service.accepted, &service.places);
+        if let Ok(_) | Err(NotAdmitted::Refused { token: Some(_), .. }) = &admitted {
+            in_flight.accept();
+        }
         if let Err(NotAdmitted::Misrouted(refusal)) = &admitted {
             debug!(service.log, "request completed";
                 "req_id" => &request_id, "remote_addr" => %remote_addr,
@@ -71,9 +75,8 @@ impl PlantStoreApi for PlantStore {
                 "path" => format_args!("{:.LONGEST$}", head.uri.path()),
                 "status" => refusal.status_code.as_u16(), "cause" => &refusal.internal_message);
         }
-        let exchange =
-            Exchange { service, request_id, remote_addr, started, _in_flight: in_flight };
-        exchange.answer(admitted, body).map(Ok)
+        let exchange = Exchange { service, request_id, remote_addr, started };
+        exchange.answer(admitted, body, in_flight).map(Ok)
     }
 }
 
@@ -83,9 +86,6 @@ struct Exchange {
     request_id: String,
     remote_addr: SocketAddr,
     started: Instant,
-    /// Until it is dropped. An async block takes only the fields that it names, so it borrows the
-    /// whole exchange.
-    _in_flight: InFlight,
 }
 
 impl Exchange {
@@ -94,8 +94,11 @@ impl Exchange {
         self,
         admitted: Result<Place, NotAdmitted>,
         mut body: PlantBody,
+        in_flight: InFlight,
     ) -> impl Future<Output = Answer> + Send {
         async move {
+            // An async block takes only what it names.
+            let in_flight = in_flight;
             let exchange = &self;
             let service = &exchange.service;
             let mut ignored = Vec::new();
@@ -117,7 +120,7 @@ impl Exchange {
                 }
             };
             let (mut answer, refusal) = match stored {
-                Ok((plant, place)) => (accept(plant, place), None),
+                Ok((plant, place)) => (accept(plant, place, in_flight.answer()), None),
                 Err(refusal) => (refuse(&refusal), Some(refusal)),
             };
             if refusal.is_some() {
