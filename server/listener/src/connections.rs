@@ -23,8 +23,8 @@ use socket2::SockRef;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::descriptors::{Descriptor, Duplicator};
-use crate::limit::ConnectionLimit;
+use crate::descriptors::Descriptor;
+use crate::limit::{ConnectionLimit, Look};
 use crate::requests::{InFlight, Requests, Table};
 
 /// How often the connections are looked at. If the time-out is short, more often.
@@ -155,19 +155,17 @@ impl Connections {
         gauge!(CONNECTIONS).set(u32::try_from(look.clients).unwrap_or(u32::MAX));
         let late = self.requests.lock().late_clients(idle_timeout, now);
         let judge = Judge { idle_timeout, now, late, excess: look.excess };
-        let untaken = self.close_some(&look.sockets, judge);
+        let untaken = self.close_some(&look, judge);
         Found { connections: look.clients, is_full: look.is_full, untaken }
     }
 
     /// Closes what the judge says. Returns the clients that did not take an answer.
-    fn close_some(&self, sockets: &[Descriptor], mut judge: Judge) -> Vec<SocketAddr> {
+    fn close_some(&self, look: &Look, mut judge: Judge) -> Vec<SocketAddr> {
         let mut untaken = Vec::new();
-        // Without free descriptors nothing is closed before the next look.
-        let Ok(duplicator) = Duplicator::new() else { return untaken };
         let mut open = mem::take(&mut *self.open.lock());
         let mut still_open = HashMap::default();
         let mut clients = HashSet::default();
-        for descriptor in sockets {
+        for descriptor in &look.sockets {
             let Some(ends) = Ends::of(descriptor) else { continue };
             clients.insert(ends.client);
             let known = open.remove(&ends);
@@ -178,7 +176,8 @@ impl Connections {
                 still_open.insert(ends, known);
                 continue;
             }
-            let Some(socket) = duplicator.duplicate(descriptor) else {
+            let Some(socket) = look.duplicator.duplicate(descriptor) else {
+                // Without a free descriptor it is not closed before the next look.
                 still_open.extend(known.map(|known| (ends, known)));
                 continue;
             };

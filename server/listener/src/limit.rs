@@ -27,10 +27,11 @@ const RESERVE: usize = 128;
 const FEW: usize = 4;
 
 /// What the service opens before its connections are first looked at: two listeners, two sessions
-/// on a database, and for a moment what duplicates a listener's descriptor.
+/// on a database, and what duplicates descriptors.
 const AT_START: usize = 8;
 
-/// How many descriptors a look needs, to duplicate one.
+/// How many descriptors are free for a look. It needs one at a time, and clients may take the others
+/// before it.
 const OF_A_LOOK: usize = 3;
 
 /// Every descriptor is lower than this before the limit is set.
@@ -61,13 +62,13 @@ pub type Records = Arc<dyn SendSyncRefUnwindSafeDrain<Ok = (), Err = Never>>;
 pub struct ConnectionLimit {
     state: Mutex<State>,
     /// Notified if accept(2) has failed.
-    pub accept_failed: Notify,
+    pub(crate) accept_failed: Notify,
 }
 
 #[derive(Default)]
 struct State {
-    /// A second descriptor of Dropshot's listener, while it listens.
-    listener: Option<TcpListener>,
+    /// While Dropshot's listener listens.
+    adopted: Option<Adopted>,
     /// Whether the system takes packet filters. Without them the listener cannot pause.
     can_pause: bool,
     is_paused: bool,
@@ -79,8 +80,16 @@ struct State {
     end: RawFd,
 }
 
+/// What is kept open to act on the listener and on its connections, also if no descriptor is free.
+struct Adopted {
+    /// A second descriptor of Dropshot's listener.
+    listener: TcpListener,
+    duplicator: Arc<Duplicator>,
+}
+
 /// What a look at the descriptors has found.
-pub struct Look {
+pub(crate) struct Look {
+    pub duplicator: Arc<Duplicator>,
     /// The sockets of the clients' connections, and of the listener, which has no peer.
     pub sockets: Vec<Descriptor>,
     /// How many connections of clients there are.
@@ -133,8 +142,7 @@ impl ConnectionLimit {
             let mut state = limit.state.lock();
             // Dropshot repeats EMFILE ten times a second, and the service says itself that the
             // limit is reached.
-            let is_full =
-                state.listener.as_ref().is_some_and(|listener| listener.try_clone().is_err());
+            let is_full = state.adopted.as_ref().is_some_and(|it| it.listener.try_clone().is_err());
             state.pause();
             limit.accept_failed.notify_one();
             !is_full
@@ -170,24 +178,25 @@ impl ConnectionLimit {
         }
         let mut state = self.state.lock();
         state.can_pause = attached.is_ok();
-        state.listener = Some(listener);
+        state.adopted = Some(Adopted { listener, duplicator: Arc::new(duplicator) });
         if let Err(cause) = attached {
             warn!(log, "{NO_FILTER}"; "cause" => %cause);
         }
         Ok(())
     }
 
-    /// Closes the second descriptor of the listener. Otherwise the socket would go on listening
+    /// Lets the listener go, by closing the second descriptor. Otherwise the socket would go on listening
     /// after Dropshot has closed its own descriptor.
-    pub fn release(&self) {
-        self.state.lock().listener = None;
+    pub(crate) fn release(&self) {
+        self.state.lock().adopted = None;
     }
 
     /// Looks at all descriptors, and pauses or resumes the listener. Returns nothing after
     /// [`Self::release`].
-    pub fn look(&self) -> Option<Look> {
+    pub(crate) fn look(&self) -> Option<Look> {
         let state = &mut *self.state.lock();
-        let listener = state.listener.as_ref()?;
+        let Adopted { listener, duplicator } = state.adopted.as_ref()?;
+        let duplicator = Arc::clone(duplicator);
         let address = listener.local_addr().ok()?;
         let open = descriptors::open(state.end);
         let is_client =
@@ -208,7 +217,7 @@ impl ConnectionLimit {
         let bound = if state.can_pause { most } else { state.most };
         let excess = clients.saturating_sub(bound);
         let sockets = open.into_iter().filter(is_client).collect();
-        Some(Look { sockets, clients, is_full, excess })
+        Some(Look { duplicator, sockets, clients, is_full, excess })
     }
 }
 
@@ -216,7 +225,7 @@ impl State {
     /// Drops the packets of new clients. Closes the connections that are in the listener's queue
     /// already, because they would take descriptors that are free for the service.
     fn pause(&mut self) {
-        let Some(listener) = &self.listener else { return };
+        let Some(Adopted { listener, .. }) = &self.adopted else { return };
         // A filter takes only memory of the kernel. After an error accept(2) fails again.
         if !self.is_paused && SockRef::from(listener).attach_filter(&[DROP]).is_ok() {
             self.is_paused = true;
@@ -228,7 +237,7 @@ impl State {
     }
 
     fn close_queued(&self) {
-        let Some(listener) = &self.listener else { return };
+        let Some(Adopted { listener, .. }) = &self.adopted else { return };
         while listener.accept().is_ok() {}
     }
 

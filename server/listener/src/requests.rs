@@ -13,14 +13,14 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 
 /// The requests that are in flight, and the answers that their clients have not taken.
 #[derive(Default)]
-pub struct Requests {
+pub(crate) struct Requests {
     table: Mutex<Table>,
     unanswered: TaskTracker,
 }
 
 /// What is known of all requests at a moment.
 #[derive(Default)]
-pub struct Table {
+pub(crate) struct Table {
     by_client: HashMap<SocketAddr, Accepted>,
     untaken: Slab<Answer>,
 }
@@ -59,25 +59,25 @@ pub struct Untaken {
 
 impl Requests {
     /// A request has come from that client. It is in flight until this is dropped.
-    pub fn begin(self: &Arc<Self>, client: SocketAddr) -> InFlight {
+    pub(crate) fn begin(self: &Arc<Self>, client: SocketAddr) -> InFlight {
         let unanswered = self.unanswered.token();
         let requests = Arc::clone(self);
         InFlight { requests, client, is_accepted: false, _unanswered: unanswered }
     }
 
     /// Waits until no request is in flight. Answers that are not taken are not waited for.
-    pub async fn are_answered(&self) {
+    pub(crate) async fn are_answered(&self) {
         self.unanswered.close();
         self.unanswered.wait().await;
     }
 
     /// Whether [`Self::are_answered`] was called.
-    pub fn are_ending(&self) -> bool {
+    pub(crate) fn are_ending(&self) -> bool {
         self.unanswered.is_closed()
     }
 
     /// What is known now. Until it is dropped, no request is accepted.
-    pub fn lock(&self) -> MutexGuard<'_, Table> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Table> {
         self.table.lock()
     }
 }
@@ -85,7 +85,7 @@ impl Requests {
 impl Table {
     /// Whether no accepted request of that client is in flight, and the last was answered at least so
     /// long before `now`.
-    pub fn are_idle(&self, client: SocketAddr, time: Duration, now: Instant) -> bool {
+    pub(crate) fn are_idle(&self, client: SocketAddr, time: Duration, now: Instant) -> bool {
         let is_long_ago = |answered| now.saturating_duration_since(answered) >= time;
         self.by_client.get(&client).is_none_or(|accepted| {
             accepted.in_flight == 0 && accepted.answered.is_none_or(is_long_ago)
@@ -93,7 +93,7 @@ impl Table {
     }
 
     /// The clients that have not taken an answer which was made at least so long before `now`.
-    pub fn late_clients(&self, time: Duration, now: Instant) -> HashSet<SocketAddr> {
+    pub(crate) fn late_clients(&self, time: Duration, now: Instant) -> HashSet<SocketAddr> {
         let answers = self.untaken.iter().map(|(_, answer)| answer);
         let late = answers.filter(|answer| now.saturating_duration_since(answer.made) >= time);
         late.map(|answer| answer.client).collect()
@@ -101,7 +101,7 @@ impl Table {
 
     /// Forgets the clients without a request in flight that are not among these. A request whose
     /// connection is gone ends by itself.
-    pub fn retain(&mut self, is_connected: impl Fn(&SocketAddr) -> bool) {
+    pub(crate) fn retain(&mut self, is_connected: impl Fn(&SocketAddr) -> bool) {
         self.by_client.retain(|client, accepted| accepted.in_flight > 0 || is_connected(client));
     }
 }
