@@ -3,12 +3,13 @@
 
 use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use plant_store_tests::{Connection, Server, plant};
+use plant_store_tests::{Connection, Folder, Server, binary_in, failure, plant};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpSocket;
 
@@ -126,4 +127,20 @@ fn connections_of_operators_are_not_clients_also_if_both_listeners_share_a_port_
     assert_eq!(count(operators), 1);
     client.wait_until_closed();
     server.wait_until("the client is gone", || count(operators) == 0);
+}
+
+/// The service would listen, and be deaf.
+#[test]
+fn system_that_attaches_packet_filters_and_does_not_detach_them_ends_the_start() {
+    let folder = Folder::new();
+    let library = folder.path().join("no_detach.so");
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/e2e/no_filters.c");
+    let mut cc = Command::new("cc");
+    cc.args(["-shared", "-fPIC", "-DREFUSED=SO_DETACH_FILTER", source, "-o"]).arg(&library);
+    assert!(cc.status().expect("there is a C compiler").success());
+    let mut serve = binary_in(folder.path());
+    serve.args(["serve", "--listen", "127.0.0.1:0"]).env("LD_PRELOAD", &library);
+    let (status, said) = failure(&mut serve);
+    assert_eq!(status, Some(1), "{said}");
+    assert!(said.contains("SO_DETACH_FILTER beside SO_ATTACH_FILTER"), "{said}");
 }

@@ -1,10 +1,13 @@
 //! The descriptors of this process, by their numbers. A number may belong to another file a moment
 //! later. So no code acts on a number, but on a second descriptor that it owns.
+//!
+//! Nothing here closes a descriptor of a file that is no socket: that would release the POSIX locks
+//! of the whole process on that file (fcntl(2)), and an engine of a store may rely on them.
 
-use std::io::{IoSlice, IoSliceMut};
+use std::io::{IoSlice, IoSliceMut, Result};
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixDatagram;
 
 use nix::errno::Errno;
@@ -30,37 +33,67 @@ pub fn open(end: RawFd) -> Vec<Descriptor> {
 
 impl Descriptor {
     fn of(number: RawFd) -> Option<Self> {
-        let (own, peer) = (getsockname(number), getpeername(number));
-        let is_open = own != Err(Errno::EBADF);
-        is_open.then(|| Self { number, own: address(own), peer: address(peer) })
+        let own = getsockname(number);
+        if own == Err(Errno::EBADF) {
+            return None;
+        }
+        let own = own.ok().as_ref().and_then(address);
+        let peer = own.and_then(|_| getpeername(number).ok()).as_ref().and_then(address);
+        Some(Self { number, own, peer })
+    }
+}
+
+/// Makes second descriptors of sockets. It sends their numbers in messages to itself (unix(7),
+/// `SCM_RIGHTS`), and the kernel gives the receiver a descriptor of the same file.
+pub struct Duplicator {
+    sender: UnixDatagram,
+    receiver: UnixDatagram,
+}
+
+impl Duplicator {
+    /// It has two descriptors, and needs a third one for each that it makes.
+    pub fn new() -> Result<Self> {
+        let (sender, receiver) = UnixDatagram::pair()?;
+        Ok(Self { sender, receiver })
     }
 
     /// A second descriptor of the same socket. None if the number belongs to another file now, or if
-    /// all descriptors are in use. The number is sent in a message (unix(7), `SCM_RIGHTS`), and the
-    /// kernel gives the receiver a descriptor of the same file.
-    pub fn duplicate(&self) -> Option<OwnedFd> {
-        let (sender, receiver) = UnixDatagram::pair().ok()?;
-        let (numbers, no_flags, to_its_pair) = ([self.number], MsgFlags::empty(), None::<&()>);
+    /// all descriptors are in use.
+    pub fn duplicate(&self, socket: &Descriptor) -> Option<OwnedFd> {
+        let second = self.second(socket.number)?;
+        if getsockname::<SockaddrStorage>(second.as_raw_fd()) == Err(Errno::ENOTSOCK) {
+            // The number belongs to a file now. Its second descriptor stays open until the process
+            // ends, because closing it would release the process's locks on that file.
+            let _ = second.into_raw_fd();
+            return None;
+        }
+        let now = Descriptor::of(second.as_raw_fd())?;
+        (now.own == socket.own && now.peer == socket.peer).then_some(second)
+    }
+
+    fn second(&self, number: RawFd) -> Option<OwnedFd> {
+        let numbers = [number];
         let rights = [ControlMessage::ScmRights(&numbers)];
         let byte = [IoSlice::new(b"\0")];
-        sendmsg(sender.as_raw_fd(), &byte, &rights, no_flags, to_its_pair).ok()?;
+        let to_its_pair = None::<&()>;
+        sendmsg(self.sender.as_raw_fd(), &byte, &rights, MsgFlags::empty(), to_its_pair).ok()?;
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
         let mut messages = RecvAncillaryBuffer::new(&mut space);
-        let mut byte = [0];
-        let bytes = &mut [IoSliceMut::new(&mut byte)];
-        recvmsg(&receiver, bytes, &mut messages, RecvFlags::CMSG_CLOEXEC).ok()?;
+        let mut received = [0];
+        let mut byte = [IoSliceMut::new(&mut received)];
+        recvmsg(&self.receiver, &mut byte, &mut messages, RecvFlags::CMSG_CLOEXEC).ok()?;
         let mut rights = messages.drain().filter_map(|message| match message {
             RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
             _ => None,
         });
-        let second = rights.next()?;
-        let now = Self::of(second.as_raw_fd())?;
-        (now.own == self.own && now.peer == self.peer).then_some(second)
+        rights.next()
     }
 }
 
-fn address(socket: nix::Result<SockaddrStorage>) -> Option<SocketAddr> {
-    let socket = socket.ok()?;
-    let v4 = socket.as_sockaddr_in().map(|it| SocketAddr::V4((*it).into()));
-    v4.or_else(|| socket.as_sockaddr_in6().map(|it| SocketAddr::V6((*it).into())))
+fn address(socket: &SockaddrStorage) -> Option<SocketAddr> {
+    let v4 = socket.as_sockaddr_in().map(|address| SocketAddr::V4((*address).into()));
+    v4.or_else(|| socket.as_sockaddr_in6().map(|address| SocketAddr::V6((*address).into())))
 }
+
+#[cfg(test)]
+mod tests;

@@ -38,11 +38,13 @@ pub fn create_plant(
     async move {
         let created = match admitted {
             Ok(permit) => {
-                exchange.token = Some(Arc::clone(&permit.token));
+                exchange.has_token(Arc::clone(&permit.token));
                 create(&exchange.service, permit, &mut body).await
             }
             Err(NotAdmitted::Refused { refusal, token }) => {
-                exchange.token = token;
+                if let Some(token) = token {
+                    exchange.has_token(token);
+                }
                 hold_back(&refusal, &body).await;
                 Err(refusal)
             }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use dropshot::{HttpError, RequestContext, RequestInfo};
 use plant_store_api::answer::{Answer, Content, JsonText};
 use plant_store_api::routes::Route;
-use plant_store_listener::connections::InFlight;
+use plant_store_listener::requests::InFlight;
 use slog::{debug, info};
 
 use crate::http::accepted_tokens::Accepted;
@@ -33,13 +33,11 @@ pub struct Exchange {
     /// The operation's route.
     pub route: &'static Route,
     /// The token, once it is accepted, or was until it expired.
-    pub token: Option<Arc<Accepted>>,
+    token: Option<Arc<Accepted>>,
     request_id: String,
     remote_addr: SocketAddr,
     started: Instant,
-    /// Until it is dropped. An async block takes only the fields that it names, so an operation
-    /// keeps the whole exchange.
-    _in_flight: InFlight,
+    in_flight: InFlight,
 }
 
 /// What an operation answers with: a 200.
@@ -60,9 +58,15 @@ impl Exchange {
             request_id: rqctx.request_id.clone(),
             remote_addr,
             started: Instant::now(),
-            _in_flight: service.connections.request(remote_addr),
+            in_flight: service.connections.request(remote_addr),
             service,
         }
+    }
+
+    /// The request has this token. Without one, a request is no activity of its connection.
+    pub fn has_token(&mut self, token: Arc<Accepted>) {
+        self.token = Some(token);
+        self.in_flight.accept();
     }
 
     /// The answer to a request that is none of the operation, as Dropshot gives it: the contract says
@@ -97,7 +101,11 @@ impl Exchange {
     ) -> Answer<T> {
         let service = &self.service;
         let (mut answer, refusal) = match result {
-            Ok(success) => (Answer::ok(success.text, success.held), None),
+            Ok(success) => {
+                // The listener closes the connection if the client does not take the answer.
+                let held = (success.held, self.in_flight.answer());
+                (Answer::ok(success.text, held), None)
+            }
             Err(refusal) => (refuse(&refusal), Some(refusal)),
         };
         if refusal.is_some() {

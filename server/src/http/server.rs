@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use dropshot::{ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder};
 use plant_store_api::api::plant_store_api_mod;
-use plant_store_listener::door::Records;
+use plant_store_listener::limit::Records;
 
 use crate::http::service::{PlantStore, Service};
 
@@ -35,12 +35,12 @@ pub fn listen(
         default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
         ..ConfigDropshot::default()
     };
-    let door = Arc::clone(&service.connections.door);
+    let limit = Arc::clone(&service.connections.limit);
     let service = Arc::new(service);
     // Before clients come.
-    door.limit(connections.get() as usize, &service.log).context(FAILED)?;
-    let server = ServerBuilder::new(api, Arc::clone(&service), door.logger(records));
+    limit.set(connections.get() as usize, &service.log).context(FAILED)?;
+    let server = ServerBuilder::new(api, Arc::clone(&service), limit.logger(records));
     let server = server.config(config).tls(tls).start()?;
-    door.guard(server.local_addr(), &service.log).context(FAILED)?;
+    limit.adopt(server.local_addr(), &service.log).context(FAILED)?;
     Ok(server)
 }

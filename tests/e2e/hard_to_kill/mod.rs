@@ -8,3 +8,4 @@ mod floods;
 pub mod load;
 mod memory;
 mod strangers;
+mod untaken_answers;

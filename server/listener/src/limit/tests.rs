@@ -1,12 +1,12 @@
 use std::net::{TcpListener, TcpStream};
 
-use parking_lot::Mutex;
-use slog::Discard;
+use slog::{Discard, Logger, o};
 
-use super::{Door, FIRST_END, Logger, State, o};
+use super::ConnectionLimit;
 
 #[test]
 fn accepted_connections_inherit_tcp_nodelay() {
+    let log = Logger::root(Discard, o!());
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("it is bound");
     let is_set = || {
@@ -14,8 +14,8 @@ fn accepted_connections_inherit_tcp_nodelay() {
         listener.accept().expect("a connection").0.nodelay().expect("an option of TCP")
     };
     assert!(!is_set());
-    let state = Mutex::new(State { end: FIRST_END, ..State::default() });
-    let door = Door { state, ..Door::default() };
-    door.guard(address, &Logger::root(Discard, o!())).expect("a descriptor of this process");
+    let limit = ConnectionLimit::default();
+    limit.set(100, &log).expect("the hard limit allows it");
+    limit.adopt(address, &log).expect("a descriptor of this process");
     assert!(is_set());
 }
