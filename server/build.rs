@@ -1,5 +1,6 @@
-//! Says which commit is built, if the sources are a checkout of the repository: `PLANT_STORE_COMMIT`
-//! (empty if not) and `PLANT_STORE_VERSION`, with which the commit is in brackets.
+//! Says which commit is built, if the sources are a checkout of the repository:
+//! `PLANT_STORE_COMMIT` (empty if not) and `PLANT_STORE_VERSION`, with which the commit is in
+//! brackets.
 
 use std::env;
 use std::path::Path;

@@ -1,6 +1,6 @@
 //! The flags of `plant-store serve`, each with its default.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::num::NonZeroU32;
 
 use bytesize::ByteSize;
@@ -10,6 +10,7 @@ use clap::value_parser;
 use humantime::Duration;
 
 use crate::command::common::StoreArgs;
+use crate::command::serve::address::parse_address;
 use crate::command::serve::tls::TlsFiles;
 use crate::log::{LogFormat, LogLevel};
 
@@ -29,7 +30,12 @@ pub enum FirstToken {
 #[command(mut_args(with_variable))]
 pub struct Args {
     /// Address to listen on; port 0 takes any free one
-    #[arg(long, value_name = "ADDRESS", value_parser = address, default_value = "127.0.0.1:8080")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        value_parser = parse_address,
+        default_value = "127.0.0.1:8080"
+    )]
     pub listen: SocketAddr,
 
     #[command(flatten)]
@@ -54,11 +60,13 @@ pub struct Args {
     #[arg(long, value_name = "DURATION", default_value = "30s")]
     pub idle_timeout: Duration,
 
-    /// Start on a store whose server was not stopped and whose WAL is lost; what the WAL held is gone
+    /// Start on a store whose server was not stopped and whose WAL is lost; what the WAL held is
+    /// gone
     #[arg(long)]
     pub without_wal: bool,
 
-    /// Start on a database that has fsync or full_page_writes off; it may lose plants at a power cut
+    /// Start on a database that has fsync or full_page_writes off; it may lose plants at a power
+    /// cut
     #[arg(long)]
     pub without_fsync: bool,
 
@@ -68,7 +76,7 @@ pub struct Args {
 
     /// Address to serve /metrics, /live and /ready on, to everybody who can reach it: bind it to
     /// loopback or to a private network [default: none]
-    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     pub metrics: Option<SocketAddr>,
 
     /// Largest request body
@@ -89,7 +97,8 @@ pub struct Args {
     #[arg(long, value_name = "CREATES")]
     pub max_rate: Option<NonZeroU32>,
 
-    /// How long a create may wait for the store until it is refused with 503; it may be stored or not
+    /// How long a create may wait for the store until it is refused with 503; it may be stored or
+    /// not
     #[arg(long, value_name = "DURATION", default_value = "5s")]
     pub store_timeout: Duration,
 
@@ -117,14 +126,4 @@ pub struct Args {
 fn with_variable(flag: Arg) -> Arg {
     let name = flag.get_long().expect("each is long").replace('-', "_").to_uppercase();
     flag.env(format!("PLANT_STORE_{name}"))
-}
-
-/// An address or a name, and a port. A name such as localhost may have several addresses: every client
-/// that knows it tries the one of IPv4.
-fn address(text: &str) -> Result<SocketAddr, String> {
-    const EXPECTED: &str = "expected an address and a port, such as 127.0.0.1:8080";
-    let addresses = text.to_socket_addrs().map_err(|error| format!("{error}; {EXPECTED}"))?;
-    let addresses: Vec<_> = addresses.collect();
-    let best = addresses.iter().find(|it| it.is_ipv4()).or(addresses.first());
-    best.copied().ok_or_else(|| format!("the name has no address; {EXPECTED}"))
 }

@@ -4,7 +4,7 @@ use slog::Drain;
 
 use super::*;
 
-/// A disk with so many free bytes.
+/// A disk that is full after `free` bytes.
 #[derive(Default)]
 struct Disk {
     written: Vec<u8>,
@@ -29,7 +29,9 @@ impl Write for Disk {
 
 #[test]
 fn records_that_a_full_disk_did_not_take_are_counted_and_none_is_joined_to_a_torn_line() {
-    let (sink, mut records, mut disk) = (Arc::<Sink>::default(), Vec::new(), Disk::default());
+    let sink = Arc::<Sink>::default();
+    let mut records = Vec::new();
+    let mut disk = Disk::default();
     let lines = Lines { record: Vec::new(), is_text: false, sink: Arc::clone(&sink) };
     let drain = std::sync::Mutex::new(slog_json::Json::new(lines).set_flush(true).build()).fuse();
     let log = Logger::root(drain, slog::o!());
@@ -48,10 +50,10 @@ fn records_that_a_full_disk_did_not_take_are_counted_and_none_is_joined_to_a_tor
 }
 
 #[test]
-fn records_without_room_are_counted() {
+fn records_past_the_capacity_are_counted() {
     let sink = Sink::default();
     sink.append(&vec![b'.'; CAPACITY - 1]);
-    assert!(sink.pending.lock().is_urgent, "so many records are written at once");
+    assert!(sink.pending.lock().is_urgent, "a full buffer is written at once");
     sink.append(b"\n");
     assert_eq!(sink.pending.lock().lost, 0);
     sink.append(b"lost");

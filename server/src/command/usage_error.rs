@@ -1,0 +1,21 @@
+//! What clap says of a command line that cannot be parsed, without what may be a secret.
+
+use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
+use clap::error::ContextValue;
+
+use crate::token::PREFIX;
+
+/// Takes out of the message what may be a secret: a URL with a password, or a token.
+pub fn without_secrets(mut error: clap::Error) -> clap::Error {
+    let flag = error.get(InvalidArg).map(ToString::to_string).unwrap_or_default();
+    for kind in [InvalidValue, InvalidArg, InvalidSubcommand] {
+        let is_secret = |said: &ContextValue| {
+            let is_url = kind == InvalidValue && flag.contains("<URL>");
+            is_url || said.to_string().contains(PREFIX)
+        };
+        if error.get(kind).is_some_and(is_secret) {
+            error.insert(kind, ContextValue::String("…".into()));
+        }
+    }
+    error
+}
