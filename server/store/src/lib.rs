@@ -5,6 +5,7 @@
 //! Nothing here knows about HTTP or about the members of a plant, and nothing here ever sees a
 //! token, only digests.
 
+mod digest;
 mod engine;
 mod error;
 mod group_commit;
@@ -19,6 +20,7 @@ mod watch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub use digest::ContentDigest;
 pub use engine::{Engine, LAYOUT, Outcome, Row, Sizes, Start};
 pub use error::{Cause, CommitError, Reason, StoreError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, WriterEnd};
