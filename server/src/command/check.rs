@@ -2,19 +2,20 @@
 
 use anyhow::{Error, Result, bail};
 use bytesize::ByteSize;
-use plant_store_store::{Reason, Row, StoreError};
+use plant_store_store::{ContentDigest, Reason, Row, StoreError};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::command::common::{StoreArgs, for_each_page, print};
+use crate::command::common::{NothingToRead, StoreArgs, for_each_page, open_to_read, print};
 
 /// How many of the malformed plants a fault names.
 const MOST_NAMED: usize = 10;
 
 /// Check whether the store is sound, also while a server runs on it
 ///
-/// Has the database check its file, and reads every row. The exit status is 0 if the store is
-/// sound, 1 if it is not, and 2 if it cannot be checked.
+/// Has the database check its file, and reads every row. The digest is that of the ids and the
+/// plants: `copy` prints the same one. The exit status is 0 if the store is sound, 1 if it is not,
+/// and 2 if it cannot be checked.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// As a JSON object
@@ -41,6 +42,8 @@ struct Report {
 /// What is in a store that was read to its end.
 #[derive(Serialize)]
 struct Contents {
+    /// Of the ids and the texts of the plants, as `copy` prints it.
+    digest: String,
     plants: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     store_bytes: Option<u64>,
@@ -92,17 +95,22 @@ fn report(store: &StoreArgs) -> Report {
 }
 
 fn reason_of(error: &Error) -> Reason {
+    if error.is::<NothingToRead>() {
+        return Reason::Missing;
+    }
     error.downcast_ref().map_or(Reason::Other, StoreError::reason)
 }
 
 /// Has the database check itself, and reads every row.
 fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Contents> {
-    let store = args.open()?;
+    let store = open_to_read(&args.url, args.ca.as_deref(), "--store")?;
     faults.extend(store.check()?);
     let mut plants = 0;
+    let mut digest = ContentDigest::default();
     let mut malformed = Vec::new();
     for_each_page(&args.url, &*store, |page| {
         plants += page.len();
+        digest.add(page);
         malformed.extend(page.iter().filter(|row| !is_object(row)).map(|row| row.id));
         Ok(())
     })?;
@@ -113,7 +121,13 @@ fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Contents> {
     }
     let tokens = store.tokens()?.len();
     let sizes = store.sizes()?;
-    Ok(Contents { plants, store_bytes: sizes.store, tokens, wal_bytes: sizes.wal })
+    Ok(Contents {
+        digest: digest.to_string(),
+        plants,
+        store_bytes: sizes.store,
+        tokens,
+        wal_bytes: sizes.wal,
+    })
 }
 
 fn is_object(row: &Row) -> bool {
@@ -127,11 +141,12 @@ impl Contents {
             None => String::new(),
         };
         format!(
-            "plants: {}, tokens: {}{}{}",
+            "plants: {}, tokens: {}{}{}, digest: {}",
             self.plants,
             self.tokens,
             size_of("size", self.store_bytes),
-            size_of("WAL", self.wal_bytes)
+            size_of("WAL", self.wal_bytes),
+            self.digest
         )
     }
 }

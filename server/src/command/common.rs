@@ -1,6 +1,9 @@
 //! What commands share: the store that they work on, its pages, and standard output.
 
+use std::fs::{self, File};
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Error, Result};
@@ -10,7 +13,7 @@ use plant_store_store::{self as store, Engine, Reason, Row, StoreError, StoreUrl
 /// Which store to work on.
 #[derive(clap::Args, Clone, Debug)]
 pub struct StoreArgs {
-    /// Where the plants are kept
+    /// Where the plants are kept: `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`
     #[arg(
         long = "store",
         value_name = "URL",
@@ -37,6 +40,27 @@ impl StoreArgs {
 /// Opens the store that is there; `ca` is a file with the authority of a database's certificate.
 pub fn open(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>> {
     store::open(url, ca).map_err(of_store(url))
+}
+
+/// There is no store to read. A new one, which is empty, would be of no use to the command.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no plant store at {}: see {flag}", .url.absolute())]
+pub struct NothingToRead {
+    url: StoreUrl,
+    /// The flag that names the store.
+    flag: &'static str,
+}
+
+/// Opens the store that is there, for a command that reads the plants that it holds.
+pub fn open_to_read(
+    url: &StoreUrl,
+    ca: Option<&Path>,
+    flag: &'static str,
+) -> Result<Box<dyn Engine>> {
+    store::open(url, ca).map_err(|error| match error {
+        StoreError::Missing(url) => NothingToRead { url, flag }.into(),
+        other => of_store(url)(other),
+    })
 }
 
 /// Which store is damaged or on a full disk, and where to read what to do.
@@ -81,6 +105,15 @@ pub fn for_each_page(
             let _ = write!(io::stderr(), "{plants} plants\r");
         }
     }
+}
+
+/// Whether nobody sees what is written to standard output, because it is /dev/null. If it was
+/// closed when the process started, Rust's runtime has opened /dev/null in its place.
+pub fn is_output_lost() -> bool {
+    let null = fs::metadata("/dev/null");
+    let output = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+    let output = output.and_then(|output| output.metadata());
+    null.is_ok_and(|null| output.is_ok_and(|output| output.rdev() == null.rdev()))
 }
 
 /// Writes to standard output. An error says that it was standard output.

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use plant_store_store::{self as store, Engine, Outcome, StoreUrl};
+use plant_store_store::{self as store, ContentDigest, Engine, Outcome, StoreUrl};
 
-use crate::command::common::{for_each_page, of_store, open, print};
+use crate::command::common::{for_each_page, of_store, open_to_read, print};
 
 /// How long a database may take for a page.
 const PAGE_TIMEOUT: Duration = Duration::from_mins(1);
@@ -16,7 +16,8 @@ const PAGE_TIMEOUT: Duration = Duration::from_mins(1);
 ///
 /// The copy holds every plant that was in the store when the command started. Of those that are
 /// created meanwhile, it holds some. A file appears whole and synced, or not at all. Into a
-/// database the command may be run again after an interruption: it adds what is missing.
+/// database the command may be run again after an interruption: it adds what is missing. The digest
+/// of the plants, which is printed at the end, is the one that `check` prints for the copy.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// The store to copy
@@ -36,6 +37,8 @@ pub struct Args {
 #[derive(Default)]
 struct Copied {
     plants: usize,
+    /// Of the ids and the texts of the plants.
+    digest: ContentDigest,
     /// Those that the copy did not have.
     tokens: usize,
 }
@@ -44,27 +47,33 @@ struct Copied {
 pub fn run(args: &Args) -> Result<()> {
     let Args { from, to, store_ca } = args;
     let ca = store_ca.as_deref();
-    let source = open(from, ca)?;
+    let source = open_to_read(from, ca, "--from")?;
     for file in store::unfinished(to) {
         let said = "left by a copy that was killed, or another copy runs; if none does, delete it";
         let _ = writeln!(io::stderr(), "plant-store: {}: {said}", file.display());
     }
     let mut copied = Copied::default();
     store::fill(to, ca, &mut |copy| {
-        copied.plants = copy_plants(args, &*source, copy)?;
+        copy_plants(args, &*source, copy, &mut copied)?;
         // Last: after a failure nobody can use the tokens of a store that was copied by mistake.
         copied.tokens = copy_tokens(from, &*source, copy)?;
         Ok(())
     })
     .map_err(of_store(to))?;
-    let Copied { plants, tokens } = copied;
-    print(&format!("{from} is copied to {to}; plants: {plants}, tokens added: {tokens}\n"))
+    let Copied { plants, digest, tokens } = copied;
+    print(&format!(
+        "{from} is copied to {to}; plants: {plants}, tokens added: {tokens}, digest: {digest}\n"
+    ))
 }
 
-/// Copies every plant, and returns how many there are.
-fn copy_plants(args: &Args, source: &dyn Engine, copy: &dyn Engine) -> Result<usize> {
+/// Copies every plant.
+fn copy_plants(
+    args: &Args,
+    source: &dyn Engine,
+    copy: &dyn Engine,
+    copied: &mut Copied,
+) -> Result<()> {
     let Args { from, to, .. } = args;
-    let mut plants = 0;
     for_each_page(from, source, |page| {
         let outcomes = copy.commit(page, Instant::now() + PAGE_TIMEOUT)?;
         copy.upkeep()?;
@@ -73,10 +82,10 @@ fn copy_plants(args: &Args, source: &dyn Engine, copy: &dyn Engine) -> Result<us
             let id = row.id;
             bail!("{to} has a different plant under the id {id}: it is left as it is");
         }
-        plants += page.len();
+        copied.plants += page.len();
+        copied.digest.add(page);
         Ok(())
-    })?;
-    Ok(plants)
+    })
 }
 
 /// Copies the tokens that the copy does not have, and returns how many those are.

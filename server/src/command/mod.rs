@@ -14,7 +14,7 @@ use clap_complete::Shell;
 use plant_store_api::document::document_text;
 
 use crate::command::common::{StoreArgs, print};
-use crate::command::usage_error::without_secrets;
+use crate::command::usage_error::finish;
 
 pub use crate::command::check::CannotCheck;
 
@@ -55,7 +55,7 @@ enum Command {
 impl Cli {
     /// Reads the command line, or ends the process.
     pub fn read() -> Self {
-        Self::try_parse().unwrap_or_else(|error| without_secrets(error).exit())
+        Self::try_parse().unwrap_or_else(|error| finish(error).exit())
     }
 
     /// Runs the command. An error is for the person who typed it.

@@ -1,9 +1,9 @@
 //! The buffer between formatted records and standard error.
 //!
-//! A thread writes the buffer out ten times a second, and at once if it holds 64 KiB or a warning:
-//! a system call for each record would cost more than the request that it describes. If standard
-//! error is read too slowly, records are dropped and counted. Only that thread may wait for
-//! standard error; the end of the process waits for a second at most.
+//! A thread writes the buffer out 100 ms after its first record, and at once if it holds 64 KiB or
+//! a warning: a system call for each record would cost more than the request that it describes. If
+//! standard error is read too slowly, records are dropped and counted. Only that thread may wait
+//! for standard error; the end of the process waits for a second at most.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -33,7 +33,8 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub struct Sink {
     pending: Mutex<Pending>,
-    /// Signals that it has become urgent to write, or that all is written.
+    /// Signals that there are records, that it has become urgent to write them, or that all are
+    /// written.
     changed: Condvar,
 }
 
@@ -67,16 +68,14 @@ impl Sink {
         thread::Builder::new().name("log".into()).spawn(run).map(drop)
     }
 
-    /// Writes what is gathered, when it is time to. Each of the two buffers keeps its memory. After
-    /// an error all of it counts as lost, although some of it may be written.
+    /// Waits for records, gathers more for a while, and writes them. Each of the two buffers keeps
+    /// its memory. After an error all of it counts as lost, although some of it may be written.
     fn write(&self, to: &mut impl Write, records: &mut Vec<u8>, log: &Logger) {
         records.clear();
         let mut pending = self.pending.lock();
+        self.changed.wait_while(&mut pending, |pending| pending.records.is_empty());
         self.changed.wait_while_for(&mut pending, |pending| !pending.is_urgent, GATHER);
         pending.is_urgent = false;
-        if pending.records.is_empty() {
-            return;
-        }
         pending.is_writing = true;
         mem::swap(&mut pending.records, records);
         let has_failed = pending.has_failed;
@@ -120,9 +119,11 @@ impl Sink {
             pending.lost += 1;
             return;
         }
+        let was_empty = pending.records.is_empty();
         pending.records.extend_from_slice(record);
-        if pending.records.len() >= ENOUGH {
-            pending.is_urgent = true;
+        let is_enough = pending.records.len() >= ENOUGH;
+        pending.is_urgent |= is_enough;
+        if was_empty || is_enough {
             self.changed.notify_all();
         }
     }

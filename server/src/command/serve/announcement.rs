@@ -2,7 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
+use slog::{Logger, warn};
 
 use crate::command::common::print;
 use crate::token::Token;
@@ -15,11 +16,21 @@ pub struct Endpoint {
     pub address: SocketAddr,
 }
 
-/// Prints where the service listens, and a command that uses the first token of a new store.
-pub fn announce(endpoint: Endpoint, first_token: Option<&Token>) -> Result<()> {
+/// Prints where the service listens, and a command that uses the first token of a new store. The
+/// service can do without the first, so a standard output that takes nothing is a warning then.
+pub fn announce(endpoint: Endpoint, first_token: Option<&Token>, log: &Logger) -> Result<()> {
     let Endpoint { scheme, address } = endpoint;
-    let request = first_token.map(|token| first_request(endpoint, token)).unwrap_or_default();
-    print(&format!("plant-store listening on {scheme}://{address}\n{request}"))
+    let line = format!("plant-store listening on {scheme}://{address}\n");
+    if let Some(token) = first_token {
+        return print(&(line + &first_request(endpoint, token))).context(
+            "the new store has a token that nobody has seen: `plant-store token revoke first`, \
+             then `plant-store token create NAME`",
+        );
+    }
+    if let Err(cause) = print(&line) {
+        warn!(log, "the address was not printed"; "cause" => format!("{cause:#}"));
+    }
+    Ok(())
 }
 
 fn first_request(endpoint: Endpoint, token: &Token) -> String {

@@ -9,12 +9,15 @@
 mod address;
 mod announcement;
 mod args;
+mod bounds;
+mod dry_run;
 mod opening;
 mod reload;
 mod running;
 mod signals;
 mod tls;
 mod validity;
+mod variables;
 
 use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
@@ -46,6 +49,9 @@ pub fn run(args: &Args) -> Result<()> {
     let log = Log::start(args.log_format.unwrap_or(default), args.log_level)
         .context("cannot start the log")?;
     warn_of_flags(args, &log.logger);
+    if args.check {
+        return dry_run::run(args, &log.logger);
+    }
     // Before everything else: an address that is in use must not leave a new store behind.
     let start = |address| Admin::start(address).map_err(cannot("serve metrics", address));
     let admin = args.metrics.map(start).transpose()?;
@@ -65,6 +71,10 @@ fn warn_of_flags(args: &Args, log: &Logger) {
     if args.tls.is_none() && !args.listen.ip().is_loopback() {
         warn!(log, "without --tls-cert, tokens travel in plain text: put a proxy that ends TLS in \
             front, on a network that you trust"; "address" => args.listen);
+    }
+    let unknown = variables::unknown();
+    if !unknown.is_empty() {
+        warn!(log, "variables that no flag has are ignored"; "variables" => unknown.join(", "));
     }
     if args.without_fsync {
         warn!(log, "--without-fsync: the database may lose plants at a power cut");

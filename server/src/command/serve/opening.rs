@@ -38,6 +38,10 @@ pub fn open(args: &Args, accepted: &AcceptedTokens, log: &Logger) -> Result<Open
     check_is_free(args.listen)?;
     let tls = args.tls.as_ref().map(|files| files.load(log)).transpose()?;
     let (store, is_new) = open_store(args, log)?;
+    for file in store::unfinished(&args.store.url) {
+        warn!(log, "left by a start or a copy that was killed, or a copy runs; if none does, \
+            delete it"; "file" => %file.display());
+    }
     let is_token_wanted = is_new && args.first_token == FirstToken::Print;
     let first_token = is_token_wanted.then(|| issue_first(&*store)).transpose()?;
     if accepted.read(&*store)? == 0 {

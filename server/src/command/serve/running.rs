@@ -1,13 +1,14 @@
 //! A service that has started: its parts, what ends it, and how it stops.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use plant_store_listener::connections::Connections;
 use plant_store_store::{self as store, Engine, GroupCommit, LAYOUT, WriterEnd};
 use sd_notify::NotifyState;
-use slog::{Logger, info, warn};
+use slog::{Logger, error, info, warn};
 use tokio::signal::unix::Signal;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::timeout;
@@ -48,6 +49,11 @@ pub struct Running {
 #[error("the service stops")]
 struct Stops;
 
+/// The thread that commits ended without an order, such as by a panic.
+#[derive(Debug, thiserror::Error)]
+#[error("the writer died")]
+struct WriterDied;
+
 impl Running {
     /// Starts the service. It waits for a database that is not there yet. A start that waits may be
     /// dropped.
@@ -83,9 +89,10 @@ impl Running {
         }
         let scheme = if validity.is_some() { "https" } else { "http" };
         let address = server.local_addr();
-        announce(Endpoint { scheme, address }, first_token.as_ref())?;
+        announce(Endpoint { scheme, address }, first_token.as_ref(), &log)?;
         info!(log, "listening"; "address" => %address, "version" => env!("PLANT_STORE_VERSION"),
             "store" => %args.store.url.absolute(), "is_new" => is_new, "layout" => LAYOUT);
+        log_limits(args, &log);
         // A supervisor that cannot be told (sd_notify(3)) sees what happens to the process.
         let _ = sd_notify::notify(&[NotifyState::Ready]);
         let tokens = tokio::spawn(accepted.watch(Arc::clone(&store), log.clone()));
@@ -102,7 +109,7 @@ impl Running {
             () = stop.next() => Ok(()),
             end = &mut self.writer_end => match end {
                 Ok(Err(lost)) => Err(lost),
-                _ => Err(anyhow!("the writer died")),
+                _ => Err(WriterDied.into()),
             },
             lost = watched => Err(lost),
             never = self.connections.watch(*args.idle_timeout, &log) => match never {},
@@ -114,8 +121,11 @@ impl Running {
             closed = timeout(*args.shutdown_timeout, self.close(ended.is_ok())) => closed,
             () = stop.next() => bail!("stopped at once by a second signal"),
         };
-        match closed {
-            Ok(_) => info!(log, "stopped"),
+        match &closed {
+            Ok(Ok(())) => info!(log, "stopped"),
+            Ok(Err(cause)) => {
+                error!(log, "the store was not closed"; "cause" => format!("{cause:#}"));
+            }
             Err(_) => warn!(log, "stopped with requests unfinished"),
         }
         ended.and(closed.unwrap_or(Ok(())))
@@ -133,8 +143,21 @@ impl Running {
         }
         self.tokens.abort();
         self.plants.end();
-        self.writer_end.await.unwrap_or(Ok(()))
+        self.writer_end.await.unwrap_or_else(|_| Err(WriterDied.into()))
     }
+}
+
+/// Says which limits are in force. The listener says if it allows fewer connections.
+fn log_limits(args: &Args, log: &Logger) {
+    info!(log, "limits";
+        "max_connections" => args.max_connections.get(),
+        "max_creates" => args.max_creates.get(),
+        "max_body" => args.max_body.as_u64(),
+        "max_rate" => args.max_rate.map(NonZeroU32::get),
+        "idle_timeout" => %args.idle_timeout,
+        "body_timeout" => %args.body_timeout,
+        "store_timeout" => %args.store_timeout,
+        "shutdown_timeout" => %args.shutdown_timeout);
 }
 
 /// What `/ready` answers while the service runs.

@@ -16,7 +16,7 @@ use chrono::{DateTime, Utc};
 use clap::Subcommand;
 use plant_store_store::token::{StoredToken, TokenName};
 
-use crate::command::common::{StoreArgs, of_store, print};
+use crate::command::common::{StoreArgs, is_output_lost, of_store, print};
 use crate::command::token::expiry::parse_expiry;
 use crate::command::token::listing::{Listed, in_seconds, table};
 use crate::command::token::selection::select;
@@ -81,6 +81,10 @@ fn create(name: TokenName, expires_at: Option<DateTime<Utc>>, args: &StoreArgs) 
     ensure!(
         !name.as_str().starts_with(PREFIX),
         "a name that begins with {PREFIX} may be a token, and names are shown: choose another"
+    );
+    ensure!(
+        !is_output_lost(),
+        "standard output is closed or /dev/null, so nobody would see the token: none is issued"
     );
     let (token, stored) = token::issue(name, expires_at);
     let store = args.open()?;

@@ -1,4 +1,5 @@
 use std::io::ErrorKind;
+use std::sync::mpsc;
 
 use slog::Drain;
 
@@ -47,6 +48,22 @@ fn records_that_a_full_disk_did_not_take_are_counted_and_none_is_joined_to_a_tor
     }
     let written = String::from_utf8(disk.written).expect("text");
     assert_eq!(written, "on\nthree\nfour\n{\"lost\":2}\nfour\n");
+}
+
+#[test]
+fn writer_without_records_waits_until_there_is_one() {
+    let sink = Arc::<Sink>::default();
+    let (sender, written) = mpsc::channel();
+    let writer = Arc::clone(&sink);
+    thread::spawn(move || {
+        let log = Logger::root(slog::Discard, slog::o!());
+        let mut disk = Disk { free: 99, ..Disk::default() };
+        writer.write(&mut disk, &mut Vec::new(), &log);
+        sender.send(disk.written).expect("the test waits for it");
+    });
+    assert!(written.recv_timeout(3 * GATHER).is_err(), "it does not wake up to look");
+    sink.append(b"one\n");
+    assert_eq!(written.recv().expect("it writes"), b"one\n");
 }
 
 #[test]
