@@ -16,11 +16,12 @@ use plant_store_server::command::{CannotCheck, Cli};
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    // A huge page (prctl(2), PR_SET_THP_DISABLE) is resident as a whole, even if little of it is used:
-    // 1,000 connections at work would take 30 MB more, and no create would take less CPU time.
+    // A huge page (prctl(2), PR_SET_THP_DISABLE) is resident as a whole, even if little of it is
+    // used: 1,000 connections at work would take 30 MB more, and no create would take less CPU
+    // time.
     let _ = set_thp_disable(true);
-    // Blocked here, so in every thread: a write past the limit on file size fails with EFBIG, instead
-    // of ending the process.
+    // Blocked here, so in every thread: a write past the limit on file size fails with EFBIG,
+    // instead of ending the process.
     let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
     match Cli::read().run() {
         Ok(()) => ExitCode::SUCCESS,

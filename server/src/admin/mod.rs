@@ -5,16 +5,17 @@
 //! not wait while the samples of a busy second are sorted. Dropshot's listener has no bound on
 //! connections and no time-out for them; hyper alone needs few lines for both.
 //!
-//! Each room registers its own series once, as it starts, and keeps the handles. So a request looks
-//! up nothing and allocates nothing, and a series that has counted nothing yet is there as 0. Without
-//! [`Admin`] the handles do nothing and cost a branch each. This module knows only how names end: a
-//! histogram of seconds in `_seconds`, a histogram of sizes in `_size`.
+//! Each module registers its own series once, as it starts, and keeps the handles. So a request
+//! looks up nothing and allocates nothing, and a series that has counted nothing yet is there as 0.
+//! Without [`Admin`] the handles do nothing and cost a branch each. This module knows only how
+//! names end: a histogram of seconds in `_seconds`, a histogram of sizes in `_size`.
 //!
 //! Everybody who can reach the address may ask. So a label must never hold what a client sent, and
-//! nothing may count plants or tokens by their content. The values of labels are words of this crate,
-//! or the names of tokens. The exporter keeps a series until the process ends.
+//! nothing may count plants or tokens by their content. The values of labels are words of this
+//! crate, or the names of tokens. The exporter keeps a series until the process ends.
 
 use std::convert::Infallible;
+use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -22,7 +23,7 @@ use std::thread;
 use std::time::Duration;
 
 use http::header::{ALLOW, CONTENT_TYPE};
-use http::{Method, Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response, StatusCode};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -58,8 +59,16 @@ const READY: &str = "plant_store_ready";
 /// too.
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Says whether the service would take a create now. If not, the error says why.
-pub type Readiness = Box<dyn Fn() -> Result<(), &'static str> + Send + Sync>;
+/// Why the service would take no create now, in words for operators.
+pub type NotReady = Box<dyn Error + Send + Sync>;
+
+/// Says whether the service would take a create now.
+pub type Readiness = Box<dyn Fn() -> Result<(), NotReady> + Send + Sync>;
+
+/// The service has not started yet.
+#[derive(Debug, thiserror::Error)]
+#[error("the service starts")]
+struct Starts;
 
 /// The listener for operators, and what its answers come from.
 pub struct Admin {
@@ -76,8 +85,8 @@ impl Admin {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let listener = runtime.block_on(TcpListener::bind(address))?;
         let address = listener.local_addr()?;
-        let (metrics, readiness) = (count().map_err(io::Error::other)?, OnceLock::new());
-        let admin = Arc::new(Self { address, metrics, readiness });
+        let metrics = count().map_err(io::Error::other)?;
+        let admin = Arc::new(Self { address, metrics, readiness: OnceLock::new() });
         let answers = Arc::clone(&admin);
         thread::Builder::new()
             .name("admin".into())
@@ -86,27 +95,31 @@ impl Admin {
     }
 
     fn answer<B>(&self, request: &Request<B>) -> Response<String> {
+        let readiness = self.readiness.get().map_or(Err(Starts.into()), |ask| ask());
         let is_read = [Method::GET, Method::HEAD].contains(request.method());
-        let readiness = self.readiness.get().map_or(Err("the service starts"), |ask| ask());
-        let (status, text) = match (request.uri().path(), readiness) {
-            ("/metrics" | "/live" | "/ready", _) if !is_read => {
-                (StatusCode::METHOD_NOT_ALLOWED, "GET or HEAD\n".into())
+        match request.uri().path() {
+            "/metrics" | "/live" | "/ready" if !is_read => {
+                let mut refusal = text(StatusCode::METHOD_NOT_ALLOWED, "GET or HEAD\n".into());
+                refusal.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, HEAD"));
+                refusal
             }
-            ("/metrics", readiness) => {
+            "/metrics" => {
                 gauge!(READY).set(u8::from(readiness.is_ok()));
-                (StatusCode::OK, self.metrics.render())
+                text(StatusCode::OK, self.metrics.render())
             }
-            ("/live", _) => (StatusCode::OK, "live\n".into()),
-            ("/ready", Ok(())) => (StatusCode::OK, "ready\n".into()),
-            ("/ready", Err(reason)) => (StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")),
-            _ => (StatusCode::NOT_FOUND, "there are /metrics, /live and /ready\n".into()),
-        };
-        let mut answer = Response::builder().status(status).header(CONTENT_TYPE, TEXT);
-        if status == StatusCode::METHOD_NOT_ALLOWED {
-            answer = answer.header(ALLOW, "GET, HEAD");
+            "/live" => text(StatusCode::OK, "live\n".into()),
+            "/ready" => match readiness {
+                Ok(()) => text(StatusCode::OK, "ready\n".into()),
+                Err(reason) => text(StatusCode::SERVICE_UNAVAILABLE, format!("{reason}\n")),
+            },
+            _ => text(StatusCode::NOT_FOUND, "there are /metrics, /live and /ready\n".into()),
         }
-        answer.body(text).expect("these headers are valid")
     }
+}
+
+fn text(status: StatusCode, body: String) -> Response<String> {
+    let answer = Response::builder().status(status).header(CONTENT_TYPE, TEXT);
+    answer.body(body).expect("the header is valid")
 }
 
 async fn run(listener: TcpListener, admin: Arc<Admin>) {
@@ -120,7 +133,7 @@ async fn run(listener: TcpListener, admin: Arc<Admin>) {
     });
     let connections = Arc::new(Semaphore::new(CONNECTIONS));
     loop {
-        let place = Arc::clone(&connections).acquire_owned().await;
+        let permit = Arc::clone(&connections).acquire_owned().await;
         let Ok((stream, _)) = listener.accept().await else {
             // It may fail again at once, such as for want of a descriptor.
             tokio::time::sleep(Duration::from_millis(100)).await;
@@ -136,7 +149,7 @@ async fn run(listener: TcpListener, admin: Arc<Admin>) {
             server.timer(TokioTimer::new()).keep_alive(false);
             // A client that is too slow, or broken, has its connection closed.
             let _ = timeout(TIME, server.serve_connection(TokioIo::new(stream), answer)).await;
-            drop(place);
+            drop(permit);
         });
     }
 }
@@ -149,7 +162,11 @@ fn count() -> Result<PrometheusHandle, BuildError> {
         .install_recorder()?;
     describe_gauge!(BUILD_INFO, "Always 1; the labels say which release and which commit serve.");
     describe_gauge!(READY, "Whether the service would take a create: 1 or 0, as /ready says.");
-    let (version, commit) = (env!("CARGO_PKG_VERSION"), env!("PLANT_STORE_COMMIT"));
-    gauge!(BUILD_INFO, "version" => version, "commit" => commit).set(1);
+    gauge!(
+        BUILD_INFO,
+        "version" => env!("CARGO_PKG_VERSION"),
+        "commit" => env!("PLANT_STORE_COMMIT")
+    )
+    .set(1);
     Ok(handle)
 }

@@ -6,22 +6,25 @@ mod copy;
 mod export;
 mod serve;
 mod token;
+mod usage_error;
 
 use anyhow::Result;
-use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
-use clap::error::ContextValue;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use plant_store_api::document::document_text;
 
 use crate::command::common::{StoreArgs, print};
-use crate::token::PREFIX;
+use crate::command::usage_error::finish;
 
 pub use crate::command::check::CannotCheck;
 
 /// Runs and looks after a plant store: POST /plants creates a plant, durably
 #[derive(Debug, Parser)]
-#[command(name = "plant-store", version = env!("PLANT_STORE_VERSION"), arg_required_else_help = true)]
+#[command(
+    name = "plant-store",
+    version = env!("PLANT_STORE_VERSION"),
+    arg_required_else_help = true
+)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -50,22 +53,9 @@ enum Command {
 }
 
 impl Cli {
-    /// Reads the command line, or ends the process. clap's message would repeat what may be a secret:
-    /// a URL with a password, or a token.
+    /// Reads the command line, or ends the process.
     pub fn read() -> Self {
-        Self::try_parse().unwrap_or_else(|mut error| {
-            let flag = error.get(InvalidArg).map(ToString::to_string).unwrap_or_default();
-            for kind in [InvalidValue, InvalidArg, InvalidSubcommand] {
-                let is_secret = |said: &ContextValue| {
-                    kind == InvalidValue && flag.contains("<URL>")
-                        || said.to_string().contains(PREFIX)
-                };
-                if error.get(kind).is_some_and(is_secret) {
-                    error.insert(kind, ContextValue::String("…".into()));
-                }
-            }
-            error.exit()
-        })
+        Self::try_parse().unwrap_or_else(|error| finish(error).exit())
     }
 
     /// Runs the command. An error is for the person who typed it.

@@ -53,9 +53,9 @@ impl Log {
         let sink = Arc::new(Sink::default());
         let is_text = format == LogFormat::Text;
         let lines = Lines { record: Vec::new(), is_text, sink: Arc::clone(&sink) };
-        let format = Mutex::new(formatter(format, lines));
-        let formatted = Formatted { format, sink: Arc::clone(&sink) };
-        let drain = Arc::new(LevelFilter::new(formatted, level).fuse());
+        let into_sink =
+            IntoSink { formatter: Mutex::new(formatter(format, lines)), sink: Arc::clone(&sink) };
+        let drain = Arc::new(LevelFilter::new(into_sink, level).fuse());
         let logger = Logger::root(Arc::clone(&drain), o!());
         sink.start(logger.clone())?;
         Ok(Self { logger, dropshot: Arc::new(Dropshot(drain)), sink })
@@ -71,7 +71,7 @@ impl Drop for Log {
 type Formatter = Box<dyn Drain<Ok = (), Err = io::Error> + Send>;
 
 fn formatter(format: LogFormat, lines: Lines) -> Formatter {
-    if let LogFormat::Text = format {
+    if format == LogFormat::Text {
         return Box::new(FullFormat::new(PlainDecorator::new(lines)).build());
     }
     let now = |_: &Record<'_>| Utc::now().to_rfc3339_opts(SecondsFormat::Micros, true);
@@ -83,22 +83,22 @@ fn formatter(format: LogFormat, lines: Lines) -> Formatter {
 }
 
 /// Formats the records into the sink, which writes at once from a warning upwards.
-struct Formatted {
-    format: Mutex<Formatter>,
+struct IntoSink {
+    formatter: Mutex<Formatter>,
     sink: Arc<Sink>,
 }
 
 /// After a panic in a formatter, a record may be incomplete; the others are good.
-impl UnwindSafe for Formatted {}
-impl RefUnwindSafe for Formatted {}
+impl UnwindSafe for IntoSink {}
+impl RefUnwindSafe for IntoSink {}
 
-impl Drain for Formatted {
+impl Drain for IntoSink {
     type Ok = ();
     type Err = Never;
 
     fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> Result<(), Never> {
         // The sink takes everything, so this fails only if a value cannot be formatted.
-        let _ = self.format.lock().log(record, values);
+        let _ = self.formatter.lock().log(record, values);
         if record.level().is_at_least(Level::Warning) {
             self.sink.urge();
         }

@@ -1,9 +1,9 @@
 //! The buffer between formatted records and standard error.
 //!
-//! A thread writes the buffer out ten times a second, and at once if it holds 64 KiB or a warning: a
-//! system call for each record would cost more than the request that it describes. If standard
-//! error is read too slowly, records are dropped and counted. Only that thread may wait for standard
-//! error; the end of the process waits for a second at most.
+//! A thread writes the buffer out 100 ms after its first record, and at once if it holds 64 KiB or
+//! a warning: a system call for each record would cost more than the request that it describes. If
+//! standard error is read too slowly, records are dropped and counted. Only that thread may wait
+//! for standard error; the end of the process waits for a second at most.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -33,7 +33,8 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 #[derive(Default)]
 pub struct Sink {
     pending: Mutex<Pending>,
-    /// Signals that it has become urgent to write, or that all is written.
+    /// Signals that there are records, that it has become urgent to write them, or that all are
+    /// written.
     changed: Condvar,
 }
 
@@ -67,27 +68,25 @@ impl Sink {
         thread::Builder::new().name("log".into()).spawn(run).map(drop)
     }
 
-    /// Writes what is gathered, when it is time to. Each of the two buffers keeps its memory. After an
-    /// error all of it counts as lost, although some of it may be written.
+    /// Waits for records, gathers more for a while, and writes them. Each of the two buffers keeps
+    /// its memory. After an error all of it counts as lost, although some of it may be written.
     fn write(&self, to: &mut impl Write, records: &mut Vec<u8>, log: &Logger) {
         records.clear();
         let mut pending = self.pending.lock();
+        self.changed.wait_while(&mut pending, |pending| pending.records.is_empty());
         self.changed.wait_while_for(&mut pending, |pending| !pending.is_urgent, GATHER);
         pending.is_urgent = false;
-        if pending.records.is_empty() {
-            return;
-        }
         pending.is_writing = true;
         mem::swap(&mut pending.records, records);
         let has_failed = pending.has_failed;
         let lost = if has_failed { 0 } else { mem::take(&mut pending.lost) };
         drop(pending);
         if lost > 0 {
-            // There is room for it: the buffer has just been emptied.
+            // The buffer takes it: it has just been emptied.
             warn!(log, "standard error did not take all records: records lost"; "lost" => lost);
         }
-        let written = to.write_all(if has_failed { b"\n" } else { b"" });
-        let written = written.and_then(|()| to.write_all(records));
+        let separator: &[u8] = if has_failed { b"\n" } else { b"" };
+        let written = to.write_all(separator).and_then(|()| to.write_all(records));
         let mut pending = self.pending.lock();
         pending.has_failed = written.is_err();
         if pending.has_failed {
@@ -120,9 +119,11 @@ impl Sink {
             pending.lost += 1;
             return;
         }
+        let was_empty = pending.records.is_empty();
         pending.records.extend_from_slice(record);
-        if pending.records.len() >= ENOUGH {
-            pending.is_urgent = true;
+        let is_enough = pending.records.len() >= ENOUGH;
+        pending.is_urgent |= is_enough;
+        if was_empty || is_enough {
             self.changed.notify_all();
         }
     }
@@ -143,11 +144,14 @@ impl Write for Lines {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match self.is_text {
-            // A formatter may flush twice.
-            _ if self.record.is_empty() => {}
-            true => self.sink.append(escaped(&self.record).as_bytes()),
-            false => self.sink.append(&self.record),
+        // A formatter may flush twice.
+        if self.record.is_empty() {
+            return Ok(());
+        }
+        if self.is_text {
+            self.sink.append(escaped(&self.record).as_bytes());
+        } else {
+            self.sink.append(&self.record);
         }
         self.record.clear();
         Ok(())
@@ -161,9 +165,10 @@ fn escaped(line: &[u8]) -> String {
     let is_obeyed = |letter: char| letter.is_control() || letter.escape_debug().len() > 2;
     let mut text = String::with_capacity(line.len());
     for letter in String::from_utf8_lossy(line).trim_end_matches('\n').chars() {
-        match is_obeyed(letter) {
-            true => text.extend(letter.escape_unicode()),
-            false => text.push(letter),
+        if is_obeyed(letter) {
+            text.extend(letter.escape_unicode());
+        } else {
+            text.push(letter);
         }
     }
     text + "\n"

@@ -15,8 +15,8 @@ const SECRET: usize = 32;
 const CHECKSUM: usize = 6;
 const LENGTH: usize = PREFIX.len() + SECRET + CHECKSUM;
 
-/// How much of a token its listing shows, by which an owner tells tokens apart: the prefix and four of
-/// the 32 random characters, too few to guess the rest.
+/// How much of a token its listing shows, by which an owner tells tokens apart: the prefix and four
+/// of the 32 random characters, too few to guess the rest.
 pub const SHOWN: usize = PREFIX.len() + 4;
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -36,7 +36,8 @@ impl Token {
         Self(token)
     }
 
-    /// The token that `text` is; none if the prefix, the length, the alphabet or the checksum is wrong.
+    /// The token that `text` is; none if the prefix, the length, the alphabet or the checksum is
+    /// wrong.
     pub fn parse(text: &str) -> Option<Self> {
         let token: [u8; LENGTH] = text.as_bytes().try_into().ok()?;
         let random = token.strip_prefix(PREFIX.as_bytes())?;

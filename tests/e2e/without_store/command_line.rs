@@ -48,6 +48,11 @@ fn wrong_command_line_is_status_2_and_says_what_is_wrong() {
         ("serve --tls-cert plants.pem", "--tls-key <FILE>"),
         ("serve --tls-key plants.key", "--tls-cert <FILE>"),
         ("serve --log-level loud", "invalid value 'loud' for '--log-level"),
+        ("serve --max-body 17", "the least value is 18 B"),
+        ("serve --idle-timeout 0s", "the least value is 1ms"),
+        ("serve --body-timeout 0s", "the least value is 1ms"),
+        ("serve --store-timeout 0s", "the least value is 1ms"),
+        ("serve --store-timeout 500000000000y", "the largest value is 1y"),
         ("token create é", "letters, digits"),
         ("token revoke", "<NAME>"),
     ] {
@@ -58,13 +63,23 @@ fn wrong_command_line_is_status_2_and_says_what_is_wrong() {
     }
 }
 
-/// The commit that is built, as git abbreviates it; empty if the sources are no checkout.
+/// The commit that is built, as git abbreviates it, with `-dirty` if what is built has changes; empty
+/// if the sources are no checkout.
 pub fn commit() -> String {
-    let mut git = Command::new("git");
-    git.args(["rev-parse", "--short=12", "HEAD"]).current_dir(root());
-    let output = git.output().ok().filter(|_| root().join(".git").exists());
-    let Some(output) = output else { return String::new() };
-    String::from_utf8(output.stdout).expect("text").trim_end().to_owned()
+    if !root().join(".git").exists() {
+        return String::new();
+    }
+    let commit = git("rev-parse --short=12 HEAD");
+    let crates = "server/src server/build.rs server/Cargo.toml server/api server/listener";
+    let changes =
+        git(&format!("status --porcelain -- {crates} server/store Cargo.toml Cargo.lock"));
+    if changes.is_empty() { commit } else { commit + "-dirty" }
+}
+
+fn git(words: &str) -> String {
+    let output = Command::new("git").args(words.split(' ')).current_dir(root()).output();
+    let printed = output.expect("git starts").stdout;
+    String::from_utf8(printed).expect("text").trim_end().to_owned()
 }
 
 /// Help that was asked for goes to standard output with status 0. Without a command, the same help

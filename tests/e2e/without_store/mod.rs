@@ -6,5 +6,6 @@ pub mod compat;
 pub mod contract;
 pub mod mutations;
 pub mod readmes;
+mod starts;
 pub mod warnings;
 pub mod words;

@@ -1,6 +1,6 @@
 //! The flags of `plant-store serve`, each with its default.
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::SocketAddr;
 use std::num::NonZeroU32;
 
 use bytesize::ByteSize;
@@ -10,6 +10,8 @@ use clap::value_parser;
 use humantime::Duration;
 
 use crate::command::common::StoreArgs;
+use crate::command::serve::address::parse_address;
+use crate::command::serve::bounds::{body_size, store_timeout, time_limit};
 use crate::command::serve::tls::TlsFiles;
 use crate::log::{LogFormat, LogLevel};
 
@@ -27,9 +29,15 @@ pub enum FirstToken {
 /// A store that does not exist is created, and a first token is issued and printed.
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_args(with_variable))]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Args {
     /// Address to listen on; port 0 takes any free one
-    #[arg(long, value_name = "ADDRESS", value_parser = address, default_value = "127.0.0.1:8080")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        value_parser = parse_address,
+        default_value = "127.0.0.1:8080"
+    )]
     pub listen: SocketAddr,
 
     #[command(flatten)]
@@ -51,14 +59,16 @@ pub struct Args {
     pub max_connections: NonZeroU32,
 
     /// How long a connection may be open without a request in flight
-    #[arg(long, value_name = "DURATION", default_value = "30s")]
+    #[arg(long, value_name = "DURATION", value_parser = time_limit, default_value = "30s")]
     pub idle_timeout: Duration,
 
-    /// Start on a store whose server was not stopped and whose WAL is lost; what the WAL held is gone
+    /// Start on a store whose server was not stopped and whose WAL is lost; what the WAL held is
+    /// gone
     #[arg(long)]
     pub without_wal: bool,
 
-    /// Start on a database that has fsync or full_page_writes off; it may lose plants at a power cut
+    /// Start on a database that has fsync or full_page_writes off; it may lose plants at a power
+    /// cut
     #[arg(long)]
     pub without_fsync: bool,
 
@@ -66,13 +76,18 @@ pub struct Args {
     #[arg(long)]
     pub no_create: bool,
 
+    /// Check the flags, the files of TLS and the store, and end: status 0 if a server can use them.
+    /// Another server may run meanwhile
+    #[arg(long)]
+    pub check: bool,
+
     /// Address to serve /metrics, /live and /ready on, to everybody who can reach it: bind it to
     /// loopback or to a private network [default: none]
-    #[arg(long, value_name = "ADDRESS", value_parser = address)]
+    #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     pub metrics: Option<SocketAddr>,
 
     /// Largest request body
-    #[arg(long, value_name = "SIZE", default_value = "64KiB")]
+    #[arg(long, value_name = "SIZE", value_parser = body_size, default_value = "64KiB")]
     pub max_body: ByteSize,
 
     /// How many creates may be in the service at a time; one token may have half of them. The next
@@ -81,7 +96,7 @@ pub struct Args {
     pub max_creates: NonZeroU32,
 
     /// How long a request body may take to arrive
-    #[arg(long, value_name = "DURATION", default_value = "10s")]
+    #[arg(long, value_name = "DURATION", value_parser = time_limit, default_value = "10s")]
     pub body_timeout: Duration,
 
     /// How many creates per second each token may send to this server, a tenth of them at once; the
@@ -89,8 +104,9 @@ pub struct Args {
     #[arg(long, value_name = "CREATES")]
     pub max_rate: Option<NonZeroU32>,
 
-    /// How long a create may wait for the store until it is refused with 503; it may be stored or not
-    #[arg(long, value_name = "DURATION", default_value = "5s")]
+    /// How long a create may wait for the store until it is refused with 503; it may be stored or
+    /// not
+    #[arg(long, value_name = "DURATION", value_parser = store_timeout, default_value = "5s")]
     pub store_timeout: Duration,
 
     /// How long requests in flight may take once the server is told to stop
@@ -117,14 +133,4 @@ pub struct Args {
 fn with_variable(flag: Arg) -> Arg {
     let name = flag.get_long().expect("each is long").replace('-', "_").to_uppercase();
     flag.env(format!("PLANT_STORE_{name}"))
-}
-
-/// An address or a name, and a port. A name such as localhost may have several addresses: every client
-/// that knows it tries the one of IPv4.
-fn address(text: &str) -> Result<SocketAddr, String> {
-    const EXPECTED: &str = "expected an address and a port, such as 127.0.0.1:8080";
-    let addresses = text.to_socket_addrs().map_err(|error| format!("{error}; {EXPECTED}"))?;
-    let addresses: Vec<_> = addresses.collect();
-    let best = addresses.iter().find(|it| it.is_ipv4()).or(addresses.first());
-    best.copied().ok_or_else(|| format!("the name has no address; {EXPECTED}"))
 }

@@ -6,9 +6,18 @@
 //! if `--metrics` asks for it. Those that speak HTTP also wait for signals, so none of them opens a
 //! file or a store: on a disk that does not answer it would notice no signal.
 
+mod address;
+mod announcement;
 mod args;
+mod bounds;
+mod dry_run;
+mod opening;
+mod reload;
 mod running;
+mod signals;
 mod tls;
+mod validity;
+mod variables;
 
 use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
@@ -17,12 +26,13 @@ use std::thread::available_parallelism;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use slog::{info, warn};
+use slog::{Logger, info, warn};
 use tokio::runtime::{Builder, Runtime};
-use tokio::signal::unix::{SignalKind, signal};
 
 use crate::admin::Admin;
-use crate::command::serve::running::{Running, cannot, next};
+use crate::command::serve::address::cannot;
+use crate::command::serve::running::Running;
+use crate::command::serve::signals::{Stop, hangup};
 use crate::log::{Log, LogFormat};
 
 pub use crate::command::serve::args::Args;
@@ -33,23 +43,14 @@ const MOST_THREADS: usize = 4;
 /// How long the end of the process waits for threads that use the store.
 const LAST_THREADS: Duration = Duration::from_secs(1);
 
-/// Serves until a signal ends it, or until the store fails to sync.
+/// Serves until a signal ends it, or until the store is lost or the writer dies.
 pub fn run(args: &Args) -> Result<()> {
     let default = if io::stderr().is_terminal() { LogFormat::Text } else { LogFormat::Json };
     let log = Log::start(args.log_format.unwrap_or(default), args.log_level)
         .context("cannot start the log")?;
-    if args.tls.is_none() && !args.listen.ip().is_loopback() {
-        warn!(log.logger, "without --tls-cert, tokens travel in plain text: put a proxy that ends TLS \
-            in front, on a network that you trust"; "address" => args.listen);
-    }
-    if args.without_fsync {
-        warn!(log.logger, "--without-fsync: the database may lose plants at a power cut");
-    }
-    if args.without_wal {
-        warn!(
-            log.logger,
-            "--without-wal: if the store has no WAL, what it held is lost; remove the flag"
-        );
+    warn_of_flags(args, &log.logger);
+    if args.check {
+        return dry_run::run(args, &log.logger);
     }
     // Before everything else: an address that is in use must not leave a new store behind.
     let start = |address| Admin::start(address).map_err(cannot("serve metrics", address));
@@ -65,6 +66,24 @@ pub fn run(args: &Args) -> Result<()> {
     result
 }
 
+/// What an operator should know of flags that work.
+fn warn_of_flags(args: &Args, log: &Logger) {
+    if args.tls.is_none() && !args.listen.ip().is_loopback() {
+        warn!(log, "without --tls-cert, tokens travel in plain text: put a proxy that ends TLS in \
+            front, on a network that you trust"; "address" => args.listen);
+    }
+    let unknown = variables::unknown();
+    if !unknown.is_empty() {
+        warn!(log, "variables that no flag has are ignored"; "variables" => unknown.join(", "));
+    }
+    if args.without_fsync {
+        warn!(log, "--without-fsync: the database may lose plants at a power cut");
+    }
+    if args.without_wal {
+        warn!(log, "--without-wal: if the store has no WAL, what it held is lost; remove the flag");
+    }
+}
+
 /// The threads that speak HTTP. A single one never has to wake another, which takes a system call.
 fn runtime(threads: Option<u16>) -> io::Result<Runtime> {
     let cores = available_parallelism().map_or(1, NonZeroUsize::get);
@@ -75,11 +94,11 @@ fn runtime(threads: Option<u16>) -> io::Result<Runtime> {
 }
 
 async fn start_and_stop(args: &Args, log: &Log, admin: Option<Arc<Admin>>) -> Result<()> {
-    let mut stop = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
-    let mut hangup = signal(SignalKind::hangup())?;
+    let mut stop = Stop::listen()?;
+    let mut hangup = hangup()?;
     let running = tokio::select! {
         started = Running::start(args, log, admin) => started?,
-        () = next(&mut stop) => {
+        () = stop.next() => {
             info!(log.logger, "stopped before the service had started");
             return Ok(());
         }

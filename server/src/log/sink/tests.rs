@@ -1,10 +1,11 @@
 use std::io::ErrorKind;
+use std::sync::mpsc;
 
 use slog::Drain;
 
 use super::*;
 
-/// A disk with so many free bytes.
+/// A disk that is full after `free` bytes.
 #[derive(Default)]
 struct Disk {
     written: Vec<u8>,
@@ -29,7 +30,9 @@ impl Write for Disk {
 
 #[test]
 fn records_that_a_full_disk_did_not_take_are_counted_and_none_is_joined_to_a_torn_line() {
-    let (sink, mut records, mut disk) = (Arc::<Sink>::default(), Vec::new(), Disk::default());
+    let sink = Arc::<Sink>::default();
+    let mut records = Vec::new();
+    let mut disk = Disk::default();
     let lines = Lines { record: Vec::new(), is_text: false, sink: Arc::clone(&sink) };
     let drain = std::sync::Mutex::new(slog_json::Json::new(lines).set_flush(true).build()).fuse();
     let log = Logger::root(drain, slog::o!());
@@ -48,10 +51,26 @@ fn records_that_a_full_disk_did_not_take_are_counted_and_none_is_joined_to_a_tor
 }
 
 #[test]
-fn records_without_room_are_counted() {
+fn writer_without_records_waits_until_there_is_one() {
+    let sink = Arc::<Sink>::default();
+    let (sender, written) = mpsc::channel();
+    let writer = Arc::clone(&sink);
+    thread::spawn(move || {
+        let log = Logger::root(slog::Discard, slog::o!());
+        let mut disk = Disk { free: 99, ..Disk::default() };
+        writer.write(&mut disk, &mut Vec::new(), &log);
+        sender.send(disk.written).expect("the test waits for it");
+    });
+    assert!(written.recv_timeout(3 * GATHER).is_err(), "it does not wake up to look");
+    sink.append(b"one\n");
+    assert_eq!(written.recv().expect("it writes"), b"one\n");
+}
+
+#[test]
+fn records_past_the_capacity_are_counted() {
     let sink = Sink::default();
     sink.append(&vec![b'.'; CAPACITY - 1]);
-    assert!(sink.pending.lock().is_urgent, "so many records are written at once");
+    assert!(sink.pending.lock().is_urgent, "a full buffer is written at once");
     sink.append(b"\n");
     assert_eq!(sink.pending.lock().lost, 0);
     sink.append(b"lost");

@@ -1,0 +1,40 @@
+//! An address to listen on: as a flag has it, tried before the start, and why it cannot be used.
+
+use std::io::{self, ErrorKind};
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+
+use anyhow::{Error, Result, anyhow};
+
+/// Why a text is no address.
+#[derive(Debug, thiserror::Error)]
+pub enum InvalidAddress {
+    #[error("{0}; expected an address and a port, such as 127.0.0.1:8080")]
+    Malformed(#[from] io::Error),
+    #[error("the name has no address; expected an address and a port, such as 127.0.0.1:8080")]
+    Unknown,
+}
+
+/// An address or a name, and a port. A name such as localhost may have several addresses: every
+/// client that knows it tries the one of IPv4.
+pub fn parse_address(text: &str) -> Result<SocketAddr, InvalidAddress> {
+    let addresses: Vec<_> = text.to_socket_addrs()?.collect();
+    let of_ipv4 = addresses.iter().find(|address| address.is_ipv4());
+    of_ipv4.or(addresses.first()).copied().ok_or(InvalidAddress::Unknown)
+}
+
+/// Fails if nobody can listen on that address now, such as because another process does.
+pub fn check_is_free(address: SocketAddr) -> Result<()> {
+    let listener = TcpListener::bind(address).map_err(cannot("listen", address))?;
+    drop(listener);
+    Ok(())
+}
+
+/// Why nothing can be done on that address. A permission can only be that for the port (ip(7),
+/// `ip_unprivileged_port_start`).
+pub fn cannot(doing: &str, address: SocketAddr) -> impl Fn(io::Error) -> Error {
+    const ADVICE: &str = ": a low port needs root or CAP_NET_BIND_SERVICE; take one from 1024 on";
+    move |cause| {
+        let is_denied = cause.kind() == ErrorKind::PermissionDenied;
+        anyhow!("cannot {doing} on {address}: {cause}{}", if is_denied { ADVICE } else { "" })
+    }
+}

@@ -1,0 +1,50 @@
+//! What a start prints to standard output: where the service listens, and how to use a new store.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use anyhow::{Context, Result};
+use slog::{Logger, warn};
+
+use crate::command::common::print;
+use crate::token::Token;
+
+/// Where the service listens.
+#[derive(Clone, Copy)]
+pub struct Endpoint {
+    /// `http` or `https`.
+    pub scheme: &'static str,
+    pub address: SocketAddr,
+}
+
+/// Prints where the service listens, and a command that uses the first token of a new store. The
+/// service can do without the first, so a standard output that takes nothing is a warning then.
+pub fn announce(endpoint: Endpoint, first_token: Option<&Token>, log: &Logger) -> Result<()> {
+    let Endpoint { scheme, address } = endpoint;
+    let line = format!("plant-store listening on {scheme}://{address}\n");
+    if let Some(token) = first_token {
+        return print(&(line + &first_request(endpoint, token))).context(
+            "the new store has a token that nobody has seen: `plant-store token revoke first`, \
+             then `plant-store token create NAME`",
+        );
+    }
+    if let Err(cause) = print(&line) {
+        warn!(log, "the address was not printed"; "cause" => format!("{cause:#}"));
+    }
+    Ok(())
+}
+
+fn first_request(endpoint: Endpoint, token: &Token) -> String {
+    let Endpoint { scheme, mut address } = endpoint;
+    // A client cannot connect to "any address".
+    match address.ip() {
+        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => address.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => address.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    format!(
+        "curl {scheme}://{address}/plants -H 'Authorization: Bearer {}' \
+         -H 'Content-Type: application/json' \
+         -d '{{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}}'\n",
+        token.reveal(),
+    )
+}

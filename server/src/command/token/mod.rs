@@ -1,0 +1,130 @@
+//! `plant-store token`: issue, list and revoke.
+//!
+//! They change the store, and then wait for as long as a running server may use the tokens that it
+//! has read before: the change is in force when the command returns. No output repeats what may be
+//! a token.
+
+mod expiry;
+mod listing;
+mod selection;
+
+use std::io::{self, Write as _};
+use std::thread;
+
+use anyhow::{Context, Result, bail, ensure};
+use chrono::{DateTime, Utc};
+use clap::Subcommand;
+use plant_store_store::token::{StoredToken, TokenName};
+
+use crate::command::common::{StoreArgs, is_output_lost, of_store, print};
+use crate::command::token::expiry::parse_expiry;
+use crate::command::token::listing::{Listed, in_seconds, table};
+use crate::command::token::selection::select;
+use crate::token::{self, LEASE, PREFIX};
+
+/// Issue, list and revoke tokens, also while the server runs
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Issue a token and print it, alone and for the only time
+    Create {
+        /// What to call it: in the list, in the log, and to revoke it
+        name: TokenName,
+
+        /// How long it is good for, such as 90d or "1y 6months", in the units min, h, d, w, months
+        /// and y; or the day at whose beginning in UTC it expires, such as 2031-12-31 [default:
+        /// until it is revoked]
+        #[arg(
+            long,
+            value_name = "DURATION",
+            value_parser = parse_expiry,
+            allow_hyphen_values = true
+        )]
+        expires_in: Option<DateTime<Utc>>,
+
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+    /// Show every token's name, first characters, creation and expiry
+    List {
+        /// As a JSON array
+        #[arg(long)]
+        json: bool,
+
+        /// Only those that expire within this time, or have expired
+        #[arg(long, value_name = "DURATION", value_parser = parse_expiry)]
+        expiring: Option<DateTime<Utc>>,
+
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+    /// Refuse tokens from now on
+    Revoke {
+        /// The names of the tokens. Instead of a name, the token itself or its first characters
+        #[arg(required = true, value_name = "NAME")]
+        names: Vec<String>,
+
+        #[command(flatten)]
+        store: StoreArgs,
+    },
+}
+
+/// Runs the command.
+pub fn run(command: Command) -> Result<()> {
+    match command {
+        Command::Create { name, expires_in, store } => create(name, expires_in, &store),
+        Command::List { json, expiring, store } => list(json, expiring, &store),
+        Command::Revoke { names, store } => revoke(&names, &store),
+    }
+}
+
+fn create(name: TokenName, expires_at: Option<DateTime<Utc>>, args: &StoreArgs) -> Result<()> {
+    ensure!(
+        !name.as_str().starts_with(PREFIX),
+        "a name that begins with {PREFIX} may be a token, and names are shown: choose another"
+    );
+    ensure!(
+        !is_output_lost(),
+        "standard output is closed or /dev/null, so nobody would see the token: none is issued"
+    );
+    let (token, stored) = token::issue(name, expires_at);
+    let store = args.open()?;
+    store.add_token(&stored).map_err(of_store(&args.url))?;
+    if let Err(cause) = print(&format!("{}\n", token.reveal())) {
+        store.revoke_token(&stored.name)?;
+        bail!("{cause:#}; nobody has seen the token, so it is revoked");
+    }
+    if let Some(expiry) = expires_at {
+        let _ = writeln!(io::stderr(), "it expires at {}", in_seconds(expiry));
+    }
+    thread::sleep(LEASE);
+    Ok(())
+}
+
+/// Prints the tokens; with `before`, only those that expire before it or have expired.
+fn list(as_json: bool, before: Option<DateTime<Utc>>, args: &StoreArgs) -> Result<()> {
+    let tokens = args.open()?.tokens().map_err(of_store(&args.url))?;
+    let is_shown = |token: &StoredToken| {
+        before.is_none_or(|end| token.expires_at.is_some_and(|expiry| expiry <= end))
+    };
+    let listed: Vec<_> = tokens.into_iter().filter(is_shown).map(Listed::new).collect();
+    if as_json {
+        print(&(serde_json::to_string_pretty(&listed)? + "\n"))
+    } else {
+        print(&table(&listed))
+    }
+}
+
+/// Revokes the tokens, or none if one of the texts names none.
+fn revoke(texts: &[String], args: &StoreArgs) -> Result<()> {
+    let store = args.open()?;
+    let tokens = store.tokens().map_err(of_store(&args.url))?;
+    // Before the first one is revoked.
+    let selected = texts.iter().map(|text| select(text, &tokens).context("nothing was revoked"));
+    let names = selected.collect::<Result<Vec<_>>>()?;
+    for StoredToken { name, .. } in tokens.iter().filter(|token| names.contains(&token.name)) {
+        store.revoke_token(name).map_err(of_store(&args.url))?;
+        let _ = writeln!(io::stderr(), "revoked {name}");
+    }
+    thread::sleep(LEASE);
+    Ok(())
+}
