@@ -1,25 +1,33 @@
 //! How fast an import sends: as fast as it can, until a create is past the rate of its token (429).
 //!
-//! No answer says what the rate is. So the first 429 sets the interval between two creates to what
-//! was answered in the second before, and each later one makes it a twentieth longer. Meanwhile the
-//! interval becomes shorter, slowly: after ten seconds or more the next 429 says that it is too short.
+//! No answer says what the rate is. So the first 429 sets the interval between two creates to that of
+//! the answers in the second before, and each later one makes it a twentieth longer. Meanwhile the
+//! interval becomes shorter: slowly at first, so that there are a few seconds between two 429s, and
+//! the faster the longer no 429 came, because then it is much too long.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, Notify};
 use tokio::time::{Instant, sleep};
 
 /// How much longer a 429 makes the interval.
 const SLOWER: f64 = 1.05;
 
-/// By which part the interval becomes shorter in a second.
+/// By which part the interval becomes shorter in a second, just after a 429.
 const FASTER: f64 = 0.005;
 
-/// A longer interval becomes shorter by no more than one of this length, in seconds: each 429 costs
-/// one interval, so at a low rate there are fifty creates between two of them.
+/// After this time without a 429 it becomes shorter four times as fast, after twice the time nine
+/// times, and so on.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What an interval counts at most, in seconds, when it becomes shorter: at a low rate a 429 costs
+/// much of one, so there are many creates between two 429s.
 const LONG: f64 = 0.2;
+
+/// How long after a create that is past the rate the next one is sent at the soonest.
+const AGAIN: Duration = Duration::from_millis(100);
 
 /// How long answers are counted.
 const COUNTED: Duration = Duration::from_secs(1);
@@ -43,13 +51,16 @@ const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
 pub struct Pace {
     /// Creates wait here in the order in which they came.
     first: Mutex<()>,
+    /// Tells the first one that waits when its turn is another.
+    changed: Notify,
     schedule: RefCell<Schedule>,
 }
 
 impl Pace {
     /// Without a limit.
     pub fn new() -> Self {
-        Self { first: Mutex::new(()), schedule: RefCell::new(Schedule::new(Instant::now())) }
+        let schedule = RefCell::new(Schedule::new(Instant::now()));
+        Self { first: Mutex::new(()), changed: Notify::new(), schedule }
     }
 
     /// Waits until a create may be sent, and returns when that is.
@@ -58,9 +69,10 @@ impl Pace {
         loop {
             let now = Instant::now();
             let wait = self.schedule.borrow_mut().take(now);
-            match wait {
-                Some(wait) => sleep(wait).await,
-                None => return now,
+            let Some(wait) = wait else { return now };
+            tokio::select! {
+                () = sleep(wait) => {}
+                () = self.changed.notified() => {}
             }
         }
     }
@@ -72,7 +84,9 @@ impl Pace {
 
     /// A create that was sent then was past the rate. Returns whether it is the first one.
     pub fn past_rate(&self, sent: Instant, retry_after: Option<Duration>) -> bool {
-        self.schedule.borrow_mut().past_rate(sent, Instant::now(), retry_after)
+        let is_first = self.schedule.borrow_mut().past_rate(sent, Instant::now(), retry_after);
+        self.changed.notify_waiters();
+        is_first
     }
 }
 
@@ -102,7 +116,9 @@ impl Schedule {
         if let Some(interval) = &mut self.interval {
             let late = now.saturating_duration_since(self.next);
             self.next += late.saturating_sub(MADE_UP) + *interval;
-            *interval = interval.div_f64(1.0 + FASTER * interval.as_secs_f64().min(LONG));
+            let since = now.saturating_duration_since(self.slowed);
+            let haste = (1.0 + since.div_duration_f64(PATIENCE)).powi(2);
+            *interval = interval.div_f64(1.0 + FASTER * haste * interval.as_secs_f64().min(LONG));
         }
         None
     }
@@ -125,10 +141,10 @@ impl Schedule {
             Some(interval) => interval.mul_f64(SLOWER),
             None => self.measured(now),
         });
+        self.next = self.next.min(now.max(sent + AGAIN));
         if let Some(pause) = retry_after.filter(|pause| *pause > LEAST_RETRY_AFTER) {
-            self.next = self.next.max(now + pause.min(LONGEST_RETRY_AFTER));
+            self.next = now + pause.min(LONGEST_RETRY_AFTER);
         }
-        self.next = self.next.max(now);
         is_first
     }
 
