@@ -15,7 +15,8 @@ pub const TABLE: [&str; 2] = [
     "| {error} | {meaning} | {example} | {again} |\n",
 ];
 
-const PYTHON: &str = "MAY_PASS = {{retryable}}  # values of `error`, not HTTP statuses\n";
+const PYTHON: &str = "MAY_PASS = {{retryable}}  # values of `error`, not HTTP statuses\n\
+                      FINAL = {{final}}\n";
 
 /// The files that have such lines, and what stands between the markers: once, and for each value.
 pub const PLACES: [(&str, [&str; 2]); 6] = [
@@ -30,7 +31,11 @@ pub const PLACES: [(&str, [&str; 2]); 6] = [
     ),
     (
         "tests/conformance/recipes/with_fetch.ts",
-        ["const MAY_PASS = [{retryable}]; // values of `error`, not HTTP statuses\n", ""],
+        [
+            "const MAY_PASS = [{retryable}]; // values of `error`, not HTTP statuses\n\
+             const FINAL = [{final}];\n",
+            "",
+        ],
     ),
     ("tests/conformance/recipes/with_httpx.py", [PYTHON, ""]),
     ("tests/conformance/recipes/with_requests.py", [PYTHON, ""]),
@@ -76,7 +81,12 @@ impl Errors {
     /// The values after which the same plant may be sent again.
     #[must_use]
     pub fn retryable(&self) -> String {
-        let values = self.values.iter().filter(|texts| texts[1].1 == "true");
+        self.numbers("true")
+    }
+
+    /// The values whose `{is_retryable}` is this text.
+    fn numbers(&self, is_retryable: &str) -> String {
+        let values = self.values.iter().filter(|texts| texts[1].1 == is_retryable);
         values.map(|texts| &texts[0].1[..]).collect::<Vec<_>>().join(", ")
     }
 
@@ -87,6 +97,7 @@ impl Errors {
             texts.iter().fold(each.to_owned(), |line, (name, text)| line.replace(name, text))
         };
         let once = once.replace("{retryable}", &self.retryable());
+        let once = once.replace("{final}", &self.numbers("false"));
         once + &self.values.iter().map(line).collect::<String>()
     }
 }
