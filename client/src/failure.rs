@@ -36,17 +36,18 @@ impl Failure {
     /// Whether sending the same plant again, as it is, may succeed.
     ///
     /// It may if no answer came: the connection was lost, or a time-out has passed. It may if
-    /// [`ErrorCode::is_retryable`] says so, and if a proxy on the way answered with a 5xx. Any other
-    /// refusal would come again. So would a bad URL, a scheme that is not the server's, and a
-    /// certificate that is not trusted.
+    /// [`ErrorCode::is_retryable`] says so of the `error` of a refusal, or of the HTTP status that a
+    /// proxy on the way answered with. Any other refusal would come again. So would a bad URL, a
+    /// scheme that is not the server's, and a certificate that is not trusted.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
+        if let Some(code) = error_code(&self.error) {
+            return code.is_retryable();
+        }
         match &self.error {
-            Error::ErrorResponse(refusal) => ErrorCode::from(refusal.error).is_retryable(),
-            Error::UnexpectedResponse(response) => response.status().is_server_error(),
             Error::CommunicationError(error) => {
-                let is_no_http = |cause: &Cause| cause.to_string() == NO_HTTP;
-                !error.is_builder() && !chain(error).any(|it| breaks_tls(it) || is_no_http(it))
+                let is_final = |cause| breaks_tls(cause) || cause.to_string() == NO_HTTP;
+                !error.is_builder() && !chain(error).any(is_final)
             }
             // A custom one is a deadline that has passed.
             Error::ResponseBodyError(_) | Error::Custom(_) => true,
@@ -58,14 +59,13 @@ impl Failure {
     /// `Retry-After` (RFC 9110, section 10.2.3).
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        let seconds = self.headers()?.get(RETRY_AFTER)?.to_str().ok()?.parse().ok()?;
-        Some(Duration::from_secs(seconds))
+        retry_after(&self.error)
     }
 
     /// The id under which the log of the service has the request, if an answer came.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
-        request_id(self.headers()?)
+        request_id(headers(&self.error)?)
     }
 
     /// The error of the generated client, with the whole answer if one came.
@@ -93,13 +93,28 @@ impl Failure {
     pub(crate) fn add_no_token(&mut self, why: Option<String>) {
         self.no_token = why;
     }
+}
 
-    fn headers(&self) -> Option<&HeaderMap> {
-        match &self.error {
-            Error::ErrorResponse(response) => Some(response.headers()),
-            Error::UnexpectedResponse(response) => Some(response.headers()),
-            _ => None,
-        }
+/// What went wrong: the `error` of a refusal, or the HTTP status of a proxy, which means the same.
+pub(crate) fn error_code(error: &Error<types::Error>) -> Option<ErrorCode> {
+    match error {
+        Error::ErrorResponse(refusal) => Some(refusal.error.into()),
+        Error::UnexpectedResponse(response) => Some(i32::from(response.status().as_u16()).into()),
+        _ => None,
+    }
+}
+
+/// The seconds of the `Retry-After` of an answer.
+pub(crate) fn retry_after(error: &Error<types::Error>) -> Option<Duration> {
+    let seconds = headers(error)?.get(RETRY_AFTER)?.to_str().ok()?;
+    seconds.parse().ok().map(Duration::from_secs)
+}
+
+fn headers(error: &Error<types::Error>) -> Option<&HeaderMap> {
+    match error {
+        Error::ErrorResponse(response) => Some(response.headers()),
+        Error::UnexpectedResponse(response) => Some(response.headers()),
+        _ => None,
     }
 }
 
@@ -164,9 +179,8 @@ const NO_HTTP: &str = "invalid HTTP version parsed";
 
 /// The text, with its control characters escaped: a terminal would obey them.
 pub(crate) fn in_one_line(text: &str) -> String {
-    let escaped = |letter: char| match letter.is_control() {
-        true => letter.escape_default().to_string(),
-        false => letter.to_string(),
+    let escaped = |letter: char| {
+        if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() }
     };
     text.chars().map(escaped).collect()
 }

@@ -99,7 +99,8 @@ impl RetryingClient {
         let provider: Arc<Provider> = Arc::new(move || Box::pin(provider()));
         let (client, token) = provided(&options, &*provider).await?;
         let current = Arc::new(Mutex::new(Current { client, token, asked: 0, no_token: None }));
-        let (policy, hook) = (retry_policy(), Arc::new(|_: &Try<'_>| {}));
+        let policy = retry_policy();
+        let hook = Arc::new(|_: &Try<'_>| {});
         Ok(Self { options, policy, provider, deadline: None, hook, current })
     }
 
@@ -147,7 +148,8 @@ impl RetryingClient {
         let deadline = self.deadline.unwrap_or(NEVER);
         let ends = Instant::now() + deadline;
         let unauthorized = Some(ErrorCode::Unauthorized);
-        let (mut pauses, mut had_another_token) = (self.policy.build(), false);
+        let mut pauses = self.policy.build();
+        let mut had_another_token = false;
         let mut number = 0;
         loop {
             let Ok(used) = timeout_at(ends, self.current.lock()).await.map(|used| used.clone())

@@ -4,20 +4,26 @@
 //! The commands are generated from the published document (`generated.rs`): a new operation becomes
 //! a command without a change here.
 
+mod body;
 mod connection;
+mod create;
 #[rustfmt::skip]
 mod generated;
 mod import;
+#[rustfmt::skip]
+mod members;
 mod output;
+mod token;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use clap_complete::Shell;
 
 use crate::{Error, types};
+use body::IGNORE_UNKNOWN;
 use connection::Connection;
 use generated::CliCommand;
 use output::Output;
@@ -39,6 +45,8 @@ mod contract {
 #[derive(Subcommand)]
 enum Other {
     Import(import::Arguments),
+    /// Say whether the service accepts the token, and create nothing
+    CheckToken,
     /// Print completions for a shell
     Completions {
         shell: Shell,
@@ -58,16 +66,16 @@ async fn run(matches: &ArgMatches) -> Result<ExitCode> {
     let connection = Connection::of(matches)?;
     if let Some(operation) = CliCommand::iter().find(|operation| command_name(*operation) == name) {
         let cli = Cli::new(connection.client()?, Output);
-        cli.execute(operation, arguments).await.map_err(|error| {
-            match error.is::<Error<types::Error>>() {
-                true => error.context(format!("the token is that of {}", connection.source())),
-                false => error,
-            }
-        })?;
+        let done = cli.execute(operation, arguments).await;
+        done.map_err(|error| with_source_of_token(error, &connection))?;
         return Ok(ExitCode::SUCCESS);
     }
     match Other::from_arg_matches(matches)? {
         Other::Import(arguments) => return import::run(&arguments, &connection).await,
+        Other::CheckToken => {
+            let checked = token::check(&connection).await;
+            checked.map_err(|error| with_source_of_token(error, &connection))?;
+        }
         Other::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut command(), "plants", &mut script);
@@ -75,6 +83,14 @@ async fn run(matches: &ArgMatches) -> Result<ExitCode> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Adds where the token is from to an answer of the service: the token may be what it refuses.
+fn with_source_of_token(error: anyhow::Error, connection: &Connection) -> anyhow::Error {
+    if error.is::<Error<types::Error>>() {
+        return error.context(format!("the token is that of {}", connection.source()));
+    }
+    error
 }
 
 /// The definition of the command line.
@@ -95,22 +111,38 @@ fn command_name(operation: CliCommand) -> String {
     operation.operation_id().replace('_', "-")
 }
 
-/// The command of an operation, as the generator makes it but for three things: the list of commands
-/// shows the first line of its text, the template that the generator does not fill in is left out,
-/// and a file with the whole body excludes the flags for its members, which it would overrule.
+/// The command of an operation, as the generator makes it but for four things: the list of commands
+/// shows the first line of its text; the template that the generator does not fill in is left out; a
+/// file with the whole body excludes the flags for its members, which it would overrule; and a flag
+/// has members sent that the contract does not have.
 fn operation(operation: CliCommand) -> Command {
-    const BODY: &str = "json-body";
-    const TEMPLATE: &str = "json-body-template";
     let generated = Cli::get_command(operation);
     let about = generated.get_about().map(ToString::to_string).unwrap_or_default();
     let first_line = about.lines().next().unwrap_or_default().to_owned();
     let arguments = generated.get_arguments().filter(|argument| argument.get_id() != TEMPLATE);
-    let arguments = arguments.cloned().map(|argument| {
-        let argument = argument.allow_negative_numbers(true);
-        match argument.get_id() == BODY || argument.is_required_set() {
-            true => argument,
-            false => argument.conflicts_with(BODY),
-        }
-    });
-    Command::new(command_name(operation)).about(first_line).long_about(about).args(arguments)
+    let has_body = generated.get_arguments().any(|argument| argument.get_id() == BODY);
+    Command::new(command_name(operation))
+        .about(first_line)
+        .long_about(about)
+        .args(arguments.cloned().map(argument))
+        .args(has_body.then(ignore_unknown))
+}
+
+const BODY: &str = "json-body";
+const TEMPLATE: &str = "json-body-template";
+
+fn argument(generated: Arg) -> Arg {
+    if generated.get_id() == BODY {
+        return generated.help("A file that holds the whole body as JSON; - is standard input");
+    }
+    let argument = generated.allow_negative_numbers(true);
+    if argument.is_required_set() { argument } else { argument.conflicts_with(BODY) }
+}
+
+fn ignore_unknown() -> Arg {
+    Arg::new(IGNORE_UNKNOWN)
+        .long(IGNORE_UNKNOWN)
+        .action(ArgAction::SetTrue)
+        .requires(BODY)
+        .help("Send a body that has members which the contract does not have")
 }

@@ -5,7 +5,9 @@ use crate::{Error, ErrorCode, Failure, ResponseValue, types};
 
 #[test]
 fn errors_of_a_proxy_may_be_repeated() {
-    for (status, repeat) in [(401, false), (404, false), (502, true), (504, true)] {
+    for (status, repeat) in
+        [(401, false), (404, false), (429, true), (502, true), (503, true), (504, true)]
+    {
         let mut response = http::Response::new("");
         *response.status_mut() = StatusCode::from_u16(status).expect("a status");
         let failure = Failure::from(Error::UnexpectedResponse(response.into()));

@@ -7,6 +7,7 @@ from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random_
 
 # errors: generated from the contract
 MAY_PASS = {408, 429, 500, 503}  # values of `error`, not HTTP statuses
+FINAL = {400, 401, 409, 413, 415}
 # end of errors
 
 
@@ -20,13 +21,18 @@ class Refused(Exception):
         super().__init__(f"{self.error}: {body['message']}")
 
 
+def means(error):
+    """The same value if it is known, or else the x00 of its class."""
+    return error if error in MAY_PASS | FINAL else error // 100 * 100
+
+
 def may_pass(failure):
     """Whether the same plant may be accepted later. A create is safe to repeat."""
     match failure:
         case Refused():
-            return failure.error in MAY_PASS
-        case requests.HTTPError():  # of a proxy on the way
-            return failure.response.status_code >= 500
+            return means(failure.error) in MAY_PASS
+        case requests.HTTPError():  # of a proxy on the way: its status means the same
+            return means(failure.response.status_code) in MAY_PASS
         case requests.exceptions.SSLError():
             return False
         case requests.ConnectionError() | requests.Timeout():

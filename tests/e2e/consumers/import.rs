@@ -92,7 +92,8 @@ fn line_that_is_no_plant_is_refused_by_the_service_and_does_not_stop_the_rest() 
     ];
     let text = text.join("\n").replace('\u{fffd}', "\u{1}");
     write(&server, "plants.jsonl", text);
-    let (status, printed, said) = run(&mut plants(&server, &["import", "plants.jsonl"]));
+    let import = ["import", "plants.jsonl", "--ignore-unknown"];
+    let (status, printed, said) = run(&mut plants(&server, &import));
     assert_eq!((status, counts(&printed)), (Some(1), [4, 7, 0]), "{said}");
     assert!(said.contains("plants.jsonl.rejected.jsonl"), "{said}");
     let mut expected = [2, 3, 4, 7, 8, 9, 10].map(|line| (line, Some(400)));
@@ -201,6 +202,19 @@ fn fault_of_the_service_that_lasts_gives_plants_up_and_ends_the_import() {
     assert!((2..=3).contains(&rejected.len()), "{rejected:?}");
     assert!(rejected.iter().all(|(line, error)| (1..=3).contains(line) && *error == Some(500)));
     assert_eq!(counts(&printed), [0, 0, rejected.len() as u64]);
+}
+
+/// A 429 is no try: with no repeats at all, each plant is created.
+#[test]
+fn import_past_the_rate_of_its_token_sends_more_slowly_and_gives_no_plant_up() {
+    let server = Server::starting().with(&["--max-rate", "2"]).start();
+    write(&server, "plants.jsonl", lines(5));
+    let import = ["import", "plants.jsonl", "--retries", "0"];
+    let (status, printed, said) = run(&mut plants(&server, &import));
+    assert_eq!((status, counts(&printed)), (Some(0), [5, 0, 0]), "{said}");
+    let expected =
+        "plants: the token may send no more creates per second (429): sending more slowly";
+    assert_eq!(said.trim_end(), expected);
 }
 
 /// Standard input stays open, as that of a program that has nothing more to send yet.

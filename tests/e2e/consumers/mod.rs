@@ -3,8 +3,10 @@
 mod commands;
 mod csv;
 mod import;
+mod members;
 mod rejected;
 mod retries;
+mod token;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -17,7 +17,8 @@ pub const TABLE: [&str; 2] = [
     "| {error} | {meaning} | {example} | {again} |\n",
 ];
 
-const PYTHON: &str = "MAY_PASS = {{retryable}}  # values of `error`, not HTTP statuses\n";
+const PYTHON: &str = "MAY_PASS = {{retryable}}  # values of `error`, not HTTP statuses\n\
+                      FINAL = {{final}}\n";
 
 /// The files that have such lines, and what stands between the markers: once, and for each value.
 pub const PLACES: [(&str, [&str; 2]); 6] = [
@@ -32,7 +33,11 @@ pub const PLACES: [(&str, [&str; 2]); 6] = [
     ),
     (
         "tests/conformance/recipes/with_fetch.ts",
-        ["const MAY_PASS = [{retryable}]; // values of `error`, not HTTP statuses\n", ""],
+        [
+            "const MAY_PASS = [{retryable}]; // values of `error`, not HTTP statuses\n\
+             const FINAL = [{final}];\n",
+            "",
+        ],
     ),
     ("tests/conformance/recipes/with_httpx.py", [PYTHON, ""]),
     ("tests/conformance/recipes/with_requests.py", [PYTHON, ""]),
@@ -68,7 +73,12 @@ impl Errors {
     /// The values after which the same plant may be sent again.
     #[must_use]
     pub fn retryable(&self) -> String {
-        let rows = self.rows.iter().filter(|row| row.is_retryable);
+        self.numbers(true)
+    }
+
+    /// The values that may be retried, or those that may not.
+    fn numbers(&self, are_retryable: bool) -> String {
+        let rows = self.rows.iter().filter(|row| row.is_retryable == are_retryable);
         rows.map(|row| row.number.to_string()).collect::<Vec<_>>().join(", ")
     }
 
@@ -76,6 +86,7 @@ impl Errors {
     #[must_use]
     pub fn lines(&self, [once, each]: [&str; 2]) -> String {
         let once = once.replace("{retryable}", &self.retryable());
+        let once = once.replace("{final}", &self.numbers(false));
         once + &self.rows.iter().map(|row| row.line(each)).collect::<String>()
     }
 }

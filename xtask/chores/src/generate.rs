@@ -1,7 +1,8 @@
 //! What is generated: the published document from the code; from the document the client, its mocks,
-//! its commands, its `ErrorCode`, the columns of its CSV files, and the lists of errors in documents
-//! and recipes.
+//! its commands, its `ErrorCode`, the members of its bodies, and the lists of errors in documents and
+//! recipes.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
@@ -9,10 +10,10 @@ use plant_store_api::document::{document, document_text};
 use progenitor::{GenerationSettings, Generator, InterfaceStyle};
 use serde_json::{Value, json};
 use similar::TextDiff;
-use syn::visit_mut::VisitMut;
+use syn::visit_mut::{VisitMut, visit_expr_call_mut};
 use syn::{
-    AngleBracketedGenericArguments, GenericArgument, Path, PathArguments, TraitBound, Type,
-    parse_quote,
+    AngleBracketedGenericArguments, Expr, ExprCall, GenericArgument, Path, PathArguments,
+    TraitBound, Type, parse_quote,
 };
 
 use crate::compat::DOCUMENT;
@@ -35,8 +36,8 @@ const HEADER: &str = "\
 
 ";
 
-/// The markers around the members of a plant.
-const MEMBERS: [&str; 2] = ["members: generated from the contract", "end of members"];
+/// The markers around the members of the bodies.
+const BODIES: [&str; 2] = ["bodies: generated from the contract", "end of bodies"];
 
 /// A file that is generated and checked in.
 pub struct Generated {
@@ -97,12 +98,13 @@ pub fn generated() -> Result<Vec<Generated>> {
         let tokens = tokens.with_context(|| format!("progenitor cannot make {path}"))?;
         let mut file = syn::parse2(tokens).context("progenitor wrote no Rust")?;
         OptionalSetters.visit_file_mut(&mut file);
+        BodiesOfCommands.visit_file_mut(&mut file);
         files.push(Generated { path, text: format!("{HEADER}{}", prettyplease::unparse(&file)) });
     }
     let document = serde_json::to_value(document)?;
     let errors = Errors::of(&document)?;
     let mut places = PLACES.map(|(path, lines)| (path, MARKERS, errors.lines(lines))).to_vec();
-    places.push(("client/src/cli/import/members.rs", MEMBERS, members(&document)?));
+    places.push(("client/src/cli/members.rs", BODIES, bodies(&document)?));
     for (path, markers, lines) in places {
         let text = fs::read_to_string(root().join(path)).with_context(|| format!("no {path}"))?;
         files.push(Generated { path, text: between(markers, path, &text, &lines)? });
@@ -110,18 +112,49 @@ pub fn generated() -> Result<Vec<Generated>> {
     Ok(files)
 }
 
-/// The columns that `plants import` takes in CSV: the members of a NewPlant.
-fn members(document: &Value) -> Result<String> {
-    let schema = &document["components"]["schemas"]["NewPlant"];
-    let (members, required) = (schema["properties"].as_object(), schema["required"].as_array());
-    let (members, required) = members.zip(required).context("NewPlant is not an object")?;
-    let row = |(name, member): (&String, &Value)| {
-        let (is_text, is_required) = (member["type"] == "string", required.contains(&json!(name)));
+/// The members of each schema that is the body of an operation.
+fn bodies(document: &Value) -> Result<String> {
+    let paths = document["paths"].as_object().context("the document has no paths")?;
+    let operations = paths.values().filter_map(Value::as_object).flat_map(|path| path.values());
+    let schemas = operations.filter_map(|operation| {
+        operation.pointer("/requestBody/content/application~1json/schema/$ref")?.as_str()
+    });
+    let names = schemas.filter_map(|reference| reference.rsplit('/').next());
+    names.collect::<BTreeSet<_>>().into_iter().map(|name| body(document, name)).collect()
+}
+
+/// The members of a schema.
+fn body(document: &Value, name: &str) -> Result<String> {
+    let schema = &document["components"]["schemas"][name];
+    let members = schema["properties"].as_object();
+    let members = members.with_context(|| format!("{name} is not an object"))?;
+    let is_required = |member: &String| {
+        schema["required"].as_array().is_some_and(|required| required.contains(&json!(member)))
+    };
+    let row = |(member, schema): (&String, &Value)| {
+        let kind = kind(schema);
+        let is_required = is_required(member);
         format!(
-            "    Member {{ name: {name:?}, is_text: {is_text}, is_required: {is_required} }},\n"
+            "        Member {{ name: {member:?}, kind: Kind::{kind}, is_required: {is_required} }},\n"
         )
     };
-    Ok(members.iter().map(row).collect())
+    let rows: String = members.iter().map(row).collect();
+    Ok(format!(
+        "impl Body for types::{name} {{\n    const NAME: &'static str = {name:?};\n    \
+         const MEMBERS: &'static [Member] = &[\n{rows}    ];\n}}\n"
+    ))
+}
+
+/// What a member holds, as `Kind` of the client calls it.
+fn kind(schema: &Value) -> &'static str {
+    match (schema["type"].as_str(), schema["format"].as_str()) {
+        (Some("string"), None) if schema["enum"].is_null() && schema["pattern"].is_null() => "Text",
+        (Some("string"), _) => "RestrictedText",
+        (Some("integer"), Some("int32")) => "Integer32",
+        (Some("integer"), Some("int64")) => "Integer64",
+        (Some("boolean"), _) => "Boolean",
+        _ => "Other",
+    }
 }
 
 /// The published document, as the code has it now.
@@ -143,6 +176,27 @@ impl VisitMut for OptionalSetters {
             bound.path = parse_quote!(crate::IntoOptional #value);
         }
     }
+}
+
+/// Has the commands read the file of `--json-body` with the client's own functions. They take
+/// standard input, too, and refuse a member that the document does not have.
+struct BodiesOfCommands;
+
+impl VisitMut for BodiesOfCommands {
+    fn visit_expr_call_mut(&mut self, call: &mut ExprCall) {
+        visit_expr_call_mut(self, call);
+        let Expr::Path(function) = &mut *call.func else { return };
+        if let Some(body) = argument_of(&function.path, "from_str") {
+            function.path = parse_quote!(crate::cli::body::parse #body);
+            call.args.push(parse_quote!(matches));
+        } else if last_is(&function.path, "read_to_string") {
+            function.path = parse_quote!(crate::cli::body::read);
+        }
+    }
+}
+
+fn last_is(path: &Path, name: &str) -> bool {
+    path.segments.last().is_some_and(|last| last.ident == name)
 }
 
 /// The arguments of a path that ends with this name.

@@ -17,7 +17,7 @@ const FIRST: Duration = Duration::from_secs(5);
 const EVERY: Duration = Duration::from_secs(10);
 
 /// The bar. Its message is what the import waits for. The number of all plants is an estimate: those
-/// so far, and as many more as the rest of the file has room for.
+/// so far, and as many more as the rest of the file may hold.
 pub struct Progress {
     bar: ProgressBar,
     /// Where the service is.
@@ -41,9 +41,10 @@ impl Progress {
         Self { bar, url: url.to_owned(), size, bytes: Cell::new(0), under_way: Cell::new(0) }
     }
 
-    /// Shows why a create is repeated, of at most so many tries.
+    /// Shows why a create is repeated, of at most `most` tries.
     pub fn of_tries(&self, most: u32) -> impl Fn(&Try<'_>) + Send + Sync + 'static {
-        let (bar, url) = (self.bar.clone(), self.url.clone());
+        let bar = self.bar.clone();
+        let url = self.url.clone();
         move |Try { number, failure, pause, .. }| {
             if let (Some(failure), Some(_)) = (failure, pause) {
                 wait(&bar, &url, &format!("{}, try {number} of {most}", failure.root_cause()));
@@ -75,7 +76,7 @@ impl Progress {
         self.under_way.update(|records| records + 1);
     }
 
-    /// A record of so many bytes is done, whatever its outcome.
+    /// A record of this many bytes is done, whatever its outcome.
     pub fn end(&self, bytes: u64) {
         self.under_way.update(|records| records - 1);
         self.bytes.update(|so_far| so_far + bytes);
@@ -84,9 +85,17 @@ impl Progress {
         }
         self.bar.inc(1);
         if let Some(size) = self.size.filter(|_| !self.bar.is_hidden()) {
-            let (done, bytes) = (self.bar.position(), self.bytes.get().max(1));
+            let done = self.bar.position();
+            let bytes = self.bytes.get().max(1);
             self.bar.set_length(done + size.saturating_sub(bytes) / bytes.div_ceil(done));
         }
+    }
+
+    /// A create was past the rate of the token: from now on they are sent at that rate.
+    pub fn past_rate(&self) {
+        self.beside(|| {
+            say("plants: the token may send no more creates per second (429): sending more slowly");
+        });
     }
 
     /// Writes to standard error, beside the bar.

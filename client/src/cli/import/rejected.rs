@@ -5,6 +5,7 @@
 //! new files beside the names, and moves them there at the end, if something was rejected. If a name
 //! is taken, for example by those of a run before, the next number is added to it.
 
+use std::ffi::OsStr;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,13 +13,20 @@ use anyhow::{Context, Result, anyhow};
 use serde_json::Value;
 use tempfile::{NamedTempFile, PersistError};
 
-use super::source::{Format, Record};
+use super::form::Format;
+use super::record::Record;
 
 type New = BufWriter<NamedTempFile>;
 
+/// The names of the two files.
+pub struct Names {
+    pub records: PathBuf,
+    pub reasons: PathBuf,
+}
+
 /// The rejected records of an import.
 pub enum Rejected {
-    /// Two files, if something is rejected.
+    /// Two files, if something is rejected. `header` is what the records begin with.
     Files { path: PathBuf, header: Vec<u8>, records: New, reasons: New, is_empty: bool },
     /// The reasons alone, on standard error.
     StandardError,
@@ -27,9 +35,9 @@ pub enum Rejected {
 /// The name if the user gives none: beside the file, or in the current folder if the file is a
 /// stream, which has no folder of the user's.
 pub fn default_path(file: &Path, format: Format) -> PathBuf {
-    let streams = ["-", "/dev/stdin"].map(Path::new);
-    let is_stream =
-        streams.contains(&file) || file.starts_with("/dev/fd") || file.starts_with("/proc");
+    let is_standard_input = ["-", "/dev/stdin"].map(Path::new).contains(&file);
+    let is_descriptor = file.starts_with("/dev/fd") || file.starts_with("/proc");
+    let is_stream = is_standard_input || is_descriptor;
     let mut name = if is_stream { "stdin".into() } else { file.as_os_str().to_owned() };
     name.push(if format == Format::Csv { ".rejected.csv" } else { ".rejected.jsonl" });
     name.into()
@@ -44,14 +52,16 @@ impl Rejected {
         // As for any new file, the umask decides who may read it.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let new = || builder.tempfile_in(folder.unwrap_or(Path::new("."))).map(BufWriter::new);
+        let folder = folder.unwrap_or(Path::new("."));
         let new = || {
-            new().with_context(|| {
+            let file = builder.tempfile_in(folder).with_context(|| {
                 let path = path.display();
                 format!("cannot write {path}: name another file with --rejected")
-            })
+            });
+            file.map(BufWriter::new)
         };
-        let (records, reasons) = (new()?, new()?);
+        let records = new()?;
+        let reasons = new()?;
         Ok(Self::Files { path, header, records, reasons, is_empty: true })
     }
 
@@ -72,44 +82,60 @@ impl Rejected {
     }
 
     /// Gives the files their names, and returns these if there are files.
-    pub fn finish(self) -> Result<Option<[PathBuf; 2]>> {
+    pub fn finish(self) -> Result<Option<Names>> {
         let Self::Files { path, records, reasons, is_empty: false, .. } = self else {
             return Ok(None);
         };
-        let whole = |file: New| file.into_inner().map_err(io::IntoInnerError::into_error);
-        let cannot_write = || format!("cannot write {}", path.display());
-        let files = [whole(records), whole(reasons)]
-            .map(|file| file.with_context(cannot_write))
-            .into_iter()
-            .collect::<Result<Vec<_>>>()?;
-        let is_free = |path: &PathBuf| {
-            path.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        let whole = |file: New| {
+            let file = file.into_inner().map_err(io::IntoInnerError::into_error);
+            file.with_context(|| format!("cannot write {}", path.display()))
         };
-        let mut names_of_runs = (1..=u32::MAX).map(|number| names(&path, number));
-        let names = names_of_runs.find(|names| names.iter().all(is_free));
-        let names = names.context("every name is taken")?;
+        let records = whole(records)?;
+        let reasons = whole(reasons)?;
+        let mut names_of_runs = (1..=u32::MAX).map(|run| Names::of_run(&path, run));
+        let names = names_of_runs.find(Names::are_free).context("every name is taken")?;
         // The records first: they are what nobody else has.
-        for (name, file) in names.iter().zip(files) {
-            file.persist_noclobber(name).map_err(|failed| kept(failed, name))?;
-        }
+        rename(records, &names.records)?;
+        rename(reasons, &names.reasons)?;
         Ok(Some(names))
     }
 }
 
-/// Of the records and of the reasons, in the run of this number.
-fn names(path: &Path, number: u32) -> [PathBuf; 2] {
-    let number = (number > 1).then(|| number.to_string());
-    let ending = path.extension().map(|ending| ending.to_string_lossy().into_owned());
-    [ending, Some("reasons.jsonl".to_owned())].map(|ending| {
-        let parts = number.clone().into_iter().chain(ending);
-        path.with_extension(parts.collect::<Vec<_>>().join("."))
-    })
+impl Names {
+    /// The names that the run of this number gives its files.
+    fn of_run(path: &Path, run: u32) -> Self {
+        let with_ending = |ending: &str| {
+            if run == 1 {
+                path.with_extension(ending)
+            } else if ending.is_empty() {
+                path.with_extension(run.to_string())
+            } else {
+                path.with_extension(format!("{run}.{ending}"))
+            }
+        };
+        let ending = path.extension().map(OsStr::to_string_lossy).unwrap_or_default();
+        Self { records: with_ending(&ending), reasons: with_ending("reasons.jsonl") }
+    }
+
+    fn are_free(&self) -> bool {
+        [&self.records, &self.reasons].into_iter().all(|name| {
+            name.symlink_metadata().is_err_and(|error| error.kind() == ErrorKind::NotFound)
+        })
+    }
+}
+
+fn rename(file: NamedTempFile, name: &Path) -> Result<()> {
+    file.persist_noclobber(name).map_err(|failed| kept(failed, name))?;
+    Ok(())
 }
 
 /// Leaves the file where it is, and says where.
 fn kept(failed: PersistError, name: &Path) -> anyhow::Error {
-    let kept = failed.file.keep().map_or("nothing".into(), |(_, kept)| kept.display().to_string());
+    let cause = anyhow!(failed.error);
+    let kept = match failed.file.keep() {
+        Ok((_, path)) => path.display().to_string(),
+        Err(_) => "nothing".to_owned(),
+    };
     let name = name.display();
-    let why = format!("{kept} holds what was refused or given up: cannot rename it to {name}");
-    anyhow!(failed.error).context(why)
+    cause.context(format!("{kept} holds what was refused or given up: cannot rename it to {name}"))
 }

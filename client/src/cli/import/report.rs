@@ -10,8 +10,8 @@ use serde_json::json;
 use tokio::sync::Notify;
 
 use super::progress::Progress;
+use super::record::Record;
 use super::rejected::Rejected;
-use super::source::Record;
 use crate::{Failure, types};
 
 /// How many plants had which outcome.
@@ -54,7 +54,8 @@ pub struct Report<'a> {
 impl Report<'_> {
     /// Fails with the first reason why the import cannot go on, of which `failed` is told at once.
     pub async fn of_all(&mut self, done: impl Stream<Item = Done>, failed: &Notify) -> Result<()> {
-        let (mut done, mut result) = (pin!(done), Ok(()));
+        let mut done = pin!(done);
+        let mut result = Ok(());
         while let Some(record) = done.next().await {
             if let Err(error) = self.add(record) {
                 failed.notify_one();

@@ -11,6 +11,7 @@ use plant_store_launcher::{Launched, build, build_example, token};
 use serde_json::Value;
 use xshell::{Cmd, Shell, cmd};
 
+use super::unknown_errors::UnknownErrors;
 use crate::docs::REQUESTS;
 use crate::tools::{folder, shell};
 use xtask::run::{has, need, quietly};
@@ -118,6 +119,10 @@ fn check(file: &str) -> Result<()> {
     service.wait_for(expected.lines().count(), "status", 200)?;
     ensure!(service.logged("error", 401)? == 1, "a refused token was sent again");
     ensure!(!is_recipe || service.logged("error", 429)? > 0, "no create was refused");
+    if is_recipe {
+        let unknown = UnknownErrors::serve()?;
+        unknown.check(&quietly(command()?.env("PLANTS_URL", &unknown.url)))?;
+    }
     Ok(())
 }
 

@@ -12,6 +12,7 @@ mod callers;
 mod compat;
 mod judges;
 mod oasdiff;
+mod unknown_errors;
 
 use std::time::Instant;
 
