@@ -38,12 +38,12 @@ pub fn create_plant(
     async move {
         let created = match admitted {
             Ok(permit) => {
-                exchange.has_token(Arc::clone(&permit.token));
+                exchange.accepted(Arc::clone(&permit.token));
                 create(&exchange.service, permit, &mut body).await
             }
             Err(NotAdmitted::Refused { refusal, token }) => {
                 if let Some(token) = token {
-                    exchange.has_token(token);
+                    exchange.accepted(token);
                 }
                 hold_back(&refusal, &body).await;
                 Err(refusal)

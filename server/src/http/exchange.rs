@@ -64,7 +64,7 @@ impl Exchange {
     }
 
     /// The request has this token. Without one, a request is no activity of its connection.
-    pub fn has_token(&mut self, token: Arc<Accepted>) {
+    pub fn accepted(&mut self, token: Arc<Accepted>) {
         self.token = Some(token);
         self.in_flight.accept();
     }

@@ -33,7 +33,7 @@ fn each_request_is_one_log_record() {
     let created = record_of(&server, &server.create(&body));
     assert_eq!((&created["status"], &created["token"]), (&200.into(), &"first".into()));
     assert!(created["latency_us"].is_u64() && created.get("error").is_none(), "{created}");
-    assert_eq!(created["level"], "info");
+    assert_eq!((&created["level"], &created["method"]), (&"info".into(), &"POST".into()));
     let remote = created["remote_addr"].as_str().expect("text");
     assert!(remote.starts_with("127.0.0.1:"), "{created}");
     let refused = record_of(&server, &server.create_with("", &body));
@@ -68,6 +68,21 @@ fn requests_without_an_accepted_token_have_no_record_and_at_error_none_has_one()
         assert_eq!(log.matches("request completed").count(), records, "{log}");
         assert!(records > 0 || log.is_empty(), "{log}");
     }
+}
+
+/// Dropshot 0.18 warns of each client that leaves before its answer: everybody may do that.
+#[test]
+fn dropshots_warning_of_a_client_that_left_is_recorded_at_debug() {
+    let server = Server::starting().with(&["--log-level", "debug", "--max-rate", "1"]).start();
+    let create = server.post(&plant(1, "Ficus", None));
+    server.connect().exchange(&create).plant();
+    // The refusal of a create past the rate waits for 100 ms, and this client does not.
+    server.connect().send(&create);
+    server.wait_for_log("request handling cancelled");
+    let log = server.log();
+    let mut records = log.lines().filter(|line| line.contains("request handling cancelled"));
+    let record = records.next().expect("a record");
+    assert!(record.contains(r#""level":"debug""#), "{record}");
 }
 
 /// A server whose standard error is a pipe, and the reading end of the pipe.
