@@ -33,9 +33,12 @@ fn fill_wal(server: &Server, bytes: u64) -> i64 {
     store.pragma_update(None, "wal_autocheckpoint", 0).expect("a pragma");
     let plant = "INSERT INTO plants (id, plant)
         VALUES (?1, json_object('name', printf('%.*c', 1000000, 'x')))";
-    let filled = (0..).take_while(|_| wal_bytes(server) < bytes);
-    let filled = filled.map(|id: i64| store.execute(plant, [id]).expect("a plant"));
-    i64::try_from(filled.count()).expect("a number of plants")
+    let mut plants = 0;
+    while wal_bytes(server) < bytes {
+        store.execute(plant, [plants]).expect("a plant");
+        plants += 1;
+    }
+    plants
 }
 
 #[test]
