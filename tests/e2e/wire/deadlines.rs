@@ -13,11 +13,15 @@ const HALF_HEADERS: &[u8] = b"\0\0\x64\x01\x04\0\0\0\x01\x82";
 
 #[test]
 fn connection_without_a_request_in_flight_is_closed_in_both_protocols() {
-    let server = Server::starting().with(&["--idle-timeout", "300ms"]).start();
+    let server = Server::starting().with(&["--idle-timeout", "1s"]).start();
     let half_headers = [PREFACE, HALF_HEADERS].concat();
-    for start in [b"".as_slice(), b"P", b"PRI * HTTP/2.0", PREFACE, &half_headers, b"GET / HTT"] {
+    let starts = [b"".as_slice(), b"P", b"PRI * HTTP/2.0", PREFACE, &half_headers, b"GET / HTT"];
+    let connections = starts.map(|start| {
         let mut connection = server.connect();
         connection.send(start);
+        connection
+    });
+    for mut connection in connections {
         connection.wait_until_closed();
     }
     let mut answered = server.connect();
