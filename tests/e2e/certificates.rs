@@ -50,7 +50,6 @@ fn certificate_that_is_not_valid_or_not_for_long_is_a_warning_and_its_end_a_metr
     }
 }
 
-/// A certificate that is not valid either is replaced: it may be the better one.
 #[tokio::test]
 async fn sighup_replaces_no_valid_certificate_by_one_that_is_not() {
     let authority = Authority::new();
@@ -67,7 +66,12 @@ async fn sighup_replaces_no_valid_certificate_by_one_that_is_not() {
         assert_eq!(shown_now(&server, &authority).await, valid.as_ref());
         assert_eq!(end(&server), until.to_string());
     }
+}
 
+/// The other one is not valid either: it may be the better one.
+#[test]
+fn sighup_replaces_a_certificate_that_is_not_valid_by_another_one() {
+    let authority = Authority::new();
     let starting = Server::starting();
     let _ = authority.issue_valid([-9, -1], starting.folder());
     let server = starting.with(&TLS).with(&METRICS).start();

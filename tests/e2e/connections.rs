@@ -118,7 +118,7 @@ fn connections_of_operators_are_not_clients_also_if_both_listeners_share_a_port_
     let port = free_port();
     let operators = local(2, port);
     let [api, metrics] = [local(1, port), operators].map(|address| address.to_string());
-    let flags = ["--listen", &api, "--metrics", &metrics, "--idle-timeout", "400ms"];
+    let flags = ["--listen", &api, "--metrics", &metrics, "--idle-timeout", "1s"];
     let server = Server::starting().with(&flags).start();
     let _silent: Vec<_> = (0..5).map(|_| Connection::open(operators)).collect();
     let mut client = server.connect();

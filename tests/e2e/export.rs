@@ -70,11 +70,11 @@ fn export_has_every_plant_of_its_beginning_while_the_server_writes() {
     }
     rest.read_to_string(&mut text).expect("standard output is text");
     assert!(process.wait().expect("the export ends").success());
-    let ids = text.lines().map(|line| {
-        let line: Value = serde_json::from_str(line).expect("JSON");
-        line["id"].as_i64().expect("an integer")
-    });
-    let mut ids: Vec<_> = ids.collect();
+    let id = |line| {
+        let plant: Value = serde_json::from_str(line).expect("JSON");
+        plant["id"].as_i64().expect("an integer")
+    };
+    let mut ids: Vec<_> = text.lines().map(id).collect();
     // A later plant may be there or not.
     ids.retain(|id| (1..=PLANTS).contains(id));
     assert!(ids.into_iter().eq(1..=PLANTS));
@@ -111,8 +111,8 @@ fn export_shows_progress_on_a_terminal() {
     export.status().expect("the binary starts");
     // Reading ends when no process has the program's side open any more.
     drop(export);
-    let mut shown = Vec::new();
-    let _ = terminal.read_to_end(&mut shown);
-    let shown = String::from_utf8_lossy(&shown);
+    let mut bytes = Vec::new();
+    let _ = terminal.read_to_end(&mut bytes);
+    let shown = String::from_utf8_lossy(&bytes);
     assert!(shown.contains(" plants"), "{shown:?}");
 }

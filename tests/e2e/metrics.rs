@@ -33,8 +33,8 @@ pub fn series(scrape: &str) -> BTreeMap<&str, &str> {
 pub fn metrics_address(server: &Server) -> SocketAddr {
     server.wait_for_log("serving metrics");
     let log = server.log();
-    let record = log.lines().find(|line| line.contains("serving metrics")).expect("a record");
-    let record: serde_json::Value = serde_json::from_str(record).expect("a record is JSON");
+    let line = log.lines().find(|line| line.contains("serving metrics")).expect("a record");
+    let record: serde_json::Value = serde_json::from_str(line).expect("a record is JSON");
     record["address"].as_str().expect("an address").parse().expect("an address")
 }
 
@@ -72,10 +72,11 @@ fn listeners(server: &Server) -> usize {
         .collect();
     let table = fs::read_to_string(format!("{process}/net/tcp")).expect("a table of sockets");
     // proc(5): the fourth field is the state, 0A for LISTEN; the tenth is the inode.
-    let listening = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    listening
-        .filter(|fields| fields[3] == "0A" && sockets.contains(&format!("socket:[{}]", fields[9])))
-        .count()
+    let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let is_listening = |fields: &Vec<&str>| {
+        fields[3] == "0A" && sockets.contains(&format!("socket:[{}]", fields[9]))
+    };
+    rows.filter(is_listening).count()
 }
 
 /// Each kind of request is sent a different number of times, so that mixed-up counters are noticed.
@@ -96,7 +97,7 @@ fn metrics_count_every_outcome_and_every_refusal() {
     assert_eq!(named(&before, "HELP"), named(&before, "TYPE"), "each series is described");
 
     let token = server.bearer();
-    let refused = |error, times, request: &[u8]| {
+    let refuse = |error, times, request: &[u8]| {
         for _ in 0..times {
             assert_eq!(server.connect().exchange(request).error(), error);
         }
@@ -108,14 +109,14 @@ fn metrics_count_every_outcome_and_every_refusal() {
     for _ in 0..3 {
         let _ = server.create(&monstera).plant();
     }
-    refused(409, 2, &post(&token, plant(1, "Ficus lyrata", None).as_bytes()));
-    refused(400, 4, &post(&token, b"{}"));
-    refused(401, 6, &post("Authorization: Bearer pst_wrong\r\n", monstera.as_bytes()));
-    refused(413, 7, &post(&token, &[b' '; 2048]));
-    refused(415, 8, &post(&format!("{token}Content-Encoding: gzip\r\n"), monstera.as_bytes()));
+    refuse(409, 2, &post(&token, plant(1, "Ficus lyrata", None).as_bytes()));
+    refuse(400, 4, &post(&token, b"{}"));
+    refuse(401, 6, &post("Authorization: Bearer pst_wrong\r\n", monstera.as_bytes()));
+    refuse(413, 7, &post(&token, &[b' '; 2048]));
+    refuse(415, 8, &post(&format!("{token}Content-Encoding: gzip\r\n"), monstera.as_bytes()));
     let mut late = post(&token, monstera.as_bytes());
     late.pop();
-    refused(408, 1, &late);
+    refuse(408, 1, &late);
 
     let after = scrape(metrics);
     assert_eq!(creates(&after), ["5", "3", "2"]);

@@ -32,15 +32,15 @@ fn first_token_none_prints_and_issues_none() {
     let folder = Folder::new();
     let mut command = folder.command();
     command.args(["serve", "--listen", "127.0.0.1:0", "--first-token", "none"]);
-    let log = folder.path().join("log");
-    command.stderr(File::create(&log).expect("a file"));
+    let log_file = folder.path().join("log");
+    command.stderr(File::create(&log_file).expect("a file"));
     let mut launched = Launched::start(&mut command).expect("it serves");
     assert_eq!(tokens(&folder), 0);
     // A stop writes the whole log.
     let pid = Pid::from_raw(launched.process.id().try_into().expect("a process id"));
     signal::kill(pid, Signal::SIGTERM).expect("the process is there");
     assert_eq!(launched.rest().expect("text"), "");
-    let log = fs::read_to_string(log).expect("the log");
+    let log = fs::read_to_string(log_file).expect("the log");
     assert!(log.contains("the store has no token: `plant-store token create NAME`"), "{log}");
 }
 

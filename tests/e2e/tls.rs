@@ -233,7 +233,7 @@ async fn handshakes_that_stop_half_way_delay_no_client_and_no_stop() {
 
 #[tokio::test]
 async fn handshake_that_stops_half_way_is_closed_after_the_idle_timeout() {
-    let (server, authority) = serving(&["--idle-timeout", "300ms"]);
+    let (server, authority) = serving(&["--idle-timeout", "1s"]);
     for mut connection in stopped_handshakes(&server, &authority) {
         connection.wait_until_closed();
     }

@@ -43,10 +43,10 @@ fn token_create_prints_the_token_alone_and_stores_no_token() {
 fn token_name_is_unique_until_revoked() {
     let server = Server::start();
     let before = server.command(&["token", "list", "--json"]);
-    let said = refused(&server, &["token", "create", "first"]);
-    assert!(said.contains(r#"there is a token named "first" already"#), "{said}");
-    let said = refused(&server, &["token", "revoke", "FIRST"]);
-    assert!(said.contains(r#"there is no token named "FIRST""#), "{said}");
+    let taken = refused(&server, &["token", "create", "first"]);
+    assert!(taken.contains(r#"there is a token named "first" already"#), "{taken}");
+    let unknown = refused(&server, &["token", "revoke", "FIRST"]);
+    assert!(unknown.contains(r#"there is no token named "FIRST""#), "{unknown}");
     assert_eq!(server.command(&["token", "list", "--json"]), before);
 
     let stopped = server.stopped_by(Signal::SIGTERM);
@@ -93,13 +93,13 @@ fn expiry_is_never_early_and_said_on_standard_error() {
     let issued = Utc::now();
     let words = ["token", "create", "brief", "--expires-in", "60s 900ms"];
     let output = run(server.folder(), &words);
-    let expiry = database::number(&server, "SELECT expires_at FROM tokens WHERE name = 'brief'");
-    let expiry = DateTime::from_timestamp(expiry, 0).expect("a time");
+    let stored = database::number(&server, "SELECT expires_at FROM tokens WHERE name = 'brief'");
+    let expiry = DateTime::from_timestamp(stored, 0).expect("a time");
     let good_for = expiry - issued;
     assert!(good_for >= TimeDelta::milliseconds(60_900), "{good_for}");
     let said = String::from_utf8(output.stderr).expect("text");
-    let expiry = expiry.to_rfc3339_opts(SecondsFormat::Secs, true);
-    assert_eq!(said, format!("it expires at {expiry}\n"));
+    let shown = expiry.to_rfc3339_opts(SecondsFormat::Secs, true);
+    assert_eq!(said, format!("it expires at {shown}\n"));
 }
 
 #[test]
@@ -120,8 +120,8 @@ fn token_list_expiring_shows_those_that_expire_within_that_time() {
 #[test]
 fn token_revoke_takes_names_and_tokens_and_repeats_no_token() {
     let server = Server::start();
-    let ci = server.command(&["token", "create", "ci"]);
-    let ci = ci.trim_end();
+    let printed = server.command(&["token", "create", "ci"]);
+    let ci = printed.trim_end();
     let start = &server.token[..8];
     database::execute(&server, &format!("UPDATE tokens SET first_characters = '{start}'"));
     let before = server.command(&["token", "list"]);
@@ -162,8 +162,8 @@ fn expired_token_is_named_in_log_and_list_and_keeps_its_name_until_it_is_revoked
     server.wait_until("401", || server.create(&plant).status != 200);
     server.wait_for_log("\"error\":401");
     let log = server.log();
-    let record = log.lines().find(|line| line.contains("\"error\":401")).expect("a record");
-    let record: Value = serde_json::from_str(record).expect("JSON");
+    let line = log.lines().find(|line| line.contains("\"error\":401")).expect("a record");
+    let record: Value = serde_json::from_str(line).expect("JSON");
     assert_eq!((&record["level"], &record["token"]), (&"info".into(), &"first".into()));
     assert_eq!(record["cause"], "the token has expired");
 

@@ -52,8 +52,8 @@ pub fn signalled(
     event: impl FnOnce(),
     signal: Signal,
 ) -> (String, ExitStatus) {
-    let process = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    let mut process = process.spawn().expect("the binary starts");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut process = command.spawn().expect("the binary starts");
     event();
     let id = Pid::from_raw(i32::try_from(process.id()).expect("a process id is an i32"));
     kill(id, signal).expect("the process is there");

@@ -19,8 +19,8 @@ pub fn terminal() -> (File, File) {
     let ours = openpt(flags).expect("a pseudo-terminal");
     grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("its other side can be opened");
     let name = ptsname(&ours, Vec::new()).expect("it has a name");
-    let name = OsStr::from_bytes(name.as_bytes());
-    let theirs = File::options().read(true).write(true).custom_flags(O_NOCTTY).open(name);
+    let path = OsStr::from_bytes(name.as_bytes());
+    let theirs = File::options().read(true).write(true).custom_flags(O_NOCTTY).open(path);
     let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
     tcsetwinsize(&ours, size).expect("it has a size");
     (ours.into(), theirs.expect("its other side"))

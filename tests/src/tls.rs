@@ -67,8 +67,8 @@ impl Authority {
         let certificate = params.signed_by(&key, &self.0).expect("a certificate");
         fs::write(folder.join(CERT), certificate.pem()).expect("the folder takes files");
         let mut options = File::options();
-        let file = options.write(true).create(true).truncate(true).mode(0o600);
-        let mut file = file.open(folder.join(KEY)).expect("the folder takes files");
+        options.write(true).create(true).truncate(true).mode(0o600);
+        let mut file = options.open(folder.join(KEY)).expect("the folder takes files");
         file.write_all(key.serialize_pem().as_bytes()).expect("the folder takes files");
         certificate.into()
     }

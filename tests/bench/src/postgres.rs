@@ -76,8 +76,8 @@ pub fn tables(service: &Target, rounds: usize) -> Result<Vec<Table>> {
             samples.push(bench.measure(case).context(name)?);
         }
     }
-    let samples: Vec<_> = samples.iter().map(|samples| Sample::median(samples)).collect();
-    Ok(vec![figures(&cases, &samples), ratios(&samples)])
+    let medians: Vec<_> = samples.iter().map(|samples| Sample::median(samples)).collect();
+    Ok(vec![figures(&cases, &medians), ratios(&medians)])
 }
 
 /// SQLite is first. After it, of each setup, one server, two, and pgbench.

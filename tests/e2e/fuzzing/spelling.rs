@@ -122,9 +122,9 @@ fn string() -> impl Strategy<Value = (String, String)> {
 }
 
 fn escaped(character: char) -> String {
-    let mut units = [0; 2];
-    let units = character.encode_utf16(&mut units).iter();
-    units.map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>().concat()
+    let mut buffer = [0; 2];
+    let units = character.encode_utf16(&mut buffer).iter();
+    units.map(|unit| format!("\\u{unit:04x}")).collect()
 }
 
 /// A value for an unknown member: valid JSON, even if it cannot be decoded.

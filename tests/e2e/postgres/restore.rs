@@ -24,7 +24,7 @@ fn restore_brings_back_the_backup_and_keeps_the_database_that_was_there() {
     let server = machine.follow(&restore, server);
     assert!(server.export().into_keys().eq([1]));
     let names = "SELECT min(datname) FROM pg_database WHERE datname LIKE 'plants_before_%'";
-    let before = cluster.session("postgres").value(names);
-    let before = cluster.session(&before);
+    let name = cluster.session("postgres").value(names);
+    let before = cluster.session(&name);
     assert_eq!(before.value("SELECT count(*) FROM plants"), "2");
 }

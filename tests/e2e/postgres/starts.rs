@@ -32,8 +32,10 @@ const SERVE: &str = "serve --listen 127.0.0.1:0";
 fn database_that_is_down_is_waited_for_and_the_service_listens_once_it_is_there() {
     let (cluster, url) = with_plants();
     cluster.stop(Mode::Fast);
-    let metrics = TcpListener::bind("127.0.0.1:0").expect("a port is free").local_addr();
-    let metrics = metrics.expect("it has an address");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let metrics = listener.local_addr().expect("it has an address");
+    // The service listens there next.
+    drop(listener);
     let server = thread::scope(|scope| {
         let address = metrics.to_string();
         let starting = serve(&url).with(&["--metrics", &address]);
@@ -149,10 +151,10 @@ fn password_is_taken_from_the_url_or_the_environment_and_never_shown() {
     let (_cluster, url) = with_password();
     let server = serve(&with(PASSWORD, &url)).start();
     server.create(&plant(1, "Ficus", None)).plant();
-    let other = Starting::on(Folder::over(&url), &server.token).command(|command| {
+    let starting = Starting::on(Folder::over(&url), &server.token).command(|command| {
         command.env("PGPASSWORD", PASSWORD);
     });
-    let other = other.start();
+    let other = starting.start();
     other.create(&plant(1, "Ficus", None)).plant();
     assert!(![server, other].iter().any(|server| server.log().contains(PASSWORD)));
     let wrong = "wr0ng";
@@ -170,13 +172,13 @@ fn password_is_taken_from_the_url_or_the_environment_and_never_shown() {
 /// Has the server speak TLS, with a certificate of that authority for that name.
 fn speak_tls(cluster: &Cluster, authority: &Authority, name: &str) {
     let data = cluster.session("postgres").value("SHOW data_directory");
-    let data = Path::new(&data);
-    authority.issue_for(name, data);
-    let owner = fs::metadata(data).expect("the folder is there");
+    let folder = Path::new(&data);
+    authority.issue_for(name, folder);
+    let owner = fs::metadata(folder).expect("the folder is there");
     for (file, default) in [(CERT, "server.crt"), (KEY, "server.key")] {
-        let default = data.join(default);
-        fs::rename(data.join(file), &default).expect("the folder takes files");
-        chown(default, Some(owner.uid()), Some(owner.gid())).expect("it is ours");
+        let path = folder.join(default);
+        fs::rename(folder.join(file), &path).expect("the folder takes files");
+        chown(path, Some(owner.uid()), Some(owner.gid())).expect("it is ours");
     }
     // Also has the server read the files.
     cluster.set("ssl", "on");

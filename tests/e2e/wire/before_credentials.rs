@@ -83,7 +83,7 @@ fn malformed_host_or_transfer_coding_is_400_before_the_credentials_and_closes() 
         "Host: plants, plants\r\n",
         "Host: \u{e9}\r\n",
     ];
-    let hosts = hosts.map(|host| (format!("{host}Content-Length: 0\r\n"), "one `Host` header"));
+    let of_host = hosts.map(|host| (format!("{host}Content-Length: 0\r\n"), "one `Host` header"));
     let codings = [
         "Transfer-Encoding: gzip, chunked\r\n",
         "Transfer-Encoding: chunked, chunked\r\n",
@@ -91,9 +91,9 @@ fn malformed_host_or_transfer_coding_is_400_before_the_credentials_and_closes() 
         "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n",
         "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
     ];
-    let codings =
+    let of_coding =
         codings.map(|coding| (format!("Host: plants\r\n{coding}"), "`Transfer-Encoding`"));
-    for (headers, expected) in hosts.into_iter().chain(codings) {
+    for (headers, expected) in of_host.into_iter().chain(of_coding) {
         for token in [server.bearer(), String::new()] {
             let mut connection = server.connect();
             let head = format!("POST /plants HTTP/1.1\r\n{headers}{token}{JSON}\r\n");

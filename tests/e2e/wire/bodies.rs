@@ -58,8 +58,8 @@ fn json_that_is_not_a_new_plant_is_400_and_names_the_member() {
 fn invalid_json_is_400_and_says_so() {
     const PLANT: &str = r#"{"id":1,"name":"Ficus"}"#;
     let bodies = ["", " \r\n\t", "{", &PLANT[..PLANT.len() - 1]].map(str::to_owned);
-    let around = [("\u{feff}", ""), ("", PLANT), ("", "x"), ("", "\0")];
-    let around = around.map(|(before, after)| format!("{before}{PLANT}{after}"));
+    let more = [("\u{feff}", ""), ("", PLANT), ("", "x"), ("", "\0")];
+    let around = more.map(|(before, after)| format!("{before}{PLANT}{after}"));
     let inside = [
         r#"{"id":1,"name":"Ficus",}"#,
         r#"{"id":1 "name":"Ficus"}"#,

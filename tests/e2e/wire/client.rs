@@ -42,7 +42,7 @@ async fn client_creates_repeats_and_meets_409_and_401() {
 
 #[tokio::test]
 async fn client_says_503_500_and_lost_connections_may_be_repeated() {
-    let mut server = Server::start();
+    let mut server = Server::starting().with(&["--store-timeout", "1s"]).start();
     let client = server.client();
     let lock = database::locked(&server);
     assert_eq!(code_and_is_retryable(create(&client, "Ficus", None).await), (Some(503), true));

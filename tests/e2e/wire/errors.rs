@@ -196,7 +196,7 @@ fn store_fault_is_500_and_the_log_has_the_cause() {
 /// With a short `--store-timeout`: a create that waits for longer is refused.
 #[test]
 fn locked_store_is_503_and_the_plant_may_be_sent_again() {
-    let server = Server::starting().with(&["--store-timeout", "300ms"]).start();
+    let server = Server::starting().with(&["--store-timeout", "1s"]).start();
     let lock = database::locked(&server);
     let answer = server.create(&plant(1, "Ficus", None));
     assert_eq!(answer.error(), 503);

@@ -87,12 +87,12 @@ fn dropshots_warning_of_a_client_that_left_is_recorded_at_debug() {
 
 /// A server whose standard error is a pipe, and the reading end of the pipe.
 fn logging_to_a_pipe(format: &str) -> (Server, BufReader<File>) {
-    let server = Server::starting().with(&["--log-format", format, "--log-level", "debug"]);
-    let log = server.log_file();
+    let starting = Server::starting().with(&["--log-format", format, "--log-level", "debug"]);
+    let log = starting.log_file();
     mkfifo(&log, Mode::S_IRWXU).expect("a pipe");
     // Opening one end waits until the other is open (fifo(7)). Opening both at once does not wait.
     let both = File::options().read(true).write(true).open(&log).expect("both ends");
-    let server = server.start();
+    let server = starting.start();
     let reader = File::open(&log).expect("the end to read");
     drop(both);
     (server, BufReader::new(reader))

@@ -88,8 +88,8 @@ fn git(words: &str) -> String {
 fn help_and_version_are_status_0() {
     let folder = TempDir::new().expect("a temporary folder");
     let commit = commit();
-    let commit = if commit.is_empty() { commit } else { format!(" ({commit})") };
-    let version = format!("plant-store {}{commit}\n", env!("CARGO_PKG_VERSION"));
+    let of_commit = if commit.is_empty() { String::new() } else { format!(" ({commit})") };
+    let version = format!("plant-store {}{of_commit}\n", env!("CARGO_PKG_VERSION"));
     for (words, status, expected) in [
         (&["--help"][..], 0, "Usage: plant-store <COMMAND>\n"),
         (&["--help"], 0, "\n  completions  Print completions for a shell\n"),

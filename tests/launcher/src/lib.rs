@@ -107,8 +107,8 @@ pub fn token(first_request: &str) -> Result<&str> {
 fn read_url(stdout: &mut impl BufRead) -> Result<(String, SocketAddr)> {
     let line = read_line(stdout)?;
     let (_, url) = line.split_once("listening on ").context("no address was printed")?;
-    let address = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
-    let address = address.and_then(|address| address.parse().ok());
+    let authority = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
+    let address = authority.and_then(|authority| authority.parse().ok());
     Ok((url.to_owned(), address.context("the printed address is malformed")?))
 }
 

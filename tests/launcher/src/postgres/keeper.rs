@@ -47,8 +47,8 @@ impl Keeper {
     /// it runs as the user `postgres`, else `nobody`.
     pub fn start() -> Self {
         let Some(programs) = programs() else { panic!("there is no PostgreSQL: {TO_INSTALL}") };
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::iter::once(programs).chain(std::env::split_paths(&path));
+        let inherited = std::env::var_os("PATH").unwrap_or_default();
+        let path = std::iter::once(programs).chain(std::env::split_paths(&inherited));
         let mut command = Command::new("sh");
         command.args(["-c", SCRIPT]).current_dir("/").env_clear();
         command.env("PATH", std::env::join_paths(path).expect("they were joined before"));

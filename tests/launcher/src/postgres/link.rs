@@ -215,9 +215,9 @@ async fn passes(state: &watch::Receiver<State>) {
 
 /// Waits until the link is cut, or dropped.
 async fn cut(state: &watch::Receiver<State>) -> Cut {
-    let mut state = state.clone();
-    let state = state.wait_for(|state| state.is_cut.is_some()).await;
-    state.ok().and_then(|state| state.is_cut).unwrap_or(Cut::Reset)
+    let mut changes = state.clone();
+    let reached = changes.wait_for(|state| state.is_cut.is_some()).await;
+    reached.ok().and_then(|state| state.is_cut).unwrap_or(Cut::Reset)
 }
 
 /// Has the kernel send RST when the socket is dropped.

@@ -17,8 +17,8 @@ pub fn is_stopped(process: Pid) -> bool {
 /// The processes whose parent is this one.
 pub fn children(parent: Pid) -> Vec<Pid> {
     let entries = fs::read_dir("/proc").expect("this is Linux").flatten();
-    let processes = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
-    let processes = processes.map(Pid::from_raw);
+    let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let processes = ids.map(Pid::from_raw);
     processes.filter(|process| stat(*process).is_some_and(|stat| stat.parent == parent)).collect()
 }
 
