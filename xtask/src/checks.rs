@@ -1,5 +1,5 @@
-//! The chores that have steps: the checks of a contributor ([`test()`]) and of CI ([`ci()`]), and the
-//! benchmark.
+//! The chores that have steps: the checks of a contributor ([`test()`]) and of CI ([`ci()`]), and
+//! the benchmark.
 
 use std::thread::available_parallelism;
 use std::time::Instant;
@@ -13,7 +13,8 @@ use crate::run::{ALL, in_ci, shell, target};
 /// A server to compare with, in a workspace of its own: its SQLite is another one.
 pub const AXUM_SQLX_SERVER: &str = "tests/bench/axum-sqlx-server/Cargo.toml";
 
-/// The tests below such folders of `tests/e2e` run on one engine or on none. All others run on both.
+/// The tests below such folders of `tests/e2e` run on one engine or on none. All others run on
+/// both.
 const NOT_ON_BOTH: [&str; 6] =
     ["--skip", "without_store::", "--skip", "sqlite::", "--skip", "postgres::"];
 

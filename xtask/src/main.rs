@@ -33,8 +33,8 @@ Chores:
 chore to run when, and how long each takes.";
 
 fn main() -> ExitCode {
-    let words: Vec<String> = env::args().skip(1).collect();
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let arguments: Vec<String> = env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match find_root().and_then(|_| run(&words)) {
         Ok(status) => status,
         Err(error) => {

@@ -27,8 +27,8 @@ pub fn root() -> &'static Path {
 /// share a target folder.
 pub fn find_root() -> Result<&'static Path> {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
-    if let Some(root) = ROOT.get() {
-        return Ok(root);
+    if let Some(found) = ROOT.get() {
+        return Ok(found);
     }
     let sh = Shell::new()?;
     if let Some(package) = env::var_os("CARGO_MANIFEST_DIR") {
@@ -80,7 +80,8 @@ pub fn need<T>(name: &str, found: Option<T>, to_install: &str) -> Result<Option<
     Ok(found)
 }
 
-/// Says that a check is skipped that not even CI can always run. GitHub shows the line as a warning.
+/// Says that a check is skipped that not even CI can always run. GitHub shows the line as a
+/// warning.
 pub fn skipped(check: &str, why: &str) {
     let warning = env::var("GITHUB_ACTIONS").map_or("", |_| "::warning::");
     println!("{warning}{check}: skipped, because {why}");
@@ -95,8 +96,8 @@ pub const ALL: [&str; 2] = ["--workspace", "--all-features"];
 pub fn run_built(program: &str, words: &[&str]) -> Result<ExitCode> {
     let sh = shell()?;
     cmd!(sh, "cargo build --bin {program} {ALL...}").run()?;
-    let program = target()?.join("debug").join(program);
-    let status = Command::new(program).args(words).status().context("cannot start it")?;
+    let path = target()?.join("debug").join(program);
+    let status = Command::new(path).args(words).status().context("cannot start it")?;
     // A signal leaves no code.
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(ExitCode::from(code.unwrap_or(1)))

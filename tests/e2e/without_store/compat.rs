@@ -1,5 +1,5 @@
-//! The compatibility check: which version a change needs, and which documents it compares. What each
-//! change means is in the table of `mutations`.
+//! The compatibility check: which version a change needs, and which documents it compares. What
+//! each change means is in the table of `mutations`.
 
 mod consumers;
 mod history;
@@ -27,8 +27,8 @@ fn mutated(edits: &[&str]) -> Value {
     document
 }
 
-/// What the compatibility check says about two documents with these versions, the newer one with these
-/// edits.
+/// What the compatibility check says about two documents with these versions, the newer one with
+/// these edits.
 fn judged(old: &str, new: &str, edits: &[&str]) -> Report {
     let document = |version: &str, edits: &[&str]| {
         let version = format!("set /info/version {version:?}");
@@ -68,7 +68,8 @@ fn a_change_needs_the_version_of_its_class() {
     }
 }
 
-/// Semantic Versioning: it promises nothing (section 9), and is older than its release (section 11).
+/// Semantic Versioning: it promises nothing (section 9), and is older than its release (section
+/// 11).
 #[test]
 fn any_change_after_a_pre_release_may_keep_its_release() {
     for edit in [BREAK, ADD] {

@@ -53,12 +53,12 @@ fn edited(edits: &[&str]) -> Value {
 /// The table of errors belongs to all operations.
 #[test]
 fn table_of_errors_is_the_same_under_another_path_and_with_a_second_operation() {
-    let table = |edits: &[&str]| Errors::of(&edited(edits)).expect("a table").lines(TABLE);
+    let table = |edits: &[&str]| Errors::of(&edited(edits)).expect("a table").lines(&TABLE);
     let published = table(&[]);
     assert_eq!(table(&["rename /paths/~1plants /pots"]), published);
-    let second = r##"set /paths/~1a {"parameters": [], "get": {"responses": {"400": {"content": {
+    let second = r#"set /paths/~1a {"parameters": [], "get": {"responses": {"400": {"content": {
         "application/json": {"examples": {"a": {"value": {"error": 404, "message": "no plant"}}}}
-    }}}}}"##;
+    }}}}}"#;
     let row = r#"set Error/properties/error/x-error-codes/0
         {"error": 404, "meaning": "no plant has the id", "retryable": false}"#;
     let row = row.replace("\n        ", " ");

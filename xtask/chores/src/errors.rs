@@ -10,37 +10,59 @@ use serde_json::{Map, Value};
 /// The markers: the comment around them is that of the language.
 pub const MARKERS: [&str; 2] = ["errors: generated from the contract", "end of errors"];
 
-/// The table in Markdown: its head, and its row.
-pub const TABLE: [&str; 2] = [
-    "| `error` | when | an example of `message` | send the same plant again |\n\
-     | --- | --- | --- | --- |\n",
-    "| {error} | {meaning} | {example} | {again} |\n",
-];
+/// The lines of a list of errors, with placeholders.
+pub struct Template {
+    /// What stands there once.
+    pub once: &'static str,
+    /// What stands there for each value.
+    pub each: &'static str,
+}
 
-const PYTHON: &str = "MAY_PASS = {{retryable}}  # values of `error`, not HTTP statuses\n\
-                      FINAL = {{final}}\n";
+/// The table in Markdown.
+pub const TABLE: Template = Template {
+    once: "| `error` | when | an example of `message` | send the same plant again |\n\
+           | --- | --- | --- | --- |\n",
+    each: "| {error} | {meaning} | {example} | {again} |\n",
+};
 
-/// The files that have such lines, and what stands between the markers: once, and for each value.
-pub const PLACES: [(&str, [&str; 2]); 6] = [
-    ("server/WIRE.md", TABLE),
-    ("client/src/error_code.rs", ["", "    {name}, {error}, {is_retryable}, {quoted};\n"]),
-    (
-        "client/README.md",
-        [
-            "| `error` | `ErrorCode` | `is_retryable` |\n| --- | --- | --- |\n",
-            "| {error} | `{name}` | {again} |\n",
-        ],
-    ),
-    (
-        "tests/conformance/recipes/with_fetch.ts",
-        [
-            "const MAY_PASS = [{retryable}]; // values of `error`, not HTTP statuses\n\
-             const FINAL = [{final}];\n",
-            "",
-        ],
-    ),
-    ("tests/conformance/recipes/with_httpx.py", [PYTHON, ""]),
-    ("tests/conformance/recipes/with_requests.py", [PYTHON, ""]),
+const PYTHON: Template = Template {
+    once: "MAY_PASS = {{retryable}}  # values of `error`, not HTTP statuses\n\
+           FINAL = {{final}}\n",
+    each: "",
+};
+
+/// A file that has such lines between its markers.
+pub struct List {
+    /// Relative to the root of the repository.
+    pub path: &'static str,
+    /// What stands between the markers.
+    pub template: Template,
+}
+
+/// Every such file.
+pub const LISTS: [List; 6] = [
+    List { path: "server/WIRE.md", template: TABLE },
+    List {
+        path: "client/src/error_code.rs",
+        template: Template { once: "", each: "    {name}, {error}, {is_retryable}, {quoted};\n" },
+    },
+    List {
+        path: "client/README.md",
+        template: Template {
+            once: "| `error` | `ErrorCode` | `is_retryable` |\n| --- | --- | --- |\n",
+            each: "| {error} | `{name}` | {again} |\n",
+        },
+    },
+    List {
+        path: "tests/conformance/recipes/with_fetch.ts",
+        template: Template {
+            once: "const MAY_PASS = [{retryable}]; // values of `error`, not HTTP statuses\n\
+                   const FINAL = [{final}];\n",
+            each: "",
+        },
+    },
+    List { path: "tests/conformance/recipes/with_httpx.py", template: PYTHON },
+    List { path: "tests/conformance/recipes/with_requests.py", template: PYTHON },
 ];
 
 /// What documents and programs say about a value of `error`.
@@ -82,22 +104,25 @@ impl Errors {
         rows.map(|row| row.number.to_string()).collect::<Vec<_>>().join(", ")
     }
 
-    /// The lines of a template: its first text once, and its second one for each value.
+    /// The lines of a template, filled.
     #[must_use]
-    pub fn lines(&self, [once, each]: [&str; 2]) -> String {
-        let once = once.replace("{retryable}", &self.retryable());
-        let once = once.replace("{final}", &self.numbers(false));
-        once + &self.rows.iter().map(|row| row.line(each)).collect::<String>()
+    pub fn lines(&self, template: &Template) -> String {
+        let once = template
+            .once
+            .replace("{retryable}", &self.retryable())
+            .replace("{final}", &self.numbers(false));
+        let each = self.rows.iter().map(|row| row.line(template.each));
+        once + &each.collect::<String>()
     }
 }
 
 impl Row {
     fn of(code: &Value, examples: &BTreeMap<u64, &str>) -> Result<Self> {
-        let number = code["error"].as_u64().and_then(|number| u16::try_from(number).ok());
-        let number = number.context("x-error-codes: `error` of a row is no status code")?;
+        let value = code["error"].as_u64().and_then(|value| u16::try_from(value).ok());
+        let number = value.context("x-error-codes: `error` of a row is no status code")?;
         let status = StatusCode::from_u16(number).ok();
-        let name = status.as_ref().and_then(StatusCode::canonical_reason);
-        let name = name.with_context(|| {
+        let reason = status.as_ref().and_then(StatusCode::canonical_reason);
+        let reason = reason.with_context(|| {
             format!("x-error-codes: {number} is no status code with a name in RFC 9110")
         })?;
         let lacks = |member: &str| format!("x-error-codes: the row of {number} lacks `{member}`");
@@ -110,7 +135,7 @@ impl Row {
             )
         })?;
         // The crate has two names from an older RFC.
-        let name = name.replace("Payload", "Content").replace("Entity", "Content");
+        let name = reason.replace("Payload", "Content").replace("Entity", "Content");
         Ok(Self {
             number,
             name: name.replace([' ', '-'], ""),

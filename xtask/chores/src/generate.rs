@@ -1,6 +1,6 @@
-//! What is generated: the published document from the code; from the document the client, its mocks,
-//! its commands, its `ErrorCode`, the members of its bodies, and the lists of errors in documents and
-//! recipes.
+//! What is generated: the published document from the code; from the document the client, its
+//! mocks, its commands, its `ErrorCode`, the members of its bodies, and the lists of errors in
+//! documents and recipes.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,7 +17,7 @@ use syn::{
 };
 
 use crate::compat::DOCUMENT;
-use crate::errors::{Errors, MARKERS, PLACES, between};
+use crate::errors::{Errors, LISTS, MARKERS, between};
 use xtask::run::root;
 
 const HEADER: &str = "\
@@ -61,8 +61,8 @@ impl Generated {
     }
 }
 
-/// Writes the files. The drift check only reads them: it fails with a unified diff if one is not what
-/// would be written.
+/// Writes the files. The drift check only reads them: it fails with a unified diff if one is not
+/// what would be written.
 pub fn run(check: bool) -> Result<()> {
     let mut drifted = Vec::new();
     for file in generated()? {
@@ -76,22 +76,26 @@ pub fn run(check: bool) -> Result<()> {
             drifted.push(file.path);
         }
     }
-    let (is_empty, drifted) = (drifted.is_empty(), drifted.join(" and "));
-    ensure!(is_empty, "{drifted} differ from the code's; mend it with `cargo xtask generate`");
+    ensure!(
+        drifted.is_empty(),
+        "{} differ from the code's: run `cargo xtask generate`",
+        drifted.join(" and ")
+    );
     Ok(())
 }
 
 /// The files, as the code has them now.
 pub fn generated() -> Result<Vec<Generated>> {
-    let document = document();
+    let openapi = document();
     let mut settings = GenerationSettings::new();
     settings.with_interface(InterfaceStyle::Builder).with_derive("PartialEq");
     let generator = || Generator::new(&settings);
     let generated = [
-        ("client/src/generated.rs", generator().generate_tokens(&document)),
-        ("client/src/mock.rs", generator().httpmock(&document, "crate")),
-        // The generated commands import the client, and what else they need, from `crate::contract`.
-        ("client/src/cli/generated.rs", generator().cli(&document, "crate::cli::contract")),
+        ("client/src/generated.rs", generator().generate_tokens(&openapi)),
+        ("client/src/mock.rs", generator().httpmock(&openapi, "crate")),
+        // The generated commands import the client, and what else they need, from
+        // `crate::cli::contract`.
+        ("client/src/cli/generated.rs", generator().cli(&openapi, "crate::cli::contract")),
     ];
     let mut files = vec![published()];
     for (path, tokens) in generated {
@@ -101,15 +105,19 @@ pub fn generated() -> Result<Vec<Generated>> {
         BodiesOfCommands.visit_file_mut(&mut file);
         files.push(Generated { path, text: format!("{HEADER}{}", prettyplease::unparse(&file)) });
     }
-    let document = serde_json::to_value(document)?;
+    let document = serde_json::to_value(openapi)?;
     let errors = Errors::of(&document)?;
-    let mut places = PLACES.map(|(path, lines)| (path, MARKERS, errors.lines(lines))).to_vec();
-    places.push(("client/src/cli/members.rs", BODIES, bodies(&document)?));
-    for (path, markers, lines) in places {
-        let text = fs::read_to_string(root().join(path)).with_context(|| format!("no {path}"))?;
-        files.push(Generated { path, text: between(markers, path, &text, &lines)? });
+    for list in LISTS {
+        files.push(between_markers(list.path, MARKERS, &errors.lines(&list.template))?);
     }
+    files.push(between_markers("client/src/cli/members.rs", BODIES, &bodies(&document)?)?);
     Ok(files)
+}
+
+/// A checked-in file with these lines between its markers.
+fn between_markers(path: &'static str, markers: [&str; 2], lines: &str) -> Result<Generated> {
+    let text = fs::read_to_string(root().join(path)).with_context(|| format!("no {path}"))?;
+    Ok(Generated { path, text: between(markers, path, &text, lines)? })
 }
 
 /// The members of each schema that is the body of an operation.

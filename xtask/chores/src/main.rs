@@ -32,7 +32,7 @@ enum Chore {
         #[arg(long)]
         if_possible: bool,
         /// Only these parts
-        #[arg(value_parser = conformance::PARTS.map(|(name, _)| name))]
+        #[arg(value_parser = conformance::PARTS.map(|part| part.name))]
         parts: Vec<String>,
     },
     /// Write the reference page and, beside it, the document: `target/docs`

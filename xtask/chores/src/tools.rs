@@ -16,10 +16,21 @@ pub fn folder() -> PathBuf {
     root().join("target/conformance")
 }
 
-/// What the tools need of the machine, and what to do if that is missing.
-pub const NEEDED: [(&str, &str); 2] = [
-    ("python3", "python3 is missing: install Python 3.11 or newer, with `venv`"),
-    ("npm", "npm is missing: install Node.js 20 or newer"),
+/// A program that the machine must have.
+pub struct Needed {
+    /// Its name on the `PATH`.
+    pub program: &'static str,
+    /// What to say if it is missing, with what to do.
+    pub missing: &'static str,
+}
+
+/// What the tools need of the machine.
+pub const NEEDED: [Needed; 2] = [
+    Needed {
+        program: "python3",
+        missing: "python3 is missing: install Python 3.11 or newer, with `venv`",
+    },
+    Needed { program: "npm", missing: "npm is missing: install Node.js 20 or newer" },
 ];
 
 /// Installs the tools, if they are not there yet, and copies what they work on.
@@ -37,13 +48,14 @@ pub fn install() -> Result<()> {
 
 /// The same, for the tools of Node alone.
 pub fn install_node() -> Result<()> {
-    let (sh, folder) = (shell()?, folder());
+    let sh = shell()?;
+    let folder = folder();
     // These are made from an earlier document.
     sh.remove_path("clients")?;
     sh.create_dir(&folder)?;
-    let (input, document) = (root().join("tests/conformance/."), root().join(DOCUMENT));
+    let input = root().join("tests/conformance/.");
     quietly(cmd!(sh, "cp -R {input} {folder}"))?;
-    sh.copy_file(document, "plant-store.json")?;
+    sh.copy_file(root().join(DOCUMENT), "plant-store.json")?;
     once("package-lock.json", "node_modules", || quietly(cmd!(sh, "npm ci")))
 }
 

@@ -44,8 +44,8 @@ impl Accepted {
 }
 
 impl Report {
-    /// Marks what a file accepts: it has no class any more. An entry without a change becomes a note. An
-    /// error names the file.
+    /// Marks what a file accepts: it has no class any more. An entry without a change becomes a
+    /// note. An error names the file.
     pub fn accept(&mut self, path: &Path) -> Result<()> {
         for Entry { place, change: what, reason, date } in Accepted::read(path)?.change {
             let is_meant = |one: &&mut Change| one.place.to_string() == place && one.change == what;

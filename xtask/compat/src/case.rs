@@ -4,8 +4,10 @@ use serde_json::{Map, Value};
 
 use crate::class::{RULES, Rule};
 use crate::difference::Difference;
-use crate::place::{Within, is_word, items};
-use crate::usage::{COMPOSED, REQUEST, RESPONSE, Sides, UNCLEAR, Usage};
+use crate::limit::is_wider;
+use crate::members::items;
+use crate::place::Within;
+use crate::usage::{COMPOSED, Named, REQUEST, RESPONSE, Sides, UNCLEAR, Usage};
 
 /// A difference, and what uses it.
 pub struct Case<'a> {
@@ -41,9 +43,9 @@ impl Case<'_> {
             "words" => place.within() == Within::Words,
             "extension" => place.within() == Within::Extension,
             "was-true" => old.is_some_and(|old| *old == true),
-            "tag-used" => old_usage.has("tag", place.name()),
-            "scheme-used" => old_usage.has("scheme", place.text(2)),
-            "scheme-used-now" => new_usage.has("scheme", place.text(2)),
+            "tag-used" => old_usage.has(Named::Tag, place.name()),
+            "scheme-used" => old_usage.has(Named::Scheme, place.text(2)),
+            "scheme-used-now" => new_usage.has(Named::Scheme, place.text(2)),
             "request" => sides & !COMPOSED == REQUEST,
             "response" => sides & !COMPOSED == RESPONSE,
             "plain" => sides & (COMPOSED | UNCLEAR) == 0,
@@ -57,7 +59,7 @@ impl Case<'_> {
             "open" => self.object().get("additionalProperties").is_none_or(|more| *more == true),
             "free" => {
                 items(&self.object()["required"]).any(|name| name == place.name())
-                    || (sides & COMPOSED != 0 && old_usage.has("composed", place.name()))
+                    || (sides & COMPOSED != 0 && old_usage.has(Named::Composed, place.name()))
             }
             "loosened" => self.is_loosened(),
             "wrapped" => self.difference.is_wrapped,
@@ -83,8 +85,8 @@ impl Case<'_> {
         place.find(self.old_usage.document).unwrap_or(&Value::Null)
     }
 
-    /// Whether the schema around this member, or around the member that has this flag, requires it. True
-    /// also if nobody can tell.
+    /// Whether the schema around this member, or around the member that has this flag, requires it.
+    /// True also if nobody can tell.
     fn is_demanded(&self) -> bool {
         let mut around = self.difference.at.clone();
         if around.kind() != "*" {
@@ -100,8 +102,8 @@ impl Case<'_> {
         items(&object["required"]).any(|required| *required == *name)
     }
 
-    /// Whether a parameter or a body may be left out, and overrides no parameter of the path. One behind
-    /// a `$ref` counts as required.
+    /// Whether a parameter or a body may be left out, and overrides no parameter of the path. One
+    /// behind a `$ref` counts as required.
     fn is_optional(&self) -> bool {
         let Difference { place, new, .. } = self.difference;
         let shared = &self.old_usage.document["paths"][place.text(1)]["parameters"];
@@ -113,7 +115,8 @@ impl Case<'_> {
         })
     }
 
-    /// Whether each way in is still one: a list of alternatives, of which each names all that it needs.
+    /// Whether each way in is still one: a list of alternatives, of which each names all that it
+    /// needs.
     fn is_loosened(&self) -> bool {
         let Difference { old, new, .. } = self.difference;
         let free = [Value::Object(<_>::default())];
@@ -121,76 +124,15 @@ impl Case<'_> {
             let list = own.or(document.get("security")).and_then(Value::as_array);
             list.filter(|ways| !ways.is_empty()).cloned().unwrap_or_else(|| free.to_vec())
         };
-        let [old, new] = [ways(*old, self.old_usage.document), ways(*new, self.new_usage.document)];
+        let old_ways = ways(*old, self.old_usage.document);
+        let new_ways = ways(*new, self.new_usage.document);
         let asks_for_no_more = |old: &Value, new: &Value| {
             new.as_object().into_iter().flatten().all(|(scheme, scopes)| {
                 old[scheme].as_array().is_some_and(|had| items(scopes).all(|one| had.contains(one)))
             })
         };
-        old.iter().all(|old| new.iter().any(|new| asks_for_no_more(old, new)))
+        old_ways.iter().all(|old| new_ways.iter().any(|new| asks_for_no_more(old, new)))
     }
-}
-
-/// Whether a schema, a parameter or a body allows all that it did. False also if nobody can tell.
-#[expect(clippy::match_same_arms, reason = "a rule has its own reason, whatever follows from it")]
-fn is_wider(kinds: &[&str], old: Option<&Value>, new: Option<&Value>) -> bool {
-    let is = |value: Option<&Value>, constant: bool| value.is_some_and(|value| *value == constant);
-    let is_text = |value: Option<&Value>, text: &str| value.is_some_and(|value| value == text);
-    match kinds {
-        [.., "required", "*"] => new.is_none(),
-        [.., "allOf", "*"] => new.is_none_or(|new| old.is_none() && is_only_words(new)),
-        [.., "enum" | "oneOf" | "anyOf", "*"] => old.is_none(),
-        [.., "pattern"] => new.is_none_or(|new| *new == "" || *new == ".*"),
-        [.., "multipleOf"] => new.is_none_or(|new| is_multiple(old, new)),
-        [.., "allOf"] if new.is_some() => {
-            old.is_none() && new.is_some_and(|parts| items(parts).all(is_only_words))
-        }
-        [.., "enum" | "items" | "schema"] => new.is_none(),
-        [.., "oneOf" | "anyOf" | "allOf" | "not"] => new.is_none(),
-        // `required` is that of a parameter or a body, not of a schema.
-        [.., "required" | "exclusiveMaximum" | "exclusiveMinimum" | "uniqueItems"] => {
-            is(old, true) && (new.is_none() || is(new, false))
-        }
-        [.., "maximum" | "maxItems" | "maxLength" | "maxProperties"] => {
-            old.is_some_and(|old| new.is_none_or(|new| is_larger(new, old)))
-        }
-        [.., "minItems" | "minLength" | "minProperties"] if new.is_some_and(|new| *new == 0) => {
-            true
-        }
-        [.., "minimum" | "minItems" | "minLength" | "minProperties"] => {
-            old.is_some_and(|old| new.is_none_or(|new| is_larger(old, new)))
-        }
-        [.., "additionalProperties"] => is(old, false) || new.is_none() || is(new, true),
-        [.., "nullable"] => is(new, true),
-        [.., "format"] => {
-            new.is_none()
-                || (is_text(old, "int32") && is_text(new, "int64"))
-                || (is_text(old, "float") && is_text(new, "double"))
-        }
-        [.., "type"] if new.is_none() => true,
-        // These are text, so a string may be any of them.
-        [.., "headers" | "parameters", "*", "schema", "type"] if is_text(new, "string") => {
-            old.is_some() && !is_text(old, "array") && !is_text(old, "object")
-        }
-        [.., "type"] => is_text(old, "integer") && is_text(new, "number"),
-        _ => false,
-    }
-}
-
-/// Whether it is larger. Two numbers that are the same as 64-bit floats are not.
-fn is_larger(one: &Value, other: &Value) -> bool {
-    one.as_f64().zip(other.as_f64()).is_some_and(|(one, other)| one > other)
-}
-
-/// Whether a schema limits nothing: it has only text for people.
-fn is_only_words(schema: &Value) -> bool {
-    schema.as_object().is_some_and(|schema| schema.keys().all(|name| is_word(name)))
-}
-
-/// Whether each multiple of the one integer is a multiple of the other.
-fn is_multiple(one: Option<&Value>, other: &Value) -> bool {
-    let integers = one.and_then(Value::as_u64).zip(other.as_u64());
-    integers.is_some_and(|(one, other)| other > 0 && one % other == 0)
 }
 
 /// Whether a member of OpenAPI says what its absence means.

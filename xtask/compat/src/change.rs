@@ -29,10 +29,11 @@ pub struct Change {
     pub new: Option<Value>,
     /// When and why it was accepted.
     pub accepted: Option<String>,
-    /// What happened at the place, [`printable`]. No other values give the same text: who accepts it
-    /// accepts no other change.
+    /// What happened at the place, [`printable`]. No other values give the same text: who accepts
+    /// it accepts no other change.
     pub change: String,
-    /// Where it is in a document that [`locate`](crate::locate) was given, from 1; the column in bytes.
+    /// Where it is in a document that [`locate`](crate::locate) was given, from 1; the column in
+    /// bytes.
     pub line: usize,
     /// The same.
     pub column: usize,
@@ -43,17 +44,30 @@ impl Change {
     pub(crate) fn new(difference: Difference<'_>, rule: &Rule, composition: Option<&str>) -> Self {
         let kind = difference.kind();
         let Difference { place, old, new, .. } = difference;
-        let Rule { class, id: rule, reason, .. } = *rule;
+        let Rule { class, id, .. } = *rule;
         let reason = match composition.filter(|_| class >= Class::Source) {
-            Some(composition) => format!("{reason}; {composition} uses it in a composition").into(),
-            None => reason.into(),
+            Some(composition) => {
+                format!("{}; {composition} uses it in a composition", rule.reason).into()
+            }
+            None => rule.reason.into(),
         };
         let change = printable(&match [old, new].map(|value| value.map(told)) {
             [Some(old), Some(new)] => format!("{old} → {new}"),
             [old, new] => format!("{kind}: {}", old.or(new).unwrap_or_default()),
         });
-        let (old, new, accepted) = (old.cloned(), new.cloned(), None);
-        Self { place, class, rule, reason, kind, old, new, accepted, change, line: 0, column: 0 }
+        Self {
+            place,
+            class,
+            rule: id,
+            reason,
+            kind,
+            old: old.cloned(),
+            new: new.cloned(),
+            accepted: None,
+            change,
+            line: 0,
+            column: 0,
+        }
     }
 }
 
@@ -80,12 +94,13 @@ pub fn printable(text: &str) -> String {
             _ => char.escape_debug().to_string(),
         })
         .collect();
-    // The runner looks for this old form of a command in the whole line, for `::` only at its start.
+    // The runner looks for this old form of a command in the whole line, for `::` only at its
+    // start.
     escaped.replace("##[", "##\\[")
 }
 
-/// A value as JSON; a string without quotation marks, if nothing else looks the same. Of a long value
-/// the beginning, and a hash of the whole.
+/// A value as JSON; a string without quotation marks, if nothing else looks the same. Of a long
+/// value the beginning, and a hash of the whole.
 fn told(value: &Value) -> String {
     let text = match value {
         Value::String(text) if !text.is_empty() && serde_json::from_str::<Value>(text).is_err() => {

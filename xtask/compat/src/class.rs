@@ -46,8 +46,8 @@ pub struct Rule {
 
 /// The rules in their order; the last one is for every change.
 ///
-/// A difference that no other rule names breaks a client that runs. So a change that nobody has thought
-/// of does not pass.
+/// A difference that no other rule names breaks a client that runs. So a change that nobody has
+/// thought of does not pass.
 pub static RULES: LazyLock<Vec<Rule>> = LazyLock::new(|| {
     let rows = include_str!("rules.md").lines().filter(|line| line.starts_with("| `"));
     rows.map(|row| rule(row).expect(row)).collect()

@@ -2,15 +2,17 @@
 //!
 //! The list is complete by construction: every value that is not equal is at the place of a
 //! difference, or below it. The order of an object's members does not count, and the order of a
-//! list whose items have names does not count either. A value in place means the same as one behind a
-//! `$ref`. This module does not know what a difference means.
+//! list whose items have names does not count either. A value in place means the same as one behind
+//! a `$ref`. This module does not know what a difference means.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ptr;
 
 use serde_json::{Map, Value};
 
-use crate::place::{Place, Within, is_word, members, resolved};
+use crate::members::members;
+use crate::place::{Place, Within, is_word};
+use crate::reference::resolved;
 
 /// One difference, at the innermost place that has it.
 pub struct Difference<'a> {
@@ -38,8 +40,8 @@ impl Difference<'_> {
 
 /// Every difference between two documents.
 pub fn differences<'a>(old: &'a Value, new: &'a Value) -> Vec<Difference<'a>> {
-    let (same, found) = (HashSet::new(), Vec::new());
-    let mut search = Search { documents: [old, new], same, compared: 0, found };
+    let mut search =
+        Search { documents: [old, new], same: HashSet::new(), compared: 0, found: Vec::new() };
     search.look(&Place::default(), &Place::default(), Some(old), Some(new));
     search.found
 }
@@ -51,7 +53,8 @@ const MOST_STEPS: usize = 400;
 
 struct Search<'a> {
     documents: [&'a Value; 2],
-    /// The pairs of values behind references, by their addresses, that are the same or are compared now.
+    /// The pairs of values behind references, by their addresses, that are the same or are compared
+    /// now.
     same: HashSet<[*const Value; 2]>,
     compared: usize,
     found: Vec<Difference<'a>>,
@@ -118,8 +121,8 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Compares what is behind different references. While a pair is compared, it counts as the same:
-    /// so two schemas that refer to themselves can be.
+    /// Compares what is behind different references. While a pair is compared, it counts as the
+    /// same: so two schemas that refer to themselves can be.
     fn look_behind(&mut self, place: &Place, at: &Place, old: &'a Value, new: &'a Value) {
         let names = [old, new].map(|value| value.get("$ref"));
         let ends =

@@ -8,7 +8,9 @@ use serde_json::Value;
 
 use crate::difference::differences;
 use crate::json;
-use crate::place::{Place, members, target};
+use crate::members::members;
+use crate::place::Place;
+use crate::reference::target;
 
 /// A document, and where it comes from.
 #[derive(Serialize)]

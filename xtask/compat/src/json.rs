@@ -1,5 +1,5 @@
-//! Documents in JSON, and where their values are in the text. A member that is there twice is refused:
-//! a reader may take either of the two (RFC 8259, section 4).
+//! Documents in JSON, and where their values are in the text. A member that is there twice is
+//! refused: a reader may take either of the two (RFC 8259, section 4).
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -66,25 +66,30 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// The lines and the columns in bytes, from 1, where values begin, by the names and positions that lead to
-/// them, in a text that was parsed.
-pub fn positions(text: &str, paths: &[Vec<String>]) -> Vec<(usize, usize)> {
+/// Where a value begins in a text: its line, and its column in bytes, both from 1.
+pub struct Position {
+    pub line: usize,
+    pub column: usize,
+}
+
+/// Where values begin in a text that was parsed, each by the names and positions that lead to it.
+pub fn positions(text: &str, paths: &[Vec<String>]) -> Vec<Position> {
     let mut found = vec![text; paths.len()];
     if let Ok(root) = from_str(text) {
         find(root, paths.iter().map(Vec::as_slice).zip(&mut found).collect());
     }
-    let lines = once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
-    let lines: Vec<usize> = lines.collect();
+    let starts: Vec<usize> =
+        once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
     let position = |value: &str| {
         let at = value.as_ptr().addr() - text.as_ptr().addr();
-        let line = lines.partition_point(|start| *start <= at);
-        (line, at - lines[line - 1] + 1)
+        let line = starts.partition_point(|start| *start <= at);
+        Position { line, column: at - starts[line - 1] + 1 }
     };
     found.into_iter().map(position).collect()
 }
 
-/// Finds the texts of values below this one, each by its path. All of them are found at once: so the
-/// time does not grow with their number.
+/// Finds the texts of values below this one, each by its path. All of them are found at once: so
+/// the time does not grow with their number.
 fn find<'a>(value: &'a RawValue, wanted: Vec<(&[String], &mut &'a str)>) {
     let text = value.get();
     let mut inside = BTreeMap::<&str, Vec<_>>::new();

@@ -5,13 +5,15 @@
 //! document    whether two documents can be compared; json parses them
 //!   → difference  every difference between them, one by one
 //!     → usage       what requests and responses reach
-//!     → case        what each difference means, by the table of rules.md
+//!     → case        what each difference means, by the table of rules.md; limit says which allows more
 //!     → change      how a person is told about it
 //!   → Report      which version that needs, by Semantic Versioning 2.0.0
 //! ```
 //!
-//! The documents are not trusted. Each step ends within a time that grows with their size, and nothing
-//! of a document reaches a terminal or a log as it is: [`printable`] escapes it.
+//! All of them find values by `place`, `members` and `reference`.
+//!
+//! The documents are not trusted. Each step ends within a time that grows with their size, and
+//! nothing of a document reaches a terminal or a log as it is: [`printable`] escapes it.
 //!
 //! A difference that no rule names breaks a client. So a change that nobody has thought of does not
 //! pass.
@@ -24,8 +26,11 @@ mod class;
 mod difference;
 mod document;
 mod json;
+mod limit;
+mod members;
 pub mod output;
 mod place;
+mod reference;
 mod usage;
 
 use std::cmp::Ordering::Less;
@@ -58,7 +63,8 @@ pub struct Report {
 /// Compares two documents by meaning.
 #[must_use]
 pub fn compare(old: Document, new: Document) -> Report {
-    let [old_usage, new_usage] = &[&old.json, &new.json].map(Usage::of);
+    let old_usage = &Usage::of(&old.json);
+    let new_usage = &Usage::of(&new.json);
     let changes = difference::differences(&old.json, &new.json)
         .into_iter()
         // `verdict` compares the version with the changes; it is not a change itself.
@@ -114,7 +120,8 @@ impl Report {
     /// promised. But it is older than that release (section 11). Build metadata does not count
     /// (section 10).
     pub fn verdict(&self) -> Result<()> {
-        let (old, new) = (&self.old.version, &self.new.version);
+        let old = &self.old.version;
+        let new = &self.new.version;
         let least = self.least_version();
         let release = Version { pre: Prerelease::EMPTY, ..new.clone() };
         ensure!(
@@ -126,13 +133,14 @@ impl Report {
     }
 }
 
-/// Says where each change is in one of the two documents, given by its text, too. What the document does
-/// not have has the position of the nearest value around it.
+/// Says where each change is in one of the two documents, given by its text, too. What the document
+/// does not have has the position of the nearest value around it.
 pub fn locate(changes: &mut [Change], document: &Document, text: &str) {
     let paths = changes.iter().map(|change| change.place.path(&document.json));
     let positions = json::positions(text, &paths.collect::<Vec<_>>());
     for (change, position) in changes.iter_mut().zip(positions) {
-        (change.line, change.column) = position;
+        change.line = position.line;
+        change.column = position.column;
     }
 }
 

@@ -1,5 +1,5 @@
-//! `plant-store-compat`: tells a consumer what changed between the document from which its client was
-//! made and another one, and whether that breaks the client.
+//! `plant-store-compat`: tells a consumer what changed between the document from which its client
+//! was made and another one, and whether that breaks the client.
 
 use std::fs::File;
 use std::io::{self, Read};

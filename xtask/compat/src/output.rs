@@ -1,4 +1,5 @@
-//! What the command prints: lines for people, a changelog, JSON for programs, annotations for GitHub.
+//! What the command prints: lines for people, a changelog, JSON for programs, annotations for
+//! GitHub.
 
 use std::cmp::Ordering::Greater;
 use std::fmt::Write;
@@ -39,8 +40,8 @@ impl Report {
             None => "nothing changed but what is accepted",
             Some(Class::Wire) => "what changed breaks a client that runs: see `breaks wire`",
             Some(Class::Source) => {
-                "what changed breaks no client that runs, but code that is compiled against a client \
-                 generated anew: see `breaks source`"
+                "what changed breaks no client that runs, but code that is compiled against a \
+                 client generated anew: see `breaks source`"
             }
             Some(Class::Words | Class::Additive) => "nothing that changed breaks a client",
         };
@@ -111,8 +112,8 @@ impl Report {
         as_a_whole.into_iter().chain(breaking).collect()
     }
 
-    /// A changelog for consumers. It ends with what the changes mean, if `fail_on` is the lightest class
-    /// that fails.
+    /// A changelog for consumers. It ends with what the changes mean, if `fail_on` is the lightest
+    /// class that fails.
     #[must_use]
     pub fn markdown(&self, fail_on: Class) -> String {
         let mut page = format!("# {}, since {}\n", self.new.version, self.old.version);

@@ -1,21 +1,49 @@
 //! A place in an OpenAPI document, and what the steps to it are.
 
-use std::borrow::Cow;
-use std::collections::HashSet;
 use std::fmt;
 
-use anyhow::{Context, ensure};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
+use crate::members::member;
+
 /// Members that are only text for people. The licence is that of the document.
-const WORDS: &str = "contact description example examples externalDocs license summary termsOfService \
-                     title";
+const WORDS: [&str; 9] = [
+    "contact",
+    "description",
+    "example",
+    "examples",
+    "externalDocs",
+    "license",
+    "summary",
+    "termsOfService",
+    "title",
+];
 
 /// Members that hold a list, or names that the contract chooses: the next step is not a keyword.
-const NAMES: &str = "allOf anyOf callbacks content encoding headers links mapping oneOf parameters paths \
-                     properties requestBodies required responses schemas scopes securitySchemes servers \
-                     tags variables";
+pub(crate) const NAMES: [&str; 21] = [
+    "allOf",
+    "anyOf",
+    "callbacks",
+    "content",
+    "encoding",
+    "headers",
+    "links",
+    "mapping",
+    "oneOf",
+    "parameters",
+    "paths",
+    "properties",
+    "requestBodies",
+    "required",
+    "responses",
+    "schemas",
+    "scopes",
+    "securitySchemes",
+    "servers",
+    "tags",
+    "variables",
+];
 
 /// The steps from the root of a document to a value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -147,7 +175,7 @@ impl Place {
 
     /// Whether the next steps are names, not keywords.
     pub(crate) fn has_names(&self) -> bool {
-        is_in(NAMES, self.kind())
+        NAMES.contains(&self.kind())
     }
 
     /// The value at this place of a document.
@@ -155,7 +183,8 @@ impl Place {
         self.0.iter().try_fold(document, |value, step| Some(member(value, &step.text)?.1))
     }
 
-    /// The names and positions that lead to this place, or to its nearest ancestor that the document has.
+    /// The names and positions that lead to this place, or to its nearest ancestor that the
+    /// document has.
     pub(crate) fn path(&self, document: &Value) -> Vec<String> {
         let step = |value: &mut &Value, step: &Step| {
             let (step, next) = member(value, &step.text)?;
@@ -164,10 +193,6 @@ impl Place {
         };
         self.0.iter().scan(document, step).collect()
     }
-}
-
-fn is_in(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|one| one == word)
 }
 
 fn fits(steps: &[Step], pattern: &[&str]) -> bool {
@@ -186,102 +211,11 @@ fn fits(steps: &[Step], pattern: &[&str]) -> bool {
 
 /// Whether such a member is only text for people.
 pub(crate) fn is_word(kind: &str) -> bool {
-    is_in(WORDS, kind)
+    WORDS.contains(&kind)
 }
 
-/// The values one step further, in their order. The members of an object are found by their names. The
-/// items of a list are found by their names if each has a different one, else by their positions.
-pub(crate) fn members(value: &Value) -> Vec<(Cow<'_, str>, &Value)> {
-    match value {
-        Value::Object(members) => {
-            members.iter().map(|(name, member)| (name.into(), member)).collect()
-        }
-        Value::Array(items) => {
-            let mut seen = HashSet::new();
-            let named = items.iter().map(|item| {
-                let name = name_of(item)?;
-                seen.insert(name.clone()).then_some((name, item))
-            });
-            named.collect::<Option<_>>().unwrap_or_else(|| {
-                items.iter().enumerate().map(|(at, item)| (at.to_string().into(), item)).collect()
-            })
-        }
-        _ => Vec::new(),
-    }
-}
-
-/// The name of an item: the text itself, its `name`, the component that it refers to, its `error`.
-fn name_of(item: &Value) -> Option<Cow<'_, str>> {
-    match item {
-        Value::String(name) => Some(name.into()),
-        Value::Number(number) => Some(number.to_string().into()),
-        item => {
-            let name = item["name"].as_str();
-            let name = name.or_else(|| item["$ref"].as_str()?.rsplit('/').next());
-            name.map(Cow::from).or_else(|| Some(item["error"].as_u64()?.to_string().into()))
-        }
-    }
-}
-
-/// The items of a list; none of anything else.
-pub(crate) fn items(list: &Value) -> impl Iterator<Item = &Value> {
-    list.as_array().into_iter().flatten()
-}
-
-/// The value one step further, and its step in a JSON pointer, unescaped.
-fn member<'a>(value: &'a Value, step: &str) -> Option<(String, &'a Value)> {
-    if let Value::Object(members) = value {
-        return Some((step.to_owned(), members.get(step)?));
-    }
-    let items = members(value);
-    let position = items.iter().position(|(name, _)| name == step)?;
-    Some((position.to_string(), items[position].1))
-}
-
-/// Where a `$ref` leads. It fails if the comparison does not follow it: a change there would seem
-/// harmless.
-pub(crate) fn target<'a>(
-    document: &'a Value,
-    reference: &str,
-) -> anyhow::Result<(Place, &'a Value)> {
-    let steps = reference.strip_prefix("#/").into_iter().flat_map(|steps| steps.split('/'));
-    let mut place = Place::default();
-    steps.for_each(|step| place.push(&step.replace("~1", "/").replace("~0", "~")));
-    let is_followed = match place.kinds()[..] {
-        ["components", kind, _, ..] => is_in(NAMES, kind),
-        ["paths", _, ..] => true,
-        _ => false,
-    };
-    ensure!(
-        is_followed && !place.is_whole(),
-        "the `$ref` `{reference}` is not followed: only `#/components/...` and `#/paths/...` of the \
-         same document are, without extensions, examples and defaults"
-    );
-    // The order of a list with names does not count, so a position in it is no place.
-    let value = place.find(document).with_context(|| {
-        format!("the `$ref` `{reference}` leads nowhere, or to a position in a list with names")
-    })?;
-    Ok((place, value))
-}
-
-/// Where a value leads through every `$ref` at its top; none if that is a loop.
-pub(crate) fn resolved<'a>(
-    document: &'a Value,
-    place: &Place,
-    value: &'a Value,
-) -> Option<(Place, &'a Value)> {
-    let mut found = (place.clone(), value);
-    for _ in 0..100 {
-        match found.1["$ref"].as_str() {
-            Some(reference) => found = target(document, reference).ok()?,
-            None => return Some(found),
-        }
-    }
-    None
-}
-
-/// A JSON pointer (RFC 6901), but an item of a list that has a name is written by its name, not by its
-/// position.
+/// A JSON pointer (RFC 6901), but an item of a list that has a name is written by its name, not by
+/// its position.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "#")?;

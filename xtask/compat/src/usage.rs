@@ -9,7 +9,9 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-use crate::place::{Place, is_word, items, members, target};
+use crate::members::{items, members};
+use crate::place::{Place, is_word};
+use crate::reference::target;
 
 /// What uses a part of a document: a set of the four below.
 pub type Sides = u8;
@@ -46,21 +48,46 @@ pub struct Usage<'a> {
     uses: HashMap<Place, Uses>,
     /// The places that were followed, each once for each use.
     entered: HashSet<(Place, Sides)>,
-    /// By its name: a `scheme` or a `tag` of an operation, or a member that a part of a composition
-    /// describes or requires (`composed`).
-    names: HashSet<(&'static str, String)>,
+    names: HashSet<(Named, String)>,
     is_incomplete: bool,
 }
 
+/// What is found by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Named {
+    /// A security scheme of an operation.
+    Scheme,
+    /// A tag of an operation.
+    Tag,
+    /// A member that a part of a composition describes or requires.
+    Composed,
+}
+
+/// A value that is still to be followed.
+struct Left<'a> {
+    place: Place,
+    value: &'a Value,
+    uses: Uses,
+}
+
 impl<'a> Usage<'a> {
-    /// Follows a document from its operations. The list of what is left replaces recursion: a chain of
-    /// references may be as long as the document.
+    /// Follows a document from its operations. The list of what is left replaces recursion: a chain
+    /// of references may be as long as the document.
     pub fn of(document: &'a Value) -> Self {
-        let (uses, entered, names) = <_>::default();
-        let mut usage = Self { document, uses, entered, names, is_incomplete: false };
-        let start = |part| (Place::default().step(part), &document[part], Uses::default());
+        let mut usage = Self {
+            document,
+            uses: HashMap::new(),
+            entered: HashSet::new(),
+            names: HashSet::new(),
+            is_incomplete: false,
+        };
+        let start = |part| Left {
+            place: Place::default().step(part),
+            value: &document[part],
+            uses: Uses::default(),
+        };
         let mut left = vec![start("paths"), start("security")];
-        while let Some((mut place, value, uses)) = left.pop() {
+        while let Some(Left { mut place, value, uses }) = left.pop() {
             if usage.entered.insert((place.clone(), uses.sides)) {
                 usage.uses.entry(place.clone()).or_default().add(&uses);
                 usage.walk(&mut place, value, uses, &mut left);
@@ -72,21 +99,21 @@ impl<'a> Usage<'a> {
     /// What uses this place. What holds for a place around it holds for it, too.
     pub fn at(&self, place: &Place) -> Uses {
         let mut found = Uses::default();
-        let mut place = place.clone();
+        let mut around = place.clone();
         loop {
-            if let Some(uses) = self.uses.get(&place) {
+            if let Some(uses) = self.uses.get(&around) {
                 found.add(uses);
             }
-            if place.len() == 0 {
+            if around.len() == 0 {
                 found.sides |= if self.is_incomplete { UNCLEAR } else { 0 };
                 return found;
             }
-            place.pop();
+            around.pop();
         }
     }
 
     /// Whether it uses this name.
-    pub fn has(&self, named: &'static str, name: &str) -> bool {
+    pub fn has(&self, named: Named, name: &str) -> bool {
         self.names.contains(&(named, name.to_owned()))
     }
 
@@ -95,7 +122,7 @@ impl<'a> Usage<'a> {
         place: &mut Place,
         value: &'a Value,
         mut uses: Uses,
-        left: &mut Vec<(Place, &'a Value, Uses)>,
+        left: &mut Vec<Left<'a>>,
     ) {
         if !(value.is_object() || value.is_array()) {
             return;
@@ -114,9 +141,8 @@ impl<'a> Usage<'a> {
         }
         if let Some(reference) = value["$ref"].as_str() {
             // `Document` refuses a reference that is not followed.
-            left.extend(
-                target(self.document, reference).map(|(at, value)| (at, value, uses.clone())),
-            );
+            let target = target(self.document, reference);
+            left.extend(target.map(|(place, value)| Left { place, value, uses: uses.clone() }));
         }
         for (step, member) in members(value) {
             place.push(&step);
@@ -131,9 +157,9 @@ impl<'a> Usage<'a> {
             self.is_incomplete |= value.get("oneOf").or(value.get("anyOf")).is_none();
         }
         let (named, found) = match place.kind() {
-            "properties" | "required" if sides & COMPOSED != 0 => ("composed", members(value)),
-            "security" => ("scheme", items(value).flat_map(members).collect()),
-            "tags" => ("tag", members(value)),
+            "properties" | "required" if sides & COMPOSED != 0 => (Named::Composed, members(value)),
+            "security" => (Named::Scheme, items(value).flat_map(members).collect()),
+            "tags" => (Named::Tag, members(value)),
             _ => return,
         };
         self.names.extend(found.into_iter().map(|(name, _)| (named, name.into_owned())));

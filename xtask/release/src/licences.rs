@@ -16,19 +16,18 @@ const NAMES: [&str; 4] = ["COPYING", "LICENCE", "LICENSE", "NOTICE"];
 /// A text about each crate that the packages have in them on this target: its licence, the address
 /// of its source, and its files about the licence.
 pub fn text(sh: &Shell, packages: &[&str], target: &str) -> Result<String> {
-    let metadata = quietly(cmd!(
+    let printed = quietly(cmd!(
         sh,
         "cargo metadata --format-version 1 --locked --all-features --filter-platform {target}"
     ))?;
-    let metadata: Value = serde_json::from_str(&metadata).context("cargo prints no JSON")?;
+    let metadata: Value = serde_json::from_str(&printed).context("cargo prints no JSON")?;
     let linked = linked(sh, packages, target)?;
     let mut text = String::new();
     for package in metadata["packages"].as_array().context("no packages")? {
         let of = |member: &str| package[member].as_str().unwrap_or_default();
         let name = format!("{} v{}", of("name"), of("version"));
         if linked.contains(&name) {
-            let (licence, source) = (of("license"), of("repository"));
-            writeln!(text, "{name}\n{licence}\n{source}\n")?;
+            writeln!(text, "{name}\n{}\n{}\n", of("license"), of("repository"))?;
             let folder = Path::new(of("manifest_path")).parent().context("no folder")?;
             for file in sh.read_dir(folder)?.into_iter().filter(|file| is_about_licence(file)) {
                 writeln!(text, "{}", String::from_utf8_lossy(&sh.read_binary_file(file)?))?;
@@ -42,8 +41,11 @@ pub fn text(sh: &Shell, packages: &[&str], target: &str) -> Result<String> {
 /// The crates that are in the programs, without those that are only used to build them.
 fn linked(sh: &Shell, packages: &[&str], target: &str) -> Result<BTreeSet<String>> {
     let packages = packages.iter().flat_map(|package| ["--package", package]);
-    let tree = cmd!(sh, "cargo tree --locked --all-features --target {target}").args(packages);
-    let tree = quietly(tree.args(["--edges", "normal,no-proc-macro", "--prefix", "none"]))?;
+    let tree = quietly(cmd!(
+        sh,
+        "cargo tree --locked --all-features --target {target} {packages...}
+            --edges normal,no-proc-macro --prefix none"
+    ))?;
     // A name, a version, and perhaps more.
     let crates = tree.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "));
     Ok(crates.collect())

@@ -27,11 +27,17 @@ const AUDITABLE: &str = "cargo-auditable@0.7.7";
 /// Where the archives are, relative to the root.
 const FOLDER: &str = "target/dist";
 
-/// The name of a program, its package, and the features that it needs.
-const PROGRAMS: [(&str, &str, &[&str]); 3] = [
-    ("plant-store", "plant-store-server", &[]),
-    ("plants", "plant-store-client", &["--features", "cli"]),
-    ("plant-store-compat", "plant-store-compat", &[]),
+struct Program {
+    name: &'static str,
+    package: &'static str,
+    /// The arguments of cargo that select the features that it needs.
+    features: &'static [&'static str],
+}
+
+const PROGRAMS: [Program; 3] = [
+    Program { name: "plant-store", package: "plant-store-server", features: &[] },
+    Program { name: "plants", package: "plant-store-client", features: &["--features", "cli"] },
+    Program { name: "plant-store-compat", package: "plant-store-compat", features: &[] },
 ];
 
 /// Build the archive of a release, with the programs for a target: `target/dist`
@@ -51,7 +57,7 @@ fn main() -> Result<()> {
     let temporary = sh.create_temp_dir()?;
     let folder = temporary.path().join(&name);
     sh.create_dir(&folder)?;
-    for (program, package, features) in PROGRAMS {
+    for Program { name: program, package, features } in PROGRAMS {
         cmd!(
             sh,
             "cargo auditable zigbuild --release --locked --target {target} --package {package}
@@ -59,7 +65,8 @@ fn main() -> Result<()> {
         )
         .run()?;
         let built = target_folder()?.join(target).join("release").join(program);
-        // A program that asks for a dynamic linker says so in a header; the list of its parts is a section.
+        // A program that asks for a dynamic linker says so in a header; the list of its parts is a
+        // section.
         let headers = quietly(cmd!(sh, "readelf --segments --sections --wide {built}"))?;
         ensure!(!headers.contains("INTERP"), "{program} is not statically linked");
         ensure!(headers.contains(".dep-v0"), "{program} does not list its parts");
@@ -67,7 +74,7 @@ fn main() -> Result<()> {
     }
     describe(&sh, &folder)?;
     sh.copy_file("server/LICENSE", &folder)?;
-    let packages = PROGRAMS.map(|(_, package, _)| package);
+    let packages = PROGRAMS.map(|program| program.package);
     sh.write_file(folder.join("THIRD-PARTY-LICENSES"), licences::text(&sh, &packages, target)?)?;
     try_out(&sh, &folder, target)?;
     pack(&sh, temporary.path(), &name)
@@ -76,7 +83,8 @@ fn main() -> Result<()> {
 /// Fetches what is not there yet: the tools, and Rust's library for the target.
 fn install(sh: &Shell, target: &str) -> Result<()> {
     let tools = root().join("target/release-tools");
-    let (pip, bin) = (tools.join("bin/pip"), tools.join("bin"));
+    let bin = tools.join("bin");
+    let pip = bin.join("pip");
     quietly(cmd!(sh, "python3 -m venv {tools}"))?;
     quietly(cmd!(sh, "{pip} install --no-deps --requirement xtask/release/requirements.txt"))?;
     let machine = sh.var_os("PATH").unwrap_or_default();
@@ -87,10 +95,11 @@ fn install(sh: &Shell, target: &str) -> Result<()> {
     Ok(())
 }
 
-/// The manual pages and the completions, from the definitions of the command lines: this machine may
-/// not run the programs for the target.
+/// The manual pages and the completions, from the definitions of the command lines: this machine
+/// may not run the programs for the target.
 fn describe(sh: &Shell, folder: &Path) -> Result<()> {
-    let (pages, completions) = (folder.join("man/man1"), folder.join("completions"));
+    let pages = folder.join("man/man1");
+    let completions = folder.join("completions");
     sh.create_dir(&pages)?;
     sh.create_dir(&completions)?;
     let commands =
@@ -111,7 +120,9 @@ fn try_out(sh: &Shell, folder: &Path, target: &str) -> Result<()> {
         println!("{target}: not tried, because this machine does not run it");
         return Ok(());
     }
-    let [service, client, compat] = PROGRAMS.map(|(program, ..)| folder.join(program));
+    let service = folder.join("plant-store");
+    let client = folder.join("plants");
+    let compat = folder.join("plant-store-compat");
     let served = quietly(cmd!(sh, "{service} openapi"))?;
     ensure!(served == sh.read_file(DOCUMENT)?, "the program serves another document");
     quietly(cmd!(sh, "{client} --version"))?;
@@ -122,15 +133,16 @@ fn try_out(sh: &Shell, folder: &Path, target: &str) -> Result<()> {
 /// The same commit and the same programs make the same archive: the times in it are that of the
 /// commit.
 fn pack(sh: &Shell, folder: &Path, name: &str) -> Result<()> {
-    let time = quietly(cmd!(sh, "git log --max-count 1 --format=%ct"))?;
-    let time = format!("@{}", time.trim());
+    let seconds = quietly(cmd!(sh, "git log --max-count 1 --format=%ct"))?;
+    let time = format!("@{}", seconds.trim());
     let archive = format!("{name}.tar.gz");
     sh.create_dir(FOLDER)?;
     let into = sh.push_dir(FOLDER);
     quietly(cmd!(
         sh,
         "tar --create --file {archive} --use-compress-program 'gzip --no-name --best' --sort name
-            --mtime {time} --mode u=rwX,go=rX --owner 0 --group 0 --numeric-owner --directory {folder} {name}"
+            --mtime {time} --mode u=rwX,go=rX --owner 0 --group 0 --numeric-owner
+            --directory {folder} {name}"
     ))?;
     let sum = quietly(cmd!(sh, "sha256sum {archive}"))?;
     sh.write_file(format!("{archive}.sha256"), &sum)?;

@@ -92,8 +92,8 @@ fn a_document_that_is_too_deep_too_large_or_no_json_is_refused() {
         ),
         (
             "{\"openapi\": \"3.1.0\"}",
-            "the document of pinned: OpenAPI 3.1.0 is not supported: OpenAPI 3.0.x is expected; convert \
-             it to OpenAPI 3.0, or compare the documents with oasdiff",
+            "the document of pinned: OpenAPI 3.1.0 is not supported: OpenAPI 3.0.x is expected; \
+             convert it to OpenAPI 3.0, or compare the documents with oasdiff",
         ),
         ("", "plant-store-compat: pinned is empty"),
         (" \n", "plant-store-compat: pinned is empty"),
@@ -121,7 +121,8 @@ fn a_document_that_is_no_text_in_utf_8_is_named() {
     }
 }
 
-/// What is behind such a reference is not compared, or compared as an extension, which breaks nothing.
+/// What is behind such a reference is not compared, or compared as an extension, which breaks
+/// nothing.
 #[test]
 fn a_reference_that_is_not_followed_is_refused() {
     let targets = [r#"set /x-defs {"Plant": {}}"#, "set /components/x-plant {}"];
@@ -255,13 +256,14 @@ fn a_changelog_for_consumers_is_in_markdown() {
     let plant = "#/components/schemas/Plant/properties";
     let expected = format!(
         "# 1.0.0, since 1.0.0\n\n## Breaks a client that runs\n\n\
-         - `{plant}/tag removed: {{\"description\":\"Tag that speci… (ad8a7c2b1dda)`: a client may send it, or wait for it (`member-removed`)\n\n\
+         - `{plant}/tag removed: {{\"description\":\"Tag that speci… (ad8a7c2b1dda)`: a client \
+         may send it, or wait for it (`member-removed`)\n\n\
          ## Breaks code that is compiled against a client generated anew\n\n\
-         - `#/paths/~1plants/post/operationId removed: create_plant`: generated functions have its name \
-         (`operation-name`)\n\n\
+         - `#/paths/~1plants/post/operationId removed: create_plant`: generated functions have its \
+         name (`operation-name`)\n\n\
          ## Is new, and breaks nothing\n\n\
-         - `{plant}/a'<b>|c added: {{}}`: objects are open, and a client ignores members that it does not know \
-         (`member-promised`)\n\n\
+         - `{plant}/a'<b>|c added: {{}}`: objects are open, and a client ignores members that it \
+         does not know (`member-promised`)\n\n\
          what changed breaks a client that runs: see `breaks wire`\n"
     );
     assert_eq!((said, status), (expected, 1));
@@ -276,8 +278,8 @@ fn swapped_documents_are_named() {
     assert_eq!(edited(&[one], &[two], &[]).1, 0);
 }
 
-/// The pinned file is the one that a consumer has: what the other document adds has the line of what is
-/// around it.
+/// The pinned file is the one that a consumer has: what the other document adds has the line of
+/// what is around it.
 #[test]
 fn changes_have_the_lines_of_the_pinned_document() {
     let json = r##"
@@ -314,7 +316,8 @@ fn changes_have_the_lines_of_the_pinned_document() {
     let said: Value = serde_json::from_str(&said).expect("it prints JSON");
     let place = "#/paths/~1pots/get/responses/200/content/application~1json/schema/maxItems";
     let expected = json!({
-        "class": "wire", "place": place, "kind": "changed", "rule": "response-wider", "change": "10 → 11",
+        "class": "wire", "place": place, "kind": "changed", "rule": "response-wider",
+        "change": "10 → 11",
         "reason": "a response may be one that no client expects", "old": 10, "new": 11,
         "accepted": null, "line": 8, "column": 70,
     });

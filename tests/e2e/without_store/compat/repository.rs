@@ -21,8 +21,8 @@ pub fn described(words: &str) -> String {
     mutated(&[&format!("set /info/description {words:?}")]).to_string()
 }
 
-/// A repository in a folder of its own, which is also a cargo workspace. The folder has a space in its
-/// name, as that of a user may have.
+/// A repository in a folder of its own, which is also a cargo workspace. The folder has a space in
+/// its name, as that of a user may have.
 pub struct Repository {
     pub root: PathBuf,
     _folder: TempDir,
@@ -83,7 +83,8 @@ impl Repository {
         String::from_utf8(output.stdout).expect("git prints text").trim_end().to_owned()
     }
 
-    /// What a document is compared with: the words and the name of another one, nothing, or a failure.
+    /// What a document is compared with: the words and the name of another one, nothing, or a
+    /// failure.
     pub fn older(&self, words: &str, base: &Base) -> Result<Option<(String, String)>, String> {
         let present = Document::parse("this test", &described(words)).expect("a document");
         let older = older(&self.root, base, &present).map_err(|error| format!("{error:#}"))?;
@@ -118,8 +119,8 @@ impl Repository {
         hash[..7].to_owned()
     }
 
-    /// What the real command says about this repository: all that it prints, and its exit status. Its
-    /// environment has nothing about this checkout.
+    /// What the real command says about this repository: all that it prints, and its exit status.
+    /// Its environment has nothing about this checkout.
     pub fn compat(&self, environment: &[(&str, &str)]) -> (String, Option<i32>) {
         self.compat_with(&[], environment)
     }

@@ -1,5 +1,5 @@
-//! What git says about the checkout. Git answers "no" with status 1. Every other failure is an error,
-//! with what git says about it.
+//! What git says about the checkout. Git answers "no" with status 1. Every other failure is an
+//! error, with what git says about it.
 
 use std::path::Path;
 

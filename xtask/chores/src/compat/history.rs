@@ -1,5 +1,5 @@
-//! The document of a file or of a revision, and the last document of the history that says something
-//! else than the present one.
+//! The document of a file or of a revision, and the last document of the history that says
+//! something else than the present one.
 
 use std::fs;
 use std::path::Path;
@@ -30,12 +30,12 @@ pub fn named(root: &Path, against: &str) -> Result<Document> {
 }
 
 /// The last document, along the first parent of the merge base with `origin/main`, that says
-/// something else. None if no commit has one. Pre-releases promise nothing (Semantic Versioning 2.0.0,
-/// section 9): they are skipped if there is a release before them.
+/// something else. None if no commit has one. Pre-releases promise nothing (Semantic Versioning
+/// 2.0.0, section 9): they are skipped if there is a release before them.
 pub fn last_other(root: &Path, present: &Document) -> Result<Option<Document>> {
     if object(root, "HEAD")?.is_none() {
-        let commits = git(root, &["rev-list", "--all", "--max-count=1"])?.unwrap_or_default();
-        ensure!(commits.is_empty(), "the branch has no commit yet, but others have: {NAME_ONE}");
+        let others = git(root, &["rev-list", "--all", "--max-count=1"])?.unwrap_or_default();
+        ensure!(others.is_empty(), "the branch has no commit yet, but others have: {NAME_ONE}");
         return Ok(None);
     }
     // There may be no `origin/main`, or one with another history.

@@ -27,8 +27,8 @@ use xtask::run::root;
 /// What the document is compared with.
 #[derive(Args, Clone, Default)]
 pub struct Base {
-    /// A revision or a file [default: the last release, a tag `v*`; before the first release the last
-    /// document, up to the merge base with origin/main, that says something else]
+    /// A revision or a file [default: the last release, a tag `v*`; before the first release the
+    /// last document, up to the merge base with origin/main, that says something else]
     #[arg(long, value_name = "REV|FILE")]
     pub against: Option<String>,
     /// Compare with `--against` only before the first release, and otherwise with the last release
@@ -71,9 +71,9 @@ pub fn run(base: &Base) -> Result<()> {
     println!("{DOCUMENT} {present}, since {version} of {name}:\n{report}{}", report.need());
     let verdict = report.verdict();
     // A job on GitHub gets the changes and the verdict in its summary.
-    if let Some(summary) = env::var_os("GITHUB_STEP_SUMMARY") {
+    if let Some(path) = env::var_os("GITHUB_STEP_SUMMARY") {
         locate(&mut report.changes, &report.new, &text);
-        let mut summary = File::options().append(true).create(true).open(summary)?;
+        let mut summary = File::options().append(true).create(true).open(path)?;
         writeln!(summary, "{}", report.markdown(Class::Source))?;
         if let Err(error) = &verdict {
             writeln!(summary, "\n**{error}**")?;

@@ -53,20 +53,22 @@ impl Mutation {
 
     /// What the compatibility check says about it; an error if it cannot compare the two.
     pub fn report(&self, published: &Value) -> Result<Report> {
-        let [old, new] = self.documents(published).map(|document| document.to_string());
-        Ok(compare(Document::parse("the older", &old)?, Document::parse("the newer", &new)?))
+        let [old, new] = self.documents(published);
+        let older = Document::parse("the older", &old.to_string())?;
+        let newer = Document::parse("the newer", &new.to_string())?;
+        Ok(compare(older, newer))
     }
 }
 
 fn edited(edits: &str, document: &Value) -> Value {
-    let mut document = document.clone();
-    edits.split(" & ").filter(|edit| !edit.is_empty()).for_each(|edit| apply(edit, &mut document));
-    document
+    let mut edited = document.clone();
+    edits.split(" & ").filter(|edit| !edit.is_empty()).for_each(|edit| apply(edit, &mut edited));
+    edited
 }
 
-/// Applies `remove PLACE`, `rename PLACE NAME` or `set PLACE JSON`, as JSON Patch (RFC 6902). In a list,
-/// `set` inserts the item before that position. A place is a JSON pointer; `post` stands for the operation, and the name of
-/// a type for its schema.
+/// Applies `remove PLACE`, `rename PLACE NAME` or `set PLACE JSON`, as JSON Patch (RFC 6902). In a
+/// list, `set` inserts the item before that position. A place is a JSON pointer; `post` stands for
+/// the operation, and the name of a type for its schema.
 ///
 /// # Panics
 ///
@@ -79,7 +81,7 @@ pub fn apply(edit: &str, document: &mut Value) {
         Some("post") => format!("/paths/~1plants/{place}"),
         _ => format!("/components/schemas/{place}"),
     };
-    let operation = match verb {
+    let patch = match verb {
         "remove" => json!({ "op": verb, "path": place }),
         "rename" => {
             let (parent, _) = place.rsplit_once('/').expect("a place is a pointer");
@@ -92,6 +94,6 @@ pub fn apply(edit: &str, document: &mut Value) {
         }
         _ => panic!("{edit}"),
     };
-    let operation = serde_json::from_value(operation).expect(edit);
+    let operation = serde_json::from_value(patch).expect(edit);
     json_patch::patch(document, &[operation]).expect(edit);
 }

@@ -1,8 +1,8 @@
 //! The document of the last release: the one that consumers have.
 //!
-//! A release is a tag of `v` and a semantic version, on a commit that `HEAD` descends from. The last
-//! one has the largest version. Pre-releases promise nothing (Semantic Versioning 2.0.0, section 9),
-//! so they are no releases here.
+//! A release is a tag of `v` and a semantic version, on a commit that `HEAD` descends from. The
+//! last one has the largest version. Pre-releases promise nothing (Semantic Versioning 2.0.0,
+//! section 9), so they are no releases here.
 
 use std::path::Path;
 
@@ -14,8 +14,9 @@ use super::git::{document, git, is_whole, object};
 
 /// The document of the last release; none if there is no release.
 ///
-/// The commit of a release is compared with the release before it: with itself it would always pass.
-/// An error in a shallow clone that has no such tag: it may be on a commit that the clone lacks.
+/// The commit of a release is compared with the release before it: with itself it would always
+/// pass. An error in a shallow clone that has no such tag: it may be on a commit that the clone
+/// lacks.
 pub fn released(root: &Path, present: &Document) -> Result<Option<Document>> {
     let Some(head) = object(root, "HEAD")? else { return Ok(None) };
     for version in releases(root)? {
@@ -36,8 +37,8 @@ pub fn released(root: &Path, present: &Document) -> Result<Option<Document>> {
 
 /// The versions of the releases, the largest first.
 fn releases(root: &Path) -> Result<Vec<Version>> {
-    let tags = git(root, &["tag", "--list", "v*", "--merged", "HEAD"])?;
-    let tags = tags.context("git lists no tags, and no reason")?;
+    let listed = git(root, &["tag", "--list", "v*", "--merged", "HEAD"])?;
+    let tags = listed.context("git lists no tags, and no reason")?;
     let versions = tags.lines().filter_map(|tag| tag.strip_prefix('v')?.parse().ok());
     let mut releases: Vec<Version> =
         versions.filter(|version: &Version| version.pre.is_empty()).collect();

@@ -21,11 +21,20 @@ const ENOUGH: u64 = 5_000;
 
 /// What is sent, and how Schemathesis is asked for it: one kind after the other, because a
 /// mixed run may make hardly any requests of one kind.
-const KINDS: [(&str, &[&str]); 3] = [
-    ("valid", &["--mode", "positive"]),
-    ("invalid", &["--mode", "negative", "--generation-with-security-parameters", "false"]),
-    ("invalid, credentials included", &["--mode", "negative"]),
+const KINDS: [Kind; 3] = [
+    Kind { name: "valid", flags: &["--mode", "positive"] },
+    Kind {
+        name: "invalid",
+        flags: &["--mode", "negative", "--generation-with-security-parameters", "false"],
+    },
+    Kind { name: "invalid, credentials included", flags: &["--mode", "negative"] },
 ];
+
+struct Kind {
+    name: &'static str,
+    /// For Schemathesis.
+    flags: &'static [&'static str],
+}
 
 const REPORT: &str = "schemathesis.json";
 
@@ -63,8 +72,9 @@ pub fn clients() -> Result<()> {
 /// Schemathesis: it makes valid and invalid requests from the document. Each must be answered as
 /// the document says.
 pub fn fuzz() -> Result<()> {
-    let (sh, mut requests) = (shell()?, 0);
-    for (kind, flags) in KINDS {
+    let sh = shell()?;
+    let mut requests = 0;
+    for Kind { name, flags } in KINDS {
         // On a new store each time: the hook knows the ids of its own run alone.
         let service = Service::start(&[])?;
         let schemathesis = cmd!(
@@ -73,9 +83,9 @@ pub fn fuzz() -> Result<()> {
         );
         quietly(schemathesis.envs(service.environment()))?;
         let report: Value = serde_json::from_str(&sh.read_file(REPORT)?)?;
-        let sent = &report["test_cases"]["generated"];
-        let sent = sent.as_u64().context("the report counts no test cases")?;
-        println!("schemathesis: {sent} requests ({kind}), no failure");
+        let generated = report["test_cases"]["generated"].as_u64();
+        let sent = generated.context("the report counts no test cases")?;
+        println!("schemathesis: {sent} requests ({name}), no failure");
         requests += sent;
     }
     ensure!(requests >= ENOUGH, "Schemathesis sent {requests} requests; {ENOUGH} are asked for");
@@ -84,10 +94,11 @@ pub fn fuzz() -> Result<()> {
 
 /// The requests and the recipes of the reference page, unchanged, on the service.
 ///
-/// Each creates its plants, and once gets the message of a refused token. A recipe may send one create
-/// a second, so its second one is refused, and it repeats that. None repeats what can never succeed.
+/// Each creates its plants, and once gets the message of a refused token. A recipe may send one
+/// create a second, so its second one is refused, and it repeats that. None repeats what can never
+/// succeed.
 pub fn examples() -> Result<()> {
-    let files = || REQUESTS.into_iter().map(|(_, file)| file).chain(RECIPES);
+    let files = || REQUESTS.into_iter().map(|request| request.file).chain(RECIPES);
     let typescript = files().filter(|file| file.ends_with("ts"));
     let sh = shell()?;
     quietly(cmd!(
@@ -107,9 +118,9 @@ fn check(file: &str) -> Result<()> {
     let service = Service::start(limits)?;
     let sh = shell()?;
     let command = || anyhow::Ok(command(&sh, file)?.envs(service.environment()));
-    let refused = quietly(command()?.env("PLANTS_TOKEN", "unknown")).err();
-    let refused = refused.context("no failure for a refused token")?.to_string();
-    ensure!(refused.contains("401"), "it does not say 401 for a refused token:\n{refused}");
+    let failure = quietly(command()?.env("PLANTS_TOKEN", "unknown")).err();
+    let refusal = failure.context("no failure for a refused token")?.to_string();
+    ensure!(refusal.contains("401"), "it does not say 401 for a refused token:\n{refusal}");
     let said = quietly(command()?)?;
     ensure!(said.contains("Monstera deliciosa"), "it does not say what it made:\n{said}");
     let expected = if is_recipe { PLANTS_OF_A_RECIPE } else { PLANT_OF_A_REQUEST };
@@ -147,11 +158,12 @@ struct Service {
 }
 
 impl Service {
-    /// Starts the service, with limits as flags, in a folder that keeps its store and its log until the
-    /// next start.
+    /// Starts the service, with limits as flags, in a folder that keeps its store and its log until
+    /// the next start.
     fn start(limits: &[&str]) -> Result<Self> {
         let binary = build("plant-store", false)?;
-        let (sh, folder) = (Shell::new()?, folder().join("store"));
+        let sh = Shell::new()?;
+        let folder = folder().join("store");
         sh.remove_path(&folder)?;
         sh.create_dir(&folder)?;
         let log = File::create(folder.join("log")).context("cannot make the log")?;
@@ -176,20 +188,20 @@ impl Service {
         quietly(cmd!(sh, "{binary} export"))
     }
 
-    /// Waits until the log has so many records with this number in this field.
-    fn wait_for(&self, records: usize, field: &str, number: u16) -> Result<()> {
+    /// Waits until the log has this number of records with this value in this field.
+    fn wait_for(&self, records: usize, field: &str, value: u16) -> Result<()> {
         let end = Instant::now() + Duration::from_mins(1);
-        while self.logged(field, number)? < records {
-            ensure!(Instant::now() < end, "the log has no {records} records with {field} {number}");
+        while self.logged(field, value)? < records {
+            ensure!(Instant::now() < end, "the log has no {records} records with {field} {value}");
             sleep(Duration::from_millis(5));
         }
         Ok(())
     }
 
-    /// How many records of the log have this number in this field by now.
-    fn logged(&self, field: &str, number: u16) -> Result<usize> {
+    /// How many records of the log have this value in this field by now.
+    fn logged(&self, field: &str, value: u16) -> Result<usize> {
         let log = fs::read_to_string(self.folder.join("log")).context("cannot read the log")?;
         let records = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        Ok(records.filter(|record| record[field] == number).count())
+        Ok(records.filter(|record| record[field] == value).count())
     }
 }

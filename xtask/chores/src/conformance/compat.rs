@@ -1,5 +1,5 @@
-//! The compatibility check of a consumer, in a folder that has nothing to do with this repository: the
-//! action of `.github/actions/compat`, run as GitHub runs it, and the installed command.
+//! The compatibility check of a consumer, in a folder that has nothing to do with this repository:
+//! the action of `.github/actions/compat`, run as GitHub runs it, and the installed command.
 
 use anyhow::{Result, ensure};
 use plant_store_launcher::build;
@@ -14,7 +14,8 @@ pub fn run() -> Result<()> {
     let consumer = sh.create_temp_dir()?;
     sh.change_dir(consumer.path());
     let document = root().join(DOCUMENT);
-    let (script, action) = (folder().join("action.py"), root().join(".github/actions/compat"));
+    let script = folder().join("action.py");
+    let action = root().join(".github/actions/compat");
     print!("{}", quietly(cmd!(sh, "python {script} {action} {document}"))?);
 
     let tools = consumer.path().join("tools");
@@ -22,7 +23,8 @@ pub fn run() -> Result<()> {
     let checkout = xtask::run::shell()?;
     quietly(cmd!(
         checkout,
-        "cargo install --quiet --locked --debug --path xtask/compat --root {tools} --target-dir target"
+        "cargo install --quiet --locked --debug --path xtask/compat --root {tools}
+            --target-dir target"
     ))?;
     let service = build("plant-store", false)?;
     let served = quietly(cmd!(sh, "{service} openapi"))?;

@@ -5,8 +5,8 @@
 //! compatibility check runs in a consumer's repository.
 //!
 //! The input of the tools is in `tests/conformance`. They are installed in `target/conformance`,
-//! never globally, and run on a copy of the input there. Only Chromium, promtool and Java must be on
-//! the machine. After the installation only cargo-deny uses the network.
+//! never globally, and run on a copy of the input there. Only Chromium, promtool and Java must be
+//! on the machine. After the installation only cargo-deny uses the network.
 
 mod callers;
 mod compat;
@@ -18,35 +18,40 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 
-use crate::tools::{self, NEEDED};
+use crate::tools::{self, NEEDED, Needed};
 use xtask::run::has;
 
-/// Its name, and what runs it.
-pub type Part = (&'static str, fn() -> Result<()>);
+/// A part that can run alone.
+pub struct Part {
+    /// Its name on the command line.
+    pub name: &'static str,
+    run: fn() -> Result<()>,
+}
 
 /// The parts, in the order in which they run.
 pub const PARTS: [Part; 9] = [
-    ("deny", judges::deny),
-    ("linters", judges::linters),
-    ("alerts", judges::alerts),
-    ("oasdiff", oasdiff::run),
-    ("clients", callers::clients),
-    ("page", judges::page),
-    ("examples", callers::examples),
-    ("compat", compat::run),
-    ("fuzz", callers::fuzz),
+    Part { name: "deny", run: judges::deny },
+    Part { name: "linters", run: judges::linters },
+    Part { name: "alerts", run: judges::alerts },
+    Part { name: "oasdiff", run: oasdiff::run },
+    Part { name: "clients", run: callers::clients },
+    Part { name: "page", run: judges::page },
+    Part { name: "examples", run: callers::examples },
+    Part { name: "compat", run: compat::run },
+    Part { name: "fuzz", run: callers::fuzz },
 ];
 
 /// Runs the parts with these names, or all of them if there is no name.
 pub fn run(names: &[String], if_possible: bool) -> Result<()> {
-    if let Some((_, missing)) = NEEDED.into_iter().find(|(program, _)| !has(program)) {
+    if let Some(Needed { missing, .. }) = NEEDED.iter().find(|needed| !has(needed.program)) {
         ensure!(if_possible, "{missing}");
         println!("conformance: skipped, because {missing}");
         return Ok(());
     }
     tools::install()?;
-    let is_wanted = |name| names.is_empty() || names.iter().any(|wanted| wanted == name);
-    for (name, run) in PARTS.into_iter().filter(|(name, _)| is_wanted(*name)) {
+    let is_wanted =
+        |part: &Part| names.is_empty() || names.iter().any(|wanted| wanted == part.name);
+    for Part { name, run } in PARTS.into_iter().filter(is_wanted) {
         let started = Instant::now();
         run()?;
         println!("{name}: done in {} s", started.elapsed().as_secs());

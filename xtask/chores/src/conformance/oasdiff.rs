@@ -1,5 +1,5 @@
-//! oasdiff, beside the compatibility check: what oasdiff calls an error or a warning, our check must
-//! call a break of the wire. Both judge every row of the table of mutations.
+//! oasdiff, beside the compatibility check: what oasdiff calls an error or a warning, our check
+//! must call a break of the wire. Both judge every row of the table of mutations.
 
 use std::collections::BTreeSet;
 
@@ -38,13 +38,13 @@ pub fn run() -> Result<()> {
         }
     }
     println!("oasdiff: objects to {objections} of {} mutations", mutations().count());
-    let exceptions = sh.read_file(EXCEPTIONS)?;
-    let exceptions = rows(&exceptions).map(str::to_owned).collect();
+    let text = sh.read_file(EXCEPTIONS)?;
+    let exceptions = rows(&text).map(str::to_owned).collect();
     let surprises: Vec<_> = disagreements.symmetric_difference(&exceptions).cloned().collect();
     ensure!(
         surprises.is_empty(),
-        "oasdiff objects where the compatibility check does not, or {EXCEPTIONS} has a line without \
-         need:\n{}",
+        "oasdiff objects where the compatibility check does not, or {EXCEPTIONS} has a line \
+         without need:\n{}",
         surprises.join("\n")
     );
     Ok(())

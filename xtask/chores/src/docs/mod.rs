@@ -13,14 +13,21 @@ use crate::errors::{Errors, TABLE};
 use crate::tools;
 use xtask::run::{root, shell};
 
-/// The same request in each language: a name for people, and a file of `tests/conformance`. It takes
-/// the service from `PLANTS_URL` and `PLANTS_TOKEN`.
-pub const REQUESTS: [(&str, &str); 4] = [
-    ("curl", "requests/curl.sh"),
-    ("Rust", "requests/rust.rs"),
-    ("Python", "requests/python.py"),
-    ("TypeScript", "requests/typescript.ts"),
+/// The same request in each language. It takes the service from `PLANTS_URL` and `PLANTS_TOKEN`.
+pub const REQUESTS: [Request; 4] = [
+    Request { language: "curl", file: "requests/curl.sh" },
+    Request { language: "Rust", file: "requests/rust.rs" },
+    Request { language: "Python", file: "requests/python.py" },
+    Request { language: "TypeScript", file: "requests/typescript.ts" },
 ];
+
+/// A request of the page.
+pub struct Request {
+    /// What people call its language.
+    pub language: &'static str,
+    /// A file of `tests/conformance`.
+    pub file: &'static str,
+}
 
 /// The id of the operation that these requests call.
 const REQUESTED: &str = "create_plant";
@@ -28,9 +35,11 @@ const REQUESTED: &str = "create_plant";
 /// Relative to `target/conformance`.
 const RENDERER: &str = "node_modules/redoc/bundles/redoc.standalone.js";
 
-/// The licences of what the renderer is made of, beside it.
-const LICENCES: [&str; 2] =
-    ["node_modules/redoc/LICENSE", "node_modules/redoc/bundles/redoc.standalone.js.LICENSE.txt"];
+/// The licence of the renderer.
+const LICENCE: &str = "node_modules/redoc/LICENSE";
+
+/// The licences of the parts of the renderer.
+const LICENCES: &str = "node_modules/redoc/bundles/redoc.standalone.js.LICENSE.txt";
 
 /// The one thing that the renderer would load: an image below the menu.
 const LOGO: &str = "https://cdn.redoc.ly/redoc/logo-mini.svg";
@@ -76,8 +85,8 @@ fn renderer() -> Result<String> {
     let installed = |file| sh.read_file(file);
     let renderer = installed(RENDERER)?;
     ensure!(renderer.matches(LOGO).count() == 1, "{RENDERER} does not name {LOGO} once");
-    let [redoc, parts] = LICENCES.map(installed);
-    let licences = format!("/*!\n{}\n*/\n{}", redoc?.trim_end(), parts?);
+    let licence = installed(LICENCE)?;
+    let licences = format!("/*!\n{}\n*/\n{}", licence.trim_end(), installed(LICENCES)?);
     let text = format!("{licences}\n{}", renderer.replace(LOGO, "data:,"));
     // As HTML reads a script: there `<\/` is `</` in every string and pattern.
     Ok(text.replace("</script", "<\\/script"))
@@ -88,10 +97,11 @@ fn extended(published: &Value) -> Result<Value> {
     let errors = Errors::of(published)?;
     let mut document = published.clone();
     let description = document["info"]["description"].as_str().unwrap_or_default();
-    let overview = include_str!("overview.md").replace("{{errors}}", &errors.lines(TABLE));
+    let overview = include_str!("overview.md").replace("{{errors}}", &errors.lines(&TABLE));
     document["info"]["description"] = format!("{description}\n\n{overview}").into();
-    let sample = |(title, file)| {
-        Ok(json!({"lang": language(file), "label": title, "source": source(file)?}))
+    let sample = |request: Request| {
+        let Request { language: label, file } = request;
+        Ok(json!({"lang": language(file), "label": label, "source": source(file)?}))
     };
     let samples: Vec<Value> = REQUESTS.into_iter().map(sample).collect::<Result<_>>()?;
     requested(&mut document)?["x-codeSamples"] = samples.into();
