@@ -62,8 +62,8 @@ impl Machine {
         self.root.path().join("backup").join(name).display().to_string()
     }
 
-    /// Runs the commands in that folder. Returns their standard output, or fails with what they said
-    /// if one of them fails.
+    /// Runs the commands in that folder. Returns their standard output, or fails with what they
+    /// said if one of them fails.
     pub fn run(&self, folder: &Path, commands: &str) -> Result<String, String> {
         let root = self.root.path().display();
         let commands = commands

@@ -1,4 +1,4 @@
-//! `server/RESTORE.md`: a rescue of a store that its server cannot open, onto a disk that gets full.
+//! `server/RESTORE.md`: a rescue of a store whose server was killed, onto a disk that gets full.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
