@@ -132,7 +132,8 @@ fn row_that_is_no_json_or_another_table_is_named_by_check_and_the_row_is_a_confl
     assert_eq!(status, Some(1));
     let row = "plants that are not JSON objects: 1, such as the ids [7]";
     assert!(stderr.contains(row), "{stderr}");
-    assert!(stderr.contains("the tables are not those of layout version"), "{stderr}");
+    let table = "the tables are not those of layout version 1: pots is not one of them";
+    assert!(stderr.contains(table), "{stderr}");
 }
 
 /// The page for operators says that they may add one.
