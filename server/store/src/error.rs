@@ -103,8 +103,9 @@ pub enum StoreError {
     ForeignFile { url: StoreUrl, file: String },
     #[error(
         "the server of {url} was not stopped, and the WAL {wal} is missing: put it back beside the \
-         store. If it is lost, or another program has copied it into the store, \
-         `plant-store serve --without-wal` starts without it"
+         store. If it is lost, or another program has copied it into the store, or the file is a \
+         copy of a served store by `sqlite3 .backup` or VACUUM INTO, `plant-store serve \
+         --without-wal` starts without it. `plant-store copy` makes copies that need no WAL"
     )]
     WalLost { url: StoreUrl, wal: String },
     #[error("cannot use {url} now: {cause}")]

@@ -59,12 +59,12 @@ fn check_says_what_is_wrong_with_status_1() {
         (
             "ALTER TABLE plants DROP CONSTRAINT plants_pkey",
             "ALTER TABLE plants ADD PRIMARY KEY (id)",
-            "the tables are not those of a plant store",
+            "the tables are not those of a plant store: plants was changed",
         ),
         (
             "ALTER TABLE tokens RENAME digest TO hash",
             "ALTER TABLE tokens RENAME hash TO digest",
-            "the tables are not those of a plant store",
+            "the tables are not those of a plant store: tokens was changed",
         ),
         (
             "ALTER TABLE plants SET UNLOGGED",

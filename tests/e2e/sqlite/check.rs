@@ -130,9 +130,10 @@ fn row_that_is_no_json_or_another_table_is_named_by_check_and_the_row_is_a_confl
     server.create(&plant(8, "Ficus", None)).plant();
     let Verdict { status, stderr, .. } = check(server.folder());
     assert_eq!(status, Some(1));
-    let found = "plants that are not JSON objects: 1, such as the ids [7]";
-    assert!(stderr.contains(found), "{stderr}");
-    assert!(stderr.contains("the tables are not those of layout version"), "{stderr}");
+    let row = "plants that are not JSON objects: 1, such as the ids [7]";
+    assert!(stderr.contains(row), "{stderr}");
+    let table = "the tables are not those of layout version 1: pots is not one of them";
+    assert!(stderr.contains(table), "{stderr}");
 }
 
 /// The page for operators says that they may add one.

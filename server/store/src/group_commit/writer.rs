@@ -233,6 +233,9 @@ pub fn lost(cause: &CommitError, log: &Logger) -> anyhow::Error {
         CommitError::SyncFailed(_) => {
             anyhow!("a sync of the store failed; a restart reads what is on the disk")
         }
-        other => anyhow!("{other}; put its files back as they were, then start again"),
+        other => anyhow!(
+            "{other}; put its files back as they were, then start again (a -shm file is made by \
+             the start)"
+        ),
     }
 }

@@ -209,3 +209,6 @@ impl Engine for Postgres {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -43,10 +43,13 @@ pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, Postgre
              `createdb --encoding=UTF8 --template=template0`"
         )));
     }
-    match (row.try_get(1)?, row.try_get(2)?) {
-        (false, true) => return Err(StoreError::NotAPlantStore(url.clone()).into()),
-        (false, false) => return Ok(false),
-        (true, _) => {}
+    let has_version: bool = row.try_get(1)?;
+    let has_plants: bool = row.try_get(2)?;
+    if !has_version && has_plants {
+        return Err(StoreError::NotAPlantStore(url.clone()).into());
+    }
+    if !has_version {
+        return Ok(false);
     }
     let version = session.row("SELECT max(version) FROM plant_store_schema").await?;
     match version.try_get::<_, Option<i64>>(0)? {

@@ -37,7 +37,9 @@ pub fn connect(path: &Path) -> Result<Connection, Cause> {
     let journal: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     if journal != "wal" || connection.is_readonly("main")? {
         let needed = "the file must be writable, with journal_mode=wal";
-        return Err(format!("{needed}, and it has {journal}").into());
+        let advice = "`sqlite3 FILE 'PRAGMA journal_mode=wal'` changes it, such as for a copy by \
+                      VACUUM INTO";
+        return Err(format!("{needed}, and it has {journal}: {advice}").into());
     }
     Ok(connection)
 }

@@ -1,10 +1,11 @@
 //! SQLite's errors, as those of the store.
 
+use std::ffi::c_int;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use rusqlite::ErrorCode;
-use rusqlite::ffi::{SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC};
+use rusqlite::ffi::{SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC, SQLITE_IOERR_SHMSIZE};
 
 use crate::error::{Cause, CommitError, Reason, StoreError};
 use crate::url::StoreUrl;
@@ -17,10 +18,20 @@ pub fn url(path: &Path) -> StoreUrl {
 /// Turns a cause into a [`StoreError::Failed`] that says what was tried, and why it failed.
 pub fn failed<E: Into<Cause>>(doing: &'static str) -> impl Fn(E) -> StoreError {
     move |cause| {
-        let cause = cause.into();
+        let cause = said_by_sqlite(cause.into());
         let reason = reason(&cause);
         StoreError::Failed { doing, cause, reason }
     }
+}
+
+/// The cause, in other words if SQLite's say less than its code.
+fn said_by_sqlite(cause: Cause) -> Cause {
+    let error = cause.downcast_ref().and_then(rusqlite::Error::sqlite_error);
+    if error.is_some_and(|error| error.extended_code == SQLITE_IOERR_SHMSIZE) {
+        let said = "the disk is full: SQLite cannot make the index of the WAL beside the store";
+        return io::Error::new(ErrorKind::StorageFull, said).into();
+    }
+    cause
 }
 
 /// Why, by the cause.
@@ -43,6 +54,11 @@ pub fn reason(cause: &Cause) -> Reason {
     }
 }
 
+fn is_of_fsync(extended_code: c_int) -> bool {
+    matches!(extended_code, SQLITE_IOERR_FSYNC | SQLITE_IOERR_DIR_FSYNC)
+}
+
+/// Whether the reason may pass while the service runs. An operator may free the disk.
 fn may_pass(code: ErrorCode) -> bool {
     use ErrorCode::{CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory};
     matches!(code, CannotOpen | DatabaseBusy | DatabaseLocked | DiskFull | OutOfMemory)
@@ -51,12 +67,13 @@ fn may_pass(code: ErrorCode) -> bool {
 /// What an error means for a commit, by SQLite's result code (<https://sqlite.org/rescode.html>).
 impl From<rusqlite::Error> for CommitError {
     fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error().map(|it| (it.extended_code, it.code)) {
-            Some((SQLITE_IOERR_FSYNC | SQLITE_IOERR_DIR_FSYNC, _)) => {
-                Self::SyncFailed(error.into())
-            }
-            Some((_, code)) if may_pass(code) => Self::Unavailable(error.into()),
+        match error.sqlite_error() {
+            Some(failure) if is_of_fsync(failure.extended_code) => Self::SyncFailed(error.into()),
+            Some(failure) if may_pass(failure.code) => Self::Unavailable(error.into()),
             _ => Self::Fault(error.into()),
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -89,3 +89,18 @@ fn store_that_another_program_writes_to_is_not_closed_and_says_what_the_next_sta
     let refused = refused(start(&folder));
     assert!(refused.contains("--without-wal"), "{refused}");
 }
+
+#[test]
+fn copy_by_vacuum_of_a_served_store_is_refused_with_what_to_do() {
+    let folder = folder();
+    let store = start(&folder).expect("a new store");
+    let copies = tempfile::TempDir::new().expect("a temporary folder");
+    let vacuum = format!("VACUUM INTO '{}'", place(&copies).display());
+    let other = Connection::open(place(&folder)).expect("the store");
+    other.execute_batch(&vacuum).expect("a copy");
+    let said = refused(open(&place(&copies)));
+    for expected in ["VACUUM INTO", "`plant-store serve --without-wal`", "`plant-store copy`"] {
+        assert!(said.contains(expected), "{said}");
+    }
+    drop(store);
+}
