@@ -9,9 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use plant_store_tests::{Connection, Folder, Server, binary_in, failure, plant};
+use plant_store_tests::process::allow_many_files;
+use plant_store_tests::{Connection, Folder, Server, amount, binary_in, failure, plant};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpSocket;
+use tokio::time::timeout;
 
 use crate::metrics::{scrape, series};
 
@@ -111,6 +113,36 @@ async fn new_connection_from_a_port_that_was_just_used_has_its_own_idle_time() {
         assert_eq!(silent.read(&mut [0]).await.expect("the end"), 0);
         assert!(begin.elapsed() >= IDLE, "closed after {:?}", begin.elapsed());
     }
+}
+
+/// Each is reset shortly before its idle time has passed, and the next one takes its port before the
+/// server has looked.
+#[tokio::test(flavor = "multi_thread")]
+async fn new_connections_from_the_ports_of_reset_ones_are_never_closed_before_their_idle_time() {
+    const IDLE: Duration = Duration::from_secs(1);
+    let clients = amount(200, 800);
+    let rounds = amount(3, 20);
+    allow_many_files().expect("the soft limit can be raised");
+    let flags = ["--idle-timeout", "1s", "--max-connections", "1000"];
+    let server = Server::starting().with(&flags).start();
+    let address = server.address;
+    let client = |number: usize| async move {
+        let from = local(1, free_port());
+        for round in 0..rounds {
+            let before_idle = u64::try_from((37 * round + number) % 150).expect("it is small");
+            let stays = IDLE - Duration::from_millis(before_idle);
+            let begin = Instant::now();
+            let mut silent = connection(from, address).await;
+            let end = timeout(stays, silent.read(&mut [0])).await;
+            assert!(end.is_err() || begin.elapsed() >= IDLE, "after {:?}", begin.elapsed());
+        }
+    };
+    let clients: Vec<_> = (0..clients).map(|number| tokio::spawn(client(number))).collect();
+    let mut closed = 0;
+    for client in clients {
+        closed += usize::from(client.await.is_err());
+    }
+    assert_eq!(closed, 0, "connections are closed too early");
 }
 
 #[test]

@@ -34,5 +34,7 @@
 
 pub mod connections;
 mod descriptors;
+#[cfg(test)]
+mod dropshot_tests;
 pub mod limit;
 pub mod requests;

@@ -42,7 +42,7 @@ const FIRST_END: RawFd = 1024;
 const DROP: SockFilter = SockFilter::new(0x06, 0, 0, 0);
 
 /// What Dropshot says, in the loop that accepts, if accept(2) fails.
-const ACCEPT_FAILED: &str = "accept error";
+pub(crate) const ACCEPT_FAILED: &str = "accept error";
 
 const NO_FILTER: &str = "this system lets no packet filter on the listener: when \
     --max-connections are open, the next ones are accepted, closed within a second, and may take \
