@@ -15,3 +15,4 @@ pub mod slow_disk;
 pub mod stale_wals;
 pub mod stores;
 pub mod swapped_files;
+pub mod unclosed;

@@ -4,8 +4,11 @@
 pub mod command_line;
 pub mod compat;
 pub mod contract;
+mod digests;
+mod dry_run;
 pub mod mutations;
 pub mod readmes;
 mod starts;
+mod variables;
 pub mod warnings;
 pub mod words;

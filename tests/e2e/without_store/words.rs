@@ -1,11 +1,11 @@
 //! What a person is told who cannot go on: what happened, where, and what to do.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::process::Command;
 
 use nix::unistd::geteuid;
 use plant_store_launcher::Launched;
-use plant_store_tests::{binary_in, failure, run, without_own_variables};
+use plant_store_tests::{Server, binary_in, failure, run, without_own_variables};
 use tempfile::TempDir;
 
 use crate::database::STORE;
@@ -92,4 +92,37 @@ fn standard_output_that_is_full_is_named_and_a_token_that_was_not_printed_is_rev
     let listed = run(folder.path(), &["token", "list", "--json"]).stdout;
     assert_eq!(String::from_utf8(listed).expect("text").trim(), "[]");
     drop(server);
+}
+
+/// Nobody would see the token.
+#[test]
+fn token_create_with_a_closed_standard_output_issues_none() {
+    let server = Server::start();
+    let before = server.command(&["token", "list", "--json"]);
+    for redirection in [">&-", "> /dev/null"] {
+        let mut shell = Command::new("sh");
+        without_own_variables(&mut shell);
+        let create = format!("exec \"$0\" token create ci {redirection}");
+        shell.args(["-c", &create]).arg(binary_in(server.folder()).get_program());
+        shell.env("PLANT_STORE_STORE", server.store()).current_dir(server.folder());
+        let output = shell.output().expect("there is a shell");
+        let said = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(1), "{redirection}: {said}");
+        assert!(said.contains("nobody would see the token: none is issued"), "{said}");
+        assert_eq!(server.command(&["token", "list", "--json"]), before);
+    }
+}
+
+#[test]
+fn commands_that_only_read_do_not_advise_to_create_a_store() {
+    let folder = TempDir::new().expect("a temporary folder");
+    for (words, flag) in [
+        (&["copy", "--from", "sqlite:typo.db", "--to", "sqlite:copy.db"][..], "--from"),
+        (&["check", "--store", "sqlite:typo.db"], "--store"),
+    ] {
+        let (_, said) = failure(binary_in(folder.path()).args(words));
+        assert!(said.ends_with(&format!("/typo.db: see {flag}\n")), "{said}");
+        assert!(said.contains("there is no plant store at sqlite:/"), "{said}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
 }

@@ -15,6 +15,7 @@ mod opening;
 mod reload;
 mod running;
 mod signals;
+mod starting;
 mod tls;
 mod validity;
 mod variables;
@@ -31,8 +32,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::admin::Admin;
 use crate::command::serve::address::cannot;
-use crate::command::serve::running::Running;
 use crate::command::serve::signals::{Stop, hangup};
+use crate::command::serve::starting::start;
 use crate::log::{Log, LogFormat};
 
 pub use crate::command::serve::args::Args;
@@ -53,8 +54,8 @@ pub fn run(args: &Args) -> Result<()> {
         return dry_run::run(args, &log.logger);
     }
     // Before everything else: an address that is in use must not leave a new store behind.
-    let start = |address| Admin::start(address).map_err(cannot("serve metrics", address));
-    let admin = args.metrics.map(start).transpose()?;
+    let serve = |address| Admin::start(address).map_err(cannot("serve metrics", address));
+    let admin = args.metrics.map(serve).transpose()?;
     if let Some(admin) = &admin {
         info!(log.logger, "serving metrics"; "address" => %admin.address);
     }
@@ -97,7 +98,7 @@ async fn start_and_stop(args: &Args, log: &Log, admin: Option<Arc<Admin>>) -> Re
     let mut stop = Stop::listen()?;
     let mut hangup = hangup()?;
     let running = tokio::select! {
-        started = Running::start(args, log, admin) => started?,
+        started = start(args, log, admin) => started?,
         () = stop.next() => {
             info!(log.logger, "stopped before the service had started");
             return Ok(());

@@ -1,53 +1,39 @@
-//! A service that has started: its parts, what ends it, and how it stops.
+//! A service that runs: its parts, what ends it, and how it stops.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use plant_store_listener::connections::Connections;
-use plant_store_store::{self as store, Engine, GroupCommit, LAYOUT, WriterEnd};
+use plant_store_store::{self as store, Engine, GroupCommit, WriterEnd};
 use sd_notify::NotifyState;
 use slog::{Logger, error, info, warn};
 use tokio::signal::unix::Signal;
-use tokio::task::{JoinHandle, spawn_blocking};
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::admin::{Admin, Readiness};
-use crate::command::common::of_store;
-use crate::command::serve::announcement::{Endpoint, announce};
 use crate::command::serve::args::Args;
-use crate::command::serve::opening::{Opened, open};
 use crate::command::serve::reload::reload_at_hangup;
 use crate::command::serve::signals::Stop;
 use crate::command::serve::tls::Validity;
-use crate::http::accepted_tokens::AcceptedTokens;
-use crate::http::body::BodyLimits;
-use crate::http::server::{Server, listen};
-use crate::http::service::Service;
-use crate::log::Log;
+use crate::http::server::Server;
 
 /// How long a stop waits for connections to close after the last request is answered.
 const LAST_ANSWERS: Duration = Duration::from_millis(300);
 
 /// The parts of the service.
 pub struct Running {
-    server: Server,
-    connections: Arc<Connections>,
-    store: Arc<dyn Engine>,
-    plants: GroupCommit,
-    writer_end: WriterEnd,
+    pub server: Server,
+    pub connections: Arc<Connections>,
+    pub store: Arc<dyn Engine>,
+    pub plants: GroupCommit,
+    pub writer_end: WriterEnd,
     /// Reads the tokens again and again.
-    tokens: JoinHandle<()>,
+    pub tokens: JoinHandle<()>,
     /// When the certificate of TLS is valid, if there is one.
-    validity: Option<Validity>,
-    log: Logger,
+    pub validity: Option<Validity>,
+    pub log: Logger,
 }
-
-/// Why `/ready` says that the service takes no creates.
-#[derive(Debug, thiserror::Error)]
-#[error("the service stops")]
-struct Stops;
 
 /// The thread that commits ended without an order, such as by a panic.
 #[derive(Debug, thiserror::Error)]
@@ -55,50 +41,6 @@ struct Stops;
 struct WriterDied;
 
 impl Running {
-    /// Starts the service. It waits for a database that is not there yet. A start that waits may be
-    /// dropped.
-    pub async fn start(args: &Args, logs: &Log, admin: Option<Arc<Admin>>) -> Result<Self> {
-        let log = logs.logger.clone();
-        let accepted = AcceptedTokens::new(args.max_rate, args.max_creates);
-        let opened = spawn_blocking({
-            let args = args.clone();
-            let accepted = accepted.clone();
-            let log = log.clone();
-            move || open(&args, &accepted, &log)
-        });
-        let Opened { tls, store, is_new, first_token } =
-            opened.await?.map_err(of_store(&args.store.url))?;
-        let validity = tls.as_ref().map(|tls| tls.validity);
-        validity.into_iter().for_each(Validity::report);
-
-        let (plants, writer_end) =
-            GroupCommit::start(Arc::clone(&store), *args.store_timeout, log.clone())
-                .context("cannot start the writer")?;
-        let size = usize::try_from(args.max_body.as_u64()).unwrap_or(usize::MAX);
-        let bodies = BodyLimits { size, time: *args.body_timeout };
-        let service =
-            Service::new(accepted.clone(), plants.clone(), args.max_creates, bodies, log.clone());
-        let connections = Arc::clone(&service.connections);
-        let config = tls.map(|tls| tls.config);
-        let records = Arc::clone(&logs.dropshot);
-        let server = listen(args.listen, config, args.max_connections, service, records)
-            .with_context(|| format!("cannot listen on {}", args.listen))?;
-        if let Some(admin) = admin {
-            let ready = readiness(Arc::clone(&connections), accepted.clone(), plants.clone());
-            let _ = admin.readiness.set(ready);
-        }
-        let scheme = if validity.is_some() { "https" } else { "http" };
-        let address = server.local_addr();
-        announce(Endpoint { scheme, address }, first_token.as_ref(), &log)?;
-        info!(log, "listening"; "address" => %address, "version" => env!("PLANT_STORE_VERSION"),
-            "store" => %args.store.url.absolute(), "is_new" => is_new, "layout" => LAYOUT);
-        log_limits(args, &log);
-        // A supervisor that cannot be told (sd_notify(3)) sees what happens to the process.
-        let _ = sd_notify::notify(&[NotifyState::Ready]);
-        let tokens = tokio::spawn(accepted.watch(Arc::clone(&store), log.clone()));
-        Ok(Self { server, connections, store, plants, writer_end, tokens, validity, log })
-    }
-
     /// Serves until a signal comes, the store is lost, or the writer dies. Then answers the
     /// requests in flight, for at most `--shutdown-timeout`; a signal ends that early.
     pub async fn run(mut self, args: &Args, stop: &mut Stop, hangup: &mut Signal) -> Result<()> {
@@ -124,7 +66,7 @@ impl Running {
         match &closed {
             Ok(Ok(())) => info!(log, "stopped"),
             Ok(Err(cause)) => {
-                error!(log, "the store was not closed"; "cause" => format!("{cause:#}"));
+                error!(log, "stopped with an error"; "cause" => format!("{cause:#}"));
             }
             Err(_) => warn!(log, "stopped with requests unfinished"),
         }
@@ -145,33 +87,4 @@ impl Running {
         self.plants.end();
         self.writer_end.await.unwrap_or_else(|_| Err(WriterDied.into()))
     }
-}
-
-/// Says which limits are in force. The listener says if it allows fewer connections.
-fn log_limits(args: &Args, log: &Logger) {
-    info!(log, "limits";
-        "max_connections" => args.max_connections.get(),
-        "max_creates" => args.max_creates.get(),
-        "max_body" => args.max_body.as_u64(),
-        "max_rate" => args.max_rate.map(NonZeroU32::get),
-        "idle_timeout" => %args.idle_timeout,
-        "body_timeout" => %args.body_timeout,
-        "store_timeout" => %args.store_timeout,
-        "shutdown_timeout" => %args.shutdown_timeout);
-}
-
-/// What `/ready` answers while the service runs.
-fn readiness(
-    connections: Arc<Connections>,
-    accepted: AcceptedTokens,
-    plants: GroupCommit,
-) -> Readiness {
-    Box::new(move || {
-        if connections.are_ending() {
-            return Err(Stops.into());
-        }
-        accepted.readiness()?;
-        plants.readiness()?;
-        Ok(())
-    })
 }

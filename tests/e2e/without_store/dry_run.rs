@@ -1,0 +1,47 @@
+//! `serve --check`: whether a server could start, without starting one.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use plant_store_tests::tls::{Authority, CERT, KEY, TLS};
+use plant_store_tests::{Server, binary_in, failure, run};
+
+use crate::database::STORE;
+
+/// The status, and what is said on standard error.
+fn failed(command: &mut Command) -> (Option<i32>, String) {
+    let Output { status, stderr, .. } = command.output().expect("it starts");
+    (status.code(), String::from_utf8(stderr).expect("text"))
+}
+
+/// A check beside a running server, which it does not disturb.
+#[test]
+fn serve_check_is_status_0_if_a_server_could_start_and_1_if_not() {
+    let starting = Server::starting();
+    let authority = Authority::new();
+    authority.issue(starting.folder());
+    let check = [&["serve", "--check"][..], &TLS].concat();
+    let new = run(starting.folder(), &check);
+    assert!(new.status.success(), "{}", String::from_utf8_lossy(&new.stderr));
+    assert!(String::from_utf8_lossy(&new.stdout).ends_with(" would be created\n"));
+    assert!(!starting.folder().join(STORE).exists());
+    let said = failure(binary_in(starting.folder()).args(&check).arg("--no-create")).1;
+    assert!(said.contains("there is no plant store at "), "{said}");
+
+    let server = starting.with(&TLS).start();
+    let used = run(server.folder(), &check);
+    assert!(used.status.success(), "{}", String::from_utf8_lossy(&used.stderr));
+    assert!(String::from_utf8_lossy(&used.stdout).ends_with(" can be used\n"));
+    let _ = authority.issue_valid([-9, -1], server.folder());
+    let (status, said) = failed(binary_in(server.folder()).args(&check));
+    assert_eq!(status, Some(1), "{said}");
+    let last = said.lines().last().expect("a last line");
+    assert_eq!(last, format!("plant-store: {CERT}: the certificate has expired"));
+    fs::write(server.folder().join(KEY), "plants").expect("the folder takes files");
+    let (_, said) = failure(binary_in(server.folder()).args(&check));
+    assert!(said.contains("plants.key holds no private key in PEM"), "{said}");
+    fs::write(server.folder().join(STORE), "plants").expect("the folder takes files");
+    let check = ["serve", "--check"];
+    let (_, said) = failure(binary_in(server.folder()).args(check));
+    assert!(said.contains("is not a plant store"), "{said}");
+}
