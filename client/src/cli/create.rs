@@ -1,5 +1,5 @@
-//! The operation `create_plant` with a body as it is in a file: what is a plant and what is not, the
-//! service alone decides.
+//! The operation `create_plant` with a body as it is in a file: what is a plant and what is not,
+//! the service alone decides.
 
 use bytes::Bytes;
 use reqwest::StatusCode;

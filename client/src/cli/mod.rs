@@ -112,9 +112,9 @@ fn command_name(operation: CliCommand) -> String {
 }
 
 /// The command of an operation, as the generator makes it but for four things: the list of commands
-/// shows the first line of its text; the template that the generator does not fill in is left out; a
-/// file with the whole body excludes the flags for its members, which it would overrule; and a flag
-/// has members sent that the contract does not have.
+/// shows the first line of its text; the template that the generator does not fill in is left out;
+/// a file with the whole body excludes the flags for its members, which it would overrule; and a
+/// flag has members sent that the contract does not have.
 fn operation(operation: CliCommand) -> Command {
     let generated = Cli::get_command(operation);
     let about = generated.get_about().map(ToString::to_string).unwrap_or_default();
