@@ -124,19 +124,20 @@ fn operation(operation: CliCommand) -> Command {
     Command::new(command_name(operation))
         .about(first_line)
         .long_about(about)
-        .args(arguments.cloned().map(argument))
+        .args(arguments.cloned().map(|generated| argument(generated, has_body)))
         .args(has_body.then(ignore_unknown))
 }
 
 const BODY: &str = "json-body";
 const TEMPLATE: &str = "json-body-template";
 
-fn argument(generated: Arg) -> Arg {
+/// An argument of a command that may have a body.
+fn argument(generated: Arg, has_body: bool) -> Arg {
     if generated.get_id() == BODY {
         return generated.help("A file that holds the whole body as JSON; - is standard input");
     }
     let argument = generated.allow_negative_numbers(true);
-    if argument.is_required_set() { argument } else { argument.conflicts_with(BODY) }
+    if has_body && !argument.is_required_set() { argument.conflicts_with(BODY) } else { argument }
 }
 
 fn ignore_unknown() -> Arg {
