@@ -5,13 +5,14 @@ use bytes::Bytes;
 use reqwest::StatusCode;
 use reqwest::header::CONTENT_TYPE;
 
+use super::paths::CREATE_PLANT;
 use crate::{Answer, Client, ClientInfo, Error, ResponseValue, types};
 
 /// Sends the body once.
 pub async fn create(client: Client, body: Bytes) -> Answer<types::Plant> {
-    let request = client.client().post(format!("{}/plants", client.baseurl()));
-    let request = request.header(CONTENT_TYPE, "application/json").body(body);
-    let response = request.send().await?;
+    let request = client.client().post(format!("{}{CREATE_PLANT}", client.baseurl()));
+    let json = request.header(CONTENT_TYPE, "application/json").body(body);
+    let response = json.send().await?;
     match response.status() {
         StatusCode::OK => ResponseValue::from_response(response).await,
         StatusCode::BAD_REQUEST => {

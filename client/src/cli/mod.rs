@@ -13,6 +13,9 @@ mod import;
 #[rustfmt::skip]
 mod members;
 mod output;
+#[rustfmt::skip]
+#[allow(dead_code, reason = "the generated client makes most requests")]
+mod paths;
 mod token;
 
 use std::io::{self, Write};
