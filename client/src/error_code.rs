@@ -6,13 +6,14 @@ use std::fmt::{self, Display, Formatter};
 /// meaning.
 macro_rules! error_code {
     ($($name:ident, $number:literal, $is_retryable:literal, $meaning:literal;)*) => {
-        /// Why the service refused a request: the value of `error`, an HTTP status code that names the
-        /// failure (RFC 9110, section 15).
+        /// Why the service refused a request: the value of `error`, an HTTP status code that names
+        /// the failure (RFC 9110, section 15).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum ErrorCode {
             $(#[doc = concat!($number, ": ", $meaning, ".")] $name,)*
-            /// A value that this client does not know, and that is no 5xx: it means the same as 400.
+            /// A value that this client does not know, and that is no 5xx: it means the same as
+            /// 400.
             OtherClientError(i32),
             /// A 5xx that this client does not know: it means the same as 500.
             OtherServerError(i32),

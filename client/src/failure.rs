@@ -36,8 +36,8 @@ impl Failure {
     /// Whether sending the same plant again, as it is, may succeed.
     ///
     /// It may if no answer came: the connection was lost, or a time-out has passed. It may if
-    /// [`ErrorCode::is_retryable`] says so of the `error` of a refusal, or of the HTTP status that a
-    /// proxy on the way answered with. Any other refusal would come again. So would a bad URL, a
+    /// [`ErrorCode::is_retryable`] says so of the `error` of a refusal, or of the HTTP status that
+    /// a proxy on the way answered with. Any other refusal would come again. So would a bad URL, a
     /// scheme that is not the server's, and a certificate that is not trusted.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
@@ -72,6 +72,11 @@ impl Failure {
     #[must_use]
     pub fn error(&self) -> &Error<types::Error> {
         &self.error
+    }
+
+    /// Whether the service refused the token.
+    pub(crate) fn is_unauthorized(&self) -> bool {
+        self.code() == Some(ErrorCode::Unauthorized)
     }
 
     /// The last cause alone.

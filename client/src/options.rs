@@ -3,9 +3,9 @@
 use std::error::Error as StdError;
 use std::time::Duration;
 
-use reqwest::Url;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
+use reqwest::{ClientBuilder, Url};
 
 use crate::Client;
 
@@ -41,7 +41,8 @@ pub enum InvalidClient {
     Http(#[source] reqwest::Error),
 }
 
-/// How a client reaches the service. Make it with [`ClientOptions::new`], and set what is to differ.
+/// How a client reaches the service. Make it with [`ClientOptions::new`], and set what is to
+/// differ.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClientOptions {
@@ -53,8 +54,8 @@ pub struct ClientOptions {
     /// How long a connection may take to open, TLS included. By default 5 seconds.
     pub connect_timeout: Duration,
     /// How long a request may take, from its first byte to the last byte of its answer. By default
-    /// 30 seconds: by default the service waits for a body for 10 seconds. The provider of the token
-    /// of a [`RetryingClient`](crate::RetryingClient) has as long.
+    /// 30 seconds: by default the service waits for a body for 10 seconds. The provider of the
+    /// token of a [`RetryingClient`](crate::RetryingClient) has as long.
     pub timeout: Duration,
 }
 
@@ -80,23 +81,34 @@ impl ClientOptions {
             .filter(|_| is_one_word)
             .ok_or(InvalidClient::Token)?;
         authorization.set_sensitive(true);
-        let http = reqwest::Client::builder()
+        let builder = reqwest::Client::builder()
             .connect_timeout(self.connect_timeout)
             .timeout(self.timeout)
             .redirect(Policy::none())
             .default_headers(HeaderMap::from_iter([(AUTHORIZATION, authorization)]));
-        // Without TLS the system's authorities are not read. A machine may have none.
-        #[cfg(feature = "rustls-no-provider")]
-        let http = match &self.authorities {
-            Some(pem) => match reqwest::Certificate::from_pem_bundle(pem) {
-                Ok(trusted) if !trusted.is_empty() => http.tls_certs_only(trusted),
-                _ => return Err(InvalidClient::Authority),
-            },
-            None if url.scheme() == "http" => http.tls_certs_only([]),
-            None => http,
-        };
-        let http = http.build().map_err(InvalidClient::Http)?;
+        let http = self.trusting(builder, &url)?.build().map_err(InvalidClient::Http)?;
         Ok(Client::new_with_client(url.as_str().trim_end_matches('/'), http))
+    }
+
+    /// Trusts the authorities of the options, or those of the system. Without TLS the system's are
+    /// not read: a machine may have none.
+    #[cfg(feature = "rustls-no-provider")]
+    fn trusting(&self, builder: ClientBuilder, url: &Url) -> Result<ClientBuilder, InvalidClient> {
+        match &self.authorities {
+            Some(pem) => match reqwest::Certificate::from_pem_bundle(pem) {
+                Ok(trusted) if !trusted.is_empty() => Ok(builder.tls_certs_only(trusted)),
+                _ => Err(InvalidClient::Authority),
+            },
+            None if url.scheme() == "http" => Ok(builder.tls_certs_only([])),
+            None => Ok(builder),
+        }
+    }
+
+    /// Without TLS there is nothing to trust.
+    #[cfg(not(feature = "rustls-no-provider"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with TLS")]
+    fn trusting(&self, builder: ClientBuilder, _: &Url) -> Result<ClientBuilder, InvalidClient> {
+        Ok(builder)
     }
 
     fn url(&self) -> Result<Url, InvalidClient> {

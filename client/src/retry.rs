@@ -4,8 +4,10 @@
 //! client's, and the service answers the same plant under the same id with 200 again. So a client
 //! that lost an answer can neither lose nor double a plant by sending it again.
 
+mod operations;
+
 use std::error::Error as StdError;
-use std::fmt::{self, Debug, Display, Formatter};
+use std::fmt::{self, Debug, Formatter};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,9 +17,7 @@ use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use crate::failure::{request_id, with_causes};
-use crate::{
-    Client, ClientOptions, Error, ErrorCode, Failure, InvalidClient, ResponseValue, types,
-};
+use crate::{Client, ClientOptions, Error, Failure, InvalidClient, ResponseValue, types};
 
 /// The longest `Retry-After` that is waited for.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
@@ -88,9 +88,9 @@ struct Current {
 
 impl RetryingClient {
     /// A client that takes its token from `provider`: at once, and again after each refusal with
-    /// [`ErrorCode::Unauthorized`]. If it then gives another token, the request is sent once more with that one.
-    /// Requests that are refused at the same time ask it once, whatever it answers. It has the time
-    /// of a request, [`ClientOptions::timeout`].
+    /// [`ErrorCode::Unauthorized`](crate::ErrorCode::Unauthorized). If it then gives another token,
+    /// the request is sent once more with that one. Requests that are refused at the same time ask
+    /// it once, whatever it answers. It has the time of a request, [`ClientOptions::timeout`].
     pub async fn new<F, Fut>(options: ClientOptions, provider: F) -> Result<Self, InvalidClient>
     where
         F: Fn() -> Fut + Send + Sync + 'static,
@@ -123,19 +123,6 @@ impl RetryingClient {
         Self { hook: Arc::new(hook), ..self }
     }
 
-    /// Creates a plant, and repeats it by the policy. It takes a builder, a plant, or a reference to
-    /// one. Returns the last failure when the policy ends.
-    pub async fn create_plant<P>(&self, plant: P) -> Result<ResponseValue<types::Plant>, Failure>
-    where
-        P: TryInto<types::NewPlant>,
-        P::Error: Display,
-    {
-        let plant = plant.try_into().map_err(|error| Error::InvalidRequest(error.to_string()))?;
-        let plant = &plant;
-        let send = |client: Client| async move { client.create_plant().body(plant).send().await };
-        self.repeat(send).await
-    }
-
     /// Repeats an operation by the policy. It must be safe to repeat, as a create is. A pause is at
     /// least as long as a `Retry-After` of up to a minute says.
     pub async fn repeat<T, Fut>(
@@ -147,24 +134,22 @@ impl RetryingClient {
     {
         let deadline = self.deadline.unwrap_or(NEVER);
         let ends = Instant::now() + deadline;
-        let unauthorized = Some(ErrorCode::Unauthorized);
         let mut pauses = self.policy.build();
         let mut had_another_token = false;
-        let mut number = 0;
-        loop {
+        for number in 1.. {
             let Ok(used) = timeout_at(ends, self.current.lock()).await.map(|used| used.clone())
             else {
-                return Err(Failure::of_deadline(deadline));
+                break;
             };
             let started = Instant::now();
             let answer = timeout_at(ends, operation(used.client.clone())).await;
+            let took = started.elapsed();
             let mut result = match answer {
                 Ok(answer) => answer.map_err(Failure::from),
                 Err(_) => Err(Failure::of_deadline(deadline)),
             };
-            let took = started.elapsed();
-            let pause = match &mut result {
-                Err(failure) if failure.code() == unauthorized && !had_another_token => {
+            let wanted = match &mut result {
+                Err(failure) if failure.is_unauthorized() && !had_another_token => {
                     had_another_token = true;
                     self.another_token(&used, ends, failure).await
                 }
@@ -175,8 +160,7 @@ impl RetryingClient {
                 }
                 _ => None,
             };
-            let pause = pause.filter(|pause| Instant::now() + *pause < ends);
-            number += 1;
+            let pause = wanted.filter(|pause| Instant::now() + *pause < ends);
             let request_id = match &result {
                 Ok(answer) => request_id(answer.headers()),
                 Err(failure) => failure.request_id(),
@@ -187,6 +171,7 @@ impl RetryingClient {
                 None => return result,
             }
         }
+        Err(Failure::of_deadline(deadline))
     }
 
     /// Gets another token than the refused one, with which the request is sent at once. Otherwise
@@ -200,8 +185,8 @@ impl RetryingClient {
     ) -> Option<Duration> {
         let mut current = timeout_at(ends, self.current.lock()).await.ok()?;
         if current.token == used.token && current.asked == used.asked {
-            let provided = timeout_at(ends, provided(&self.options, &*self.provider)).await.ok()?;
-            match provided {
+            let answer = timeout_at(ends, provided(&self.options, &*self.provider)).await.ok()?;
+            match answer {
                 Ok((client, token)) => {
                     *current = Current { client, token, asked: used.asked, no_token: None };
                 }
@@ -233,10 +218,10 @@ async fn provided(
     options: &ClientOptions,
     provider: &Provider,
 ) -> Result<(Client, String), InvalidClient> {
-    let token = timeout(options.timeout, provider()).await.unwrap_or_else(|_| {
+    let answer = timeout(options.timeout, provider()).await.unwrap_or_else(|_| {
         Err(format!("the provider of the token took longer than {:?}", options.timeout).into())
     });
-    let token = token.map_err(InvalidClient::Provider)?;
+    let token = answer.map_err(InvalidClient::Provider)?;
     Ok((options.client(&token)?, token))
 }
 

@@ -1,6 +1,6 @@
 //! The body of an operation, judged before it is sent: by what the document says, in the words of
-//! the service, and with one rule more. A member that the document does not have is refused, because
-//! the service would ignore it: a mistyped name would lose its value.
+//! the service, and with one rule more. A member that the document does not have is refused,
+//! because the service would ignore it: a mistyped name would lose its value.
 //!
 //! A member whose type is no string, integer or boolean is judged by the service alone.
 
@@ -47,8 +47,8 @@ pub enum InvalidBody {
     NotOfTheType(serde_json::Error),
 }
 
-/// The text of a file, or of standard input if its name is `-`. The generated commands read the file
-/// of `--json-body` with it.
+/// The text of a file, or of standard input if its name is `-`. The generated commands read the
+/// file of `--json-body` with it.
 pub fn read(file: &Path) -> io::Result<String> {
     if file == Path::new("-") {
         return io::read_to_string(io::stdin());

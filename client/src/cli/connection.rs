@@ -83,10 +83,10 @@ impl Connection {
 
     /// Where the token is from.
     pub fn source(&self) -> String {
-        let file = self.token_file.as_ref();
-        file.map_or("--token or PLANTS_TOKEN".to_owned(), |file| {
-            format!("{} (--token-file or PLANTS_TOKEN_FILE)", file.display())
-        })
+        match &self.token_file {
+            Some(file) => format!("{} (--token-file or PLANTS_TOKEN_FILE)", file.display()),
+            None => "--token or PLANTS_TOKEN".to_owned(),
+        }
     }
 
     /// The error, and which flag or variable has what is wrong.
@@ -108,8 +108,8 @@ fn path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }
 
-fn token_of(file: &Path) -> Result<String> {
-    let mut file = File::open(file).context("write the token into a file of this name")?;
+fn token_of(path: &Path) -> Result<String> {
+    let mut file = File::open(path).context("write the token into a file of this name")?;
     #[cfg(unix)]
     anyhow::ensure!(
         file.metadata()?.permissions().mode().trailing_zeros() >= 6,

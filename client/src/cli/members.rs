@@ -1,5 +1,5 @@
-//! What the contract says of the bodies of its operations: the names and the types of their members.
-//! Nothing here is specific to one operation: the lists are generated from the document.
+//! What the contract says of the bodies of its operations: the names and the types of their
+//! members. Nothing here is specific to one operation: the lists are generated from the document.
 
 use serde::de::DeserializeOwned;
 

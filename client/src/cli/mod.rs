@@ -13,6 +13,9 @@ mod import;
 #[rustfmt::skip]
 mod members;
 mod output;
+#[rustfmt::skip]
+#[allow(dead_code, reason = "the generated client makes most requests")]
+mod paths;
 mod token;
 
 use std::io::{self, Write};
@@ -112,9 +115,9 @@ fn command_name(operation: CliCommand) -> String {
 }
 
 /// The command of an operation, as the generator makes it but for four things: the list of commands
-/// shows the first line of its text; the template that the generator does not fill in is left out; a
-/// file with the whole body excludes the flags for its members, which it would overrule; and a flag
-/// has members sent that the contract does not have.
+/// shows the first line of its text; the template that the generator does not fill in is left out;
+/// a file with the whole body excludes the flags for its members, which it would overrule; and a
+/// flag has members sent that the contract does not have.
 fn operation(operation: CliCommand) -> Command {
     let generated = Cli::get_command(operation);
     let about = generated.get_about().map(ToString::to_string).unwrap_or_default();
@@ -124,19 +127,20 @@ fn operation(operation: CliCommand) -> Command {
     Command::new(command_name(operation))
         .about(first_line)
         .long_about(about)
-        .args(arguments.cloned().map(argument))
+        .args(arguments.cloned().map(|generated| argument(generated, has_body)))
         .args(has_body.then(ignore_unknown))
 }
 
 const BODY: &str = "json-body";
 const TEMPLATE: &str = "json-body-template";
 
-fn argument(generated: Arg) -> Arg {
+/// An argument of a command that may have a body.
+fn argument(generated: Arg, has_body: bool) -> Arg {
     if generated.get_id() == BODY {
         return generated.help("A file that holds the whole body as JSON; - is standard input");
     }
     let argument = generated.allow_negative_numbers(true);
-    if argument.is_required_set() { argument } else { argument.conflicts_with(BODY) }
+    if has_body && !argument.is_required_set() { argument.conflicts_with(BODY) } else { argument }
 }
 
 fn ignore_unknown() -> Arg {

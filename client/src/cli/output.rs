@@ -39,18 +39,18 @@ impl CliConfig for Output {
 
 /// Prints a value to standard output.
 pub fn print(value: &impl Serialize) {
-    let value = serde_json::to_value(value).expect("what came as JSON can be JSON");
-    let text = if io::stdout().is_terminal() { for_people(&value) } else { value.to_string() };
+    let json = serde_json::to_value(value).expect("what came as JSON can be JSON");
+    let text = if io::stdout().is_terminal() { for_people(&json) } else { json.to_string() };
     // A reader that has closed the pipe wants no more.
     let _ = writeln!(io::stdout(), "{text}");
 }
 
 /// `name "Ficus", tag "indoor"`. Debug escapes what a terminal would obey.
 fn for_people(value: &Value) -> String {
-    let Some(members) = value.as_object() else { return value.to_string() };
-    let members = members.iter().map(|(name, value)| match value.as_str() {
+    let Some(object) = value.as_object() else { return value.to_string() };
+    let members = object.iter().map(|(name, member)| match member.as_str() {
         Some(text) => format!("{name} {text:?}"),
-        None => format!("{name} {value}"),
+        None => format!("{name} {member}"),
     });
     members.collect::<Vec<_>>().join(", ")
 }

@@ -9,7 +9,7 @@ use plant_store_tests::tls::{Authority, TLS};
 use plant_store_tests::{Server, terminal};
 use serde_json::{Value, json};
 
-use super::{plants, run, write};
+use super::{Ran, plants, run, write};
 use crate::tls::serving;
 
 fn json(text: &str) -> Value {
@@ -22,21 +22,21 @@ fn create_plant_prints_the_plant_and_is_0_and_a_refusal_is_1_on_standard_error()
     let monstera =
         ["create-plant", "--id", "-7", "--name", "Monstera", "--tag", "tropical"].as_slice();
     for _ in 0..2 {
-        let (status, printed, said) = run(&mut plants(&server, monstera));
+        let Ran { status, printed, said } = run(&mut plants(&server, monstera));
         assert_eq!((status, said.as_str()), (Some(0), ""));
         assert_eq!(json(&printed), json!({"name": "Monstera", "tag": "tropical"}));
     }
     let fern = &["create-plant", "--id", "-7", "--name", "Fern"];
-    let (status, printed, said) = run(&mut plants(&server, fern));
+    let Ran { status, printed, said } = run(&mut plants(&server, fern));
     assert_eq!((status, printed.as_str()), (Some(1), ""));
     assert_eq!(json(&said)["error"], 409);
     assert!(json(&said)["message"].as_str().expect("text").contains("plant -7"), "{said}");
     let mut stranger = plants(&server, monstera);
-    let (status, _, said) = run(stranger.env("PLANTS_TOKEN", "pst_"));
+    let Ran { status, said, .. } = run(stranger.env("PLANTS_TOKEN", "pst_"));
     assert_eq!((status, json(&said)["error"].as_i64()), (Some(1), Some(401)));
     write(&server, "ficus.json", r#"{"id": 9, "name": "Ficus"}"#);
     let ficus = ["create-plant", "--json-body", "ficus.json"];
-    assert_eq!(run(&mut plants(&server, &ficus)).0, Some(0));
+    assert_eq!(run(&mut plants(&server, &ficus)).status, Some(0));
     assert_eq!(server.export()[&-7].tag.as_deref(), Some("tropical"));
     assert_eq!(server.export()[&9].name, "Ficus");
 }
@@ -44,14 +44,15 @@ fn create_plant_prints_the_plant_and_is_0_and_a_refusal_is_1_on_standard_error()
 /// At once: another try would get the same.
 #[test]
 fn scheme_that_the_server_does_not_speak_is_said() {
-    let (plain, (tls, _)) = (Server::start(), serving(&[]));
+    let plain = Server::start();
+    let (tls, _) = serving(&[]);
     let another = [
         (&plain, plain.url.replace("http:", "https:"), "the server does not speak TLS there"),
         (&tls, tls.url.replace("https:", "http:"), "the server does not speak HTTP there"),
     ];
     for (server, url, expected) in another {
         write(server, "ficus.jsonl", r#"{"id":1,"name":"Ficus"}"#);
-        let (_, _, said) = run(&mut plants(server, &["--url", &url, "import", "ficus.jsonl"]));
+        let Ran { said, .. } = run(&mut plants(server, &["--url", &url, "import", "ficus.jsonl"]));
         assert!(said.contains(expected) && said.contains("see whether its URL is"), "{said}");
         assert!(!said.contains("waiting for"), "{said}");
     }
@@ -91,13 +92,13 @@ fn command_with_which_nothing_is_sent_is_2_and_says_why() {
             "plants: cannot use open (--token-file or PLANTS_TOKEN_FILE): others may read it",
         ),
     ] {
-        let (status, printed, said) = run(&mut plants(&server, arguments));
+        let Ran { status, printed, said } = run(&mut plants(&server, arguments));
         assert_eq!((status, printed.as_str()), (Some(2), ""), "{arguments:?}: {said}");
         assert!(said.contains(expected) && !said.contains(&server.token), "{arguments:?}: {said}");
         assert!(!said.contains("the token is that of"), "{arguments:?}: {said}");
     }
     let mut without_token = plants(&server, create);
-    let (status, _, said) = run(without_token.env_remove("PLANTS_TOKEN"));
+    let Ran { status, said, .. } = run(without_token.env_remove("PLANTS_TOKEN"));
     assert_eq!(status, Some(2));
     assert!(said.contains("--token-file"), "{said}");
     assert!(server.export().is_empty());
@@ -115,18 +116,19 @@ fn private_authority_and_a_token_file_of_the_owner_alone_are_used() {
     fs::set_permissions(server.folder().join("token"), only_owner).expect("a mode");
     let create = ["create-plant", "--id", "1", "--name", "Fern", "--token-file", "token"];
     let mut trusting = plants(&server, &[&create[..], &["--ca-file", "ca.pem"]].concat());
-    let (status, _, said) = run(trusting.env("PLANTS_TOKEN", "pst_"));
+    let Ran { status, said, .. } = run(trusting.env("PLANTS_TOKEN", "pst_"));
     assert_eq!((status, said.as_str()), (Some(0), ""));
     // A flag wins over a variable, and an empty variable is none.
     let fern = ["create-plant", "--id", "1", "--name", "Fern", "--ca-file", "ca.pem"];
     let with_token = [&fern[..], &["--token", &server.token]].concat();
     for (words, token_file) in [(&with_token[..], "none"), (&fern, "")] {
-        let (status, _, said) = run(plants(&server, words).env("PLANTS_TOKEN_FILE", token_file));
+        let Ran { status, said, .. } =
+            run(plants(&server, words).env("PLANTS_TOKEN_FILE", token_file));
         assert_eq!(status, Some(0), "{token_file}: {said}");
     }
     write(&server, "ca.pem", Authority::new().pem());
     let mut others = plants(&server, &[&create[..], &["--ca-file", "ca.pem"]].concat());
-    let (status, _, said) = run(&mut others);
+    let Ran { status, said, .. } = run(&mut others);
     assert_eq!(status, Some(1));
     assert!(said.contains("certificate"), "{said}");
 }
@@ -164,7 +166,7 @@ fn terminal_gets_a_line_for_people_in_which_nothing_controls_it() {
 fn completions_know_the_operations_of_the_contract() {
     let server = Server::start();
     for shell in ["bash", "zsh", "fish"] {
-        let (status, printed, _) = run(&mut plants(&server, &["completions", shell]));
+        let Ran { status, printed, .. } = run(&mut plants(&server, &["completions", shell]));
         assert_eq!(status, Some(0));
         assert!(printed.contains("create-plant") && printed.contains("import"), "{shell}");
     }

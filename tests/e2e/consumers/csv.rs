@@ -1,11 +1,11 @@
-//! `plants import` of CSV files: what people save from a spreadsheet. No plant that the file does not
-//! say is created.
+//! `plants import` of CSV files: what people save from a spreadsheet. No plant that the file does
+//! not say is created.
 
 use plant_store_tests::Server;
 use serde_json::{Value, json};
 
-use super::import::{counts, reasons, rejected};
-use super::{plants, run, write};
+use super::import::{Reason, counts, reasons, rejected};
+use super::{Ran, plants, run, write};
 use crate::without_store::contract::document;
 
 /// The export of the server's store, as a list.
@@ -19,7 +19,7 @@ fn csv_has_a_header_and_an_empty_field_is_an_absent_member() {
     let text = "name,id,tag\nFern,1,\n\"Ficus \"\"lyrata\"\",\nthe second\",2,indoor\nFern,three,\n\
                 Fern,4\nMonstera,5,tropical\n";
     write(&server, "plants.csv", text);
-    let (status, printed, said) = run(&mut plants(&server, &["import", "plants.csv"]));
+    let Ran { status, printed, said } = run(&mut plants(&server, &["import", "plants.csv"]));
     assert_eq!((status, counts(&printed)), (Some(1), [3, 2, 0]), "{said}");
     let refused = [(5, Some(400)), (6, Some(400))];
     assert_eq!(rejected(&server, "plants.csv.rejected"), refused);
@@ -31,7 +31,7 @@ fn csv_has_a_header_and_an_empty_field_is_an_absent_member() {
     assert_eq!(stored(&server), expected);
 
     write(&server, "windows.csv", "id,name\r\n6,Fern\r\nseven,Fern\r\n8,Fern\r\nnine,Fern");
-    assert_eq!(run(&mut plants(&server, &["import", "windows.csv"])).0, Some(1));
+    assert_eq!(run(&mut plants(&server, &["import", "windows.csv"])).status, Some(1));
     let refused = [(3, Some(400)), (5, Some(400))];
     assert_eq!(rejected(&server, "windows.csv.rejected"), refused);
 }
@@ -48,7 +48,7 @@ fn csv_that_cannot_be_read_on_ends_the_import_and_says_so() {
     ] {
         let server = Server::start();
         write(&server, "plants.csv", format!("id,name\n{rows}{at_the_fault}"));
-        let (status, printed, said) = run(&mut plants(&server, &["import", "plants.csv"]));
+        let Ran { status, printed, said } = run(&mut plants(&server, &["import", "plants.csv"]));
         assert_eq!((status, counts(&printed)), (Some(1), [500, 0, 0]), "{said}");
         assert!(said.contains(expected), "{said}");
         assert_eq!(server.export().len(), 500);
@@ -82,7 +82,7 @@ fn csv_whose_header_does_not_name_the_members_is_2_and_nothing_is_sent() {
         ("\n\n", "the file has no header;"),
     ] {
         write(&server, "plants.csv", text);
-        let (status, printed, said) = run(&mut plants(&server, &["import", "plants.csv"]));
+        let Ran { status, printed, said } = run(&mut plants(&server, &["import", "plants.csv"]));
         assert_eq!((status, printed.as_str()), (Some(2), ""), "{text:?}: {said}");
         assert!(said.starts_with("plants: cannot import plants.csv: "), "{said}");
         assert!(said.contains(found) && said.lines().count() == 1, "{text:?}: {said}");
@@ -102,19 +102,20 @@ fn csv_of_a_spreadsheet_is_imported() {
         "\n\nid,tag,name\n\n1,indoor,Fern\n\r\n2,,Ficus\n\n",
     ] {
         write(&server, "plants.CSV", text);
-        let (status, printed, said) = run(&mut plants(&server, &["import", "plants.CSV"]));
+        let Ran { status, printed, said } = run(&mut plants(&server, &["import", "plants.CSV"]));
         assert_eq!((status, counts(&printed), said.as_str()), (Some(0), [2, 0, 0], ""), "{text:?}");
     }
     let expected =
         [json!({"id": 1, "name": "Fern", "tag": "indoor"}), json!({"id": 2, "name": "Ficus"})];
     assert_eq!(stored(&server), json!(expected));
     write(&server, "header.csv", "id,name\n");
-    let (status, printed, said) = run(&mut plants(&server, &["import", "header.csv"]));
+    let Ran { status, printed, said } = run(&mut plants(&server, &["import", "header.csv"]));
     assert_eq!((status, counts(&printed), said.as_str()), (Some(0), [0, 0, 0], ""));
 }
 
-/// What the service refuses has the service's own message; the import refuses only rows that could be
-/// taken for others. A field that goes on after its closing quote is read as the crate `csv` does.
+/// What the service refuses has the service's own message; the import refuses only rows that could
+/// be taken for others. A field that goes on after its closing quote is read as the crate `csv`
+/// does.
 #[test]
 fn csv_row_that_is_no_plant_is_rejected_with_the_message_of_the_service_and_its_line() {
     let server = Server::start();
@@ -123,7 +124,7 @@ fn csv_row_that_is_no_plant_is_rejected_with_the_message_of_the_service_and_its_
         20,\\\x01,42\r\n21,F\xe9e,\r\n22,12\" pot,\r\n23,Fern\r\n24,Fern,,\r\n\
         28,\"a\"b,\r\n29,\"a\" ,\r\n25,Fern,\r\n26,\"Fern,\r\n27,Ficus,\r\n";
     write(&server, "plants.csv", text);
-    let (status, printed, said) = run(&mut plants(&server, &["import", "plants.csv"]));
+    let Ran { status, printed, said } = run(&mut plants(&server, &["import", "plants.csv"]));
     assert_eq!((status, counts(&printed)), (Some(1), [5, 13, 0]), "{said}");
     let expected = json!([
         {"id": 18, "name": "a\r\nb"},
@@ -134,7 +135,7 @@ fn csv_row_that_is_no_plant_is_rejected_with_the_message_of_the_service_and_its_
     ]);
     assert_eq!(stored(&server), expected);
     // For each line, the body that has the same message.
-    for ((line, _, message), (expected_line, body)) in
+    for (Reason { line, message, .. }, (expected_line, body)) in
         reasons(&server, "plants.csv.rejected").into_iter().zip([
             (3, Ok(r#"{"id":777001}"#)),
             (4, Ok(r#"{"id":"0x10","name":"Fern"}"#)),

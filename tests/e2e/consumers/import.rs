@@ -13,7 +13,7 @@ use plant_store_tests::{Server, amount, plant};
 use serde_json::Value;
 
 use super::commands::on_a_terminal;
-use super::{plants, run, write};
+use super::{Ran, plants, run, write};
 use crate::database;
 
 /// This number of lines of plants, with ids from 0 on.
@@ -29,21 +29,32 @@ pub fn counts(printed: &str) -> [u64; 3] {
         .map(|count| counts[count].as_u64().expect("a number"))
 }
 
-/// Line, `error` and message of each record that was not created.
-pub fn reasons(server: &Server, name: &str) -> Vec<(u64, Option<i64>, String)> {
-    let name = format!("{name}.reasons.jsonl");
-    let text = fs::read_to_string(server.folder().join(name)).expect("it is there");
-    let lines = text.lines().map(|line| {
-        let line: Value = serde_json::from_str(line).expect("JSON");
-        let message = line["message"].as_str().expect("text").to_owned();
-        (line["line"].as_u64().expect("a number"), line["error"].as_i64(), message)
-    });
-    lines.collect()
+/// Why a record was not created.
+#[derive(Debug, PartialEq)]
+pub struct Reason {
+    pub line: u64,
+    pub error: Option<i64>,
+    pub message: String,
 }
 
-/// The same without the message.
+/// Why each record was not created, in the order of the file.
+pub fn reasons(server: &Server, name: &str) -> Vec<Reason> {
+    let name = format!("{name}.reasons.jsonl");
+    let text = fs::read_to_string(server.folder().join(name)).expect("it is there");
+    let reasons = text.lines().map(|line| {
+        let reason: Value = serde_json::from_str(line).expect("JSON");
+        Reason {
+            line: reason["line"].as_u64().expect("a number"),
+            error: reason["error"].as_i64(),
+            message: reason["message"].as_str().expect("text").to_owned(),
+        }
+    });
+    reasons.collect()
+}
+
+/// Line and `error` of each record that was not created.
 pub fn rejected(server: &Server, name: &str) -> Vec<(u64, Option<i64>)> {
-    reasons(server, name).into_iter().map(|(line, error, _)| (line, error)).collect()
+    reasons(server, name).into_iter().map(|reason| (reason.line, reason.error)).collect()
 }
 
 fn stored(server: &Server) -> usize {
@@ -65,7 +76,7 @@ fn import_reads_what_export_writes_and_may_be_run_again() {
     let to = Server::start();
     write(&to, "plants.jsonl", &exported);
     for _ in 0..2 {
-        let (status, printed, said) = run(&mut plants(&to, &["import", "plants.jsonl"]));
+        let Ran { status, printed, said } = run(&mut plants(&to, &["import", "plants.jsonl"]));
         assert_eq!((status, counts(&printed), said.as_str()), (Some(0), [3, 0, 0], ""));
     }
     assert_eq!(to.command(&["export"]), exported);
@@ -93,7 +104,7 @@ fn line_that_is_no_plant_is_refused_by_the_service_and_does_not_stop_the_rest() 
     let text = text.join("\n").replace('\u{fffd}', "\u{1}");
     write(&server, "plants.jsonl", text);
     let import = ["import", "plants.jsonl", "--ignore-unknown"];
-    let (status, printed, said) = run(&mut plants(&server, &import));
+    let Ran { status, printed, said } = run(&mut plants(&server, &import));
     assert_eq!((status, counts(&printed)), (Some(1), [4, 7, 0]), "{said}");
     assert!(said.contains("plants.jsonl.rejected.jsonl"), "{said}");
     let mut expected = [2, 3, 4, 7, 8, 9, 10].map(|line| (line, Some(400)));
@@ -104,7 +115,7 @@ fn line_that_is_no_plant_is_refused_by_the_service_and_does_not_stop_the_rest() 
     // With its line break, the longest body is longer than a body may be.
     let longest = plant(13, &"x".repeat(64 * 1024 - plant(13, "", None).len()), None);
     write(&server, "longest.jsonl", format!("{{\"id\":1,\"name\":\"Fern\"}}\n{longest}\n"));
-    assert_eq!(run(&mut plants(&server, &["import", "longest.jsonl"])).0, Some(0));
+    assert_eq!(run(&mut plants(&server, &["import", "longest.jsonl"])).status, Some(0));
 }
 
 /// The process, and its standard input after this text.
@@ -162,7 +173,7 @@ fn import_killed_or_interrupted_several_times_and_run_again_ends_with_the_same_s
         }
     }
     write(&server, "plants.jsonl", text.join("\n"));
-    let (status, printed, _) = run(&mut plants(&server, &["import", "plants.jsonl"]));
+    let Ran { status, printed, .. } = run(&mut plants(&server, &["import", "plants.jsonl"]));
     let [created, refused] = [size, size / 10].map(|count| u64::try_from(count).expect("small"));
     assert_eq!((status, counts(&printed)), (Some(1), [created, refused, 0]));
     assert!(server.command(&["export"]) == exported, "the store has other plants");
@@ -170,7 +181,8 @@ fn import_killed_or_interrupted_several_times_and_run_again_ends_with_the_same_s
 
 #[test]
 fn service_killed_and_started_again_half_way_costs_the_import_nothing() {
-    let (first, second) = (lines(1000), lines(3000));
+    let first = lines(1000);
+    let second = lines(3000);
     let server = Server::start();
     let listen = server.address.to_string();
     let mut import = plants(&server, &["import", "-"]);
@@ -194,7 +206,7 @@ fn fault_of_the_service_that_lasts_gives_plants_up_and_ends_the_import() {
     database::drop_plants_table(&server);
     write(&server, "plants.jsonl", lines(100));
     let arguments = ["import", "plants.jsonl", "--in-flight", "2", "--retries", "1"];
-    let (status, printed, said) = run(&mut plants(&server, &arguments));
+    let Ran { status, printed, said } = run(&mut plants(&server, &arguments));
     assert_eq!(status, Some(1));
     assert!(said.contains("creates nothing any longer"), "{said}");
     let rejected = rejected(&server, "plants.jsonl.rejected");
@@ -210,7 +222,7 @@ fn import_past_the_rate_of_its_token_sends_more_slowly_and_gives_no_plant_up() {
     let server = Server::starting().with(&["--max-rate", "2"]).start();
     write(&server, "plants.jsonl", lines(5));
     let import = ["import", "plants.jsonl", "--retries", "0"];
-    let (status, printed, said) = run(&mut plants(&server, &import));
+    let Ran { status, printed, said } = run(&mut plants(&server, &import));
     assert_eq!((status, counts(&printed)), (Some(0), [5, 0, 0]), "{said}");
     let expected =
         "plants: the token may send no more creates per second (429): sending more slowly";

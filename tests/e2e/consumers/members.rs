@@ -5,8 +5,8 @@ use std::fs::File;
 use plant_store_tests::Server;
 use serde_json::Value;
 
-use super::import::{counts, reasons};
-use super::{plants, run, write};
+use super::import::{Reason, counts, reasons};
+use super::{Ran, plants, run, write};
 
 const MISTYPED: &str = r#"{"id":1,"name":"Fern","tags":"indoor"}"#;
 const REFUSAL: &str = "`tags` is not a member of NewPlant (nearest: `tag`): correct it, or add \
@@ -17,13 +17,13 @@ const REFUSAL: &str = "`tags` is not a member of NewPlant (nearest: `tag`): corr
 fn import_refuses_a_member_that_the_contract_does_not_have_and_the_corrected_line_is_created() {
     let server = Server::start();
     write(&server, "plants.jsonl", MISTYPED);
-    let (status, printed, said) = run(&mut plants(&server, &["import", "plants.jsonl"]));
+    let Ran { status, printed, said } = run(&mut plants(&server, &["import", "plants.jsonl"]));
     assert_eq!((status, counts(&printed)), (Some(1), [0, 1, 0]), "{said}");
-    let expected = [(1, Some(400), REFUSAL.to_owned())];
+    let expected = [Reason { line: 1, error: Some(400), message: REFUSAL.to_owned() }];
     assert_eq!(reasons(&server, "plants.jsonl.rejected"), expected);
     assert!(server.export().is_empty());
     write(&server, "plants.jsonl", MISTYPED.replace("tags", "tag"));
-    let (status, _, said) = run(&mut plants(&server, &["import", "plants.jsonl"]));
+    let Ran { status, said, .. } = run(&mut plants(&server, &["import", "plants.jsonl"]));
     assert_eq!((status, said.as_str()), (Some(0), ""));
     assert_eq!(server.export()[&1].tag.as_deref(), Some("indoor"));
 }
@@ -35,7 +35,7 @@ fn import_with_ignore_unknown_creates_plants_without_the_members_that_the_contra
     write(&server, "plants.csv", "tags,name,size,id\nindoor,Ficus,\"a,b\",2\n");
     for (file, id) in [("plants.jsonl", 1), ("plants.csv", 2)] {
         let import = ["import", file, "--ignore-unknown"];
-        let (status, printed, said) = run(&mut plants(&server, &import));
+        let Ran { status, printed, said } = run(&mut plants(&server, &import));
         assert_eq!((status, counts(&printed)), (Some(0), [1, 0, 0]), "{said}");
         assert_eq!(server.export()[&id].tag, None);
     }
@@ -46,12 +46,12 @@ fn json_body_with_a_member_that_the_contract_does_not_have_is_not_sent_but_by_ig
     let server = Server::start();
     write(&server, "fern.json", MISTYPED);
     let create = ["create-plant", "--json-body", "fern.json"];
-    let (status, printed, said) = run(&mut plants(&server, &create));
+    let Ran { status, printed, said } = run(&mut plants(&server, &create));
     assert_eq!((status, printed.as_str()), (Some(2), ""), "{said}");
     assert!(said.contains("fern.json") && said.contains(REFUSAL), "{said}");
     assert!(server.export().is_empty());
     let create = [&create[..], &["--ignore-unknown"]].concat();
-    assert_eq!(run(&mut plants(&server, &create)).0, Some(0));
+    assert_eq!(run(&mut plants(&server, &create)).status, Some(0));
     assert_eq!(server.export().len(), 1);
 }
 
@@ -61,7 +61,7 @@ fn json_body_of_a_dash_is_standard_input() {
     write(&server, "fern.json", r#"{"id":1,"name":"Fern"}"#);
     let fern = File::open(server.folder().join("fern.json")).expect("it is there");
     let mut create = plants(&server, &["create-plant", "--json-body", "-"]);
-    let (status, _, said) = run(create.stdin(fern));
+    let Ran { status, said, .. } = run(create.stdin(fern));
     assert_eq!((status, said.as_str()), (Some(0), ""));
     assert_eq!(server.export()[&1].name, "Fern");
 }
@@ -69,7 +69,7 @@ fn json_body_of_a_dash_is_standard_input() {
 /// The message of a dry run about the second line of a file, or `None` if that is a plant.
 fn said_by_a_dry_run(server: &Server, file: &str) -> Option<String> {
     let mut dry_run = plants(server, &["import", file, "--dry-run", "--ignore-unknown"]);
-    let (status, _, said) = run(&mut dry_run);
+    let Ran { status, said, .. } = run(&mut dry_run);
     if status == Some(0) {
         assert_eq!(said, "");
         return None;

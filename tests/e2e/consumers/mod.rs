@@ -30,11 +30,21 @@ fn plants(server: &Server, arguments: &[&str]) -> Command {
     command
 }
 
-/// Runs it to its end: its exit status, its standard output, its standard error.
-fn run(command: &mut Command) -> (Option<i32>, String, String) {
+/// What a program did that has ended.
+struct Ran {
+    /// Its exit status, if no signal ended it.
+    status: Option<i32>,
+    /// Its standard output.
+    printed: String,
+    /// Its standard error.
+    said: String,
+}
+
+/// Runs it to its end.
+fn run(command: &mut Command) -> Ran {
     let Output { status, stdout, stderr } = command.output().expect("the program starts");
     let text = |bytes| String::from_utf8(bytes).expect("text");
-    (status.code(), text(stdout), text(stderr))
+    Ran { status: status.code(), printed: text(stdout), said: text(stderr) }
 }
 
 /// Writes a file into the server's folder.

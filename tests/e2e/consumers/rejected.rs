@@ -8,7 +8,7 @@ use plant_store_tests::{Server, plant};
 use serde_json::Value;
 
 use super::import::{counts, rejected};
-use super::{plants, program, run, write};
+use super::{Ran, plants, program, run, write};
 
 const FERN: &str = "{\"id\":1,\"name\":\"Fern\"}\n";
 /// A plant, and a line that is no plant.
@@ -38,7 +38,7 @@ fn import_is_run_again_and_what_it_rejected_is_corrected_and_imported() {
     let taken = server.folder().join("plants.jsonl.rejected.jsonl");
     symlink("nothing", &taken).expect("a link");
     for name in ["plants.jsonl.rejected.2", "plants.jsonl.rejected.3"] {
-        let (status, _, said) = run(&mut plants(&server, &["import", "plants.jsonl"]));
+        let Ran { status, said, .. } = run(&mut plants(&server, &["import", "plants.jsonl"]));
         let expected =
             format!("{name}.jsonl holds what was refused or given up, {name}.reasons.jsonl says");
         assert!(status == Some(1) && said.contains(&expected), "{said}");
@@ -51,11 +51,11 @@ fn import_is_run_again_and_what_it_rejected_is_corrected_and_imported() {
 
     let rows = "id,name\r\n4,\"Fern\r\n\"\r\n5,Fern,\r\nsix,\"Fe\r\nrn\"";
     write(&server, "plants.csv", rows);
-    assert_eq!(run(&mut plants(&server, &["import", "plants.csv"])).0, Some(1));
+    assert_eq!(run(&mut plants(&server, &["import", "plants.csv"])).status, Some(1));
     let records = text(&server, "plants.csv.rejected.csv");
     assert_eq!(records, "id,name\r\n5,Fern,\r\nsix,\"Fe\r\nrn\"\n");
     write(&server, "corrected.csv", records.replace("Fern,", "Fern").replace("six", "6"));
-    assert_eq!(run(&mut plants(&server, &["import", "corrected.csv"])).0, Some(0));
+    assert_eq!(run(&mut plants(&server, &["import", "corrected.csv"])).status, Some(0));
     assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 4, 5, 6]);
 
     for name in ["other", "other.2"] {
@@ -64,13 +64,13 @@ fn import_is_run_again_and_what_it_rejected_is_corrected_and_imported() {
         assert_eq!(rejected(&server, name), [(4, Some(400)), (5, Some(400))]);
     }
     let dash = ["import", "plants.csv", "--rejected", "-"];
-    let (_, printed, said) = run(&mut plants(&server, &dash));
+    let Ran { printed, said, .. } = run(&mut plants(&server, &dash));
     assert_eq!(counts(&printed), [1, 2, 0]);
     let first = said.lines().next().expect("a line");
     assert_eq!(serde_json::from_str::<Value>(first).expect("JSON")["line"], 4);
     // For root, no mode forbids to write: /proc does.
     let unwritable = ["import", "plants.csv", "--rejected", "/proc/plants/x"];
-    let (status, printed, said) = run(&mut plants(&server, &unwritable));
+    let Ran { status, printed, said } = run(&mut plants(&server, &unwritable));
     assert_eq!((status, printed.as_str()), (Some(2), ""), "{said}");
     let expected = "cannot write /proc/plants/x: name another file with --rejected";
     assert!(said.contains(expected), "{said}");
@@ -94,7 +94,7 @@ fn pipe_descriptor_or_process_substitution_is_imported_and_rejected_into_the_cur
         let programs = program().parent().expect("a folder").display();
         bash.args(["-c", &format!("PATH={programs}:$PATH; {script}")]).current_dir(server.folder());
         bash.env("PLANTS_URL", &server.url).env("PLANTS_TOKEN", &server.token).stdin(Stdio::null());
-        let (status, printed, said) = run(&mut bash);
+        let Ran { status, printed, said } = run(&mut bash);
         assert_eq!(status, Some(1), "{script}: {said}");
         assert_eq!(counts(&printed), [1, 1, 0], "{script}");
         assert!(said.contains("stdin.rejected.jsonl holds what"), "{script}: {said}");
@@ -141,7 +141,7 @@ fn each_form_of_a_file_is_read_or_gets_the_sentence_that_helps() {
     ] {
         write(&server, name, text);
         let import = [&["import", name], arguments].concat();
-        let (status, printed, said) = run(&mut plants(&server, &import));
+        let Ran { status, printed, said } = run(&mut plants(&server, &import));
         match expected {
             Ok(created) => assert_eq!(counts(&printed), [created, 0, 0], "{name}: {said}"),
             Err(expected) => {
@@ -150,7 +150,8 @@ fn each_form_of_a_file_is_read_or_gets_the_sentence_that_helps() {
             }
         }
     }
-    let (status, printed, said) = run(&mut plants(&server, &["import", "plants.txt", "--dry-run"]));
+    let Ran { status, printed, said } =
+        run(&mut plants(&server, &["import", "plants.txt", "--dry-run"]));
     assert_eq!((status, printed.as_str()), (Some(2), ""), "{said}");
 }
 
@@ -162,7 +163,7 @@ fn dry_run_sends_nothing_and_writes_no_file() {
     let text = [FERN.as_bytes(), b"[4,\"Fern\"]\n {\"id\":2,}\n", not_utf_8].concat();
     write(&server, "plants.jsonl", text);
     let mut dry_run = plants(&server, &["import", "plants.jsonl", "--dry-run"]);
-    let (status, printed, said) = run(dry_run.env_remove("PLANTS_TOKEN"));
+    let Ran { status, printed, said } = run(dry_run.env_remove("PLANTS_TOKEN"));
     assert_eq!((status, printed.as_str()), (Some(1), "{\"plants\":1,\"refused\":3}\n"), "{said}");
     let places = [r#""line":2"#, "at line 3 column 10", "0xE4 at line 4 column 18 is not UTF-8"];
     for (line, place) in said.lines().zip(places) {

@@ -207,7 +207,8 @@ async fn refused_token_is_renewed_once_for_all_requests_and_they_are_sent_again(
     let server = Server::start();
     let asked = Arc::new(AtomicUsize::new(0));
     let provider = {
-        let (token, asked) = (server.token.clone(), asked.clone());
+        let token = server.token.clone();
+        let asked = asked.clone();
         move || provided(asked.clone(), ready(Ok(token.clone())))
     };
     let client = RetryingClient::new(ClientOptions::new(&server.url), provider).await;
@@ -221,7 +222,8 @@ async fn eight_at_once(client: &RetryingClient) -> Vec<Result<(), Failure>> {
     let mut requests = JoinSet::new();
     let all = Arc::new(Barrier::new(8));
     for id in 1..=8 {
-        let (client, all) = (client.clone(), all.clone());
+        let client = client.clone();
+        let all = all.clone();
         let send = move |client: Client| {
             let all = all.clone();
             async move {

@@ -39,6 +39,9 @@ const HEADER: &str = "\
 /// The markers around the members of the bodies.
 const BODIES: [&str; 2] = ["bodies: generated from the contract", "end of bodies"];
 
+/// The markers around the paths of the operations.
+const PATHS: [&str; 2] = ["paths: generated from the contract", "end of paths"];
+
 /// A file that is generated and checked in.
 pub struct Generated {
     /// Relative to the root of the repository.
@@ -111,6 +114,7 @@ pub fn generated() -> Result<Vec<Generated>> {
         files.push(between_markers(list.path, MARKERS, &errors.lines(&list.template))?);
     }
     files.push(between_markers("client/src/cli/members.rs", BODIES, &bodies(&document)?)?);
+    files.push(between_markers("client/src/cli/paths.rs", PATHS, &paths(&document)?)?);
     Ok(files)
 }
 
@@ -120,12 +124,34 @@ fn between_markers(path: &'static str, markers: [&str; 2], lines: &str) -> Resul
     Ok(Generated { path, text: between(markers, path, &text, lines)? })
 }
 
+/// A constant for the path of each operation.
+fn paths(document: &Value) -> Result<String> {
+    let constant = |operation: Operation| {
+        let name = operation.value["operationId"].as_str()?.to_ascii_uppercase();
+        Some(format!("pub const {name}: &str = {:?};\n", operation.path))
+    };
+    Ok(operations(document)?.filter_map(constant).collect())
+}
+
+/// An operation of the document.
+struct Operation<'a> {
+    path: &'a str,
+    value: &'a Value,
+}
+
+fn operations(document: &Value) -> Result<impl Iterator<Item = Operation<'_>>> {
+    let paths = document["paths"].as_object().context("the document has no paths")?;
+    Ok(paths.iter().flat_map(|(path, methods)| {
+        let values = methods.as_object().into_iter().flat_map(|methods| methods.values());
+        values.map(move |value| Operation { path, value })
+    }))
+}
+
 /// The members of each schema that is the body of an operation.
 fn bodies(document: &Value) -> Result<String> {
-    let paths = document["paths"].as_object().context("the document has no paths")?;
-    let operations = paths.values().filter_map(Value::as_object).flat_map(|path| path.values());
-    let schemas = operations.filter_map(|operation| {
-        operation.pointer("/requestBody/content/application~1json/schema/$ref")?.as_str()
+    let schemas = operations(document)?.filter_map(|operation| {
+        let body = operation.value.pointer("/requestBody/content/application~1json/schema")?;
+        body["$ref"].as_str()
     });
     let names = schemas.filter_map(|reference| reference.rsplit('/').next());
     names.collect::<BTreeSet<_>>().into_iter().map(|name| body(document, name)).collect()

@@ -18,16 +18,10 @@ use crate::failure::{error_code, retry_after};
 use crate::types::{NewPlant, Plant};
 use crate::{Answer, Client, ErrorCode, RetryingClient};
 
-/// Where the records of an import go.
-pub enum Destination {
-    Service(RetryingClient),
-    /// That of a dry run.
-    Nowhere,
-}
-
 /// The creates of an import.
 pub struct Creates<'a> {
-    destination: Destination,
+    /// None in a dry run.
+    client: Option<RetryingClient>,
     progress: &'a Progress,
     /// Whether a record with a member that the contract does not have is sent.
     ignores_unknown: bool,
@@ -39,9 +33,13 @@ pub struct Creates<'a> {
 
 impl<'a> Creates<'a> {
     /// Nothing is under way yet.
-    pub fn new(destination: Destination, progress: &'a Progress, ignores_unknown: bool) -> Self {
+    pub fn new(
+        client: Option<RetryingClient>,
+        progress: &'a Progress,
+        ignores_unknown: bool,
+    ) -> Self {
         Self {
-            destination,
+            client,
             progress,
             ignores_unknown,
             ids: RefCell::default(),
@@ -50,8 +48,8 @@ impl<'a> Creates<'a> {
         }
     }
 
-    /// The record, once no other with its id is under way. Meanwhile no later one is taken. It never
-    /// fails: the type is that of the stream.
+    /// The record, once no other with its id is under way. Meanwhile no later one is taken. It
+    /// never fails: the type is that of the stream.
     pub async fn when_free(&self, record: Record) -> io::Result<Record> {
         loop {
             let freed = self.freed.notified();
@@ -82,12 +80,10 @@ impl<'a> Creates<'a> {
     /// says in advance what it will say.
     async fn judged(&self, body: &Bytes) -> Outcome {
         let checked = check::<NewPlant>(body, self.ignores_unknown);
-        match (&self.destination, checked) {
-            (Destination::Service(client), Ok(())) => self.sent(client, body).await,
-            (Destination::Service(client), Err(error)) if !is_unknown(&error) => {
-                self.sent(client, body).await
-            }
-            (Destination::Nowhere, Ok(())) => Outcome::Created,
+        match (&self.client, checked) {
+            (Some(client), Ok(())) => self.sent(client, body).await,
+            (Some(client), Err(error)) if !is_unknown(&error) => self.sent(client, body).await,
+            (None, Ok(())) => Outcome::Created,
             (_, Err(error)) => Outcome::Refused(refusal(ErrorCode::BadRequest, error.to_string())),
         }
     }
@@ -95,10 +91,9 @@ impl<'a> Creates<'a> {
     async fn sent(&self, client: &RetryingClient, body: &Bytes) -> Outcome {
         let answer = client.repeat(|client| self.paced(client, body)).await;
         let Err(failure) = answer else { return Outcome::Created };
-        let is_for_all = failure.code() == Some(ErrorCode::Unauthorized);
         match failure.refusal() {
             _ if failure.is_retryable() => Outcome::GivenUp(failure),
-            Some(refused) if !is_for_all => Outcome::Refused(refused.clone()),
+            Some(refused) if !failure.is_unauthorized() => Outcome::Refused(refused.clone()),
             _ => Outcome::Hopeless(failure),
         }
     }

@@ -28,12 +28,12 @@ use tokio::sync::Notify;
 use crate::cli::connection::Connection;
 use crate::cli::output::{print, say};
 use crate::retry_policy;
-use creates::{Creates, Destination};
+use creates::Creates;
 use form::Format;
 use progress::Progress;
 use rejected::{Rejected, default_path};
 use report::{Counts, Report};
-use source::{Reading, Source};
+use source::{Reading, Records, Source};
 
 /// Create every plant of a file
 ///
@@ -41,24 +41,25 @@ use source::{Reading, Source};
 /// with the names of the members, where an empty field is an absent member. It may be compressed by
 /// gzip or zstd.
 ///
-/// What is not created does not stop the rest. A new file gets those records as they are, and another
-/// one the reasons. Correct the records, and import that file. An import that was interrupted is run
-/// again with the same command, and ends with the same store.
+/// What is not created does not stop the rest. A new file gets those records as they are, and
+/// another one the reasons. Correct the records, and import that file. An import that was
+/// interrupted is run again with the same command, and ends with the same store.
 #[derive(clap::Args)]
 pub struct Arguments {
     /// The file; - is standard input
     file: PathBuf,
-    /// How the plants are written. By default CSV if the name ends in .csv, .csv.gz or .csv.zst, and
-    /// else JSON lines
+    /// How the plants are written. By default CSV if the name ends in .csv, .csv.gz or .csv.zst,
+    /// and else JSON lines
     #[arg(long)]
     format: Option<Format>,
     /// The file for the records that are not created; the reasons get the ending .reasons.jsonl. If
     /// one is there already, a number is added. - writes the reasons alone, to standard error. By
-    /// default FILE.rejected.jsonl or .csv; if FILE is standard input or a descriptor, stdin.rejected
+    /// default FILE.rejected.jsonl or .csv; if FILE is standard input or a descriptor,
+    /// stdin.rejected
     #[arg(long, value_name = "REJECTED")]
     rejected: Option<PathBuf>,
-    /// Send nothing and write no file: say what this program can see without the service, on standard
-    /// error
+    /// Send nothing and write no file: say what this program can see without the service, on
+    /// standard error
     #[arg(long, conflicts_with = "rejected")]
     dry_run: bool,
     /// Send also what has members or columns that the contract does not have: the service ignores
@@ -76,58 +77,53 @@ pub struct Arguments {
 
 /// Runs the import. An error means that nothing was sent.
 pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitCode> {
-    let in_flight = usize::from(arguments.in_flight);
     let client = if arguments.dry_run { None } else { Some(connection.retrying_client().await?) };
-    let reading = Reading {
-        format: arguments.format,
-        ignores_unknown: arguments.ignore_unknown,
-        ahead: in_flight,
-    };
-    let Source { records, format, header, size } = Source::open(&arguments.file, &reading)?;
+    let Source { records, format, header, size } =
+        Source::open(&arguments.file, &arguments.reading())?;
     let rejected = match arguments.rejected_path(format) {
         Some(path) => Rejected::new(path, header)?,
         None => Rejected::StandardError,
     };
     let progress = Progress::new(connection.url(), size);
-    let destination = client.map_or(Destination::Nowhere, |client| {
+    let patient = client.map(|client| {
         let policy = retry_policy().with_max_times(arguments.retries.into());
         let hook = progress.of_tries(u32::from(arguments.retries) + 1);
-        Destination::Service(client.with_policy(policy).on_try(hook))
+        client.with_policy(policy).on_try(hook)
     });
-    let creates = Creates::new(destination, &progress, arguments.ignore_unknown);
-    // How the stream of records learns that the import cannot go on: it may be waiting for input
-    // that does not come. No other create begins then, and those that are under way end.
-    let failed = Notify::new();
-    let taken = records.and_then(|record| creates.when_free(record)).take_until(failed.notified());
-    let done = taken.map(|record| creates.create(record)).buffered(in_flight);
+    let creates = Creates::new(patient, &progress, arguments.ignore_unknown);
     let mut report = Report {
         progress: &progress,
-        in_flight,
+        in_flight: arguments.in_flight.into(),
         token: connection.source(),
         in_a_row: 0,
         counts: Counts::default(),
         rejected,
     };
     let ended = tokio::select! {
-        ended = report.of_all(done, &failed) => ended.map_err(|error| Ended { error, status: 1 }),
+        ended = all(records, &creates, &mut report) => {
+            ended.map_err(|error| Ended { error, status: 1 })
+        }
         status = interrupted() => Err(Ended { error: anyhow!("interrupted"), status }),
         never = progress.of_waits() => match never {},
     };
     progress.clear();
     let Report { counts, rejected, .. } = report;
-    if arguments.dry_run {
-        let plants = counts.created_or_already_there;
-        print(&json!({ "plants": plants, "refused": counts.refused }));
-    } else {
-        print(&counts);
-    }
+    print_counts(&counts, arguments.dry_run);
     say_where(rejected);
-    if let Err(Ended { error, status }) = ended {
-        say(&format!("plants: {error:#}; the rest was not tried"));
-        say("plants: when the cause is gone, run the same command again");
-        return Ok(ExitCode::from(status));
-    }
-    Ok(ExitCode::from(u8::from(counts.refused + counts.given_up > 0)))
+    Ok(ExitCode::from(match ended {
+        Ok(()) => u8::from(counts.refused + counts.given_up > 0),
+        Err(ended) => ended.said(),
+    }))
+}
+
+/// Creates the records and reports each, in the order of the file. Fails if that cannot go on.
+async fn all(records: Records, creates: &Creates<'_>, report: &mut Report<'_>) -> Result<()> {
+    // How the stream of records learns that the import cannot go on: it may be waiting for input
+    // that does not come. No other create begins then, and those that are under way end.
+    let failed = Notify::new();
+    let free = records.and_then(|record| creates.when_free(record)).take_until(failed.notified());
+    let done = free.map(|record| creates.create(record)).buffered(report.in_flight);
+    report.of_all(done, &failed).await
 }
 
 /// Why an import ended early, and the exit status of that.
@@ -136,7 +132,24 @@ struct Ended {
     status: u8,
 }
 
+impl Ended {
+    /// Says why, and what to do. Returns the exit status.
+    fn said(self) -> u8 {
+        say(&format!("plants: {:#}; the rest was not tried", self.error));
+        say("plants: when the cause is gone, run the same command again");
+        self.status
+    }
+}
+
 impl Arguments {
+    fn reading(&self) -> Reading {
+        Reading {
+            format: self.format,
+            ignores_unknown: self.ignore_unknown,
+            ahead: self.in_flight.into(),
+        }
+    }
+
     /// The file for what is not created, or `None` if the reasons go to standard error.
     fn rejected_path(&self, format: Format) -> Option<PathBuf> {
         match &self.rejected {
@@ -148,7 +161,17 @@ impl Arguments {
     }
 }
 
-/// Says where that is which was not created, if anything was not.
+/// Prints how many plants had which outcome.
+fn print_counts(counts: &Counts, is_dry_run: bool) {
+    if is_dry_run {
+        let plants = counts.created_or_already_there;
+        print(&json!({ "plants": plants, "refused": counts.refused }));
+    } else {
+        print(counts);
+    }
+}
+
+/// Says which files hold what was not created, if there are any.
 fn say_where(rejected: Rejected) {
     match rejected.finish() {
         Ok(None) => {}

@@ -1,9 +1,9 @@
 //! How fast an import sends: as fast as it can, until a create is past the rate of its token (429).
 //!
-//! No answer says what the rate is. So the first 429 sets the interval between two creates to that of
-//! the answers in the second before, and each later one makes it a twentieth longer. Meanwhile the
-//! interval becomes shorter: slowly at first, so that there are a few seconds between two 429s, and
-//! the faster the longer no 429 came, because then it is much too long.
+//! No answer says what the rate is. So the first 429 sets the interval between two creates to that
+//! of the answers in the second before, and each later one makes it a twentieth longer. Meanwhile
+//! the interval becomes shorter: slowly at first, so that there are a few seconds between two 429s,
+//! and the faster the longer no 429 came, because then it is much too long.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -41,7 +41,8 @@ const SHORTEST: Duration = Duration::from_micros(50);
 /// How much of a delay of this program is made up for.
 const MADE_UP: Duration = Duration::from_millis(50);
 
-/// The least that a `Retry-After` can say, for want of fractions: it is no reason to stop for so long.
+/// The least that a `Retry-After` can say, for want of fractions: it is no reason to stop for so
+/// long.
 const LEAST_RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// The longest `Retry-After` that is waited for.

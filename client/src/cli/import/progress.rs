@@ -1,5 +1,5 @@
-//! What an import shows while it goes on: on a terminal a bar and what it waits for, elsewhere a line
-//! about a wait that takes long.
+//! What an import shows while it goes on: on a terminal a bar and what it waits for, elsewhere a
+//! line about a wait that takes long.
 
 use std::cell::Cell;
 use std::convert::Infallible;
@@ -16,8 +16,8 @@ use crate::failure::in_one_line;
 const FIRST: Duration = Duration::from_secs(5);
 const EVERY: Duration = Duration::from_secs(10);
 
-/// The bar. Its message is what the import waits for. The number of all plants is an estimate: those
-/// so far, and as many more as the rest of the file may hold.
+/// The bar. Its message is what the import waits for. The number of all plants is an estimate:
+/// those so far, and as many more as the rest of the file may hold.
 pub struct Progress {
     bar: ProgressBar,
     /// Where the service is.

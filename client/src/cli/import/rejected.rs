@@ -2,8 +2,8 @@
 //! in a file that can be corrected and imported, and beside it why.
 //!
 //! A file of the user is never truncated, followed through a link or removed: the import writes to
-//! new files beside the names, and moves them there at the end, if something was rejected. If a name
-//! is taken, for example by those of a run before, the next number is added to it.
+//! new files beside the names, and moves them there at the end, if something was rejected. If a
+//! name is taken, for example by those of a run before, the next number is added to it.
 
 use std::ffi::OsStr;
 use std::io::{self, BufWriter, ErrorKind, Write};

@@ -95,9 +95,9 @@ impl Report<'_> {
 
     fn reject(&mut self, mut record: Record, error: Option<i32>, message: &str) -> Result<()> {
         // The service counts from the beginning of the body, which is one line.
-        let place = format!(" at line {} column ", record.line);
-        let message = message.replace(" at line 1 column ", &place);
-        let mut reason = json!({ "line": record.line, "message": message });
+        let position = format!(" at line {} column ", record.line);
+        let in_the_file = message.replace(" at line 1 column ", &position);
+        let mut reason = json!({ "line": record.line, "message": in_the_file });
         if let Some(error) = error {
             reason["error"] = error.into();
         }

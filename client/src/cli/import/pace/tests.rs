@@ -113,7 +113,7 @@ fn long_retry_after_stops_all_creates_and_a_429_of_an_older_create_changes_nothi
     assert!(schedule.past_rate(start, now, Some(Duration::from_secs(30))));
     assert_eq!(schedule.take(now), Some(Duration::from_secs(30)));
     let interval = schedule.interval;
-    assert!(!schedule.past_rate(start, now + PAUSE, Some(Duration::from_secs(60))));
+    assert!(!schedule.past_rate(start, now + PAUSE, Some(Duration::from_mins(1))));
     assert_eq!(schedule.interval, interval);
     assert_eq!(schedule.take(now), Some(Duration::from_secs(30)));
 }
