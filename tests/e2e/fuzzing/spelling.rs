@@ -124,7 +124,7 @@ fn string() -> impl Strategy<Value = (String, String)> {
 fn escaped(character: char) -> String {
     let mut buffer = [0; 2];
     let units = character.encode_utf16(&mut buffer).iter();
-    units.map(|unit| format!("\\u{unit:04x}")).collect()
+    units.map(|unit| format!("\\u{unit:04x}")).collect::<Vec<_>>().concat()
 }
 
 /// A value for an unknown member: valid JSON, even if it cannot be decoded.

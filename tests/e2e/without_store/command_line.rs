@@ -63,8 +63,8 @@ fn wrong_command_line_is_status_2_and_says_what_is_wrong() {
     }
 }
 
-/// The commit that is built, as git abbreviates it, with `-dirty` if what is built has changes; empty
-/// if the sources are no checkout.
+/// The commit that is built, as git abbreviates it, with `-dirty` if what is built has changes;
+/// empty if the sources are no checkout.
 pub fn commit() -> String {
     if !root().join(".git").exists() {
         return String::new();

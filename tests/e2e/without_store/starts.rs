@@ -1,5 +1,6 @@
-//! What a start says: which limits are in force, what a killed start has left, and that its standard
-//! output took nothing.
+//! What a start says: which variables it ignores, which limits are in force, what a killed start
+//! has left, and that nobody has read its standard output. And `serve --check`, which starts
+//! nothing.
 
 use std::fs::{self, File};
 use std::path::Path;
