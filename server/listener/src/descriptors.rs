@@ -57,8 +57,8 @@ impl Duplicator {
         Ok(Self { sender, receiver })
     }
 
-    /// A second descriptor of the same socket. None if the number belongs to another file now, or if
-    /// all descriptors are in use.
+    /// A second descriptor of the same socket. None if the number belongs to another file now, or
+    /// if all descriptors are in use.
     pub fn duplicate(&self, socket: &Descriptor) -> Option<OwnedFd> {
         let second = self.second(socket.number)?;
         if getsockname::<SockaddrStorage>(second.as_raw_fd()) == Err(Errno::ENOTSOCK) {

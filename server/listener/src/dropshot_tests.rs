@@ -143,7 +143,9 @@ fn dropshot_reports_a_failed_accept_and_accepts_nothing_until_its_logger_returns
     let (go_on, may_go_on) = channel();
     let drain = Waiting { failed, go_on: Mutex::new(may_go_on) };
     let runtime = Runtime::new().expect("threads");
-    let server = runtime.block_on(async { start(&Logger::root(drain.ignore_res(), o!())) });
+    let in_runtime = runtime.enter();
+    let server = start(&Logger::root(drain.ignore_res(), o!()));
+    drop(in_runtime);
     let socket = duplicate(server.local_addr(), None).expect("it listens");
     // accept(2) fails on a socket that does not listen.
     shutdown(socket.as_raw_fd(), Shutdown::Both).expect("it listens");

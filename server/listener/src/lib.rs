@@ -2,35 +2,37 @@
 //! and an option of its socket.
 //!
 //! Dropshot 0.18 binds its listener itself, accepts in a task of its own, and keeps the connections
-//! (<https://github.com/oxidecomputer/dropshot/issues/726>). So this crate asks the kernel about the
+//! (<https://github.com/oxidecomputer/dropshot/issues/726>). So this crate asks the kernel about
+//! the
 //! `descriptors` of this process, and acts on the sockets themselves: the [`limit`] pauses the
-//! listener while there are as many connections as there may be, and [`connections`] shuts down those
-//! that are idle, or whose clients take no answers. `requests` is what the service's requests tell
-//! about their connections.
+//! listener while there are as many connections as there may be, and [`connections`] shuts down
+//! those that are idle, or whose clients take no answers. `requests` is what the service's requests
+//! tell about their connections.
 //!
 //! It knows neither HTTP nor Dropshot's types, only a logger.
 //!
 //! # The limit
 //!
-//! Clients must not take the descriptors that the rest of the service needs: it opens a file, a session
-//! on a database or an operator's connection as any other program does. So the kernel has to keep the
-//! clients out of the process. While the listener accepts, the soft limit on open files leaves as many
-//! descriptors as there may be connections. At the first connection too many, accept(2) fails. Dropshot
-//! reports that to its logger in the loop that accepts, so it accepts nothing until the logger
-//! returns, and the logger pauses the listener: a packet filter on the listener's socket drops the
-//! packets of new clients, the connections in the listener's queue are closed, and the soft limit is
-//! raised. Now nobody but the service itself can take a descriptor. Only between the failed accept(2)
-//! and the pause, the service itself may fail to open something; it tries again, as after any other
-//! fault.
+//! Clients must not take the descriptors that the rest of the service needs: it opens a file, a
+//! session on a database or an operator's connection as any other program does. So the kernel has
+//! to keep the clients out of the process. While the listener accepts, the soft limit on open files
+//! leaves as many descriptors as there may be connections. At the first connection too many,
+//! accept(2) fails. Dropshot reports that to its logger in the loop that accepts, so it accepts
+//! nothing until the logger returns, and the logger pauses the listener: a packet filter on the
+//! listener's socket drops the packets of new clients, the connections in the listener's queue are
+//! closed, and the soft limit is raised. Now nobody but the service itself can take a descriptor.
+//! Only between the failed accept(2) and the pause, the service itself may fail to open something;
+//! it tries again, as after any other fault.
 //!
-//! A look at all descriptors, about once a second, pauses the listener too, or resumes it if there are
-//! fewer connections. It closes new connections past the limit: there are some if operators or the
-//! service closed descriptors before it. Where the system refuses packet filters, that is all that
-//! keeps the limit.
+//! A look at all descriptors, about once a second, pauses the listener too, or resumes it if there
+//! are fewer connections. It closes new connections past the limit: there are some if operators or
+//! the service closed descriptors before it. Where the system refuses packet filters, that is all
+//! that keeps the limit.
 //!
-//! If a later Dropshot takes a listener, delete this crate: a listener of the service's own can set
-//! `TCP_NODELAY` and hold a permit of a semaphore for each connection. What remains are the requests
-//! in flight, which a stop waits for ([`requests::InFlight`]), and time-outs in each stream.
+//! If a later Dropshot takes a listener, delete this crate: a listener of the service's own can
+//! set `TCP_NODELAY` and hold a permit of a semaphore for each connection. What remains are the
+//! requests in flight, which a stop waits for ([`requests::InFlight`]), and time-outs in each
+//! stream.
 
 pub mod connections;
 mod descriptors;
@@ -38,3 +40,8 @@ mod descriptors;
 mod dropshot_tests;
 pub mod limit;
 pub mod requests;
+
+/// The example in the README compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+pub struct Readme;

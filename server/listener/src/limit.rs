@@ -30,8 +30,8 @@ const FEW: usize = 4;
 /// on a database, and what duplicates descriptors.
 const AT_START: usize = 8;
 
-/// How many descriptors are free for a look. It needs one at a time, and clients may take the others
-/// before it.
+/// How many descriptors are free for a look. It needs one at a time, and clients may take the
+/// others before it.
 const OF_A_LOOK: usize = 3;
 
 /// Every descriptor is lower than this before the limit is set.
@@ -150,8 +150,8 @@ impl ConnectionLimit {
         Logger::root(records.filter(is_news).ignore_res(), o!())
     }
 
-    /// From now on the listener of the process at that address is paused and resumed. Whether it can
-    /// be is tried once.
+    /// From now on the listener of the process at that address is paused and resumed. Whether it
+    /// can be is tried once.
     ///
     /// Its connections send each packet at once. Without `TCP_NODELAY` the second of two small
     /// packets waits until the client acknowledges the first (RFC 9293, section 3.7.4), and a
@@ -185,8 +185,8 @@ impl ConnectionLimit {
         Ok(())
     }
 
-    /// Lets the listener go, by closing the second descriptor. Otherwise the socket would go on listening
-    /// after Dropshot has closed its own descriptor.
+    /// Lets the listener go, by closing the second descriptor. Otherwise the socket would go on
+    /// listening after Dropshot has closed its own descriptor.
     pub(crate) fn release(&self) {
         self.state.lock().adopted = None;
     }

@@ -50,8 +50,8 @@ pub struct InFlight {
     _unanswered: TaskTrackerToken,
 }
 
-/// An answer that its client has not taken yet. Keep it beside the bytes of the body, and drop it with
-/// them.
+/// An answer that its client has not taken yet. Keep it beside the bytes of the body, and drop it
+/// with them.
 pub struct Untaken {
     requests: Arc<Requests>,
     number: usize,
@@ -83,8 +83,8 @@ impl Requests {
 }
 
 impl Table {
-    /// Whether no accepted request of that client is in flight, and the last was answered at least so
-    /// long before `now`.
+    /// Whether no accepted request of that client is in flight, and the last was answered at least
+    /// so long before `now`.
     pub(crate) fn are_idle(&self, client: SocketAddr, time: Duration, now: Instant) -> bool {
         let is_long_ago = |answered| now.saturating_duration_since(answered) >= time;
         self.by_client.get(&client).is_none_or(|accepted| {
@@ -107,8 +107,8 @@ impl Table {
 }
 
 impl InFlight {
-    /// The client has shown that it may send requests. From now on the connection is not idle, until
-    /// its idle time after the answer has passed.
+    /// The client has shown that it may send requests. From now on the connection is not idle,
+    /// until its idle time after the answer has passed.
     pub fn accept(&mut self) {
         if !self.is_accepted {
             self.is_accepted = true;

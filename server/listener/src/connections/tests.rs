@@ -72,7 +72,8 @@ impl Pair {
         self.client.peek(&mut [0]).is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
     }
 
-    /// Resets the connection, and waits until the server's side knows it. Returns its client's port.
+    /// Resets the connection, and waits until the server's side knows it. Returns its client's
+    /// port.
     fn reset(mut self) -> u16 {
         let port = self.client().port();
         drop(self.client);
