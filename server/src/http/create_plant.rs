@@ -42,9 +42,7 @@ pub fn create_plant(
                 create(&exchange.service, permit, &mut body).await
             }
             Err(NotAdmitted::Refused { refusal, token }) => {
-                if let Some(token) = token {
-                    exchange.accepted(token);
-                }
+                exchange.token = token;
                 hold_back(&refusal, &body).await;
                 Err(refusal)
             }

@@ -33,7 +33,7 @@ pub struct Exchange {
     /// The operation's route.
     pub route: &'static Route,
     /// The token, once it is accepted, or was until it expired.
-    token: Option<Arc<Accepted>>,
+    pub token: Option<Arc<Accepted>>,
     request_id: String,
     remote_addr: SocketAddr,
     started: Instant,
@@ -63,7 +63,8 @@ impl Exchange {
         }
     }
 
-    /// The request has this token. Without one, a request is no activity of its connection.
+    /// The request is admitted with this token. A request that is refused by its head is no activity of
+    /// its connection.
     pub fn accepted(&mut self, token: Arc<Accepted>) {
         self.token = Some(token);
         self.in_flight.accept();
