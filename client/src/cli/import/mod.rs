@@ -6,6 +6,8 @@
 
 mod creates;
 mod form;
+mod header;
+mod kept;
 mod lines;
 mod pace;
 mod progress;

@@ -4,15 +4,29 @@
 //! service gets its fields as they are, and answers. Only a row is refused that a reader could take
 //! for another one: with a quote that is not closed, or with too many or too few fields.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead};
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use serde_json::Value;
 
-use super::record::{LONGEST, Record};
-use crate::cli::members::{Body, Member};
-use crate::types::NewPlant;
+use super::header::{Column, InvalidHeader, columns};
+use super::kept::{Kept, RawRow, count};
+use super::record::Record;
+
+/// Why a row is not sent.
+#[derive(Debug, thiserror::Error)]
+enum InvalidRow {
+    /// RFC 4180, section 2: each field has an even number of quotes.
+    #[error("a quote in the row is neither doubled nor at an end of its field")]
+    Quote,
+    #[error(
+        "a quote in the row is neither doubled nor at an end of its field (lines {first} to {last})"
+    )]
+    QuoteInLines { first: u64, last: u64 },
+    #[error("the row has {found} fields, the header has {expected}")]
+    Fields { found: usize, expected: usize },
+}
 
 /// The rows after a header.
 pub struct Rows<R> {
@@ -22,40 +36,22 @@ pub struct Rows<R> {
     header: Vec<u8>,
 }
 
-/// The member that a column has, or `None` if it is left out.
-type Column = Option<&'static Member>;
-
 /// A row.
 struct Row {
     raw: RawRow,
     fields: ByteRecord,
 }
 
-/// A row as it is in the file.
-struct RawRow {
-    /// The number of its first line, from 1 on.
-    first_line: u64,
-    last_line: u64,
-    /// Without the end of its last line.
-    text: Vec<u8>,
-}
-
 impl<R: BufRead> Rows<R> {
-    /// Reads the header. Fails if it does not name the members of the contract. A column that it
-    /// does not have is left out if `ignores_unknown` says so.
+    /// Reads the header. Fails if it does not name the members of the contract. A column that the
+    /// contract does not have is left out if `ignores_unknown` says so.
     pub fn new(input: R, ignores_unknown: bool) -> Result<Self> {
         let reader =
             ReaderBuilder::new().has_headers(false).flexible(true).from_reader(Kept::new(input));
         let mut rows = Self { reader, columns: Vec::new(), header: Vec::new() };
-        let header = rows.read()?;
-        let columns = match &header {
-            Some(header) => columns(&header.fields, ignores_unknown),
-            None => Err("the file has no header".to_owned()),
-        };
-        rows.columns = columns.map_err(|found| {
-            anyhow!("{found}; expected is a header with {}, separated by commas", expected())
-        })?;
-        rows.header = header.map_or_else(Vec::new, |header| header.raw.text);
+        let header = rows.read()?.ok_or(InvalidHeader::Missing)?;
+        rows.columns = columns(&header.fields, ignores_unknown)?;
+        rows.header = header.raw.text;
         rows.header.push(b'\n');
         Ok(rows)
     }
@@ -68,27 +64,24 @@ impl<R: BufRead> Rows<R> {
     /// The next row, `None` at the end of the file.
     pub fn next(&mut self) -> io::Result<Option<Record>> {
         let Some(row) = self.read()? else { return Ok(None) };
-        let body = self.body(&row).map(Into::into);
+        let body = self.body(&row).map(Into::into).map_err(|error| error.to_string());
         Ok(Some(Record::new(row.raw.first_line, row.raw.text.into(), body)))
     }
 
     /// A JSON object with the fields that are not empty, or why the row is none.
-    fn body(&self, row: &Row) -> Result<Vec<u8>, String> {
+    fn body(&self, row: &Row) -> Result<Vec<u8>, InvalidRow> {
         let RawRow { first_line, last_line, text } = &row.raw;
-        let quotes = count(text, b'"');
-        // Each field that has quotes has an even number of them (RFC 4180, section 2).
-        if !quotes.is_multiple_of(2) {
-            let fault = "a quote in the row is neither doubled nor at an end of its field";
-            return Err(if first_line == last_line {
-                fault.to_owned()
-            } else {
-                format!("{fault} (lines {first_line} to {last_line})")
-            });
+        let has_open_quote = !count(text, b'"').is_multiple_of(2);
+        if has_open_quote && first_line == last_line {
+            return Err(InvalidRow::Quote);
+        }
+        if has_open_quote {
+            return Err(InvalidRow::QuoteInLines { first: *first_line, last: *last_line });
         }
         let found = row.fields.len();
         let expected = self.columns.len();
         if found != expected {
-            return Err(format!("the row has {found} fields, the header has {expected}"));
+            return Err(InvalidRow::Fields { found, expected });
         }
         Ok(object(&self.columns, &row.fields))
     }
@@ -120,109 +113,6 @@ fn cause(error: csv::Error) -> io::Error {
         ErrorKind::Io(error) => error,
         other => io::Error::other(format!("{other:?}")),
     }
-}
-
-/// An input that keeps what the reader of CSV has taken, until its row is complete.
-struct Kept<R> {
-    input: R,
-    /// From the end of the last row on.
-    bytes: Vec<u8>,
-    /// How many bytes came before them.
-    begin: u64,
-    /// How many line ends came before them.
-    lines: u64,
-}
-
-impl<R: BufRead> Kept<R> {
-    fn new(input: R) -> Self {
-        Self { input, bytes: Vec::new(), begin: 0, lines: 0 }
-    }
-
-    /// Takes the row that ends before this byte of the input, without the empty lines before it.
-    fn take(&mut self, end: u64) -> RawRow {
-        let length = usize::try_from(end - self.begin).expect("they are in memory");
-        self.begin = end;
-        let mut text: Vec<u8> = self.bytes.drain(..length).collect();
-        let empty = text.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-        let first_line = self.lines + 1 + line_ends(&text[..empty]);
-        self.lines += line_ends(&text);
-        text.drain(..empty);
-        if text.ends_with(b"\n") {
-            text.pop();
-        }
-        RawRow { first_line, last_line: first_line + line_ends(&text), text }
-    }
-
-    /// The first byte that was not taken.
-    fn peek(&mut self) -> io::Result<Option<u8>> {
-        match self.bytes.first() {
-            Some(byte) => Ok(Some(*byte)),
-            None => Ok(self.input.fill_buf()?.first().copied()),
-        }
-    }
-}
-
-impl<R: BufRead> Read for Kept<R> {
-    /// Fails if a row is longer than [`LONGEST`]: a quote that is not closed would have the rest of
-    /// the file read into memory.
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.bytes.len() as u64 > LONGEST {
-            let line = self.lines + 1;
-            return Err(io::Error::other(format!(
-                "the record from line {line} on is longer than 1 MiB: is a quote not closed?"
-            )));
-        }
-        let count = self.input.read(buffer)?;
-        self.bytes.extend_from_slice(&buffer[..count]);
-        Ok(count)
-    }
-}
-
-fn line_ends(text: &[u8]) -> u64 {
-    count(text, b'\n')
-}
-
-fn count(text: &[u8], wanted: u8) -> u64 {
-    text.split(|byte| *byte == wanted).skip(1).count() as u64
-}
-
-/// The columns that a header names, or what is wrong with it.
-fn columns(header: &ByteRecord, ignores_unknown: bool) -> Result<Vec<Column>, String> {
-    let mut columns: Vec<Column> = Vec::new();
-    for name in header {
-        let member = NewPlant::MEMBERS.iter().find(|member| member.name.as_bytes() == name);
-        let shown: String = String::from_utf8_lossy(name).chars().take(64).collect();
-        match member {
-            None if !ignores_unknown => {
-                return Err(format!("the header has the unknown column {shown:?}"));
-            }
-            Some(member) if has(&columns, member) => {
-                return Err(format!("the header has the column {shown:?} twice"));
-            }
-            column => columns.push(column),
-        }
-    }
-    let mut required = NewPlant::MEMBERS.iter().filter(|member| member.is_required);
-    match required.find(|member| !has(&columns, member)) {
-        Some(missing) => Err(format!("the header has no column {:?}", missing.name)),
-        None => Ok(columns),
-    }
-}
-
-fn has(columns: &[Column], member: &Member) -> bool {
-    columns.iter().flatten().any(|column| column.name == member.name)
-}
-
-/// The columns that a header may have.
-fn expected() -> String {
-    let column = |member: &Member| {
-        if member.is_required {
-            member.name.to_owned()
-        } else {
-            format!("{} (optional)", member.name)
-        }
-    };
-    NewPlant::MEMBERS.iter().map(column).collect::<Vec<_>>().join(", ")
 }
 
 /// The fields that are not empty, as members.
