@@ -169,7 +169,8 @@ fn body(document: &Value, name: &str) -> Result<String> {
         let kind = kind(schema);
         let is_required = is_required(member);
         format!(
-            "        Member {{ name: {member:?}, kind: Kind::{kind}, is_required: {is_required} }},\n"
+            "        Member {{ name: {member:?}, kind: Kind::{kind}, \
+             is_required: {is_required} }},\n"
         )
     };
     let rows: String = members.iter().map(row).collect();

@@ -166,10 +166,8 @@ fn list_around<'a>(part: &Value, other: &'a Value) -> Option<&'a str> {
     is_part.then_some(list)
 }
 
-/// The members of a schema that are not only text for people, in the order of their names.
+/// The members of a schema that are not only text for people.
 fn keywords(schema: &Value) -> Option<Vec<(&str, &Value)>> {
     let members = schema.as_object()?.iter().map(|(name, member)| (name.as_str(), member));
-    let mut keywords: Vec<_> = members.filter(|(name, _)| !is_word(name)).collect();
-    keywords.sort_by_key(|(name, _)| *name);
-    Some(keywords)
+    Some(members.filter(|(name, _)| !is_word(name)).collect())
 }

@@ -5,7 +5,8 @@
 //! document    whether two documents can be compared; json parses them
 //!   → difference  every difference between them, one by one
 //!     → usage       what requests and responses reach
-//!     → case        what each difference means, by the table of rules.md; limit says which allows more
+//!     → case        what each difference means, by the table of rules.md
+//!       → limit       which of two limits allows more
 //!     → change      how a person is told about it
 //!   → Report      which version that needs, by Semantic Versioning 2.0.0
 //! ```

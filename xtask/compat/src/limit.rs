@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use crate::members::items;
 use crate::place::is_word;
 
 /// Whether a schema, a parameter or a body allows all that it did. False also if nobody can tell.
@@ -12,15 +11,15 @@ pub fn is_wider(kinds: &[&str], old: Option<&Value>, new: Option<&Value>) -> boo
     let is_text = |value: Option<&Value>, text: &str| value.is_some_and(|value| value == text);
     match kinds {
         [.., "required", "*"] => new.is_none(),
-        [.., "allOf", "*"] => new.is_none_or(|new| old.is_none() && is_only_words(new)),
+        [.., "allOf", "*"] => new.is_none_or(is_only_words),
         [.., "enum" | "oneOf" | "anyOf", "*"] => old.is_none(),
         [.., "pattern"] => new.is_none_or(|new| *new == "" || *new == ".*"),
         [.., "multipleOf"] => new.is_none_or(|new| is_multiple(old, new)),
-        [.., "allOf"] if new.is_some() => {
-            old.is_none() && new.is_some_and(|parts| items(parts).all(is_only_words))
-        }
+        [.., "allOf"] => new.is_none_or(|parts| {
+            parts.as_array().is_some_and(|parts| parts.iter().all(is_only_words))
+        }),
         [.., "enum" | "items" | "schema"] => new.is_none(),
-        [.., "oneOf" | "anyOf" | "allOf" | "not"] => new.is_none(),
+        [.., "oneOf" | "anyOf" | "not"] => new.is_none(),
         // `required` is that of a parameter or a body, not of a schema.
         [.., "required" | "exclusiveMaximum" | "exclusiveMinimum" | "uniqueItems"] => {
             is(old, true) && (new.is_none() || is(new, false))

@@ -16,9 +16,9 @@ fn run(folder: &Path, arguments: &[&str]) -> (String, i32) {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let program =
         PROGRAM.get_or_init(|| build("plant-store-compat", false).expect("the program builds"));
-    let output =
-        Command::new(program).args(arguments).current_dir(folder).stdin(Stdio::null()).output();
-    let output = output.expect("the program starts");
+    let mut command = Command::new(program);
+    let command = command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    let output = command.output().expect("the program starts");
     let said = [output.stdout, output.stderr].concat();
     let status = output.status.code().expect("no signal ends it");
     (String::from_utf8(said).expect("the output is UTF-8"), status)
@@ -65,9 +65,10 @@ fn chained(prefix: &str, schemas: usize, references: usize, last: &Value) -> Str
 fn references_that_are_doubled_chained_or_looped_are_followed_once_each() {
     let text = json!({"type": "string"});
     for (schemas, references) in [(40, 2), (90, 1), (40_000, 1)] {
-        let looped = json!({"$ref": "#/components/schemas/S0"});
-        let [one, other] = ["S", "T"].map(|prefix| chained(prefix, schemas, references, &text));
-        let looped = chained("S", schemas, references, &looped);
+        let one = chained("S", schemas, references, &text);
+        let other = chained("T", schemas, references, &text);
+        let first = json!({"$ref": "#/components/schemas/S0"});
+        let looped = chained("S", schemas, references, &first);
         for (old, new, status) in [(&one, &one, 0), (&looped, &looped, 0), (&one, &other, 1)] {
             let (said, found) = compared(old, new, &[]);
             assert_eq!(found, status, "{}", said.lines().last().unwrap_or_default());
@@ -160,16 +161,16 @@ fn names_and_values_are_escaped() {
     let name = "a\n::error::x\r\u{1b}[31m\u{202e}##[add-mask]y 😀";
     let mut hostile = document();
     hostile["components"]["schemas"]["Plant"]["properties"][name] = json!({ "title": name });
-    for (old, new, status) in [(&hostile, &document(), 1), (&document(), &hostile, 0)] {
-        let (said, found) = compared(&old.to_string(), &new.to_string(), &[]);
+    for (old, new, expected) in [(&hostile, &document(), 1), (&document(), &hostile, 0)] {
+        let (said, status) = compared(&old.to_string(), &new.to_string(), &[]);
         assert!(said.contains(r"a\n::error::x\r\u{1b}[31m\u{202e}##\[add-mask]y 😀"), "{said}");
-        assert!(said.lines().count() == 3 && found == status, "{said}");
+        assert!(said.lines().count() == 3 && status == expected, "{said}");
         assert!(!said.contains(['\r', '\u{1b}', '\u{202e}']) && !said.contains("##["), "{said}");
     }
     let version = mutated(&[r#"set /info/version "1\n::error::x\u001b""#]).to_string();
-    let (said, status) = compared(&version, &version, &["--format", "github"]);
-    assert!(said.contains(r"info.version 1\n::error::x\u{1b} is no semantic"), "{said}");
-    assert!(said.lines().count() == 2 && status == 2, "{said}");
+    let (refusal, status) = compared(&version, &version, &["--format", "github"]);
+    assert!(refusal.contains(r"info.version 1\n::error::x\u{1b} is no semantic"), "{refusal}");
+    assert!(refusal.lines().count() == 2 && status == 2, "{refusal}");
 }
 
 #[test]
@@ -239,9 +240,9 @@ fn a_failure_without_a_break_says_that_the_flag_is_the_reason() {
             let (said, status) = edited(&[], &[edit], &["--fail-on", class, "--format", format]);
             assert!(said.ends_with(&line) && status == 1, "{said}");
         }
-        let (said, _) = edited(&[], &[edit], &["--fail-on", class, "--format", "github"]);
-        assert!(said.contains(&format!("\n{line}")), "{said}");
-        assert!(said.ends_with(&format!("\n::error::{line}")), "{said}");
+        let (annotated, _) = edited(&[], &[edit], &["--fail-on", class, "--format", "github"]);
+        assert!(annotated.contains(&format!("\n{line}")), "{annotated}");
+        assert!(annotated.ends_with(&format!("\n::error::{line}")), "{annotated}");
     }
     for (edits, class) in [(&["set /x-a 1"][..], "source"), (&["remove post"], "additive")] {
         let (said, _) = edited(&[], edits, &["--fail-on", class, "--format", "github"]);
@@ -271,7 +272,8 @@ fn a_changelog_for_consumers_is_in_markdown() {
 
 #[test]
 fn swapped_documents_are_named() {
-    let [one, two] = [r#"set /info/version "1.0.0""#, r#"set /info/version "2.0.0""#];
+    let one = r#"set /info/version "1.0.0""#;
+    let two = r#"set /info/version "2.0.0""#;
     let (said, status) = edited(&[two], &[one], &["--format", "github"]);
     assert!(said.contains("\nthe second document is the older one: if the two are swapped, "));
     assert!(said.contains("\n::error::the second document is the older one") && status == 2);
@@ -312,8 +314,8 @@ fn changes_have_the_lines_of_the_pinned_document() {
         assert!(said.lines().any(is_there), "{annotation}{message}\n{said}");
     }
 
-    let (said, _) = compared(json, &published.to_string(), &["--format", "json"]);
-    let said: Value = serde_json::from_str(&said).expect("it prints JSON");
+    let (printed, _) = compared(json, &published.to_string(), &["--format", "json"]);
+    let report: Value = serde_json::from_str(&printed).expect("it prints JSON");
     let place = "#/paths/~1pots/get/responses/200/content/application~1json/schema/maxItems";
     let expected = json!({
         "class": "wire", "place": place, "kind": "changed", "rule": "response-wider",
@@ -321,8 +323,8 @@ fn changes_have_the_lines_of_the_pinned_document() {
         "reason": "a response may be one that no client expects", "old": 10, "new": 11,
         "accepted": null, "line": 8, "column": 70,
     });
-    let changes = said["changes"].as_array().expect("changes");
+    let changes = report["changes"].as_array().expect("changes");
     assert_eq!(changes.iter().find(|change| change["place"] == place), Some(&expected));
-    assert_eq!((&said["class"], &said["status"]), (&json!("wire"), &json!(1)));
-    assert_eq!(said["pinned"], json!({"name": "pinned", "version": "1.0.0"}));
+    assert_eq!((&report["class"], &report["status"]), (&json!("wire"), &json!(1)));
+    assert_eq!(report["pinned"], json!({"name": "pinned", "version": "1.0.0"}));
 }

@@ -155,13 +155,13 @@ fn a_history_that_is_cut_off_is_refused() {
     }
 
     // The merge base is one commit older than the oldest of the clone.
-    let shallow = whole.shallow(1);
-    shallow.git("checkout --quiet --detach origin/topic");
-    shallow.commit("README.md", "other words");
-    shallow.assert_refused("new", &Base::default(), cut_off);
+    let topic = whole.shallow(1);
+    topic.git("checkout --quiet --detach origin/topic");
+    topic.commit("README.md", "other words");
+    topic.assert_refused("new", &Base::default(), cut_off);
 
-    shallow.git("fetch --quiet --unshallow");
-    shallow.assert_older("new", "old", "origin/main~2");
+    topic.git("fetch --quiet --unshallow");
+    topic.assert_older("new", "old", "origin/main~2");
 }
 
 /// As in a container with a mounted checkout that belongs to another user.
@@ -178,13 +178,13 @@ fn a_repository_that_git_refuses_is_refused_in_one_line() {
 fn a_named_document_is_that_of_a_revision_or_a_file() {
     let repository = Repository::with(&["old", "new"]);
     let name = format!("HEAD~1 ({})", repository.hash("HEAD~1"));
-    let older = Some(("old".to_owned(), name));
-    assert_eq!(repository.older("new", &against("HEAD~1")), Ok(older));
+    let of_revision = Some(("old".to_owned(), name));
+    assert_eq!(repository.older("new", &against("HEAD~1")), Ok(of_revision));
 
-    let file = repository.root.join(DOCUMENT);
-    let file = file.to_str().expect("a path that is text");
-    let older = Some(("new".to_owned(), format!("the file {file}")));
-    assert_eq!(repository.older("new", &against(file)), Ok(older));
+    let path = repository.root.join(DOCUMENT);
+    let file = path.to_str().expect("a path that is text");
+    let of_file = Some(("new".to_owned(), format!("the file {file}")));
+    assert_eq!(repository.older("new", &against(file)), Ok(of_file));
 
     repository.git(&format!("rm --quiet {DOCUMENT}"));
     repository.git("commit --quiet --message change");

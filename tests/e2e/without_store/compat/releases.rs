@@ -104,9 +104,9 @@ fn a_shallow_clone_without_a_release_is_refused_and_one_with_a_release_takes_it(
     whole.shallow(2).assert_released("new", "old", "v1.0.0");
 
     whole.git("tag v1.1.0");
-    let shallow = whole.shallow(1);
-    shallow.assert_refused("new", &Base::default(), cut_off);
-    shallow.assert_released("not committed", "new", "v1.1.0");
+    let tagged = whole.shallow(1);
+    tagged.assert_refused("new", &Base::default(), cut_off);
+    tagged.assert_released("not committed", "new", "v1.1.0");
 }
 
 #[test]
@@ -124,8 +124,8 @@ fn two_breaking_changes_between_two_releases_need_one_major_version() {
     }
     repository.git("tag v2.0.0");
     repository.commit(DOCUMENT, &versioned("2.0.0", &[BREAK, BREAK_MORE]));
-    let (said, status) = repository.compat(&[]);
-    assert!(said.contains("must be 3.0.0 or larger") && status == Some(1), "{said}");
+    let (refusal, status) = repository.compat(&[]);
+    assert!(refusal.contains("must be 3.0.0 or larger") && status == Some(1), "{refusal}");
 }
 
 /// An early commit of a push may break the contract, and a later one may hide that.
@@ -143,6 +143,6 @@ fn a_push_of_several_commits_is_compared_with_the_one_before_it_until_there_is_a
     // What `--against` alone names is compared with, whatever is released.
     let (said, status) = repository.compat_with(&["--against", "main~2"], &[]);
     assert!(said.contains("since 1.0.0 of main~2 (") && status == Some(0), "{said}");
-    let (said, status) = repository.compat_with(&["--unless-released"], &[]);
-    assert!(said.contains("--against <REV|FILE>") && status == Some(2), "{said}");
+    let (refusal, status) = repository.compat_with(&["--unless-released"], &[]);
+    assert!(refusal.contains("--against <REV|FILE>") && status == Some(2), "{refusal}");
 }
