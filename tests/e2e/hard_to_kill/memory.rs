@@ -131,7 +131,8 @@ async fn heads_large_bodies_and_unread_answers_stay_in_the_memory_of_the_readme(
     let connections = amount(4, 100);
     // Otherwise the service closes connections whose answers are not read.
     let flags = ["--body-timeout", "1h", "--idle-timeout", "1h"];
-    let server = Server::starting().with(&flags).start();
+    // A thousand large plants may wait for longer than the default on a busy machine.
+    let server = Server::starting().with(&flags).with(&["--store-timeout", "1m"]).start();
     let other = server.command(&["token", "create", "other"]);
     let tokens = [server.token.as_str(), other.trim()];
     let mut bodies = Vec::new();
