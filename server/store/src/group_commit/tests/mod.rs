@@ -203,7 +203,8 @@ fn failed_commit_is_an_error_and_the_next_may_succeed() {
 #[test]
 fn nothing_is_committed_after_a_failed_fsync() {
     let store = store(TIMEOUT);
-    let (begun, waiting) = (store.begun(1), store.queued(row(2)));
+    let begun = store.begun(1);
+    let waiting = store.queued(row(2));
     store.commit(Err(CommitError::SyncFailed("lost".into())));
     let unknown = store.wait(begun).expect_err("it may be in the store or not");
     assert!(matches!(&*unknown, CommitError::SyncFailed(cause) if cause.to_string() == "lost"));

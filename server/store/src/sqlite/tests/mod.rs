@@ -131,7 +131,8 @@ fn crash_is_served_with_its_wal_and_refused_without_it() {
 
 #[test]
 fn wal_of_another_store_is_refused_and_untouched() {
-    let (one, two) = (folder(), folder());
+    let one = folder();
+    let two = folder();
     let stores = [&one, &two].map(|folder| start(folder).expect("a new store"));
     put(&stores[0], row(1));
     let crash = crashed(&one);
