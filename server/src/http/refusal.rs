@@ -3,15 +3,18 @@
 //! A message is for the client and must hold nothing internal: the cause of a fault goes to the log.
 
 use std::borrow::Cow;
+use std::error::Error;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use plant_store_api::error_code::ErrorCode;
-use plant_store_store::CommitError;
 
 use crate::http::permits::NoPermit;
 use crate::http::strict::SchemaError;
+
+/// Why the store failed: a commit, or whatever else an operation asks of it.
+type Cause = Arc<dyn Error + Send + Sync>;
 
 /// A refused request. `Display` is the message of its `Error` body.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +64,7 @@ pub enum Refusal {
     TooManyCreates { limit: NonZeroU32 },
     /// The store failed. The cause is for the log.
     #[error("the service failed; the operator finds the cause in the log by the request id")]
-    Fault(Arc<CommitError>),
+    Fault(Cause),
     #[error("the service is at its limit: send the plant again in a moment, as it is")]
     NoPermit(#[from] NoPermit),
     /// The last reading of the tokens is too old to be used.
@@ -70,7 +73,7 @@ pub enum Refusal {
     /// The plant may be in the store or not; the same create, sent again, tells. The cause is for the
     /// log.
     #[error("the store cannot be reached: send the plant again in a moment, as it is")]
-    StoreUnavailable(Arc<CommitError>),
+    StoreUnavailable(Cause),
 }
 
 impl Refusal {
