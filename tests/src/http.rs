@@ -23,7 +23,12 @@ pub fn bearer(token: &str) -> String {
 
 /// The head of a `POST /plants` with these header lines and no others but `Host`.
 pub fn head(headers: &str) -> String {
-    format!("POST /plants HTTP/1.1\r\nHost: plants\r\n{headers}\r\n")
+    request("POST /plants", headers)
+}
+
+/// The head of a request with that method and path.
+pub fn request(method_and_path: &str, headers: &str) -> String {
+    format!("{method_and_path} HTTP/1.1\r\nHost: plants\r\n{headers}\r\n")
 }
 
 /// A response, read to the end of its body.

@@ -18,7 +18,7 @@ pub mod tls;
 pub use binary::{failure, library, run, signalled};
 pub use facts::facts;
 pub use folder::{Engine, Folder, binary_in, databases, store_of, without_own_variables};
-pub use http::{Connection, Response, bearer, head, post};
+pub use http::{Connection, Response, bearer, head, post, request};
 pub use plant_store_launcher::events::{EVENT_TIMEOUT, wait_until};
 pub use plant_store_launcher::postgres;
 pub use server::{Server, Starting};
