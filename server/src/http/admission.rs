@@ -9,9 +9,8 @@
 //! | the media type | 415 |
 //! | a permit for the create | 503 |
 //!
-//! The first three are the same for every operation. Dropshot's router also takes `post`, `//plants`,
-//! `/plants/` and `/%70lants` for `POST /plants`, but a proxy in front of the service may have rules
-//! for `POST /plants` alone.
+//! The first three are the same for every operation. Dropshot's router is more lenient than the
+//! document ([`Route`]), but a proxy in front of the service may have rules for `POST /plants` alone.
 
 use std::sync::Arc;
 
@@ -19,9 +18,9 @@ use dropshot::{ClientErrorStatusCode, HttpError, RequestInfo};
 use http::header::ALLOW;
 use plant_store_api::routes::Route;
 
-use crate::http::accepted_tokens::{Accepted, AcceptedTokens};
 use crate::http::credentials::bearer_token;
 use crate::http::framing::{check_host, check_transfer_coding};
+use crate::http::known_tokens::{KnownToken, KnownTokens};
 use crate::http::media_type::check_media_type;
 use crate::http::permits::{Permit, Permits};
 use crate::http::refusal::Refusal;
@@ -29,18 +28,24 @@ use crate::http::refusal::Refusal;
 /// Why a request is not admitted.
 pub enum NotAdmitted {
     /// The contract has no such method and path. This is Dropshot's own refusal of those.
-    OtherRoute(Box<HttpError>),
-    /// It has a token if that is accepted, or was until it expired.
-    Refused { refusal: Refusal, token: Option<Arc<Accepted>> },
+    NotRouted(Box<HttpError>),
+    /// It has a token if the service knows that, also if it has expired.
+    Refused { refusal: Refusal, token: Option<Arc<KnownToken>> },
+}
+
+/// A create whose body may be read.
+pub struct AdmittedCreate {
+    pub token: Arc<KnownToken>,
+    pub permit: Permit,
 }
 
 /// What every operation asks of a head.
 pub fn admit(
     route: &Route,
     head: &RequestInfo,
-    tokens: &AcceptedTokens,
-) -> Result<Arc<Accepted>, NotAdmitted> {
-    check_route(route, head).map_err(|refusal| NotAdmitted::OtherRoute(refusal.into()))?;
+    tokens: &KnownTokens,
+) -> Result<Arc<KnownToken>, NotAdmitted> {
+    check_route(route, head).map_err(|refusal| NotAdmitted::NotRouted(refusal.into()))?;
     check_host(head)?;
     check_transfer_coding(head.headers())?;
     let token = tokens.find(&bearer_token(head.headers())?)?;
@@ -50,17 +55,26 @@ pub fn admit(
     }
 }
 
-/// What a create asks besides: its body may be read with the permit.
+/// What a create asks besides: its rate, the media type, and a permit.
 pub fn admit_create(
     head: &RequestInfo,
-    token: Arc<Accepted>,
+    token: Arc<KnownToken>,
     permits: &Permits,
-) -> Result<Permit, NotAdmitted> {
-    let permit = token
-        .check_rate()
-        .and_then(|()| check_media_type(head.headers()))
-        .and_then(|()| Ok(permits.take(Arc::clone(&token))?));
-    permit.map_err(|refusal| NotAdmitted::Refused { refusal, token: Some(token) })
+) -> Result<AdmittedCreate, NotAdmitted> {
+    match check_create(head, &token, permits) {
+        Ok(permit) => Ok(AdmittedCreate { token, permit }),
+        Err(refusal) => Err(NotAdmitted::Refused { refusal, token: Some(token) }),
+    }
+}
+
+fn check_create(
+    head: &RequestInfo,
+    token: &KnownToken,
+    permits: &Permits,
+) -> Result<Permit, Refusal> {
+    token.check_rate()?;
+    check_media_type(head.headers())?;
+    Ok(permits.take(&token.permits)?)
 }
 
 impl From<Refusal> for NotAdmitted {

@@ -53,22 +53,17 @@ impl<T> RequestBody<T> {
         }
     }
 
-    /// Whether the connection has to close after the answer, because part of this request is still
-    /// unread. HTTP/2 closes the stream by itself and has no such header.
-    pub fn is_unread(&self) -> bool {
-        !self.is_at_end && self.is_http1()
-    }
-
-    /// Whether the requests of the connection are answered one after the other.
-    pub fn is_http1(&self) -> bool {
-        self.version <= Version::HTTP_11
+    /// Whether the connection has to close after the answer: part of this HTTP/1.1 request is still
+    /// unread. HTTP/2 closes the stream alone, and has no such header.
+    pub fn must_close_connection(&self) -> bool {
+        !self.is_at_end && self.version <= Version::HTTP_11
     }
 
     /// Drops what hyper has read of the body: it reads a first piece with the head. If that is the
     /// whole body, the connection goes on after a refusal. This makes hyper read nothing. If the
     /// client waits for `100 Continue` nothing is read yet, and hyper would ask for it.
     pub fn drop_what_has_come(&mut self) {
-        if self.is_unread() && !self.awaits_continue {
+        if self.must_close_connection() && !self.awaits_continue {
             let _ = self.request.body.frame().now_or_never();
             self.is_at_end = self.request.body.is_end_stream();
         }

@@ -12,10 +12,9 @@ use plant_store_api::request::Unread;
 use plant_store_api::types::{NewPlant, Plant};
 use plant_store_store::{Guard, Outcome, Row};
 
-use crate::http::admission::{NotAdmitted, admit, admit_create};
+use crate::http::admission::{AdmittedCreate, admit_create};
 use crate::http::body::RequestBody;
-use crate::http::exchange::{Exchange, Success, give_way, hold_back};
-use crate::http::permits::Permit;
+use crate::http::exchange::{Exchange, Success};
 use crate::http::refusal::Refusal;
 use crate::http::service::Service;
 
@@ -30,46 +29,37 @@ pub fn create_plant(
     let head = &rqctx.request;
     let mut exchange = Exchange::begin(&rqctx);
     let mut body = RequestBody::new(head, request);
-    let admitted = admit(exchange.route, head, &exchange.service.tokens)
-        .and_then(|token| admit_create(head, token, &exchange.service.permits));
-    if let Err(NotAdmitted::OtherRoute(refusal)) = &admitted {
-        exchange.log_other_route(head, refusal);
-    }
+    let admitted =
+        exchange.admit(head).and_then(|token| admit_create(head, token, &exchange.service.permits));
     async move {
-        let created = match admitted {
-            Ok(permit) => {
-                exchange.accepted(Arc::clone(&permit.token));
-                create(&exchange.service, permit, &mut body).await
-            }
-            Err(NotAdmitted::Refused { refusal, token }) => {
-                exchange.token = token;
-                hold_back(&refusal, &body).await;
-                Err(refusal)
-            }
-            Err(NotAdmitted::OtherRoute(refusal)) => {
-                give_way(&body).await;
-                return Ok(exchange.not_routed(*refusal, body));
+        let create = match admitted {
+            Ok(create) => create,
+            Err(not_admitted) => {
+                exchange.wait_before_refusal(&not_admitted).await;
+                return Ok(exchange.turn_away(not_admitted, body));
             }
         };
-        Ok(exchange.finish(created, body))
+        exchange.admitted(&create.token);
+        let stored = read_and_store(&exchange.service, create, &mut body).await;
+        Ok(exchange.finish(stored, body))
     }
 }
 
 /// Reads the plant and stores it. A queued create is committed whether or not the client waits for
 /// the answer, so this future may be dropped at any point.
-async fn create(
+async fn read_and_store(
     service: &Service,
-    permit: Permit,
+    create: AdmittedCreate,
     body: &mut RequestBody<NewPlant>,
-) -> Result<Success<Plant, Guard>, Refusal> {
+) -> Result<Success<Plant>, Refusal> {
     let (id, plant) = body.read(&service.bodies).await?.into_parts();
     let text = JsonText::of(&plant);
     // The token may have been revoked while the body came.
-    service.tokens.find(&permit.token.stored.digest)?.check_expiry()?;
-    let permit: Guard = Arc::new(permit);
+    service.tokens.find(&create.token.stored.digest)?.check_expiry()?;
+    let permit: Guard = Arc::new(create.permit);
     let row = Row { id, plant: text.share() };
     match service.plants.create(row, Arc::clone(&permit)).await {
-        Ok(Outcome::Created | Outcome::Repeated) => Ok(Success { text, held: permit }),
+        Ok(Outcome::Created | Outcome::Repeated) => Ok(Success { text, permit }),
         Ok(Outcome::Conflict) => Err(Refusal::Conflict { id }),
         Err(cause) if cause.may_pass() => Err(Refusal::StoreUnavailable(cause)),
         Err(cause) => Err(Refusal::Fault(cause)),

@@ -1,50 +1,54 @@
 //! A request from its head to its answer: what every operation does alike.
 //!
-//! An operation begins an exchange, does its own work with it, and finishes it. The record, the
-//! metrics, and whether the connection closes are decided here, and nowhere else.
+//! An operation begins an exchange, does its own work with it, and finishes it. The record and the
+//! metrics of every request are made here.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use dropshot::{HttpError, RequestContext, RequestInfo};
+use dropshot::{HttpCodedResponse, HttpError, RequestContext, RequestInfo};
+use http::{StatusCode, Version};
 use plant_store_api::answer::{Answer, Content, JsonText};
 use plant_store_api::routes::Route;
-use plant_store_listener::requests::InFlight;
+use plant_store_listener::requests::{InFlight, Untaken};
+use plant_store_store::Guard;
 use slog::{debug, info};
 
-use crate::http::accepted_tokens::Accepted;
-use crate::http::access::Access;
+use crate::http::access_record::{AccessRecord, NotRoutedRecord};
+use crate::http::admission::{NotAdmitted, admit};
 use crate::http::answer::{close_connection, refuse};
 use crate::http::body::RequestBody;
+use crate::http::fairness::wait_before_refusal;
+use crate::http::known_tokens::KnownToken;
 use crate::http::refusal::Refusal;
 use crate::http::service::Service;
-
-/// How long the refusal of a create past the rate of its token waits. Otherwise clients that do not
-/// wait would keep the service busy with refusals.
-const PAUSE: Duration = Duration::from_millis(100);
-
-/// How much of a method or a path a record holds, in characters.
-const LONGEST: usize = 200;
 
 /// What is kept of a request until its answer, besides its body.
 pub struct Exchange {
     pub service: Arc<Service>,
-    /// The operation's route.
-    pub route: &'static Route,
-    /// The token, once it is accepted, or was until it expired.
-    pub token: Option<Arc<Accepted>>,
+    route: &'static Route,
+    version: Version,
     request_id: String,
     remote_addr: SocketAddr,
     started: Instant,
+    /// For the record.
+    token: Option<Arc<KnownToken>>,
+    /// For the connection.
     in_flight: InFlight,
 }
 
 /// What an operation answers with: a 200.
-pub struct Success<T, H> {
+pub struct Success<T> {
     pub text: JsonText<T>,
-    /// Dropped when the socket has taken the whole text.
-    pub held: H,
+    /// Given back when the client has taken the whole text.
+    pub permit: Guard,
+}
+
+/// Dropped with the bytes of the answer.
+struct UntilTaken {
+    _permit: Guard,
+    _untaken: Untaken,
 }
 
 impl Exchange {
@@ -54,103 +58,117 @@ impl Exchange {
         let remote_addr = rqctx.request.remote_addr();
         Self {
             route: Route::of(&rqctx.endpoint.operation_id),
-            token: None,
+            version: rqctx.request.version(),
             request_id: rqctx.request_id.clone(),
             remote_addr,
             started: Instant::now(),
+            token: None,
             in_flight: service.connections.request(remote_addr),
             service,
         }
     }
 
-    /// The request is admitted with this token. A request that is refused by its head is no activity of
-    /// its connection.
-    pub fn accepted(&mut self, token: Arc<Accepted>) {
-        self.token = Some(token);
+    /// Does what every operation asks of a head. A request that is none of the operation is recorded
+    /// here, because its head is not kept until the answer.
+    pub fn admit(&self, head: &RequestInfo) -> Result<Arc<KnownToken>, NotAdmitted> {
+        let admitted = admit(self.route, head, &self.service.tokens);
+        if let Err(NotAdmitted::NotRouted(refusal)) = &admitted {
+            debug!(self.service.log, "request completed"; NotRoutedRecord {
+                request_id: &self.request_id,
+                remote_addr: self.remote_addr,
+                head,
+                refusal,
+            });
+        }
+        admitted
+    }
+
+    /// The request is admitted with this token. One that is not admitted is no activity of its
+    /// connection.
+    pub fn admitted(&mut self, token: &Arc<KnownToken>) {
+        self.token = Some(Arc::clone(token));
         self.in_flight.accept();
     }
 
-    /// The answer to a request that is none of the operation, as Dropshot gives it: the contract says
-    /// nothing of such requests.
-    pub fn not_routed<B, T: Content>(
-        self,
-        refusal: HttpError,
-        mut body: RequestBody<B>,
+    /// Waits as long as the answer to a request that is not admitted has to wait.
+    pub async fn wait_before_refusal(&self, not_admitted: &NotAdmitted) {
+        wait_before_refusal(not_admitted, self.version).await;
+    }
+
+    /// The answer to a request that is not admitted.
+    pub fn turn_away<B, T: Content>(
+        mut self,
+        not_admitted: NotAdmitted,
+        body: RequestBody<B>,
     ) -> Answer<T> {
+        match not_admitted {
+            NotAdmitted::NotRouted(refusal) => self.not_routed(*refusal, body),
+            NotAdmitted::Refused { refusal, token } => {
+                self.token = token;
+                self.refuse(&refusal, body)
+            }
+        }
+    }
+
+    /// The answer of the operation. Counts the request and records it.
+    pub fn finish<B, T: Content>(
+        self,
+        result: Result<Success<T>, Refusal>,
+        body: RequestBody<B>,
+    ) -> Answer<T> {
+        match result {
+            Ok(success) => self.succeed(success, &body),
+            Err(refusal) => self.refuse(&refusal, body),
+        }
+    }
+
+    fn succeed<B, T: Content>(self, success: Success<T>, body: &RequestBody<B>) -> Answer<T> {
+        self.record(Answer::<T>::STATUS_CODE, None, body.ignored());
+        // The listener closes the connection if the client does not take the answer.
+        let held = UntilTaken { _permit: success.permit, _untaken: self.in_flight.answer() };
+        Answer::ok(success.text, held)
+    }
+
+    fn refuse<B, T: Content>(self, refusal: &Refusal, mut body: RequestBody<B>) -> Answer<T> {
+        let mut answer = refuse(refusal);
+        body.drop_what_has_come();
+        if body.must_close_connection() || refusal.ends_connection() {
+            close_connection(&mut answer);
+        }
+        self.record(answer.status(), Some(refusal), body.ignored());
+        answer
+    }
+
+    /// Dropshot's answer to a request that is none of the operation: the contract says nothing of
+    /// such requests.
+    fn not_routed<B, T: Content>(self, refusal: HttpError, mut body: RequestBody<B>) -> Answer<T> {
         let mut answer = Answer::not_routed(refusal, &self.request_id);
         body.drop_what_has_come();
-        if body.is_unread() {
+        if body.must_close_connection() {
             close_connection(&mut answer);
         }
         answer
     }
 
-    /// Says in the log that a request is none of the operation. Its head is not kept until the answer.
-    pub fn log_other_route(&self, head: &RequestInfo, refusal: &HttpError) {
-        debug!(self.service.log, "request completed";
-            "req_id" => &self.request_id, "remote_addr" => %self.remote_addr,
-            "method" => format_args!("{:.LONGEST$}", head.method().as_str()),
-            "path" => format_args!("{:.LONGEST$}", head.uri().path()),
-            "status" => refusal.status_code.as_u16(), "cause" => &refusal.internal_message);
-    }
-
-    /// Makes the answer, counts the request and records it.
-    pub fn finish<B, T: Content, H: Send + Sync + 'static>(
-        self,
-        result: Result<Success<T, H>, Refusal>,
-        mut body: RequestBody<B>,
-    ) -> Answer<T> {
+    fn record(&self, status: StatusCode, refusal: Option<&Refusal>, ignored: &[String]) {
         let service = &self.service;
-        let (mut answer, refusal) = match result {
-            Ok(success) => {
-                // The listener closes the connection if the client does not take the answer.
-                let held = (success.held, self.in_flight.answer());
-                (Answer::ok(success.text, held), None)
-            }
-            Err(refusal) => (refuse(&refusal), Some(refusal)),
-        };
-        if refusal.is_some() {
-            body.drop_what_has_come();
-        }
-        if body.is_unread() || refusal.as_ref().is_some_and(Refusal::ends_connection) {
-            close_connection(&mut answer);
-        }
         let latency = self.started.elapsed();
-        service.metrics.answered(refusal.as_ref().map(Refusal::code), latency);
-        let access = Access {
+        service.metrics.answered(refusal.map(Refusal::code), latency);
+        let record = AccessRecord {
             request_id: &self.request_id,
             remote_addr: self.remote_addr,
             method: &self.route.method,
-            status: answer.status(),
-            refusal: refusal.as_ref(),
+            status,
+            refusal,
             token: self.token.as_ref().map(|token| token.stored.name.as_str()),
-            ignored: body.ignored(),
+            ignored,
             latency,
         };
         // The records of strangers could fill the disk that holds the log.
         if self.token.is_some() {
-            info!(service.log, "request completed"; access);
+            info!(service.log, "request completed"; record);
         } else {
-            debug!(service.log, "request completed"; access);
+            debug!(service.log, "request completed"; record);
         }
-        answer
-    }
-}
-
-/// Waits before a refusal that the head alone decides.
-pub async fn hold_back<B>(refusal: &Refusal, body: &RequestBody<B>) {
-    if let Refusal::TooManyCreates { .. } = refusal {
-        tokio::time::sleep(PAUSE).await;
-    } else {
-        give_way(body).await;
-    }
-}
-
-/// Ends the turn of this connection before an answer that waited for nothing. Otherwise hyper would
-/// answer up to 16 pipelined requests of one connection before the others have their turn. A request
-/// of HTTP/2 has its own task, which would only keep its memory for longer.
-pub async fn give_way<B>(body: &RequestBody<B>) {
-    if body.is_http1() {
-        tokio::task::yield_now().await;
     }
 }

@@ -2,21 +2,24 @@
 //!
 //! Nothing here knows which engine keeps the plants.
 
-pub(crate) mod accepted_tokens;
-mod access;
+mod access_record;
 mod admission;
 mod answer;
 pub(crate) mod body;
 mod create_plant;
 mod credentials;
 mod exchange;
+mod fairness;
 mod field;
 mod framing;
+pub(crate) mod known_tokens;
 mod media_type;
 mod metrics;
+mod operations;
 mod permits;
 mod rate;
 mod refusal;
 pub(crate) mod server;
 pub(crate) mod service;
+// For the fuzzing.
 pub mod strict;

@@ -9,15 +9,11 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::http::accepted_tokens::Accepted;
-
-/// The permits of the service.
+/// The permits of the service, or those of one token.
 pub struct Permits(Arc<Semaphore>);
 
 /// A permit of one create. It is free again when this is dropped.
 pub struct Permit {
-    /// The token of the create.
-    pub token: Arc<Accepted>,
     _of_service: OwnedSemaphorePermit,
     _of_token: OwnedSemaphorePermit,
 }
@@ -34,26 +30,29 @@ pub enum NoPermit {
 }
 
 impl Permits {
-    /// As many permits.
-    pub fn new(max_creates: NonZeroU32) -> Self {
-        Self(semaphore(max_creates.get()))
+    /// The permits of the service.
+    pub fn of_service(max_creates: NonZeroU32) -> Self {
+        Self::new(max_creates.get())
     }
 
-    /// Takes a permit for a create with that token.
-    pub fn take(&self, token: Arc<Accepted>) -> Result<Permit, NoPermit> {
-        let of_token = Arc::clone(&token.permits).try_acquire_owned();
-        let of_token = of_token.map_err(|_| NoPermit::OfToken)?;
-        let of_service = Arc::clone(&self.0).try_acquire_owned();
-        let of_service = of_service.map_err(|_| NoPermit::InService)?;
-        Ok(Permit { token, _of_service: of_service, _of_token: of_token })
+    /// The permits that one token may have.
+    pub fn share_of_a_token(max_creates: NonZeroU32) -> Self {
+        Self::new(max_creates.get().div_ceil(2))
     }
-}
 
-/// The permits that one token may have.
-pub fn share_of_a_token(max_creates: NonZeroU32) -> Arc<Semaphore> {
-    semaphore(max_creates.get().div_ceil(2))
-}
+    fn new(permits: u32) -> Self {
+        let permits = (permits as usize).min(Semaphore::MAX_PERMITS);
+        Self(Arc::new(Semaphore::new(permits)))
+    }
 
-fn semaphore(permits: u32) -> Arc<Semaphore> {
-    Arc::new(Semaphore::new((permits as usize).min(Semaphore::MAX_PERMITS)))
+    /// Takes one of the service for a create, and one of its token.
+    pub fn take(&self, of_token: &Self) -> Result<Permit, NoPermit> {
+        let token = of_token.try_acquire().ok_or(NoPermit::OfToken)?;
+        let service = self.try_acquire().ok_or(NoPermit::InService)?;
+        Ok(Permit { _of_service: service, _of_token: token })
+    }
+
+    fn try_acquire(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.0).try_acquire_owned().ok()
+    }
 }

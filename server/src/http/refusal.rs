@@ -40,11 +40,11 @@ pub enum Refusal {
     /// What was sent as a bearer token is not one: its checksum does not hold.
     #[error("the bearer token is cut or mistyped: send it as it was issued")]
     MalformedToken,
-    /// A well-formed token that is not accepted. It is unknown, expired or revoked; the client is
-    /// not told which.
+    /// A well-formed token that the store does not have: it is unknown or revoked. The client is not
+    /// told which, nor whether it has expired.
     #[error("the bearer token is unknown, expired or revoked: ask the operator for a new one")]
     TokenNotAccepted,
-    /// For the log; the client is told the same.
+    /// The client gets the message of `TokenNotAccepted`. The log says that it has expired.
     #[error("{}", Self::TokenNotAccepted)]
     TokenExpired,
     #[error("the body did not arrive within {}", humantime::format_duration(*.0))]
@@ -67,14 +67,18 @@ pub enum Refusal {
     Fault(Cause),
     #[error("the service is at its limit: send the plant again in a moment, as it is")]
     NoPermit(#[from] NoPermit),
-    /// The last reading of the tokens is too old to be used.
     #[error("the service cannot check tokens now: send the plant again in a moment, as it is")]
-    TokensNotRead,
+    TokensNotRead(#[from] TokensNotRead),
     /// The plant may be in the store or not; the same create, sent again, tells. The cause is for the
     /// log.
     #[error("the store cannot be reached: send the plant again in a moment, as it is")]
     StoreUnavailable(Cause),
 }
+
+/// The last reading of the tokens is too old to be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the tokens cannot be read")]
+pub struct TokensNotRead;
 
 impl Refusal {
     /// Whether the connection has to close: after a head that breaks RFC 9112 it is unclear where the
@@ -89,7 +93,7 @@ impl Refusal {
         match self {
             Self::Fault(cause) | Self::StoreUnavailable(cause) => Some(cause.to_string().into()),
             Self::NoPermit(cause) => Some(cause.to_string().into()),
-            Self::TokensNotRead => Some("the tokens were not read in time".into()),
+            Self::TokensNotRead(cause) => Some(cause.to_string().into()),
             Self::TokenExpired => Some("the token has expired".into()),
             Self::Body(SchemaError::Repeated(_)) => Some("a member is given twice".into()),
             _ if self.code() == ErrorCode::BadRequest => Some(self.to_string().into()),
@@ -114,7 +118,7 @@ impl Refusal {
             Self::NotJsonMediaType | Self::ContentCoding => ErrorCode::UnsupportedMediaType,
             Self::TooManyCreates { .. } => ErrorCode::TooManyRequests,
             Self::Fault(_) => ErrorCode::InternalServerError,
-            Self::NoPermit(_) | Self::TokensNotRead | Self::StoreUnavailable(_) => {
+            Self::NoPermit(_) | Self::TokensNotRead(_) | Self::StoreUnavailable(_) => {
                 ErrorCode::ServiceUnavailable
             }
         }

@@ -9,7 +9,8 @@ use dropshot::{ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBui
 use plant_store_api::api::plant_store_api_mod;
 use plant_store_listener::limit::Records;
 
-use crate::http::service::{PlantStore, Service};
+use crate::http::operations::PlantStore;
+use crate::http::service::Service;
 
 /// The server that runs the service.
 pub type Server = HttpServer<Arc<Service>>;

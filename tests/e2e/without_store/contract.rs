@@ -57,12 +57,12 @@ fn table_of_errors_is_the_same_under_another_path_and_with_a_second_operation() 
     let published = table(&[]);
     assert_eq!(table(&["rename /paths/~1plants /pots"]), published);
     let second = r#"set /paths/~1a {"parameters": [], "get": {"responses": {"400": {"content": {
-        "application/json": {"examples": {"a": {"value": {"error": 404, "message": "no plant"}}}}
+        "application/json": {"examples": {"a": {"value": {"error": 426, "message": "no plant"}}}}
     }}}}}"#;
     let row = "set Error/properties/error/x-error-codes/0 \
-               {\"error\": 404, \"meaning\": \"no plant has the id\", \"retryable\": false}";
+               {\"error\": 426, \"meaning\": \"no plant has the id\", \"retryable\": false}";
     let with_both = table(&[second, row]);
-    let expected = "| 404 | no plant has the id | no plant | no |\n";
+    let expected = "| 426 | no plant has the id | no plant | no |\n";
     assert!(with_both.contains(expected), "{with_both}");
     assert_eq!(with_both.replace(expected, ""), published);
 }
@@ -71,12 +71,17 @@ fn table_of_errors_is_the_same_under_another_path_and_with_a_second_operation() 
 fn value_of_error_that_lacks_something_is_named_with_what_it_lacks() {
     let examples = "post/responses/400/content/application~1json/examples";
     let codes = "Error/properties/error/x-error-codes";
+    let document = document();
+    let error = &document["components"]["schemas"]["Error"]["properties"]["error"];
+    let rows = error["x-error-codes"].as_array().expect("a list");
+    let conflict = rows.iter().position(|row| row["error"] == 409).expect("a row");
+    let row = format!("{codes}/{conflict}");
     for (edit, reason) in [
         (&format!("remove {examples}/409")[..], "has an example of `error` 409: server/api/src/"),
-        (&format!("remove {codes}/3/meaning"), "the row of 409 lacks `meaning`"),
-        (&format!("remove {codes}/3/retryable"), "the row of 409 lacks `retryable`"),
-        (&format!("set {codes}/3/error 499"), "499 is no status code with a name in RFC 9110"),
-        (&format!("set {codes}/3/error \"a\""), "`error` of a row is no status code"),
+        (&format!("remove {row}/meaning"), "the row of 409 lacks `meaning`"),
+        (&format!("remove {row}/retryable"), "the row of 409 lacks `retryable`"),
+        (&format!("set {row}/error 499"), "499 is no status code with a name in RFC 9110"),
+        (&format!("set {row}/error \"a\""), "`error` of a row is no status code"),
         (&format!("remove {codes}"), "`Error.error` has no x-error-codes"),
     ] {
         let refused = Errors::of(&edited(&[edit])).err().expect(edit).to_string();

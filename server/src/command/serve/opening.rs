@@ -15,7 +15,7 @@ use slog::{Logger, warn};
 use crate::command::serve::address::check_is_free;
 use crate::command::serve::args::{Args, FirstToken};
 use crate::command::serve::tls::Tls;
-use crate::http::accepted_tokens::AcceptedTokens;
+use crate::http::known_tokens::KnownTokens;
 use crate::token::{self, Token};
 
 /// How often a database that is not there yet is tried.
@@ -34,7 +34,7 @@ pub struct Opened {
 
 /// Reads the files of TLS, opens the store, issues the first token if there is to be one, and reads
 /// the tokens. An address that is in use must not leave a new store behind, so it is tried before.
-pub fn open(args: &Args, accepted: &AcceptedTokens, log: &Logger) -> Result<Opened> {
+pub fn open(args: &Args, accepted: &KnownTokens, log: &Logger) -> Result<Opened> {
     check_is_free(args.listen)?;
     let tls = args.tls.as_ref().map(|files| files.load(log)).transpose()?;
     let (store, is_new) = open_store(args, log)?;

@@ -18,8 +18,8 @@ use crate::command::serve::args::Args;
 use crate::command::serve::opening::{Opened, open};
 use crate::command::serve::running::Running;
 use crate::command::serve::tls::Validity;
-use crate::http::accepted_tokens::AcceptedTokens;
 use crate::http::body::BodyLimits;
+use crate::http::known_tokens::KnownTokens;
 use crate::http::server::listen;
 use crate::http::service::Service;
 use crate::log::Log;
@@ -28,7 +28,7 @@ use crate::log::Log;
 /// dropped.
 pub async fn start(args: &Args, logs: &Log, admin: Option<Arc<Admin>>) -> Result<Running> {
     let log = logs.logger.clone();
-    let accepted = AcceptedTokens::new(args.max_rate, args.max_creates);
+    let accepted = KnownTokens::new(args.max_rate, args.max_creates);
     let opened = spawn_blocking({
         let args = args.clone();
         let accepted = accepted.clone();
@@ -89,7 +89,7 @@ struct Stops;
 /// What `/ready` answers from now on.
 fn readiness(
     connections: Arc<Connections>,
-    accepted: AcceptedTokens,
+    accepted: KnownTokens,
     plants: GroupCommit,
 ) -> Readiness {
     Box::new(move || {

@@ -1,4 +1,4 @@
-//! The tokens that the running server accepts, in memory.
+//! The tokens that the running server knows, in memory.
 //!
 //! Authentication never reads the store. Twice a second a task reads all tokens, and what it has read
 //! may be used for [`LEASE`], counted from before it was read. A command that changes the tokens waits
@@ -19,13 +19,12 @@ use parking_lot::RwLock;
 use plant_store_store::token::{StoredToken, TokenDigest};
 use plant_store_store::{Engine, StoreError};
 use slog::{Logger, warn};
-use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::http::permits::share_of_a_token;
+use crate::http::permits::Permits;
 use crate::http::rate::Rate;
-use crate::http::refusal::Refusal;
+use crate::http::refusal::{Refusal, TokensNotRead};
 use crate::token::LEASE;
 
 /// How often the tokens are read.
@@ -33,9 +32,9 @@ const READ_EVERY: Duration = Duration::from_millis(500);
 
 const EXPIRES: &str = "plant_store_token_expires_seconds";
 
-/// The accepted tokens, shared between the requests and the task that reads them.
+/// The tokens, shared between the requests and the task that reads them.
 #[derive(Clone)]
-pub struct AcceptedTokens {
+pub struct KnownTokens {
     last_reading: Arc<RwLock<Reading>>,
     /// How many creates per second each token may send.
     max_rate: Option<NonZeroU32>,
@@ -46,27 +45,22 @@ pub struct AcceptedTokens {
 /// The tokens as they were read.
 #[derive(Default)]
 struct Reading {
-    tokens: HashMap<TokenDigest, Arc<Accepted>>,
+    tokens: HashMap<TokenDigest, Arc<KnownToken>>,
     /// Until when they may be used, by [`now`].
     until: Duration,
 }
 
-/// The last reading of the tokens is too old to be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the tokens cannot be read")]
-pub struct TokensNotRead;
-
-/// An accepted token.
-pub struct Accepted {
+/// A token of the store. It may have expired.
+pub struct KnownToken {
     /// What the store keeps of it.
     pub stored: StoredToken,
     /// How many creates per second it may send, if there is a limit.
     rate: Option<Rate>,
     /// Its share of the permits.
-    pub permits: Arc<Semaphore>,
+    pub permits: Permits,
 }
 
-impl Accepted {
+impl KnownToken {
     /// Refuses a token that has expired.
     pub fn check_expiry(&self) -> Result<(), Refusal> {
         if self.stored.has_expired() { Err(Refusal::TokenExpired) } else { Ok(()) }
@@ -82,7 +76,7 @@ impl Accepted {
     }
 }
 
-impl AcceptedTokens {
+impl KnownTokens {
     /// No tokens yet. Each may send `max_rate` creates per second, or any; and half of `max_creates` of
     /// them may be in the service at a time.
     pub fn new(max_rate: Option<NonZeroU32>, max_creates: NonZeroU32) -> Self {
@@ -98,20 +92,20 @@ impl AcceptedTokens {
         let count = stored.len();
         let mut tokens = HashMap::default();
         for token in stored {
-            tokens.insert(token.digest, self.accept(token));
+            tokens.insert(token.digest, self.carry_over(token));
         }
         *self.last_reading.write() = Reading { tokens, until };
         Ok(count)
     }
 
-    /// The token with what it has used. One that was read before keeps its permits, and what it has
-    /// used of its rate.
-    fn accept(&self, stored: StoredToken) -> Arc<Accepted> {
+    /// The token as it is known from now on. One that was read before keeps its permits, and what it
+    /// has used of its rate.
+    fn carry_over(&self, stored: StoredToken) -> Arc<KnownToken> {
         match self.last_reading.read().tokens.get(&stored.digest) {
             Some(last) if last.stored == stored => Arc::clone(last),
-            _ => Arc::new(Accepted {
+            _ => Arc::new(KnownToken {
                 rate: self.max_rate.map(|limit| Rate::new(limit, &stored.name)),
-                permits: share_of_a_token(self.max_creates),
+                permits: Permits::share_of_a_token(self.max_creates),
                 stored,
             }),
         }
@@ -119,18 +113,18 @@ impl AcceptedTokens {
 
     /// Whether the tokens are known.
     pub fn readiness(&self) -> Result<(), TokensNotRead> {
-        if self.last_reading.read().holds() { Ok(()) } else { Err(TokensNotRead) }
+        if self.last_reading.read().is_fresh() { Ok(()) } else { Err(TokensNotRead) }
     }
 
-    /// The token with that digest. It is accepted at this moment if [`Accepted::check_expiry`] says so.
+    /// The token with that digest, which may have expired.
     ///
     /// # Errors
     ///
     /// It is not among those of the store; or the tokens were read too long ago.
-    pub fn find(&self, digest: &TokenDigest) -> Result<Arc<Accepted>, Refusal> {
+    pub fn find(&self, digest: &TokenDigest) -> Result<Arc<KnownToken>, Refusal> {
         let reading = self.last_reading.read();
-        if !reading.holds() {
-            return Err(Refusal::TokensNotRead);
+        if !reading.is_fresh() {
+            return Err(TokensNotRead.into());
         }
         reading.tokens.get(digest).map(Arc::clone).ok_or(Refusal::TokenNotAccepted)
     }
@@ -163,7 +157,7 @@ impl AcceptedTokens {
 }
 
 impl Reading {
-    fn holds(&self) -> bool {
+    fn is_fresh(&self) -> bool {
         now() < self.until
     }
 }

@@ -1,0 +1,27 @@
+//! The API trait: hands each request to its operation.
+
+use std::sync::Arc;
+
+use dropshot::RequestContext;
+use plant_store_api::answer::Answer;
+use plant_store_api::api::PlantStoreApi;
+use plant_store_api::error_code::Error;
+use plant_store_api::request::Unread;
+use plant_store_api::types::{NewPlant, Plant};
+
+use crate::http::create_plant::create_plant;
+use crate::http::service::Service;
+
+/// The implementation of the API trait. Dropshot needs only the type, so it has no value.
+pub enum PlantStore {}
+
+impl PlantStoreApi for PlantStore {
+    type Context = Arc<Service>;
+
+    fn create_plant(
+        rqctx: RequestContext<Arc<Service>>,
+        request: Unread<NewPlant>,
+    ) -> impl Future<Output = Result<Answer<Plant>, Error>> + Send {
+        create_plant(rqctx, request)
+    }
+}
