@@ -52,17 +52,9 @@ fn specification() -> Value {
         "security": [{ "bearerAuth": [] }],
         "paths": {
             "/plants": {
-                "post": {
-                    "tags": ["plants"],
-                    "summary": TEXT,
-                    "description": TEXT,
-                    "operationId": TEXT,
+                "post": operation("Plant", &json!({
                     "requestBody": body(TEXT, "NewPlant", &json!({ "required": true })),
-                    "responses": {
-                        "200": body("Plant response", "Plant", &json!({ "headers?": ANY })),
-                        "400": refusal(),
-                    },
-                },
+                })),
                 "summary?": ANY,
                 "description?": ANY,
             },
@@ -90,6 +82,22 @@ fn specification() -> Value {
             },
         },
     })
+}
+
+/// An operation whose 200 has that type, and what else it has.
+fn operation(answer: &str, more: &Value) -> Value {
+    let success = format!("{answer} response");
+    let operation = json!({
+        "tags": ["plants"],
+        "summary": TEXT,
+        "description": TEXT,
+        "operationId": TEXT,
+        "responses": {
+            "200": body(&success, answer, &json!({ "headers?": ANY })),
+            "400": refusal(),
+        },
+    });
+    joined(operation, more)
 }
 
 /// A body of one content type, which has that one type.
@@ -143,7 +151,8 @@ fn joined(mut object: Value, more: &Value) -> Value {
     object
 }
 
-/// Where a document is not what the specification says, and what it says there.
+/// Where a document is not what the specification says: a line for each place, with what is there and
+/// what the specification has.
 pub fn facts(document: &Value) -> Vec<String> {
     let mut missing = Vec::new();
     compare("", &specification(), document, &mut missing);
@@ -155,26 +164,29 @@ fn compare(path: &str, expected: &Value, found: &Value, missing: &mut Vec<String
         (Value::Object(expected), Value::Object(members)) => {
             for (name, expected) in expected.iter().filter(|(name, _)| *name != "*") {
                 let optional = name.strip_suffix('?');
-                let found = members.get(optional.unwrap_or(name));
-                if found.is_some() || optional.is_none() {
-                    let found = found.unwrap_or(&Value::Null);
-                    compare(&format!("{path}/{name}"), expected, found, missing);
+                match members.get(optional.unwrap_or(name)) {
+                    Some(found) => compare(&format!("{path}/{name}"), expected, found, missing),
+                    None if optional.is_some() => {}
+                    None => missing.push(format!("{path}/{name}: the document lacks it")),
                 }
             }
             let is_expected = |name: &String| {
                 [name, &format!("{name}?"), "*"].iter().any(|name| expected.contains_key(*name))
             };
-            members.keys().all(is_expected)
+            for name in members.keys().filter(|name| !is_expected(name)) {
+                missing.push(format!("{path}/{name}: the specification does not have it"));
+            }
+            true
         }
         (Value::Array(expected), Value::Array(elements)) if path.ends_with("/required") => {
             let is_there = |name| elements.contains(name);
             elements.len() == expected.len() && expected.iter().all(is_there)
         }
-        (Value::Array(expected), Value::Array(elements)) => {
+        (Value::Array(expected), Value::Array(elements)) if elements.len() == expected.len() => {
             for (number, (expected, found)) in expected.iter().zip(elements).enumerate() {
                 compare(&format!("{path}/{number}"), expected, found, missing);
             }
-            elements.len() == expected.len()
+            true
         }
         (Value::String(expected), found) => match expected.as_str() {
             TEXT => found.as_str().is_some_and(|text| !text.trim().is_empty()),
@@ -186,6 +198,6 @@ fn compare(path: &str, expected: &Value, found: &Value, missing: &mut Vec<String
         (expected, found) => expected == found,
     };
     if !holds {
-        missing.push(format!("{path}: the specification has {expected}"));
+        missing.push(format!("{path}: {found} instead of {expected}"));
     }
 }
