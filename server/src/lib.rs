@@ -7,11 +7,11 @@
 //! - `plant-store-store`, in `store/`, keeps the texts of plants and the digests of tokens. It knows
 //!   no HTTP and no member of a plant, and sees no token.
 //! - `plant-store-listener`, in `listener/`, bounds the connections of clients and closes the idle
-//!   ones. It knows sockets alone.
+//!   ones. It knows sockets, and which requests are in flight.
 //!
 //! The modules of this crate:
 //!
-//! - [`command`] is the command line, one file for each command. It alone starts the others.
+//! - [`command`] is the command line, a file or a folder for each command. It alone starts the others.
 //! - [`http`] implements the contract. It does not know which engine keeps the plants.
 //! - [`token`] is a bearer token: parsed, issued, hashed.
 //! - `log` writes what the service says about itself. `admin` serves the metrics, and says whether
@@ -21,27 +21,29 @@
 //!
 //! ```text
 //! socket → Dropshot → api::request   the head, and the unread body of a NewPlant
-//!   → http::service                the API trait, which hands the request to its operation
+//!   → http::operations             the API trait, which hands the request to its operation
 //!     → create_plant                 the operation, in this order:
-//!       → exchange                     what is kept of the request until its answer
+//!       → exchange, listener::requests what is kept of the request until its answer
 //!       → admission                    what the head decides:
 //!         → api::routes, framing         the exact route; Host and transfer coding
 //!         → credentials → token::bearer  a well-formed token, and its digest
-//!         → accepted_tokens → rate       whether it is accepted, and its rate
+//!         → known_tokens → rate          whether it is accepted, and its rate
 //!         → media_type, permits          plain JSON; a permit for the create
 //!       → body → strict, strict::member  the bytes, within their limits, to a NewPlant
 //!       → api::types, api::answer        to an id and a Plant, and the Plant to its text
-//!       → store::group_commit          queue → batch → the writer's thread
-//!         → the engine, its writer       one commit, one fsync: disk
-//!       → exchange                     finishes the request:
-//!         → answer, api::answer          200 with the text of the Plant
-//!         → metrics, access              what is counted, and the record
+//!       → known_tokens                   again: the token may be revoked or expired by now
+//!       → store::group_commit            queue → batch → the writer's thread
+//!         → the engine, its writer         one commit, one fsync: disk
+//!       → exchange                       finishes the request:
+//!         → metrics, access_record → log   what is counted, and the record
+//!         → api::answer                    200 with the text of the Plant
+//!         → listener::requests             until the client has taken the answer
 //! ```
 //!
-//! A refusal skips steps: whichever step refuses, it makes a `refusal`, and `exchange` answers it;
-//! `api::error_code` has its number. So a 401 passes `create_plant`, `exchange`, `body` (which only
-//! says whether the connection can go on), `admission` as far as `credentials` or `accepted_tokens`,
-//! `refusal`, `answer`, `metrics` and `access`.
+//! A refusal leaves this way at the step that makes it, as a `refusal`; `api::error_code` has its
+//! number. If the head decides it, the answer waits (`fairness`). Then `exchange` answers it (`answer`,
+//! `api::answer`), counts it and records it. A 401 leaves at `credentials` or at `known_tokens`, the
+//! first time or the second.
 
 mod admin;
 pub mod command;

@@ -58,10 +58,11 @@ pub struct Answer<T> {
 
 impl<T: Content> Answer<T> {
     /// A 200 with that text. `held` is dropped when the socket has taken the last byte of it, or when
-    /// the connection has ended: hyper takes the bytes out of the body before that.
+    /// the connection has ended. hyper drops the body itself earlier, so `held` is kept beside the
+    /// bytes.
     #[must_use]
     pub fn ok(text: JsonText<T>, held: impl Send + Sync + 'static) -> Self {
-        let bytes = Bytes::from_owner(Sent { text: text.text, _held: held });
+        let bytes = Bytes::from_owner(Unsent { text: text.text, _held: held });
         Self::json(Self::STATUS_CODE, Body::wrap(Full::new(bytes)))
     }
 
@@ -104,12 +105,12 @@ impl<T: Content> Answer<T> {
 }
 
 /// The bytes of a 200, and what is held until they are sent.
-struct Sent<H> {
+struct Unsent<H> {
     text: Arc<str>,
     _held: H,
 }
 
-impl<H> AsRef<[u8]> for Sent<H> {
+impl<H> AsRef<[u8]> for Unsent<H> {
     fn as_ref(&self) -> &[u8] {
         self.text.as_bytes()
     }

@@ -61,7 +61,8 @@ fn complete(document: &mut Value) {
     info["license"] = json!({ "name": "MIT", "url": "https://opensource.org/license/mit" });
     let base_url = json!({
         "default": "http://localhost:8080",
-        "description": "Where the service listens; the scheme is http.",
+        "description": "Where the service is reached: by http, or by https if the service or a proxy in \
+            front of it has a certificate.",
     });
     document["servers"] = json!([{
         "url": "{base_url}",

@@ -21,8 +21,8 @@ pub struct Error {
 
 impl Error {
     fn example() -> Self {
-        let message = "plant 1 exists and is a different one".into();
-        Self { error: ErrorCode::Conflict.number().into(), message }
+        let code = ErrorCode::Conflict;
+        Self { error: code.number().into(), message: code.example().into() }
     }
 }
 
@@ -63,7 +63,7 @@ macro_rules! table {
         }
 
         impl ErrorCode {
-            /// Every value, in the order of the numbers.
+            /// Every value, in the order of the variants.
             pub const ALL: &[Self] = &[$(Self::$code),*];
 
             const fn row(self) -> Row {

@@ -1,7 +1,7 @@
 //! The method and the path of each operation, as the document has them.
 //!
-//! Dropshot's router also takes `post`, `//plants` and `/plants/` for `POST /plants`. A [`Route`] says
-//! what the contract names, byte for byte.
+//! Dropshot's router also takes `post`, `//plants`, `/plants/` and `/%70lants` for `POST /plants`. A
+//! [`Route`] says what the contract names, byte for byte. An operation needs no line here.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use openapiv3::ReferenceOr;
 
 use crate::document::document;
 
-/// An operation's place in the contract.
+/// The method and the path of an operation.
 #[derive(Debug)]
 pub struct Route {
     /// The `operationId`.
@@ -39,15 +39,19 @@ static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
 });
 
 impl Route {
-    /// The route of the operation with that `operationId`. The first call makes the document, which
-    /// takes some milliseconds.
+    /// Every operation. The first call makes the document, which takes some milliseconds.
+    pub fn all() -> &'static [Self] {
+        &ROUTES
+    }
+
+    /// The route of the operation with that `operationId`.
     ///
     /// # Panics
     ///
     /// The contract has no such operation.
     #[must_use]
     pub fn of(operation_id: &str) -> &'static Self {
-        let route = ROUTES.iter().find(|route| route.operation_id == operation_id);
+        let route = Self::all().iter().find(|route| route.operation_id == operation_id);
         route.expect("Dropshot names operations of the contract alone")
     }
 

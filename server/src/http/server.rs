@@ -7,6 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use dropshot::{ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder};
 use plant_store_api::api::plant_store_api_mod;
+use plant_store_api::routes::Route;
 use plant_store_listener::limit::Records;
 
 use crate::http::operations::PlantStore;
@@ -38,7 +39,8 @@ pub fn listen(
     };
     let limit = Arc::clone(&service.connections.limit);
     let service = Arc::new(service);
-    // Before clients come.
+    // Before clients come: the first call makes the document.
+    let _ = Route::all();
     limit.set(connections.get() as usize, &service.log).context(FAILED)?;
     let server = ServerBuilder::new(api, Arc::clone(&service), limit.logger(records));
     let server = server.config(config).tls(tls).start()?;

@@ -14,10 +14,6 @@ use crate::http::strict::error::{SchemaError, shown};
 /// How many names of ignored members are kept.
 const IGNORED: usize = 3;
 
-const STRING: &str = "a string";
-const NUMBER: &str = "a number";
-const BOOLEAN: &str = "a boolean";
-
 /// The names of members that no type asked for.
 pub type IgnoredNames = RefCell<Vec<String>>;
 
@@ -29,42 +25,67 @@ pub struct Member<'a> {
     pub ignored: &'a IgnoredNames,
 }
 
+/// The kind of a value (RFC 8259, section 3).
+#[derive(Clone, Copy)]
+enum Kind {
+    Object,
+    Array,
+    String,
+    Boolean,
+    Null,
+    Number,
+}
+
+impl Kind {
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::Object => "an object",
+            Self::Array => "an array",
+            Self::String => "a string",
+            Self::Boolean => "a boolean",
+            Self::Null => "null",
+            Self::Number => "a number",
+        }
+    }
+}
+
 impl Member<'_> {
     /// OpenAPI 3.0 takes JSON Schema's integer: a number without fraction and exponent. So `-0` is an
     /// integer and `1.0` is not. The parser's own numbers cannot tell them apart, so the text is read.
     fn integer<T: FromStr>(self, expected: &'static str) -> Result<T, SchemaError> {
         let text = self.value.get();
         text.parse().map_err(|_| match self.kind() {
-            NUMBER if text.contains(['.', 'e', 'E']) => {
+            Kind::Number if text.contains(['.', 'e', 'E']) => {
                 self.mismatch("a number with a fraction or an exponent", expected)
             }
-            NUMBER => self.mismatch("out of range", expected),
-            other => self.mismatch(other, expected),
+            Kind::Number => self.mismatch("out of range", expected),
+            other => self.mismatch(other.in_words(), expected),
         })
     }
 
     fn boolean(self) -> Result<bool, SchemaError> {
         let text = self.value.get();
-        text.parse().map_err(|_| self.mismatch(self.kind(), BOOLEAN))
+        text.parse().map_err(|_| self.mismatch(self.kind().in_words(), Kind::Boolean.in_words()))
     }
 
     fn string(self) -> Result<String, SchemaError> {
+        let expected = Kind::String.in_words();
         serde_json::from_str(self.value.get()).map_err(|_| match self.kind() {
             // The only error left is an escape that names half a surrogate pair.
-            STRING => self.mismatch("a string with half a surrogate pair", STRING),
-            other => self.mismatch(other, STRING),
+            Kind::String => self.mismatch("a string with half a surrogate pair", expected),
+            other => self.mismatch(other.in_words(), expected),
         })
     }
 
-    /// The kind of a value (RFC 8259, section 3), which its first byte tells.
-    fn kind(self) -> &'static str {
+    /// The first byte of a value tells its kind.
+    fn kind(self) -> Kind {
         match self.value.get().as_bytes().first() {
-            Some(b'{') => "an object",
-            Some(b'[') => "an array",
-            Some(b'"') => STRING,
-            Some(b't' | b'f') => BOOLEAN,
-            Some(b'n') => "null",
-            _ => NUMBER,
+            Some(b'{') => Kind::Object,
+            Some(b'[') => Kind::Array,
+            Some(b'"') => Kind::String,
+            Some(b't' | b'f') => Kind::Boolean,
+            Some(b'n') => Kind::Null,
+            _ => Kind::Number,
         }
     }
 

@@ -59,10 +59,13 @@ pub fn read<T: DeserializeOwned + JsonSchema>(body: &[u8]) -> Result<Read<T>, Sc
 #[derive(serde::Deserialize)]
 struct Name<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// The members of an object, as they were written.
-type Members<'a> = Vec<(Name<'a>, &'a RawValue)>;
+/// A member of an object, as it was written.
+struct RawMember<'a> {
+    name: Name<'a>,
+    value: &'a RawValue,
+}
 
-fn members_of(text: &str) -> serde_json::Result<Members<'_>> {
+fn members_of(text: &str) -> serde_json::Result<Vec<RawMember<'_>>> {
     let mut json = serde_json::Deserializer::from_str(text);
     let members = json.deserialize_map(MembersVisitor)?;
     json.end()?;
@@ -72,7 +75,7 @@ fn members_of(text: &str) -> serde_json::Result<Members<'_>> {
 struct MembersVisitor;
 
 impl<'de> Visitor<'de> for MembersVisitor {
-    type Value = Members<'de>;
+    type Value = Vec<RawMember<'de>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
@@ -80,17 +83,17 @@ impl<'de> Visitor<'de> for MembersVisitor {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut members = Vec::new();
-        while let Some(member) = map.next_entry()? {
-            members.push(member);
+        while let Some((name, value)) = map.next_entry()? {
+            members.push(RawMember { name, value });
         }
         Ok(members)
     }
 }
 
-/// The first name that one before it has. Sorting them takes no hash of each, and no long time if
-/// there are many.
-fn first_repeated<'a>(members: &'a Members<'_>) -> Option<&'a str> {
-    let name = |at: usize| &*members[at].0.0;
+/// The first name that one before it has. They are sorted: a hash of each costs more, and comparing
+/// all pairs takes too long if a client sends many.
+fn first_repeated<'a>(members: &'a [RawMember<'_>]) -> Option<&'a str> {
+    let name = |at: usize| &*members[at].name.0;
     let mut by_name: Vec<usize> = (0..members.len()).collect();
     // It keeps the order of those with one name.
     by_name.sort_by_key(|at| name(*at));
@@ -100,7 +103,7 @@ fn first_repeated<'a>(members: &'a Members<'_>) -> Option<&'a str> {
 
 /// Gives the members to a type, in the order in which they were written.
 struct Object<'a> {
-    members: std::slice::Iter<'a, (Name<'a>, &'a RawValue)>,
+    members: std::slice::Iter<'a, RawMember<'a>>,
     /// The member whose name was given last.
     value: Option<Member<'a>>,
     ignored: &'a IgnoredNames,
@@ -127,7 +130,9 @@ impl<'de> MapAccess<'de> for Object<'de> {
         &mut self,
         key: K,
     ) -> Result<Option<K::Value>, SchemaError> {
-        let Some((Name(name), value)) = self.members.next() else { return Ok(None) };
+        let Some(RawMember { name: Name(name), value }) = self.members.next() else {
+            return Ok(None);
+        };
         self.value = Some(Member { name, value, ignored: self.ignored });
         key.deserialize(BorrowedStrDeserializer::new(name)).map(Some)
     }
