@@ -34,7 +34,9 @@ pub static MEMBERS: LazyLock<BTreeMap<String, Member>> = LazyLock::new(|| {
     let required = schema["required"].as_array().expect("a list");
     let properties = schema["properties"].as_object().expect("an object");
     let member = |(name, of): (&String, &Value)| {
-        let kind = of["format"].as_str().or(of["type"].as_str()).expect("a type").to_owned();
+        let kind = of["format"].as_str().or(of["type"].as_str());
+        let kind = kind.unwrap_or_else(|| panic!("`{name}`: this reader knows no reference yet"));
+        let kind = kind.to_owned();
         (name.clone(), Member { kind, is_required: required.contains(&json!(name)) })
     };
     properties.iter().map(member).collect()
