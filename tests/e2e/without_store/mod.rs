@@ -9,6 +9,7 @@ mod dry_run;
 pub mod mutations;
 pub mod readmes;
 mod starts;
+mod style;
 mod variables;
 pub mod warnings;
 pub mod words;
