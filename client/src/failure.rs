@@ -161,7 +161,8 @@ pub(crate) fn explained(error: &Error<types::Error>) -> String {
             format!("refused with {}: {}", body.error, in_one_line(&body.message))
         }
         Error::InvalidResponsePayload(_, cause) => format!(
-            "an answer that a plant store does not give ({cause}): see whether the base URL is right"
+            "an answer that a plant store does not give ({cause}): see whether the base URL is \
+             right"
         ),
         Error::UnexpectedResponse(response) => format!(
             "{} answered {}, which a plant store does not: see whether the base URL is right",

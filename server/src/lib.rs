@@ -2,16 +2,19 @@
 //!
 //! Three crates stand beside this one, and none of them knows another:
 //!
-//! - `plant-store-api`, in `api/`, is the contract: types, errors, the operation as a trait, and the
+//! - `plant-store-api`, in `api/`, is the contract: types, errors, the operation as a trait, and
+//! the
 //!   document. It knows no store and no socket.
-//! - `plant-store-store`, in `store/`, keeps the texts of plants and the digests of tokens. It knows
+//! - `plant-store-store`, in `store/`, keeps the texts of plants and the digests of tokens. It
+//! knows
 //!   no HTTP and no member of a plant, and sees no token.
 //! - `plant-store-listener`, in `listener/`, bounds the connections of clients and closes the idle
 //!   ones. It knows sockets, and which requests are in flight.
 //!
 //! The modules of this crate:
 //!
-//! - [`command`] is the command line, a file or a folder for each command. It alone starts the others.
+//! - [`command`] is the command line, a file or a folder for each command. It alone starts the
+//! others.
 //! - [`http`] implements the contract. It does not know which engine keeps the plants.
 //! - [`token`] is a bearer token: parsed, issued, hashed.
 //! - `log` writes what the service says about itself. `admin` serves the metrics, and says whether
@@ -41,9 +44,9 @@
 //! ```
 //!
 //! A refusal leaves this way at the step that makes it, as a `refusal`; `api::error_code` has its
-//! number. If the head decides it, the answer waits (`fairness`). Then `exchange` answers it (`answer`,
-//! `api::answer`), counts it and records it. A 401 leaves at `credentials` or at `known_tokens`, the
-//! first time or the second.
+//! number. If the head decides it, the answer waits (`fairness`). Then `exchange` answers it
+//! (`answer`, `api::answer`), counts it and records it. A 401 leaves at `credentials` or at
+//! `known_tokens`, the first time or the second.
 
 mod admin;
 pub mod command;

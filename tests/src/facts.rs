@@ -151,8 +151,8 @@ fn joined(mut object: Value, more: &Value) -> Value {
     object
 }
 
-/// Where a document is not what the specification says: a line for each place, with what is there and
-/// what the specification has.
+/// Where a document is not what the specification says: a line for each place, with what is there
+/// and what the specification has.
 pub fn facts(document: &Value) -> Vec<String> {
     let mut missing = Vec::new();
     compare("", &specification(), document, &mut missing);

@@ -26,7 +26,13 @@ pub struct Connection {
     #[arg(long, env = "PLANTS_TOKEN", hide_env_values = true, global = true)]
     token: Option<String>,
     /// A file that holds the token, instead of --token. It must not be readable for others
-    #[arg(long, value_name = "FILE", env = "PLANTS_TOKEN_FILE", global = true, value_parser = path())]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "PLANTS_TOKEN_FILE",
+        global = true,
+        value_parser = path()
+    )]
     token_file: Option<PathBuf>,
     /// Trust the authorities in this file (PEM), and no others
     #[arg(long, value_name = "FILE", env = "PLANTS_CA_FILE", global = true, value_parser = path())]

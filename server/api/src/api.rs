@@ -30,8 +30,8 @@ pub trait PlantStoreApi {
     ///
     /// The answer is sent once the plant is durable. The operation is safe to repeat: the same
     /// plant again answers 200 again, anything else under the same `id` is refused with `error` 409
-    /// and leaves the first plant as it is. After `error` 500 and 503 the plant may be stored or not:
-    /// send it again, as it is.
+    /// and leaves the first plant as it is. After `error` 500 and 503 the plant may be stored or
+    /// not: send it again, as it is.
     #[endpoint {
         method = POST,
         path = "/plants",

@@ -61,8 +61,8 @@ fn complete(document: &mut Value) {
     info["license"] = json!({ "name": "MIT", "url": "https://opensource.org/license/mit" });
     let base_url = json!({
         "default": "http://localhost:8080",
-        "description": "Where the service is reached: by http, or by https if the service or a proxy in \
-            front of it has a certificate.",
+        "description": "Where the service is reached: by http, or by https if the service or a \
+            proxy in front of it has a certificate.",
     });
     document["servers"] = json!([{
         "url": "{base_url}",
@@ -121,8 +121,8 @@ fn describe_error_codes(error: &mut Value) {
     let codes = || ErrorCode::ALL.iter();
     let row = |code: &ErrorCode| format!("{}: {}", code.number(), code.meaning());
     let description = format!(
-        "{} {}. After {} the same plant may be sent again, as it is. A value that a client does not \
-         know means the same as the x00 of its class (RFC 9110, section 15).",
+        "{} {}. After {} the same plant may be sent again, as it is. A value that a client does \
+         not know means the same as the x00 of its class (RFC 9110, section 15).",
         error["description"].as_str().unwrap_or_default(),
         codes().map(row).collect::<Vec<_>>().join("; "),
         numbers(ErrorCode::is_retryable),

@@ -80,8 +80,8 @@ macro_rules! table {
     };
 }
 
-// A rate is counted by the second, overload passes as fast as commits do, and `Retry-After` has whole
-// seconds.
+// A rate is counted by the second, overload passes as fast as commits do, and `Retry-After` has
+// whole seconds.
 table! {
     BadRequest {
         number: 400,

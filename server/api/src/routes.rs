@@ -1,7 +1,7 @@
 //! The method and the path of each operation, as the document has them.
 //!
-//! Dropshot's router also takes `post`, `//plants`, `/plants/` and `/%70lants` for `POST /plants`. A
-//! [`Route`] says what the contract names, byte for byte. An operation needs no line here.
+//! Dropshot's router also takes `post`, `//plants`, `/plants/` and `/%70lants` for `POST /plants`.
+//! A [`Route`] says what the contract names, byte for byte. An operation needs no line here.
 
 use std::sync::LazyLock;
 

@@ -10,7 +10,8 @@
 //! | a permit for the create | 503 |
 //!
 //! The first three are the same for every operation. Dropshot's router is more lenient than the
-//! document ([`Route`]), but a proxy in front of the service may have rules for `POST /plants` alone.
+//! document ([`Route`]), but a proxy in front of the service may have rules for `POST /plants`
+//! alone.
 
 use std::sync::Arc;
 

@@ -27,8 +27,8 @@ pub fn refuse<T: Content>(refusal: &Refusal) -> Answer<T> {
     answer
 }
 
-/// RFC 9112, section 9.6: the connection closes after this response, because the rest of the request
-/// will not be read.
+/// RFC 9112, section 9.6: the connection closes after this response, because the rest of the
+/// request will not be read.
 pub fn close_connection<T: Content>(answer: &mut Answer<T>) {
     answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
 }

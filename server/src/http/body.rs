@@ -1,7 +1,7 @@
 //! The body of a request, read once the token is accepted and the create has a permit.
 //!
-//! Before [`RequestBody::read`] nothing may wait for a byte of the body, because that makes hyper send
-//! `100 Continue`.
+//! Before [`RequestBody::read`] nothing may wait for a byte of the body, because that makes hyper
+//! send `100 Continue`.
 
 use std::pin::pin;
 use std::time::Duration;

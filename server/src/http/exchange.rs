@@ -68,8 +68,8 @@ impl Exchange {
         }
     }
 
-    /// Does what every operation asks of a head. A request that is none of the operation is recorded
-    /// here, because its head is not kept until the answer.
+    /// Does what every operation asks of a head. A request that is none of the operation is
+    /// recorded here, because its head is not kept until the answer.
     pub fn admit(&self, head: &RequestInfo) -> Result<Arc<KnownToken>, NotAdmitted> {
         let admitted = admit(self.route, head, &self.service.tokens);
         if let Err(NotAdmitted::NotRouted(refusal)) = &admitted {

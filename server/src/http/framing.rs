@@ -1,7 +1,8 @@
 //! What RFC 9112 demands of a head so that it is clear to whom the request goes and where it ends.
 //!
-//! A proxy may understand a head that breaks these rules otherwise than hyper does. So it is refused
-//! before the credentials are looked at, and its connection closes. Only the route is checked before.
+//! A proxy may understand a head that breaks these rules otherwise than hyper does. So it is
+//! refused before the credentials are looked at, and its connection closes. Only the route is
+//! checked before.
 
 use dropshot::RequestInfo;
 use http::header::{HOST, TRANSFER_ENCODING};

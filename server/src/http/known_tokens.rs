@@ -1,9 +1,10 @@
 //! The tokens that the running server knows, in memory.
 //!
-//! Authentication never reads the store. Twice a second a task reads all tokens, and what it has read
-//! may be used for [`LEASE`], counted from before it was read. A command that changes the tokens waits
-//! for as long, so no server accepts a token after `token revoke` has returned: neither one that was
-//! stopped or suspended, nor one that cannot read its store. Expiry is checked at each request.
+//! Authentication never reads the store. Twice a second a task reads all tokens, and what it has
+//! read may be used for [`LEASE`], counted from before it was read. A command that changes the
+//! tokens waits for as long, so no server accepts a token after `token revoke` has returned:
+//! neither one that was stopped or suspended, nor one that cannot read its store. Expiry is checked
+//! at each request.
 //!
 //! Only digests are here. Nothing in this module may keep a token.
 
@@ -77,8 +78,8 @@ impl KnownToken {
 }
 
 impl KnownTokens {
-    /// No tokens yet. Each may send `max_rate` creates per second, or any; and half of `max_creates` of
-    /// them may be in the service at a time.
+    /// No tokens yet. Each may send `max_rate` creates per second, or any; and half of
+    /// `max_creates` of them may be in the service at a time.
     pub fn new(max_rate: Option<NonZeroU32>, max_creates: NonZeroU32) -> Self {
         Self { last_reading: Arc::default(), max_rate, max_creates }
     }
@@ -98,8 +99,8 @@ impl KnownTokens {
         Ok(count)
     }
 
-    /// The token as it is known from now on. One that was read before keeps its permits, and what it
-    /// has used of its rate.
+    /// The token as it is known from now on. One that was read before keeps its permits, and what
+    /// it has used of its rate.
     fn carry_over(&self, stored: StoredToken) -> Arc<KnownToken> {
         match self.last_reading.read().tokens.get(&stored.digest) {
             Some(last) if last.stored == stored => Arc::clone(last),
@@ -129,8 +130,8 @@ impl KnownTokens {
         reading.tokens.get(digest).map(Arc::clone).ok_or(Refusal::TokenNotAccepted)
     }
 
-    /// Reads the tokens again and again. While that fails, the log says so: a fault of the disk must not
-    /// become a 401.
+    /// Reads the tokens again and again. While that fails, the log says so: a fault of the disk
+    /// must not become a 401.
     pub async fn watch(self, store: Arc<dyn Engine>, log: Logger) {
         let mut ticks = interval(READ_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

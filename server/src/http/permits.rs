@@ -1,8 +1,8 @@
 //! How many creates are in the service: each has a permit, and a token may have half of them.
 //!
-//! The permits bound the memory of requests. So a create takes one before a byte of its body is read,
-//! and gives it back when the socket has taken the last byte of its answer, or the connection has
-//! ended.
+//! The permits bound the memory of requests. So a create takes one before a byte of its body is
+//! read, and gives it back when the socket has taken the last byte of its answer, or the connection
+//! has ended.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;

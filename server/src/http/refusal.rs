@@ -1,6 +1,7 @@
 //! Why a request of the operation is refused.
 //!
-//! A message is for the client and must hold nothing internal: the cause of a fault goes to the log.
+//! A message is for the client and must hold nothing internal: the cause of a fault goes to the
+//! log.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -40,8 +41,8 @@ pub enum Refusal {
     /// What was sent as a bearer token is not one: its checksum does not hold.
     #[error("the bearer token is cut or mistyped: send it as it was issued")]
     MalformedToken,
-    /// A well-formed token that the store does not have: it is unknown or revoked. The client is not
-    /// told which, nor whether it has expired.
+    /// A well-formed token that the store does not have: it is unknown or revoked. The client is
+    /// not told which, nor whether it has expired.
     #[error("the bearer token is unknown, expired or revoked: ask the operator for a new one")]
     TokenNotAccepted,
     /// The client gets the message of `TokenNotAccepted`. The log says that it has expired.
@@ -69,8 +70,8 @@ pub enum Refusal {
     NoPermit(#[from] NoPermit),
     #[error("the service cannot check tokens now: send the plant again in a moment, as it is")]
     TokensNotRead(#[from] TokensNotRead),
-    /// The plant may be in the store or not; the same create, sent again, tells. The cause is for the
-    /// log.
+    /// The plant may be in the store or not; the same create, sent again, tells. The cause is for
+    /// the log.
     #[error("the store cannot be reached: send the plant again in a moment, as it is")]
     StoreUnavailable(Cause),
 }
@@ -81,8 +82,8 @@ pub enum Refusal {
 pub struct TokensNotRead;
 
 impl Refusal {
-    /// Whether the connection has to close: after a head that breaks RFC 9112 it is unclear where the
-    /// next request begins.
+    /// Whether the connection has to close: after a head that breaks RFC 9112 it is unclear where
+    /// the next request begins.
     pub fn ends_connection(&self) -> bool {
         matches!(self, Self::Host | Self::TransferCoding)
     }

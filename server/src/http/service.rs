@@ -26,8 +26,8 @@ pub struct Service {
 }
 
 impl Service {
-    /// A service over that store, which accepts those tokens, has `max_creates` permits for creates,
-    /// logs each request to `log` and registers its metrics.
+    /// A service over that store, which accepts those tokens, has `max_creates` permits for
+    /// creates, logs each request to `log` and registers its metrics.
     pub fn new(
         tokens: KnownTokens,
         plants: GroupCommit,

@@ -1,5 +1,5 @@
-//! From what was opened to a service that listens: the writer, the HTTP server, and what a start says
-//! of itself.
+//! From what was opened to a service that listens: the writer, the HTTP server, and what a start
+//! says of itself.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;

@@ -50,8 +50,9 @@ impl Kind {
 }
 
 impl Member<'_> {
-    /// OpenAPI 3.0 takes JSON Schema's integer: a number without fraction and exponent. So `-0` is an
-    /// integer and `1.0` is not. The parser's own numbers cannot tell them apart, so the text is read.
+    /// OpenAPI 3.0 takes JSON Schema's integer: a number without fraction and exponent. So `-0` is
+    /// an integer and `1.0` is not. The parser's own numbers cannot tell them apart, so the text is
+    /// read.
     fn integer<T: FromStr>(self, expected: &'static str) -> Result<T, SchemaError> {
         let text = self.value.get();
         text.parse().map_err(|_| match self.kind() {

@@ -2,14 +2,14 @@
 //!
 //! A reader that serde derives would also accept an array in place of the object, an unknown member
 //! that is there twice, null for an optional member, and bad UTF-8 in a member that it skips. This
-//! one accepts only a JSON text (RFC 8259) that is exactly one object, with no member twice. It takes
-//! the members from the type that it reads, and must never name a member or a type. Its messages
-//! name the member and what was expected; they never repeat a value.
+//! one accepts only a JSON text (RFC 8259) that is exactly one object, with no member twice. It
+//! takes the members from the type that it reads, and must never name a member or a type. Its
+//! messages name the member and what was expected; they never repeat a value.
 //!
 //! Members that are strings, integers or booleans, optional ones too, are read by this module. All
-//! others (enumerations, fractions, lists, nested objects) are read by serde_json. What the document
-//! says of the inside of those is checked as far as their types check it. Not checked: that a nested
-//! object has no unknown member twice, and no null for an optional member.
+//! others (enumerations, fractions, lists, nested objects) are read by serde_json. What the
+//! document says of the inside of those is checked as far as their types check it. Not checked:
+//! that a nested object has no unknown member twice, and no null for an optional member.
 
 mod error;
 mod member;

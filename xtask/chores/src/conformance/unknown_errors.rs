@@ -41,8 +41,8 @@ impl UnknownErrors {
         Ok(Self { url, answered })
     }
 
-    /// Judges what a client made of both answers. It must repeat the request after the first one, and
-    /// give up after the second one.
+    /// Judges what a client made of both answers. It must repeat the request after the first one,
+    /// and give up after the second one.
     pub fn check(&self, client: &Result<String>) -> Result<()> {
         let said = client.as_ref().err().context("no failure for an unknown error")?.to_string();
         let expected = CLIENT_ERROR.to_string();
