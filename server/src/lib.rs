@@ -3,18 +3,16 @@
 //! Three crates stand beside this one, and none of them knows another:
 //!
 //! - `plant-store-api`, in `api/`, is the contract: types, errors, the operation as a trait, and
-//! the
-//!   document. It knows no store and no socket.
+//!   the document. It knows no store and no socket.
 //! - `plant-store-store`, in `store/`, keeps the texts of plants and the digests of tokens. It
-//! knows
-//!   no HTTP and no member of a plant, and sees no token.
+//!   knows no HTTP and no member of a plant, and sees no token.
 //! - `plant-store-listener`, in `listener/`, bounds the connections of clients and closes the idle
 //!   ones. It knows sockets, and which requests are in flight.
 //!
 //! The modules of this crate:
 //!
 //! - [`command`] is the command line, a file or a folder for each command. It alone starts the
-//! others.
+//!   others.
 //! - [`http`] implements the contract. It does not know which engine keeps the plants.
 //! - [`token`] is a bearer token: parsed, issued, hashed.
 //! - `log` writes what the service says about itself. `admin` serves the metrics, and says whether

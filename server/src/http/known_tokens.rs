@@ -10,7 +10,7 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono::Utc;
 use foldhash::HashMap;
@@ -30,6 +30,10 @@ use crate::token::LEASE;
 
 /// How often the tokens are read.
 const READ_EVERY: Duration = Duration::from_millis(500);
+
+/// Then the next reading comes after the last one may be used, and creates get 503 meanwhile.
+const TOO_SLOW: &str = "reading them takes longer than 1.5 s: revoke those that nobody uses, or \
+    find out why the store is slow";
 
 const EXPIRES: &str = "plant_store_token_expires_seconds";
 
@@ -138,10 +142,12 @@ impl KnownTokens {
         let mut last_cause = None;
         loop {
             ticks.tick().await;
+            let began = Instant::now();
             let tokens = self.clone();
             let store = Arc::clone(&store);
             let read = spawn_blocking(move || tokens.read(&*store)).await;
             let cause = match read {
+                Ok(Ok(_)) if began.elapsed() > LEASE - READ_EVERY => Some(TOO_SLOW.into()),
                 Ok(Ok(_)) => None,
                 Ok(Err(error)) => Some(error.to_string()),
                 Err(panic) => Some(panic.to_string()),
