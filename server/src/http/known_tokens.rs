@@ -147,7 +147,7 @@ impl KnownTokens {
             let store = Arc::clone(&store);
             let read = spawn_blocking(move || tokens.read(&*store)).await;
             let cause = match read {
-                Ok(Ok(_)) if began.elapsed() > LEASE - READ_EVERY => Some(TOO_SLOW.into()),
+                Ok(Ok(_)) if began.elapsed() + READ_EVERY > LEASE => Some(TOO_SLOW.into()),
                 Ok(Ok(_)) => None,
                 Ok(Err(error)) => Some(error.to_string()),
                 Err(panic) => Some(panic.to_string()),
