@@ -30,11 +30,13 @@
 //!         → credentials → token::bearer  a well-formed token, and its digest
 //!         → known_tokens → rate          whether it is accepted, and its rate
 //!         → media_type, permits          plain JSON; a permit for the create
+//!       → exchange, listener::requests from here the connection is in use
 //!       → body → strict, strict::member  the bytes, within their limits, to a NewPlant
 //!       → api::types, api::answer        to an id and a Plant, and the Plant to its text
 //!       → known_tokens                   again: the token may be revoked or expired by now
 //!       → store::group_commit            queue → batch → the writer's thread
-//!         → the engine, its writer         one commit, one fsync: disk
+//!         → the engine                     one commit, one fsync: disk
+//!         → store::group_commit            hands the outcome back to the request
 //!       → exchange                       finishes the request:
 //!         → metrics, access_record → log   what is counted, and the record
 //!         → api::answer                    200 with the text of the Plant
@@ -42,9 +44,11 @@
 //! ```
 //!
 //! A refusal leaves this way at the step that makes it, as a `refusal`; `api::error_code` has its
-//! number. If the head decides it, the answer waits (`fairness`). Then `exchange` answers it
-//! (`answer`, `api::answer`), counts it and records it. A 401 leaves at `credentials` or at
-//! `known_tokens`, the first time or the second.
+//! number. `exchange` answers it (`answer`, `api::answer`), counts it and records it. If the head
+//! decides it, the answer waits before that: a 429 for a moment, any other one on HTTP/1.1 until
+//! other connections had their turn (`fairness`). A 401 leaves at `credentials` or at
+//! `known_tokens`, the first time or the second. The 404 and 405 of a path or method that only
+//! Dropshot's router takes for the operation's are Dropshot's own answers: recorded, not counted.
 
 mod admin;
 pub mod command;

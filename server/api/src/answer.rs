@@ -1,7 +1,7 @@
 //! The answer of an operation: a 200 with what the document describes, or a refusal.
 //!
-//! Dropshot's response types can set no header on a refusal, and serialise again what a store has
-//! kept as text. [`Answer`] has the same description in the document. Nothing here knows why a
+//! Dropshot's response types can set no header on a refusal, and serialise again what was given to
+//! a store as text. [`Answer`] has the same description in the document. Nothing here knows why a
 //! request is refused.
 
 use std::marker::PhantomData;
@@ -77,8 +77,8 @@ impl<T: Content> Answer<T> {
         Self::json(error.status_code().as_status(), Body::from(body))
     }
 
-    /// Dropshot's refusal of a request that is none of the operation, although Dropshot's router
-    /// takes it for one. The contract says nothing of such a request.
+    /// Dropshot's refusal of a request that does not match the operation to which Dropshot's router
+    /// gives it. The contract says nothing of such a request.
     #[must_use]
     pub fn not_routed(refusal: HttpError, request_id: &str) -> Self {
         Self { response: refusal.into_response(request_id), schema: PhantomData }

@@ -4,7 +4,7 @@
 //! The document of Dropshot has the operation and the types. This module adds what Dropshot cannot
 //! say (licence, server variable, security, the one refusal status and its headers, the values of
 //! `Error.error`) and removes what Dropshot adds (`4XX`, `5XX`). It must never change what the
-//! trait and the types say.
+//! trait and the types say. Of Dropshot's words, it replaces the descriptions of responses.
 
 use openapiv3::{Header, OpenAPI, PathItem, ReferenceOr, Response, StatusCode};
 use serde_json::{Value, json};
@@ -53,8 +53,20 @@ pub fn document_text() -> String {
     text
 }
 
-/// Completes the document: all but the headers, whose order a JSON value does not keep.
+/// Completes the document: all but the headers, which [`describe_headers`] adds in their order.
 fn complete(document: &mut Value) {
+    describe_service(document);
+    let components = &mut document["components"];
+    describe_error_codes(&mut components["schemas"]["Error"]["properties"]["error"]);
+    let refusal = with_examples(take_refusal(components));
+    let schemas = components["schemas"].clone();
+    let paths = members(&mut document["paths"]);
+    for operation in paths.flat_map(members) {
+        describe_operation(operation, &schemas, &refusal);
+    }
+}
+
+fn describe_service(document: &mut Value) {
     let info = &mut document["info"];
     info["description"] = DESCRIPTION.into();
     info["contact"] = json!({ "name": "The operator of this plant store" });
@@ -70,31 +82,27 @@ fn complete(document: &mut Value) {
         "variables": { "base_url": base_url },
     }]);
     document["security"] = json!([{ SECURITY_SCHEME: [] }]);
-
-    let components = &mut document["components"];
     // RFC 6750, section 2.1: the one way in which a token is sent.
-    components["securitySchemes"][SECURITY_SCHEME] = json!({
+    document["components"]["securitySchemes"][SECURITY_SCHEME] = json!({
         "type": "http",
         "scheme": "bearer",
         "description": "`Authorization: Bearer <ACCESS_TOKEN>`, with a token of this store.",
     });
-    let schemas = &mut components["schemas"];
-    describe_error_codes(&mut schemas["Error"]["properties"]["error"]);
-    let refusal = take_refusal(components);
-    let schemas = components["schemas"].clone();
-    let paths = members(&mut document["paths"]);
-    for operation in paths.flat_map(members) {
-        if let Some(body) = operation.get_mut("requestBody") {
-            let schema = &schemas[schema_name(body)];
-            body["description"] = first_sentence(&schema["description"]).into();
-        }
-        let responses = operation["responses"].as_object_mut().expect("an operation has responses");
-        responses.retain(|status, _| !status.ends_with("XX"));
-        for success in responses.values_mut() {
-            success["description"] = format!("{} response", schema_name(success)).into();
-        }
-        responses.insert("400".into(), refusal.clone());
+}
+
+/// Describes the body and the 200 by their schemas, and puts the one refusal in place of
+/// Dropshot's.
+fn describe_operation(operation: &mut Value, schemas: &Value, refusal: &Value) {
+    if let Some(body) = operation.get_mut("requestBody") {
+        let schema = &schemas[schema_name(body)];
+        body["description"] = first_sentence(&schema["description"]).into();
     }
+    let responses = operation["responses"].as_object_mut().expect("an operation has responses");
+    responses.retain(|status, _| !status.ends_with("XX"));
+    for success in responses.values_mut() {
+        success["description"] = format!("{} response", schema_name(success)).into();
+    }
+    responses.insert("400".into(), refusal.clone());
 }
 
 /// The name of the schema of a body or of a response.
@@ -119,12 +127,12 @@ fn members(object: &mut Value) -> impl Iterator<Item = &mut Value> {
 /// the open enumeration `x-extensible-enum` and as `x-error-codes`.
 fn describe_error_codes(error: &mut Value) {
     let codes = || ErrorCode::ALL.iter();
-    let row = |code: &ErrorCode| format!("{}: {}", code.number(), code.meaning());
+    let meaning = |code: &ErrorCode| format!("{}: {}", code.number(), code.meaning());
     let description = format!(
         "{} {}. After {} the same plant may be sent again, as it is. A value that a client does \
          not know means the same as the x00 of its class (RFC 9110, section 15).",
         error["description"].as_str().unwrap_or_default(),
-        codes().map(row).collect::<Vec<_>>().join("; "),
+        codes().map(meaning).collect::<Vec<_>>().join("; "),
         numbers(ErrorCode::is_retryable),
     );
     let row = |code: &ErrorCode| {
@@ -154,9 +162,14 @@ fn take_refusal(components: &mut Value) -> Value {
     assert!(refusals.next().is_none(), "the operations share one error type");
     components.as_object_mut().expect("it is an object").remove("responses");
     refusal["description"] = "Unexpected error".into();
-    // A whole answer for each value of `error`, by its number.
+    refusal
+}
+
+/// Adds a whole answer for each value of `error`, by its number.
+fn with_examples(mut refusal: Value) -> Value {
+    let examples = &mut refusal["content"]["application/json"]["examples"];
     for code in ErrorCode::ALL {
-        refusal["content"]["application/json"]["examples"][code.number().to_string()] = json!({
+        examples[code.number().to_string()] = json!({
             "summary": code.meaning(),
             "value": { "error": code.number(), "message": code.example() },
         });

@@ -51,8 +51,8 @@ impl KV for AccessRecord<'_> {
     }
 }
 
-/// The fields of the record of a request that is none of an operation, although Dropshot's router
-/// takes it for one.
+/// The fields of the record of a request that does not match the operation to which Dropshot's
+/// router gives it.
 pub struct NotRoutedRecord<'a> {
     pub request_id: &'a str,
     pub remote_addr: SocketAddr,

@@ -1,4 +1,6 @@
-//! What the head of a request decides, in this order, before one byte of its body is read:
+//! What the head of a request decides, in this order, before one byte of its body is read. The
+//! numbers are values of `error`, and the status is 400; only 404 and 405 are statuses, of
+//! Dropshot's own refusals:
 //!
 //! | step | else |
 //! | --- | --- |
@@ -10,8 +12,8 @@
 //! | a permit for the create | 503 |
 //!
 //! The first three are the same for every operation. Dropshot's router is more lenient than the
-//! document ([`Route`]), but a proxy in front of the service may have rules for `POST /plants`
-//! alone.
+//! document ([`Route`]). A proxy that guards `POST /plants` alone would let `//plants` pass, so the
+//! service refuses it.
 
 use std::sync::Arc;
 
@@ -19,7 +21,7 @@ use dropshot::{ClientErrorStatusCode, HttpError, RequestInfo};
 use http::header::ALLOW;
 use plant_store_api::routes::Route;
 
-use crate::http::credentials::bearer_token;
+use crate::http::credentials::token_digest;
 use crate::http::framing::{check_host, check_transfer_coding};
 use crate::http::known_tokens::{KnownToken, KnownTokens};
 use crate::http::media_type::check_media_type;
@@ -49,7 +51,7 @@ pub fn admit(
     check_route(route, head).map_err(|refusal| NotAdmitted::NotRouted(refusal.into()))?;
     check_host(head)?;
     check_transfer_coding(head.headers())?;
-    let token = tokens.find(&bearer_token(head.headers())?)?;
+    let token = tokens.find(&token_digest(head.headers())?)?;
     match token.check_expiry() {
         Ok(()) => Ok(token),
         Err(refusal) => Err(NotAdmitted::Refused { refusal, token: Some(token) }),

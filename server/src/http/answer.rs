@@ -12,7 +12,7 @@ const CHALLENGE_INVALID: HeaderValue =
     HeaderValue::from_static(r#"Bearer realm="plant-store", error="invalid_token""#);
 
 /// The answer to a refused request.
-pub fn refuse<T: Content>(refusal: &Refusal) -> Answer<T> {
+pub fn to_refusal<T: Content>(refusal: &Refusal) -> Answer<T> {
     let code = refusal.code();
     let error = Error { error: code.number().into(), message: refusal.to_string() };
     let mut answer = Answer::refusal(&error);

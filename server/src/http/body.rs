@@ -112,7 +112,7 @@ impl<T: DeserializeOwned + JsonSchema> RequestBody<T> {
     ///
     /// # Errors
     ///
-    /// 400, 408 or 413.
+    /// `error` 400, 408 or 413.
     pub async fn read(&mut self, limits: &BodyLimits) -> Result<T, Refusal> {
         let bytes = self.read_bytes(limits).await?;
         let read = strict::read::<T>(&bytes)?;

@@ -35,11 +35,11 @@ pub fn create_plant(
         let create = match admitted {
             Ok(create) => create,
             Err(not_admitted) => {
-                exchange.wait_before_refusal(&not_admitted).await;
+                exchange.wait_to_turn_away(&not_admitted).await;
                 return Ok(exchange.turn_away(not_admitted, body));
             }
         };
-        exchange.admitted(&create.token);
+        exchange.keep_open(&create.token);
         let stored = read_and_store(&exchange.service, create, &mut body).await;
         Ok(exchange.finish(stored, body))
     }

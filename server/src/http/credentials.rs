@@ -11,7 +11,7 @@ use crate::http::refusal::Refusal;
 use crate::token::Token;
 
 /// The digest of the token that the request has.
-pub fn bearer_token(headers: &HeaderMap) -> Result<TokenDigest, Refusal> {
+pub fn token_digest(headers: &HeaderMap) -> Result<TokenDigest, Refusal> {
     let value = match Field::of(headers, &AUTHORIZATION) {
         Field::Absent => return Err(Refusal::NoToken),
         Field::Repeated => return Err(Refusal::MalformedCredentials),

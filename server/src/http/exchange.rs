@@ -17,7 +17,7 @@ use slog::{debug, info};
 
 use crate::http::access_record::{AccessRecord, NotRoutedRecord};
 use crate::http::admission::{NotAdmitted, admit};
-use crate::http::answer::{close_connection, refuse};
+use crate::http::answer::{close_connection, to_refusal};
 use crate::http::body::RequestBody;
 use crate::http::fairness::wait_before_refusal;
 use crate::http::known_tokens::KnownToken;
@@ -83,15 +83,15 @@ impl Exchange {
         admitted
     }
 
-    /// The request is admitted with this token. One that is not admitted is no activity of its
-    /// connection.
-    pub fn admitted(&mut self, token: &Arc<KnownToken>) {
+    /// Notes the token for the record, and that the connection is in use. A request that is not
+    /// admitted does not keep its connection open.
+    pub fn keep_open(&mut self, token: &Arc<KnownToken>) {
         self.token = Some(Arc::clone(token));
         self.in_flight.accept();
     }
 
-    /// Waits as long as the answer to a request that is not admitted has to wait.
-    pub async fn wait_before_refusal(&self, not_admitted: &NotAdmitted) {
+    /// Waits until a request that is not admitted may be answered: then call [`Self::turn_away`].
+    pub async fn wait_to_turn_away(&self, not_admitted: &NotAdmitted) {
         wait_before_refusal(not_admitted, self.version).await;
     }
 
@@ -130,7 +130,7 @@ impl Exchange {
     }
 
     fn refuse<B, T: Content>(self, refusal: &Refusal, mut body: RequestBody<B>) -> Answer<T> {
-        let mut answer = refuse(refusal);
+        let mut answer = to_refusal(refusal);
         body.drop_what_has_come();
         if body.must_close_connection() || refusal.ends_connection() {
             close_connection(&mut answer);
@@ -139,8 +139,8 @@ impl Exchange {
         answer
     }
 
-    /// Dropshot's answer to a request that is none of the operation: the contract says nothing of
-    /// such requests.
+    /// Dropshot's answer to a request that does not match the operation: the contract says nothing
+    /// of such requests.
     fn not_routed<B, T: Content>(self, refusal: HttpError, mut body: RequestBody<B>) -> Answer<T> {
         let mut answer = Answer::not_routed(refusal, &self.request_id);
         body.drop_what_has_come();

@@ -9,16 +9,16 @@ use crate::http::refusal::Refusal;
 
 /// How long the refusal of a create past the rate of its token waits. Otherwise clients that do not
 /// wait would keep the service busy with refusals.
-const PAST_RATE: Duration = Duration::from_millis(100);
+const PAUSE_PAST_RATE: Duration = Duration::from_millis(100);
 
 /// Waits before the answer to a request of that version which is not admitted.
 ///
-/// Without the end of this turn, hyper would answer up to 16 pipelined requests of one HTTP/1.1
+/// Without the yield, hyper would answer up to 16 pipelined requests of one HTTP/1.1
 /// connection before the others have theirs. A request of HTTP/2 has its own task, which would only
 /// keep its memory for longer.
 pub async fn wait_before_refusal(not_admitted: &NotAdmitted, version: Version) {
     if let NotAdmitted::Refused { refusal: Refusal::TooManyCreates { .. }, .. } = not_admitted {
-        tokio::time::sleep(PAST_RATE).await;
+        tokio::time::sleep(PAUSE_PAST_RATE).await;
     } else if version <= Version::HTTP_11 {
         tokio::task::yield_now().await;
     }

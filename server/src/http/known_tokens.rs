@@ -31,9 +31,10 @@ use crate::token::LEASE;
 /// How often the tokens are read.
 const READ_EVERY: Duration = Duration::from_millis(500);
 
-/// Then the next reading comes after the last one may be used, and creates get 503 meanwhile.
-const TOO_SLOW: &str = "reading them takes longer than 1.5 s: revoke those that nobody uses, or \
-    find out why the store is slow";
+/// Two readings in a row, each longer than half of [`LEASE`]: the first may no longer be used
+/// before the second is there, and creates get 503 meanwhile.
+const TOO_SLOW: &str = "reading them takes longer than half of the time for which they may be used: \
+    revoke those that nobody uses, or find out why the store is slow";
 
 const EXPIRES: &str = "plant_store_token_expires_seconds";
 
@@ -147,7 +148,7 @@ impl KnownTokens {
             let store = Arc::clone(&store);
             let read = spawn_blocking(move || tokens.read(&*store)).await;
             let cause = match read {
-                Ok(Ok(_)) if began.elapsed() + READ_EVERY > LEASE => Some(TOO_SLOW.into()),
+                Ok(Ok(_)) if began.elapsed() * 2 > LEASE => Some(TOO_SLOW.into()),
                 Ok(Ok(_)) => None,
                 Ok(Err(error)) => Some(error.to_string()),
                 Err(panic) => Some(panic.to_string()),

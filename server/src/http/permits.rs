@@ -45,7 +45,7 @@ impl Permits {
         Self(Arc::new(Semaphore::new(permits)))
     }
 
-    /// Takes one of the service for a create, and one of its token.
+    /// Takes one of the service, which are these, for a create, and one of its token.
     pub fn take(&self, of_token: &Self) -> Result<Permit, NoPermit> {
         let token = of_token.try_acquire().ok_or(NoPermit::OfToken)?;
         let service = self.try_acquire().ok_or(NoPermit::InService)?;

@@ -8,6 +8,9 @@ use plant_store_store::token::TokenName;
 
 use crate::http::refusal::Refusal;
 
+/// A tenth of the rate may come at once.
+const TENTH: NonZeroU32 = NonZeroU32::new(10).expect("ten is not 0");
+
 const PAST_RATE: &str = "plant_store_creates_past_rate_total";
 
 /// The rate of one token, and what it has used of it.
@@ -23,11 +26,12 @@ impl Rate {
     /// the others evenly.
     pub fn new(limit: NonZeroU32, token: &TokenName) -> Self {
         describe_counter!(PAST_RATE, "Creates past the rate of their token, by its name.");
-        // The bucket and what flows into it in a second are together the limit.
-        let bucket = limit.get().div_ceil(10);
-        let refill = NonZeroU32::MIN.saturating_add(limit.get() - bucket);
-        let burst = NonZeroU32::MIN.saturating_add(bucket - 1);
-        let limiter = RateLimiter::direct(Quota::per_second(refill).allow_burst(burst));
+        // A second that begins with a full bucket: these creates at once, and then one for each
+        // part of the refill. The last of those comes when the second is over, so the refill is one
+        // more.
+        let bucket = limit.div_ceil(TENTH);
+        let refill = NonZeroU32::MIN.saturating_add(limit.get() - bucket.get());
+        let limiter = RateLimiter::direct(Quota::per_second(refill).allow_burst(bucket));
         Self { limit, limiter, past: counter!(PAST_RATE, "token" => token.to_string()) }
     }
 

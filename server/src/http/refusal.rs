@@ -72,7 +72,7 @@ pub enum Refusal {
     TokensNotRead(#[from] TokensNotRead),
     /// The plant may be in the store or not; the same create, sent again, tells. The cause is for
     /// the log.
-    #[error("the store cannot be reached: send the plant again in a moment, as it is")]
+    #[error("the store does not take plants now: send the plant again in a moment, as it is")]
     StoreUnavailable(Cause),
 }
 

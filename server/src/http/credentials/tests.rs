@@ -7,7 +7,7 @@ fn token_of(values: &[&[u8]]) -> Result<TokenDigest, Refusal> {
     for value in values {
         headers.append(AUTHORIZATION, HeaderValue::from_bytes(value).expect("a header value"));
     }
-    bearer_token(&headers)
+    token_digest(&headers)
 }
 
 #[test]
