@@ -68,7 +68,7 @@ impl Exchange {
         }
     }
 
-    /// Does what every operation asks of a head. A request that is none of the operation is
+    /// Does what every operation asks of a head. A request that does not match the operation is
     /// recorded here, because its head is not kept until the answer.
     pub fn admit(&self, head: &RequestInfo) -> Result<Arc<KnownToken>, NotAdmitted> {
         let admitted = admit(self.route, head, &self.service.tokens);
