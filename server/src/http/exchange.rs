@@ -67,7 +67,7 @@ impl Exchange {
     /// its connection.
     pub fn accepted(&mut self, token: Arc<Accepted>) {
         self.token = Some(token);
-        self.in_flight.accept();
+        self.in_flight.admit();
     }
 
     /// The answer to a request that is none of the operation, as Dropshot gives it: the contract says

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use dropshot::{ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder};
 use plant_store_api::api::plant_store_api_mod;
-use plant_store_listener::limit::Records;
+use plant_store_listener::logger::Records;
 
 use crate::http::service::{PlantStore, Service};
 
