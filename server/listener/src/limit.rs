@@ -166,6 +166,9 @@ impl ConnectionLimit {
         let mut state = self.state.lock();
         state.can_pause = attached.is_ok();
         state.adopted = Some(Adopted { listener, duplicator: Arc::new(duplicator) });
+        drop(state);
+        // Otherwise clients could take what `set` left for the start, until the first look.
+        let _ = self.look();
         if let Err(cause) = attached {
             warn!(log, "{NO_FILTER}"; "cause" => %cause);
         }
