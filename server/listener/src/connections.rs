@@ -4,8 +4,8 @@
 //! for ever if its first byte never comes, if it is HTTP/2 and sends nothing, if its TLS handshake
 //! stops half way, or if its client takes no answer.
 //!
-//! Nothing here trusts that a client's address is that of the same connection as a second ago: a
-//! connection is told from another one by the cookie of its socket (socket(7), `SO_COOKIE`).
+//! Nothing here trusts that a client's address is that of the same connection as a second ago. It
+//! is the same connection if its socket has the same cookie (socket(7), `SO_COOKIE`).
 
 use std::convert::Infallible;
 use std::mem;
@@ -23,36 +23,37 @@ use socket2::SockRef;
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
-use crate::descriptors::Descriptor;
+use crate::descriptors::{Descriptor, Duplicator};
 use crate::limit::{ConnectionLimit, Look};
 use crate::requests::{InFlight, Requests, Table};
 
 /// How often the connections are looked at. If the time-out is short, more often.
-const LOOK: Duration = Duration::from_secs(1);
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// How often they are looked at while the listener pauses. After an error Dropshot waits this long
 /// before it accepts again.
-const LOOK_WHILE_FULL: Duration = Duration::from_millis(100);
+const LOOK_INTERVAL_WHILE_FULL: Duration = Duration::from_millis(100);
 
 /// If there were fewer connections than the limit for this long, the log says again when it is
 /// reached.
 const CALM: Duration = Duration::from_secs(10);
 
-const CONNECTIONS: &str = "plant_store_connections";
+/// The name of the metric.
+const METRIC: &str = "plant_store_connections";
 
 /// The connections of clients, and the requests on them.
 pub struct Connections {
     requests: Arc<Requests>,
     /// Those that the last look has found.
     open: Mutex<HashMap<Ends, Open>>,
-    /// Bounds them.
+    /// How many there may be.
     pub limit: Arc<ConnectionLimit>,
 }
 
 /// Both addresses of a connection. There is no other one between them at the same time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Ends {
-    own: SocketAddr,
+    local: SocketAddr,
     client: SocketAddr,
 }
 
@@ -61,7 +62,7 @@ struct Ends {
 struct Open {
     /// The kernel gives no other socket the same one.
     cookie: u64,
-    /// When a look found it first.
+    /// When a look found it first, or closed it.
     found: Instant,
 }
 
@@ -75,14 +76,17 @@ enum Reason {
     Excess,
 }
 
-/// By what the connections are judged in one look.
-struct Judge {
+/// Closes connections in one look.
+struct Closer {
+    duplicator: Arc<Duplicator>,
     idle_timeout: Duration,
     now: Instant,
     /// The clients that have not taken an answer in time.
     late: HashSet<SocketAddr>,
     /// How many new connections are still to be closed.
     excess: usize,
+    /// The clients whose connections were closed because they did not take an answer.
+    untaken: Vec<SocketAddr>,
 }
 
 /// What a look has found.
@@ -98,8 +102,8 @@ struct Found {
 impl Connections {
     /// No connections yet. Registers the metrics.
     pub fn register() -> Self {
-        describe_gauge!(CONNECTIONS, "Open connections of clients, as of the last second.");
-        gauge!(CONNECTIONS).set(0);
+        describe_gauge!(METRIC, "Open connections of clients, as of the last second.");
+        gauge!(METRIC).set(0);
         Self { requests: Arc::default(), open: Mutex::default(), limit: Arc::default() }
     }
 
@@ -108,28 +112,30 @@ impl Connections {
         self.requests.begin(client)
     }
 
-    /// Waits until no request is in flight. From now on nothing pauses or resumes the listener.
-    pub async fn are_answered(&self) {
+    /// Stops pausing and resuming the listener, and waits until no request is in flight. Does not
+    /// wait until clients have taken their answers.
+    pub async fn drain(&self) {
         self.limit.release();
-        self.requests.are_answered().await;
+        self.requests.drain().await;
     }
 
-    /// Whether [`Self::are_answered`] was called, because the service stops.
-    pub fn are_ending(&self) -> bool {
-        self.requests.are_ending()
+    /// Whether [`Self::drain`] was called, because the service stops.
+    pub fn is_draining(&self) -> bool {
+        self.requests.is_draining()
     }
 
-    /// Pauses and resumes the listener. Closes the connections on which no accepted request was in
-    /// flight for `idle_timeout`, those whose client has not taken an answer for so long, and new
+    /// Pauses and resumes the listener. Closes the connections on which no admitted request was in
+    /// flight for `idle_timeout`, those whose client has not taken an answer for that time, and new
     /// ones past the limit. Never ends.
     pub async fn watch(self: &Arc<Self>, idle_timeout: Duration, log: &Logger) -> Infallible {
-        let pause = LOOK.min(idle_timeout / 4).max(LOOK / 100);
+        let interval = LOOK_INTERVAL.min(idle_timeout / 4).max(LOOK_INTERVAL / 100);
         let mut last_full = None::<Instant>;
         loop {
             let begin = Instant::now();
             let connections = Arc::clone(self);
             // A few system calls for each descriptor.
             let look = spawn_blocking(move || connections.look(idle_timeout, begin));
+            // After a look that panicked, all connections are new to the next one.
             let found = look.await.unwrap_or_default();
             for client in found.untaken {
                 info!(log, "connection closed: its client did not take an answer in time";
@@ -142,65 +148,76 @@ impl Connections {
                 }
                 last_full = Some(Instant::now());
             }
-            let shortest = if found.is_full { LOOK_WHILE_FULL.min(pause) } else { pause };
+            let longest = if found.is_full { LOOK_INTERVAL_WHILE_FULL } else { LOOK_INTERVAL };
             // Many connections must not take a core only to be looked at.
-            let pause = shortest.max(10 * begin.elapsed());
-            let _ = timeout(pause, self.limit.accept_failed.notified()).await;
+            let until_next = interval.min(longest).max(10 * begin.elapsed());
+            let _ = timeout(until_next, self.limit.accept_failed.notified()).await;
         }
     }
 
     /// Looks at all connections once, at the time `now`.
     fn look(&self, idle_timeout: Duration, now: Instant) -> Found {
         let Some(look) = self.limit.look() else { return Found::default() };
-        gauge!(CONNECTIONS).set(u32::try_from(look.clients).unwrap_or(u32::MAX));
+        gauge!(METRIC).set(u32::try_from(look.clients).unwrap_or(u32::MAX));
         let late = self.requests.lock().late_clients(idle_timeout, now);
-        let judge = Judge { idle_timeout, now, late, excess: look.excess };
-        let untaken = self.close_some(&look, judge);
-        Found { connections: look.clients, is_full: look.is_full, untaken }
+        let mut closer = Closer {
+            duplicator: Arc::clone(&look.duplicator),
+            idle_timeout,
+            now,
+            late,
+            excess: look.excess,
+            untaken: Vec::new(),
+        };
+        self.close_some(&look, &mut closer);
+        Found { connections: look.clients, is_full: look.is_full, untaken: closer.untaken }
     }
 
-    /// Closes what the judge says. Returns the clients that did not take an answer.
-    fn close_some(&self, look: &Look, mut judge: Judge) -> Vec<SocketAddr> {
-        let mut untaken = Vec::new();
-        let mut open = mem::take(&mut *self.open.lock());
-        let mut still_open = HashMap::default();
+    /// Closes the connections that [`Closer::reason_to_close`] names.
+    fn close_some(&self, look: &Look, closer: &mut Closer) {
+        let mut known = mem::take(&mut *self.open.lock());
+        let mut seen = HashMap::default();
         let mut clients = HashSet::default();
-        for descriptor in &look.sockets {
-            let Some(ends) = Ends::of(descriptor) else { continue };
+        for socket in &look.sockets {
+            let Some(ends) = Ends::of(socket) else { continue };
             clients.insert(ends.client);
-            let known = open.remove(&ends);
-            // No request is accepted while they are locked.
+            // No request is admitted while they are locked.
             let requests = self.requests.lock();
-            let reason = judge.reason_to_close(ends.client, known.as_ref(), &requests);
-            if let (Some(known), None) = (known, reason) {
-                still_open.insert(ends, known);
-                continue;
-            }
-            let Some(socket) = look.duplicator.duplicate(descriptor) else {
-                // Without a free descriptor it is not closed before the next look.
-                still_open.extend(known.map(|known| (ends, known)));
-                continue;
-            };
-            let Ok(cookie) = SockRef::from(&socket).cookie() else { continue };
-            still_open.insert(ends, Open { cookie, found: judge.now });
-            let is_the_same = known.is_none_or(|known| known.cookie == cookie);
-            let Some(reason) = reason.filter(|_| is_the_same) else { continue };
-            // An error says that it is closed already.
-            let _ = shutdown(socket.as_raw_fd(), Shutdown::Both);
-            match reason {
-                Reason::Idle => {}
-                Reason::Untaken => untaken.push(ends.client),
-                Reason::Excess => judge.excess -= 1,
-            }
+            let open = closer.visit(socket, ends.client, known.remove(&ends), &requests);
+            seen.extend(open.map(|open| (ends, open)));
         }
-        *self.open.lock() = still_open;
+        *self.open.lock() = seen;
         self.requests.lock().retain(|client| clients.contains(client));
-        untaken
     }
 }
 
-impl Judge {
-    /// Two connections from one port, to two addresses of this machine, share their requests.
+impl Closer {
+    /// Closes the connection of that socket if there is a reason. Returns what is kept of the
+    /// connection until the next look.
+    fn visit(
+        &mut self,
+        socket: &Descriptor,
+        client: SocketAddr,
+        known: Option<Open>,
+        requests: &Table,
+    ) -> Option<Open> {
+        let reason = self.reason_to_close(client, known.as_ref(), requests);
+        if known.is_some() && reason.is_none() {
+            return known;
+        }
+        // If no descriptor is free, the next look tries it again.
+        let Some(socket) = self.duplicator.duplicate(socket) else { return known };
+        let cookie = SockRef::from(&socket).cookie().ok()?;
+        let is_the_same = known.is_none_or(|known| known.cookie == cookie);
+        if let Some(reason) = reason.filter(|_| is_the_same) {
+            // An error says that it is closed already.
+            let _ = shutdown(socket.as_raw_fd(), Shutdown::Both);
+            self.count_closed(client, reason);
+        }
+        // Also if it was closed: the next look may find it still, and must not take it for new.
+        Some(Open { cookie, found: self.now })
+    }
+
+    /// Why the connection is to be closed, if it is.
     fn reason_to_close(
         &self,
         client: SocketAddr,
@@ -212,14 +229,23 @@ impl Judge {
             return Some(Reason::Untaken);
         }
         let is_old = self.now.saturating_duration_since(known.found) >= self.idle_timeout;
-        let is_idle = is_old && requests.are_idle(client, self.idle_timeout, self.now);
+        // Two connections from one port, to two addresses of this machine, share their requests.
+        let is_idle = is_old && requests.is_idle(client, self.idle_timeout, self.now);
         is_idle.then_some(Reason::Idle)
+    }
+
+    fn count_closed(&mut self, client: SocketAddr, reason: Reason) {
+        match reason {
+            Reason::Idle => {}
+            Reason::Untaken => self.untaken.push(client),
+            Reason::Excess => self.excess -= 1,
+        }
     }
 }
 
 impl Ends {
     fn of(socket: &Descriptor) -> Option<Self> {
-        Some(Self { own: socket.own?, client: socket.peer? })
+        Some(Self { local: socket.local?, client: socket.peer? })
     }
 }
 

@@ -21,25 +21,25 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg}
 pub struct Descriptor {
     pub number: RawFd,
     /// The local address, if it was a TCP socket.
-    pub own: Option<SocketAddr>,
-    /// The peer's, if it was connected.
+    pub local: Option<SocketAddr>,
+    /// The peer's address, if it was connected.
     pub peer: Option<SocketAddr>,
 }
 
-/// The open descriptors below that number, in order.
-pub fn open(end: RawFd) -> Vec<Descriptor> {
+/// The open descriptors below the number `end`, in order.
+pub fn open_below(end: RawFd) -> Vec<Descriptor> {
     (0..end).filter_map(Descriptor::of).collect()
 }
 
 impl Descriptor {
     fn of(number: RawFd) -> Option<Self> {
-        let own = getsockname(number);
-        if own == Err(Errno::EBADF) {
+        let name = getsockname(number);
+        if name == Err(Errno::EBADF) {
             return None;
         }
-        let own = own.ok().as_ref().and_then(address);
-        let peer = own.and_then(|_| getpeername(number).ok()).as_ref().and_then(address);
-        Some(Self { number, own, peer })
+        let local = name.ok().as_ref().and_then(address);
+        let peer = local.and_then(|_| getpeername(number).ok()).as_ref().and_then(address);
+        Some(Self { number, local, peer })
     }
 }
 
@@ -68,25 +68,24 @@ impl Duplicator {
             return None;
         }
         let now = Descriptor::of(second.as_raw_fd())?;
-        (now.own == socket.own && now.peer == socket.peer).then_some(second)
+        (now.local == socket.local && now.peer == socket.peer).then_some(second)
     }
 
     fn second(&self, number: RawFd) -> Option<OwnedFd> {
         let numbers = [number];
-        let rights = [ControlMessage::ScmRights(&numbers)];
-        let byte = [IoSlice::new(b"\0")];
+        let right = [ControlMessage::ScmRights(&numbers)];
+        let sent = [IoSlice::new(b"\0")];
         let to_its_pair = None::<&()>;
-        sendmsg(self.sender.as_raw_fd(), &byte, &rights, MsgFlags::empty(), to_its_pair).ok()?;
+        sendmsg(self.sender.as_raw_fd(), &sent, &right, MsgFlags::empty(), to_its_pair).ok()?;
         let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(1))];
         let mut messages = RecvAncillaryBuffer::new(&mut space);
-        let mut received = [0];
-        let mut byte = [IoSliceMut::new(&mut received)];
-        recvmsg(&self.receiver, &mut byte, &mut messages, RecvFlags::CMSG_CLOEXEC).ok()?;
-        let mut rights = messages.drain().filter_map(|message| match message {
+        let mut byte = [0];
+        let mut received = [IoSliceMut::new(&mut byte)];
+        recvmsg(&self.receiver, &mut received, &mut messages, RecvFlags::CMSG_CLOEXEC).ok()?;
+        messages.drain().find_map(|message| match message {
             RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
             _ => None,
-        });
-        rights.next()
+        })
     }
 }
 

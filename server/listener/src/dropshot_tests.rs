@@ -12,13 +12,13 @@ use dropshot::{
     ServerBuilder, endpoint,
 };
 use nix::sys::socket::{Backlog, Shutdown, listen, shutdown};
-
 use slog::{Discard, Drain, Logger, Never, OwnedKVList, Record, o};
 use socket2::SockRef;
 use tokio::runtime::Runtime;
 
 use crate::descriptors::{self, Descriptor, Duplicator};
-use crate::limit::{ACCEPT_FAILED, ConnectionLimit};
+use crate::limit::ConnectionLimit;
+use crate::logger::ACCEPT_FAILED;
 
 /// After an error Dropshot waits this long before it accepts again.
 const DROPSHOT_WAITS: Duration = Duration::from_millis(100);
@@ -49,9 +49,9 @@ fn quiet() -> Logger {
 }
 
 /// A second descriptor of the socket with these addresses.
-fn duplicate(own: SocketAddr, peer: Option<SocketAddr>) -> Option<OwnedFd> {
-    let is_it = |socket: &Descriptor| socket.own == Some(own) && socket.peer == peer;
-    let found = descriptors::open(END).into_iter().find(is_it)?;
+fn duplicate(local: SocketAddr, peer: Option<SocketAddr>) -> Option<OwnedFd> {
+    let is_it = |socket: &Descriptor| socket.local == Some(local) && socket.peer == peer;
+    let found = descriptors::open_below(END).into_iter().find(is_it)?;
     Duplicator::new().expect("descriptors are free").duplicate(&found)
 }
 
@@ -105,7 +105,7 @@ async fn dropshot_closes_a_connection_whose_socket_was_shut_down() {
 
 /// Otherwise a stop would not end the listener.
 #[tokio::test(flavor = "multi_thread")]
-async fn closed_dropshot_server_listens_until_the_limit_lets_its_listener_go() {
+async fn closed_dropshot_server_listens_until_the_limit_releases_its_listener() {
     let log = quiet();
     let server = start(&log);
     let address = server.local_addr();

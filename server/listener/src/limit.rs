@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use nix::sys::resource::{Resource, getrlimit, rlim_t, setrlimit};
 use parking_lot::Mutex;
-use slog::{Drain, Logger, Never, Record, SendSyncRefUnwindSafeDrain, o, warn};
+use slog::{Logger, warn};
 use socket2::{SockFilter, SockRef};
 use tokio::sync::Notify;
 
@@ -31,7 +31,7 @@ const FEW: usize = 4;
 const AT_START: usize = 8;
 
 /// How many descriptors are free for a look. It needs one at a time, and clients may take the
-/// others before it.
+/// others before the look.
 const OF_A_LOOK: usize = 3;
 
 /// Every descriptor is lower than this before the limit is set.
@@ -40,9 +40,6 @@ const FIRST_END: RawFd = 1024;
 /// Drops every packet: "return 0" in the language of packet filters (`BPF_RET | BPF_K`,
 /// <https://www.kernel.org/doc/html/latest/networking/filter.html>).
 const DROP: SockFilter = SockFilter::new(0x06, 0, 0, 0);
-
-/// What Dropshot says, in the loop that accepts, if accept(2) fails.
-pub(crate) const ACCEPT_FAILED: &str = "accept error";
 
 const NO_FILTER: &str = "this system lets no packet filter on the listener: when \
     --max-connections are open, the next ones are accepted, closed within a second, and may take \
@@ -54,10 +51,7 @@ const NO_DETACH: &str = "this system attaches a packet filter to the listener, a
     it, so no client could connect: allow SO_DETACH_FILTER beside SO_ATTACH_FILTER (setsockopt), \
     or refuse both";
 
-/// A drain for Dropshot's records.
-pub type Records = Arc<dyn SendSyncRefUnwindSafeDrain<Ok = (), Err = Never>>;
-
-/// Bounds the connections of clients.
+/// The limit on the connections of clients, and the listener that keeps it.
 #[derive(Default)]
 pub struct ConnectionLimit {
     state: Mutex<State>,
@@ -67,13 +61,13 @@ pub struct ConnectionLimit {
 
 #[derive(Default)]
 struct State {
-    /// While Dropshot's listener listens.
+    /// From [`ConnectionLimit::adopt`] to [`ConnectionLimit::release`].
     adopted: Option<Adopted>,
     /// Whether the system takes packet filters. Without them the listener cannot pause.
     can_pause: bool,
     is_paused: bool,
     /// How many connections of clients there may be.
-    most: usize,
+    max_connections: usize,
     soft: rlim_t,
     hard: rlim_t,
     /// Every descriptor is lower than this.
@@ -109,49 +103,42 @@ impl ConnectionLimit {
     /// It allows none.
     pub fn set(&self, asked: usize, log: &Logger) -> io::Result<()> {
         let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
-        let open = descriptors::open(FIRST_END);
-        let own = open.len() + AT_START;
-        let free = usize::try_from(hard).unwrap_or(usize::MAX).saturating_sub(own);
+        let open = descriptors::open_below(FIRST_END);
+        let of_service = open.len() + AT_START;
+        let free = usize::try_from(hard).unwrap_or(usize::MAX).saturating_sub(of_service);
         let reserve = RESERVE.min(free / 2);
-        let most = asked.min(free - reserve);
+        let max_connections = asked.min(free - reserve);
         if reserve < FEW {
-            let enough = own.saturating_add(RESERVE).saturating_add(asked);
+            let enough = of_service.saturating_add(RESERVE).saturating_add(asked);
             return Err(io::Error::other(format!(
                 "the hard limit on open files is {hard}, which leaves no connection for clients; \
                  set it to {enough}: `ulimit -Hn`, or LimitNOFILE= of systemd"
             )));
         }
-        if most < asked {
+        if max_connections < asked {
             warn!(log, "the hard limit on open files allows fewer than --max-connections";
-                "connections" => most);
+                "connections" => max_connections);
         }
         let mut state = self.state.lock();
-        *state = State { most, hard, end: FIRST_END, ..State::default() };
-        state.leave(most + FEW + AT_START, &open);
+        *state = State { max_connections, hard, end: FIRST_END, ..State::default() };
+        state.set_soft_for(max_connections + FEW + AT_START, &open);
         Ok(())
     }
 
-    /// A logger for Dropshot, which writes to that drain. If Dropshot reports that it cannot
-    /// accept, the logger pauses the listener before it returns: until then nothing is accepted.
-    pub fn logger(self: &Arc<Self>, records: Records) -> Logger {
-        let limit = Arc::clone(self);
-        let is_news = move |record: &Record<'_>| {
-            if record.msg().as_str() != Some(ACCEPT_FAILED) {
-                return true;
-            }
-            let mut state = limit.state.lock();
-            // Dropshot repeats EMFILE ten times a second, and the service says itself that the
-            // limit is reached.
-            let is_full = state.adopted.as_ref().is_some_and(|it| it.listener.try_clone().is_err());
-            state.pause();
-            limit.accept_failed.notify_one();
-            !is_full
-        };
-        Logger::root(records.filter(is_news).ignore_res(), o!())
+    /// Pauses the listener, and has the connections looked at now. Returns whether accept(2) has
+    /// failed because no descriptor is free.
+    pub(crate) fn pause_after_failed_accept(&self) -> bool {
+        let mut state = self.state.lock();
+        let listener = state.adopted.as_ref().map(|adopted| &adopted.listener);
+        // Before the pause, which raises the soft limit.
+        let no_descriptor_is_free = listener.is_some_and(no_descriptor_is_free);
+        state.pause();
+        self.accept_failed.notify_one();
+        no_descriptor_is_free
     }
 
-    /// From now on the listener of the process at that address is paused and resumed. Whether it
-    /// can be is tried once.
+    /// From now on the process's listener at that address is paused and resumed. Tries once whether
+    /// the system allows that.
     ///
     /// Its connections send each packet at once. Without `TCP_NODELAY` the second of two small
     /// packets waits until the client acknowledges the first (RFC 9293, section 3.7.4), and a
@@ -162,10 +149,10 @@ impl ConnectionLimit {
     ///
     /// There is no such listener, no descriptor is free, or the system attaches packet filters and
     /// does not detach them.
-    pub fn adopt(&self, listener: SocketAddr, log: &Logger) -> io::Result<()> {
+    pub fn adopt(&self, address: SocketAddr, log: &Logger) -> io::Result<()> {
         // Each connection has a higher number.
-        let open = descriptors::open(self.state.lock().end);
-        let found = open.iter().find(|descriptor| descriptor.own == Some(listener));
+        let open = descriptors::open_below(self.state.lock().end);
+        let found = open.iter().find(|descriptor| descriptor.local == Some(address));
         let duplicator = Duplicator::new()?;
         let second = found.and_then(|socket| duplicator.duplicate(socket));
         let listener = TcpListener::from(second.ok_or(io::ErrorKind::NotFound)?);
@@ -179,14 +166,17 @@ impl ConnectionLimit {
         let mut state = self.state.lock();
         state.can_pause = attached.is_ok();
         state.adopted = Some(Adopted { listener, duplicator: Arc::new(duplicator) });
+        drop(state);
+        // Otherwise clients could take what `set` left for the start, until the first look.
+        let _ = self.look();
         if let Err(cause) = attached {
             warn!(log, "{NO_FILTER}"; "cause" => %cause);
         }
         Ok(())
     }
 
-    /// Lets the listener go, by closing the second descriptor. Otherwise the socket would go on
-    /// listening after Dropshot has closed its own descriptor.
+    /// Closes the second descriptor of the listener. Otherwise the socket would go on listening
+    /// after Dropshot has closed its own descriptor.
     pub(crate) fn release(&self) {
         self.state.lock().adopted = None;
     }
@@ -198,24 +188,25 @@ impl ConnectionLimit {
         let Adopted { listener, duplicator } = state.adopted.as_ref()?;
         let duplicator = Arc::clone(duplicator);
         let address = listener.local_addr().ok()?;
-        let open = descriptors::open(state.end);
-        let is_client =
-            |descriptor: &Descriptor| descriptor.own.is_some_and(|own| is_of(address, own));
+        let open = descriptors::open_below(state.end);
+        let is_client = |descriptor: &Descriptor| {
+            descriptor.local.is_some_and(|local| is_of_listener(local, address))
+        };
         // Two are the listener's: Dropshot's and the one here.
-        let clients = open.iter().filter(|it| is_client(it)).count().saturating_sub(2);
-        let is_full = clients >= state.most;
+        let clients = open.iter().filter(|socket| is_client(socket)).count().saturating_sub(2);
+        let is_full = clients >= state.max_connections;
         if is_full {
             state.pause();
         } else if state.is_paused {
             state.is_paused = SockRef::from(listener).detach_filter().is_err();
         }
         let reserve = if state.is_paused { RESERVE } else { 0 };
-        let most = state.most + FEW;
-        let free = (most + reserve).saturating_sub(clients);
-        state.leave(free.max(OF_A_LOOK), &open);
-        // A listener that cannot pause accepts what is closed here.
-        let bound = if state.can_pause { most } else { state.most };
-        let excess = clients.saturating_sub(bound);
+        let with_few = state.max_connections + FEW;
+        let free = (with_few + reserve).saturating_sub(clients);
+        state.set_soft_for(free.max(OF_A_LOOK), &open);
+        // Without a pause nothing else keeps the limit, so there is no slack of FEW.
+        let most = if state.can_pause { with_few } else { state.max_connections };
+        let excess = clients.saturating_sub(most);
         let sockets = open.into_iter().filter(is_client).collect();
         Some(Look { duplicator, sockets, clients, is_full, excess })
     }
@@ -226,7 +217,8 @@ impl State {
     /// already, because they would take descriptors that are free for the service.
     fn pause(&mut self) {
         let Some(Adopted { listener, .. }) = &self.adopted else { return };
-        // A filter takes only memory of the kernel. After an error accept(2) fails again.
+        // A filter takes only memory of the kernel. If that fails, the next failed accept(2) tries
+        // again.
         if !self.is_paused && SockRef::from(listener).attach_filter(&[DROP]).is_ok() {
             self.is_paused = true;
             self.set_soft(self.soft + RESERVE as rlim_t);
@@ -242,7 +234,7 @@ impl State {
     }
 
     /// Sets the soft limit so that `free` numbers below it are free.
-    fn leave(&mut self, free: usize, open: &[Descriptor]) {
+    fn set_soft_for(&mut self, free: usize, open: &[Descriptor]) {
         let mut soft = free as rlim_t;
         for descriptor in open {
             let is_below = rlim_t::try_from(descriptor.number).is_ok_and(|number| number < soft);
@@ -259,13 +251,18 @@ impl State {
     }
 }
 
+/// dup(2) fails with EMFILE as accept(2) does.
+fn no_descriptor_is_free(listener: &TcpListener) -> bool {
+    listener.try_clone().is_err()
+}
+
 /// Whether the socket with this local address is the listener, or a connection that the listener
 /// has accepted. If the listener has an IPv6 address, each connection has one, even if its client
 /// speaks IPv4.
-fn is_of(listener: SocketAddr, own: SocketAddr) -> bool {
-    own.port() == listener.port()
-        && own.is_ipv4() == listener.is_ipv4()
-        && (listener.ip().is_unspecified() || own.ip() == listener.ip())
+fn is_of_listener(local: SocketAddr, listener: SocketAddr) -> bool {
+    local.port() == listener.port()
+        && local.is_ipv4() == listener.is_ipv4()
+        && (listener.ip().is_unspecified() || local.ip() == listener.ip())
 }
 
 /// After a panic inside its lock, the next look sets everything again.

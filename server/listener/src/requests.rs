@@ -21,32 +21,32 @@ pub(crate) struct Requests {
 /// What is known of all requests at a moment.
 #[derive(Default)]
 pub(crate) struct Table {
-    by_client: HashMap<SocketAddr, Accepted>,
-    untaken: Slab<Answer>,
+    by_client: HashMap<SocketAddr, Admitted>,
+    untaken: Slab<UntakenAnswer>,
 }
 
-/// The accepted requests of a client. There is none without a request in flight or answered.
+/// The admitted requests of a client. There is none without a request in flight or answered.
 #[derive(Default)]
-struct Accepted {
+struct Admitted {
     in_flight: usize,
     /// When the last one was answered.
     answered: Option<Instant>,
 }
 
 /// An answer that its client has not taken to its end.
-struct Answer {
+struct UntakenAnswer {
     client: SocketAddr,
     made: Instant,
 }
 
 /// A request that is not answered yet. A stop waits for it.
 ///
-/// It does not keep its connection open until [`Self::accept`] is called: whoever can connect could
-/// otherwise keep connections for ever, by requests that are refused.
+/// It does not keep its connection open until [`Self::admit`] is called. Otherwise anyone who can
+/// connect could keep connections open for ever, by requests that are refused.
 pub struct InFlight {
     requests: Arc<Requests>,
     client: SocketAddr,
-    is_accepted: bool,
+    is_admitted: bool,
     _unanswered: TaskTrackerToken,
 }
 
@@ -62,37 +62,37 @@ impl Requests {
     pub(crate) fn begin(self: &Arc<Self>, client: SocketAddr) -> InFlight {
         let unanswered = self.unanswered.token();
         let requests = Arc::clone(self);
-        InFlight { requests, client, is_accepted: false, _unanswered: unanswered }
+        InFlight { requests, client, is_admitted: false, _unanswered: unanswered }
     }
 
-    /// Waits until no request is in flight. Answers that are not taken are not waited for.
-    pub(crate) async fn are_answered(&self) {
+    /// Waits until no request is in flight. Does not wait until clients have taken their answers.
+    pub(crate) async fn drain(&self) {
         self.unanswered.close();
         self.unanswered.wait().await;
     }
 
-    /// Whether [`Self::are_answered`] was called.
-    pub(crate) fn are_ending(&self) -> bool {
+    /// Whether [`Self::drain`] was called.
+    pub(crate) fn is_draining(&self) -> bool {
         self.unanswered.is_closed()
     }
 
-    /// What is known now. Until it is dropped, no request is accepted.
+    /// What is known now. Until the guard is dropped, no request is admitted.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Table> {
         self.table.lock()
     }
 }
 
 impl Table {
-    /// Whether no accepted request of that client is in flight, and the last was answered at least
-    /// so long before `now`.
-    pub(crate) fn are_idle(&self, client: SocketAddr, time: Duration, now: Instant) -> bool {
+    /// Whether no admitted request of that client is in flight, and the last one was answered at
+    /// least `time` before `now`.
+    pub(crate) fn is_idle(&self, client: SocketAddr, time: Duration, now: Instant) -> bool {
         let is_long_ago = |answered| now.saturating_duration_since(answered) >= time;
-        self.by_client.get(&client).is_none_or(|accepted| {
-            accepted.in_flight == 0 && accepted.answered.is_none_or(is_long_ago)
+        self.by_client.get(&client).is_none_or(|admitted| {
+            admitted.in_flight == 0 && admitted.answered.is_none_or(is_long_ago)
         })
     }
 
-    /// The clients that have not taken an answer which was made at least so long before `now`.
+    /// The clients that have not taken an answer which was made at least `time` before `now`.
     pub(crate) fn late_clients(&self, time: Duration, now: Instant) -> HashSet<SocketAddr> {
         let answers = self.untaken.iter().map(|(_, answer)| answer);
         let late = answers.filter(|answer| now.saturating_duration_since(answer.made) >= time);
@@ -102,16 +102,16 @@ impl Table {
     /// Forgets the clients without a request in flight that are not among these. A request whose
     /// connection is gone ends by itself.
     pub(crate) fn retain(&mut self, is_connected: impl Fn(&SocketAddr) -> bool) {
-        self.by_client.retain(|client, accepted| accepted.in_flight > 0 || is_connected(client));
+        self.by_client.retain(|client, admitted| admitted.in_flight > 0 || is_connected(client));
     }
 }
 
 impl InFlight {
     /// The client has shown that it may send requests. From now on the connection is not idle,
     /// until its idle time after the answer has passed.
-    pub fn accept(&mut self) {
-        if !self.is_accepted {
-            self.is_accepted = true;
+    pub fn admit(&mut self) {
+        if !self.is_admitted {
+            self.is_admitted = true;
             let mut table = self.requests.table.lock();
             table.by_client.entry(self.client).or_default().in_flight += 1;
         }
@@ -124,26 +124,26 @@ impl InFlight {
         let mut table = requests.table.lock();
         let made = Instant::now();
         self.end(&mut table, made);
-        let number = table.untaken.insert(Answer { client: self.client, made });
+        let number = table.untaken.insert(UntakenAnswer { client: self.client, made });
         drop(table);
         Untaken { requests, number }
     }
 
     fn end(&mut self, table: &mut Table, now: Instant) {
-        if !self.is_accepted {
+        if !self.is_admitted {
             return;
         }
-        self.is_accepted = false;
-        if let Some(accepted) = table.by_client.get_mut(&self.client) {
-            accepted.in_flight -= 1;
-            accepted.answered = Some(now);
+        self.is_admitted = false;
+        if let Some(admitted) = table.by_client.get_mut(&self.client) {
+            admitted.in_flight -= 1;
+            admitted.answered = Some(now);
         }
     }
 }
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        if self.is_accepted {
+        if self.is_admitted {
             let requests = Arc::clone(&self.requests);
             self.end(&mut requests.table.lock(), Instant::now());
         }

@@ -87,7 +87,7 @@ impl Exchange {
     /// admitted does not keep its connection open.
     pub fn keep_open(&mut self, token: &Arc<KnownToken>) {
         self.token = Some(Arc::clone(token));
-        self.in_flight.accept();
+        self.in_flight.admit();
     }
 
     /// Waits until a request that is not admitted may be answered: then call [`Self::turn_away`].

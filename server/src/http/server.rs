@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use dropshot::{ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder};
 use plant_store_api::api::plant_store_api_mod;
 use plant_store_api::routes::Route;
-use plant_store_listener::limit::Records;
+use plant_store_listener::logger::Records;
 
 use crate::http::operations::PlantStore;
 use crate::http::service::Service;

@@ -55,7 +55,7 @@ impl Service {
         self.connect_from(0, [127, 0, 0, 1])
     }
 
-    /// Looks at the connections so long after the start. Returns the clients whose connections were
+    /// Looks at the connections `time` after the start. Returns the clients whose connections were
     /// closed because they did not take an answer.
     fn look_after(&self, time: Duration) -> Vec<SocketAddr> {
         self.connections.look(IDLE, self.begin + time).untaken
@@ -143,23 +143,23 @@ fn connection_whose_requests_are_refused_is_closed_after_its_idle_time() {
 }
 
 #[test]
-fn accepted_request_in_flight_keeps_its_connection_open() {
+fn admitted_request_in_flight_keeps_its_connection_open() {
     let service = Service::start();
     let connection = service.connect();
     service.look_after(Duration::ZERO);
     let mut in_flight = service.connections.request(connection.client());
-    in_flight.accept();
+    in_flight.admit();
     service.look_after(2 * IDLE);
     assert!(connection.is_open());
 }
 
 #[test]
-fn idle_time_of_a_connection_begins_when_its_last_accepted_request_is_answered() {
+fn idle_time_of_a_connection_begins_when_its_last_admitted_request_is_answered() {
     let service = Service::start();
     let connection = service.connect();
     service.look_after(Duration::ZERO);
     let mut in_flight = service.connections.request(connection.client());
-    in_flight.accept();
+    in_flight.admit();
     drop(in_flight);
     // It was answered after the start.
     service.look_after(IDLE);
@@ -177,7 +177,7 @@ fn answer_that_is_not_taken_closes_its_connection_although_others_are_taken() {
     service.look_after(Duration::ZERO);
     let answer = |pair: &Pair| {
         let mut in_flight = service.connections.request(pair.client());
-        in_flight.accept();
+        in_flight.admit();
         in_flight.answer()
     };
     let _untaken = answer(&connection);
@@ -185,7 +185,7 @@ fn answer_that_is_not_taken_closes_its_connection_although_others_are_taken() {
     drop(answer(&other));
     let mut requests = [&connection, &other].map(|it| service.connections.request(it.client()));
     for request in &mut requests {
-        request.accept();
+        request.admit();
     }
     assert_eq!(service.look_after(SHORTER), []);
     assert!(connection.is_open());
@@ -199,7 +199,7 @@ fn nothing_is_kept_of_a_client_whose_connection_is_gone() {
     let service = Service::start();
     let connection = service.connect();
     let mut in_flight = service.connections.request(connection.client());
-    in_flight.accept();
+    in_flight.admit();
     drop(in_flight);
     service.look_after(Duration::ZERO);
     assert!(service.connections.requests.lock().has(connection.client()));

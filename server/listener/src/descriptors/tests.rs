@@ -23,7 +23,7 @@ fn number_that_belongs_to_a_locked_file_meanwhile_leaves_the_lock_in_force() {
     fcntl(file.as_file(), FcntlArg::F_SETLK(&lock)).expect("nobody else has a lock");
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 8080));
     let number = file.as_file().as_raw_fd();
-    let was = Descriptor { number, own: Some(address), peer: Some(address) };
+    let was = Descriptor { number, local: Some(address), peer: Some(address) };
     assert!(duplicator().duplicate(&was).is_none());
     // A lock of an open file description conflicts with those of processes, also its own.
     let other = file.reopen().expect("the file is there");
@@ -37,8 +37,9 @@ fn number_that_belongs_to_another_socket_meanwhile_is_not_duplicated() {
     let any = (Ipv4Addr::LOCALHOST, 0);
     let one = TcpListener::bind(any).expect("a free port");
     let other = TcpListener::bind(any).expect("a free port");
-    let own = one.local_addr().ok();
-    let of = |listener: &TcpListener| Descriptor { number: listener.as_raw_fd(), own, peer: None };
+    let local = one.local_addr().ok();
+    let of =
+        |listener: &TcpListener| Descriptor { number: listener.as_raw_fd(), local, peer: None };
     assert!(duplicator().duplicate(&of(&one)).is_some());
     assert!(duplicator().duplicate(&of(&other)).is_none());
 }

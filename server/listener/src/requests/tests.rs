@@ -18,13 +18,13 @@ fn stop_waits_for_requests_that_are_refused_too_and_not_for_untaken_answers() {
     let client = ([127, 0, 0, 1], 8080).into();
     let refused = requests.begin(client);
     let mut in_flight = requests.begin(client);
-    in_flight.accept();
-    let mut stop = pin!(requests.are_answered());
+    in_flight.admit();
+    let mut stop = pin!(requests.drain());
     let mut context = Context::from_waker(Waker::noop());
     assert_eq!(stop.as_mut().poll(&mut context), Poll::Pending);
     let _untaken = in_flight.answer();
     assert_eq!(stop.as_mut().poll(&mut context), Poll::Pending);
     drop(refused);
     assert_eq!(stop.as_mut().poll(&mut context), Poll::Ready(()));
-    assert!(requests.are_ending());
+    assert!(requests.is_draining());
 }

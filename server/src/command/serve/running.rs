@@ -76,7 +76,7 @@ impl Running {
     /// Closes the connections, then the store if it is sound.
     async fn close(self, is_sound: bool) -> Result<()> {
         let closing = tokio::spawn(self.server.close());
-        self.connections.are_answered().await;
+        self.connections.drain().await;
         // The connections that wait for nothing close now, after the last answers are sent. Those
         // that have more to say, or do not read, are not waited for.
         let _ = timeout(LAST_ANSWERS, closing).await;

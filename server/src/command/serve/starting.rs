@@ -93,7 +93,7 @@ fn readiness(
     plants: GroupCommit,
 ) -> Readiness {
     Box::new(move || {
-        if connections.are_ending() {
+        if connections.is_draining() {
             return Err(Stops.into());
         }
         accepted.readiness()?;
