@@ -6,7 +6,9 @@ use plant_store_store::{ContentDigest, Reason, Row, StoreError};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::command::common::{NothingToRead, StoreArgs, for_each_page, open_to_read, print};
+use crate::command::output::print;
+use crate::command::pages::for_each_page;
+use crate::command::store_args::{NothingToRead, StoreArgs, open_to_read};
 
 /// How many of the malformed plants a fault names.
 const MOST_NAMED: usize = 10;

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use anyhow::{Context, Result};
 use slog::{Logger, warn};
 
-use crate::command::common::print;
+use crate::command::output::print;
 use crate::token::Token;
 
 /// Where the service listens.
@@ -16,8 +16,9 @@ pub struct Endpoint {
     pub address: SocketAddr,
 }
 
-/// Prints where the service listens, and a command that uses the first token of a new store. The
-/// service can do without the first, so a standard output that takes nothing is a warning then.
+/// Prints where the service listens, and a command that uses the first token of a new store. If
+/// only the address cannot be printed, that is a warning: the service works without it. A token
+/// that cannot be printed is an error, because nobody else has it.
 pub fn announce(endpoint: Endpoint, first_token: Option<&Token>, log: &Logger) -> Result<()> {
     let Endpoint { scheme, address } = endpoint;
     let line = format!("plant-store listening on {scheme}://{address}\n");

@@ -1,6 +1,6 @@
 //! `plant-store serve`: from the flags to a serving process, and to its end.
 //!
-//! This file only starts and stops. What happens to a request is in [`crate::http::service`].
+//! Nothing here handles a request: [`crate::http::create_plant`] does.
 //!
 //! `--http-threads` threads speak HTTP, one commits, one writes the log, and one answers operators
 //! if `--metrics` asks for it. Those that speak HTTP also wait for signals, so none of them opens a
@@ -17,8 +17,8 @@ mod running;
 mod signals;
 mod starting;
 mod tls;
+mod unknown_variables;
 mod validity;
-mod variables;
 
 use std::io::{self, IsTerminal};
 use std::num::NonZeroUsize;
@@ -34,6 +34,7 @@ use crate::admin::Admin;
 use crate::command::serve::address::cannot;
 use crate::command::serve::signals::{Stop, hangup};
 use crate::command::serve::starting::start;
+use crate::command::serve::unknown_variables::unknown_variables;
 use crate::log::{Log, LogFormat};
 
 pub use crate::command::serve::args::Args;
@@ -73,7 +74,7 @@ fn warn_of_flags(args: &Args, log: &Logger) {
         warn!(log, "without --tls-cert, tokens travel in plain text: put a proxy that ends TLS in \
             front, on a network that you trust"; "address" => args.listen);
     }
-    let unknown = variables::unknown();
+    let unknown = unknown_variables();
     if !unknown.is_empty() {
         warn!(log, "variables that no flag has are ignored"; "variables" => unknown.join(", "));
     }

@@ -12,7 +12,7 @@ use slog::{Logger, info};
 use tokio::task::spawn_blocking;
 
 use crate::admin::{Admin, Readiness};
-use crate::command::common::of_store;
+use crate::command::rescue_advice::with_rescue_advice;
 use crate::command::serve::announcement::{Endpoint, announce};
 use crate::command::serve::args::Args;
 use crate::command::serve::opening::{Opened, open};
@@ -36,7 +36,7 @@ pub async fn start(args: &Args, logs: &Log, admin: Option<Arc<Admin>>) -> Result
         move || open(&args, &accepted, &log)
     });
     let Opened { tls, store, is_new, first_token } =
-        opened.await?.map_err(of_store(&args.store.url))?;
+        opened.await?.map_err(with_rescue_advice(&args.store.url))?;
     let validity = tls.as_ref().map(|tls| tls.validity);
     validity.into_iter().for_each(Validity::report);
 
