@@ -1,11 +1,12 @@
 //! `plant-store check`: whether a store is sound, and what is in it.
 
+mod verdict;
+
 use anyhow::{Error, Result, bail};
-use bytesize::ByteSize;
 use plant_store_store::{ContentDigest, Reason, Row, StoreError};
-use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::command::check::verdict::{Contents, Verdict};
 use crate::command::output::print;
 use crate::command::pages::for_each_page;
 use crate::command::store_args::{NothingToRead, StoreArgs, open_to_read};
@@ -28,70 +29,42 @@ pub struct Args {
     store: StoreArgs,
 }
 
-/// What was found. What could not be read is not there.
-#[derive(Serialize)]
-struct Report {
-    /// Null if the store cannot be checked.
-    sound: Option<bool>,
-    /// Why it cannot be checked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<Reason>,
-    faults: Vec<String>,
-    #[serde(flatten)]
-    contents: Option<Contents>,
-}
-
-/// What is in a store that was read to its end.
-#[derive(Serialize)]
-struct Contents {
-    /// Of the ids and the texts of the plants, as `copy` prints it.
-    digest: String,
-    plants: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    store_bytes: Option<u64>,
-    tokens: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    wal_bytes: Option<u64>,
-}
-
 /// The store cannot be checked.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct CannotCheck(String);
 
-/// Prints the report.
+/// Prints the verdict. An error says that the store is not sound, or cannot be checked.
 pub fn run(args: &Args) -> Result<()> {
     let url = &args.store.url;
-    let report = report(&args.store);
+    let verdict = verdict(&args.store);
     if args.json {
-        print(&(serde_json::to_string_pretty(&report)? + "\n"))?;
-    } else if report.sound == Some(true)
-        && let Some(contents) = &report.contents
-    {
-        print(&format!("{url} is sound; {}\n", contents.in_words()))?;
+        print(&(serde_json::to_string_pretty(&verdict.report())? + "\n"))?;
     }
-    let cause = report.faults.join("; ");
-    match report.sound {
-        Some(true) => Ok(()),
-        Some(false) => bail!("{url} is not sound: {cause}"),
-        None => Err(CannotCheck(format!("{url} cannot be checked: {cause}")).into()),
+    match verdict {
+        Verdict::Sound(_) if args.json => Ok(()),
+        Verdict::Sound(contents) => print(&format!("{url} is sound; {}\n", contents.in_words())),
+        Verdict::Unsound { faults, .. } => bail!("{url} is not sound: {}", faults.join("; ")),
+        Verdict::Unchecked { cause, .. } => {
+            Err(CannotCheck(format!("{url} cannot be checked: {cause}")).into())
+        }
     }
 }
 
-fn report(store: &StoreArgs) -> Report {
+fn verdict(store: &StoreArgs) -> Verdict {
     let mut faults = Vec::new();
     match read(store, &mut faults) {
-        Ok(contents) => {
-            let sound = Some(faults.is_empty());
-            Report { sound, reason: None, faults, contents: Some(contents) }
-        }
+        Ok(contents) if faults.is_empty() => Verdict::Sound(contents),
+        Ok(contents) => Verdict::Unsound { faults, contents: Some(contents) },
         Err(error) => {
+            let reason = reason_of(&error);
+            let cause = format!("{error:#}");
             // What was found before says why the rest cannot be read.
-            let is_unsound = !faults.is_empty() || reason_of(&error) == Reason::Damaged;
-            faults.push(format!("{error:#}"));
-            let sound = is_unsound.then_some(false);
-            let reason = (!is_unsound).then(|| reason_of(&error));
-            Report { sound, reason, faults, contents: None }
+            if faults.is_empty() && reason != Reason::Damaged {
+                return Verdict::Unchecked { reason, cause };
+            }
+            faults.push(cause);
+            Verdict::Unsound { faults, contents: None }
         }
     }
 }
@@ -103,7 +76,8 @@ fn reason_of(error: &Error) -> Reason {
     error.downcast_ref().map_or(Reason::Other, StoreError::reason)
 }
 
-/// Has the database check itself, and reads every row.
+/// Has the database check itself, and reads every row. `faults` gets what is wrong, also if the
+/// rest cannot be read.
 fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Contents> {
     let store = open_to_read(&args.url, args.ca.as_deref(), "--store")?;
     faults.extend(store.check()?);
@@ -134,21 +108,4 @@ fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Contents> {
 
 fn is_object(row: &Row) -> bool {
     serde_json::from_str::<Map<String, Value>>(&row.plant).is_ok()
-}
-
-impl Contents {
-    fn in_words(&self) -> String {
-        let size_of = |name, bytes: Option<u64>| match bytes {
-            Some(bytes) => format!(", {name}: {}", ByteSize(bytes)),
-            None => String::new(),
-        };
-        format!(
-            "plants: {}, tokens: {}{}{}, digest: {}",
-            self.plants,
-            self.tokens,
-            size_of("size", self.store_bytes),
-            size_of("WAL", self.wal_bytes),
-            self.digest
-        )
-    }
 }
