@@ -1,4 +1,4 @@
-//! A bearer token: issued, parsed, hashed.
+//! A bearer token: made, parsed, hashed.
 //!
 //! `pst_`, then 32 random base62 characters (190 bits), then the CRC-32 of those 32 as six base62
 //! digits. The prefix and the checksum let a secret scanner recognise a leaked token offline, and

@@ -22,7 +22,7 @@ use crate::command::store_args::StoreArgs;
 use crate::command::token::expiry::parse_expiry;
 use crate::command::token::listing::{Listed, in_seconds, table};
 use crate::command::token::selection::select;
-use crate::token::{self, LEASE, PREFIX};
+use crate::token::{self, Issued, LEASE, PREFIX};
 
 /// Issue, list and revoke tokens, also while the server runs
 #[derive(Debug, Subcommand)]
@@ -88,7 +88,7 @@ fn create(name: TokenName, expires_at: Option<DateTime<Utc>>, args: &StoreArgs) 
         !is_output_lost(),
         "standard output is closed or /dev/null, so nobody would see the token: none is issued"
     );
-    let (token, stored) = token::issue(name, expires_at);
+    let Issued { token, stored } = token::issue(name, expires_at);
     let store = args.open()?;
     store.add_token(&stored).map_err(with_rescue_advice(&args.url))?;
     if let Err(cause) = print(&format!("{}\n", token.reveal())) {
