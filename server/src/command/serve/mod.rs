@@ -21,8 +21,8 @@ mod unknown_variables;
 mod validity;
 
 use std::io::{self, IsTerminal};
+use std::net::SocketAddr;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -55,17 +55,20 @@ pub fn run(args: &Args) -> Result<()> {
         return dry_run::run(args, &log.logger);
     }
     // Before everything else: an address that is in use must not leave a new store behind.
-    let serve = |address| Admin::start(address).map_err(cannot("serve metrics", address));
-    let admin = args.metrics.map(serve).transpose()?;
+    let admin = args.metrics.map(start_admin).transpose()?;
     if let Some(admin) = &admin {
         info!(log.logger, "serving metrics"; "address" => %admin.address);
     }
     let runtime = runtime(args.http_threads).context("cannot start the runtime")?;
-    let result = runtime.block_on(start_and_stop(args, &log, admin));
+    let result = runtime.block_on(start_and_stop(args, &log, admin.as_ref()));
     // Threads that read the tokens still have the store open. One of them may wait for a disk that
     // does not answer, and then the process ends without it.
     runtime.shutdown_timeout(LAST_THREADS);
     result
+}
+
+fn start_admin(address: SocketAddr) -> Result<Admin> {
+    Admin::start(address).map_err(cannot("serve metrics", address))
 }
 
 /// What an operator should know of flags that work.
@@ -89,13 +92,14 @@ fn warn_of_flags(args: &Args, log: &Logger) {
 /// The threads that speak HTTP. A single one never has to wake another, which takes a system call.
 fn runtime(threads: Option<u16>) -> io::Result<Runtime> {
     let cores = available_parallelism().map_or(1, NonZeroUsize::get);
-    match threads.map_or((cores / 2).clamp(1, MOST_THREADS), usize::from) {
-        1 => Builder::new_current_thread().enable_all().build(),
-        threads => Builder::new_multi_thread().worker_threads(threads).enable_all().build(),
+    let count = threads.map_or((cores / 2).clamp(1, MOST_THREADS), usize::from);
+    if count == 1 {
+        return Builder::new_current_thread().enable_all().build();
     }
+    Builder::new_multi_thread().worker_threads(count).enable_all().build()
 }
 
-async fn start_and_stop(args: &Args, log: &Log, admin: Option<Arc<Admin>>) -> Result<()> {
+async fn start_and_stop(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> {
     let mut stop = Stop::listen()?;
     let mut hangup = hangup()?;
     let running = tokio::select! {

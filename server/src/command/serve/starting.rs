@@ -26,7 +26,7 @@ use crate::log::Log;
 
 /// Starts the service. It waits for a database that is not there yet. A start that waits may be
 /// dropped.
-pub async fn start(args: &Args, logs: &Log, admin: Option<Arc<Admin>>) -> Result<Running> {
+pub async fn start(args: &Args, logs: &Log, admin: Option<&Admin>) -> Result<Running> {
     let log = logs.logger.clone();
     let accepted = KnownTokens::new(args.max_rate, args.max_creates);
     let opened = spawn_blocking({
@@ -54,7 +54,7 @@ pub async fn start(args: &Args, logs: &Log, admin: Option<Arc<Admin>>) -> Result
         .with_context(|| format!("cannot listen on {}", args.listen))?;
     if let Some(admin) = admin {
         let ready = readiness(Arc::clone(&connections), accepted.clone(), plants.clone());
-        let _ = admin.readiness.set(ready);
+        admin.set_readiness(ready);
     }
     let scheme = if validity.is_some() { "https" } else { "http" };
     let address = server.local_addr();
