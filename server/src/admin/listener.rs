@@ -16,10 +16,10 @@ use tokio::time::{sleep, timeout};
 use crate::admin::answers::Answers;
 
 /// How many connections are served at a time; the next ones wait.
-const CONNECTIONS: usize = 64;
+const MOST_CONNECTIONS: usize = 64;
 
 /// How long a connection may last, from its first byte to its last.
-const TIME: Duration = Duration::from_secs(5);
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How long the listener waits after an accept(2) that failed. The next one may fail at once, such
 /// as for want of a descriptor.
@@ -27,7 +27,7 @@ const AFTER_ERROR: Duration = Duration::from_millis(100);
 
 /// Accepts connections, and answers the request of each. Never ends.
 pub async fn accept_connections(listener: TcpListener, answers: Arc<Answers>) -> Infallible {
-    let connections = Arc::new(Semaphore::new(CONNECTIONS));
+    let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
     loop {
         let permit = Arc::clone(&connections).acquire_owned().await;
         let Ok((stream, _)) = listener.accept().await else {
@@ -37,7 +37,7 @@ pub async fn accept_connections(listener: TcpListener, answers: Arc<Answers>) ->
         let answers = Arc::clone(&answers);
         tokio::spawn(async move {
             // A client that is too slow has its connection closed.
-            let _ = timeout(TIME, serve_connection(stream, &answers)).await;
+            let _ = timeout(CONNECTION_TIMEOUT, serve_connection(stream, &answers)).await;
             drop(permit);
         });
     }

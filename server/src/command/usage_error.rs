@@ -7,7 +7,7 @@ use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
 use clap::error::{ContextValue, ErrorKind};
 
 use crate::command::variable;
-use crate::token::PREFIX;
+use crate::token::TOKEN_PREFIX;
 
 /// Finishes the message of an error.
 pub fn finish(error: clap::Error) -> clap::Error {
@@ -43,7 +43,7 @@ fn without_secrets(mut error: clap::Error) -> clap::Error {
     for kind in [InvalidValue, InvalidArg, InvalidSubcommand] {
         let is_secret = |said: &ContextValue| {
             let is_url = kind == InvalidValue && flag.contains("<URL>");
-            is_url || said.to_string().contains(PREFIX)
+            is_url || said.to_string().contains(TOKEN_PREFIX)
         };
         if error.get(kind).is_some_and(is_secret) {
             error.insert(kind, ContextValue::String("…".into()));

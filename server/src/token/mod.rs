@@ -9,7 +9,7 @@ mod lease;
 use chrono::{DateTime, Utc};
 use plant_store_store::token::{StoredToken, TokenName};
 
-pub use bearer::{PREFIX, SHOWN, Token};
+pub use bearer::{FIRST_CHARACTERS, TOKEN_PREFIX, Token};
 pub use lease::LEASE;
 
 /// A token that was issued, and is in no store yet.
@@ -26,7 +26,7 @@ pub fn issue(name: TokenName, expires_at: Option<DateTime<Utc>>) -> Issued {
     let stored = StoredToken {
         name,
         digest: token.digest(),
-        first_characters: token.reveal()[..SHOWN].to_owned(),
+        first_characters: token.reveal()[..FIRST_CHARACTERS].to_owned(),
         created_at: Utc::now(),
         expires_at,
     };

@@ -37,9 +37,9 @@ pub async fn start(args: &Args, logs: &Log, admin: Option<&Admin>) -> Result<Run
         let connections = Arc::clone(&running.connections);
         admin.set_readiness(readiness(connections, tokens, running.plants.clone()));
     }
-    let scheme = if running.tls.is_some() { "https" } else { "http" };
     let address = running.server.local_addr();
-    announce(Endpoint { scheme, address }, first_token.as_ref(), log)?;
+    let endpoint = Endpoint { is_tls: running.tls.is_some(), address };
+    announce(endpoint, first_token.as_ref(), log)?;
     info!(log, "listening"; "address" => %address, "version" => env!("PLANT_STORE_VERSION"),
         "store" => %args.store.url.absolute(), "is_new" => is_new, "layout" => LAYOUT);
     log_limits(args, log);

@@ -22,7 +22,7 @@ use crate::command::store_args::StoreArgs;
 use crate::command::token::expiry::parse_expiry;
 use crate::command::token::listing::{Listed, in_seconds, table};
 use crate::command::token::selection::select;
-use crate::token::{self, Issued, LEASE, PREFIX};
+use crate::token::{self, Issued, LEASE, TOKEN_PREFIX};
 
 /// Issue, list and revoke tokens, also while the server runs
 #[derive(Debug, Subcommand)]
@@ -81,8 +81,8 @@ pub fn run(command: Command) -> Result<()> {
 
 fn create(name: TokenName, expires_at: Option<DateTime<Utc>>, args: &StoreArgs) -> Result<()> {
     ensure!(
-        !name.as_str().starts_with(PREFIX),
-        "a name that begins with {PREFIX} may be a token, and names are shown: choose another"
+        !name.as_str().starts_with(TOKEN_PREFIX),
+        "a name that begins with {TOKEN_PREFIX} may be a token, and names are shown: choose another"
     );
     ensure!(
         !is_output_lost(),
