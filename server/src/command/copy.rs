@@ -7,7 +7,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use plant_store_store::{self as store, ContentDigest, Engine, Outcome, StoreUrl};
 
-use crate::command::common::{for_each_page, of_store, open_to_read, print};
+use crate::command::output::print;
+use crate::command::pages::for_each_page;
+use crate::command::rescue_advice::with_rescue_advice;
+use crate::command::store_args::open_to_read;
+use crate::command::variable;
 
 /// How long a database may take for a page.
 const PAGE_TIMEOUT: Duration = Duration::from_mins(1);
@@ -29,7 +33,7 @@ pub struct Args {
     to: StoreUrl,
 
     /// PEM file with the authority of a database's certificate
-    #[arg(long, value_name = "FILE", env = "PLANT_STORE_STORE_CA")]
+    #[arg(long, value_name = "FILE", env = variable::of_flag("store-ca"))]
     store_ca: Option<PathBuf>,
 }
 
@@ -59,7 +63,7 @@ pub fn run(args: &Args) -> Result<()> {
         copied.tokens = copy_tokens(from, &*source, copy)?;
         Ok(())
     })
-    .map_err(of_store(to))?;
+    .map_err(with_rescue_advice(to))?;
     let Copied { plants, digest, tokens } = copied;
     print(&format!(
         "{from} is copied to {to}; plants: {plants}, tokens added: {tokens}, digest: {digest}\n"
@@ -90,7 +94,7 @@ fn copy_plants(
 
 /// Copies the tokens that the copy does not have, and returns how many those are.
 fn copy_tokens(from: &StoreUrl, source: &dyn Engine, copy: &dyn Engine) -> Result<usize> {
-    let wanted = source.tokens().map_err(of_store(from))?;
+    let wanted = source.tokens().map_err(with_rescue_advice(from))?;
     let present = copy.tokens()?;
     let mut added = 0;
     for token in wanted.iter().filter(|token| !present.contains(token)) {

@@ -1,19 +1,25 @@
-//! The command line: one file for each command, with its arguments and what it does.
+//! The command line: a file or a folder for each command, with its arguments and what it does.
+//! `openapi` and `completions` are a line or two each, below.
 
 mod check;
-mod common;
 mod copy;
 mod export;
+mod output;
+mod pages;
+mod rescue_advice;
 mod serve;
+mod store_args;
 mod token;
 mod usage_error;
+mod variable;
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use plant_store_api::document::document_text;
 
-use crate::command::common::{StoreArgs, print};
+use crate::command::output::print;
+use crate::command::store_args::StoreArgs;
 use crate::command::usage_error::finish;
 
 pub use crate::command::check::CannotCheck;

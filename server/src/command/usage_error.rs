@@ -6,28 +6,35 @@ use std::env;
 use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
 use clap::error::{ContextValue, ErrorKind};
 
-use crate::token::PREFIX;
+use crate::command::variable;
+use crate::token::TOKEN_PREFIX;
 
 /// Finishes the message of an error.
 pub fn finish(error: clap::Error) -> clap::Error {
-    without_secrets(with_variable(error))
+    without_secrets(name_variable(error))
 }
 
 /// Names the variable if the flag of the value is not on the command line.
-fn with_variable(mut error: clap::Error) -> clap::Error {
-    let is_of_value = [ErrorKind::InvalidValue, ErrorKind::ValueValidation].contains(&error.kind());
-    let Some(flag) = error.get(InvalidArg).map(ToString::to_string).filter(|_| is_of_value) else {
+fn name_variable(mut error: clap::Error) -> clap::Error {
+    if ![ErrorKind::InvalidValue, ErrorKind::ValueValidation].contains(&error.kind()) {
         return error;
-    };
+    }
+    let Some(flag) = error.get(InvalidArg).map(ToString::to_string) else { return error };
+    // clap gives the flag with its value's name: `--flag <VALUE>`.
     let name = flag.split(' ').next().unwrap_or_default();
-    let is_typed =
-        env::args_os().any(|word| word.to_string_lossy().split('=').next() == Some(name));
-    if let Some(variable) = name.strip_prefix("--").filter(|_| !is_typed) {
-        let variable = variable.replace('-', "_").to_uppercase();
-        let source = format!("PLANT_STORE_{variable}, the variable of {flag}");
+    if let Some(long) = name.strip_prefix("--")
+        && !is_typed(name)
+    {
+        let variable = variable::of_flag(long);
+        let source = format!("{variable}, the variable of {flag}");
         error.insert(InvalidArg, ContextValue::String(source));
     }
     error
+}
+
+/// Whether the flag is on the command line, as `--flag VALUE` or `--flag=VALUE`.
+fn is_typed(flag: &str) -> bool {
+    env::args_os().any(|word| word.to_string_lossy().split('=').next() == Some(flag))
 }
 
 /// Takes out of the message what may be a secret: a URL with a password, or a token.
@@ -36,7 +43,7 @@ fn without_secrets(mut error: clap::Error) -> clap::Error {
     for kind in [InvalidValue, InvalidArg, InvalidSubcommand] {
         let is_secret = |said: &ContextValue| {
             let is_url = kind == InvalidValue && flag.contains("<URL>");
-            is_url || said.to_string().contains(PREFIX)
+            is_url || said.to_string().contains(TOKEN_PREFIX)
         };
         if error.get(kind).is_some_and(is_secret) {
             error.insert(kind, ContextValue::String("…".into()));

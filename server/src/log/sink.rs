@@ -96,8 +96,8 @@ impl Sink {
         self.changed.notify_all();
     }
 
-    /// Waits until what is pending is written, for a second at most. After that standard error is
-    /// /dev/null, so that no later line can block the end of the process.
+    /// Waits until what is pending is written, for a second at most. If it is not written by then,
+    /// standard error becomes /dev/null, so that no later line can block the end of the process.
     pub fn flush(&self) {
         self.urge();
         let is_left = |pending: &mut Pending| pending.is_writing || !pending.records.is_empty();
@@ -161,7 +161,8 @@ impl Write for Lines {
 /// A line in which what a terminal obeys or does not print is escaped: control characters, line
 /// separators, changes of the direction of writing. A client may have sent them.
 fn escaped(line: &[u8]) -> String {
-    // Rust's `Debug` writes as `\u{…}` what no font shows, and with one backslash a quote or a tab.
+    // Rust's `Debug` writes what no font shows as `\u{202e}`, which is longer than two characters;
+    // a quote as `\"`, which is two; other letters as they are.
     let is_obeyed = |letter: char| letter.is_control() || letter.escape_debug().len() > 2;
     let mut text = String::with_capacity(line.len());
     for letter in String::from_utf8_lossy(line).trim_end_matches('\n').chars() {

@@ -1,4 +1,4 @@
-//! A bearer token: issued, parsed, hashed.
+//! A bearer token: made, parsed, hashed.
 //!
 //! `pst_`, then 32 random base62 characters (190 bits), then the CRC-32 of those 32 as six base62
 //! digits. The prefix and the checksum let a secret scanner recognise a leaked token offline, and
@@ -10,14 +10,14 @@ use sha2::{Digest, Sha256};
 
 /// What every token begins with. Secret scanners look for it. If it changed, every token in use
 /// would be malformed.
-pub const PREFIX: &str = "pst_";
+pub const TOKEN_PREFIX: &str = "pst_";
 const SECRET: usize = 32;
 const CHECKSUM: usize = 6;
-const LENGTH: usize = PREFIX.len() + SECRET + CHECKSUM;
+const LENGTH: usize = TOKEN_PREFIX.len() + SECRET + CHECKSUM;
 
-/// How much of a token its listing shows, by which an owner tells tokens apart: the prefix and four
-/// of the 32 random characters, too few to guess the rest.
-pub const SHOWN: usize = PREFIX.len() + 4;
+/// How many characters of a token its listing shows, by which an owner tells tokens apart: the
+/// prefix and four of the 32 random characters, too few to guess the rest.
+pub const FIRST_CHARACTERS: usize = TOKEN_PREFIX.len() + 4;
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -28,9 +28,9 @@ impl Token {
     /// A new token from the thread's cryptographic generator, seeded by the operating system.
     pub fn random() -> Self {
         let mut token = [0; LENGTH];
-        let (prefix, random) = token.split_at_mut(PREFIX.len());
+        let (prefix, random) = token.split_at_mut(TOKEN_PREFIX.len());
         let (secret, sum) = random.split_at_mut(SECRET);
-        prefix.copy_from_slice(PREFIX.as_bytes());
+        prefix.copy_from_slice(TOKEN_PREFIX.as_bytes());
         secret.fill_with(|| rand::rng().sample(Alphanumeric));
         sum.copy_from_slice(&checksum(secret));
         Self(token)
@@ -40,7 +40,7 @@ impl Token {
     /// wrong.
     pub fn parse(text: &str) -> Option<Self> {
         let token: [u8; LENGTH] = text.as_bytes().try_into().ok()?;
-        let random = token.strip_prefix(PREFIX.as_bytes())?;
+        let random = token.strip_prefix(TOKEN_PREFIX.as_bytes())?;
         let (secret, sum) = random.split_at(SECRET);
         let is_one = random.iter().all(u8::is_ascii_alphanumeric) && sum == checksum(secret);
         is_one.then_some(Self(token))
@@ -52,7 +52,8 @@ impl Token {
         TokenDigest(Sha256::digest(self.0).into())
     }
 
-    /// The token itself, to show to its owner. Nothing else may have more of it than [`SHOWN`].
+    /// The token itself, to show to its owner. Nothing else may have more of it than
+    /// [`FIRST_CHARACTERS`].
     pub fn reveal(&self) -> &str {
         str::from_utf8(&self.0).expect("a token is base62 behind an ASCII prefix")
     }

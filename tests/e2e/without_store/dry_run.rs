@@ -3,10 +3,13 @@
 use std::fs;
 use std::process::{Command, Output};
 
+use nix::sys::signal::Signal;
 use plant_store_tests::tls::{Authority, CERT, KEY, TLS};
-use plant_store_tests::{Server, binary_in, failure, run};
+use plant_store_tests::{Server, binary_in, failure, plant, run};
+use xtask::run::root;
 
 use crate::database::STORE;
+use crate::metrics::metrics_address;
 
 /// The status, and what is said on standard error.
 fn failed(command: &mut Command) -> (Option<i32>, String) {
@@ -44,4 +47,30 @@ fn serve_check_is_status_0_if_a_server_could_start_and_1_if_not() {
     let check = ["serve", "--check"];
     let (_, said) = failure(binary_in(server.folder()).args(check));
     assert!(said.contains("is not a plant store"), "{said}");
+}
+
+/// The unit of systemd runs the check before it tells the server to read the files of TLS again.
+#[test]
+fn serve_check_is_status_0_beside_a_server_with_the_same_addresses_and_the_settings_of_the_unit() {
+    let unit = fs::read_to_string(root().join("server/deploy/plant-store.service"))
+        .expect("the unit is there");
+    let settings = unit.lines().filter_map(|line| line.strip_prefix("Environment="));
+    let pairs = settings.map(|setting| setting.split_once('=').expect("a name and a value"));
+    let variables: Vec<_> = pairs.collect();
+    assert!(variables.contains(&("PLANT_STORE_NO_CREATE", "true")), "{variables:?}");
+    let reload = unit.lines().find_map(|line| line.strip_prefix("ExecReload=")).expect("a command");
+    let words: Vec<_> = reload.split(' ').skip(1).collect();
+
+    let server = Server::start().stopped_by(Signal::SIGTERM).command(|command| {
+        command.envs(variables.iter().copied()).env("PLANT_STORE_METRICS", "127.0.0.1:0");
+    });
+    let server = server.start();
+    let mut check = binary_in(server.folder());
+    check.args(words).envs(variables);
+    check.env("PLANT_STORE_LISTEN", server.address.to_string());
+    check.env("PLANT_STORE_METRICS", metrics_address(&server).to_string());
+    let Output { status, stdout, stderr } = check.output().expect("it starts");
+    assert!(status.success(), "{}", String::from_utf8_lossy(&stderr));
+    assert!(String::from_utf8_lossy(&stdout).ends_with(" can be used\n"));
+    server.create(&plant(1, "Ficus", None)).plant();
 }

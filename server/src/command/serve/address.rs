@@ -15,7 +15,7 @@ pub enum InvalidAddress {
 }
 
 /// An address or a name, and a port. A name such as localhost may have several addresses: every
-/// client that knows it tries the one of IPv4.
+/// client that resolves the name tries its IPv4 address.
 pub fn parse_address(text: &str) -> Result<SocketAddr, InvalidAddress> {
     let addresses: Vec<_> = text.to_socket_addrs()?.collect();
     let of_ipv4 = addresses.iter().find(|address| address.is_ipv4());

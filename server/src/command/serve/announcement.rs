@@ -5,22 +5,22 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use anyhow::{Context, Result};
 use slog::{Logger, warn};
 
-use crate::command::common::print;
+use crate::command::output::print;
 use crate::token::Token;
 
 /// Where the service listens.
 #[derive(Clone, Copy)]
 pub struct Endpoint {
-    /// `http` or `https`.
-    pub scheme: &'static str,
+    /// Whether it speaks TLS.
+    pub is_tls: bool,
     pub address: SocketAddr,
 }
 
-/// Prints where the service listens, and a command that uses the first token of a new store. The
-/// service can do without the first, so a standard output that takes nothing is a warning then.
+/// Prints where the service listens, and a command that uses the first token of a new store. If
+/// only the address cannot be printed, that is a warning: the service works without it. A token
+/// that cannot be printed is an error, because nobody else has it.
 pub fn announce(endpoint: Endpoint, first_token: Option<&Token>, log: &Logger) -> Result<()> {
-    let Endpoint { scheme, address } = endpoint;
-    let line = format!("plant-store listening on {scheme}://{address}\n");
+    let line = format!("plant-store listening on {}\n", endpoint.url());
     if let Some(token) = first_token {
         return print(&(line + &first_request(endpoint, token))).context(
             "the new store has a token that nobody has seen: `plant-store token revoke first`, \
@@ -34,17 +34,28 @@ pub fn announce(endpoint: Endpoint, first_token: Option<&Token>, log: &Logger) -
 }
 
 fn first_request(endpoint: Endpoint, token: &Token) -> String {
-    let Endpoint { scheme, mut address } = endpoint;
-    // A client cannot connect to "any address".
-    match address.ip() {
-        IpAddr::V4(Ipv4Addr::UNSPECIFIED) => address.set_ip(Ipv4Addr::LOCALHOST.into()),
-        IpAddr::V6(Ipv6Addr::UNSPECIFIED) => address.set_ip(Ipv6Addr::LOCALHOST.into()),
-        _ => {}
-    }
     format!(
-        "curl {scheme}://{address}/plants -H 'Authorization: Bearer {}' \
+        "curl {}/plants -H 'Authorization: Bearer {}' \
          -H 'Content-Type: application/json' \
          -d '{{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}}'\n",
+        endpoint.reachable().url(),
         token.reveal(),
     )
+}
+
+impl Endpoint {
+    fn url(self) -> String {
+        let scheme = if self.is_tls { "https" } else { "http" };
+        format!("{scheme}://{}", self.address)
+    }
+
+    /// One that a client on this machine can connect to: it cannot connect to "any address".
+    fn reachable(mut self) -> Self {
+        match self.address.ip() {
+            IpAddr::V4(Ipv4Addr::UNSPECIFIED) => self.address.set_ip(Ipv4Addr::LOCALHOST.into()),
+            IpAddr::V6(Ipv6Addr::UNSPECIFIED) => self.address.set_ip(Ipv6Addr::LOCALHOST.into()),
+            _ => {}
+        }
+        self
+    }
 }

@@ -9,10 +9,11 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::value_parser;
 use humantime::Duration;
 
-use crate::command::common::StoreArgs;
 use crate::command::serve::address::parse_address;
 use crate::command::serve::bounds::{body_size, store_timeout, time_limit};
 use crate::command::serve::tls::TlsFiles;
+use crate::command::store_args::StoreArgs;
+use crate::command::variable;
 use crate::log::{LogFormat, LogLevel};
 
 /// Where the first token of a new store goes.
@@ -129,8 +130,8 @@ pub struct Args {
     pub log_format: Option<LogFormat>,
 }
 
-/// Each flag can be set in the environment: --max-body is `PLANT_STORE_MAX_BODY`.
+/// Each flag can be set in the environment.
 fn with_variable(flag: Arg) -> Arg {
-    let name = flag.get_long().expect("each is long").replace('-', "_").to_uppercase();
-    flag.env(format!("PLANT_STORE_{name}"))
+    let variable = variable::of_flag(flag.get_long().expect("each is long"));
+    flag.env(variable)
 }

@@ -1,6 +1,6 @@
 //! `plant-store serve`: from the flags to a serving process, and to its end.
 //!
-//! This file only starts and stops. What happens to a request is in [`crate::http::service`].
+//! Nothing here handles a request: [`crate::http::create_plant`] does.
 //!
 //! `--http-threads` threads speak HTTP, one commits, one writes the log, and one answers operators
 //! if `--metrics` asks for it. Those that speak HTTP also wait for signals, so none of them opens a
@@ -17,12 +17,12 @@ mod running;
 mod signals;
 mod starting;
 mod tls;
+mod unknown_variables;
 mod validity;
-mod variables;
 
 use std::io::{self, IsTerminal};
+use std::net::SocketAddr;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
 use std::thread::available_parallelism;
 use std::time::Duration;
 
@@ -34,6 +34,7 @@ use crate::admin::Admin;
 use crate::command::serve::address::cannot;
 use crate::command::serve::signals::{Stop, hangup};
 use crate::command::serve::starting::start;
+use crate::command::serve::unknown_variables::unknown_variables;
 use crate::log::{Log, LogFormat};
 
 pub use crate::command::serve::args::Args;
@@ -54,17 +55,20 @@ pub fn run(args: &Args) -> Result<()> {
         return dry_run::run(args, &log.logger);
     }
     // Before everything else: an address that is in use must not leave a new store behind.
-    let serve = |address| Admin::start(address).map_err(cannot("serve metrics", address));
-    let admin = args.metrics.map(serve).transpose()?;
+    let admin = args.metrics.map(start_admin).transpose()?;
     if let Some(admin) = &admin {
         info!(log.logger, "serving metrics"; "address" => %admin.address);
     }
     let runtime = runtime(args.http_threads).context("cannot start the runtime")?;
-    let result = runtime.block_on(start_and_stop(args, &log, admin));
+    let result = runtime.block_on(start_and_stop(args, &log, admin.as_ref()));
     // Threads that read the tokens still have the store open. One of them may wait for a disk that
     // does not answer, and then the process ends without it.
     runtime.shutdown_timeout(LAST_THREADS);
     result
+}
+
+fn start_admin(address: SocketAddr) -> Result<Admin> {
+    Admin::start(address).map_err(cannot("serve metrics", address))
 }
 
 /// What an operator should know of flags that work.
@@ -73,7 +77,7 @@ fn warn_of_flags(args: &Args, log: &Logger) {
         warn!(log, "without --tls-cert, tokens travel in plain text: put a proxy that ends TLS in \
             front, on a network that you trust"; "address" => args.listen);
     }
-    let unknown = variables::unknown();
+    let unknown = unknown_variables();
     if !unknown.is_empty() {
         warn!(log, "variables that no flag has are ignored"; "variables" => unknown.join(", "));
     }
@@ -88,13 +92,14 @@ fn warn_of_flags(args: &Args, log: &Logger) {
 /// The threads that speak HTTP. A single one never has to wake another, which takes a system call.
 fn runtime(threads: Option<u16>) -> io::Result<Runtime> {
     let cores = available_parallelism().map_or(1, NonZeroUsize::get);
-    match threads.map_or((cores / 2).clamp(1, MOST_THREADS), usize::from) {
-        1 => Builder::new_current_thread().enable_all().build(),
-        threads => Builder::new_multi_thread().worker_threads(threads).enable_all().build(),
+    let count = threads.map_or((cores / 2).clamp(1, MOST_THREADS), usize::from);
+    if count == 1 {
+        return Builder::new_current_thread().enable_all().build();
     }
+    Builder::new_multi_thread().worker_threads(count).enable_all().build()
 }
 
-async fn start_and_stop(args: &Args, log: &Log, admin: Option<Arc<Admin>>) -> Result<()> {
+async fn start_and_stop(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> {
     let mut stop = Stop::listen()?;
     let mut hangup = hangup()?;
     let running = tokio::select! {

@@ -34,25 +34,31 @@ pub struct Opened {
 
 /// Reads the files of TLS, opens the store, issues the first token if there is to be one, and reads
 /// the tokens. An address that is in use must not leave a new store behind, so it is tried before.
-pub fn open(args: &Args, accepted: &KnownTokens, log: &Logger) -> Result<Opened> {
+pub fn open(args: &Args, tokens: &KnownTokens, log: &Logger) -> Result<Opened> {
     check_is_free(args.listen)?;
     let tls = args.tls.as_ref().map(|files| files.load(log)).transpose()?;
-    let (store, is_new) = open_store(args, log)?;
+    let ServedStore { store, is_new } = open_store(args, log)?;
     for file in store::unfinished(&args.store.url) {
         warn!(log, "left by a start or a copy that was killed, or a copy runs; if none does, \
             delete it"; "file" => %file.display());
     }
     let is_token_wanted = is_new && args.first_token == FirstToken::Print;
     let first_token = is_token_wanted.then(|| issue_first(&*store)).transpose()?;
-    if accepted.read(&*store)? == 0 {
+    if tokens.read(&*store)? == 0 {
         warn!(log, "the store has no token: `plant-store token create NAME` makes one");
     }
     Ok(Opened { tls, store, is_new, first_token })
 }
 
-/// Opens the store, and says whether it is new. Tries a database that is not there once a second,
-/// and says so once.
-fn open_store(args: &Args, log: &Logger) -> Result<(Arc<dyn Engine>, bool), StoreError> {
+/// A store that is open to be served.
+struct ServedStore {
+    store: Arc<dyn Engine>,
+    /// Whether this start has created it.
+    is_new: bool,
+}
+
+/// Opens the store. Tries a database that is not there once a second, and says so once.
+fn open_store(args: &Args, log: &Logger) -> Result<ServedStore, StoreError> {
     let start = Start {
         create: !args.no_create,
         without_wal: args.without_wal,
@@ -60,19 +66,22 @@ fn open_store(args: &Args, log: &Logger) -> Result<(Arc<dyn Engine>, bool), Stor
     };
     let mut is_said = false;
     loop {
-        let opened = store::serve(&args.store.url, args.store.ca.as_deref(), start);
-        let Err(StoreError::Unreachable { cause, .. }) = &opened else { return opened };
-        if !is_said {
-            warn!(log, "waiting for the database: the service listens when it is there";
-                "cause" => %cause);
+        match store::serve(&args.store.url, args.store.ca.as_deref(), start) {
+            Ok((store, is_new)) => return Ok(ServedStore { store, is_new }),
+            Err(StoreError::Unreachable { cause, .. }) if !is_said => {
+                warn!(log, "waiting for the database: the service listens when it is there";
+                    "cause" => %cause);
+                is_said = true;
+            }
+            Err(StoreError::Unreachable { .. }) => {}
+            Err(other) => return Err(other),
         }
-        is_said = true;
         thread::sleep(TRY_EVERY);
     }
 }
 
 fn issue_first(store: &dyn Engine) -> Result<Token, StoreError> {
-    let (token, stored) = token::issue(TokenName::first(), None);
-    store.add_token(&stored)?;
-    Ok(token)
+    let first = token::issue(TokenName::first(), None);
+    store.add_token(&first.stored)?;
+    Ok(first.token)
 }

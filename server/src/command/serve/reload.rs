@@ -13,15 +13,22 @@ use tokio::task::spawn_blocking;
 use crate::command::serve::tls::{Tls, TlsFiles, Validity};
 use crate::http::server::Server;
 
-/// Reads the files at each SIGHUP. If they cannot be used, the old ones stay in use. `tls` are the
-/// files, and when the certificate that they held at the start is valid. Never ends.
+/// The files of TLS that are in use.
+pub struct TlsInUse {
+    pub files: TlsFiles,
+    /// That of the certificate.
+    pub validity: Validity,
+}
+
+/// Reads the files at each SIGHUP. If they cannot be used, the old ones stay in use. Without `tls`
+/// there is nothing to read. Never ends.
 pub async fn reload_at_hangup(
     server: &Server,
-    tls: Option<(TlsFiles, Validity)>,
+    tls: Option<TlsInUse>,
     hangup: &mut Signal,
     log: &Logger,
 ) -> Infallible {
-    let Some((files, mut in_use)) = tls else {
+    let Some(mut in_use) = tls else {
         loop {
             hangup.recv().await;
             info!(log, "SIGHUP: there is nothing to read");
@@ -31,13 +38,14 @@ pub async fn reload_at_hangup(
         hangup.recv().await;
         // On another thread: a pipe or a disk that does not answer keeps only that one.
         let loaded = spawn_blocking({
-            let files = files.clone();
+            let files = in_use.files.clone();
+            let validity = in_use.validity;
             let log = log.clone();
-            move || load_better(&files, in_use, &log)
+            move || load_better(&files, validity, &log)
         });
         match loaded.await.map_err(Error::from).flatten() {
             Ok(Tls { config, validity }) => {
-                in_use = validity;
+                in_use.validity = validity;
                 // An error says that the server does not speak TLS.
                 let _ = server.refresh_tls(&config).await;
                 validity.report();

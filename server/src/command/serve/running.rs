@@ -13,9 +13,8 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use crate::command::serve::args::Args;
-use crate::command::serve::reload::reload_at_hangup;
+use crate::command::serve::reload::{TlsInUse, reload_at_hangup};
 use crate::command::serve::signals::Stop;
-use crate::command::serve::tls::Validity;
 use crate::http::server::Server;
 
 /// How long a stop waits for connections to close after the last request is answered.
@@ -29,9 +28,9 @@ pub struct Running {
     pub plants: GroupCommit,
     pub writer_end: WriterEnd,
     /// Reads the tokens again and again.
-    pub tokens: JoinHandle<()>,
-    /// When the certificate of TLS is valid, if there is one.
-    pub validity: Option<Validity>,
+    pub token_reader: JoinHandle<()>,
+    /// None if the service does not speak TLS.
+    pub tls: Option<TlsInUse>,
     pub log: Logger,
 }
 
@@ -46,7 +45,7 @@ impl Running {
     pub async fn run(mut self, args: &Args, stop: &mut Stop, hangup: &mut Signal) -> Result<()> {
         let log = self.log.clone();
         let watched = store::watch(Arc::clone(&self.store), &self.plants, log.clone());
-        let tls = args.tls.clone().zip(self.validity);
+        let tls = self.tls.take();
         let ended = tokio::select! {
             () = stop.next() => Ok(()),
             end = &mut self.writer_end => match end {
@@ -83,7 +82,7 @@ impl Running {
         if !is_sound {
             return Ok(());
         }
-        self.tokens.abort();
+        self.token_reader.abort();
         self.plants.end();
         self.writer_end.await.unwrap_or_else(|_| Err(WriterDied.into()))
     }

@@ -1,4 +1,5 @@
-//! The signals that the service waits for. While these are there, none of them ends the process.
+//! The signals that the service waits for. From [`Stop::listen`] and [`hangup`] on, none of these
+//! signals ends the process.
 
 use std::io;
 

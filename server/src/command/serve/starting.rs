@@ -6,18 +6,19 @@ use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use plant_store_listener::connections::Connections;
-use plant_store_store::{GroupCommit, LAYOUT};
+use plant_store_store::{Engine, GroupCommit, LAYOUT};
 use sd_notify::NotifyState;
 use slog::{Logger, info};
 use tokio::task::spawn_blocking;
 
 use crate::admin::{Admin, Readiness};
-use crate::command::common::of_store;
+use crate::command::rescue_advice::with_rescue_advice;
 use crate::command::serve::announcement::{Endpoint, announce};
 use crate::command::serve::args::Args;
 use crate::command::serve::opening::{Opened, open};
+use crate::command::serve::reload::TlsInUse;
 use crate::command::serve::running::Running;
-use crate::command::serve::tls::Validity;
+use crate::command::serve::tls::Tls;
 use crate::http::body::BodyLimits;
 use crate::http::known_tokens::KnownTokens;
 use crate::http::server::listen;
@@ -26,46 +27,67 @@ use crate::log::Log;
 
 /// Starts the service. It waits for a database that is not there yet. A start that waits may be
 /// dropped.
-pub async fn start(args: &Args, logs: &Log, admin: Option<Arc<Admin>>) -> Result<Running> {
-    let log = logs.logger.clone();
-    let accepted = KnownTokens::new(args.max_rate, args.max_creates);
+pub async fn start(args: &Args, logs: &Log, admin: Option<&Admin>) -> Result<Running> {
+    let log = &logs.logger;
+    let tokens = KnownTokens::new(args.max_rate, args.max_creates);
+    let Opened { tls, store, is_new, first_token } =
+        open_on_another_thread(args, &tokens, log).await?;
+    let running = serve(args, logs, tls, store, &tokens)?;
+    if let Some(admin) = admin {
+        let connections = Arc::clone(&running.connections);
+        admin.set_readiness(readiness(connections, tokens, running.plants.clone()));
+    }
+    let address = running.server.local_addr();
+    let endpoint = Endpoint { is_tls: running.tls.is_some(), address };
+    announce(endpoint, first_token.as_ref(), log)?;
+    info!(log, "listening"; "address" => %address, "version" => env!("PLANT_STORE_VERSION"),
+        "store" => %args.store.url.absolute(), "is_new" => is_new, "layout" => LAYOUT);
+    log_limits(args, log);
+    // A supervisor that cannot be told (sd_notify(3)) sees what happens to the process.
+    let _ = sd_notify::notify(&[NotifyState::Ready]);
+    Ok(running)
+}
+
+/// Opens the files and the store on a thread that may wait for a disk: this one speaks HTTP.
+async fn open_on_another_thread(args: &Args, tokens: &KnownTokens, log: &Logger) -> Result<Opened> {
     let opened = spawn_blocking({
         let args = args.clone();
-        let accepted = accepted.clone();
+        let tokens = tokens.clone();
         let log = log.clone();
-        move || open(&args, &accepted, &log)
+        move || open(&args, &tokens, &log)
     });
-    let Opened { tls, store, is_new, first_token } =
-        opened.await?.map_err(of_store(&args.store.url))?;
-    let validity = tls.as_ref().map(|tls| tls.validity);
-    validity.into_iter().for_each(Validity::report);
+    opened.await?.map_err(with_rescue_advice(&args.store.url))
+}
 
+/// Starts the writer, the HTTP server, and the task that reads the tokens.
+fn serve(
+    args: &Args,
+    logs: &Log,
+    tls: Option<Tls>,
+    store: Arc<dyn Engine>,
+    tokens: &KnownTokens,
+) -> Result<Running> {
+    let log = logs.logger.clone();
+    let validity = tls.as_ref().map(|tls| tls.validity);
+    if let Some(validity) = validity {
+        validity.report();
+    }
     let (plants, writer_end) =
         GroupCommit::start(Arc::clone(&store), *args.store_timeout, log.clone())
             .context("cannot start the writer")?;
     let size = usize::try_from(args.max_body.as_u64()).unwrap_or(usize::MAX);
     let bodies = BodyLimits { size, time: *args.body_timeout };
     let service =
-        Service::new(accepted.clone(), plants.clone(), args.max_creates, bodies, log.clone());
+        Service::new(tokens.clone(), plants.clone(), args.max_creates, bodies, log.clone());
     let connections = Arc::clone(&service.connections);
     let config = tls.map(|tls| tls.config);
     let records = Arc::clone(&logs.dropshot);
     let server = listen(args.listen, config, args.max_connections, service, records)
         .with_context(|| format!("cannot listen on {}", args.listen))?;
-    if let Some(admin) = admin {
-        let ready = readiness(Arc::clone(&connections), accepted.clone(), plants.clone());
-        let _ = admin.readiness.set(ready);
-    }
-    let scheme = if validity.is_some() { "https" } else { "http" };
-    let address = server.local_addr();
-    announce(Endpoint { scheme, address }, first_token.as_ref(), &log)?;
-    info!(log, "listening"; "address" => %address, "version" => env!("PLANT_STORE_VERSION"),
-        "store" => %args.store.url.absolute(), "is_new" => is_new, "layout" => LAYOUT);
-    log_limits(args, &log);
-    // A supervisor that cannot be told (sd_notify(3)) sees what happens to the process.
-    let _ = sd_notify::notify(&[NotifyState::Ready]);
-    let tokens = tokio::spawn(accepted.watch(Arc::clone(&store), log.clone()));
-    Ok(Running { server, connections, store, plants, writer_end, tokens, validity, log })
+    let token_reader = tokio::spawn(tokens.clone().watch(Arc::clone(&store), log.clone()));
+    let files = args.tls.clone();
+    let in_use = files.zip(validity).map(|(files, validity)| TlsInUse { files, validity });
+    Ok(Running { server, connections, store, plants, writer_end, token_reader, tls: in_use, log })
 }
 
 /// Says which limits are in force. The listener says if it allows fewer connections.
@@ -87,16 +109,12 @@ fn log_limits(args: &Args, log: &Logger) {
 struct Stops;
 
 /// What `/ready` answers from now on.
-fn readiness(
-    connections: Arc<Connections>,
-    accepted: KnownTokens,
-    plants: GroupCommit,
-) -> Readiness {
+fn readiness(connections: Arc<Connections>, tokens: KnownTokens, plants: GroupCommit) -> Readiness {
     Box::new(move || {
         if connections.is_draining() {
             return Err(Stops.into());
         }
-        accepted.readiness()?;
+        tokens.readiness()?;
         plants.readiness()?;
         Ok(())
     })

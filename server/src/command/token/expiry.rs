@@ -19,8 +19,8 @@ pub enum InvalidExpiry {
     NoDuration,
 }
 
-/// The end of that time, such as that of a token that is issued now. A store keeps seconds, so it
-/// is rounded up: a token is good for at least as long as it was to be.
+/// The time at which a token issued now would expire. A store keeps seconds, so it is rounded up: a
+/// token is good for at least as long as it was to be.
 pub fn parse_expiry(text: &str) -> Result<DateTime<Utc>, InvalidExpiry> {
     if let Ok(day) = text.parse::<NaiveDate>() {
         let begin = day.and_time(NaiveTime::MIN).and_utc();

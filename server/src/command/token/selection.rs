@@ -6,7 +6,7 @@ use anyhow::{Error, Result};
 use plant_store_store::StoreError;
 use plant_store_store::token::{StoredToken, TokenName};
 
-use crate::token::{PREFIX, SHOWN, Token};
+use crate::token::{FIRST_CHARACTERS, TOKEN_PREFIX, Token};
 
 /// Why no token is meant.
 #[derive(Debug, thiserror::Error)]
@@ -14,8 +14,8 @@ enum NotSelected {
     #[error("several tokens begin so: revoke one by its name")]
     Several,
     #[error(
-        "there is no such token: expected a name, a whole token, or the {SHOWN} first characters \
-         that the list shows; the text, which may be a secret, is not repeated"
+        "there is no such token: expected a name, a whole token, or the {FIRST_CHARACTERS} first \
+         characters that the list shows; the text, which may be a secret, is not repeated"
     )]
     None,
 }
@@ -25,7 +25,7 @@ pub fn select(text: &str, tokens: &[StoredToken]) -> Result<TokenName> {
     if let Some(token) = tokens.iter().find(|token| token.name.as_str() == text) {
         return Ok(token.name.clone());
     }
-    if !text.starts_with(PREFIX) {
+    if !text.starts_with(TOKEN_PREFIX) {
         return Err(StoreError::NoSuchToken(text.parse().map_err(Error::msg)?).into());
     }
     let digest = Token::parse(text).map(|token| token.digest());

@@ -6,18 +6,16 @@ use std::env;
 use clap::{Args as _, Command};
 
 use crate::command::serve::args::Args;
+use crate::command::variable;
 
-/// What the variables of all flags begin with.
-const PREFIX: &str = "PLANT_STORE_";
-
-/// The names of the variables that no flag has, those of Kubernetes left out.
-pub fn unknown() -> Vec<String> {
+/// The names of those variables in order, those of Kubernetes left out.
+pub fn unknown_variables() -> Vec<String> {
     // `serve` has every flag of the other commands that has a variable.
     let serve = Args::augment_args(Command::new("serve"));
     let known: BTreeSet<_> = serve.get_arguments().filter_map(|flag| flag.get_env()).collect();
     let unknown = env::vars_os().map(|(name, _)| name).filter(|name| !known.contains(&**name));
     let mut names: Vec<_> = unknown.map(|name| name.to_string_lossy().into_owned()).collect();
-    names.retain(|name| name.starts_with(PREFIX) && !is_of_kubernetes(name));
+    names.retain(|name| name.starts_with(variable::PREFIX) && !is_of_kubernetes(name));
     names.sort();
     names
 }

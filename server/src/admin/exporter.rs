@@ -1,0 +1,54 @@
+//! The exporter of Prometheus: it counts what is registered, and gives the text of a scrape.
+//!
+//! This file knows only how names end: a histogram of seconds in `_seconds`, a histogram of sizes
+//! in `_size`.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use metrics::{describe_gauge, gauge};
+use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
+use tokio::time::interval;
+
+/// How often the samples are sorted into buckets. A busy second has a megabyte of them.
+const UPKEEP: Duration = Duration::from_secs(1);
+
+/// The bounds of the buckets: from the fsync of a fast disk to the default deadline of a body.
+const SECONDS: [f64; 16] = [
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5,
+    5.0, 10.0,
+];
+
+/// The bounds of the buckets: from a create that is alone in its commit to the largest batch.
+const SIZES: [f64; 11] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
+
+const BUILD_INFO: &str = "plant_store_build_info";
+
+/// Counts what is registered from now on, until the process ends.
+///
+/// # Errors
+///
+/// There is a recorder already.
+pub fn install_recorder() -> Result<PrometheusHandle, BuildError> {
+    let exporter = PrometheusBuilder::new()
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS)?
+        .set_buckets_for_metric(Matcher::Suffix("_size".into()), &SIZES)?
+        .install_recorder()?;
+    describe_gauge!(BUILD_INFO, "Always 1; the labels say which release and which commit serve.");
+    gauge!(
+        BUILD_INFO,
+        "version" => env!("CARGO_PKG_VERSION"),
+        "commit" => env!("PLANT_STORE_COMMIT")
+    )
+    .set(1);
+    Ok(exporter)
+}
+
+/// Sorts the samples into buckets again and again. Never ends.
+pub async fn sort_samples(exporter: PrometheusHandle) -> Infallible {
+    let mut ticks = interval(UPKEEP);
+    loop {
+        ticks.tick().await;
+        exporter.run_upkeep();
+    }
+}

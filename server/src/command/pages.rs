@@ -1,0 +1,31 @@
+//! The plants of a store, page by page.
+
+use std::io::{self, IsTerminal, Write};
+
+use anyhow::Result;
+use plant_store_store::{Engine, Row, StoreUrl};
+
+use crate::command::rescue_advice::with_rescue_advice;
+
+/// Reads the plants of the store in the order of their ids, in constant memory. A terminal shows
+/// how many were read. They are not counted before, because that reads the whole store.
+pub fn for_each_page(
+    url: &StoreUrl,
+    store: &dyn Engine,
+    mut take: impl FnMut(&[Row]) -> Result<()>,
+) -> Result<()> {
+    let shows_progress = io::stderr().is_terminal();
+    let mut plants = 0;
+    let mut last_id = None;
+    loop {
+        let page = store.page(last_id).map_err(with_rescue_advice(url))?;
+        let Some(last_row) = page.last() else { return Ok(()) };
+        last_id = Some(last_row.id);
+        take(&page)?;
+        plants += page.len();
+        if shows_progress {
+            // The cursor goes back, so that the next line writes over this one.
+            let _ = write!(io::stderr(), "{plants} plants\r");
+        }
+    }
+}
