@@ -20,7 +20,7 @@ use crate::failure::{request_id, with_causes};
 use crate::{Client, ClientOptions, Error, Failure, InvalidClient, ResponseValue, types};
 
 /// The longest `Retry-After` that is waited for.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
+pub(crate) const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
 
 /// The deadline of an operation that has none.
 const NEVER: Duration = Duration::from_hours(24 * 365);

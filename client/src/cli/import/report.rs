@@ -28,7 +28,7 @@ pub struct Counts {
 /// What became of a record.
 pub enum Outcome {
     /// It was created, or was already there. In a dry run: it looks like a plant.
-    Created,
+    Accepted,
     Refused(types::Error),
     /// After the last try.
     GivenUp(Failure),
@@ -36,8 +36,11 @@ pub enum Outcome {
     Hopeless(Failure),
 }
 
-/// A record that is done, or why the file cannot be read on.
-pub type Done = io::Result<(Record, Outcome)>;
+/// A record that is done.
+pub struct Judged {
+    pub record: Record,
+    pub outcome: Outcome,
+}
 
 /// What became of the records, in the order of the file.
 pub struct Report<'a> {
@@ -52,12 +55,17 @@ pub struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// Fails with the first reason why the import cannot go on, of which `failed` is told at once.
-    pub async fn of_all(&mut self, done: impl Stream<Item = Done>, failed: &Notify) -> Result<()> {
-        let mut done = pin!(done);
+    /// Adds every record. One that is an error says why the file cannot be read on. Fails with the
+    /// first reason why the import cannot go on, of which `failed` is told at once.
+    pub async fn add_all(
+        &mut self,
+        records: impl Stream<Item = io::Result<Judged>>,
+        failed: &Notify,
+    ) -> Result<()> {
+        let mut records = pin!(records);
         let mut result = Ok(());
-        while let Some(record) = done.next().await {
-            if let Err(error) = self.add(record) {
+        while let Some(judged) = records.next().await {
+            if let Err(error) = self.add(judged) {
                 failed.notify_one();
                 result = result.and(Err(error));
             }
@@ -66,11 +74,11 @@ impl Report<'_> {
     }
 
     /// Fails if every other record would fail too.
-    fn add(&mut self, done: Done) -> Result<()> {
-        let (record, outcome) = done.context("cannot read on")?;
+    fn add(&mut self, judged: io::Result<Judged>) -> Result<()> {
+        let Judged { record, outcome } = judged.context("cannot read on")?;
         let in_a_row = std::mem::take(&mut self.in_a_row);
         match outcome {
-            Outcome::Created => self.counts.created_or_already_there += 1,
+            Outcome::Accepted => self.counts.created_or_already_there += 1,
             Outcome::Refused(refused) => {
                 self.counts.refused += 1;
                 self.reject(record, Some(refused.error), &refused.message)?;
