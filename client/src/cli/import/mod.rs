@@ -114,6 +114,7 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
         in_a_row: 0,
         counts: Counts::default(),
         rejected,
+        format,
     };
     let ended = tokio::select! {
         ended = all(records, &creates, &mut report) => {

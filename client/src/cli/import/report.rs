@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::sync::Notify;
 
+use super::format::Format;
 use super::progress::Progress;
 use super::record::Record;
 use super::rejected::Rejected;
@@ -52,6 +53,7 @@ pub struct Report<'a> {
     pub in_a_row: usize,
     pub counts: Counts,
     pub rejected: Rejected,
+    pub format: Format,
 }
 
 impl Report<'_> {
@@ -102,10 +104,8 @@ impl Report<'_> {
     }
 
     fn reject(&mut self, mut record: Record, error: Option<i32>, message: &str) -> Result<()> {
-        // The service counts from the beginning of the body, which is one line.
-        let position = format!(" at line {} column ", record.line);
-        let in_the_file = message.replace(" at line 1 column ", &position);
-        let mut reason = json!({ "line": record.line, "message": in_the_file });
+        let message = in_the_file(message, record.line, self.format);
+        let mut reason = json!({ "line": record.line, "message": message });
         if let Some(error) = error {
             reason["error"] = error.into();
         }
@@ -113,3 +113,23 @@ impl Report<'_> {
         self.progress.beside(write).context("cannot write what was not created")
     }
 }
+
+/// The position of which the service writes in a body: it counts from the beginning of the body,
+/// which is one line.
+const IN_BODY: &str = " at line 1 column ";
+
+/// A message of the service, with the position in the file instead of that in the body.
+fn in_the_file(message: &str, line: u64, format: Format) -> String {
+    match (format, message.rsplit_once(IN_BODY)) {
+        (Format::Jsonl, _) => message.replace(IN_BODY, &format!(" at line {line} column ")),
+        // The column is one of the JSON that this program made of the row: the file has none.
+        (Format::Csv, Some((before, column))) => {
+            let after = column.trim_start_matches(|letter: char| letter.is_ascii_digit());
+            format!("{before} at line {line}{after}")
+        }
+        (Format::Csv, None) => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
