@@ -4,6 +4,7 @@
 //! between the markers in `error_code.rs`, `cli/members.rs` and `cli/paths.rs`. The rest is written
 //! by hand.
 
+mod causes;
 // The program is for its users. What it is made of is no interface of the library.
 #[cfg(feature = "cli")]
 #[doc(hidden)]

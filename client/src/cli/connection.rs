@@ -11,7 +11,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 
-use crate::failure::with_causes;
+use crate::causes::with_causes;
 use crate::{Client, ClientOptions, InvalidClient, RetryingClient};
 
 /// The flags.

@@ -4,7 +4,8 @@ use std::fmt::Debug;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use crate::failure::{explained, in_one_line};
+use crate::causes::in_one_line;
+use crate::failure::explained;
 use crate::{Error, ResponseValue, types};
 use serde::Serialize;
 use serde_json::Value;

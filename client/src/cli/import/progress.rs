@@ -9,8 +9,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::time::{Instant, interval_at};
 
 use crate::Try;
+use crate::causes::in_one_line;
 use crate::cli::output::say;
-use crate::failure::in_one_line;
 
 /// When a wait is first said without a terminal, and how often it is repeated.
 const FIRST: Duration = Duration::from_secs(5);
