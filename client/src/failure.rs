@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-use crate::options::{Cause, chain};
+use crate::causes::{Cause, NO_HTTP, chain, in_one_line, with_causes};
 use crate::{Error, ErrorCode, types};
 
 /// Why an operation failed: the error of the generated client, from which `?` makes it.
@@ -95,8 +95,8 @@ impl Failure {
     }
 
     /// Says of a refused token why there is no other one.
-    pub(crate) fn add_no_token(&mut self, why: Option<String>) {
-        self.no_token = why;
+    pub(crate) fn add_no_token(&mut self, why: String) {
+        self.no_token = Some(why);
     }
 }
 
@@ -178,31 +178,6 @@ pub(crate) fn explained(error: &Error<types::Error>) -> String {
 /// The id that the service gives to each request.
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
     headers.get("x-request-id")?.to_str().ok()
-}
-
-/// What hyper says of an answer that is no HTTP/1.1, such as the alert of a server that speaks TLS.
-const NO_HTTP: &str = "invalid HTTP version parsed";
-
-/// The text, with its control characters escaped: a terminal would obey them.
-pub(crate) fn in_one_line(text: &str) -> String {
-    let escaped = |letter: char| {
-        if letter.is_control() { letter.escape_default().to_string() } else { letter.to_string() }
-    };
-    text.chars().map(escaped).collect()
-}
-
-/// An error and its causes, in one line.
-pub(crate) fn with_causes(error: &Cause) -> String {
-    let causes = chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ");
-    // The first byte of every TLS record is its content type (RFC 8446, section 5.1).
-    let advice = if causes.ends_with("InvalidContentType") {
-        ": the server does not speak TLS there; see whether its URL is http"
-    } else if causes.ends_with(NO_HTTP) {
-        ": the server does not speak HTTP there; see whether its URL is https"
-    } else {
-        ""
-    };
-    causes + advice
 }
 
 /// Whether the server broke the rules of TLS: a certificate that is not trusted, or no TLS at all.

@@ -1,8 +1,10 @@
 #![doc = include_str!("../README.md")]
 //!
-//! [`Client`], [`types`] and [`ErrorCode`] are generated (`src/generated.rs`, `src/error_code.rs`);
-//! the rest of the library is written by hand.
+//! In `src`, `generated.rs`, `mock.rs` and `cli/generated.rs` are generated; so are the lines
+//! between the markers in `error_code.rs`, `cli/members.rs` and `cli/paths.rs`. The rest is written
+//! by hand.
 
+mod causes;
 // The program is for its users. What it is made of is no interface of the library.
 #[cfg(feature = "cli")]
 #[doc(hidden)]

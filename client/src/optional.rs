@@ -3,8 +3,6 @@
 use std::convert::Infallible;
 use std::fmt::Display;
 
-use crate::types::NewPlant;
-
 /// A value for an optional member: what a required member of the type takes, or an `Option` of it.
 /// The setters of the generated builders use it in place of `TryInto<Option<T>>`, which a `&str` is
 /// not; so its method has that name.
@@ -48,9 +46,5 @@ impl IntoOptional<String> for Option<&str> {
     }
 }
 
-/// So that a plant can be given by reference where a builder or a plant is taken.
-impl From<&NewPlant> for NewPlant {
-    fn from(plant: &NewPlant) -> Self {
-        plant.clone()
-    }
-}
+#[cfg(test)]
+mod tests;

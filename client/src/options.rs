@@ -118,10 +118,10 @@ impl ClientOptions {
             invalid(if has_scheme { error.to_string() } else { NO_SCHEME.to_owned() })
         })?;
         let beside = url.password().or(url.query()).or(url.fragment());
+        if beside.is_some() || !url.username().is_empty() {
+            return Err(invalid("a base URL has no user, no query and no fragment".to_owned()));
+        }
         let reason = match url.scheme() {
-            _ if beside.is_some() || !url.username().is_empty() => {
-                "a base URL has no user, no query and no fragment"
-            }
             "https" if !cfg!(feature = "rustls-no-provider") => {
                 "https needs the feature rustls or rustls-no-provider"
             }
@@ -139,11 +139,4 @@ const NO_SCHEME: &str = "it begins with neither http:// nor https://";
 /// `base_url` is where the service is: `http://127.0.0.1:8080`.
 pub fn client_with_token(base_url: &str, token: &str) -> Result<Client, InvalidClient> {
     ClientOptions::new(base_url).client(token)
-}
-
-pub(crate) type Cause = dyn StdError + 'static;
-
-/// An error, its cause, the cause of that, and so on.
-pub(crate) fn chain(error: &Cause) -> impl Iterator<Item = &Cause> {
-    std::iter::successors(Some(error), |error| (*error).source())
 }

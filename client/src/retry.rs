@@ -12,15 +12,16 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use backon::{BackoffBuilder, ExponentialBuilder};
+use backon::{BackoffBuilder, ExponentialBackoff, ExponentialBuilder};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
-use crate::failure::{request_id, with_causes};
+use crate::causes::with_causes;
+use crate::failure::request_id;
 use crate::{Client, ClientOptions, Error, Failure, InvalidClient, ResponseValue, types};
 
 /// The longest `Retry-After` that is waited for.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
+pub(crate) const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
 
 /// The deadline of an operation that has none.
 const NEVER: Duration = Duration::from_hours(24 * 365);
@@ -76,14 +77,38 @@ pub struct RetryingClient {
     current: Arc<Mutex<Current>>,
 }
 
+/// A client, and the token that it sends.
+#[derive(Clone)]
+struct Authorized {
+    client: Client,
+    token: String,
+}
+
 /// The client of the last token.
 #[derive(Clone)]
 struct Current {
-    client: Client,
-    token: String,
+    authorized: Authorized,
     /// How often another token was asked for, and why the last time brought none.
     asked: u64,
     no_token: Option<String>,
+}
+
+/// How far the repeats of an operation have come.
+struct Repeats {
+    /// When the operation must have ended.
+    ends: Instant,
+    pauses: ExponentialBackoff,
+    /// Whether another token was asked for since the last failure that is retryable.
+    had_another_token: bool,
+}
+
+/// What came of asking for another token.
+enum Renewal {
+    Renewed,
+    /// The provider gave the same token, or nothing before the end of the operation.
+    Same,
+    /// The provider gave none: why.
+    Failed(String),
 }
 
 impl RetryingClient {
@@ -97,8 +122,8 @@ impl RetryingClient {
         Fut: Future<Output = Provided> + Send + 'static,
     {
         let provider: Arc<Provider> = Arc::new(move || Box::pin(provider()));
-        let (client, token) = provided(&options, &*provider).await?;
-        let current = Arc::new(Mutex::new(Current { client, token, asked: 0, no_token: None }));
+        let authorized = provided(&options, &*provider).await?;
+        let current = Arc::new(Mutex::new(Current { authorized, asked: 0, no_token: None }));
         let policy = retry_policy();
         let hook = Arc::new(|_: &Try<'_>| {});
         Ok(Self { options, policy, provider, deadline: None, hook, current })
@@ -134,33 +159,24 @@ impl RetryingClient {
     {
         let deadline = self.deadline.unwrap_or(NEVER);
         let ends = Instant::now() + deadline;
-        let mut pauses = self.policy.build();
-        let mut had_another_token = false;
+        let pauses = self.policy.build();
+        let mut repeats = Repeats { ends, pauses, had_another_token: false };
         for number in 1.. {
             let Ok(used) = timeout_at(ends, self.current.lock()).await.map(|used| used.clone())
             else {
                 break;
             };
             let started = Instant::now();
-            let answer = timeout_at(ends, operation(used.client.clone())).await;
+            let answer = timeout_at(ends, operation(used.authorized.client.clone())).await;
             let took = started.elapsed();
             let mut result = match answer {
                 Ok(answer) => answer.map_err(Failure::from),
                 Err(_) => Err(Failure::of_deadline(deadline)),
             };
-            let wanted = match &mut result {
-                Err(failure) if failure.is_unauthorized() && !had_another_token => {
-                    had_another_token = true;
-                    self.another_token(&used, ends, failure).await
-                }
-                Err(failure) if failure.is_retryable() => {
-                    had_another_token = false;
-                    let asked_for = failure.retry_after().unwrap_or_default();
-                    pauses.next().map(|pause| pause + asked_for.min(LONGEST_RETRY_AFTER))
-                }
-                _ => None,
+            let pause = match &mut result {
+                Ok(_) => None,
+                Err(failure) => self.pause_after(failure, &used, &mut repeats).await,
             };
-            let pause = wanted.filter(|pause| Instant::now() + *pause < ends);
             let request_id = match &result {
                 Ok(answer) => request_id(answer.headers()),
                 Err(failure) => failure.request_id(),
@@ -174,31 +190,56 @@ impl RetryingClient {
         Err(Failure::of_deadline(deadline))
     }
 
-    /// Gets another token than the refused one, with which the request is sent at once. Otherwise
-    /// the failure says why there is none. If the provider was asked since the request was sent,
-    /// what it gave then is taken.
-    async fn another_token(
+    /// How long to wait before the request is sent again, or `None` if this failure is the result.
+    /// A failure for want of another token then says why there is none.
+    async fn pause_after(
         &self,
-        used: &Current,
-        ends: Instant,
         failure: &mut Failure,
+        used: &Current,
+        repeats: &mut Repeats,
     ) -> Option<Duration> {
-        let mut current = timeout_at(ends, self.current.lock()).await.ok()?;
-        if current.token == used.token && current.asked == used.asked {
-            let answer = timeout_at(ends, provided(&self.options, &*self.provider)).await.ok()?;
+        let pause = if failure.is_unauthorized() && !repeats.had_another_token {
+            repeats.had_another_token = true;
+            match self.renew_token(used, repeats.ends).await {
+                Renewal::Renewed => Duration::ZERO,
+                Renewal::Same => return None,
+                Renewal::Failed(why) => {
+                    failure.add_no_token(why);
+                    return None;
+                }
+            }
+        } else if failure.is_retryable() {
+            repeats.had_another_token = false;
+            let asked_for = failure.retry_after().unwrap_or_default();
+            repeats.pauses.next()? + asked_for.min(LONGEST_RETRY_AFTER)
+        } else {
+            return None;
+        };
+        (Instant::now() + pause < repeats.ends).then_some(pause)
+    }
+
+    /// Gets another token than the refused one. If the provider was asked since the request was
+    /// sent, what it gave then is taken.
+    async fn renew_token(&self, used: &Current, ends: Instant) -> Renewal {
+        let Ok(mut current) = timeout_at(ends, self.current.lock()).await else {
+            return Renewal::Same;
+        };
+        let is_refused = current.authorized.token == used.authorized.token;
+        if is_refused && current.asked == used.asked {
+            let asking = provided(&self.options, &*self.provider);
+            let Ok(answer) = timeout_at(ends, asking).await else { return Renewal::Same };
             match answer {
-                Ok((client, token)) => {
-                    *current = Current { client, token, asked: used.asked, no_token: None };
+                Ok(authorized) => {
+                    *current = Current { authorized, asked: used.asked, no_token: None };
                 }
                 Err(error) => current.no_token = Some(with_causes(&error)),
             }
             current.asked += 1;
         }
-        if current.token == used.token {
-            failure.add_no_token(current.no_token.clone());
-            return None;
+        if current.authorized.token != used.authorized.token {
+            return Renewal::Renewed;
         }
-        Some(Duration::ZERO)
+        current.no_token.clone().map_or(Renewal::Same, Renewal::Failed)
     }
 }
 
@@ -217,12 +258,12 @@ impl Debug for RetryingClient {
 async fn provided(
     options: &ClientOptions,
     provider: &Provider,
-) -> Result<(Client, String), InvalidClient> {
+) -> Result<Authorized, InvalidClient> {
     let answer = timeout(options.timeout, provider()).await.unwrap_or_else(|_| {
         Err(format!("the provider of the token took longer than {:?}", options.timeout).into())
     });
     let token = answer.map_err(InvalidClient::Provider)?;
-    Ok((options.client(&token)?, token))
+    Ok(Authorized { client: options.client(&token)?, token })
 }
 
 #[cfg(test)]

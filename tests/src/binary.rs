@@ -2,24 +2,14 @@
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitStatus, Output, Stdio};
-use std::sync::OnceLock;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::{binary_in, wait_until};
-
-/// The binary `plant-store`, built in this profile on the first call. Tests start it with
-/// [`binary_in`], which sets its folder and its address.
-pub fn binary() -> &'static Path {
-    static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| {
-        plant_store_launcher::build("plant-store", !cfg!(debug_assertions))
-            .expect("the binary builds")
-    })
-}
+use crate::folder::binary_in;
+use crate::wait_until;
 
 /// Runs the binary with these arguments in that folder, on its store, and waits for its end.
 pub fn run<I: AsRef<OsStr>>(folder: &Path, arguments: &[I]) -> Output {
@@ -61,17 +51,4 @@ pub fn signalled(
     wait_until(&mut has_ended, || format!("{signal} does not end the process"));
     let output = process.wait_with_output().expect("the process can be waited for");
     (String::from_utf8(output.stderr).expect("standard error is text"), output.status)
-}
-
-/// Compiles `e2e/SOURCE.c`, a library that LD_PRELOAD puts between a process and the kernel.
-pub fn library(source: &str, folder: &Path) -> PathBuf {
-    let library = folder.join(format!("{}.so", std::process::id()));
-    let source = format!("{}/e2e/{source}.c", env!("CARGO_MANIFEST_DIR"));
-    let status = Command::new("cc")
-        .args(["-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror", &source, "-o"])
-        .arg(&library)
-        .status()
-        .expect("there is a C compiler, as the build needs one");
-    assert!(status.success(), "{source} compiles");
-    library
 }

@@ -1,4 +1,4 @@
-//! What the specification says about the interface description. It is written by hand: nothing here
+//! What the OpenAPI document must say. It is written by hand, from the specification: nothing here
 //! is generated, and nothing here uses the code of the service.
 //!
 //! Texts and response headers may be anything, because the specification leaves them open. The
@@ -153,28 +153,28 @@ fn joined(mut object: Value, more: &Value) -> Value {
 
 /// Where a document is not what the specification says: a line for each place, with what is there
 /// and what the specification has.
-pub fn facts(document: &Value) -> Vec<String> {
-    let mut missing = Vec::new();
-    compare("", &specification(), document, &mut missing);
-    missing
+pub fn deviations(document: &Value) -> Vec<String> {
+    let mut deviations = Vec::new();
+    compare("", &specification(), document, &mut deviations);
+    deviations
 }
 
-fn compare(path: &str, expected: &Value, found: &Value, missing: &mut Vec<String>) {
+fn compare(path: &str, expected: &Value, found: &Value, deviations: &mut Vec<String>) {
     let holds = match (expected, found) {
         (Value::Object(expected), Value::Object(members)) => {
             for (name, expected) in expected.iter().filter(|(name, _)| *name != "*") {
                 let optional = name.strip_suffix('?');
                 match members.get(optional.unwrap_or(name)) {
-                    Some(found) => compare(&format!("{path}/{name}"), expected, found, missing),
+                    Some(found) => compare(&format!("{path}/{name}"), expected, found, deviations),
                     None if optional.is_some() => {}
-                    None => missing.push(format!("{path}/{name}: the document lacks it")),
+                    None => deviations.push(format!("{path}/{name}: the document lacks it")),
                 }
             }
             let is_expected = |name: &String| {
                 [name, &format!("{name}?"), "*"].iter().any(|name| expected.contains_key(*name))
             };
             for name in members.keys().filter(|name| !is_expected(name)) {
-                missing.push(format!("{path}/{name}: the specification does not have it"));
+                deviations.push(format!("{path}/{name}: the specification does not have it"));
             }
             true
         }
@@ -184,7 +184,7 @@ fn compare(path: &str, expected: &Value, found: &Value, missing: &mut Vec<String
         }
         (Value::Array(expected), Value::Array(elements)) if elements.len() == expected.len() => {
             for (number, (expected, found)) in expected.iter().zip(elements).enumerate() {
-                compare(&format!("{path}/{number}"), expected, found, missing);
+                compare(&format!("{path}/{number}"), expected, found, deviations);
             }
             true
         }
@@ -198,6 +198,6 @@ fn compare(path: &str, expected: &Value, found: &Value, missing: &mut Vec<String
         (expected, found) => expected == found,
     };
     if !holds {
-        missing.push(format!("{path}: {found} instead of {expected}"));
+        deviations.push(format!("{path}: {found} instead of {expected}"));
     }
 }

@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use plant_store_launcher::postgres::{Cluster, Databases};
 use tempfile::TempDir;
 
-use crate::binary::binary;
+use crate::build::binary;
 
 /// What the name of each folder with a database begins with; the database has the same name.
 const PREFIX: &str = "plants_";

@@ -1,6 +1,6 @@
 //! HTTP/1.1 over a socket, byte by byte, so that tests can send what no HTTP library would.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 
 use plant_store_client::types::Plant;
@@ -173,11 +173,13 @@ impl Connection {
         }
     }
 
-    /// Whether the server closes the connection. It must not send anything before that.
-    pub fn is_closed(&mut self) -> bool {
-        let more = self.read_more();
-        assert!(self.received.is_empty(), "{}", String::from_utf8_lossy(&self.received));
-        !more
+    /// Waits until the server closes the connection. It must not send anything before that. `what`
+    /// is the connection of which the test speaks if it fails.
+    pub fn expect_closed(&mut self, what: &str) {
+        let read = self.try_read_more();
+        read.unwrap_or_else(|error| panic!("{what}: the server does not close: {error}"));
+        let received = String::from_utf8_lossy(&self.received);
+        assert!(received.is_empty(), "{what}: the server sends before it closes: {received}");
     }
 
     /// Reads and returns all that the server sends, until the server closes the connection.
@@ -188,18 +190,23 @@ impl Connection {
 
     /// Reads more bytes. Returns whether any came before the end of the connection.
     fn read_more(&mut self) -> bool {
+        self.try_read_more().unwrap_or_else(|error| panic!("nothing came: {error}"))
+    }
+
+    /// The same, if nothing may come in time.
+    fn try_read_more(&mut self) -> io::Result<bool> {
         let mut buffer = [0; 16 * 1024];
         match self.stream.read(&mut buffer) {
-            Ok(0) => false,
+            Ok(0) => Ok(false),
             Ok(read) => {
                 self.received.extend_from_slice(&buffer[..read]);
-                true
+                Ok(true)
             }
             // Linux sends RST instead of FIN when a server closes a socket with unread bytes.
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => false,
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => Ok(false),
             // After a signal, the kernel does not restart a read that has a time-out (signal(7)).
-            Err(error) if error.kind() == ErrorKind::Interrupted => self.read_more(),
-            Err(error) => panic!("nothing came: {error}"),
+            Err(error) if error.kind() == ErrorKind::Interrupted => self.try_read_more(),
+            Err(error) => Err(error),
         }
     }
 }

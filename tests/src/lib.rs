@@ -6,6 +6,7 @@
 //! [`wait_until`].
 
 mod binary;
+mod build;
 mod facts;
 mod folder;
 mod http;
@@ -15,8 +16,9 @@ mod server;
 mod terminal;
 pub mod tls;
 
-pub use binary::{failure, library, run, signalled};
-pub use facts::facts;
+pub use binary::{failure, run, signalled};
+pub use build::library;
+pub use facts::deviations;
 pub use folder::{Engine, Folder, binary_in, databases, store_of, without_own_variables};
 pub use http::{Connection, Response, bearer, head, post, request};
 pub use plant_store_launcher::events::{EVENT_TIMEOUT, wait_until};

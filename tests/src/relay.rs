@@ -56,7 +56,7 @@ impl Files {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("it is bound");
         listener.set_nonblocking(true).expect("the socket takes options");
-        let connector = TlsConnector::from(self.authority.client());
+        let connector = TlsConnector::from(self.authority.client_config());
         let accepting = RUNTIME.spawn(accept(listener, server, connector)).abort_handle();
         Relay { address, accepting, _files: self.folder }
     }

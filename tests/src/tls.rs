@@ -83,8 +83,8 @@ impl Authority {
         self.0.der()
     }
 
-    /// A client that trusts this authority alone, and offers no ALPN.
-    pub fn client(&self) -> Arc<ClientConfig> {
+    /// The settings of a client that trusts this authority alone, and offers no ALPN.
+    pub fn client_config(&self) -> Arc<ClientConfig> {
         let mut roots = RootCertStore::empty();
         roots.add(self.der().clone()).expect("a certificate");
         let config = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
@@ -97,7 +97,8 @@ impl Authority {
 
     /// The first message of a handshake (RFC 8446, section 4.1.2).
     pub fn client_hello(&self) -> Vec<u8> {
-        let mut client = ClientConnection::new(self.client(), server_name()).expect("a client");
+        let mut client =
+            ClientConnection::new(self.client_config(), server_name()).expect("a client");
         let mut hello = Vec::new();
         client.write_tls(&mut hello).expect("a vector takes all bytes");
         hello

@@ -11,7 +11,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 
-use crate::failure::with_causes;
+use crate::causes::with_causes;
 use crate::{Client, ClientOptions, InvalidClient, RetryingClient};
 
 /// The flags.
@@ -114,11 +114,15 @@ fn path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }
 
+/// The bits of a mode that are for the group and for others (chmod(2)).
+#[cfg(unix)]
+const GROUP_AND_OTHERS: u32 = 0o077;
+
 fn token_of(path: &Path) -> Result<String> {
     let mut file = File::open(path).context("write the token into a file of this name")?;
     #[cfg(unix)]
     anyhow::ensure!(
-        file.metadata()?.permissions().mode().trailing_zeros() >= 6,
+        file.metadata()?.permissions().mode() & GROUP_AND_OTHERS == 0,
         "others may read it: chmod 600"
     );
     let mut token = Vec::new();

@@ -5,7 +5,9 @@
 //! a command without a change here.
 
 mod body;
+mod check_token;
 mod connection;
+mod contract;
 mod create;
 #[rustfmt::skip]
 mod generated;
@@ -16,7 +18,6 @@ mod output;
 #[rustfmt::skip]
 #[allow(dead_code, reason = "the generated client makes most requests")]
 mod paths;
-mod token;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -25,24 +26,13 @@ use anyhow::Result;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use clap_complete::Shell;
 
-use crate::{Error, types};
+use crate::{Error, ErrorCode, types};
 use body::IGNORE_UNKNOWN;
 use connection::Connection;
 use generated::CliCommand;
-use output::Output;
+use output::{Output, SourceOfToken};
 
 type Cli = generated::Cli<Output>;
-
-/// What the generated commands use.
-mod contract {
-    pub use crate::*;
-
-    /// The generated commands ask for a schema of what they show. Nothing here uses one.
-    pub mod schemars {
-        pub trait JsonSchema {}
-        impl<T> JsonSchema for T {}
-    }
-}
 
 // The commands that are no operations. As a doc comment, clap would show it.
 #[derive(Subcommand)]
@@ -63,7 +53,7 @@ pub async fn main() -> ExitCode {
     run(&command().get_matches()).await.unwrap_or_else(|error| output::failed(&error))
 }
 
-/// An error that holds no answer of the service means that nothing was sent.
+/// An error that is no [`Error`] of the generated client means that nothing was sent.
 async fn run(matches: &ArgMatches) -> Result<ExitCode> {
     let (name, arguments) = matches.subcommand().expect("clap demands a command");
     let connection = Connection::of(matches)?;
@@ -76,7 +66,7 @@ async fn run(matches: &ArgMatches) -> Result<ExitCode> {
     match Other::from_arg_matches(matches)? {
         Other::Import(arguments) => return import::run(&arguments, &connection).await,
         Other::CheckToken => {
-            let checked = token::check(&connection).await;
+            let checked = check_token::check(&connection).await;
             checked.map_err(|error| with_source_of_token(error, &connection))?;
         }
         Other::Completions { shell } => {
@@ -88,10 +78,12 @@ async fn run(matches: &ArgMatches) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Adds where the token is from to an answer of the service: the token may be what it refuses.
+/// Adds where the token is from, if the service refused the token.
 fn with_source_of_token(error: anyhow::Error, connection: &Connection) -> anyhow::Error {
-    if error.is::<Error<types::Error>>() {
-        return error.context(format!("the token is that of {}", connection.source()));
+    if let Some(Error::ErrorResponse(refusal)) = error.downcast_ref::<Error<types::Error>>()
+        && ErrorCode::from(refusal.error) == ErrorCode::Unauthorized
+    {
+        return error.context(SourceOfToken(connection.source()));
     }
     error
 }
@@ -103,7 +95,8 @@ pub fn command() -> Command {
         .version(env!("CARGO_PKG_VERSION"))
         .about("Calls a plant store")
         .after_help(
-            "Exit status: 0 after a 200, 1 after anything else, 2 if the command cannot run.",
+            "Exit status: 0 if all was done, 1 if something was refused or no answer came, 2 if \
+             the command cannot run, 130 or 143 after a signal (SIGINT, SIGTERM).",
         )
         .subcommand_required(true)
         .subcommands(CliCommand::iter().map(operation));

@@ -4,14 +4,13 @@ use std::fmt::Debug;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use crate::failure::{explained, in_one_line};
-use crate::{Error, ErrorCode, ResponseValue, types};
+use crate::causes::in_one_line;
+use crate::failure::explained;
+use crate::{Error, ResponseValue, types};
 use serde::Serialize;
 use serde_json::Value;
 
 use super::generated::CliConfig;
-
-const UNAUTHORIZED: i32 = ErrorCode::Unauthorized.number();
 
 /// Prints what the service answers.
 pub struct Output;
@@ -60,18 +59,25 @@ pub fn say(line: &str) {
     let _ = writeln!(io::stderr(), "{}", in_one_line(line));
 }
 
+/// Where a token is from that the service refused.
+#[derive(Debug, thiserror::Error)]
+#[error("the token is that of {0}")]
+pub struct SourceOfToken(pub String);
+
 /// Prints to standard error why a command has failed, and gives its exit status.
 pub fn failed(error: &anyhow::Error) -> ExitCode {
-    let answer = error.downcast_ref::<Error<types::Error>>();
-    match answer {
-        Some(Error::ErrorResponse(refusal)) if !io::stderr().is_terminal() => {
-            say(&serde_json::to_string(&**refusal).expect("it came as JSON"));
-        }
-        Some(answer @ Error::ErrorResponse(refusal)) if refusal.error == UNAUTHORIZED => {
-            say(&format!("plants: {}; {error}", explained(answer)));
-        }
-        Some(error) => say(&format!("plants: {}", explained(error))),
-        None => say(&format!("plants: {error:#}")),
+    let Some(of_request) = error.downcast_ref::<Error<types::Error>>() else {
+        say(&format!("plants: {error:#}"));
+        return ExitCode::from(2);
+    };
+    if let Error::ErrorResponse(refusal) = of_request
+        && !io::stderr().is_terminal()
+    {
+        say(&serde_json::to_string(&**refusal).expect("it came as JSON"));
+    } else if let Some(source) = error.downcast_ref::<SourceOfToken>() {
+        say(&format!("plants: {}; {source}", explained(of_request)));
+    } else {
+        say(&format!("plants: {}", explained(of_request)));
     }
-    ExitCode::from(if answer.is_some() { 1 } else { 2 })
+    ExitCode::FAILURE
 }

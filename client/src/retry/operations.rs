@@ -19,3 +19,10 @@ impl RetryingClient {
             .await
     }
 }
+
+/// So that a plant can be given by reference where a builder or a plant is taken.
+impl From<&types::NewPlant> for types::NewPlant {
+    fn from(plant: &types::NewPlant) -> Self {
+        plant.clone()
+    }
+}

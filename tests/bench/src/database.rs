@@ -44,7 +44,7 @@ impl Server {
             statfs(Path::new(&folder))?.filesystem_type() != TMPFS_MAGIC,
             "{folder} is in memory, where fsync costs nothing: set TMPDIR to a folder on a disk"
         );
-        let link = Link::to(&cluster);
+        let link = Link::new(&cluster);
         Ok(Self { cluster, link })
     }
 

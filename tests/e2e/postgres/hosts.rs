@@ -23,7 +23,7 @@ fn port_of(link: &Link) -> u16 {
 #[test]
 fn host_that_accepts_and_stays_silent_is_left_for_the_next_one() {
     let (cluster, _) = with_plants();
-    let link = Link::to(&cluster);
+    let link = Link::new(&cluster);
     link.stall();
     let server = start([port_of(&link), cluster.port()], "5s");
     server.create(&plant(1, "Ficus", None)).plant();

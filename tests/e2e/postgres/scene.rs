@@ -41,7 +41,7 @@ impl Scene {
 
     /// The same, on the database `plants` of that cluster.
     pub fn over(cluster: Cluster, timeout: usize) -> Self {
-        let link = Link::to(&cluster);
+        let link = Link::new(&cluster);
         let server = Server::starting_in(Folder::over(&as_owner(&link.url("plants"))))
             .with(&["--store-timeout", &format!("{timeout}s"), "--metrics", "127.0.0.1:0"])
             .start();

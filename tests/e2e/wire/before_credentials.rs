@@ -103,7 +103,7 @@ fn malformed_host_or_transfer_coding_is_400_before_the_credentials_and_closes() 
             assert_eq!(error, 400, "{headers:?}");
             assert!(message.contains(expected), "{message}");
             assert_eq!(answer.header("www-authenticate"), None, "{headers:?}");
-            assert!(connection.is_closed(), "{headers:?}");
+            connection.expect_closed(&headers);
         }
     }
     // The last one is not `chunked`: the HTTP library refuses it, without a body.
@@ -112,7 +112,7 @@ fn malformed_host_or_transfer_coding_is_400_before_the_credentials_and_closes() 
         let head =
             format!("POST /plants HTTP/1.1\r\nHost: plants\r\nTransfer-Encoding: {coding}\r\n\r\n");
         assert_eq!(connection.exchange(head.as_bytes()).status, 400, "{coding}");
-        assert!(connection.is_closed(), "{coding}");
+        connection.expect_closed(coding);
     }
     assert!(server.export().is_empty());
 

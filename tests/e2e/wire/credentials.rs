@@ -66,7 +66,7 @@ fn request_without_an_accepted_token_is_401_before_its_body_is_read() {
             let mut connection = server.connect();
             let answer = connection.exchange(&request);
             assert_eq!(challenge(&answer), expected, "{what}");
-            assert!(connection.is_closed(), "{what}");
+            connection.expect_closed(&what);
         }
     }
 }

@@ -26,7 +26,7 @@ fn connection_without_a_request_in_flight_is_closed_in_both_protocols() {
     }
     let mut answered = server.connect();
     answered.exchange(&server.post(&plant(1, "Ficus", None))).plant();
-    assert!(answered.is_closed());
+    answered.expect_closed("after its answer");
 }
 
 /// Only the body's own deadline ends it.

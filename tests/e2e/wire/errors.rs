@@ -143,7 +143,7 @@ fn each_refusal_has_its_error_and_its_headers() {
             assert_eq!(answer.error(), error, "{what}");
             let headers: Vec<_> = header.into_iter().chain([CLOSE]).collect();
             assert_headers(&answer, &headers, what);
-            assert!(unfinished.is_closed(), "{what}");
+            unfinished.expect_closed(what);
         }
     }
     assert_headers(&server.create(&plant(1, "Ficus", None)), &[], "a plant");
@@ -169,7 +169,7 @@ fn body_that_has_not_come_whole_by_the_deadline_is_408() {
             let expected = (408, "the body did not arrive within 300ms".to_owned());
             assert_eq!(answer.refusal(), expected);
             assert_headers(&answer, &[CLOSE], "408");
-            assert!(connection.is_closed());
+            connection.expect_closed("after a 408");
         });
     }
     assert!(server.export().is_empty());

@@ -75,7 +75,7 @@ fn refused_body_is_never_read_as_a_request() {
         if missing == 0 {
             connection.receive().plant();
         } else {
-            assert!(connection.is_closed());
+            connection.expect_closed("a body that is not complete");
         }
     }
     assert!(server.export().into_keys().eq([2]));
@@ -128,7 +128,7 @@ fn truncated_or_malformed_body_creates_no_plant_and_closes() {
             assert!(error == 400 && message.contains("broke off"), "{sent:?}: {message}");
             assert_eq!(answer.header("connection"), Some("close"), "{sent:?}");
         }
-        assert!(connection.is_closed(), "{sent:?}");
+        connection.expect_closed(&format!("{sent:?}"));
     }
     assert!(server.export().is_empty());
 }

@@ -21,7 +21,7 @@ fn assert_too_large(mut connection: Connection, limit: usize) {
     let (error, message) = connection.receive().refusal();
     assert_eq!(error, 413);
     assert!(message.contains(&format!("larger than {limit} bytes")), "{message}");
-    assert!(connection.is_closed());
+    connection.expect_closed("after a 413");
     let piece = vec![b' '; 64 * 1024];
     let is_swallowed = |_| connection.try_send(&piece);
     assert!(!(0..BUFFERS).all(is_swallowed), "the service reads what it has refused");

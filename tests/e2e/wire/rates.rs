@@ -119,7 +119,7 @@ fn body_that_has_not_come_or_waits_for_100_is_refused_without_it() {
                 return false;
             }
             assert_eq!(answer.header("connection"), Some("close"));
-            assert!(connection.is_closed());
+            connection.expect_closed("after a 429");
             is_refused(&answer)
         });
         assert!(refused);

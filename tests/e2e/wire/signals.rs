@@ -38,7 +38,7 @@ fn sigterm_waits_for_requests_in_flight() {
         // Longer than the connections without a request are waited for.
         thread::sleep(Duration::from_millis(500));
         connection.exchange(body.as_bytes()).plant();
-        assert!(connection.is_closed());
+        connection.expect_closed("after its last answer");
 
         assert_eq!(server.wait().code(), Some(0), "{signal}");
         drop(idle);

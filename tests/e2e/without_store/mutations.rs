@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use plant_store_chores::compat::mutations::{Mutation, mutations};
 use plant_store_chores::compat::{Class, DOCUMENT, Document, compare};
 use plant_store_chores::generate::{Generated, published};
-use plant_store_tests::facts;
+use plant_store_tests::deviations;
 use serde_json::Value;
 
 use crate::without_store::contract::{document, text};
@@ -23,7 +23,7 @@ fn every_mutation_is_caught_by_the_check_named_for_it() {
         "no row was tried: {DOCUMENT} is not what the code makes: run `cargo xtask generate`"
     );
     assert!(
-        facts(&document()).is_empty(),
+        deviations(&document()).is_empty(),
         "no row was tried: first see document_states_every_fact_of_the_specification"
     );
 
@@ -64,7 +64,7 @@ fn surprise(row: &Mutation) -> Option<String> {
     };
     let generated = Generated { path: DOCUMENT, text: pretty(&document()) };
     let said = Said {
-        facts: if facts(&new).is_empty() { "holds" } else { "caught" }.to_owned(),
+        facts: if deviations(&new).is_empty() { "holds" } else { "caught" }.to_owned(),
         class: class.replace("breaks ", ""),
         needs_no_version: report.as_ref().is_ok_and(|report| report.verdict().is_ok()),
         drifts: generated.drift(&pretty(&new)).is_some(),
@@ -102,7 +102,7 @@ fn the_order_of_members_is_no_change() {
 
     let old = Document::parse("this test", &text()).expect("a document");
     let new = Document::parse("this test", &reordered).expect("a document");
-    assert_eq!(facts(&new.json), [""; 0]);
+    assert_eq!(deviations(&new.json), [""; 0]);
     assert_eq!(compare(old, new).changes.len(), 0);
 }
 

@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use super::pace::Pace;
 use super::progress::Progress;
 use super::record::{Record, refusal};
-use super::report::{Done, Outcome};
+use super::report::{Judged, Outcome};
 use crate::cli::body::{InvalidBody, check};
 use crate::cli::create::create;
 use crate::failure::{error_code, retry_after};
@@ -48,9 +48,9 @@ impl<'a> Creates<'a> {
         }
     }
 
-    /// The record, once no other with its id is under way. Meanwhile no later one is taken. It
-    /// never fails: the type is that of the stream.
-    pub async fn when_free(&self, record: Record) -> io::Result<Record> {
+    /// Claims the id of the record, once no other with it is under way; [`Creates::create`] frees
+    /// it. Meanwhile no later record is taken. It never fails: the type is that of the stream.
+    pub async fn claim_id(&self, record: Record) -> io::Result<Record> {
         loop {
             let freed = self.freed.notified();
             if record.id.is_none_or(|id| self.ids.borrow_mut().insert(id)) {
@@ -60,8 +60,8 @@ impl<'a> Creates<'a> {
         }
     }
 
-    /// Creates a record, and lets the next one with its id begin.
-    pub async fn create(&self, record: io::Result<Record>) -> Done {
+    /// Creates a record, and frees its id: the next one with it begins.
+    pub async fn create(&self, record: io::Result<Record>) -> io::Result<Judged> {
         let record = record?;
         self.progress.begin();
         let outcome = match &record.body {
@@ -73,26 +73,30 @@ impl<'a> Creates<'a> {
             self.freed.notify_waiters();
         }
         self.progress.end(record.text.len() as u64 + 1);
-        Ok((record, outcome))
+        Ok(Judged { record, outcome })
     }
 
     /// What the service would ignore is refused here. All else the service judges, and a dry run
     /// says in advance what it will say.
     async fn judged(&self, body: &Bytes) -> Outcome {
-        let checked = check::<NewPlant>(body, self.ignores_unknown);
-        match (&self.client, checked) {
-            (Some(client), Ok(())) => self.sent(client, body).await,
-            (Some(client), Err(error)) if !is_unknown(&error) => self.sent(client, body).await,
-            (None, Ok(())) => Outcome::Created,
-            (_, Err(error)) => Outcome::Refused(refusal(ErrorCode::BadRequest, error.to_string())),
+        if let Err(error) = check::<NewPlant>(body, self.ignores_unknown)
+            && (self.client.is_none() || is_unknown(&error))
+        {
+            return Outcome::Refused(refusal(ErrorCode::BadRequest, error.to_string()));
+        }
+        match &self.client {
+            Some(client) => self.sent(client, body).await,
+            None => Outcome::Accepted,
         }
     }
 
     async fn sent(&self, client: &RetryingClient, body: &Bytes) -> Outcome {
         let answer = client.repeat(|client| self.paced(client, body)).await;
-        let Err(failure) = answer else { return Outcome::Created };
+        let Err(failure) = answer else { return Outcome::Accepted };
+        if failure.is_retryable() {
+            return Outcome::GivenUp(failure);
+        }
         match failure.refusal() {
-            _ if failure.is_retryable() => Outcome::GivenUp(failure),
             Some(refused) if !failure.is_unauthorized() => Outcome::Refused(refused.clone()),
             _ => Outcome::Hopeless(failure),
         }
@@ -105,8 +109,8 @@ impl<'a> Creates<'a> {
             let answer = create(client.clone(), body.clone()).await;
             match &answer {
                 Err(error) if error_code(error) == Some(ErrorCode::TooManyRequests) => {
-                    if self.pace.past_rate(sent, retry_after(error)) {
-                        self.progress.past_rate();
+                    if self.pace.slow_down(sent, retry_after(error)) {
+                        self.progress.say_past_rate();
                     }
                 }
                 _ => {

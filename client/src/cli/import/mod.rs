@@ -3,19 +3,33 @@
 //! It keeps no record of how far it came. A create is safe to repeat, so a run that was interrupted
 //! is simply run again. Two lines with one id are never under way at once: the first of them is
 //! created, in every run.
+//!
+//! The way of a record, by modules:
+//!
+//! ```text
+//! source → unpack, advice, format  the file: packed or not, JSON lines or CSV
+//!   → lines, or rows               a record each, read on a thread → record
+//!       rows → header, recording   the columns of CSV, and the rows as they are in the file
+//!   → creates                      claims the id; cli::body judges; RetryingClient repeats
+//!       → pace                     waits for the rate of the token → cli::create sends
+//!   → report                       in the order of the file: counts → rejected, progress
+//! ```
 
+mod advice;
+mod count;
 mod creates;
-mod form;
+mod format;
 mod header;
-mod kept;
 mod lines;
 mod pace;
 mod progress;
 mod record;
+mod recording;
 mod rejected;
 mod report;
 mod rows;
 mod source;
+mod unpack;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,7 +45,7 @@ use crate::cli::connection::Connection;
 use crate::cli::output::{print, say};
 use crate::retry_policy;
 use creates::Creates;
-use form::Format;
+use format::Format;
 use progress::Progress;
 use rejected::{Rejected, default_path};
 use report::{Counts, Report};
@@ -89,7 +103,7 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
     let progress = Progress::new(connection.url(), size);
     let patient = client.map(|client| {
         let policy = retry_policy().with_max_times(arguments.retries.into());
-        let hook = progress.of_tries(u32::from(arguments.retries) + 1);
+        let hook = progress.retry_hook(u32::from(arguments.retries) + 1);
         client.with_policy(policy).on_try(hook)
     });
     let creates = Creates::new(patient, &progress, arguments.ignore_unknown);
@@ -100,22 +114,24 @@ pub async fn run(arguments: &Arguments, connection: &Connection) -> Result<ExitC
         in_a_row: 0,
         counts: Counts::default(),
         rejected,
+        format,
     };
     let ended = tokio::select! {
         ended = all(records, &creates, &mut report) => {
-            ended.map_err(|error| Ended { error, status: 1 })
+            ended.map_err(|error| Ended { error, status: ExitCode::FAILURE })
         }
         status = interrupted() => Err(Ended { error: anyhow!("interrupted"), status }),
-        never = progress.of_waits() => match never {},
+        never = progress.show_waits() => match never {},
     };
     progress.clear();
     let Report { counts, rejected, .. } = report;
     print_counts(&counts, arguments.dry_run);
     say_where(rejected);
-    Ok(ExitCode::from(match ended {
-        Ok(()) => u8::from(counts.refused + counts.given_up > 0),
-        Err(ended) => ended.said(),
-    }))
+    Ok(match ended {
+        Ok(()) if counts.refused + counts.given_up > 0 => ExitCode::FAILURE,
+        Ok(()) => ExitCode::SUCCESS,
+        Err(ended) => ended.report(),
+    })
 }
 
 /// Creates the records and reports each, in the order of the file. Fails if that cannot go on.
@@ -123,20 +139,20 @@ async fn all(records: Records, creates: &Creates<'_>, report: &mut Report<'_>) -
     // How the stream of records learns that the import cannot go on: it may be waiting for input
     // that does not come. No other create begins then, and those that are under way end.
     let failed = Notify::new();
-    let free = records.and_then(|record| creates.when_free(record)).take_until(failed.notified());
-    let done = free.map(|record| creates.create(record)).buffered(report.in_flight);
-    report.of_all(done, &failed).await
+    let claimed = records.and_then(|record| creates.claim_id(record)).take_until(failed.notified());
+    let judged = claimed.map(|record| creates.create(record)).buffered(report.in_flight);
+    report.add_all(judged, &failed).await
 }
 
 /// Why an import ended early, and the exit status of that.
 struct Ended {
     error: anyhow::Error,
-    status: u8,
+    status: ExitCode,
 }
 
 impl Ended {
     /// Says why, and what to do. Returns the exit status.
-    fn said(self) -> u8 {
+    fn report(self) -> ExitCode {
         say(&format!("plants: {:#}; the rest was not tried", self.error));
         say("plants: when the cause is gone, run the same command again");
         self.status
@@ -154,8 +170,10 @@ impl Arguments {
 
     /// The file for what is not created, or `None` if the reasons go to standard error.
     fn rejected_path(&self, format: Format) -> Option<PathBuf> {
+        if self.dry_run {
+            return None;
+        }
         match &self.rejected {
-            _ if self.dry_run => None,
             Some(path) if path == Path::new("-") => None,
             Some(path) => Some(path.clone()),
             None => Some(default_path(&self.file, format)),
@@ -186,13 +204,21 @@ fn say_where(rejected: Rejected) {
     }
 }
 
+/// The exit status after a signal, as a shell has it: 128 and the number of the signal.
+const BY_SIGINT: u8 = 130;
+#[cfg(unix)]
+const BY_SIGTERM: u8 = 143;
+
 /// Waits for a signal that interrupts the import, and gives the exit status.
-async fn interrupted() -> u8 {
+async fn interrupted() -> ExitCode {
     let interrupt = tokio::signal::ctrl_c();
     #[cfg(unix)]
     if let Ok(mut terminate) = signal(SignalKind::terminate()) {
-        return tokio::select! { _ = interrupt => 130, _ = terminate.recv() => 143 };
+        return tokio::select! {
+            _ = interrupt => ExitCode::from(BY_SIGINT),
+            _ = terminate.recv() => ExitCode::from(BY_SIGTERM),
+        };
     }
     let _ = interrupt.await;
-    130
+    ExitCode::from(BY_SIGINT)
 }

@@ -12,41 +12,41 @@ use std::time::Duration;
 use tokio::sync::{Mutex, Notify};
 use tokio::time::{Instant, sleep};
 
-/// How much longer a 429 makes the interval.
-const SLOWER: f64 = 1.05;
+use crate::retry::LONGEST_RETRY_AFTER;
+
+/// What a 429 multiplies the interval by.
+const INCREASE: f64 = 1.05;
 
 /// By which part the interval becomes shorter in a second, just after a 429.
-const FASTER: f64 = 0.005;
+const DECREASE_A_SECOND: f64 = 0.005;
 
-/// After this time without a 429 it becomes shorter four times as fast, after twice the time nine
-/// times, and so on.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// An interval longer than this becomes shorter no faster than one of this length: at a low rate
+/// each 429 costs much time, so they must be rare.
+const LONGEST_FOR_DECREASE: Duration = Duration::from_millis(200);
 
-/// What an interval counts at most, in seconds, when it becomes shorter: at a low rate a 429 costs
-/// much of one, so there are many creates between two 429s.
-const LONG: f64 = 0.2;
+/// After this time without a 429 the interval becomes shorter four times as fast, after twice the
+/// time nine times, and so on: to find out whether the rate is higher.
+const PROBE_AFTER: Duration = Duration::from_secs(5);
 
-/// How long after a create that is past the rate the next one is sent at the soonest.
-const AGAIN: Duration = Duration::from_millis(100);
+/// A create that was past the rate has used none of it. So the next one is sent this long after it,
+/// if its turn is later.
+const REPLACE_AFTER: Duration = Duration::from_millis(100);
 
-/// How long answers are counted.
-const COUNTED: Duration = Duration::from_secs(1);
+/// How far back answers are counted.
+const RATE_WINDOW: Duration = Duration::from_secs(1);
 
-/// The interval after a 429 if nothing was answered in the second before.
-const FIRST: Duration = Duration::from_millis(10);
+/// The interval after the first 429 if nothing was answered in [`RATE_WINDOW`].
+const FIRST_INTERVAL: Duration = Duration::from_millis(10);
 
-/// The shortest interval, so that none is zero.
-const SHORTEST: Duration = Duration::from_micros(50);
+/// The shortest first interval, so that none is zero.
+const SHORTEST_INTERVAL: Duration = Duration::from_micros(50);
 
 /// How much of a delay of this program is made up for.
-const MADE_UP: Duration = Duration::from_millis(50);
+const MAX_CATCH_UP: Duration = Duration::from_millis(50);
 
 /// The least that a `Retry-After` can say, for want of fractions: it is no reason to stop for so
 /// long.
 const LEAST_RETRY_AFTER: Duration = Duration::from_secs(1);
-
-/// The longest `Retry-After` that is waited for.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
 
 /// The pace of all creates of an import.
 pub struct Pace {
@@ -83,9 +83,10 @@ impl Pace {
         self.schedule.borrow_mut().answered(Instant::now());
     }
 
-    /// A create that was sent then was past the rate. Returns whether it is the first one.
-    pub fn past_rate(&self, sent: Instant, retry_after: Option<Duration>) -> bool {
-        let is_first = self.schedule.borrow_mut().past_rate(sent, Instant::now(), retry_after);
+    /// Makes the creates slower, because one that was sent then was past the rate. Returns whether
+    /// it is the first one.
+    pub fn slow_down(&self, sent: Instant, retry_after: Option<Duration>) -> bool {
+        let is_first = self.schedule.borrow_mut().slow_down(sent, Instant::now(), retry_after);
         self.changed.notify_waiters();
         is_first
     }
@@ -116,22 +117,24 @@ impl Schedule {
         }
         if let Some(interval) = &mut self.interval {
             let late = now.saturating_duration_since(self.next);
-            self.next += late.saturating_sub(MADE_UP) + *interval;
+            self.next += late.saturating_sub(MAX_CATCH_UP) + *interval;
             let since = now.saturating_duration_since(self.slowed);
-            let haste = (1.0 + since.div_duration_f64(PATIENCE)).powi(2);
-            *interval = interval.div_f64(1.0 + FASTER * haste * interval.as_secs_f64().min(LONG));
+            let haste = (1.0 + since.div_duration_f64(PROBE_AFTER)).powi(2);
+            let seconds = (*interval).min(LONGEST_FOR_DECREASE).as_secs_f64();
+            *interval = interval.div_f64(1.0 + DECREASE_A_SECOND * haste * seconds);
         }
         None
     }
 
     fn answered(&mut self, now: Instant) {
         self.answers.push_back(now);
-        while self.answers.front().is_some_and(|answer| now - *answer > COUNTED) {
+        while self.answers.front().is_some_and(|answer| now - *answer > RATE_WINDOW) {
             self.answers.pop_front();
         }
     }
 
-    fn past_rate(&mut self, sent: Instant, now: Instant, retry_after: Option<Duration>) -> bool {
+    /// The same, at a time that the caller gives.
+    fn slow_down(&mut self, sent: Instant, now: Instant, retry_after: Option<Duration>) -> bool {
         // What was sent before the interval became longer says nothing of the new one.
         if sent < self.slowed {
             return false;
@@ -139,10 +142,10 @@ impl Schedule {
         self.slowed = now;
         let is_first = self.interval.is_none();
         self.interval = Some(match self.interval {
-            Some(interval) => interval.mul_f64(SLOWER),
+            Some(interval) => interval.mul_f64(INCREASE),
             None => self.measured(now),
         });
-        self.next = self.next.min(now.max(sent + AGAIN));
+        self.next = self.next.min(now.max(sent + REPLACE_AFTER));
         if let Some(pause) = retry_after.filter(|pause| *pause > LEAST_RETRY_AFTER) {
             self.next = now + pause.min(LONGEST_RETRY_AFTER);
         }
@@ -153,8 +156,8 @@ impl Schedule {
     fn measured(&self, now: Instant) -> Duration {
         let count = u32::try_from(self.answers.len()).unwrap_or(u32::MAX);
         match self.answers.front() {
-            Some(first) => ((now - *first) / count).max(SHORTEST),
-            None => FIRST,
+            Some(first) => ((now - *first) / count).max(SHORTEST_INTERVAL),
+            None => FIRST_INTERVAL,
         }
     }
 }

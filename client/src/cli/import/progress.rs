@@ -9,8 +9,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tokio::time::{Instant, interval_at};
 
 use crate::Try;
+use crate::causes::in_one_line;
 use crate::cli::output::say;
-use crate::failure::in_one_line;
 
 /// When a wait is first said without a terminal, and how often it is repeated.
 const FIRST: Duration = Duration::from_secs(5);
@@ -41,8 +41,8 @@ impl Progress {
         Self { bar, url: url.to_owned(), size, bytes: Cell::new(0), under_way: Cell::new(0) }
     }
 
-    /// Shows why a create is repeated, of at most `most` tries.
-    pub fn of_tries(&self, most: u32) -> impl Fn(&Try<'_>) + Send + Sync + 'static {
+    /// A hook that shows why a create is repeated, of at most `most` tries.
+    pub fn retry_hook(&self, most: u32) -> impl Fn(&Try<'_>) + Send + Sync + 'static {
         let bar = self.bar.clone();
         let url = self.url.clone();
         move |Try { number, failure, pause, .. }| {
@@ -53,7 +53,7 @@ impl Progress {
     }
 
     /// Shows and says what is waited for, without end.
-    pub async fn of_waits(&self) -> Infallible {
+    pub async fn show_waits(&self) -> Infallible {
         let mut ticks = interval_at(Instant::now() + FIRST, EVERY);
         let mut done = 0;
         loop {
@@ -91,8 +91,8 @@ impl Progress {
         }
     }
 
-    /// A create was past the rate of the token: from now on they are sent at that rate.
-    pub fn past_rate(&self) {
+    /// Says that a create was past the rate of the token: from now on they are sent at that rate.
+    pub fn say_past_rate(&self) {
         self.beside(|| {
             say("plants: the token may send no more creates per second (429): sending more slowly");
         });

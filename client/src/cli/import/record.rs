@@ -5,6 +5,7 @@ use std::fs::File;
 use bytes::Bytes;
 use serde::Deserialize;
 
+use super::count::line_ends;
 use crate::{ErrorCode, types};
 
 /// The longest record that is sent, in bytes: more than the longest body that the service takes by
@@ -58,12 +59,11 @@ fn id(json: &[u8]) -> Option<i64> {
 fn not_utf8(line: u64, text: &[u8]) -> Option<String> {
     let valid = &text[..str::from_utf8(text).err()?.valid_up_to()];
     let last_line = valid.rsplit(|byte| *byte == b'\n').next().unwrap_or_default();
-    let line_ends = valid.split(|byte| *byte == b'\n').skip(1).count() as u64;
     let column = String::from_utf8_lossy(last_line).chars().count() + 1;
     Some(format!(
         "the byte 0x{:02X} at line {} column {column} is not UTF-8: if the file is Latin-1, \
          convert it with iconv -f WINDOWS-1252 -t UTF-8",
         text[valid.len()],
-        line + line_ends,
+        line + line_ends(valid),
     ))
 }

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, anyhow};
 use serde_json::Value;
 use tempfile::{NamedTempFile, PersistError};
 
-use super::form::Format;
+use super::format::Format;
 use super::record::Record;
 
 type New = BufWriter<NamedTempFile>;

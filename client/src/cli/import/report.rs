@@ -9,6 +9,7 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::sync::Notify;
 
+use super::format::Format;
 use super::progress::Progress;
 use super::record::Record;
 use super::rejected::Rejected;
@@ -28,7 +29,7 @@ pub struct Counts {
 /// What became of a record.
 pub enum Outcome {
     /// It was created, or was already there. In a dry run: it looks like a plant.
-    Created,
+    Accepted,
     Refused(types::Error),
     /// After the last try.
     GivenUp(Failure),
@@ -36,8 +37,11 @@ pub enum Outcome {
     Hopeless(Failure),
 }
 
-/// A record that is done, or why the file cannot be read on.
-pub type Done = io::Result<(Record, Outcome)>;
+/// A record that is done.
+pub struct Judged {
+    pub record: Record,
+    pub outcome: Outcome,
+}
 
 /// What became of the records, in the order of the file.
 pub struct Report<'a> {
@@ -49,15 +53,21 @@ pub struct Report<'a> {
     pub in_a_row: usize,
     pub counts: Counts,
     pub rejected: Rejected,
+    pub format: Format,
 }
 
 impl Report<'_> {
-    /// Fails with the first reason why the import cannot go on, of which `failed` is told at once.
-    pub async fn of_all(&mut self, done: impl Stream<Item = Done>, failed: &Notify) -> Result<()> {
-        let mut done = pin!(done);
+    /// Adds every record. One that is an error says why the file cannot be read on. Fails with the
+    /// first reason why the import cannot go on, of which `failed` is told at once.
+    pub async fn add_all(
+        &mut self,
+        records: impl Stream<Item = io::Result<Judged>>,
+        failed: &Notify,
+    ) -> Result<()> {
+        let mut records = pin!(records);
         let mut result = Ok(());
-        while let Some(record) = done.next().await {
-            if let Err(error) = self.add(record) {
+        while let Some(judged) = records.next().await {
+            if let Err(error) = self.add(judged) {
                 failed.notify_one();
                 result = result.and(Err(error));
             }
@@ -66,11 +76,11 @@ impl Report<'_> {
     }
 
     /// Fails if every other record would fail too.
-    fn add(&mut self, done: Done) -> Result<()> {
-        let (record, outcome) = done.context("cannot read on")?;
+    fn add(&mut self, judged: io::Result<Judged>) -> Result<()> {
+        let Judged { record, outcome } = judged.context("cannot read on")?;
         let in_a_row = std::mem::take(&mut self.in_a_row);
         match outcome {
-            Outcome::Created => self.counts.created_or_already_there += 1,
+            Outcome::Accepted => self.counts.created_or_already_there += 1,
             Outcome::Refused(refused) => {
                 self.counts.refused += 1;
                 self.reject(record, Some(refused.error), &refused.message)?;
@@ -94,10 +104,8 @@ impl Report<'_> {
     }
 
     fn reject(&mut self, mut record: Record, error: Option<i32>, message: &str) -> Result<()> {
-        // The service counts from the beginning of the body, which is one line.
-        let position = format!(" at line {} column ", record.line);
-        let in_the_file = message.replace(" at line 1 column ", &position);
-        let mut reason = json!({ "line": record.line, "message": in_the_file });
+        let message = in_the_file(message, record.line, self.format);
+        let mut reason = json!({ "line": record.line, "message": message });
         if let Some(error) = error {
             reason["error"] = error.into();
         }
@@ -105,3 +113,23 @@ impl Report<'_> {
         self.progress.beside(write).context("cannot write what was not created")
     }
 }
+
+/// The position of which the service writes in a body: it counts from the beginning of the body,
+/// which is one line.
+const IN_BODY: &str = " at line 1 column ";
+
+/// A message of the service, with the position in the file instead of that in the body.
+fn in_the_file(message: &str, line: u64, format: Format) -> String {
+    match (format, message.rsplit_once(IN_BODY)) {
+        (Format::Jsonl, _) => message.replace(IN_BODY, &format!(" at line {line} column ")),
+        // The column is one of the JSON that this program made of the row: the file has none.
+        (Format::Csv, Some((before, column))) => {
+            let after = column.trim_start_matches(|letter: char| letter.is_ascii_digit());
+            format!("{before} at line {line}{after}")
+        }
+        (Format::Csv, None) => message.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

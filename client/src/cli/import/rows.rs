@@ -10,9 +10,10 @@ use anyhow::Result;
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
 use serde_json::Value;
 
+use super::count::count;
 use super::header::{Column, InvalidHeader, columns};
-use super::kept::{Kept, RawRow, count};
 use super::record::Record;
+use super::recording::{RawRow, RecordingReader};
 
 /// Why a row is not sent.
 #[derive(Debug, thiserror::Error)]
@@ -30,7 +31,7 @@ enum InvalidRow {
 
 /// The rows after a header.
 pub struct Rows<R> {
-    reader: Reader<Kept<R>>,
+    reader: Reader<RecordingReader<R>>,
     columns: Vec<Column>,
     /// With the end of its line.
     header: Vec<u8>,
@@ -46,8 +47,8 @@ impl<R: BufRead> Rows<R> {
     /// Reads the header. Fails if it does not name the members of the contract. A column that the
     /// contract does not have is left out if `ignores_unknown` says so.
     pub fn new(input: R, ignores_unknown: bool) -> Result<Self> {
-        let reader =
-            ReaderBuilder::new().has_headers(false).flexible(true).from_reader(Kept::new(input));
+        let recording = RecordingReader::new(input);
+        let reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(recording);
         let mut rows = Self { reader, columns: Vec::new(), header: Vec::new() };
         let header = rows.read()?.ok_or(InvalidHeader::Missing)?;
         rows.columns = columns(&header.fields, ignores_unknown)?;
@@ -94,10 +95,10 @@ impl<R: BufRead> Rows<R> {
             return Ok(None);
         }
         let end = self.reader.position().byte();
-        let kept = self.reader.get_mut();
-        let raw = kept.take(end);
+        let input = self.reader.get_mut();
+        let raw = input.take_row(end);
         // The reader takes a lone CR for the end of a line. It is one of Mac OS 9, or a fault.
-        if raw.text.ends_with(b"\r") && !matches!(kept.peek()?, None | Some(b'\n')) {
+        if raw.text.ends_with(b"\r") && !matches!(input.peek()?, None | Some(b'\n')) {
             return Err(io::Error::other(format!(
                 "line {} has a CR that no LF follows: end the lines with LF or CRLF",
                 raw.first_line

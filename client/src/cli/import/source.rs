@@ -12,10 +12,12 @@ use anyhow::{Context, Result, bail, ensure};
 use futures::stream::{self, LocalBoxStream, StreamExt};
 use tokio::sync::mpsc::{Sender, channel};
 
-use super::form::{BYTE_ORDER_MARK, Format, Input, Peeked, Unpacked, advice, peek, unpack};
+use super::advice::advice;
+use super::format::{BYTE_ORDER_MARK, Format};
 use super::lines::Lines;
 use super::record::Record;
 use super::rows::Rows;
+use super::unpack::{Input, Peeked, Unpacked, peek, unpack};
 
 /// The records, in the order of the file.
 pub type Records = LocalBoxStream<'static, io::Result<Record>>;
@@ -47,11 +49,9 @@ impl Source {
         let cannot_import = || format!("cannot import {}", path.display());
         let Opened { input, size } = Opened::new(path)?;
         let unpacked = peek(input).and_then(unpack).with_context(cannot_import)?;
+        let Unpacked { input, was_packed } = unpacked;
         // How much packed records take is not known before the end.
-        let (input, size) = match unpacked {
-            Unpacked::Packed(input) => (input, None),
-            Unpacked::Plain(input) => (input, size),
-        };
+        let size = size.filter(|_| !was_packed);
         let Peeked { head, mut input } = peek(input).with_context(cannot_import)?;
         if let Some(advice) = advice(&head, format) {
             bail!("{}: {advice}", cannot_import());

@@ -55,15 +55,15 @@ impl Cluster {
     fn alone() -> Self {
         let mut keeper = Keeper::start();
         keeper.run(&format!("cp -r {} data", TEMPLATE.folder.join("data").display()));
-        let cluster = Self::over(keeper);
+        let cluster = Self::new(keeper);
         cluster.start_again();
         cluster
     }
 
     /// A cluster whose data folder is there, and whose server is not started yet.
-    pub(super) fn over(keeper: Keeper) -> Self {
+    pub(super) fn new(keeper: Keeper) -> Self {
         let port = port::free();
-        let databases = Databases::of(format!("postgres://postgres@127.0.0.1:{port}"));
+        let databases = Databases::new(format!("postgres://postgres@127.0.0.1:{port}"));
         Self {
             keeper: Mutex::new(keeper),
             server: Mutex::new(None),

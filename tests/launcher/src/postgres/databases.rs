@@ -12,7 +12,7 @@ pub struct Databases {
 
 impl Databases {
     /// Those of the server with that URL.
-    pub fn of(server: impl Into<String>) -> Self {
+    pub fn new(server: impl Into<String>) -> Self {
         Self { server: server.into(), workers: Vec::new() }
     }
 

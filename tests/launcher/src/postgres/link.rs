@@ -38,7 +38,8 @@ pub enum Cut {
 #[derive(Clone, Copy, Debug)]
 struct State {
     stalls: bool,
-    is_cut: Option<Cut>,
+    /// How it is cut, if it is.
+    cut: Option<Cut>,
     delay: Duration,
 }
 
@@ -60,10 +61,10 @@ pub struct Link {
 
 impl Link {
     /// A link to a cluster, without a delay.
-    pub fn to(cluster: &Cluster) -> Self {
+    pub fn new(cluster: &Cluster) -> Self {
         let [own, server] = [port::free(), cluster.port()]
             .map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
-        let databases = Databases::of(format!("postgres://postgres@{own}"));
+        let databases = Databases::new(format!("postgres://postgres@{own}"));
         let link = Self { databases, own, server, proxy: Mutex::default() };
         link.go_on();
         link
@@ -97,7 +98,7 @@ impl Link {
 
     /// Ends every connection, and refuses new ones.
     pub fn cut(&self, how: Cut) {
-        self.change(|state| state.is_cut = Some(how));
+        self.change(|state| state.cut = Some(how));
         let proxy = lock(&self.proxy).take().expect("it is not cut yet");
         wait_until(|| proxy.task.is_finished(), || "the link is not cut".into());
     }
@@ -109,8 +110,8 @@ impl Link {
 }
 
 fn listen(own: SocketAddr, server: SocketAddr) -> Proxy {
-    let passing = State { stalls: false, is_cut: None, delay: Duration::ZERO };
-    let (sender, state) = watch::channel(passing);
+    let undisturbed = State { stalls: false, cut: None, delay: Duration::ZERO };
+    let (sender, state) = watch::channel(undisturbed);
     let listener = std::net::TcpListener::bind(own).expect("the port is free");
     listener.set_nonblocking(true).expect("the socket takes options");
     let task = RUNTIME.spawn(async move {
@@ -126,7 +127,7 @@ async fn accept(listener: TcpListener, server: SocketAddr, state: watch::Receive
             Ok((client, _)) = listener.accept() => {
                 connections.spawn(relay(client, server, state.clone()));
             }
-            _ = cut(&state) => break,
+            _ = wait_until_cut(&state) => break,
             Some(_) = connections.join_next() => {}
         }
     }
@@ -137,7 +138,7 @@ async fn accept(listener: TcpListener, server: SocketAddr, state: watch::Receive
 
 /// Ends when both sides have ended, when one of them breaks, or when the link is cut.
 async fn relay(mut client: TcpStream, server: SocketAddr, state: watch::Receiver<State>) {
-    passes(&state).await;
+    wait_while_stalled(&state).await;
     let Ok(mut server) = TcpStream::connect(server).await else { return reset(&client) };
     for stream in [&client, &server] {
         stream.set_nodelay(true).expect("the socket takes options");
@@ -147,16 +148,16 @@ async fn relay(mut client: TcpStream, server: SocketAddr, state: watch::Receiver
         let (from_server, to_server) = server.split();
         let both = async {
             tokio::try_join!(
-                pass(from_client, to_server, &state),
-                pass(from_server, to_client, &state)
+                copy_with_delay(from_client, to_server, &state),
+                copy_with_delay(from_server, to_client, &state)
             )
         };
         tokio::select! {
-            passed = both => match passed {
+            copied = both => match copied {
                 Ok(_) => return,
                 Err(_) => Cut::Reset,
             },
-            how = cut(&state) => how,
+            how = wait_until_cut(&state) => how,
         }
     };
     match how {
@@ -171,7 +172,7 @@ async fn relay(mut client: TcpStream, server: SocketAddr, state: watch::Receiver
 
 /// Passes on what comes in one direction of a connection, until its end and with its end. What has
 /// come waits for its time in a queue, so a long delay does not make the link slow.
-async fn pass(
+async fn copy_with_delay(
     mut from: ReadHalf<'_>,
     mut to: WriteHalf<'_>,
     state: &watch::Receiver<State>,
@@ -179,7 +180,7 @@ async fn pass(
     let (queue, mut queued) = mpsc::channel::<(Instant, Vec<u8>)>(CHUNKS);
     let read = async move {
         loop {
-            passes(state).await;
+            wait_while_stalled(state).await;
             let mut chunk = Vec::with_capacity(CHUNK);
             let is_end = from.read_buf(&mut chunk).await? == 0;
             let due = Instant::now() + state.borrow().delay;
@@ -196,7 +197,7 @@ async fn pass(
                 // The timers of tokio are rounded up to milliseconds.
                 spawn_blocking(move || sleep(wait)).await?;
             }
-            passes(state).await;
+            wait_while_stalled(state).await;
             if chunk.is_empty() {
                 return to.shutdown().await;
             }
@@ -208,16 +209,16 @@ async fn pass(
 }
 
 /// Waits while the link stalls.
-async fn passes(state: &watch::Receiver<State>) {
+async fn wait_while_stalled(state: &watch::Receiver<State>) {
     // An error says that the link is gone, and its connections are about to be.
-    let _ = state.clone().wait_for(|state| !state.stalls || state.is_cut.is_some()).await;
+    let _ = state.clone().wait_for(|state| !state.stalls || state.cut.is_some()).await;
 }
 
 /// Waits until the link is cut, or dropped.
-async fn cut(state: &watch::Receiver<State>) -> Cut {
+async fn wait_until_cut(state: &watch::Receiver<State>) -> Cut {
     let mut changes = state.clone();
-    let reached = changes.wait_for(|state| state.is_cut.is_some()).await;
-    reached.ok().and_then(|state| state.is_cut).unwrap_or(Cut::Reset)
+    let reached = changes.wait_for(|state| state.cut.is_some()).await;
+    reached.ok().and_then(|state| state.cut).unwrap_or(Cut::Reset)
 }
 
 /// Has the kernel send RST when the socket is dropped.

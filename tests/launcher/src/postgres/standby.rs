@@ -17,7 +17,7 @@ impl Cluster {
         ));
         // Else a standby that is promoted could wait for a standby of its own.
         keeper.run("sed -i /^synchronous_standby_names/d data/postgresql.auto.conf");
-        let standby = Self::over(keeper);
+        let standby = Self::new(keeper);
         standby.start_again();
         self.set("synchronous_standby_names", &format!("FIRST 1 ({name})"));
         self.wait_for_standby(name);

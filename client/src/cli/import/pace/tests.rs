@@ -69,7 +69,7 @@ fn import(rate: u32, seconds: u64, interval_at_first: Option<Duration>) -> Count
         for answer in under_way.extract_if(.., |answer| answer.at <= now) {
             if answer.is_past_rate {
                 counts.past_rate += 1.0;
-                schedule.past_rate(answer.sent, now, Some(LEAST_RETRY_AFTER));
+                schedule.slow_down(answer.sent, now, Some(LEAST_RETRY_AFTER));
             } else {
                 counts.created += 1.0;
                 schedule.answered(now);
@@ -110,10 +110,10 @@ fn long_retry_after_stops_all_creates_and_a_429_of_an_older_create_changes_nothi
     let mut schedule = Schedule::new(start);
     assert_eq!(schedule.take(start), None);
     let now = start + PAUSE;
-    assert!(schedule.past_rate(start, now, Some(Duration::from_secs(30))));
+    assert!(schedule.slow_down(start, now, Some(Duration::from_secs(30))));
     assert_eq!(schedule.take(now), Some(Duration::from_secs(30)));
     let interval = schedule.interval;
-    assert!(!schedule.past_rate(start, now + PAUSE, Some(Duration::from_mins(1))));
+    assert!(!schedule.slow_down(start, now + PAUSE, Some(Duration::from_mins(1))));
     assert_eq!(schedule.interval, interval);
     assert_eq!(schedule.take(now), Some(Duration::from_secs(30)));
 }

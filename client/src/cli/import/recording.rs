@@ -1,8 +1,9 @@
-//! An input of CSV that keeps the text of its rows: the reader of CSV gives fields, and a rejected
-//! row is written as it is in the file.
+//! An input of CSV that records the text of its rows: the reader of CSV gives fields, and a
+//! rejected row is written as it is in the file.
 
 use std::io::{self, BufRead, Read};
 
+use super::count::line_ends;
 use super::record::LONGEST;
 
 /// A row as it is in the file.
@@ -14,8 +15,8 @@ pub struct RawRow {
     pub text: Vec<u8>,
 }
 
-/// An input that keeps what the reader of CSV has taken, until its row is complete.
-pub struct Kept<R> {
+/// An input that records what the reader of CSV has taken, until its row is complete.
+pub struct RecordingReader<R> {
     input: R,
     /// From the end of the last row on.
     bytes: Vec<u8>,
@@ -25,14 +26,14 @@ pub struct Kept<R> {
     lines: u64,
 }
 
-impl<R: BufRead> Kept<R> {
+impl<R: BufRead> RecordingReader<R> {
     /// Nothing is taken yet.
     pub fn new(input: R) -> Self {
         Self { input, bytes: Vec::new(), begin: 0, lines: 0 }
     }
 
     /// Takes the row that ends before this byte of the input, without the empty lines before it.
-    pub fn take(&mut self, end: u64) -> RawRow {
+    pub fn take_row(&mut self, end: u64) -> RawRow {
         let length = usize::try_from(end - self.begin).expect("they are in memory");
         self.begin = end;
         let mut text: Vec<u8> = self.bytes.drain(..length).collect();
@@ -55,7 +56,7 @@ impl<R: BufRead> Kept<R> {
     }
 }
 
-impl<R: BufRead> Read for Kept<R> {
+impl<R: BufRead> Read for RecordingReader<R> {
     /// Fails if a row is longer than [`LONGEST`]: a quote that is not closed would have the rest of
     /// the file read into memory.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -69,13 +70,4 @@ impl<R: BufRead> Read for Kept<R> {
         self.bytes.extend_from_slice(&buffer[..count]);
         Ok(count)
     }
-}
-
-fn line_ends(text: &[u8]) -> u64 {
-    count(text, b'\n')
-}
-
-/// How often a text has this byte.
-pub fn count(text: &[u8], wanted: u8) -> u64 {
-    text.split(|byte| *byte == wanted).skip(1).count() as u64
 }
