@@ -16,9 +16,8 @@ use syn::{
     TraitBound, Type, parse_quote,
 };
 
-use crate::compat::DOCUMENT;
 use crate::errors::{Errors, LISTS, MARKERS, between};
-use xtask::run::root;
+use xtask::run::{DOCUMENT, root};
 
 const HEADER: &str = "\
 // Generated from openapi/plant-store.json: `cargo xtask generate` writes this file.

@@ -5,9 +5,8 @@ use anyhow::{Result, ensure};
 use plant_store_launcher::build;
 use xshell::cmd;
 
-use crate::compat::DOCUMENT;
 use crate::tools::{folder, shell};
-use xtask::run::{quietly, root};
+use xtask::run::{DOCUMENT, quietly, root};
 
 pub fn run() -> Result<()> {
     let sh = shell()?;
