@@ -45,7 +45,7 @@ fn run(args: &Args) -> Result<u8> {
     if matches!(args.format, Format::Github | Format::Json) {
         locate(&mut report.changes, &report.old, &text);
     }
-    println!("{}", report.print(args));
+    println!("{}", report.render(args));
     Ok(report.status(args.fail_on))
 }
 

@@ -10,9 +10,9 @@ use serde::Serialize;
 use crate::{Args, Change, Class, Document, Format, Report, printable};
 
 impl Report {
-    /// All that is printed.
+    /// The text to print, in the format of the arguments.
     #[must_use]
-    pub fn print(&self, args: &Args) -> String {
+    pub fn render(&self, args: &Args) -> String {
         match args.format {
             Format::Text => self.text(args.fail_on),
             Format::Github => {
