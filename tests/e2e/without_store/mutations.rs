@@ -8,7 +8,7 @@
 use std::collections::BTreeSet;
 
 use plant_store_chores::compat::mutations::{Mutation, mutations};
-use plant_store_chores::compat::{Class, DOCUMENT, Document, compare};
+use plant_store_chores::compat::{Class, DOCUMENT, Document, compare, version};
 use plant_store_chores::generate::{Generated, published};
 use plant_store_tests::facts;
 use serde_json::Value;
@@ -66,7 +66,7 @@ fn surprise(row: &Mutation) -> Option<String> {
     let said = Said {
         facts: if facts(&new).is_empty() { "holds" } else { "caught" }.to_owned(),
         class: class.replace("breaks ", ""),
-        needs_no_version: report.as_ref().is_ok_and(|report| report.verdict().is_ok()),
+        needs_no_version: report.as_ref().is_ok_and(|report| version::verdict(report).is_ok()),
         drifts: generated.drift(&pretty(&new)).is_some(),
     };
     let expected = Said {
