@@ -146,13 +146,11 @@ impl<'a> Search<'a> {
         new: &'a Value,
     ) {
         let names = [old, new].map(|value| value.get("$ref"));
-        let ends = resolved(self.documents[0], place_in_old, old).zip(resolved(
-            self.documents[1],
-            place,
-            new,
-        ));
+        let end_in_old = resolved(self.documents[0], place_in_old, old);
+        let end_in_new = resolved(self.documents[1], place, new);
         let is_bounded = self.compared < MOST_PAIRS && place.len() < MOST_STEPS;
-        let Some(((place_of_end, old_end), (_, new_end))) = ends.filter(|_| is_bounded) else {
+        let ends = end_in_old.zip(end_in_new).filter(|_| is_bounded);
+        let Some(((place_of_end, old_end), (_, new_end))) = ends else {
             return self.record(place.clone(), place_in_old, Some(old), Some(new));
         };
         let pair = [ptr::from_ref(old_end), ptr::from_ref(new_end)];
