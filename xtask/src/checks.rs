@@ -7,8 +7,10 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use xshell::{Cmd, cmd};
 
+use crate::cargo::ALL;
+use crate::checkout::{shell, target};
+use crate::needs::in_ci;
 use crate::postgres;
-use crate::run::{ALL, in_ci, shell, target};
 
 /// A server to compare with, in a workspace of its own: its SQLite is another one.
 pub const AXUM_SQLX_SERVER: &str = "tests/bench/axum-sqlx-server/Cargo.toml";

@@ -9,8 +9,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
+use xtask::cargo::run_built;
+use xtask::checkout::find_root;
 use xtask::checks;
-use xtask::run::{find_root, run_built};
 
 const HELP: &str = "\
 The chores of this repository

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use xshell::cmd;
 
-use crate::run::{need, quietly, shell, skipped};
+use crate::checkout::shell;
+use crate::needs::{self, skipped};
+use crate::run::quietly;
 
 /// What to do on a machine without PostgreSQL.
 pub const TO_INSTALL: &str = "install Debian's `postgresql`, or put `initdb` on the PATH";
@@ -15,7 +17,7 @@ pub const TO_INSTALL: &str = "install Debian's `postgresql`, or put `initdb` on 
 /// Whether the machine has a PostgreSQL. If not, this prints that its checks are skipped; in CI
 /// that is an error.
 pub fn found_or_skipped() -> Result<bool> {
-    Ok(need("postgresql", programs(), TO_INSTALL)?.is_some())
+    needs::found_or_skipped("postgresql", programs().is_some(), TO_INSTALL)
 }
 
 /// Whether that PostgreSQL has the extension Citus. If not, this prints that its tests are skipped,

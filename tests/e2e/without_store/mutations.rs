@@ -8,10 +8,11 @@
 use std::collections::BTreeSet;
 
 use plant_store_chores::compat::mutations::{Mutation, mutations};
-use plant_store_chores::compat::{Class, DOCUMENT, Document, compare, version};
+use plant_store_chores::compat::{Class, Document, compare, version};
 use plant_store_chores::generate::{Generated, published};
 use plant_store_tests::facts;
 use serde_json::Value;
+use xtask::checkout::DOCUMENT;
 
 use crate::without_store::contract::{document, text};
 

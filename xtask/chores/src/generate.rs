@@ -17,7 +17,7 @@ use syn::{
 };
 
 use crate::errors::{Errors, LISTS, MARKERS, between};
-use xtask::run::{DOCUMENT, root};
+use xtask::checkout::{DOCUMENT, root};
 
 const HEADER: &str = "\
 // Generated from openapi/plant-store.json: `cargo xtask generate` writes this file.

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use plant_store_chores::{compat, conformance, docs, generate};
-use xtask::run::find_root;
+use xtask::checkout::find_root;
 
 /// The chores that need the code of the contract
 #[derive(Parser)]

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
 
-use xtask::run::{DOCUMENT, quietly, root};
+use xtask::checkout::{DOCUMENT, root};
+use xtask::run::quietly;
 
 /// Where the tools are, and where they run.
 #[must_use]

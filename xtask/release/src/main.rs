@@ -18,7 +18,8 @@ use plant_store_server::command::Cli;
 use xshell::{Shell, cmd};
 
 use programs::{PROGRAMS, Program};
-use xtask::run::{DOCUMENT, find_root, quietly, root, shell, target as target_folder};
+use xtask::checkout::{DOCUMENT, find_root, root, shell, target as target_folder};
+use xtask::run::quietly;
 
 /// The targets that a release is built for.
 const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-musl"];

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use xshell::{Cmd, Shell, cmd};
 
 use plant_store_compat::Document;
-use xtask::run::DOCUMENT;
+use xtask::checkout::DOCUMENT;
 
 /// The document of a commit; none if the commit has no such file.
 pub fn document(root: &Path, commit: &str, name: &str) -> Result<Option<Document>> {

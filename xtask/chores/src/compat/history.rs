@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail, ensure};
 
 use super::git::{document, git, object};
 use plant_store_compat::Document;
-use xtask::run::DOCUMENT;
+use xtask::checkout::DOCUMENT;
 
 const NAME_ONE: &str = "name a document to compare with: `cargo xtask compat --against REV|FILE`";
 

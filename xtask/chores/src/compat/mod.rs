@@ -24,9 +24,7 @@ use clap::Args;
 use plant_store_compat::locate;
 use plant_store_compat::output::Level;
 pub use plant_store_compat::{Class, Document, Report, compare};
-
-pub use xtask::run::DOCUMENT;
-use xtask::run::root;
+use xtask::checkout::{DOCUMENT, root};
 
 /// What the document is compared with.
 #[derive(Args, Clone, Default)]

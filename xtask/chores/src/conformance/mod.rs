@@ -20,7 +20,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 
 use crate::tools::{self, NEEDED, Needed};
-use xtask::run::has;
+use xtask::needs::has;
 
 /// A part that can run alone.
 pub struct Part {

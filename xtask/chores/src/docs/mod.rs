@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::errors::{Errors, TABLE};
 use crate::tools;
-use xtask::run::{DOCUMENT, root, shell};
+use xtask::checkout::{DOCUMENT, root, shell};
 
 /// The same request in each language. It takes the service from `PLANTS_URL` and `PLANTS_TOKEN`.
 pub const REQUESTS: [Request; 4] = [
