@@ -42,7 +42,13 @@ enum Chore {
 fn main() -> ExitCode {
     let chore = Cli::parse().chore;
     let done = find_root().and_then(|_| match chore {
-        Chore::Generate { check } => generate::run(check),
+        Chore::Generate { check } => {
+            if check {
+                generate::check()
+            } else {
+                generate::write()
+            }
+        }
         Chore::Compat(base) => compat::run(&base),
         Chore::Conformance { if_possible, parts } => conformance::run(&parts, if_possible),
         Chore::Docs => docs::run(),
