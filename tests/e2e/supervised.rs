@@ -8,7 +8,7 @@ use nix::sys::signal::{self, Signal};
 use nix::unistd::Pid;
 use plant_store_launcher::Launched;
 use plant_store_tests::{EVENT_TIMEOUT, Folder, Server, failure, plant, run};
-use xtask::run::root;
+use xtask::checkout::root;
 
 #[test]
 fn openapi_prints_the_published_document_byte_for_byte() {

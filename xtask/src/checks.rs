@@ -7,8 +7,10 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use xshell::{Cmd, cmd};
 
+use crate::cargo::ALL;
+use crate::checkout::{shell, target};
+use crate::needs::in_ci;
 use crate::postgres;
-use crate::run::{ALL, in_ci, shell, target};
 
 /// A server to compare with, in a workspace of its own: its SQLite is another one.
 pub const AXUM_SQLX_SERVER: &str = "tests/bench/axum-sqlx-server/Cargo.toml";
@@ -34,7 +36,8 @@ pub fn test() -> Result<()> {
     step("contract tests", cmd!(sh, "cargo test --quiet --test e2e {ALL...} -- {CONTRACT_TESTS}"))?;
     step("lints", cmd!(sh, "cargo clippy --all-targets --quiet {ALL...} -- --deny warnings"))?;
     let others = cmd!(sh, "cargo test --quiet {ALL...} -- --skip {CONTRACT_TESTS}");
-    let on_postgres: &[&str] = if postgres::is_there()? { &[] } else { &["--skip", "postgres::"] };
+    let on_postgres: &[&str] =
+        if postgres::found_or_skipped()? { &[] } else { &["--skip", "postgres::"] };
     step("tests", others.args(on_postgres))
 }
 
@@ -45,10 +48,10 @@ pub fn ci() -> Result<()> {
     let e2e = || cmd!(sh, "cargo test --quiet --test e2e {ALL...} --");
     // These tests send HTTP to a server.
     step("tests over TLS", e2e().arg("wire::").env("PLANT_STORE_TESTS_TLS", "1"))?;
-    if postgres::is_there()? {
+    if postgres::found_or_skipped()? {
         let on_postgres = e2e().args(NOT_ON_BOTH).env("PLANT_STORE_TESTS_STORE", "postgres");
         step("tests on PostgreSQL", on_postgres)?;
-        if postgres::has_citus()? {
+        if postgres::citus_found_or_skipped()? {
             let on_citus = e2e().args(["--ignored", "postgres::citus::"]);
             step("tests on Citus", on_citus.env("PLANT_STORE_TESTS_CITUS", "1"))?;
         }
@@ -73,7 +76,7 @@ pub fn ci() -> Result<()> {
 /// They run one after the other, so that none takes CPU time from the load of another.
 pub fn soak() -> Result<()> {
     let sh = shell()?;
-    let on_postgres = postgres::is_there()?.then_some("postgres");
+    let on_postgres = postgres::found_or_skipped()?.then_some("postgres");
     let tests = cmd!(
         sh,
         "cargo test --release --package plant-store-tests --test e2e --

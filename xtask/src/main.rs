@@ -9,8 +9,9 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
+use xtask::cargo::run_built;
+use xtask::checkout::find_root;
 use xtask::checks;
-use xtask::run::{find_root, run_built};
 
 const HELP: &str = "\
 The chores of this repository
@@ -26,7 +27,7 @@ Chores:
   soak         Run the tests of crashes, faults and floods, and the fuzzing, at full length
   conformance  Check document and service with other people's tools
   docs         Write the reference page and, beside it, the document: `target/docs`
-  release      Build the archive of a release, with both programs for a target: `target/dist`
+  release      Build the archive of a release, with the three programs for a target: `target/dist`
   bench        Measure the service beside other servers and on large stores, and print tables
 
 `cargo xtask CHORE --help` lists the options of a chore that has some. xtask/README.md says which

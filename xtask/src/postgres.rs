@@ -7,19 +7,22 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use xshell::cmd;
 
-use crate::run::{need, quietly, shell, skipped};
+use crate::checkout::shell;
+use crate::needs::{self, skipped};
+use crate::run::quietly;
 
 /// What to do on a machine without PostgreSQL.
 pub const TO_INSTALL: &str = "install Debian's `postgresql`, or put `initdb` on the PATH";
 
-/// Whether the machine has a PostgreSQL. If not, this says so, and in CI it fails.
-pub fn is_there() -> Result<bool> {
-    Ok(need("postgresql", programs(), TO_INSTALL)?.is_some())
+/// Whether the machine has a PostgreSQL. If not, this prints that its checks are skipped; in CI
+/// that is an error.
+pub fn found_or_skipped() -> Result<bool> {
+    needs::found_or_skipped("postgresql", programs().is_some(), TO_INSTALL)
 }
 
-/// Whether that PostgreSQL has the extension Citus. No distribution has a package of it; if it is
-/// missing, this says so.
-pub fn has_citus() -> Result<bool> {
+/// Whether that PostgreSQL has the extension Citus. If not, this prints that its tests are skipped,
+/// in CI, too: no distribution has a package of it.
+pub fn citus_found_or_skipped() -> Result<bool> {
     let sh = shell()?;
     let config = programs().unwrap_or_default().join("pg_config");
     let shared = quietly(cmd!(sh, "{config} --sharedir")).unwrap_or_default();

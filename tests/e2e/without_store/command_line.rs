@@ -6,7 +6,7 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, binary_in, plant, run};
 use tempfile::TempDir;
-use xtask::run::root;
+use xtask::checkout::root;
 
 use crate::database::STORE;
 

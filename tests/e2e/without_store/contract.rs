@@ -2,13 +2,12 @@
 
 use std::fs;
 
-use plant_store_chores::compat::DOCUMENT;
 use plant_store_chores::compat::mutations::apply;
 use plant_store_chores::errors::{Errors, MARKERS, TABLE, between};
 use plant_store_chores::generate::generated;
 use plant_store_tests::deviations;
 use serde_json::Value;
-use xtask::run::root;
+use xtask::checkout::{DOCUMENT, root};
 
 /// The checked-in document, as text.
 pub fn text() -> String {

@@ -8,10 +8,11 @@
 use std::collections::BTreeSet;
 
 use plant_store_chores::compat::mutations::{Mutation, mutations};
-use plant_store_chores::compat::{Class, DOCUMENT, Document, compare};
+use plant_store_chores::compat::{Class, Document, compare, version};
 use plant_store_chores::generate::{Generated, published};
 use plant_store_tests::deviations;
 use serde_json::Value;
+use xtask::checkout::DOCUMENT;
 
 use crate::without_store::contract::{document, text};
 
@@ -66,7 +67,7 @@ fn surprise(row: &Mutation) -> Option<String> {
     let said = Said {
         facts: if deviations(&new).is_empty() { "holds" } else { "caught" }.to_owned(),
         class: class.replace("breaks ", ""),
-        needs_no_version: report.as_ref().is_ok_and(|report| report.verdict().is_ok()),
+        needs_no_version: report.as_ref().is_ok_and(|report| version::verdict(report).is_ok()),
         drifts: generated.drift(&pretty(&new)).is_some(),
     };
     let expected = Said {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory;
 use plant_store_chores::errors::between;
 use plant_store_server::command::Cli;
-use xtask::run::root;
+use xtask::checkout::root;
 
 use crate::metrics::{metrics_address, scrape, series};
 use crate::tls::serving;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::process::Command;
 
-use xtask::run::root;
+use xtask::checkout::root;
 
 /// The widest line, in characters.
 const COLUMNS: usize = 100;

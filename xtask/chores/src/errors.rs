@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 /// The markers: the comment around them is that of the language.
 pub const MARKERS: [&str; 2] = ["errors: generated from the contract", "end of errors"];
 
-/// The lines of a list of errors, with placeholders.
+/// The lines of a list of errors, with placeholders in angle brackets. Braces and brackets are
+/// those of the language: a set of Python is `{<retryable>}`.
 pub struct Template {
     /// What stands there once.
     pub once: &'static str,
@@ -22,12 +23,12 @@ pub struct Template {
 pub const TABLE: Template = Template {
     once: "| `error` | when | an example of `message` | send the same plant again |\n\
            | --- | --- | --- | --- |\n",
-    each: "| {error} | {meaning} | {example} | {again} |\n",
+    each: "| <error> | <meaning> | <example> | <yes if retryable> |\n",
 };
 
 const PYTHON: Template = Template {
-    once: "MAY_PASS = {{retryable}}  # values of `error`, not HTTP statuses\n\
-           FINAL = {{final}}\n",
+    once: "MAY_PASS = {<retryable>}  # values of `error`, not HTTP statuses\n\
+           FINAL = {<final>}\n",
     each: "",
 };
 
@@ -44,20 +45,23 @@ pub const LISTS: [List; 6] = [
     List { path: "server/WIRE.md", template: TABLE },
     List {
         path: "client/src/error_code.rs",
-        template: Template { once: "", each: "    {name}, {error}, {is_retryable}, {quoted};\n" },
+        template: Template {
+            once: "",
+            each: "    <name>, <error>, <is retryable>, <quoted meaning>;\n",
+        },
     },
     List {
         path: "client/README.md",
         template: Template {
             once: "| `error` | `ErrorCode` | `is_retryable` |\n| --- | --- | --- |\n",
-            each: "| {error} | `{name}` | {again} |\n",
+            each: "| <error> | `<name>` | <yes if retryable> |\n",
         },
     },
     List {
         path: "tests/conformance/recipes/with_fetch.ts",
         template: Template {
-            once: "const MAY_PASS = [{retryable}]; // values of `error`, not HTTP statuses\n\
-                   const FINAL = [{final}];\n",
+            once: "const MAY_PASS = [<retryable>]; // values of `error`, not HTTP statuses\n\
+                   const FINAL = [<final>];\n",
             each: "",
         },
     },
@@ -109,8 +113,8 @@ impl Errors {
     pub fn lines(&self, template: &Template) -> String {
         let once = template
             .once
-            .replace("{retryable}", &self.retryable())
-            .replace("{final}", &self.numbers(false));
+            .replace("<retryable>", &self.retryable())
+            .replace("<final>", &self.numbers(false));
         let each = self.rows.iter().map(|row| row.line(template.each));
         once + &each.collect::<String>()
     }
@@ -148,14 +152,20 @@ impl Row {
     /// A line of a template, in which texts replace the placeholders.
     fn line(&self, template: &str) -> String {
         let Self { number, name, meaning, is_retryable, example } = self;
-        template
-            .replace("{error}", &number.to_string())
-            .replace("{is_retryable}", &is_retryable.to_string())
-            .replace("{again}", if *is_retryable { "yes" } else { "no" })
-            .replace("{name}", name)
-            .replace("{meaning}", meaning)
-            .replace("{quoted}", &format!("{meaning:?}"))
-            .replace("{example}", example)
+        let texts = [
+            ("<error>", number.to_string()),
+            ("<is retryable>", is_retryable.to_string()),
+            ("<yes if retryable>", if *is_retryable { "yes" } else { "no" }.to_owned()),
+            ("<name>", name.clone()),
+            ("<meaning>", meaning.clone()),
+            ("<quoted meaning>", format!("{meaning:?}")),
+            ("<example>", example.clone()),
+        ];
+        let mut line = template.to_owned();
+        for (placeholder, text) in texts {
+            line = line.replace(placeholder, &text);
+        }
+        line
     }
 }
 

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use plant_store_chores::{compat, conformance, docs, generate};
-use xtask::run::find_root;
+use xtask::checkout::find_root;
 
 /// The chores that need the code of the contract
 #[derive(Parser)]
@@ -42,7 +42,13 @@ enum Chore {
 fn main() -> ExitCode {
     let chore = Cli::parse().chore;
     let done = find_root().and_then(|_| match chore {
-        Chore::Generate { check } => generate::run(check),
+        Chore::Generate { check } => {
+            if check {
+                generate::check()
+            } else {
+                generate::write()
+            }
+        }
         Chore::Compat(base) => compat::run(&base),
         Chore::Conformance { if_possible, parts } => conformance::run(&parts, if_possible),
         Chore::Docs => docs::run(),

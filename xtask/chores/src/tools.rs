@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
 
-use crate::compat::DOCUMENT;
-use xtask::run::{quietly, root};
+use xtask::checkout::{DOCUMENT, root};
+use xtask::run::quietly;
 
 /// Where the tools are, and where they run.
 #[must_use]
@@ -33,8 +33,9 @@ pub const NEEDED: [Needed; 2] = [
     Needed { program: "npm", missing: "npm is missing: install Node.js 20 or newer" },
 ];
 
-/// Installs the tools, if they are not there yet, and copies what they work on.
+/// Copies the input of the tools, and installs them if they are not there yet.
 pub fn install() -> Result<()> {
+    copy_input()?;
     install_node()?;
     let sh = shell()?;
     once("requirements.txt", "venv", || {
@@ -46,16 +47,22 @@ pub fn install() -> Result<()> {
     })
 }
 
-/// The same, for the tools of Node alone.
-pub fn install_node() -> Result<()> {
+/// Copies `tests/conformance` and the document into [`folder`], with the lock files of the tools.
+/// It removes the clients that were made from an earlier document.
+pub fn copy_input() -> Result<()> {
     let sh = shell()?;
     let folder = folder();
-    // These are made from an earlier document.
     sh.remove_path("clients")?;
     sh.create_dir(&folder)?;
     let input = root().join("tests/conformance/.");
     quietly(cmd!(sh, "cp -R {input} {folder}"))?;
     sh.copy_file(root().join(DOCUMENT), "plant-store.json")?;
+    Ok(())
+}
+
+/// Installs the tools of Node, if they are not there yet, after [`copy_input`].
+pub fn install_node() -> Result<()> {
+    let sh = shell()?;
     once("package-lock.json", "node_modules", || quietly(cmd!(sh, "npm ci")))
 }
 

@@ -2,12 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::class::{RULES, Rule};
+use crate::condition::Condition;
 use crate::difference::Difference;
 use crate::limit::is_wider;
 use crate::members::items;
 use crate::place::Within;
-use crate::usage::{COMPOSED, Named, REQUEST, RESPONSE, Sides, UNCLEAR, Usage};
+use crate::rules::{RULES, Rule};
+use crate::usage::{Named, Usage, Users};
 
 /// A difference, and what uses it.
 pub struct Case<'a> {
@@ -16,7 +17,8 @@ pub struct Case<'a> {
     /// Of the newer one.
     pub new_usage: &'a Usage<'a>,
     pub difference: &'a Difference<'a>,
-    pub sides: Sides,
+    /// What uses it in the older document.
+    pub users: Users,
 }
 
 impl Case<'_> {
@@ -29,57 +31,57 @@ impl Case<'_> {
         let Difference { place, .. } = self.difference;
         (rule.kinds.is_empty() || rule.kinds.contains(&self.difference.kind()))
             && rule.places.iter().any(|pattern| place.fits(pattern))
-            && rule.conditions.iter().all(|condition| match condition.strip_prefix('!') {
-                Some(condition) => !self.holds(condition),
-                None => self.holds(condition),
-            })
+            && rule.demands.iter().all(|demand| self.holds(demand.condition) == demand.must_hold)
     }
 
-    fn holds(&self, condition: &str) -> bool {
-        let Self { old_usage, new_usage, difference: Difference { place, old, new, .. }, sides } =
+    fn holds(&self, condition: Condition) -> bool {
+        let Self { old_usage, new_usage, difference: Difference { place, old, new, .. }, users } =
             *self;
         match condition {
-            "codes" => place.within() == Within::Codes,
-            "words" => place.within() == Within::Words,
-            "extension" => place.within() == Within::Extension,
-            "was-true" => old.is_some_and(|old| *old == true),
-            "tag-used" => old_usage.has(Named::Tag, place.name()),
-            "scheme-used" => old_usage.has(Named::Scheme, place.text(2)),
-            "scheme-used-now" => new_usage.has(Named::Scheme, place.text(2)),
-            "request" => sides & !COMPOSED == REQUEST,
-            "response" => sides & !COMPOSED == RESPONSE,
-            "plain" => sides & (COMPOSED | UNCLEAR) == 0,
-            "composed" => sides & COMPOSED != 0,
-            "unclear" => sides & UNCLEAR != 0,
-            "unused" => sides == 0,
-            "wider" => is_wider(&place.kinds(), *old, *new),
-            "narrower" => is_wider(&place.kinds(), *new, *old),
-            "optional" => self.is_optional(),
-            "closed" => self.object()["additionalProperties"] == false,
-            "open" => self.object().get("additionalProperties").is_none_or(|more| *more == true),
-            "free" => {
+            Condition::Codes => place.within() == Within::Codes,
+            Condition::Words => place.within() == Within::Words,
+            Condition::Extension => place.within() == Within::Extension,
+            Condition::WasTrue => old.is_some_and(|old| *old == true),
+            Condition::TagUsed => old_usage.has(Named::Tag, place.name()),
+            Condition::SchemeUsed => old_usage.has(Named::Scheme, place.text(2)),
+            Condition::SchemeUsedNow => new_usage.has(Named::Scheme, place.text(2)),
+            Condition::Request => users.is_only_request(),
+            Condition::Response => users.is_only_response(),
+            Condition::Plain => users.is_plain(),
+            Condition::Composed => users.composed,
+            Condition::Unclear => users.unclear,
+            Condition::Unused => !users.is_any(),
+            Condition::Wider => is_wider(&place.kinds(), *old, *new),
+            Condition::Narrower => is_wider(&place.kinds(), *new, *old),
+            Condition::Optional => self.is_optional(),
+            Condition::Closed => self.object()["additionalProperties"] == false,
+            Condition::Open => {
+                self.object().get("additionalProperties").is_none_or(|more| *more == true)
+            }
+            Condition::Free => {
                 items(&self.object()["required"]).any(|name| name == place.name())
-                    || (sides & COMPOSED != 0 && old_usage.has(Named::Composed, place.name()))
+                    || (users.composed && old_usage.has(Named::Composed, place.name()))
             }
-            "loosened" => self.is_loosened(),
-            "wrapped" => self.difference.is_wrapped,
-            "demanded" => self.is_demanded(),
-            "never-sent" => {
-                sides == REQUEST && old.is_some_and(|member| member["readOnly"] == true)
+            Condition::Loosened => self.is_loosened(),
+            Condition::Wrapped => self.difference.is_wrapped,
+            Condition::Demanded => self.is_demanded(),
+            Condition::NeverSent => {
+                users == Users::REQUEST && old.is_some_and(|member| member["readOnly"] == true)
             }
-            "never-received" => {
-                sides == RESPONSE && old.is_some_and(|member| member["writeOnly"] == true)
+            Condition::NeverReceived => {
+                users == Users::RESPONSE && old.is_some_and(|member| member["writeOnly"] == true)
             }
-            "absent-alike" => old.xor(*new).is_some_and(|value| is_default(place.kind(), value)),
+            Condition::AbsentAlike => {
+                old.xor(*new).is_some_and(|value| is_default(place.kind(), value))
+            }
             // A name of a response.
-            "refusal" => place.name() == "default" || place.name().starts_with(['4', '5']),
-            _ => panic!("the rules have a condition that is not here: {condition}"),
+            Condition::Refusal => place.name() == "default" || place.name().starts_with(['4', '5']),
         }
     }
 
     /// The schema to which this member is added. It does not say whether the member is required.
     fn object(&self) -> &Value {
-        let mut place = self.difference.at.clone();
+        let mut place = self.difference.place_in_old.clone();
         place.pop();
         place.pop();
         place.find(self.old_usage.document).unwrap_or(&Value::Null)
@@ -88,7 +90,7 @@ impl Case<'_> {
     /// Whether the schema around this member, or around the member that has this flag, requires it.
     /// True also if nobody can tell.
     fn is_demanded(&self) -> bool {
-        let mut around = self.difference.at.clone();
+        let mut around = self.difference.place_in_old.clone();
         if around.kind() != "*" {
             around.pop();
         }

@@ -6,9 +6,12 @@ use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::class::{Class, Rule};
+use crate::class::Class;
 use crate::difference::Difference;
+use crate::json::Position;
+use crate::kind::Kind;
 use crate::place::Place;
+use crate::rules::Rule;
 
 /// One change.
 #[derive(Serialize)]
@@ -21,22 +24,20 @@ pub struct Change {
     pub rule: &'static str,
     /// Why. A document may have many changes for the same reason.
     pub reason: std::borrow::Cow<'static, str>,
-    /// What happened there: it was `added`, `changed` or `removed`.
-    pub kind: &'static str,
+    /// Whether it was added, changed or removed.
+    pub kind: Kind,
     /// The older value; none if it was added.
     pub old: Option<Value>,
     /// The newer value; none if it was removed.
     pub new: Option<Value>,
     /// When and why it was accepted.
     pub accepted: Option<String>,
-    /// What happened at the place, [`printable`]. No other values give the same text: who accepts
-    /// it accepts no other change.
+    /// The older and the newer value as one text, [`printable`]. No other values give the same
+    /// text: a file that accepts it accepts no other change.
     pub change: String,
-    /// Where it is in a document that [`locate`](crate::locate) was given, from 1; the column in
-    /// bytes.
-    pub line: usize,
-    /// The same.
-    pub column: usize,
+    /// Where it is in the document that [`locate`](crate::locate) was given; none before that.
+    #[serde(flatten)]
+    pub position: Option<Position>,
 }
 
 impl Change {
@@ -65,8 +66,7 @@ impl Change {
             new: new.cloned(),
             accepted: None,
             change,
-            line: 0,
-            column: 0,
+            position: None,
         }
     }
 }

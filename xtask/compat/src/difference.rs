@@ -10,15 +10,16 @@ use std::ptr;
 
 use serde_json::{Map, Value};
 
+use crate::kind::Kind;
 use crate::members::members;
-use crate::place::{Place, Within, is_word};
+use crate::place::{Place, Within, is_prose};
 use crate::reference::resolved;
 
 /// One difference, at the innermost place that has it.
 pub struct Difference<'a> {
     pub place: Place,
     /// The same place in the older document: behind a `$ref` it is another one.
-    pub at: Place,
+    pub place_in_old: Place,
     /// The older value; none if it was added.
     pub old: Option<&'a Value>,
     /// The newer value; none if it was removed.
@@ -28,12 +29,12 @@ pub struct Difference<'a> {
 }
 
 impl Difference<'_> {
-    /// What happened at the place, as `rules.md` calls it.
-    pub fn kind(&self) -> &'static str {
+    /// What happened at the place.
+    pub fn kind(&self) -> Kind {
         match (self.old, self.new) {
-            (None, _) => "added",
-            (_, None) => "removed",
-            _ => "changed",
+            (None, _) => Kind::Added,
+            (_, None) => Kind::Removed,
+            _ => Kind::Changed,
         }
     }
 }
@@ -42,7 +43,7 @@ impl Difference<'_> {
 pub fn differences<'a>(old: &'a Value, new: &'a Value) -> Vec<Difference<'a>> {
     let mut search =
         Search { documents: [old, new], same: HashSet::new(), compared: 0, found: Vec::new() };
-    search.look(&Place::default(), &Place::default(), Some(old), Some(new));
+    search.compare(&Place::default(), &Place::default(), Some(old), Some(new));
     search.found
 }
 
@@ -61,7 +62,14 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn look(&mut self, place: &Place, at: &Place, old: Option<&'a Value>, new: Option<&'a Value>) {
+    /// Compares two values, and records each difference.
+    fn compare(
+        &mut self,
+        place: &Place,
+        place_in_old: &Place,
+        old: Option<&'a Value>,
+        new: Option<&'a Value>,
+    ) {
         if old == new {
             return;
         }
@@ -69,11 +77,11 @@ impl<'a> Search<'a> {
             && !place.is_whole()
             && !place.has_names()
         {
-            if self.look_around(place, at, old, new) {
+            if self.compare_wrapped(place, place_in_old, old, new) {
                 return;
             }
             if old.get("$ref") != new.get("$ref") {
-                return self.look_behind(place, at, old, new);
+                return self.compare_behind_refs(place, place_in_old, old, new);
             }
         }
         let has_parts = match (old, new) {
@@ -84,7 +92,7 @@ impl<'a> Search<'a> {
             _ => false,
         };
         if !has_parts || (place.is_whole() && place.within() != Within::Codes) {
-            return self.found(place.clone(), at, old, new);
+            return self.record(place.clone(), place_in_old, old, new);
         }
         let by_name = |value: Option<&'a Value>| -> BTreeMap<_, _> {
             value.map(members).unwrap_or_default().into_iter().collect()
@@ -95,41 +103,55 @@ impl<'a> Search<'a> {
             let old_member = old_members.get(name).copied();
             let new_member = new_members.get(name).copied();
             if old_member != new_member {
-                self.look(&place.step(name), &at.step(name), old_member, new_member);
+                self.compare(&place.step(name), &place_in_old.step(name), old_member, new_member);
             }
         }
     }
 
-    /// Compares a schema with a list whose one part it is, and returns whether the two are that.
-    fn look_around(&mut self, place: &Place, at: &Place, old: &'a Value, new: &'a Value) -> bool {
+    /// If one value is `allOf: [X]` (or `anyOf`, `oneOf`) and the other is X: records that,
+    /// compares the texts beside it, and returns true.
+    fn compare_wrapped(
+        &mut self,
+        place: &Place,
+        place_in_old: &Place,
+        old: &'a Value,
+        new: &'a Value,
+    ) -> bool {
         let Some(list) = list_around(old, new).or_else(|| list_around(new, old)) else {
             return false;
         };
         self.found.push(Difference {
             place: place.step(list),
-            at: at.step(list),
+            place_in_old: place_in_old.step(list),
             old: old.get(list),
             new: new.get(list),
             is_wrapped: true,
         });
         let names = [old, new].into_iter().filter_map(Value::as_object).flat_map(Map::keys);
-        for word in names.filter(|name| is_word(name)).collect::<BTreeSet<_>>() {
-            let old_text = old.get(word);
-            let new_text = new.get(word);
-            self.look(&place.step(word), &at.step(word), old_text, new_text);
+        for prose in names.filter(|name| is_prose(name)).collect::<BTreeSet<_>>() {
+            let old_text = old.get(prose);
+            let new_text = new.get(prose);
+            self.compare(&place.step(prose), &place_in_old.step(prose), old_text, new_text);
         }
         true
     }
 
     /// Compares what is behind different references. While a pair is compared, it counts as the
     /// same: so two schemas that refer to themselves can be.
-    fn look_behind(&mut self, place: &Place, at: &Place, old: &'a Value, new: &'a Value) {
+    fn compare_behind_refs(
+        &mut self,
+        place: &Place,
+        place_in_old: &Place,
+        old: &'a Value,
+        new: &'a Value,
+    ) {
         let names = [old, new].map(|value| value.get("$ref"));
-        let ends =
-            resolved(self.documents[0], at, old).zip(resolved(self.documents[1], place, new));
+        let end_in_old = resolved(self.documents[0], place_in_old, old);
+        let end_in_new = resolved(self.documents[1], place, new);
         let is_bounded = self.compared < MOST_PAIRS && place.len() < MOST_STEPS;
-        let Some(((at_old, old_end), (_, new_end))) = ends.filter(|_| is_bounded) else {
-            return self.found(place.clone(), at, Some(old), Some(new));
+        let ends = end_in_old.zip(end_in_new).filter(|_| is_bounded);
+        let Some(((place_of_end, old_end), (_, new_end))) = ends else {
+            return self.record(place.clone(), place_in_old, Some(old), Some(new));
         };
         let pair = [ptr::from_ref(old_end), ptr::from_ref(new_end)];
         if !self.same.insert(pair) {
@@ -137,7 +159,7 @@ impl<'a> Search<'a> {
         }
         self.compared += 1;
         let before = self.found.len();
-        self.look(place, &at_old, Some(old_end), Some(new_end));
+        self.compare(place, &place_of_end, Some(old_end), Some(new_end));
         if self.found.len() > before {
             // Each use is judged by itself.
             self.same.remove(&pair);
@@ -147,12 +169,19 @@ impl<'a> Search<'a> {
             name.as_str().is_some_and(|name| name.starts_with("#/components/schemas/"))
         };
         if names.into_iter().flatten().any(is_schema) {
-            self.found(place.step("$ref"), at, names[0], names[1]);
+            self.record(place.step("$ref"), place_in_old, names[0], names[1]);
         }
     }
 
-    fn found(&mut self, place: Place, at: &Place, old: Option<&'a Value>, new: Option<&'a Value>) {
-        self.found.push(Difference { place, at: at.clone(), old, new, is_wrapped: false });
+    fn record(
+        &mut self,
+        place: Place,
+        place_in_old: &Place,
+        old: Option<&'a Value>,
+        new: Option<&'a Value>,
+    ) {
+        let place_in_old = place_in_old.clone();
+        self.found.push(Difference { place, place_in_old, old, new, is_wrapped: false });
     }
 }
 
@@ -169,5 +198,5 @@ fn list_around<'a>(part: &Value, other: &'a Value) -> Option<&'a str> {
 /// The members of a schema that are not only text for people.
 fn keywords(schema: &Value) -> Option<Vec<(&str, &Value)>> {
     let members = schema.as_object()?.iter().map(|(name, member)| (name.as_str(), member));
-    Some(members.filter(|(name, _)| !is_word(name)).collect())
+    Some(members.filter(|(name, _)| !is_prose(name)).collect())
 }

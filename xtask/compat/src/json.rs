@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::iter::once;
 
+use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, from_str};
@@ -66,9 +67,12 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// Where a value begins in a text: its line, and its column in bytes, both from 1.
+/// Where a value begins in a text.
+#[derive(Clone, Copy, Serialize)]
 pub struct Position {
+    /// From 1.
     pub line: usize,
+    /// In bytes, from 1.
     pub column: usize,
 }
 

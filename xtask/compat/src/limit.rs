@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::place::is_word;
+use crate::place::is_prose;
 
 /// Whether a schema, a parameter or a body allows all that it did. False also if nobody can tell.
 #[expect(clippy::match_same_arms, reason = "a rule has its own reason, whatever follows from it")]
@@ -57,7 +57,7 @@ fn is_larger(one: &Value, other: &Value) -> bool {
 
 /// Whether a schema limits nothing: it has only text for people.
 fn is_only_words(schema: &Value) -> bool {
-    schema.as_object().is_some_and(|schema| schema.keys().all(|name| is_word(name)))
+    schema.as_object().is_some_and(|schema| schema.keys().all(|name| is_prose(name)))
 }
 
 /// Whether each multiple of the one integer is a multiple of the other.

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use plant_store_compat::output::for_github;
+use plant_store_compat::output::{Level, for_github};
 use plant_store_compat::{Args, Document, Format, compare, locate, printable};
 
 /// The document of this revision.
@@ -25,7 +25,7 @@ fn main() -> ExitCode {
             let line = printable(&format!("{error:#}"));
             eprintln!("plant-store-compat: {line}");
             if args.format == Format::Github {
-                println!("{}", for_github("error", "", &line));
+                println!("{}", for_github(Level::Error, "", &line));
             }
             ExitCode::from(2)
         }
@@ -45,7 +45,7 @@ fn run(args: &Args) -> Result<u8> {
     if matches!(args.format, Format::Github | Format::Json) {
         locate(&mut report.changes, &report.old, &text);
     }
-    println!("{}", report.print(args));
+    println!("{}", report.render(args));
     Ok(report.status(args.fail_on))
 }
 

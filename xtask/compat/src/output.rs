@@ -6,18 +6,20 @@ use std::fmt::Write;
 use std::path::Path;
 
 use serde::Serialize;
+use strum::Display;
 
+use crate::json::Position;
 use crate::{Args, Change, Class, Document, Format, Report, printable};
 
 impl Report {
-    /// All that is printed.
+    /// The text to print, in the format of the arguments.
     #[must_use]
-    pub fn print(&self, args: &Args) -> String {
+    pub fn render(&self, args: &Args) -> String {
         match args.format {
             Format::Text => self.text(args.fail_on),
             Format::Github => {
                 let mut lines = vec![self.text(args.fail_on)];
-                lines.extend(self.annotations(&args.pinned, args.fail_on));
+                lines.extend(self.annotations(&args.pinned, args.fail_on, Level::Error));
                 lines.join("\n")
             }
             Format::Json => self.json(args.fail_on),
@@ -29,13 +31,22 @@ impl Report {
         self.old.version.cmp_precedence(&self.new.version) == Greater
     }
 
-    /// What the changes mean, if this is the lightest class that fails.
+    /// What the changes mean in a line, if this is the lightest class that fails.
     fn conclusion(&self, fail_on: Class) -> String {
-        let meaning = match self.class() {
-            _ if self.is_backwards() => {
-                "the second document is the older one: if the two are swapped, name the pinned one \
-                 first"
-            }
+        let meaning = self.meaning();
+        if self.fails_by_choice(fail_on) {
+            format!("{meaning}, but it fails because of `--fail-on {}`", fail_on.argument())
+        } else {
+            meaning.to_owned()
+        }
+    }
+
+    fn meaning(&self) -> &'static str {
+        if self.is_backwards() {
+            return "the second document is the older one: if the two are swapped, name the pinned \
+                    one first";
+        }
+        match self.class() {
             None if self.changes.is_empty() => "nothing changed",
             None => "nothing changed but what is accepted",
             Some(Class::Wire) => "what changed breaks a client that runs: see `breaks wire`",
@@ -44,11 +55,6 @@ impl Report {
                  client generated anew: see `breaks source`"
             }
             Some(Class::Words | Class::Additive) => "nothing that changed breaks a client",
-        };
-        if self.fails_by_choice(fail_on) {
-            format!("{meaning}, but it fails because of `--fail-on {}`", fail_on.argument())
-        } else {
-            meaning.to_owned()
         }
     }
 
@@ -89,24 +95,26 @@ impl Report {
     }
 
     /// An annotation for each breaking change, and one if the documents may be swapped or if only
-    /// `fail_on` makes it fail. From `fail_on` on it is an error.
+    /// `fail_on` makes it fail. From `fail_on` on it has this level, else it is a warning.
     #[must_use]
-    pub fn annotations(&self, file: &Path, fail_on: Class) -> Vec<String> {
+    pub fn annotations(&self, file: &Path, fail_on: Class, level: Level) -> Vec<String> {
         // As the runner's toolkit escapes a value.
         let file = printable(&file.display().to_string())
             .replace('%', "%25")
             .replace(':', "%3A")
             .replace(',', "%2C");
         let has_no_place = self.is_backwards() || self.fails_by_choice(fail_on);
-        let as_a_whole = has_no_place.then(|| for_github("error", "", &self.conclusion(fail_on)));
+        let as_a_whole = has_no_place.then(|| for_github(level, "", &self.conclusion(fail_on)));
         let breaking = self
             .changes
             .iter()
             .filter(|change| change.class >= Class::Source && change.accepted.is_none())
             .map(|change| {
-                let Change { class, line, column, .. } = change;
-                let level = if *class >= fail_on { "error" } else { "warning" };
-                let place = format!(" file={file},line={line},col={column}");
+                let level = if change.class >= fail_on { level } else { Level::Warning };
+                let position = change
+                    .position
+                    .map(|Position { line, column }| format!(",line={line},col={column}"));
+                let place = format!(" file={file}{}", position.unwrap_or_default());
                 for_github(level, &place, &change.to_string())
             });
         as_a_whole.into_iter().chain(breaking).collect()
@@ -156,7 +164,17 @@ struct Json<'a> {
     notes: &'a [String],
 }
 
+/// How GitHub's runner shows an annotation.
+#[derive(Clone, Copy, Display)]
+#[strum(serialize_all = "lowercase")]
+pub enum Level {
+    /// As a reason why a check fails.
+    Error,
+    /// As a hint.
+    Warning,
+}
+
 /// A command of GitHub's runner that shows an error or a warning. The message is one line.
-pub fn for_github(level: &str, place: &str, message: &str) -> String {
+pub fn for_github(level: Level, place: &str, message: &str) -> String {
     format!("::{level}{place}::{}", message.replace('%', "%25"))
 }

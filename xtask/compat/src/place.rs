@@ -83,7 +83,7 @@ impl Within {
             "default" | "security" => Self::Data,
             "x-extensible-enum" | "x-error-codes" => Self::Codes,
             _ if kind.starts_with("x-") => Self::Extension,
-            _ if is_word(kind) => Self::Words,
+            _ if is_prose(kind) => Self::Words,
             _ => Self::Contract,
         }
     }
@@ -96,14 +96,14 @@ impl Step {
 }
 
 impl Place {
-    /// One step further.
+    /// A copy, one step longer.
     pub(crate) fn step(&self, text: &str) -> Self {
         let mut place = self.clone();
         place.push(text);
         place
     }
 
-    /// Takes one step further.
+    /// Appends a step.
     pub(crate) fn push(&mut self, text: &str) {
         // No path and no status starts with `x-`.
         let is_extension = text.starts_with("x-")
@@ -117,7 +117,7 @@ impl Place {
         self.0.push(Step { text: text.to_owned(), is_name, within });
     }
 
-    /// Takes one step back.
+    /// Removes the last step.
     pub(crate) fn pop(&mut self) {
         self.0.pop();
     }
@@ -210,7 +210,7 @@ fn fits(steps: &[Step], pattern: &[&str]) -> bool {
 }
 
 /// Whether such a member is only text for people.
-pub(crate) fn is_word(kind: &str) -> bool {
+pub(crate) fn is_prose(kind: &str) -> bool {
     WORDS.contains(&kind)
 }
 

@@ -10,32 +10,70 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use crate::members::{items, members};
-use crate::place::{Place, is_word};
+use crate::place::{Place, is_prose};
 use crate::reference::target;
 
-/// What uses a part of a document: a set of the four below.
-pub type Sides = u8;
+/// What uses a part of a document.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
+#[expect(clippy::struct_excessive_bools, reason = "each may hold beside each other")]
+pub struct Users {
+    /// What a consumer sends.
+    pub request: bool,
+    /// What a consumer receives.
+    pub response: bool,
+    /// A callback, or a schema below `not`. It is unclear what a change means there.
+    pub unclear: bool,
+    /// A composition, whose parts limit each other.
+    pub composed: bool,
+}
 
-/// What a consumer sends.
-pub const REQUEST: Sides = 1;
-/// What a consumer receives.
-pub const RESPONSE: Sides = 2;
-/// A callback, or a schema below `not`. It is unclear what a change means there.
-pub const UNCLEAR: Sides = 4;
-/// A composition, whose parts limit each other.
-pub const COMPOSED: Sides = 8;
+impl Users {
+    const NONE: Self = Self { request: false, response: false, unclear: false, composed: false };
+    pub const REQUEST: Self = Self { request: true, ..Self::NONE };
+    pub const RESPONSE: Self = Self { response: true, ..Self::NONE };
+    const UNCLEAR: Self = Self { unclear: true, ..Self::NONE };
+
+    /// Whether anything uses it.
+    pub fn is_any(self) -> bool {
+        self != Self::NONE
+    }
+
+    /// Whether requests use it, and nothing else but a composition.
+    pub fn is_only_request(self) -> bool {
+        self.request && !self.response && !self.unclear
+    }
+
+    /// Whether responses use it, and nothing else but a composition.
+    pub fn is_only_response(self) -> bool {
+        self.response && !self.request && !self.unclear
+    }
+
+    /// Whether a change there means what it seems to mean.
+    pub fn is_plain(self) -> bool {
+        !self.composed && !self.unclear
+    }
+
+    fn or(self, other: Self) -> Self {
+        Self {
+            request: self.request || other.request,
+            response: self.response || other.response,
+            unclear: self.unclear || other.unclear,
+            composed: self.composed || other.composed,
+        }
+    }
+}
 
 /// The uses of a place.
 #[derive(Clone, Default)]
 pub struct Uses {
-    pub sides: Sides,
+    pub users: Users,
     /// A composition that it is a part of.
     pub composition: Option<Rc<str>>,
 }
 
 impl Uses {
     fn add(&mut self, other: &Self) {
-        self.sides |= other.sides;
+        self.users = self.users.or(other.users);
         self.composition = self.composition.take().or_else(|| other.composition.clone());
     }
 }
@@ -47,7 +85,7 @@ pub struct Usage<'a> {
     /// The places where a use begins: it holds for all below them.
     uses: HashMap<Place, Uses>,
     /// The places that were followed, each once for each use.
-    entered: HashSet<(Place, Sides)>,
+    entered: HashSet<(Place, Users)>,
     names: HashSet<(Named, String)>,
     is_incomplete: bool,
 }
@@ -88,7 +126,7 @@ impl<'a> Usage<'a> {
         };
         let mut left = vec![start("paths"), start("security")];
         while let Some(Left { mut place, value, uses }) = left.pop() {
-            if usage.entered.insert((place.clone(), uses.sides)) {
+            if usage.entered.insert((place.clone(), uses.users)) {
                 usage.uses.entry(place.clone()).or_default().add(&uses);
                 usage.walk(&mut place, value, uses, &mut left);
             }
@@ -105,7 +143,7 @@ impl<'a> Usage<'a> {
                 found.add(uses);
             }
             if around.len() == 0 {
-                found.sides |= if self.is_incomplete { UNCLEAR } else { 0 };
+                found.users.unclear |= self.is_incomplete;
                 return found;
             }
             around.pop();
@@ -127,15 +165,15 @@ impl<'a> Usage<'a> {
         if !(value.is_object() || value.is_array()) {
             return;
         }
-        let more = sides_of(place, value, uses.sides);
-        if more != uses.sides {
-            if more & !uses.sides & COMPOSED != 0 {
+        let here = users_of(place, value, uses.users);
+        if here != uses.users {
+            if here.composed && !uses.users.composed {
                 uses.composition = Some(place.to_string().into());
             }
-            uses.sides = more;
+            uses.users = here;
             self.uses.entry(place.clone()).or_default().add(&uses);
         }
-        self.note(place, value, uses.sides);
+        self.note(place, value, uses.users);
         if place.is_whole() {
             return;
         }
@@ -151,13 +189,13 @@ impl<'a> Usage<'a> {
         }
     }
 
-    fn note(&mut self, place: &Place, value: &Value, sides: Sides) {
+    fn note(&mut self, place: &Place, value: &Value, users: Users) {
         // Without a list beside it, it names schemas that no `$ref` leads to.
         if value.get("discriminator").is_some() && !place.has_names() {
             self.is_incomplete |= value.get("oneOf").or(value.get("anyOf")).is_none();
         }
         let (named, found) = match place.kind() {
-            "properties" | "required" if sides & COMPOSED != 0 => (Named::Composed, members(value)),
+            "properties" | "required" if users.composed => (Named::Composed, members(value)),
             "security" => (Named::Scheme, items(value).flat_map(members).collect()),
             "tags" => (Named::Tag, members(value)),
             _ => return,
@@ -166,16 +204,22 @@ impl<'a> Usage<'a> {
     }
 }
 
-/// The uses of a value. `sides` is that of what leads to it.
-fn sides_of(place: &Place, value: &Value, sides: Sides) -> Sides {
+/// What uses a value, if `around` is what uses the value that holds it.
+fn users_of(place: &Place, value: &Value, around: Users) -> Users {
+    if around.is_any() {
+        return if place.kind() == "not" {
+            Users { unclear: true, ..around }
+        } else if !place.has_names() && is_composition(value) {
+            Users { composed: true, ..around }
+        } else {
+            around
+        };
+    }
     match place.kind() {
-        "not" if sides != 0 => sides | UNCLEAR,
-        _ if sides != 0 && !place.has_names() && is_composition(value) => sides | COMPOSED,
-        _ if sides != 0 => sides,
-        "requestBody" | "parameters" => REQUEST,
-        "responses" => RESPONSE,
-        "callbacks" => UNCLEAR,
-        _ => 0,
+        "requestBody" | "parameters" => Users::REQUEST,
+        "responses" => Users::RESPONSE,
+        "callbacks" => Users::UNCLEAR,
+        _ => Users::NONE,
     }
 }
 
@@ -183,7 +227,7 @@ fn sides_of(place: &Place, value: &Value, sides: Sides) -> Sides {
 /// it, is the same as that part: this is how OpenAPI 3.0 gives a reference a description.
 fn is_composition(schema: &Value) -> bool {
     let is_harmless =
-        |key: &str| matches!(key, "allOf" | "nullable" | "deprecated") || is_word(key);
+        |key: &str| matches!(key, "allOf" | "nullable" | "deprecated") || is_prose(key);
     let mut keys = schema.as_object().into_iter().flat_map(|schema| schema.keys());
     let is_one_part = items(&schema["allOf"]).count() == 1 && keys.all(|key| is_harmless(key));
     ["allOf", "anyOf", "oneOf", "not"].iter().any(|key| schema.get(key).is_some()) && !is_one_part

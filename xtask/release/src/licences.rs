@@ -8,20 +8,24 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
+use crate::programs::{PROGRAMS, Program};
 use xtask::run::quietly;
 
 /// What the names of files about a licence begin with.
 const NAMES: [&str; 4] = ["COPYING", "LICENCE", "LICENSE", "NOTICE"];
 
-/// A text about each crate that the packages have in them on this target: its licence, the address
+/// A text about each crate that the programs have in them on this target: its licence, the address
 /// of its source, and its files about the licence.
-pub fn text(sh: &Shell, packages: &[&str], target: &str) -> Result<String> {
+pub fn text(sh: &Shell, target: &str) -> Result<String> {
     let printed = quietly(cmd!(
         sh,
         "cargo metadata --format-version 1 --locked --all-features --filter-platform {target}"
     ))?;
     let metadata: Value = serde_json::from_str(&printed).context("cargo prints no JSON")?;
-    let linked = linked(sh, packages, target)?;
+    let mut linked = BTreeSet::new();
+    for program in &PROGRAMS {
+        linked.append(&mut linked_into(program, sh, target)?);
+    }
     let mut text = String::new();
     for package in metadata["packages"].as_array().context("no packages")? {
         let of = |member: &str| package[member].as_str().unwrap_or_default();
@@ -38,12 +42,13 @@ pub fn text(sh: &Shell, packages: &[&str], target: &str) -> Result<String> {
     Ok(text)
 }
 
-/// The crates that are in the programs, without those that are only used to build them.
-fn linked(sh: &Shell, packages: &[&str], target: &str) -> Result<BTreeSet<String>> {
-    let packages = packages.iter().flat_map(|package| ["--package", package]);
+/// The crates that are in a program, built with its own features, without those that are only used
+/// to build it.
+fn linked_into(program: &Program, sh: &Shell, target: &str) -> Result<BTreeSet<String>> {
+    let Program { package, features, .. } = *program;
     let tree = quietly(cmd!(
         sh,
-        "cargo tree --locked --all-features --target {target} {packages...}
+        "cargo tree --locked --target {target} --package {package} {features...}
             --edges normal,no-proc-macro --prefix none"
     ))?;
     // A name, a version, and perhaps more.

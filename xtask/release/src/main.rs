@@ -7,6 +7,7 @@
 //! generates the client, so it must build without it.
 
 mod licences;
+mod programs;
 
 use std::path::Path;
 
@@ -16,7 +17,9 @@ use clap_complete::Shell::{Bash, Fish, Zsh};
 use plant_store_server::command::Cli;
 use xshell::{Shell, cmd};
 
-use xtask::run::{DOCUMENT, find_root, quietly, root, shell, target as target_folder};
+use programs::{PROGRAMS, Program};
+use xtask::checkout::{DOCUMENT, find_root, root, shell, target as target_folder};
+use xtask::run::quietly;
 
 /// The targets that a release is built for.
 const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-musl"];
@@ -26,19 +29,6 @@ const AUDITABLE: &str = "cargo-auditable@0.7.7";
 
 /// Where the archives are, relative to the root.
 const FOLDER: &str = "target/dist";
-
-struct Program {
-    name: &'static str,
-    package: &'static str,
-    /// The arguments of cargo that select the features that it needs.
-    features: &'static [&'static str],
-}
-
-const PROGRAMS: [Program; 3] = [
-    Program { name: "plant-store", package: "plant-store-server", features: &[] },
-    Program { name: "plants", package: "plant-store-client", features: &["--features", "cli"] },
-    Program { name: "plant-store-compat", package: "plant-store-compat", features: &[] },
-];
 
 /// Build the archive of a release, with the programs for a target: `target/dist`
 #[derive(Parser)]
@@ -74,8 +64,7 @@ fn main() -> Result<()> {
     }
     describe(&sh, &folder)?;
     sh.copy_file("server/LICENSE", &folder)?;
-    let packages = PROGRAMS.map(|program| program.package);
-    sh.write_file(folder.join("THIRD-PARTY-LICENSES"), licences::text(&sh, &packages, target)?)?;
+    sh.write_file(folder.join("THIRD-PARTY-LICENSES"), licences::text(&sh, target)?)?;
     try_out(&sh, &folder, target)?;
     pack(&sh, temporary.path(), &name)
 }

@@ -1,7 +1,8 @@
 //! Which older document the compatibility check takes from a real history without a release.
 
-use plant_store_chores::compat::{Base, DOCUMENT};
+use plant_store_chores::compat::Base;
 use serde_json::Value;
+use xtask::checkout::DOCUMENT;
 
 use super::repository::{Repository, against, described};
 use super::{BREAK, mutated};

@@ -1,6 +1,7 @@
 //! The compatibility check in a history with releases: tags of `v` and a version.
 
-use plant_store_chores::compat::{Base, DOCUMENT};
+use plant_store_chores::compat::Base;
+use xtask::checkout::DOCUMENT;
 
 use super::repository::{Repository, against, described};
 use super::{ADD, BREAK, mutated};

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use plant_store_chores::compat::{Base, DOCUMENT, Document, older};
+use plant_store_chores::compat::{Base, Document, older};
 use plant_store_launcher::build;
 use tempfile::TempDir;
+use xtask::checkout::DOCUMENT;
 
 use super::mutated;
 

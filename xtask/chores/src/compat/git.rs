@@ -6,7 +6,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 use xshell::{Cmd, Shell, cmd};
 
-use super::{DOCUMENT, Document};
+use plant_store_compat::Document;
+use xtask::checkout::DOCUMENT;
 
 /// The document of a commit; none if the commit has no such file.
 pub fn document(root: &Path, commit: &str, name: &str) -> Result<Option<Document>> {
@@ -21,7 +22,7 @@ pub fn object(root: &Path, name: &str) -> Result<Option<String>> {
 }
 
 /// Fails in a shallow clone: git does not know what is before its oldest commit.
-pub fn is_whole(root: &Path, missing: &str) -> Result<()> {
+pub fn ensure_not_shallow(root: &Path, missing: &str) -> Result<()> {
     let is_shallow = git(root, &["rev-parse", "--is-shallow-repository"])?;
     ensure!(
         is_shallow.as_deref() == Some("false"),

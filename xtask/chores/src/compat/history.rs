@@ -7,7 +7,8 @@ use std::path::Path;
 use anyhow::{Context, Result, bail, ensure};
 
 use super::git::{document, git, object};
-use super::{DOCUMENT, Document};
+use plant_store_compat::Document;
+use xtask::checkout::DOCUMENT;
 
 const NAME_ONE: &str = "name a document to compare with: `cargo xtask compat --against REV|FILE`";
 

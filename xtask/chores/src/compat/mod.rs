@@ -1,6 +1,8 @@
 //! The compatibility check of this repository: whether `info.version` says what a change of the
 //! document means to its consumers. `plant-store-compat` compares two documents; [`older()`] finds
-//! the older one. `openapi/accepted-changes.toml` names the changes that were decided on.
+//! the older one: `release` looks first, `history` before there is a release. [`version`] says
+//! which version the changes need. `openapi/accepted-changes.toml` names the changes that were
+//! decided on.
 //!
 //! A check that had nothing to compare with must not look like one that passed: if git cannot tell,
 //! the check fails.
@@ -9,6 +11,7 @@ mod git;
 mod history;
 pub mod mutations;
 mod release;
+pub mod version;
 
 use std::env;
 use std::fs::{self, File};
@@ -19,10 +22,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use plant_store_compat::locate;
+use plant_store_compat::output::Level;
 pub use plant_store_compat::{Class, Document, Report, compare};
-
-pub use xtask::run::DOCUMENT;
-use xtask::run::root;
+use xtask::checkout::{DOCUMENT, root};
 
 /// What the document is compared with.
 #[derive(Args, Clone, Default)]
@@ -68,22 +70,28 @@ pub fn run(base: &Base) -> Result<()> {
     }
     let Document { name, version, .. } = &report.old;
     let present = &report.new.version;
-    println!("{DOCUMENT} {present}, since {version} of {name}:\n{report}{}", report.need());
-    let verdict = report.verdict();
-    // A job on GitHub gets the changes and the verdict in its summary.
+    let need = version::need(&report);
+    println!("{DOCUMENT} {present}, since {version} of {name}:\n{report}{need}");
+    let verdict = version::verdict(&report);
     if let Some(path) = env::var_os("GITHUB_STEP_SUMMARY") {
         locate(&mut report.changes, &report.new, &text);
-        let mut summary = File::options().append(true).create(true).open(path)?;
-        writeln!(summary, "{}", report.markdown(Class::Source))?;
-        if let Err(error) = &verdict {
-            writeln!(summary, "\n**{error}**")?;
-        }
-        // Each breaking change, at its place in the document. It is an error, unless the version is
-        // large enough.
-        for line in report.annotations(Path::new(DOCUMENT), Class::Source) {
-            let harmless = verdict.is_ok().then(|| line.replacen("::error", "::warning", 1));
-            println!("{}", harmless.unwrap_or(line));
-        }
+        summarise_on_github(&report, &verdict, Path::new(&path))?;
     }
     verdict
+}
+
+/// Writes the changes and the verdict into the summary of a job on GitHub, and annotates each
+/// breaking change at its place in the document. It is an error, unless the version is large
+/// enough.
+fn summarise_on_github(report: &Report, verdict: &Result<()>, path: &Path) -> Result<()> {
+    let mut summary = File::options().append(true).create(true).open(path)?;
+    writeln!(summary, "{}", report.markdown(Class::Source))?;
+    if let Err(error) = verdict {
+        writeln!(summary, "\n**{error}**")?;
+    }
+    let level = if verdict.is_ok() { Level::Warning } else { Level::Error };
+    for line in report.annotations(Path::new(DOCUMENT), Class::Source, level) {
+        println!("{line}");
+    }
+    Ok(())
 }

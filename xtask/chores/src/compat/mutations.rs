@@ -4,9 +4,8 @@
 //! the compatibility check with oasdiff, on each row.
 
 use anyhow::Result;
+use plant_store_compat::{Document, Report, compare};
 use serde_json::{Value, json};
-
-use super::{Document, Report, compare};
 
 /// Each row has three columns:
 ///

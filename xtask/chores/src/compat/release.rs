@@ -9,8 +9,8 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use semver::Version;
 
-use super::Document;
-use super::git::{document, git, is_whole, object};
+use super::git::{document, ensure_not_shallow, git, object};
+use plant_store_compat::Document;
 
 /// The document of the last release; none if there is no release.
 ///
@@ -31,7 +31,7 @@ pub fn released(root: &Path, present: &Document) -> Result<Option<Document>> {
             return Ok(Some(older));
         }
     }
-    is_whole(root, "the last release")?;
+    ensure_not_shallow(root, "the last release")?;
     Ok(None)
 }
 

@@ -14,7 +14,8 @@ use xshell::{Cmd, Shell, cmd};
 use super::unknown_errors::UnknownErrors;
 use crate::docs::REQUESTS;
 use crate::tools::{folder, shell};
-use xtask::run::{has, need, quietly};
+use xtask::needs::{found_or_skipped, has};
+use xtask::run::quietly;
 
 /// The least number of requests in all. The README promises it.
 const ENOUGH: u64 = 5_000;
@@ -56,10 +57,10 @@ const PLANTS_OF_A_RECIPE: &str = "\
 pub fn clients() -> Result<()> {
     let sh = shell()?;
     // OpenAPI Generator is a Java program, and one of its clients is in Java. Nothing else here is.
-    let java = need("javac", has("javac").then_some(()), "install a JDK")?;
+    let has_java = found_or_skipped("javac", has("javac"), "install a JDK")?;
     for client in sh.read_dir("clients")? {
         let is_in_java = client.to_string_lossy().contains("openapi-generator");
-        if client.is_dir() && (java.is_some() || !is_in_java) {
+        if client.is_dir() && (has_java || !is_in_java) {
             println!("{}", client.display());
             let service = Service::start(&[])?;
             let _folder = sh.push_dir(client);

@@ -5,9 +5,9 @@ use anyhow::{Result, ensure};
 use plant_store_launcher::build;
 use xshell::cmd;
 
-use crate::compat::DOCUMENT;
 use crate::tools::{folder, shell};
-use xtask::run::{quietly, root};
+use xtask::checkout::{DOCUMENT, root};
+use xtask::run::quietly;
 
 pub fn run() -> Result<()> {
     let sh = shell()?;
@@ -20,7 +20,7 @@ pub fn run() -> Result<()> {
 
     let tools = consumer.path().join("tools");
     // Not in the consumer's folder, which names another toolchain.
-    let checkout = xtask::run::shell()?;
+    let checkout = xtask::checkout::shell()?;
     quietly(cmd!(
         checkout,
         "cargo install --quiet --locked --debug --path xtask/compat --root {tools}

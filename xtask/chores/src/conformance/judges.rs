@@ -8,7 +8,9 @@ use xshell::{Cmd, cmd};
 
 use crate::docs;
 use crate::tools::shell;
-use xtask::run::{has, need, quietly, root, skipped};
+use xtask::checkout::root;
+use xtask::needs::{found_or_skipped, has, skipped};
+use xtask::run::quietly;
 
 /// In bytes. A reader of the reference page may be on a slow connection.
 const TOO_LARGE: u64 = 3_000_000;
@@ -51,8 +53,7 @@ pub fn deny() -> Result<()> {
 /// Prometheus' own tool, on what operators give to Prometheus and Grafana: the configuration, the
 /// alerts, and the queries of the dashboard. Each alert must fire on series that show its fault.
 pub fn alerts() -> Result<()> {
-    let promtool = has("promtool").then_some(());
-    if need("promtool", promtool, "`apt-get install prometheus`")?.is_none() {
+    if !found_or_skipped("promtool", has("promtool"), "`apt-get install prometheus`")? {
         return Ok(());
     }
     let sh = shell()?;
@@ -80,7 +81,8 @@ pub fn page() -> Result<()> {
     // The names that Debian, Ubuntu and Google give it.
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let found = names.into_iter().find_map(|name| quietly(cmd!(sh, "which {name}")).ok());
-    if let Some(path) = need("chromium", found, "`apt-get install chromium`")? {
+    found_or_skipped("chromium", found.is_some(), "`apt-get install chromium`")?;
+    if let Some(path) = found {
         let chromium = path.trim_end();
         print!("{}", quietly(cmd!(sh, "node page.js {chromium} {page}"))?);
     }

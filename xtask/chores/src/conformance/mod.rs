@@ -5,8 +5,9 @@
 //! compatibility check runs in a consumer's repository.
 //!
 //! The input of the tools is in `tests/conformance`. They are installed in `target/conformance`,
-//! never globally, and run on a copy of the input there. Only Chromium, promtool and Java must be
-//! on the machine. After the installation only cargo-deny uses the network.
+//! never globally, and run on a copy of the input there. Python and npm must be on the machine.
+//! Without Chromium, promtool or Java, the parts that need one are skipped; in CI they fail. After
+//! the installation only cargo-deny uses the network.
 
 mod callers;
 mod compat;
@@ -19,7 +20,7 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 
 use crate::tools::{self, NEEDED, Needed};
-use xtask::run::has;
+use xtask::needs::has;
 
 /// A part that can run alone.
 pub struct Part {

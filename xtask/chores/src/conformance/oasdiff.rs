@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
+use plant_store_compat::Class;
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
-use crate::compat::Class;
 use crate::compat::mutations::{Mutation, mutations, rows};
 use crate::tools::shell;
 

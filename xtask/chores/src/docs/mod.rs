@@ -8,10 +8,9 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use crate::compat::DOCUMENT;
 use crate::errors::{Errors, TABLE};
 use crate::tools;
-use xtask::run::{root, shell};
+use xtask::checkout::{DOCUMENT, root, shell};
 
 /// The same request in each language. It takes the service from `PLANTS_URL` and `PLANTS_TOKEN`.
 pub const REQUESTS: [Request; 4] = [
@@ -46,6 +45,7 @@ const LOGO: &str = "https://cdn.redoc.ly/redoc/logo-mini.svg";
 
 /// Installs the renderer, if it is not there yet, and writes the page.
 pub fn run() -> Result<()> {
+    tools::copy_input()?;
     tools::install_node()?;
     println!("wrote {}", write()?.display());
     Ok(())
