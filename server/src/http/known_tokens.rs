@@ -33,8 +33,8 @@ const READ_EVERY: Duration = Duration::from_millis(500);
 
 /// Two readings in a row, each longer than half of [`LEASE`]: the first may no longer be used
 /// before the second is there, and creates get 503 meanwhile.
-const TOO_SLOW: &str = "reading them takes longer than half of the time for which they may be used: \
-    revoke those that nobody uses, or find out why the store is slow";
+const TOO_SLOW: &str = "reading them takes longer than half of the time for which they may be \
+    used: revoke those that nobody uses, or find out why the store is slow";
 
 const EXPIRES: &str = "plant_store_token_expires_seconds";
 

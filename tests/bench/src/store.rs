@@ -32,9 +32,9 @@ impl Filled {
         let folder = scratch()?;
         let path = folder.path().join(FILE);
         let url = StoreUrl::Sqlite(path.clone());
-        let (token, stored) = token::issue(TokenName::first(), None);
-        store::fill(&url, None, &mut |new| Ok(new.add_token(&stored)?))?;
-        fs::write(folder.path().join(TOKEN), token.reveal())?;
+        let issued = token::issue(TokenName::first(), None);
+        store::fill(&url, None, &mut |new| Ok(new.add_token(&issued.stored)?))?;
+        fs::write(folder.path().join(TOKEN), issued.token.reveal())?;
         let mut connection = Connection::open(path)?;
         connection.pragma_update(None, "cache_size", -4 * 1024 * 1024)?;
         let transaction = connection.transaction()?;

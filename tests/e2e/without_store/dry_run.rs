@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use nix::sys::signal::Signal;
 use plant_store_tests::tls::{Authority, CERT, KEY, TLS};
 use plant_store_tests::{Server, binary_in, failure, plant, run};
-use xtask::run::root;
+use xtask::checkout::root;
 
 use crate::database::STORE;
 use crate::metrics::metrics_address;
