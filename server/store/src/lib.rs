@@ -25,6 +25,7 @@ pub use digest::ContentDigest;
 pub use engine::{Engine, Outcome, Row, Sizes, Start};
 pub use error::{Cause, CommitError, LAYOUT, Reason, StoreError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, WriterEnd};
+pub use last_cause::LastCause;
 pub use url::{InvalidUrl, StoreUrl};
 pub use watch::watch;
 

@@ -169,7 +169,7 @@ impl Writer {
             self.report_commit(&cause)?;
             return Ok(false);
         }
-        if self.commit_cause.has_passed() {
+        if self.commit_cause.succeeded() {
             info!(self.log, "the store takes writes again");
         }
         Ok(true)
@@ -184,7 +184,7 @@ impl Writer {
         if cause.is_final() {
             return Err(lost(cause, &self.log));
         }
-        if self.commit_cause.is_new(cause) {
+        if self.commit_cause.failed(cause) {
             if cause.may_pass() {
                 warn!(self.log, "the store does not take writes"; "cause" => %cause);
             } else {
@@ -202,13 +202,13 @@ impl Writer {
     fn keep_up(&mut self) -> anyhow::Result<()> {
         match self.engine.upkeep() {
             Ok(()) => {
-                if self.upkeep_cause.has_passed() {
+                if self.upkeep_cause.succeeded() {
                     info!(self.log, "the upkeep of the store succeeds again");
                 }
             }
             Err(cause) if cause.is_final() => return Err(lost(&cause, &self.log)),
             Err(cause) => {
-                if self.upkeep_cause.is_new(&cause) {
+                if self.upkeep_cause.failed(&cause) {
                     error!(self.log, "the upkeep of the store fails: each commit tries it again";
                         "cause" => %cause);
                 }
