@@ -189,7 +189,7 @@ impl Engine for Postgres {
         let mut reader = self.reader.lock();
         let checked = reader.retry(PostgresError::passes_soon, until, schema::refuse_unsafe);
         drop(reader);
-        if let Err(PostgresError::Unfit(_)) = checked {
+        if let Err(PostgresError::Unsafe(_)) = checked {
             // The next commit connects again, and is refused as long as this lasts.
             self.writer.lock().disconnect();
         }

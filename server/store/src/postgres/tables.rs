@@ -128,7 +128,7 @@ pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, PostgresError
         let digest = row.try_get(1)?;
         let token =
             token_row::token(name, digest, row.try_get(2)?, row.try_get(3)?, row.try_get(4)?);
-        tokens.push(token.map_err(|malformed| PostgresError::Unfit(malformed.to_string()))?);
+        tokens.push(token?);
     }
     tokens.sort_by(|one, other| one.name.as_str().cmp(other.name.as_str()));
     Ok(tokens)
