@@ -66,16 +66,16 @@ impl Writer {
         if wal.pages - self.checkpointed < CHECKPOINT_PAGES {
             return Ok(());
         }
+        if wal.pages - wal.copied <= TOO_MANY_PAGES {
+            let copied = checkpoint_at_once(&mut self.connection, CheckpointMode::RESTART);
+            match copied.map_err(CommitError::from) {
+                // If the disk is full under the store's file, the WAL may still take commits.
+                Ok(_) | Err(CommitError::Unavailable(_)) => {}
+                Err(cause) => return Err(cause),
+            }
+        }
         self.checkpointed = wal.pages;
-        if wal.pages - wal.copied > TOO_MANY_PAGES {
-            return Ok(());
-        }
-        let copied = checkpoint_at_once(&mut self.connection, CheckpointMode::RESTART);
-        match copied.map_err(CommitError::from) {
-            Err(lost @ CommitError::SyncFailed(_)) => Err(lost),
-            // A full disk under the store's file, say. The WAL may have room for this commit.
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     /// Steps 4 and 5 of a server.
