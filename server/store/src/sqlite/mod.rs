@@ -14,8 +14,10 @@
 //! 4. A checkpoint copies all plants into the file. Then the last commit sets "closed", in the WAL
 //!    alone: a checkpoint copies the first page first, and a closed file must not need its WAL.
 //! 5. A checkpoint copies that into the file, syncs the file, and empties the WAL then. If a reader
-//!    is in its way, the file stays open and the WAL stays too.
-//! 6. The last connection removes the WAL, if it sees a closed store.
+//!    is in the way of this checkpoint or of the one before, the file stays open and the WAL stays.
+//!    "Closed" is in that WAL: if another program is the last to use the store, SQLite copies the
+//!    WAL and removes it, and the next start must not miss it.
+//! 6. The last connection of the service removes the WAL, if the store is closed in its file.
 //!
 //! The checkpoint of step 3 is also what makes the WAL of a crash durable. Its pages may have been
 //! dropped after a failed fsync, and the next commits are not written behind them: the WAL

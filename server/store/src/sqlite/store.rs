@@ -41,7 +41,7 @@ pub struct Sqlite {
     header: Header,
     role: Role,
     /// Holds the server's lock (flock(2)). Dropped after the connections.
-    _file: File,
+    file: File,
 }
 
 /// What the file says, without its WAL; an error if it is no plant store of this release.
@@ -68,10 +68,10 @@ impl Sqlite {
         let side_connection = connect(path).map_err(failed(OPEN))?.into();
         let files = OpenedFiles::of(path, &file).map_err(failed(OPEN))?;
         let writer = Writer { connection, header, checkpointed: 0 }.into();
-        Ok(Self { writer, side_connection, files, header, role, _file: file })
+        Ok(Self { writer, side_connection, files, header, role, file })
     }
 
-    /// Steps 2 and 3 of a server.
+    /// Steps 2 and 3 of `mod.rs`.
     pub fn begin(&self) -> Result<(), StoreError> {
         const COPY: &str = "copy the store's WAL into its file";
         let mut writer = self.writer.lock();
@@ -119,16 +119,21 @@ impl Sqlite {
     }
 }
 
-/// An error leaves the WAL as it is.
+/// Step 6 of `mod.rs`: if the store is closed, in its file and with its WAL, the last connection
+/// copies the WAL into the file and removes it. If that cannot be read, the WAL stays.
 impl Drop for Sqlite {
     fn drop(&mut self) {
         let writer = &self.writer.get_mut().connection;
         let side_connection = self.side_connection.get_mut();
-        let header = Header::of(side_connection);
-        let is_closed = matches!(header, Ok(Some(Header { is_open: false, .. })));
+        let is_closed = says_closed(Header::of_file(&self.file).ok().flatten())
+            && says_closed(Header::of(side_connection).ok().flatten());
         let _ = copy_wal_at_close(writer, is_closed);
         let _ = copy_wal_at_close(side_connection, is_closed);
     }
+}
+
+fn says_closed(header: Option<Header>) -> bool {
+    header.is_some_and(|header| !header.is_open)
 }
 
 impl Engine for Sqlite {

@@ -78,11 +78,13 @@ impl Writer {
         Ok(())
     }
 
-    /// Steps 4 and 5 of a server.
+    /// Steps 4 and 5 of `mod.rs`.
     pub fn close(&mut self) -> Result<(), CommitError> {
-        checkpoint_at_once(&mut self.connection, CheckpointMode::RESTART)?;
+        let copied = checkpoint_at_once(&mut self.connection, CheckpointMode::RESTART)?;
         self.set_open(false)?;
-        checkpoint_at_once(&mut self.connection, CheckpointMode::TRUNCATE)?;
+        if copied.is_some() {
+            checkpoint_at_once(&mut self.connection, CheckpointMode::TRUNCATE)?;
+        }
         Ok(())
     }
 }
