@@ -10,8 +10,10 @@ mod engine;
 mod error;
 mod group_commit;
 mod last_cause;
+mod layout;
 mod metrics;
 mod postgres;
+mod same_plant;
 mod sqlite;
 pub mod token;
 mod token_row;
@@ -23,9 +25,10 @@ use std::sync::Arc;
 
 pub use digest::ContentDigest;
 pub use engine::{Engine, Outcome, Row, Sizes, Start};
-pub use error::{Cause, CommitError, LAYOUT, Reason, StoreError};
+pub use error::{Cause, CommitError, Reason, StoreError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, WriterEnd};
 pub use last_cause::LastCause;
+pub use layout::LAYOUT;
 pub use url::{InvalidUrl, StoreUrl};
 pub use watch::watch;
 

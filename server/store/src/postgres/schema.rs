@@ -7,7 +7,8 @@ use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
 use crate::engine::Sizes;
-use crate::error::{LAYOUT, StoreError};
+use crate::error::StoreError;
+use crate::layout::LAYOUT;
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::Session;
 use crate::token_row::READ;

@@ -14,9 +14,10 @@ use futures::join;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::engine::{Outcome, PAGE_BYTES, PAGE_ROWS, Row, is_same_plant};
+use crate::engine::{Outcome, PAGE_BYTES, PAGE_ROWS, Row};
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::{LARGEST, Session};
+use crate::same_plant::is_same_plant;
 use crate::token::{StoredToken, TokenName};
 use crate::token_row;
 

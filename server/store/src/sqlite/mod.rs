@@ -59,7 +59,7 @@ pub fn serve(path: &Path, start: Start) -> Result<(Sqlite, bool), StoreError> {
     if !start.without_wal {
         require_wal(path, &file)?;
     }
-    let store = Sqlite::over(path, file, Role::Owner)?;
+    let store = Sqlite::open_file(path, file, Role::Owner)?;
     store.begin()?;
     Ok((store, is_new))
 }
@@ -77,7 +77,7 @@ fn create_or_open(path: &Path) -> Result<(File, bool), StoreError> {
 pub fn open(path: &Path) -> Result<Sqlite, StoreError> {
     let file = files::open(path)?;
     require_wal(path, &file)?;
-    Sqlite::over(path, file, Role::Guest)
+    Sqlite::open_file(path, file, Role::Guest)
 }
 
 /// See [`crate::fill`].
@@ -86,7 +86,7 @@ pub fn fill(
     fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let new = make(path)?;
-    let store = Sqlite::over(new.path(), files::open(new.path())?, Role::Owner)?;
+    let store = Sqlite::open_file(new.path(), files::open(new.path())?, Role::Owner)?;
     // Nobody needs a new store before it is published, which syncs the file.
     store.writer.lock().connection.pragma_update(None, "synchronous", "off")?;
     let filled = fill(&store).and_then(|()| store.close().context(CREATE));

@@ -9,7 +9,8 @@ use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, ErrorCode, Params};
 
 use crate::engine::{Engine, Outcome, Row, Sizes};
-use crate::error::{CommitError, LAYOUT, Reason, StoreError};
+use crate::error::{CommitError, Reason, StoreError};
+use crate::layout::LAYOUT;
 use crate::sqlite::connection::{
     WAL_BOUND, checkpoint_at_once, connect, copy_wal, copy_wal_at_close,
 };
@@ -57,7 +58,7 @@ pub fn header_of(path: &Path, file: &File) -> Result<Header, StoreError> {
 
 impl Sqlite {
     /// Opens the store in that file.
-    pub fn over(path: &Path, file: File, role: Role) -> Result<Self, StoreError> {
+    pub fn open_file(path: &Path, file: File, role: Role) -> Result<Self, StoreError> {
         let header = header_of(path, &file)?;
         let connection = connect(path).map_err(failed(OPEN))?;
         let with_wal = Header::of(&connection).map_err(failed(OPEN))?;
@@ -85,7 +86,8 @@ impl Sqlite {
     /// Changes the tokens in one transaction. Returns how many.
     fn change_tokens(&self, statement: &str, values: impl Params) -> rusqlite::Result<usize> {
         let mut connection = self.side_connection.lock();
-        // As in step 3, after a crash. Beside a server this does not matter.
+        // After a crash the WAL's pages may not be on the disk (`mod.rs`). Beside a server, its own
+        // checkpoint has seen to that: then it does not matter if this one is kept from running.
         checkpoint_at_once(&mut connection, CheckpointMode::RESTART)?;
         transact(&mut connection, self.header, |transaction| transaction.execute(statement, values))
     }

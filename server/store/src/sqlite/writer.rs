@@ -6,8 +6,9 @@ use std::time::Duration;
 use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, ErrorCode, Transaction};
 
-use crate::engine::{Outcome, Row, is_same_plant};
+use crate::engine::{Outcome, Row};
 use crate::error::CommitError;
+use crate::same_plant::is_same_plant;
 use crate::sqlite::connection::{checkpoint, checkpoint_at_once, connect};
 use crate::sqlite::header::Header;
 
