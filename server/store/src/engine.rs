@@ -128,6 +128,21 @@ pub struct Start {
     pub without_fsync: bool,
 }
 
+/// A store that was opened to be served.
+pub struct Served<S> {
+    /// The store.
+    pub store: S,
+    /// Whether this call has created it.
+    pub is_new: bool,
+}
+
+impl<S: Engine + 'static> Served<S> {
+    /// The same, for callers that do not know the engine.
+    pub(crate) fn shared(self) -> Served<Arc<dyn Engine>> {
+        Served { store: Arc::new(self.store), is_new: self.is_new }
+    }
+}
+
 /// What a store takes on the disk, in bytes, as far as the engine can tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use plant_store_store::token::TokenName;
-use plant_store_store::{self as store, Engine, Start, StoreError};
+use plant_store_store::{self as store, Engine, Served, Start, StoreError};
 use slog::{Logger, warn};
 
 use crate::command::serve::address::check_is_free;
@@ -37,7 +37,7 @@ pub struct Opened {
 pub fn open(args: &Args, accepted: &KnownTokens, log: &Logger) -> Result<Opened> {
     check_is_free(args.listen)?;
     let tls = args.tls.as_ref().map(|files| files.load(log)).transpose()?;
-    let (store, is_new) = open_store(args, log)?;
+    let Served { store, is_new } = open_store(args, log)?;
     for file in store::unfinished(&args.store.url) {
         warn!(log, "left by a start or a copy that was killed, or a copy runs; if none does, \
             delete it"; "file" => %file.display());
@@ -50,9 +50,9 @@ pub fn open(args: &Args, accepted: &KnownTokens, log: &Logger) -> Result<Opened>
     Ok(Opened { tls, store, is_new, first_token })
 }
 
-/// Opens the store, and says whether it is new. Tries a database that is not there once a second,
+/// Opens the store. Tries a database that is not there once a second,
 /// and says so once.
-fn open_store(args: &Args, log: &Logger) -> Result<(Arc<dyn Engine>, bool), StoreError> {
+fn open_store(args: &Args, log: &Logger) -> Result<Served<Arc<dyn Engine>>, StoreError> {
     let start = Start {
         create: !args.no_create,
         without_wal: args.without_wal,

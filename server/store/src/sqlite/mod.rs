@@ -44,7 +44,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use crate::engine::{Engine, Start};
+use crate::engine::{Engine, Served, Start};
 use crate::error::StoreError;
 use crate::sqlite::create::{CREATE, create, make, publish};
 use crate::sqlite::error::url;
@@ -52,24 +52,35 @@ use crate::sqlite::files::{is_empty_wal, lock, remove_beside, wal_of};
 use crate::sqlite::store::{Role, Sqlite, header_of};
 
 /// See [`crate::serve`].
-pub fn serve(path: &Path, start: Start) -> Result<(Sqlite, bool), StoreError> {
-    let (file, is_new) =
-        if start.create { create_or_open(path)? } else { (files::open(path)?, false) };
+pub fn serve(path: &Path, start: Start) -> Result<Served<Sqlite>, StoreError> {
+    let StoreFile { file, is_new } = if start.create {
+        create_or_open(path)?
+    } else {
+        StoreFile { file: files::open(path)?, is_new: false }
+    };
+    // A new file has the lock already: then this does nothing (flock(2)).
     lock(&file, path)?;
     if !start.without_wal {
         require_wal(path, &file)?;
     }
     let store = Sqlite::open_file(path, file, Role::Owner)?;
     store.begin()?;
-    Ok((store, is_new))
+    Ok(Served { store, is_new })
 }
 
-/// The file of a store, and whether this call has created it. The server that has created a store
-/// is the one that serves it: it has the lock already.
-fn create_or_open(path: &Path) -> Result<(File, bool), StoreError> {
+/// The file of a store that is to be served.
+struct StoreFile {
+    file: File,
+    /// Whether this start has created it.
+    is_new: bool,
+}
+
+/// Creates the file, or opens the one that is there. The server that has created a store is the one
+/// that serves it: it has the lock already.
+fn create_or_open(path: &Path) -> Result<StoreFile, StoreError> {
     match create(path) {
-        Err(StoreError::Exists(_)) => Ok((files::open(path)?, false)),
-        created => Ok((created?, true)),
+        Err(StoreError::Exists(_)) => Ok(StoreFile { file: files::open(path)?, is_new: false }),
+        created => Ok(StoreFile { file: created?, is_new: true }),
     }
 }
 

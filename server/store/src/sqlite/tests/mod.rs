@@ -32,7 +32,7 @@ fn place(folder: &TempDir) -> std::path::PathBuf {
 }
 
 fn start(folder: &TempDir) -> Result<Sqlite, StoreError> {
-    serve(&place(folder), CREATE).map(|(store, _)| store)
+    serve(&place(folder), CREATE).map(|served| served.store)
 }
 
 fn row(id: i64) -> Row {
