@@ -9,6 +9,7 @@ use std::error::Error;
 use tokio_postgres::error::SqlState;
 
 use crate::error::{CommitError, Reason, StoreError};
+use crate::metrics::RetryCause;
 use crate::token_row::Malformed;
 use crate::url::StoreUrl;
 
@@ -103,17 +104,17 @@ impl PostgresError {
         self.code().is_some_and(|code| codes.iter().any(|class| code.starts_with(class)))
     }
 
-    /// What the metrics call it.
-    pub fn kind(&self) -> &'static str {
+    /// The cause that the metrics count if something is sent again because of it.
+    pub fn retry_cause(&self) -> RetryCause {
         match (self, self.code()) {
-            (Self::Timeout, _) => "timeout",
-            (Self::Warned(_), _) => "warning",
-            (_, Some("40001")) => "serialization",
-            (_, Some("40P01")) => "deadlock",
-            (_, Some("25006")) => "read_only",
-            (Self::Driver(_) | Self::NoHost(..), None) => "connection",
-            _ if self.is_of(&["08", "57"]) => "connection",
-            _ => "other",
+            (Self::Timeout, _) => RetryCause::Timeout,
+            (Self::Warned(_), _) => RetryCause::Warning,
+            (_, Some("40001")) => RetryCause::Serialization,
+            (_, Some("40P01")) => RetryCause::Deadlock,
+            (_, Some("25006")) => RetryCause::ReadOnly,
+            (Self::Driver(_) | Self::NoHost(..), None) => RetryCause::Connection,
+            _ if self.is_of(&["08", "57"]) => RetryCause::Connection,
+            _ => RetryCause::Other,
         }
     }
 
