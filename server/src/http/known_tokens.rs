@@ -18,7 +18,7 @@ use metrics::{Unit, describe_gauge, gauge};
 use nix::time::{ClockId, clock_gettime};
 use parking_lot::RwLock;
 use plant_store_store::token::{StoredToken, TokenDigest};
-use plant_store_store::{Engine, StoreError};
+use plant_store_store::{Engine, LastCause, StoreError};
 use slog::{Logger, warn};
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
@@ -140,7 +140,8 @@ impl KnownTokens {
     pub async fn watch(self, store: Arc<dyn Engine>, log: Logger) {
         let mut ticks = interval(READ_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut last_cause = None;
+        // A cause that lasts is said once.
+        let mut last_cause = LastCause::default();
         loop {
             ticks.tick().await;
             let began = Instant::now();
@@ -148,18 +149,17 @@ impl KnownTokens {
             let store = Arc::clone(&store);
             let read = spawn_blocking(move || tokens.read(&*store)).await;
             let cause = match read {
-                Ok(Ok(_)) if began.elapsed() * 2 > LEASE => Some(TOO_SLOW.into()),
-                Ok(Ok(_)) => None,
-                Ok(Err(error)) => Some(error.to_string()),
-                Err(panic) => Some(panic.to_string()),
+                Ok(Ok(_)) if began.elapsed() * 2 > LEASE => TOO_SLOW.into(),
+                Ok(Ok(_)) => {
+                    last_cause.succeeded();
+                    continue;
+                }
+                Ok(Err(error)) => error.to_string(),
+                Err(panic) => panic.to_string(),
             };
-            // A cause that lasts is said once.
-            if let Some(cause) = &cause
-                && last_cause.as_ref() != Some(cause)
-            {
+            if last_cause.failed(&cause) {
                 warn!(log, "the tokens cannot be read"; "cause" => cause);
             }
-            last_cause = cause;
         }
     }
 }

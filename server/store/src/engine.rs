@@ -12,8 +12,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use serde_json::Value;
-
 use crate::error::{CommitError, StoreError};
 use crate::token::{StoredToken, TokenName};
 
@@ -36,28 +34,6 @@ pub struct Row {
     pub plant: Arc<str>,
 }
 
-/// How many times as long one JSON text may be as another one of the same value without white
-/// space: an escape such as `\u0046` has six bytes for one (RFC 8259, section 7).
-const LONGEST_ESCAPE: usize = 6;
-
-/// Whether a kept text is the plant that was sent: the same text, or the same JSON value. Neither
-/// the order of members nor an escape makes a different plant. False if the kept text is not JSON.
-///
-/// The thread of the writer compares. So a text that is too long to be the same value is not
-/// parsed; only white space, which no kept text has, could make it so long.
-#[must_use]
-pub fn is_same_plant(kept: &str, sent: &str) -> bool {
-    if kept == sent {
-        return true;
-    }
-    let longest = LONGEST_ESCAPE * kept.len().min(sent.len());
-    if kept.len().max(sent.len()) > longest {
-        return false;
-    }
-    let value = |text| serde_json::from_str::<Value>(text).ok();
-    value(kept).is_some_and(|kept| Some(kept) == value(sent))
-}
-
 /// A store that is open.
 ///
 /// All calls block the thread, which must not be one that drives a runtime. One thread commits;
@@ -76,9 +52,9 @@ pub trait Engine: Send + Sync {
     /// No row may be answered with success.
     fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, CommitError>;
 
-    /// The rows with an id greater than `after`, in the order of the ids: at most 1,000, and about
-    /// a MiB of texts. None after the last one. A plant never changes, so the pages of a
-    /// store hold every plant that was there when the first one was read.
+    /// The rows with an id greater than `after`, in the order of the ids: at most [`PAGE_ROWS`], and
+    /// no more after [`PAGE_BYTES`]. Empty after the last one. A plant never changes, so the pages
+    /// of a store hold every plant that was there when the first one was read.
     fn page(&self, after: Option<i64>) -> Result<Vec<Row>, StoreError>;
 
     /// Every token, expired ones included, in the order of their names.
@@ -152,6 +128,21 @@ pub struct Start {
     pub without_fsync: bool,
 }
 
+/// A store that was opened to be served.
+pub struct Served<S> {
+    /// The store.
+    pub store: S,
+    /// Whether this call has created it.
+    pub is_new: bool,
+}
+
+impl<S: Engine + 'static> Served<S> {
+    /// The same, for callers that do not know the engine.
+    pub(crate) fn shared(self) -> Served<Arc<dyn Engine>> {
+        Served { store: Arc::new(self.store), is_new: self.is_new }
+    }
+}
+
 /// What a store takes on the disk, in bytes, as far as the engine can tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
@@ -173,6 +164,3 @@ pub enum Outcome {
     /// Its id belongs to a different plant, which is untouched.
     Conflict,
 }
-
-#[cfg(test)]
-mod tests;

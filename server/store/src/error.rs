@@ -4,11 +4,9 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::layout::LAYOUT;
 use crate::token::TokenName;
 use crate::url::StoreUrl;
-
-/// The layout that this release reads and writes, in every engine.
-pub const LAYOUT: u8 = 1;
 
 /// An error of any engine, for people and logs.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;

@@ -1,22 +1,25 @@
 //! Why something fails that is tried again and again: the log has a cause that lasts once.
 
-use crate::error::CommitError;
+use std::fmt::Display;
 
 /// The cause of the last failure, as text; none after a success.
 #[derive(Default)]
 pub struct LastCause(Option<String>);
 
 impl LastCause {
-    /// Keeps the cause. Returns whether it is another one than before.
-    pub fn is_new(&mut self, cause: &CommitError) -> bool {
+    /// Notes a failure. Returns whether its cause is another one than that of the last try.
+    pub fn failed(&mut self, cause: &impl Display) -> bool {
         let said = Some(cause.to_string());
-        let is_new = self.0 != said;
+        let is_news = self.0 != said;
         self.0 = said;
-        is_new
+        is_news
     }
 
-    /// Forgets the cause after a success. Returns whether there was one.
-    pub fn has_passed(&mut self) -> bool {
+    /// Notes a success. Returns whether the last try failed.
+    pub fn succeeded(&mut self) -> bool {
         self.0.take().is_some()
     }
 }
+
+#[cfg(test)]
+mod tests;

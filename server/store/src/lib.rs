@@ -10,8 +10,10 @@ mod engine;
 mod error;
 mod group_commit;
 mod last_cause;
+mod layout;
 mod metrics;
 mod postgres;
+mod same_plant;
 mod sqlite;
 pub mod token;
 mod token_row;
@@ -22,15 +24,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use digest::ContentDigest;
-pub use engine::{Engine, Outcome, Row, Sizes, Start};
-pub use error::{Cause, CommitError, LAYOUT, Reason, StoreError};
+pub use engine::{Engine, Outcome, Row, Served, Sizes, Start};
+pub use error::{Cause, CommitError, Reason, StoreError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, WriterEnd};
+pub use last_cause::LastCause;
+pub use layout::LAYOUT;
 pub use url::{InvalidUrl, StoreUrl};
 pub use watch::watch;
 
 /// Opens the store to be served; `ca` is a file with the authority of a database's certificate.
-/// Returns whether this call has created the store. If there is none and `start` says so, an empty
-/// one is created atomically.
+/// If there is none and `start` says so, an empty one is created atomically.
 ///
 /// # Errors
 ///
@@ -39,14 +42,10 @@ pub fn serve(
     url: &StoreUrl,
     ca: Option<&Path>,
     start: Start,
-) -> Result<(Arc<dyn Engine>, bool), StoreError> {
+) -> Result<Served<Arc<dyn Engine>>, StoreError> {
     match url {
-        StoreUrl::Sqlite(path) => {
-            sqlite::serve(path, start).map(|(store, is_new)| (Arc::new(store) as _, is_new))
-        }
-        StoreUrl::Postgres(url) => {
-            postgres::serve(url, ca, start).map(|(store, is_new)| (Arc::new(store) as _, is_new))
-        }
+        StoreUrl::Sqlite(path) => sqlite::serve(path, start).map(Served::shared),
+        StoreUrl::Postgres(url) => postgres::serve(url, ca, start).map(Served::shared),
     }
 }
 

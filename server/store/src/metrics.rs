@@ -16,8 +16,41 @@ const QUEUE_DEPTH: &str = "plant_store_queue_depth";
 const DATABASE_RETRIES: &str = "plant_store_database_retries_total";
 
 /// Why something is sent to a database again.
-const RETRY_CAUSES: [&str; 7] =
-    ["connection", "read_only", "timeout", "serialization", "deadlock", "warning", "other"];
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RetryCause {
+    Connection,
+    ReadOnly,
+    Timeout,
+    Serialization,
+    Deadlock,
+    Warning,
+    Other,
+}
+
+impl RetryCause {
+    const ALL: [Self; 7] = [
+        Self::Connection,
+        Self::ReadOnly,
+        Self::Timeout,
+        Self::Serialization,
+        Self::Deadlock,
+        Self::Warning,
+        Self::Other,
+    ];
+
+    /// The value of the label `cause`.
+    fn label(self) -> &'static str {
+        match self {
+            Self::Connection => "connection",
+            Self::ReadOnly => "read_only",
+            Self::Timeout => "timeout",
+            Self::Serialization => "serialization",
+            Self::Deadlock => "deadlock",
+            Self::Warning => "warning",
+            Self::Other => "other",
+        }
+    }
+}
 
 /// The series of creates and commits.
 pub struct CommitMetrics {
@@ -119,17 +152,19 @@ pub fn show_sizes(Sizes { store, wal, disk_free }: Sizes) {
 
 /// Registers the series of [`retried`].
 pub fn register_retries() {
+    let labels = RetryCause::ALL.map(RetryCause::label);
+    let [all_but_last @ .., last] = &labels;
+    let causes = all_but_last.join(", ");
     describe_counter!(
         DATABASE_RETRIES,
-        "What was sent to the database again, by its cause: connection, read_only, timeout, \
-         serialization, deadlock, warning or other."
+        format!("What was sent to the database again, by its cause: {causes} or {last}.")
     );
-    for cause in RETRY_CAUSES {
-        counter!(DATABASE_RETRIES, "cause" => cause).increment(0);
+    for label in labels {
+        counter!(DATABASE_RETRIES, "cause" => label).increment(0);
     }
 }
 
-/// Something is sent to a database again, because of that: one of [`RETRY_CAUSES`].
-pub fn retried(cause: &'static str) {
-    counter!(DATABASE_RETRIES, "cause" => cause).increment(1);
+/// Something is sent to a database again, because of that.
+pub fn retried(cause: RetryCause) {
+    counter!(DATABASE_RETRIES, "cause" => cause.label()).increment(1);
 }

@@ -11,7 +11,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::engine::{Engine, Sizes};
 use crate::error::CommitError;
-use crate::group_commit::{GroupCommit, lost};
+use crate::group_commit::{GroupCommit, report_loss};
 use crate::last_cause::LastCause;
 use crate::metrics::show_sizes;
 
@@ -41,14 +41,14 @@ pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -
                                 is too slow"; "wal_bytes" => sizes.wal);
                 }
                 was_long = is_long;
-                last_cause.has_passed();
+                last_cause.succeeded();
                 if plants.has_failed() {
                     plants.try_write();
                 }
             }
-            Err(cause) if cause.is_final() => return lost(&cause, &log),
+            Err(cause) if cause.is_final() => return report_loss(&cause, &log),
             Err(cause) => {
-                if last_cause.is_new(&cause) {
+                if last_cause.failed(&cause) {
                     warn!(log, "the store cannot be looked at"; "cause" => %cause);
                 }
                 plants.try_write();

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use plant_store_store::token::TokenName;
-use plant_store_store::{self as store, Engine, Start, StoreError};
+use plant_store_store::{self as store, Engine, Served, Start, StoreError};
 use slog::{Logger, warn};
 
 use crate::command::serve::address::check_is_free;
@@ -37,7 +37,7 @@ pub struct Opened {
 pub fn open(args: &Args, tokens: &KnownTokens, log: &Logger) -> Result<Opened> {
     check_is_free(args.listen)?;
     let tls = args.tls.as_ref().map(|files| files.load(log)).transpose()?;
-    let ServedStore { store, is_new } = open_store(args, log)?;
+    let Served { store, is_new } = open_store(args, log)?;
     for file in store::unfinished(&args.store.url) {
         warn!(log, "left by a start or a copy that was killed, or a copy runs; if none does, \
             delete it"; "file" => %file.display());
@@ -50,15 +50,8 @@ pub fn open(args: &Args, tokens: &KnownTokens, log: &Logger) -> Result<Opened> {
     Ok(Opened { tls, store, is_new, first_token })
 }
 
-/// A store that is open to be served.
-struct ServedStore {
-    store: Arc<dyn Engine>,
-    /// Whether this start has created it.
-    is_new: bool,
-}
-
 /// Opens the store. Tries a database that is not there once a second, and says so once.
-fn open_store(args: &Args, log: &Logger) -> Result<ServedStore, StoreError> {
+fn open_store(args: &Args, log: &Logger) -> Result<Served<Arc<dyn Engine>>, StoreError> {
     let start = Start {
         create: !args.no_create,
         without_wal: args.without_wal,
@@ -67,7 +60,7 @@ fn open_store(args: &Args, log: &Logger) -> Result<ServedStore, StoreError> {
     let mut is_said = false;
     loop {
         match store::serve(&args.store.url, args.store.ca.as_deref(), start) {
-            Ok((store, is_new)) => return Ok(ServedStore { store, is_new }),
+            Ok((store, is_new)) => return Ok(Served { store, is_new }),
             Err(StoreError::Unreachable { cause, .. }) if !is_said => {
                 warn!(log, "waiting for the database: the service listens when it is there";
                     "cause" => %cause);

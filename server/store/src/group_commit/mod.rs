@@ -7,10 +7,10 @@
 //!
 //! Nothing is answered with success before [`Engine::commit`] returned it.
 //!
-//! The outcomes of a batch go as one message to a task on the requests' own thread. It hands them
-//! to those who wait, who stand in the order of the queue, and refuses those who have waited for
-//! too long. So a wake-up costs no system call, which from another thread it does, and a create has
-//! no timer.
+//! The outcomes of a batch go as one message to a task of the requests' runtime. It hands them to
+//! those who wait, who stand in the order of the queue, and refuses those who have waited for too
+//! long. So a create has no timer. If that runtime has one thread, a wake-up costs no system call;
+//! from the writer's thread each one would.
 
 mod queue;
 mod writer;
@@ -27,9 +27,9 @@ use tokio::time::timeout_at;
 
 use crate::engine::{Engine, Row};
 use crate::error::CommitError;
-use crate::group_commit::queue::{Committed, Queue, Work};
+use crate::group_commit::queue::{BatchResult, Queue, Work};
 pub use crate::group_commit::queue::{CreateResult, Guard};
-pub use crate::group_commit::writer::lost;
+pub use crate::group_commit::writer::report_loss;
 use crate::group_commit::writer::{Shared, Writer};
 use crate::metrics::CommitMetrics;
 
@@ -61,27 +61,27 @@ impl GroupCommit {
         timeout: Duration,
         log: Logger,
     ) -> io::Result<(Self, WriterEnd)> {
-        let (queue, work) = Queue::new();
-        let (results, committed) = mpsc::unbounded_channel();
-        let (ended, end) = oneshot::channel();
+        let (queue, work_receiver) = Queue::new();
+        let (result_sender, result_receiver) = mpsc::unbounded_channel();
+        let (end_sender, end_receiver) = oneshot::channel();
         let has_failed = AtomicBool::new(false);
         let shared = Arc::new(Shared { has_failed, timeout, metrics: CommitMetrics::register() });
-        let writer = Writer::new(engine, work, results, Arc::clone(&shared), log);
+        let writer = Writer::new(engine, work_receiver, result_sender, Arc::clone(&shared), log);
         thread::Builder::new().name("writer".into()).spawn(move || {
             // If the receiver is gone, the process is about to end anyway.
-            let _ = ended.send(writer.run());
+            let _ = end_sender.send(writer.run());
         })?;
         let queue = Arc::new(queue);
-        tokio::spawn(hand_out(committed, Arc::clone(&queue), timeout));
-        Ok((Self { queue, shared }, end))
+        tokio::spawn(hand_out(result_receiver, Arc::clone(&queue), timeout));
+        Ok((Self { queue, shared }, end_receiver))
     }
 
     /// Whether the store takes creates now, else why not, in words for operators.
     pub fn readiness(&self) -> Result<(), &'static str> {
-        let is_hanging = |first: Instant| first.elapsed() >= self.shared.timeout;
+        let is_hanging = |arrival: Instant| arrival.elapsed() >= self.shared.timeout;
         if self.queue.is_closed() {
             Err("the writer has ended")
-        } else if self.queue.first().is_some_and(is_hanging) {
+        } else if self.queue.oldest_arrival().is_some_and(is_hanging) {
             Err("a commit hangs")
         } else if self.has_failed() {
             Err("the store does not take writes")
@@ -126,16 +126,16 @@ impl GroupCommit {
 
 /// Hands the outcomes to those who wait for them, until the writer has ended.
 async fn hand_out(
-    mut committed: mpsc::UnboundedReceiver<Committed>,
+    mut result_receiver: mpsc::UnboundedReceiver<BatchResult>,
     queue: Arc<Queue>,
     timeout: Duration,
 ) {
     loop {
         // A create that comes meanwhile may wait for longer than this one.
-        let first = queue.first_awaited().unwrap_or_else(Instant::now);
-        let until = first + timeout;
-        match timeout_at(until.into(), committed.recv()).await {
-            Ok(Some(results)) => queue.answer(results),
+        let oldest = queue.oldest_awaited_arrival().unwrap_or_else(Instant::now);
+        let until = oldest + timeout;
+        match timeout_at(until.into(), result_receiver.recv()).await {
+            Ok(Some(result)) => queue.answer(result),
             Ok(None) => return queue.close(),
             Err(_) => queue.refuse_late(timeout),
         }

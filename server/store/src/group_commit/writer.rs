@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 
 use crate::engine::{BATCH, Engine, Row};
 use crate::error::CommitError;
-use crate::group_commit::queue::{Committed, Create, Guard, Work};
+use crate::group_commit::queue::{BatchResult, Create, Guard, Work};
 use crate::last_cause::LastCause;
 use crate::metrics::CommitMetrics;
 
@@ -67,9 +67,9 @@ impl Batch {
 /// What the thread works with.
 pub struct Writer {
     engine: Arc<dyn Engine>,
-    /// Dropped before `results`, whose end tells that no create can be queued any more.
-    work: mpsc::UnboundedReceiver<Work>,
-    results: mpsc::UnboundedSender<Committed>,
+    /// Dropped before `result_sender`, whose end tells that no create can be queued any more.
+    work_receiver: mpsc::UnboundedReceiver<Work>,
+    result_sender: mpsc::UnboundedSender<BatchResult>,
     shared: Arc<Shared>,
     log: Logger,
     batch: Batch,
@@ -82,15 +82,15 @@ pub struct Writer {
 impl Writer {
     pub fn new(
         engine: Arc<dyn Engine>,
-        work: mpsc::UnboundedReceiver<Work>,
-        results: mpsc::UnboundedSender<Committed>,
+        work_receiver: mpsc::UnboundedReceiver<Work>,
+        result_sender: mpsc::UnboundedSender<BatchResult>,
         shared: Arc<Shared>,
         log: Logger,
     ) -> Self {
         Self {
             engine,
-            work,
-            results,
+            work_receiver,
+            result_sender,
             shared,
             log,
             batch: Batch::default(),
@@ -106,17 +106,21 @@ impl Writer {
     ///
     /// The store is lost, or it was not closed.
     pub fn run(mut self) -> anyhow::Result<()> {
-        while let Some(first) = self.work.blocking_recv() {
+        while let Some(first) = self.work_receiver.blocking_recv() {
             let is_last = self.gather(first);
-            let has_nothing_to_do = is_last && self.batch.rows.is_empty();
-            if !has_nothing_to_do && self.commit()? {
+            if is_last && self.batch.rows.is_empty() {
+                return self.close();
+            }
+            let is_committed = self.commit()?;
+            if is_committed {
                 self.keep_up()?;
             }
             if is_last {
                 return self.close();
             }
         }
-        // Without an order to end, the store may be lost: then its file must not be touched.
+        // Every `GroupCommit` was dropped without a call of `end`: `watch` may have found the store
+        // lost, and then its file must not be touched.
         Ok(())
     }
 
@@ -136,7 +140,7 @@ impl Writer {
             if self.batch.is_full() {
                 break;
             }
-            next = self.work.try_recv();
+            next = self.work_receiver.try_recv();
         }
         false
     }
@@ -164,12 +168,12 @@ impl Writer {
         self.batch.clear();
         let failed = outcomes.as_ref().err().map(Arc::clone);
         // Fails only if the runtime has ended, and with it every request that waited.
-        let _ = self.results.send(Committed { creates, outcomes });
+        let _ = self.result_sender.send(BatchResult { creates, outcomes });
         if let Some(cause) = failed {
             self.report_commit(&cause)?;
             return Ok(false);
         }
-        if self.commit_cause.has_passed() {
+        if self.commit_cause.succeeded() {
             info!(self.log, "the store takes writes again");
         }
         Ok(true)
@@ -182,9 +186,9 @@ impl Writer {
     /// The store is lost.
     fn report_commit(&mut self, cause: &CommitError) -> anyhow::Result<()> {
         if cause.is_final() {
-            return Err(lost(cause, &self.log));
+            return Err(report_loss(cause, &self.log));
         }
-        if self.commit_cause.is_new(cause) {
+        if self.commit_cause.failed(cause) {
             if cause.may_pass() {
                 warn!(self.log, "the store does not take writes"; "cause" => %cause);
             } else {
@@ -202,13 +206,13 @@ impl Writer {
     fn keep_up(&mut self) -> anyhow::Result<()> {
         match self.engine.upkeep() {
             Ok(()) => {
-                if self.upkeep_cause.has_passed() {
+                if self.upkeep_cause.succeeded() {
                     info!(self.log, "the upkeep of the store succeeds again");
                 }
             }
-            Err(cause) if cause.is_final() => return Err(lost(&cause, &self.log)),
+            Err(cause) if cause.is_final() => return Err(report_loss(&cause, &self.log)),
             Err(cause) => {
-                if self.upkeep_cause.is_new(&cause) {
+                if self.upkeep_cause.failed(&cause) {
                     error!(self.log, "the upkeep of the store fails: each commit tries it again";
                         "cause" => %cause);
                 }
@@ -219,7 +223,7 @@ impl Writer {
 
     fn close(&self) -> anyhow::Result<()> {
         self.engine.close().map_err(|cause| match cause {
-            cause if cause.is_final() => lost(&cause, &self.log),
+            cause if cause.is_final() => report_loss(&cause, &self.log),
             cause => cause.into(),
         })
     }
@@ -227,7 +231,7 @@ impl Writer {
 
 /// Says in the log that the store cannot be trusted any more. The process has to end with the error
 /// that this returns.
-pub fn lost(cause: &CommitError, log: &Logger) -> anyhow::Error {
+pub fn report_loss(cause: &CommitError, log: &Logger) -> anyhow::Error {
     crit!(log, "the store is lost: stopping"; "cause" => %cause);
     match cause {
         CommitError::SyncFailed(_) => {

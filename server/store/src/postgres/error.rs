@@ -9,6 +9,8 @@ use std::error::Error;
 use tokio_postgres::error::SqlState;
 
 use crate::error::{CommitError, Reason, StoreError};
+use crate::metrics::RetryCause;
+use crate::token_row::Malformed;
 use crate::url::StoreUrl;
 
 /// What may pass within a second: connections, statements prepared before a table changed,
@@ -30,10 +32,19 @@ pub enum PostgresError {
     /// what it means for a plant is not known.
     #[error("the database warned: {0}")]
     Warned(String),
-    /// The database may lose what it commits, or holds what this service has not written.
+    /// A commit would not be durable here.
     #[error("{0}")]
-    Unfit(String),
-    /// The database holds no store of this release, or no such token.
+    Unsafe(String),
+    /// No store can be in this database: it does not keep texts as UTF-8.
+    #[error(
+        "the database has the encoding {0}, and a plant store needs UTF8: make one with \
+         `createdb --encoding=UTF8 --template=template0`"
+    )]
+    OtherEncoding(String),
+    /// The table of the tokens holds what this service has not written.
+    #[error(transparent)]
+    Malformed(#[from] Malformed),
+    /// The database holds no store of this release.
     #[error("{0}")]
     Refused(Box<StoreError>),
     /// No host took the connection: what each says, and the error of one of them.
@@ -93,17 +104,17 @@ impl PostgresError {
         self.code().is_some_and(|code| codes.iter().any(|class| code.starts_with(class)))
     }
 
-    /// What the metrics call it.
-    pub fn kind(&self) -> &'static str {
+    /// The cause that the metrics count if something is sent again because of it.
+    pub fn retry_cause(&self) -> RetryCause {
         match (self, self.code()) {
-            (Self::Timeout, _) => "timeout",
-            (Self::Warned(_), _) => "warning",
-            (_, Some("40001")) => "serialization",
-            (_, Some("40P01")) => "deadlock",
-            (_, Some("25006")) => "read_only",
-            (Self::Driver(_) | Self::NoHost(..), None) => "connection",
-            _ if self.is_of(&["08", "57"]) => "connection",
-            _ => "other",
+            (Self::Timeout, _) => RetryCause::Timeout,
+            (Self::Warned(_), _) => RetryCause::Warning,
+            (_, Some("40001")) => RetryCause::Serialization,
+            (_, Some("40P01")) => RetryCause::Deadlock,
+            (_, Some("25006")) => RetryCause::ReadOnly,
+            (Self::Driver(_) | Self::NoHost(..), None) => RetryCause::Connection,
+            _ if self.is_of(&["08", "57"]) => RetryCause::Connection,
+            _ => RetryCause::Other,
         }
     }
 
@@ -117,7 +128,9 @@ impl PostgresError {
     pub fn passes_soon(&self) -> bool {
         match self {
             Self::Timeout | Self::Warned(_) | Self::Removed => true,
-            Self::Unfit(_) | Self::Refused(_) => false,
+            Self::Unsafe(_) | Self::OtherEncoding(_) | Self::Malformed(_) | Self::Refused(_) => {
+                false
+            }
             Self::NoHost(_, error) => error.passes_soon(),
             Self::Driver(error) if error.code().is_none() => is_of_the_network(error),
             Self::Driver(_) => self.is_of(&PASSING),
@@ -137,7 +150,8 @@ impl PostgresError {
             _ if self.passes_soon() => {
                 return StoreError::Unreachable { url: url.clone(), cause: self.into() };
             }
-            Self::Unfit(_) => Reason::Damaged,
+            Self::OtherEncoding(_) => Reason::NotAStore,
+            Self::Malformed(_) => Reason::Damaged,
             // A table or a column is not there, or the database has found its own files damaged.
             _ if self.is_of(&["42P01", "42703", "XX"]) => Reason::Damaged,
             _ if self.is_of(&["42501", "28"]) => Reason::Denied,

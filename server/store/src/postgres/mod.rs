@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use parking_lot::Mutex;
 
-use crate::engine::{Engine, Outcome, Row, Sizes, Start};
+use crate::engine::{Engine, Outcome, Row, Served, Sizes, Start};
 use crate::error::{CommitError, Reason, StoreError};
 use crate::metrics::register_retries;
 use crate::postgres::connector::{Connector, Purpose};
@@ -59,17 +59,17 @@ pub fn serve(
     url: &PostgresUrl,
     ca: Option<&Path>,
     start: Start,
-) -> Result<(Postgres, bool), StoreError> {
+) -> Result<Served<Postgres>, StoreError> {
     let purpose = if start.without_fsync { Purpose::Write } else { Purpose::WriteSafely };
     let store = Postgres::new(url, ca, purpose)?;
     if store.change(OPEN, async |session| schema::is_there(session, &store.url).await)? {
-        return Ok((store, false));
+        return Ok(Served { store, is_new: false });
     }
     if !start.create {
         return Err(StoreError::Missing(store.url));
     }
-    let is_created = store.change("create the store", schema::create)?;
-    Ok((store, is_created))
+    let is_new = store.change("create the store", schema::create)?;
+    Ok(Served { store, is_new })
 }
 
 /// See [`crate::open`].
@@ -89,7 +89,7 @@ pub fn fill(
     ca: Option<&Path>,
     fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let (store, _) = serve(url, ca, Start { create: true, ..Start::default() })?;
+    let store = serve(url, ca, Start { create: true, ..Start::default() })?.store;
     fill(&store).context("what was copied before this stays in the database")?;
     Ok(store.close()?)
 }
@@ -189,7 +189,7 @@ impl Engine for Postgres {
         let mut reader = self.reader.lock();
         let checked = reader.retry(PostgresError::passes_soon, until, schema::refuse_unsafe);
         drop(reader);
-        if let Err(PostgresError::Unfit(_)) = checked {
+        if let Err(PostgresError::Unsafe(_)) = checked {
             // The next commit connects again, and is refused as long as this lasts.
             self.writer.lock().disconnect();
         }

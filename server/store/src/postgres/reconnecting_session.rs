@@ -51,7 +51,7 @@ impl ReconnectingSession {
             let pause = PAUSE.mul_f64(rand::rng().random_range(0.5..1.5));
             match self.run(until, &mut work) {
                 Err(error) if may_repeat(&error) && Instant::now() + pause < until => {
-                    retried(error.kind());
+                    retried(error.retry_cause());
                 }
                 done => return done,
             }

@@ -7,7 +7,8 @@ use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
 
 use crate::engine::Sizes;
-use crate::error::{LAYOUT, StoreError};
+use crate::error::StoreError;
+use crate::layout::LAYOUT;
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::Session;
 use crate::token_row::READ;
@@ -38,10 +39,7 @@ pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, Postgre
     let row = session.row(look).await?;
     let encoding: &str = row.try_get(0)?;
     if encoding != "UTF8" {
-        return Err(PostgresError::Unfit(format!(
-            "the database has the encoding {encoding}, and a plant store needs UTF8: make one with \
-             `createdb --encoding=UTF8 --template=template0`"
-        )));
+        return Err(PostgresError::OtherEncoding(encoding.to_owned()));
     }
     let has_version: bool = row.try_get(1)?;
     let has_plants: bool = row.try_get(2)?;
@@ -123,7 +121,7 @@ pub async fn unsafe_settings(session: &Session) -> Result<Vec<String>, PostgresE
 pub async fn refuse_unsafe(session: &Session) -> Result<(), PostgresError> {
     match unsafe_settings(session).await?.as_slice() {
         [] => Ok(()),
-        faults => Err(PostgresError::Unfit(faults.join("; "))),
+        faults => Err(PostgresError::Unsafe(faults.join("; "))),
     }
 }
 

@@ -14,9 +14,10 @@ use futures::join;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::engine::{Outcome, PAGE_BYTES, PAGE_ROWS, Row, is_same_plant};
+use crate::engine::{Outcome, PAGE_BYTES, PAGE_ROWS, Row};
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::{LARGEST, Session};
+use crate::same_plant::is_same_plant;
 use crate::token::{StoredToken, TokenName};
 use crate::token_row;
 
@@ -128,7 +129,7 @@ pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, PostgresError
         let digest = row.try_get(1)?;
         let token =
             token_row::token(name, digest, row.try_get(2)?, row.try_get(3)?, row.try_get(4)?);
-        tokens.push(token.map_err(|malformed| PostgresError::Unfit(malformed.to_string()))?);
+        tokens.push(token?);
     }
     tokens.sort_by(|one, other| one.name.as_str().cmp(other.name.as_str()));
     Ok(tokens)

@@ -1,4 +1,4 @@
-//! What an operator is told whose database is not reached. No test here needs a database.
+//! What an operator is told whose database cannot be used. No test here needs a database.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -7,6 +7,7 @@ use std::thread;
 use tempfile::NamedTempFile;
 
 use super::*;
+use crate::token_row::Malformed;
 
 fn refused(url: &str, ca: Option<&Path>) -> String {
     let url = PostgresUrl::parse(url).expect("the URL of a database");
@@ -40,4 +41,17 @@ fn database_without_tls_is_refused_with_what_to_do() {
     assert!(said.contains("server does not support TLS: set `ssl = on`"), "{said}");
     assert!(said.contains("`?sslmode=disable`"), "{said}");
     server.join().expect("no panic");
+}
+
+#[test]
+fn only_what_was_not_written_by_this_service_is_damage() {
+    let url = StoreUrl::Postgres(PostgresUrl::parse("postgres://u@127.0.0.1/d").expect("a URL"));
+    for (error, expected) in [
+        (PostgresError::Unsafe("the database has fsync=off".into()), Reason::Other),
+        (PostgresError::OtherEncoding("SQL_ASCII".into()), Reason::NotAStore),
+        (PostgresError::Malformed(Malformed), Reason::Damaged),
+    ] {
+        let said = error.to_string();
+        assert_eq!(error.of_store(&url, OPEN).reason(), expected, "{said}");
+    }
 }

@@ -28,7 +28,7 @@ const PREFIX: &str = ".plant-store-";
 /// See [`crate::unfinished`].
 pub fn unfinished(path: &Path) -> Vec<PathBuf> {
     let folder = folder_of(path);
-    // That of the standard library panics if the folder cannot be closed.
+    // `std::fs::read_dir` panics if the folder cannot be closed.
     let opened = Dir::open(folder, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty());
     let entries = opened.into_iter().flatten().flatten();
     let names = entries.map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
@@ -46,7 +46,8 @@ pub fn create(path: &Path) -> Result<File, StoreError> {
 
 /// Makes an empty store beside its path.
 pub fn make(path: &Path) -> Result<NamedTempFile, StoreError> {
-    // A server that starts at the same time may have made the store, and then its WAL.
+    // Looked at before the store itself: a server that starts at the same time may make the store,
+    // and then its WAL, which must not be taken for one that was left behind.
     let left = nothing_left_beside(path);
     if path.symlink_metadata().is_ok() {
         return Err(StoreError::Exists(url(path)));

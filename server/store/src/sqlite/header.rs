@@ -13,7 +13,7 @@ use std::os::unix::fs::FileExt;
 
 use rusqlite::Connection;
 
-use crate::error::LAYOUT;
+use crate::layout::LAYOUT;
 
 /// "PLS" and a byte: the layout, and the lowest bit for open.
 const PLANT_STORE: u32 = 0x504c_5300;

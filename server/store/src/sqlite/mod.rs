@@ -14,8 +14,10 @@
 //! 4. A checkpoint copies all plants into the file. Then the last commit sets "closed", in the WAL
 //!    alone: a checkpoint copies the first page first, and a closed file must not need its WAL.
 //! 5. A checkpoint copies that into the file, syncs the file, and empties the WAL then. If a reader
-//!    is in its way, the file stays open and the WAL stays too.
-//! 6. The last connection removes the WAL, if it sees a closed store.
+//!    is in the way of this checkpoint or of the one before, the file stays open and the WAL stays.
+//!    "Closed" is in that WAL: if another program is the last to use the store, SQLite copies the
+//!    WAL and removes it, and the next start must not miss it.
+//! 6. The last connection of the service removes the WAL, if the store is closed in its file.
 //!
 //! The checkpoint of step 3 is also what makes the WAL of a crash durable. Its pages may have been
 //! dropped after a failed fsync, and the next commits are not written behind them: the WAL
@@ -42,7 +44,7 @@ use std::path::Path;
 
 use anyhow::Context;
 
-use crate::engine::{Engine, Start};
+use crate::engine::{Engine, Served, Start};
 use crate::error::StoreError;
 use crate::sqlite::create::{CREATE, create, make, publish};
 use crate::sqlite::error::url;
@@ -50,24 +52,35 @@ use crate::sqlite::files::{is_empty_wal, lock, remove_beside, wal_of};
 use crate::sqlite::store::{Role, Sqlite, header_of};
 
 /// See [`crate::serve`].
-pub fn serve(path: &Path, start: Start) -> Result<(Sqlite, bool), StoreError> {
-    let (file, is_new) =
-        if start.create { create_or_open(path)? } else { (files::open(path)?, false) };
+pub fn serve(path: &Path, start: Start) -> Result<Served<Sqlite>, StoreError> {
+    let StoreFile { file, is_new } = if start.create {
+        create_or_open(path)?
+    } else {
+        StoreFile { file: files::open(path)?, is_new: false }
+    };
+    // A new file has the lock already: then this does nothing (flock(2)).
     lock(&file, path)?;
     if !start.without_wal {
         require_wal(path, &file)?;
     }
-    let store = Sqlite::over(path, file, Role::Owner)?;
+    let store = Sqlite::open_file(path, file, Role::Owner)?;
     store.begin()?;
-    Ok((store, is_new))
+    Ok(Served { store, is_new })
 }
 
-/// The file of a store, and whether this call has created it. The server that has created a store
-/// is the one that serves it: it has the lock already.
-fn create_or_open(path: &Path) -> Result<(File, bool), StoreError> {
+/// The file of a store that is to be served.
+struct StoreFile {
+    file: File,
+    /// Whether this start has created it.
+    is_new: bool,
+}
+
+/// Creates the file, or opens the one that is there. The server that has created a store is the one
+/// that serves it: it has the lock already.
+fn create_or_open(path: &Path) -> Result<StoreFile, StoreError> {
     match create(path) {
-        Err(StoreError::Exists(_)) => Ok((files::open(path)?, false)),
-        created => Ok((created?, true)),
+        Err(StoreError::Exists(_)) => Ok(StoreFile { file: files::open(path)?, is_new: false }),
+        created => Ok(StoreFile { file: created?, is_new: true }),
     }
 }
 
@@ -75,7 +88,7 @@ fn create_or_open(path: &Path) -> Result<(File, bool), StoreError> {
 pub fn open(path: &Path) -> Result<Sqlite, StoreError> {
     let file = files::open(path)?;
     require_wal(path, &file)?;
-    Sqlite::over(path, file, Role::Guest)
+    Sqlite::open_file(path, file, Role::Guest)
 }
 
 /// See [`crate::fill`].
@@ -84,7 +97,7 @@ pub fn fill(
     fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let new = make(path)?;
-    let store = Sqlite::over(new.path(), files::open(new.path())?, Role::Owner)?;
+    let store = Sqlite::open_file(new.path(), files::open(new.path())?, Role::Owner)?;
     // Nobody needs a new store before it is published, which syncs the file.
     store.writer.lock().connection.pragma_update(None, "synchronous", "off")?;
     let filled = fill(&store).and_then(|()| store.close().context(CREATE));

@@ -9,7 +9,8 @@ use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, ErrorCode, Params};
 
 use crate::engine::{Engine, Outcome, Row, Sizes};
-use crate::error::{CommitError, LAYOUT, Reason, StoreError};
+use crate::error::{CommitError, Reason, StoreError};
+use crate::layout::LAYOUT;
 use crate::sqlite::connection::{
     WAL_BOUND, checkpoint_at_once, connect, copy_wal, copy_wal_at_close,
 };
@@ -41,7 +42,7 @@ pub struct Sqlite {
     header: Header,
     role: Role,
     /// Holds the server's lock (flock(2)). Dropped after the connections.
-    _file: File,
+    file: File,
 }
 
 /// What the file says, without its WAL; an error if it is no plant store of this release.
@@ -57,7 +58,7 @@ pub fn header_of(path: &Path, file: &File) -> Result<Header, StoreError> {
 
 impl Sqlite {
     /// Opens the store in that file.
-    pub fn over(path: &Path, file: File, role: Role) -> Result<Self, StoreError> {
+    pub fn open_file(path: &Path, file: File, role: Role) -> Result<Self, StoreError> {
         let header = header_of(path, &file)?;
         let connection = connect(path).map_err(failed(OPEN))?;
         let with_wal = Header::of(&connection).map_err(failed(OPEN))?;
@@ -68,10 +69,10 @@ impl Sqlite {
         let side_connection = connect(path).map_err(failed(OPEN))?.into();
         let files = OpenedFiles::of(path, &file).map_err(failed(OPEN))?;
         let writer = Writer { connection, header, checkpointed: 0 }.into();
-        Ok(Self { writer, side_connection, files, header, role, _file: file })
+        Ok(Self { writer, side_connection, files, header, role, file })
     }
 
-    /// Steps 2 and 3 of a server.
+    /// Steps 2 and 3 of `mod.rs`.
     pub fn begin(&self) -> Result<(), StoreError> {
         const COPY: &str = "copy the store's WAL into its file";
         let mut writer = self.writer.lock();
@@ -85,7 +86,8 @@ impl Sqlite {
     /// Changes the tokens in one transaction. Returns how many.
     fn change_tokens(&self, statement: &str, values: impl Params) -> rusqlite::Result<usize> {
         let mut connection = self.side_connection.lock();
-        // As in step 3, after a crash. Beside a server this does not matter.
+        // After a crash the WAL's pages may not be on the disk (`mod.rs`). Beside a server, its own
+        // checkpoint has seen to that: then it does not matter if this one is kept from running.
         checkpoint_at_once(&mut connection, CheckpointMode::RESTART)?;
         transact(&mut connection, self.header, |transaction| transaction.execute(statement, values))
     }
@@ -119,16 +121,21 @@ impl Sqlite {
     }
 }
 
-/// An error leaves the WAL as it is.
+/// Step 6 of `mod.rs`: if the store is closed, in its file and with its WAL, the last connection
+/// copies the WAL into the file and removes it. If that cannot be read, the WAL stays.
 impl Drop for Sqlite {
     fn drop(&mut self) {
         let writer = &self.writer.get_mut().connection;
         let side_connection = self.side_connection.get_mut();
-        let header = Header::of(side_connection);
-        let is_closed = matches!(header, Ok(Some(Header { is_open: false, .. })));
+        let is_closed = says_closed(Header::of_file(&self.file).ok().flatten())
+            && says_closed(Header::of(side_connection).ok().flatten());
         let _ = copy_wal_at_close(writer, is_closed);
         let _ = copy_wal_at_close(side_connection, is_closed);
     }
+}
+
+fn says_closed(header: Option<Header>) -> bool {
+    header.is_some_and(|header| !header.is_open)
 }
 
 impl Engine for Sqlite {

@@ -7,7 +7,8 @@ use rusqlite::Connection;
 use rusqlite::types::Type;
 
 use crate::engine::{PAGE_BYTES, PAGE_ROWS, Row};
-use crate::error::{Cause, LAYOUT};
+use crate::error::Cause;
+use crate::layout::LAYOUT;
 use crate::token::StoredToken;
 use crate::token_row::{self, READ};
 

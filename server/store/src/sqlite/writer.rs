@@ -6,8 +6,9 @@ use std::time::Duration;
 use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, ErrorCode, Transaction};
 
-use crate::engine::{Outcome, Row, is_same_plant};
+use crate::engine::{Outcome, Row};
 use crate::error::CommitError;
+use crate::same_plant::is_same_plant;
 use crate::sqlite::connection::{checkpoint, checkpoint_at_once, connect};
 use crate::sqlite::header::Header;
 
@@ -66,23 +67,25 @@ impl Writer {
         if wal.pages - self.checkpointed < CHECKPOINT_PAGES {
             return Ok(());
         }
+        if wal.pages - wal.copied <= TOO_MANY_PAGES {
+            let copied = checkpoint_at_once(&mut self.connection, CheckpointMode::RESTART);
+            match copied.map_err(CommitError::from) {
+                // If the disk is full under the store's file, the WAL may still take commits.
+                Ok(_) | Err(CommitError::Unavailable(_)) => {}
+                Err(cause) => return Err(cause),
+            }
+        }
         self.checkpointed = wal.pages;
-        if wal.pages - wal.copied > TOO_MANY_PAGES {
-            return Ok(());
-        }
-        let copied = checkpoint_at_once(&mut self.connection, CheckpointMode::RESTART);
-        match copied.map_err(CommitError::from) {
-            Err(lost @ CommitError::SyncFailed(_)) => Err(lost),
-            // A full disk under the store's file, say. The WAL may have room for this commit.
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
-    /// Steps 4 and 5 of a server.
+    /// Steps 4 and 5 of `mod.rs`.
     pub fn close(&mut self) -> Result<(), CommitError> {
-        checkpoint_at_once(&mut self.connection, CheckpointMode::RESTART)?;
+        let copied = checkpoint_at_once(&mut self.connection, CheckpointMode::RESTART)?;
         self.set_open(false)?;
-        checkpoint_at_once(&mut self.connection, CheckpointMode::TRUNCATE)?;
+        if copied.is_some() {
+            checkpoint_at_once(&mut self.connection, CheckpointMode::TRUNCATE)?;
+        }
         Ok(())
     }
 }

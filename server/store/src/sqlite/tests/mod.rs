@@ -11,6 +11,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::engine::{Outcome, Row};
+use crate::error::CommitError;
 use crate::sqlite::connection::WAL_BOUND;
 use crate::sqlite::files::wal_index_of;
 use crate::sqlite::header::Header;
@@ -31,7 +32,7 @@ fn place(folder: &TempDir) -> std::path::PathBuf {
 }
 
 fn start(folder: &TempDir) -> Result<Sqlite, StoreError> {
-    serve(&place(folder), CREATE).map(|(store, _)| store)
+    serve(&place(folder), CREATE).map(|served| served.store)
 }
 
 fn row(id: i64) -> Row {
@@ -209,6 +210,25 @@ fn wal_of_1000_pages_is_copied_and_starts_over_unless_a_reader_holds_it() {
     store.shorten_wal().expect("a sound store");
     assert!(store.sizes().wal < Some(100_000));
     assert_eq!(ids(&start(&crashed(&folder)).expect("the store")).last(), Some(&(next - 1)));
+}
+
+#[test]
+fn checkpoint_that_finds_a_damaged_file_is_an_error_of_each_upkeep() {
+    let folder = folder();
+    let store = start(&folder).expect("a new store");
+    let of_5_mib = |id| Row { id, plant: "F".repeat(5 * 1024 * 1024).into() };
+    for id in 0..3 {
+        put(&store, of_5_mib(id));
+    }
+    // The WAL starts over, and then has enough pages for a checkpoint.
+    put(&store, row(3));
+    store.commit(&[of_5_mib(4)], Instant::now()).expect("a commit");
+    let file = File::options().write(true).open(place(&folder)).expect("the store");
+    file.set_len(4096).expect("the file is cut");
+    for _ in 0..2 {
+        let fault = store.upkeep().expect_err("the file is shorter than it was");
+        assert!(matches!(fault, CommitError::Fault(_)), "{fault}");
+    }
 }
 
 #[test]

@@ -12,7 +12,8 @@ use super::{folder, ids, place, put, row, start, stopped};
 use crate::engine::Engine;
 use crate::error::{CommitError, StoreError};
 use crate::sqlite::connection::WAIT;
-use crate::sqlite::files::wal_index_of;
+use crate::sqlite::files::{is_empty_wal, wal_index_of};
+use crate::sqlite::header::Header;
 use crate::sqlite::open;
 use rusqlite::Connection;
 
@@ -88,6 +89,51 @@ fn store_that_another_program_writes_to_is_not_closed_and_says_what_the_next_sta
     drop(writer);
     let refused = refused(start(&folder));
     assert!(refused.contains("--without-wal"), "{refused}");
+}
+
+/// A store that was closed while a program had a view of it that lacks the last plant.
+fn closed_beside_a_reader(folder: &tempfile::TempDir) -> (crate::sqlite::Sqlite, Connection) {
+    let store = start(folder).expect("a new store");
+    put(&store, row(1));
+    let reader = Connection::open(place(folder)).expect("the store");
+    reader.execute_batch("BEGIN; SELECT * FROM plants").expect("a view");
+    put(&store, row(2));
+    store.close().expect("only a reader is in the way");
+    (store, reader)
+}
+
+fn is_open_in_its_file(folder: &tempfile::TempDir) -> bool {
+    let file = File::open(place(folder)).expect("the store");
+    Header::of_file(&file).expect("a header").expect("a store").is_open
+}
+
+#[test]
+fn file_stays_open_with_its_wal_if_a_reader_kept_plants_out_of_it_until_the_store_was_closed() {
+    let folder = folder();
+    let (store, reader) = closed_beside_a_reader(&folder);
+    reader.execute_batch("COMMIT").expect("the view ends");
+    drop(reader);
+    // It is the last connection now.
+    drop(store);
+    assert!(is_open_in_its_file(&folder));
+    assert!(!is_empty_wal(&place(&folder)));
+    let store = start(&folder).expect("the WAL is there");
+    assert_eq!(ids(&store), [1, 2]);
+    store.close().expect("nobody is in its way");
+    drop(store);
+    assert!(!is_open_in_its_file(&folder));
+}
+
+#[test]
+fn store_that_was_closed_beside_a_reader_starts_after_the_reader_has_removed_the_wal() {
+    let folder = folder();
+    let (store, reader) = closed_beside_a_reader(&folder);
+    drop(store);
+    reader.execute_batch("COMMIT").expect("the view ends");
+    // As the last connection, it copies the WAL into the store and removes it.
+    drop(reader);
+    assert!(is_empty_wal(&place(&folder)));
+    assert_eq!(ids(&start(&folder).expect("the store is closed")), [1, 2]);
 }
 
 #[test]
