@@ -21,16 +21,14 @@ use crate::http::service::Service;
 /// The operation. It is never an `Err`: a refusal is an [`Answer`], because it has headers.
 // Not an `async fn`: its future would hold its parameters, and so the whole head, until the answer.
 // The head decides what it can before there is a future.
-#[expect(clippy::needless_pass_by_value, reason = "the head is dropped before the body is read")]
 pub fn create_plant(
     rqctx: RequestContext<Arc<Service>>,
     request: Unread<NewPlant>,
 ) -> impl Future<Output = Result<Answer<Plant>, Error>> + Send {
-    let head = &rqctx.request;
-    let mut exchange = Exchange::begin(&rqctx);
-    let mut body = RequestBody::new(head, request);
-    let admitted =
-        exchange.admit(head).and_then(|token| admit_create(head, token, &exchange.service.permits));
+    let (mut exchange, head) = Exchange::begin(rqctx);
+    let mut body = RequestBody::new(&head, request);
+    let permits = &exchange.service.permits;
+    let admitted = exchange.admit(&head).and_then(|token| admit_create(&head, token, permits));
     async move {
         let create = match admitted {
             Ok(create) => create,

@@ -52,20 +52,22 @@ struct UntilTaken {
 }
 
 impl Exchange {
-    /// Begins with the head of a request.
-    pub fn begin(rqctx: &RequestContext<Arc<Service>>) -> Self {
+    /// Begins with a request, and hands its head back: that is not kept until the answer.
+    pub fn begin(rqctx: RequestContext<Arc<Service>>) -> (Self, RequestInfo) {
         let service = Arc::clone(rqctx.context());
-        let remote_addr = rqctx.request.remote_addr();
-        Self {
-            route: Route::of(&rqctx.endpoint.operation_id),
-            version: rqctx.request.version(),
-            request_id: rqctx.request_id.clone(),
+        let RequestContext { endpoint, request_id, request: head, .. } = rqctx;
+        let remote_addr = head.remote_addr();
+        let exchange = Self {
+            route: Route::of(&endpoint.operation_id),
+            version: head.version(),
+            request_id,
             remote_addr,
             started: Instant::now(),
             token: None,
             in_flight: service.connections.request(remote_addr),
             service,
-        }
+        };
+        (exchange, head)
     }
 
     /// Does what every operation asks of a head. A request that does not match the operation is
