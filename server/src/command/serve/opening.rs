@@ -60,7 +60,7 @@ fn open_store(args: &Args, log: &Logger) -> Result<Served<Arc<dyn Engine>>, Stor
     let mut is_said = false;
     loop {
         match store::serve(&args.store.url, args.store.ca.as_deref(), start) {
-            Ok((store, is_new)) => return Ok(Served { store, is_new }),
+            Ok(served) => return Ok(served),
             Err(StoreError::Unreachable { cause, .. }) if !is_said => {
                 warn!(log, "waiting for the database: the service listens when it is there";
                     "cause" => %cause);
