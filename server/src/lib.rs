@@ -43,12 +43,13 @@
 //!         → listener::requests             until the client has taken the answer
 //! ```
 //!
-//! A refusal leaves this way at the step that makes it, as a `refusal`; `api::error_code` has its
-//! number. `exchange` answers it (`answer`, `api::answer`), counts it and records it. If the head
-//! decides it, the answer waits before that: a 429 for a moment, any other one on HTTP/1.1 until
-//! other connections had their turn (`fairness`). A 401 leaves at `credentials` or at
-//! `known_tokens`, the first time or the second. The 404 and 405 of a path or method that only
-//! Dropshot's router takes for the operation's are Dropshot's own answers: recorded, not counted.
+//! A refusal has the status 400, and its number is the `error` in its body (`api::error_code`). It
+//! leaves this way at the step that makes it, as a `refusal`. `exchange` answers it (`answer`,
+//! `api::answer`), counts it and records it. If the head decides it, the answer waits before that:
+//! a 429 for a moment, any other one on HTTP/1.1 until other connections had their turn
+//! (`fairness`). A 401 leaves at `credentials` or at `known_tokens`, the first time or the second.
+//! The statuses 404 and 405 of a path or method that only Dropshot's router takes for the
+//! operation's are Dropshot's own answers: recorded, not counted.
 
 mod admin;
 pub mod command;

@@ -99,7 +99,7 @@ impl Table {
         late.map(|answer| answer.client).collect()
     }
 
-    /// Forgets the clients without a request in flight that are not among these. A request whose
+    /// Forgets each client that has no request in flight and is not connected. A request whose
     /// connection is gone ends by itself.
     pub(crate) fn retain(&mut self, is_connected: impl Fn(&SocketAddr) -> bool) {
         self.by_client.retain(|client, admitted| admitted.in_flight > 0 || is_connected(client));

@@ -4,9 +4,9 @@
 //! It has a thread of its own, so a scrape does not wait for requests, and requests do not wait
 //! while the samples of a busy second are sorted.
 //!
-//! Each module registers its own series once, as it starts, and keeps the handles. So a request
-//! looks up nothing and allocates nothing, and a series that has counted nothing yet is there as 0.
-//! Without [`Admin`] the handles do nothing and cost a branch each.
+//! The series of requests and of commits are registered once, as 0, and their handles are kept: a
+//! request looks up nothing and allocates nothing. The others are looked up by name, at most a few
+//! times a second. Without [`Admin`] the handles do nothing and cost a branch each.
 //!
 //! Everybody who can reach the address may ask. So a label must never hold what a client sent, and
 //! nothing may count plants or tokens by their content. The values of labels are words of this

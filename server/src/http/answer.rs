@@ -1,4 +1,4 @@
-//! The headers that an answer needs besides its body.
+//! The answer to a refused request: its body and its headers.
 
 use http::header::{CONNECTION, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use plant_store_api::answer::{Answer, Content};

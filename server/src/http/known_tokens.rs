@@ -158,7 +158,7 @@ impl KnownTokens {
                 Err(panic) => panic.to_string(),
             };
             if last_cause.failed(&cause) {
-                warn!(log, "the tokens cannot be read"; "cause" => cause);
+                warn!(log, "the tokens cannot be read in time"; "cause" => cause);
             }
         }
     }

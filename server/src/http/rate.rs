@@ -8,8 +8,8 @@ use plant_store_store::token::TokenName;
 
 use crate::http::refusal::Refusal;
 
-/// A tenth of the rate may come at once.
-const TENTH: NonZeroU32 = NonZeroU32::new(10).expect("ten is not 0");
+/// This part of the rate may come at once.
+const BURST_DIVISOR: NonZeroU32 = NonZeroU32::new(10).expect("ten is not 0");
 
 const PAST_RATE: &str = "plant_store_creates_past_rate_total";
 
@@ -26,10 +26,9 @@ impl Rate {
     /// the others evenly.
     pub fn new(limit: NonZeroU32, token: &TokenName) -> Self {
         describe_counter!(PAST_RATE, "Creates past the rate of their token, by its name.");
-        // A second that begins with a full bucket: these creates at once, and then one for each
-        // part of the refill. The last of those comes when the second is over, so the refill is one
-        // more.
-        let bucket = limit.div_ceil(TENTH);
+        // In a second that begins with a full bucket, the token sends `bucket` creates, and one for
+        // each refill that comes before the second is over. That is one fewer than `refill`.
+        let bucket = limit.div_ceil(BURST_DIVISOR);
         let refill = NonZeroU32::MIN.saturating_add(limit.get() - bucket.get());
         let limiter = RateLimiter::direct(Quota::per_second(refill).allow_burst(bucket));
         Self { limit, limiter, past: counter!(PAST_RATE, "token" => token.to_string()) }

@@ -63,7 +63,8 @@ pub enum CommitError {
 }
 
 impl CommitError {
-    /// Whether the same plants may be committed a moment later, without a change by an operator.
+    /// Whether the reason may pass while the service runs, by itself or because an operator removes
+    /// it.
     #[must_use]
     pub fn may_pass(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::TooLate(_))

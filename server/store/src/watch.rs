@@ -22,6 +22,7 @@ const LONG_WAL: u64 = 256 * 1024 * 1024;
 
 /// Watches the store until it is lost. While commits fail, the writer tries one each second: if a
 /// balancer sends no creates because of that, nothing else would tell when the reason has passed.
+/// It also tries one if the store cannot be inspected: then commits may fail, too.
 pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -> Error {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

@@ -92,7 +92,7 @@ pub struct Args {
     pub max_body: ByteSize,
 
     /// How many creates may be in the service at a time; one token may have half of them. The next
-    /// ones are refused with 503
+    /// ones are refused with `error` 503
     #[arg(long, value_name = "CREATES", default_value = "1024")]
     pub max_creates: NonZeroU32,
 
@@ -101,12 +101,12 @@ pub struct Args {
     pub body_timeout: Duration,
 
     /// How many creates per second each token may send to this server, a tenth of them at once; the
-    /// next ones are refused with 429 [default: any]
+    /// next ones are refused with `error` 429 [default: any]
     #[arg(long, value_name = "CREATES")]
     pub max_rate: Option<NonZeroU32>,
 
-    /// How long a create may wait for the store until it is refused with 503; it may be stored or
-    /// not
+    /// How long a create may wait for the store until it is refused with `error` 503; it may be
+    /// stored or not
     #[arg(long, value_name = "DURATION", value_parser = store_timeout, default_value = "5s")]
     pub store_timeout: Duration,
 

@@ -108,7 +108,7 @@ impl GroupCommit {
     }
 
     /// Returns what became of the row, once that is durable in the store. `guard` is dropped when
-    /// the row has left the store, also if nobody waits for it any more.
+    /// the commit of the row has ended, also if nobody waits for it any more.
     ///
     /// Once this future was polled, the create is committed whether or not it is polled again.
     ///

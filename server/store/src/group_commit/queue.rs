@@ -18,7 +18,7 @@ use crate::error::CommitError;
 /// The same create, sent again, tells. The creates of one batch share their error.
 pub type CreateResult = Result<Outcome, Arc<CommitError>>;
 
-/// Kept by a create until it has left the store. What its last clone holds is free then.
+/// Kept by a create until its commit has ended. What its last clone holds is free then.
 pub type Guard = Arc<dyn Send + Sync>;
 
 /// What the writer's thread takes from the queue.

@@ -54,7 +54,7 @@ impl Batch {
         self.rows.len() >= BATCH || self.bytes >= BATCH_BYTES
     }
 
-    /// Empties it: its creates have left the store.
+    /// Empties it, after its commit has ended.
     fn clear(&mut self) {
         let Self { rows, guards, bytes, since } = self;
         rows.clear();
