@@ -3,8 +3,10 @@
 
 mod consumers;
 mod history;
+mod program;
 mod releases;
 mod repository;
+mod untrusted;
 
 use plant_store_chores::compat::mutations::apply;
 use plant_store_chores::compat::{Document, Report, compare, version};
