@@ -52,9 +52,9 @@ pub trait Engine: Send + Sync {
     /// No row may be answered with success.
     fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, CommitError>;
 
-    /// The rows with an id greater than `after`, in the order of the ids: at most [`PAGE_ROWS`],
-    /// and no more after [`PAGE_BYTES`]. Empty after the last one. A plant never changes, so the
-    /// pages of a store hold every plant that was there when the first one was read.
+    /// The rows with an id greater than `after`, in the order of the ids: at most 1,000, and about
+    /// a MiB of texts. Empty after the last one. A plant never changes, so the pages of a store
+    /// hold every plant that was there when the first one was read.
     fn page(&self, after: Option<i64>) -> Result<Vec<Row>, StoreError>;
 
     /// Every token, expired ones included, in the order of their names.
