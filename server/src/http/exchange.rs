@@ -52,7 +52,8 @@ struct UntilTaken {
 }
 
 impl Exchange {
-    /// Begins with a request, and hands its head back: that is not kept until the answer.
+    /// Begins with a request. The head goes back to the caller, who drops it before the body is
+    /// read.
     pub fn begin(rqctx: RequestContext<Arc<Service>>) -> (Self, RequestInfo) {
         let service = Arc::clone(rqctx.context());
         let RequestContext { endpoint, request_id, request: head, .. } = rqctx;

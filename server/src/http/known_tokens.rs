@@ -31,8 +31,8 @@ use crate::token::LEASE;
 /// How often the tokens are read.
 const READ_EVERY: Duration = Duration::from_millis(500);
 
-/// Two readings in a row, each longer than half of [`LEASE`]: the first may no longer be used
-/// before the second is there, and creates get 503 meanwhile.
+/// A reading that takes longer than half of [`LEASE`]: if the next one does too, the first may no
+/// longer be used before the second is there, and creates get `error` 503 meanwhile.
 const TOO_SLOW: &str = "reading them takes longer than half of the time for which they may be \
     used: revoke those that nobody uses, or find out why the store is slow";
 
