@@ -6,8 +6,7 @@ use std::os::unix::net::UnixDatagram;
 
 use nix::sys::signal::{self, Signal};
 use nix::unistd::Pid;
-use plant_store_launcher::Launched;
-use plant_store_tests::{EVENT_TIMEOUT, Folder, Server, failure, plant, run};
+use plant_store_tests::{EVENT_TIMEOUT, Folder, Launched, Server, failure, plant, run};
 use xtask::checkout::root;
 
 #[test]

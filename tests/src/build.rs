@@ -1,18 +1,51 @@
-//! Builds what the tests run: the real binary, and libraries in C that stand between a process and
-//! the kernel.
+//! Builds what the tests run: the programs of the workspace, and libraries in C that stand between a
+//! process and the kernel.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use anyhow::{Context, Result};
+use escargot::CargoBuild;
+
+/// Builds a program of the workspace, and returns where it is. A release is built as its users
+/// build it. Otherwise cargo is asked for the features of the whole workspace, as the tests are
+/// built: so nothing is built twice, and after `cargo xtask test` has built everything, nothing at
+/// all.
+///
+/// The checkout is that of the package that cargo runs, else that of the current folder.
+pub fn build(program: &str, release: bool) -> Result<PathBuf> {
+    let release_of = |package| CargoBuild::new().package(package).release();
+    let build = match (release, program) {
+        (false, _) => in_workspace(),
+        (true, "plants") => release_of("plant-store-client").features("cli"),
+        (true, _) => release_of("plant-store-server"),
+    };
+    run(build.bin(program))
+}
+
+/// Builds an example of the workspace, and returns where it is.
+pub fn build_example(name: &str) -> Result<PathBuf> {
+    run(in_workspace().example(name))
+}
+
+fn in_workspace() -> CargoBuild {
+    CargoBuild::new().arg("--workspace").all_features()
+}
+
+fn run(build: CargoBuild) -> Result<PathBuf> {
+    let build = match std::env::var_os("CARGO_MANIFEST_DIR") {
+        Some(package) => build.manifest_path(PathBuf::from(package).join("Cargo.toml")),
+        None => build,
+    };
+    Ok(build.run().context("cannot build the program")?.path().to_owned())
+}
+
 /// The binary `plant-store`, built in this profile on the first call. Tests start it with
 /// [`binary_in`](crate::binary_in), which sets its folder and its address.
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
-    BINARY.get_or_init(|| {
-        plant_store_launcher::build("plant-store", !cfg!(debug_assertions))
-            .expect("the binary builds")
-    })
+    BINARY.get_or_init(|| build("plant-store", !cfg!(debug_assertions)).expect("the binary builds"))
 }
 
 /// Compiles `e2e/SOURCE.c`, a library that LD_PRELOAD puts between a process and the kernel.

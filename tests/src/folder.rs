@@ -9,10 +9,10 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::LazyLock;
 
-use plant_store_launcher::postgres::{Cluster, Databases};
 use tempfile::TempDir;
 
 use crate::build::binary;
+use crate::postgres::{Cluster, Databases};
 
 /// What the name of each folder with a database begins with; the database has the same name.
 const PREFIX: &str = "plants_";

@@ -7,9 +7,12 @@
 
 mod binary;
 mod build;
+mod events;
 mod facts;
 mod folder;
 mod http;
+mod launched;
+pub mod postgres;
 pub mod process;
 mod relay;
 mod server;
@@ -17,12 +20,12 @@ mod terminal;
 pub mod tls;
 
 pub use binary::{failure, run, signalled};
-pub use build::library;
+pub use build::{build, build_example, library};
+pub use events::{EVENT_TIMEOUT, wait_until};
 pub use facts::deviations;
 pub use folder::{Engine, Folder, binary_in, databases, store_of, without_own_variables};
 pub use http::{Connection, Response, bearer, head, post, request};
-pub use plant_store_launcher::events::{EVENT_TIMEOUT, wait_until};
-pub use plant_store_launcher::postgres;
+pub use launched::{Launched, token};
 pub use server::{Server, Starting};
 pub use terminal::terminal;
 

@@ -10,9 +10,9 @@ use std::process::{Command, ExitStatus, Stdio};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use plant_store_client::{Client, client_with_token, types::NewPlant};
-use plant_store_launcher::{Launched, token};
 
 use crate::http::{Connection, Response};
+use crate::launched::{Launched, token};
 use crate::relay::{Files, Relay};
 use crate::{Folder, bearer, post, wait_until, without_own_variables};
 

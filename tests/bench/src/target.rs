@@ -14,8 +14,8 @@ use anyhow::{Context, Result};
 use nix::sched::{CpuSet, sched_setaffinity};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use plant_store_launcher::{Launched, token};
 use plant_store_tests::process::{cpu_time, memory_mib};
+use plant_store_tests::{Launched, token};
 
 use crate::store::TOKEN;
 

@@ -13,8 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::OnceLock;
 
-use plant_store_launcher::build;
-use plant_store_tests::Server;
+use plant_store_tests::{Server, build};
 
 /// The program `plants`, built in this profile on the first call.
 pub fn program() -> &'static Path {

@@ -9,7 +9,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use plant_store_launcher::postgres::programs;
+use plant_store_tests::postgres::programs;
 use plant_store_tests::{Server, binary_in, run};
 use tempfile::TempDir;
 

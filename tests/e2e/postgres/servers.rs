@@ -5,9 +5,10 @@ use std::thread;
 use std::time::Duration;
 
 use nix::sys::signal::Signal;
-use plant_store_launcher::Launched;
 use plant_store_tests::postgres::Cluster;
-use plant_store_tests::{Connection, Folder, Server, Starting, amount, bearer, plant, post};
+use plant_store_tests::{
+    Connection, Folder, Launched, Server, Starting, amount, bearer, plant, post,
+};
 
 use super::scene::{ANSWERS, Paused, as_owner, create_database, rounds};
 use crate::hard_to_kill::load::{Answer, Load, count};

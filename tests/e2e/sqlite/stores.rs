@@ -9,8 +9,7 @@ use std::thread;
 
 use nix::sys::signal::Signal;
 use nix::unistd::geteuid;
-use plant_store_launcher::Launched;
-use plant_store_tests::{Server, binary_in, failure, plant, run};
+use plant_store_tests::{Launched, Server, binary_in, failure, plant, run};
 use rusqlite::Connection;
 use tempfile::TempDir;
 

@@ -5,8 +5,7 @@ use std::process::Command;
 use nix::sys::signal::Signal;
 use plant_store_client::types::{self, NewPlant};
 use plant_store_client::{Client, Error, ErrorCode, Failure, ResponseValue, client_with_token};
-use plant_store_launcher::build_example;
-use plant_store_tests::Server;
+use plant_store_tests::{Server, build_example};
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 

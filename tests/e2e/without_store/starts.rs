@@ -8,8 +8,7 @@ use std::process::Child;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use plant_store_launcher::Launched;
-use plant_store_tests::{Server, binary_in, run, wait_until};
+use plant_store_tests::{Launched, Server, binary_in, run, wait_until};
 use serde_json::Value;
 use tempfile::TempDir;
 

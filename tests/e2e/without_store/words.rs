@@ -4,8 +4,7 @@ use std::fs::{self, File};
 use std::process::Command;
 
 use nix::unistd::geteuid;
-use plant_store_launcher::Launched;
-use plant_store_tests::{Server, binary_in, failure, run, without_own_variables};
+use plant_store_tests::{Launched, Server, binary_in, failure, run, without_own_variables};
 use tempfile::TempDir;
 
 use crate::database::STORE;

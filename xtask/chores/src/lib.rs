@@ -2,7 +2,6 @@
 //! do the tests of those chores that judge something.
 
 pub mod compat;
-pub mod conformance;
 pub mod docs;
 pub mod errors;
 pub mod generate;

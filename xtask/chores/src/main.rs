@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use plant_store_chores::{compat, conformance, docs, generate};
+use plant_store_chores::{compat, docs, generate};
 use xtask::checkout::find_root;
 
 /// The chores that need the code of the contract
@@ -25,16 +25,6 @@ enum Chore {
     },
     /// Compare the document with an older one: fail if a change needs a larger version
     Compat(compat::Base),
-    /// Check document and service with other people's tools: linters, oasdiff, Schemathesis,
-    /// clients, a browser
-    Conformance {
-        /// Skip all of it if the machine lacks Python or npm
-        #[arg(long)]
-        if_possible: bool,
-        /// Only these parts
-        #[arg(value_parser = conformance::PARTS.map(|part| part.name))]
-        parts: Vec<String>,
-    },
     /// Write the reference page and, beside it, the document: `target/docs`
     Docs,
 }
@@ -50,7 +40,6 @@ fn main() -> ExitCode {
             }
         }
         Chore::Compat(base) => compat::run(&base),
-        Chore::Conformance { if_possible, parts } => conformance::run(&parts, if_possible),
         Chore::Docs => docs::run(),
     });
     let Err(error) = done else { return ExitCode::SUCCESS };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use plant_store_launcher::build;
+use plant_store_tests::build;
 use tempfile::TempDir;
 
 use super::mutated;

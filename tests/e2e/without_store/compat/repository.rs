@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use std::sync::OnceLock;
 
 use plant_store_chores::compat::{Base, Document, older};
-use plant_store_launcher::build;
+use plant_store_tests::build;
 use tempfile::TempDir;
 use xtask::checkout::DOCUMENT;
 

@@ -1,49 +1,10 @@
-//! Builds the real binary, starts servers, and reads the first lines that they print. No other code
-//! reads those lines. And starts what the servers may need: a PostgreSQL.
-
-pub mod events;
-pub mod postgres;
+//! A server as a process, and the first lines that it prints. No other code reads those lines.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result};
-use escargot::CargoBuild;
-
-/// Builds a program of the workspace, and returns where it is. A release is built as its users
-/// build it. Otherwise cargo is asked for the features of the whole workspace, as the tests are
-/// built: so nothing is built twice, and after `cargo xtask test` has built everything, nothing at
-/// all.
-///
-/// The checkout is that of the package that cargo runs, else that of the current folder.
-pub fn build(program: &str, release: bool) -> Result<PathBuf> {
-    let release_of = |package| CargoBuild::new().package(package).release();
-    let build = match (release, program) {
-        (false, _) => in_workspace(),
-        (true, "plants") => release_of("plant-store-client").features("cli"),
-        (true, _) => release_of("plant-store-server"),
-    };
-    run(build.bin(program))
-}
-
-/// Builds an example of the workspace, and returns where it is.
-pub fn build_example(name: &str) -> Result<PathBuf> {
-    run(in_workspace().example(name))
-}
-
-fn in_workspace() -> CargoBuild {
-    CargoBuild::new().arg("--workspace").all_features()
-}
-
-fn run(build: CargoBuild) -> Result<PathBuf> {
-    let build = match std::env::var_os("CARGO_MANIFEST_DIR") {
-        Some(package) => build.manifest_path(PathBuf::from(package).join("Cargo.toml")),
-        None => build,
-    };
-    Ok(build.run().context("cannot build the program")?.path().to_owned())
-}
 
 /// A server that has said where it listens. Dropping it kills the process.
 pub struct Launched {

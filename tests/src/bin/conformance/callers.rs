@@ -7,15 +7,15 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use plant_store_launcher::{Launched, build, build_example, token};
+use plant_store_chores::docs::REQUESTS;
+use plant_store_chores::tools::{folder, shell};
+use plant_store_tests::{Launched, build, build_example, token};
 use serde_json::Value;
 use xshell::{Cmd, Shell, cmd};
-
-use super::unknown_errors::UnknownErrors;
-use crate::docs::REQUESTS;
-use crate::tools::{folder, shell};
 use xtask::needs::{found_or_skipped, has};
 use xtask::run::quietly;
+
+use crate::unknown_errors::UnknownErrors;
 
 /// The least number of requests in all. The README promises it.
 const ENOUGH: u64 = 5_000;

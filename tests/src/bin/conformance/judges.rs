@@ -3,11 +3,10 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
+use plant_store_chores::docs;
+use plant_store_chores::tools::shell;
 use serde_json::{Value, json};
 use xshell::{Cmd, cmd};
-
-use crate::docs;
-use crate::tools::shell;
 use xtask::checkout::root;
 use xtask::needs::{found_or_skipped, has, skipped};
 use xtask::run::quietly;

@@ -2,10 +2,9 @@
 //! the action of `.github/actions/compat`, run as GitHub runs it, and the installed command.
 
 use anyhow::{Result, ensure};
-use plant_store_launcher::build;
+use plant_store_chores::tools::{folder, shell};
+use plant_store_tests::build;
 use xshell::cmd;
-
-use crate::tools::{folder, shell};
 use xtask::checkout::{DOCUMENT, root};
 use xtask::run::quietly;
 
