@@ -1,8 +1,8 @@
 //! The chores of this repository: `cargo xtask` lists them.
 //!
 //! This program must build within seconds. So it knows how the chores run, and does not use the
-//! code of the service: a chore that needs that code is in `chores/`, `release/` or
-//! `tests/src/bin/`, programs of their own.
+//! code of the service: a chore that needs that code is in `chores/` or `tests/src/bin/`, programs of
+//! their own.
 
 use std::env;
 use std::process::ExitCode;
@@ -52,9 +52,10 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["ci"] => checks::ci()?,
         ["soak"] => checks::soak()?,
         ["bench", arguments @ ..] => checks::bench(arguments)?,
-        ["generate" | "compat" | "docs", ..] => return run_built("plant-store-chores", words),
+        ["generate" | "compat" | "docs" | "release", ..] => {
+            return run_built("plant-store-chores", words);
+        }
         ["conformance", arguments @ ..] => return run_built("conformance", arguments),
-        ["release", arguments @ ..] => return run_built("plant-store-release", arguments),
         other => {
             eprintln!("xtask: there is no chore `{}`\n\n{HELP}", other.join(" "));
             return Ok(ExitCode::from(2));

@@ -5,4 +5,5 @@ pub mod compat;
 pub mod docs;
 pub mod errors;
 pub mod generate;
+pub mod release;
 pub mod tools;

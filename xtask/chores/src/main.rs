@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use plant_store_chores::{compat, docs, generate};
+use plant_store_chores::{compat, docs, generate, release};
 use xtask::checkout::find_root;
 
 /// The chores that need the code of the contract
@@ -27,6 +27,8 @@ enum Chore {
     Compat(compat::Base),
     /// Write the reference page and, beside it, the document: `target/docs`
     Docs,
+    /// Build the archive of a release, with the programs for a target: `target/dist`
+    Release(release::Target),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +43,7 @@ fn main() -> ExitCode {
         }
         Chore::Compat(base) => compat::run(&base),
         Chore::Docs => docs::run(),
+        Chore::Release(target) => release::run(&target),
     });
     let Err(error) = done else { return ExitCode::SUCCESS };
     eprintln!("xtask: {error:#}");

@@ -8,7 +8,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
-use crate::programs::{PROGRAMS, Program};
+use super::programs::{PROGRAMS, Program};
 use xtask::run::quietly;
 
 /// What the names of files about a licence begin with.

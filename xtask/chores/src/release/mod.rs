@@ -2,9 +2,6 @@
 //! manual pages and completions, the licence, and the licences of all that is linked. The SHA-256
 //! is in a file of its own. Zig compiles the C code of SQLite and aws-lc, and links the programs,
 //! so that every machine can build every target.
-//!
-//! This is a program of its own because it needs the client: the program of the other chores
-//! generates the client, so it must build without it.
 
 mod licences;
 mod programs;
@@ -12,13 +9,12 @@ mod programs;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use clap::{CommandFactory, Parser};
-use clap_complete::Shell::{Bash, Fish, Zsh};
-use plant_store_server::command::Cli;
+use clap::Args;
 use xshell::{Shell, cmd};
 
 use programs::{PROGRAMS, Program};
-use xtask::checkout::{DOCUMENT, find_root, root, shell, target as target_folder};
+use xtask::cargo::ALL;
+use xtask::checkout::{DOCUMENT, root, shell, target as target_folder};
 use xtask::run::quietly;
 
 /// The targets that a release is built for.
@@ -30,17 +26,15 @@ const AUDITABLE: &str = "cargo-auditable@0.7.7";
 /// Where the archives are, relative to the root.
 const FOLDER: &str = "target/dist";
 
-/// Build the archive of a release, with the programs for a target: `target/dist`
-#[derive(Parser)]
-#[command(name = "release", bin_name = "cargo xtask release")]
-struct Arguments {
+/// What a release is built for.
+#[derive(Args)]
+pub struct Target {
     #[arg(value_parser = TARGETS)]
     target: String,
 }
 
-fn main() -> Result<()> {
-    let target = &Arguments::parse().target;
-    find_root()?;
+/// Builds the archive.
+pub fn run(Target { target }: &Target) -> Result<()> {
     let sh = shell()?;
     install(&sh, target)?;
     let name = format!("plant-store-{}-{target}", env!("CARGO_PKG_VERSION"));
@@ -75,7 +69,10 @@ fn install(sh: &Shell, target: &str) -> Result<()> {
     let bin = tools.join("bin");
     let pip = bin.join("pip");
     quietly(cmd!(sh, "python3 -m venv {tools}"))?;
-    quietly(cmd!(sh, "{pip} install --no-deps --requirement xtask/release/requirements.txt"))?;
+    quietly(cmd!(
+        sh,
+        "{pip} install --no-deps --requirement xtask/chores/src/release/requirements.txt"
+    ))?;
     let machine = sh.var_os("PATH").unwrap_or_default();
     let path = std::iter::once(bin).chain(std::env::split_paths(&machine));
     sh.set_var("PATH", std::env::join_paths(path)?);
@@ -84,22 +81,11 @@ fn install(sh: &Shell, target: &str) -> Result<()> {
     Ok(())
 }
 
-/// The manual pages and the completions, from the definitions of the command lines: this machine
-/// may not run the programs for the target.
+/// The manual pages and the completions.
 fn describe(sh: &Shell, folder: &Path) -> Result<()> {
-    let pages = folder.join("man/man1");
-    let completions = folder.join("completions");
-    sh.create_dir(&pages)?;
-    sh.create_dir(&completions)?;
-    let commands =
-        [Cli::command(), plant_store_client::cli::command(), plant_store_compat::Args::command()];
-    for mut command in commands {
-        let name = command.get_name().to_owned();
-        for shell in [Bash, Fish, Zsh] {
-            clap_complete::generate_to(shell, &mut command, &name, &completions)?;
-        }
-        clap_mangen::generate_to(command, &pages)?;
-    }
+    cmd!(sh, "cargo build --example manuals {ALL...}").run()?;
+    let manuals = target_folder()?.join("debug/examples/manuals");
+    quietly(cmd!(sh, "{manuals} {folder}"))?;
     Ok(())
 }
 
