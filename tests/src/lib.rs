@@ -8,7 +8,6 @@
 mod binary;
 mod build;
 mod events;
-mod facts;
 mod folder;
 mod http;
 mod launched;
@@ -22,7 +21,6 @@ pub mod tls;
 pub use binary::{failure, run, signalled};
 pub use build::{build, build_example, library};
 pub use events::{EVENT_TIMEOUT, wait_until};
-pub use facts::deviations;
 pub use folder::{Engine, Folder, binary_in, databases, store_of, without_own_variables};
 pub use http::{Connection, Response, bearer, head, post, request};
 pub use launched::{Launched, token};

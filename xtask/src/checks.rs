@@ -31,7 +31,7 @@ pub fn test() -> Result<()> {
     step("format", cmd!(sh, "cargo fmt --all --check"))?;
     step("format", cmd!(sh, "cargo fmt --check --manifest-path {AXUM_SQLX_SERVER}"))?;
     step("build", cmd!(sh, "cargo build --all-targets {ALL...}"))?;
-    step("drift check", cmd!(sh, "cargo xtask generate --check"))?;
+    drift()?;
     step("compatibility check", cmd!(sh, "cargo xtask compat"))?;
     step("contract tests", cmd!(sh, "cargo test --quiet --test e2e {ALL...} -- {CONTRACT_TESTS}"))?;
     step("lints", cmd!(sh, "cargo clippy --all-targets --quiet {ALL...} -- --deny warnings"))?;
@@ -39,6 +39,13 @@ pub fn test() -> Result<()> {
     let on_postgres: &[&str] =
         if postgres::found_or_skipped()? { &[] } else { &["--skip", "postgres::"] };
     step("tests", others.args(on_postgres))
+}
+
+/// Whether the checked-in files are what the code generates.
+pub fn drift() -> Result<()> {
+    let sh = shell()?;
+    let golden = cmd!(sh, "cargo test --quiet --test golden {ALL...}");
+    step("drift check", golden).context("run `cargo xtask generate`")
 }
 
 /// Everything that CI checks.

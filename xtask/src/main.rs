@@ -22,7 +22,8 @@ Chores:
   test         Check format, contract and lints, and run every test on SQLite
   ci           Everything that CI checks: `test`, then tests again over TLS and on PostgreSQL,
                documentation, packages, and `conformance` if the machine has its tools
-  generate     Write the OpenAPI document and the client from the code
+  generate     Write the OpenAPI document and the client from the code; with `--check`, write
+               nothing, and fail with a diff if the checked-in files are not the generated ones
   compat       Compare the document with an older one, and say which version the change needs
   soak         Run the tests of crashes, faults and floods, and the fuzzing, at full length
   conformance  Check document and service with other people's tools
@@ -52,6 +53,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["ci"] => checks::ci()?,
         ["soak"] => checks::soak()?,
         ["bench", arguments @ ..] => checks::bench(arguments)?,
+        ["generate", "--check"] => checks::drift()?,
         ["generate" | "compat" | "docs" | "release", ..] => {
             return run_built("plant-store-chores", words);
         }

@@ -12,10 +12,6 @@ interface Plant { name: string; tag?: string }
 // database or from JSON must be a bigint from the start: BigInt("9007199254740993").
 interface NewPlant extends Plant { id: bigint | number }
 
-// errors: generated from the contract
-const MAY_PASS = [408, 429, 500, 503]; // values of `error`, not HTTP statuses
-const FINAL = [400, 401, 409, 413, 415];
-// end of errors
 const LOST = [
   "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT",
   "UND_ERR_SOCKET",
@@ -35,15 +31,15 @@ class Unexpected extends Error {
   }
 }
 
-/** The same value of `error` if it is known, or else the x00 of its class. */
-function means(error: number): number {
-  return [...MAY_PASS, ...FINAL].includes(error) ? error : Math.floor(error / 100) * 100;
+/** Whether the same plant may be accepted later. An unknown 5xx means the same as 500. */
+function isTemporary(error: number): boolean {
+  return error === 408 || error === 429 || error >= 500;
 }
 
-/** Whether the same plant may be accepted later. A create is safe to repeat. */
+/** Whether to send the same plant again. A create is safe to repeat. */
 function mayPass(failure: Error): boolean {
-  if (failure instanceof Refused) return MAY_PASS.includes(means(failure.error));
-  if (failure instanceof Unexpected) return MAY_PASS.includes(means(failure.status));
+  if (failure instanceof Refused) return isTemporary(failure.error);
+  if (failure instanceof Unexpected) return isTemporary(failure.status);
   if (failure.name === "TimeoutError") return true;
   // No answer came. A bad URL, or a certificate that is not trusted, has another code or none.
   const { code } = (failure.cause ?? {}) as { code?: string };

@@ -5,11 +5,6 @@ import os
 import requests
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random_exponential
 
-# errors: generated from the contract
-MAY_PASS = {408, 429, 500, 503}  # values of `error`, not HTTP statuses
-FINAL = {400, 401, 409, 413, 415}
-# end of errors
-
 
 class Refused(Exception):
     """The store's answer to a create that it does not take."""
@@ -21,18 +16,18 @@ class Refused(Exception):
         super().__init__(f"{self.error}: {body['message']}")
 
 
-def means(error):
-    """The same value if it is known, or else the x00 of its class."""
-    return error if error in MAY_PASS | FINAL else error // 100 * 100
+def is_temporary(error):
+    """Whether the same plant may be accepted later. An unknown 5xx means the same as 500."""
+    return error in (408, 429) or error >= 500
 
 
 def may_pass(failure):
-    """Whether the same plant may be accepted later. A create is safe to repeat."""
+    """Whether to send the same plant again. A create is safe to repeat."""
     match failure:
         case Refused():
-            return means(failure.error) in MAY_PASS
+            return is_temporary(failure.error)
         case requests.HTTPError():  # of a proxy on the way: its status means the same
-            return means(failure.response.status_code) in MAY_PASS
+            return is_temporary(failure.response.status_code)
         case requests.exceptions.SSLError():
             return False
         case requests.ConnectionError() | requests.Timeout():

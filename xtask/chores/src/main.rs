@@ -18,11 +18,7 @@ struct Cli {
 #[derive(Subcommand)]
 enum Chore {
     /// Write the OpenAPI document and the client from the code
-    Generate {
-        /// Write nothing; fail with a diff if the checked-in files differ
-        #[arg(long)]
-        check: bool,
-    },
+    Generate,
     /// Compare the document with an older one: fail if a change needs a larger version
     Compat(compat::Base),
     /// Write the reference page and, beside it, the document: `target/docs`
@@ -34,13 +30,7 @@ enum Chore {
 fn main() -> ExitCode {
     let chore = Cli::parse().chore;
     let done = find_root().and_then(|_| match chore {
-        Chore::Generate { check } => {
-            if check {
-                generate::check()
-            } else {
-                generate::write()
-            }
-        }
+        Chore::Generate => generate::write(),
         Chore::Compat(base) => compat::run(&base),
         Chore::Docs => docs::run(),
         Chore::Release(target) => release::run(&target),

@@ -1,4 +1,5 @@
-//! Small changes of the contract, harmless and harmful, and what each check must say about them.
+//! Small changes of the contract, harmless and harmful, and what the compatibility check
+//! must say about them.
 //!
 //! The end-to-end tests compare our own checks with this table. `cargo xtask conformance` compares
 //! the compatibility check with oasdiff, on each row.
@@ -7,9 +8,8 @@ use anyhow::Result;
 use plant_store_compat::{Document, Report, compare};
 use serde_json::{Value, json};
 
-/// Each row has three columns:
+/// Each row has two columns:
 ///
-/// - `caught` if the facts notice the edit, `holds` if the specification says nothing about it;
 /// - the class that the compatibility check gives it: `wire`, `source`, `additive`, `words only`;
 ///   `nothing` if the meaning did not change, `refused` if it cannot compare the document;
 /// - the edits. They turn the published document into the newer one. With `=>`, the left side turns
@@ -18,8 +18,6 @@ const TABLE: &str = include_str!("mutations.txt");
 
 /// A row of the table.
 pub struct Mutation {
-    /// What the facts are to say about the newer document.
-    pub facts: &'static str,
     /// What the compatibility check is to say about the change.
     pub class: &'static str,
     /// The edits, as they are written.
@@ -29,9 +27,8 @@ pub struct Mutation {
 /// Every row of the table.
 pub fn mutations() -> impl Iterator<Item = Mutation> {
     rows(TABLE).map(|row| {
-        let columns: Vec<&str> = row.splitn(3, '|').map(str::trim).collect();
-        let [facts, class, edits] = columns.try_into().expect("a row has three columns");
-        Mutation { facts, class, edits }
+        let (class, edits) = row.split_once('|').expect("a row has two columns");
+        Mutation { class: class.trim(), edits: edits.trim() }
     })
 }
 

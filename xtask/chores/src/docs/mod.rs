@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use crate::errors::{Errors, TABLE};
+use crate::errors;
 use crate::tools;
 use xtask::checkout::{DOCUMENT, root, shell};
 
@@ -94,10 +94,9 @@ fn renderer() -> Result<String> {
 
 /// The document with what it cannot hold: sections in Markdown, and the requests.
 fn extended(published: &Value) -> Result<Value> {
-    let errors = Errors::of(published)?;
     let mut document = published.clone();
     let description = document["info"]["description"].as_str().unwrap_or_default();
-    let overview = include_str!("overview.md").replace("{{errors}}", &errors.lines(&TABLE));
+    let overview = include_str!("overview.md").replace("{{errors}}", &errors::table());
     document["info"]["description"] = format!("{description}\n\n{overview}").into();
     let sample = |request: Request| {
         let Request { language: label, file } = request;
@@ -107,7 +106,7 @@ fn extended(published: &Value) -> Result<Value> {
     requested(&mut document)?["x-codeSamples"] = samples.into();
     let tags = document["tags"].as_array_mut().context("no tags")?;
     // A tag without operations. Its section comes before theirs.
-    let recipes = json!({"name": "Recipes", "description": recipes(&errors)?, "x-traitTag": true});
+    let recipes = json!({"name": "Recipes", "description": recipes()?, "x-traitTag": true});
     tags.insert(0, recipes);
     Ok(document)
 }
@@ -124,8 +123,8 @@ fn requested(document: &mut Value) -> Result<&mut Value> {
 }
 
 /// Each line `{{FILE}}` becomes that file. `conformance` runs the same files.
-fn recipes(errors: &Errors) -> Result<String> {
-    let text = include_str!("recipes.md").replace("{{retryable}}", &errors.retryable());
+fn recipes() -> Result<String> {
+    let text = include_str!("recipes.md").replace("{{retryable}}", &errors::retryable());
     let filled = |line: &str| {
         let file = line.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
         match file {

@@ -5,7 +5,7 @@ use plant_store_api::document::document;
 use progenitor::{GenerationSettings, Generator, InterfaceStyle};
 use syn::visit_mut::VisitMut;
 
-use super::drift::Generated;
+use super::Generated;
 use super::visitors::{BodiesOfCommands, OptionalSetters};
 
 const HEADER: &str = "\
