@@ -56,3 +56,4 @@ pub mod command;
 pub mod http;
 mod log;
 pub mod token;
+mod version;

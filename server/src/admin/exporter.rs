@@ -10,6 +10,8 @@ use metrics::{describe_gauge, gauge};
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 use tokio::time::interval;
 
+use crate::version::COMMIT;
+
 /// How often the samples are sorted into buckets. A busy second has a megabyte of them.
 const UPKEEP: Duration = Duration::from_secs(1);
 
@@ -35,12 +37,7 @@ pub fn install_recorder() -> Result<PrometheusHandle, BuildError> {
         .set_buckets_for_metric(Matcher::Suffix("_size".into()), &SIZES)?
         .install_recorder()?;
     describe_gauge!(BUILD_INFO, "Always 1; the labels say which release and which commit serve.");
-    gauge!(
-        BUILD_INFO,
-        "version" => env!("CARGO_PKG_VERSION"),
-        "commit" => env!("PLANT_STORE_COMMIT")
-    )
-    .set(1);
+    gauge!(BUILD_INFO, "version" => env!("CARGO_PKG_VERSION"), "commit" => COMMIT).set(1);
     Ok(exporter)
 }
 

@@ -21,6 +21,7 @@ use plant_store_api::document::document_text;
 use crate::command::output::print;
 use crate::command::store_args::StoreArgs;
 use crate::command::usage_error::finish;
+use crate::version::version;
 
 pub use crate::command::check::CannotCheck;
 
@@ -28,7 +29,7 @@ pub use crate::command::check::CannotCheck;
 #[derive(Debug, Parser)]
 #[command(
     name = "plant-store",
-    version = env!("PLANT_STORE_VERSION"),
+    version = version(),
     arg_required_else_help = true
 )]
 pub struct Cli {

@@ -24,6 +24,7 @@ use crate::http::known_tokens::KnownTokens;
 use crate::http::server::listen;
 use crate::http::service::Service;
 use crate::log::Log;
+use crate::version::version;
 
 /// Starts the service. It waits for a database that is not there yet. A start that waits may be
 /// dropped.
@@ -40,7 +41,7 @@ pub async fn start(args: &Args, logs: &Log, admin: Option<&Admin>) -> Result<Run
     let address = running.server.local_addr();
     let endpoint = Endpoint { is_tls: running.tls.is_some(), address };
     announce(endpoint, first_token.as_ref(), log)?;
-    info!(log, "listening"; "address" => %address, "version" => env!("PLANT_STORE_VERSION"),
+    info!(log, "listening"; "address" => %address, "version" => version(),
         "store" => %args.store.url.absolute(), "is_new" => is_new, "layout" => LAYOUT);
     log_limits(args, log);
     // A supervisor that cannot be told (sd_notify(3)) sees what happens to the process.
