@@ -13,7 +13,6 @@ mod http;
 mod launched;
 pub mod postgres;
 pub mod process;
-mod relay;
 mod server;
 mod terminal;
 pub mod tls;

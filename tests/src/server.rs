@@ -13,7 +13,6 @@ use plant_store_client::{Client, client_with_token, types::NewPlant};
 
 use crate::http::{Connection, Response};
 use crate::launched::{Launched, token};
-use crate::relay::{Files, Relay};
 use crate::{Folder, bearer, post, wait_until, without_own_variables};
 
 /// A server to be started.
@@ -23,8 +22,6 @@ pub struct Starting {
     folder: Folder,
     /// A token that an existing store accepts.
     token: Option<String>,
-    /// If the tests run over TLS.
-    files: Option<Files>,
 }
 
 impl Starting {
@@ -36,11 +33,7 @@ impl Starting {
     fn new(folder: Folder, token: Option<String>) -> Self {
         let mut command = folder.command();
         command.arg("serve");
-        let files = Files::if_asked();
-        if let Some(files) = &files {
-            files.tell(&mut command);
-        }
-        Self { command, folder, token, files }
+        Self { command, folder, token }
     }
 
     /// Adds arguments of `plant-store serve`.
@@ -97,12 +90,9 @@ impl Starting {
             let printed = launched.first_request().expect("standard output is text");
             (token(&printed).expect("a new store prints a token").to_owned(), Some(printed))
         };
-        let relay = self.files.map(|files| files.relay_to(launched.address));
-        let (address, url) = match &relay {
-            Some(relay) => (relay.address, format!("http://{}", relay.address)),
-            None => (launched.address, launched.url.clone()),
-        };
-        Server { launched, _relay: relay, address, url, token, first_request, folder: self.folder }
+        let address = launched.address;
+        let url = launched.url.clone();
+        Server { launched, address, url, token, first_request, folder: self.folder }
     }
 }
 
@@ -111,8 +101,7 @@ const LOG: &str = "log";
 /// A serving process on a store of its own, in a folder of its own. Dropping it kills it.
 pub struct Server {
     launched: Launched,
-    _relay: Option<Relay>,
-    /// The address of the server, or of its relay.
+    /// Where it listens.
     pub address: SocketAddr,
     /// The same, with the scheme.
     pub url: String,

@@ -106,6 +106,6 @@ impl Authority {
 }
 
 /// The name in a certificate of [`Authority::issue`].
-pub(crate) fn server_name() -> ServerName<'static> {
+fn server_name() -> ServerName<'static> {
     "127.0.0.1".try_into().expect("an address is a name")
 }

@@ -53,8 +53,6 @@ pub fn ci() -> Result<()> {
     test()?;
     let sh = shell()?;
     let e2e = || cmd!(sh, "cargo test --quiet --test e2e {ALL...} --");
-    // These tests send HTTP to a server.
-    step("tests over TLS", e2e().arg("wire::").env("PLANT_STORE_TESTS_TLS", "1"))?;
     if postgres::found_or_skipped()? {
         let on_postgres = e2e().args(NOT_ON_BOTH).env("PLANT_STORE_TESTS_STORE", "postgres");
         step("tests on PostgreSQL", on_postgres)?;

@@ -20,8 +20,8 @@ Usage: cargo xtask CHORE
 
 Chores:
   test         Check format, contract and lints, and run every test on SQLite
-  ci           Everything that CI checks: `test`, then tests again over TLS and on PostgreSQL,
-               documentation, packages, and `conformance` if the machine has its tools
+  ci           Everything that CI checks: `test`, then tests again on PostgreSQL, documentation,
+               packages, and `conformance` if the machine has its tools
   generate     Write the OpenAPI document and the client from the code; with `--check`, write
                nothing, and fail with a diff if the checked-in files are not the generated ones
   compat       Compare the document with an older one, and say which version the change needs

@@ -1,4 +1,4 @@
-//! Requests and answers, byte for byte. These tests run on both engines, and once more over TLS.
+//! Requests and answers, byte for byte. These tests run on both engines.
 
 pub mod before_credentials;
 pub mod bodies;
