@@ -1,5 +1,6 @@
 //! HTTP/1.1 over a socket, byte by byte, so that tests can send what no HTTP library would.
 
+use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 
@@ -32,13 +33,20 @@ pub fn request(method_and_path: &str, headers: &str) -> String {
 }
 
 /// A response, read to the end of its body.
-#[derive(Debug)]
 pub struct Response {
     /// The status code.
     pub status: u16,
     headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
+}
+
+/// The body as text, because a test prints it when it fails.
+impl fmt::Debug for Response {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { status, headers, body } = self;
+        write!(f, "{status} {headers:?} {}", String::from_utf8_lossy(body))
+    }
 }
 
 impl Response {
