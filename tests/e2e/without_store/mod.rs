@@ -9,7 +9,6 @@ mod dry_run;
 pub mod mutations;
 pub mod readmes;
 mod starts;
-mod style;
 mod variables;
 pub mod warnings;
 pub mod words;

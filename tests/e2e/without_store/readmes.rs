@@ -1,10 +1,9 @@
-//! The READMEs agree with the code. No compiler checks them, so these tests do.
+//! What the pages and the files for operators say about the command line and the series.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
 use plant_store_chores::errors::between;
@@ -13,7 +12,6 @@ use xtask::checkout::root;
 
 use crate::metrics::{metrics_address, scrape, series};
 use crate::tls::serving;
-use crate::without_store::contract::document;
 
 /// A document of the repository.
 pub fn text(file: &str) -> String {
@@ -29,68 +27,6 @@ pub fn table(text: &str, header: &str) -> Vec<(String, String)> {
         (cells.next().unwrap_or_default(), cells.next().unwrap_or_default())
     });
     cells.collect()
-}
-
-/// The examples of the document are written in the table of errors, and the messages where a
-/// request is refused.
-#[test]
-fn examples_of_errors_are_in_words_that_the_service_has() {
-    let code = ["refusal", "strict/error", "strict/tests"]
-        .map(|file| text(&format!("server/src/http/{file}.rs")))
-        .concat();
-    let refusal = &document()["paths"]["/plants"]["post"]["responses"]["400"];
-    let examples =
-        refusal["content"]["application/json"]["examples"].as_object().expect("an object");
-    for (number, example) in examples {
-        let message = example["value"]["message"].as_str().expect("a message");
-        // A placeholder of the code is a number here, or a `member`.
-        let words = message.split(|char: char| char.is_ascii_digit() || char == '`');
-        for words in words.filter(|words| words.len() > 8).flat_map(|words| words.split("; ")) {
-            assert!(code.contains(words.trim()), "{number}: the code has no {words:?}");
-        }
-    }
-}
-
-#[test]
-fn reference_page_has_the_defaults_of_the_limits() {
-    let page = text("xtask/chores/src/docs/overview.md");
-    let defaults = table(&text("server/README.md"), "flag");
-    for row in page.lines().filter(|line| line.contains("| `--")) {
-        let cells: Vec<_> = row.split('|').map(str::trim).collect();
-        let (_, default) = defaults.iter().find(|(flag, _)| flag == cells[3]).expect(row);
-        let default = default.replace('`', "");
-        let shown = if cells[2] == "none" { String::new() } else { cells[2].replace(' ', "") };
-        assert_eq!(shown, default, "{row}");
-    }
-}
-
-/// The Markdown files below a folder, without those in the folders of a build or of git.
-fn documents(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
-        let path = entry.path();
-        let name = entry.file_name();
-        if path.is_dir() && !["target", ".git"].contains(&name.to_str().unwrap_or_default()) {
-            documents(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "md") {
-            found.push(path);
-        }
-    }
-}
-
-/// `overview.md` is a part of the reference page, and links to the document beside that.
-#[test]
-fn links_of_every_document_lead_to_a_file_or_a_folder() {
-    let mut found = Vec::new();
-    documents(root(), &mut found);
-    assert!(found.len() > 10, "{found:?}");
-    for document in found.iter().filter(|document| !document.ends_with("overview.md")) {
-        let text = fs::read_to_string(document).expect("text");
-        let links = text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next());
-        for link in links.filter(|link| !link.is_empty() && !link.contains("://")) {
-            let target = document.parent().expect("a folder").join(link);
-            assert!(target.exists(), "{} links to {link}", document.display());
-        }
-    }
 }
 
 /// The table is generated: `EXPECTORATE=overwrite` writes it.
@@ -136,15 +72,5 @@ fn alerts_and_dashboard_name_series_that_are_served() {
             let scrape = scrape(metrics);
             series(&scrape).keys().any(|key| key.split('{').next() == Some(name))
         });
-    }
-}
-
-#[test]
-fn changelog_begins_with_the_version_of_the_package() {
-    for package in ["client", "server"] {
-        let readme = text(&format!("{package}/README.md"));
-        let (_, changelog) = readme.split_once("\n## Changelog\n").expect("a changelog");
-        let release = changelog.lines().find_map(|line| line.strip_prefix("### "));
-        assert_eq!(release, Some(env!("CARGO_PKG_VERSION")), "{package}");
     }
 }

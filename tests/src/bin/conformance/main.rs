@@ -1,5 +1,6 @@
 //! Other people's tools on the published document and the running service: cargo-deny judges the
-//! dependencies, linters read the document, promtool tries the alerts, oasdiff judges its changes
+//! dependencies, linters read the document and the pages, promtool reads
+//! the alerts, oasdiff judges its changes
 //! beside the compatibility check, Schemathesis fuzzes the service by it, other generators make
 //! clients from it, a browser opens its reference page, the examples of that page run, and the
 //! compatibility check runs in a consumer's repository.
@@ -45,9 +46,10 @@ struct Part {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 9] = [
+const PARTS: [Part; 10] = [
     Part { name: "deny", run: judges::deny },
     Part { name: "linters", run: judges::linters },
+    Part { name: "pages", run: judges::pages },
     Part { name: "alerts", run: judges::alerts },
     Part { name: "oasdiff", run: oasdiff::run },
     Part { name: "clients", run: callers::clients },

@@ -1,3 +1,0 @@
-openapi-ts
-tsc --project .
-node main.js
