@@ -1,13 +1,11 @@
 //! The plant store: one operation, `POST /plants`, around its OpenAPI contract.
 //!
-//! Three crates stand beside this one, and none of them knows another:
+//! Two crates stand beside this one, and neither knows the other:
 //!
 //! - `plant-store-api`, in `api/`, is the contract: types, errors, the operation as a trait, and
 //!   the document. It knows no store and no socket.
 //! - `plant-store-store`, in `store/`, keeps the texts of plants and the digests of tokens. It
 //!   knows no HTTP and no member of a plant, and sees no token.
-//! - `plant-store-listener`, in `listener/`, bounds the connections of clients and closes the idle
-//!   ones. It knows sockets, and which requests are in flight.
 //!
 //! The modules of this crate:
 //!
@@ -24,13 +22,12 @@
 //! socket → Dropshot → api::request   the head, and the unread body of a NewPlant
 //!   → http::operations             the API trait, which hands the request to its operation
 //!     → create_plant                 the operation, in this order:
-//!       → exchange, listener::requests what is kept of the request until its answer
+//!       → exchange                       what is kept of the request until its answer
 //!       → admission                    what the head decides:
 //!         → api::routes, framing         the exact route; Host and transfer coding
 //!         → credentials → token::bearer  a well-formed token, and its digest
 //!         → known_tokens → rate          whether it is accepted, and its rate
 //!         → media_type, permits          plain JSON; a permit for the create
-//!       → exchange, listener::requests from here the connection is in use
 //!       → body → strict, strict::member  the bytes, within their limits, to a NewPlant
 //!       → api::types, api::answer        to an id and a Plant, and the Plant to its text
 //!       → known_tokens                   again: the token may be revoked or expired by now
@@ -40,7 +37,6 @@
 //!       → exchange                       finishes the request:
 //!         → metrics, access_record → log   what is counted, and the record
 //!         → api::answer                    200 with the text of the Plant
-//!         → listener::requests             until the client has taken the answer
 //! ```
 //!
 //! A refusal has the status 400, and its number is the `error` in its body (`api::error_code`). It

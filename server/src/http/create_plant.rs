@@ -37,7 +37,7 @@ pub fn create_plant(
                 return Ok(exchange.turn_away(not_admitted, body));
             }
         };
-        exchange.keep_open(&create.token);
+        exchange.note(&create.token);
         let stored = read_and_store(&exchange.service, create, &mut body).await;
         Ok(exchange.finish(stored, body))
     }

@@ -11,7 +11,6 @@ use dropshot::{HttpCodedResponse, HttpError, RequestContext, RequestInfo};
 use http::{StatusCode, Version};
 use plant_store_api::answer::{Answer, Content, JsonText};
 use plant_store_api::routes::Route;
-use plant_store_listener::requests::{InFlight, Untaken};
 use plant_store_store::Guard;
 use slog::{debug, info};
 
@@ -34,8 +33,6 @@ pub struct Exchange {
     started: Instant,
     /// For the record.
     token: Option<Arc<KnownToken>>,
-    /// For the connection.
-    in_flight: InFlight,
 }
 
 /// What an operation answers with: a 200.
@@ -43,12 +40,6 @@ pub struct Success<T> {
     pub text: JsonText<T>,
     /// Given back when the client has taken the whole text.
     pub permit: Guard,
-}
-
-/// Dropped with the bytes of the answer.
-struct UntilTaken {
-    _permit: Guard,
-    _untaken: Untaken,
 }
 
 impl Exchange {
@@ -65,7 +56,6 @@ impl Exchange {
             remote_addr,
             started: Instant::now(),
             token: None,
-            in_flight: service.connections.request(remote_addr),
             service,
         };
         (exchange, head)
@@ -86,11 +76,9 @@ impl Exchange {
         admitted
     }
 
-    /// Notes the token for the record, and that the connection is in use. A request that is not
-    /// admitted does not keep its connection open.
-    pub fn keep_open(&mut self, token: &Arc<KnownToken>) {
+    /// Notes the token for the record.
+    pub fn note(&mut self, token: &Arc<KnownToken>) {
         self.token = Some(Arc::clone(token));
-        self.in_flight.admit();
     }
 
     /// Waits until a request that is not admitted may be answered: then call [`Self::turn_away`].
@@ -127,9 +115,7 @@ impl Exchange {
 
     fn succeed<B, T: Content>(self, success: Success<T>, body: &RequestBody<B>) -> Answer<T> {
         self.record(Answer::<T>::STATUS_CODE, None, body.ignored());
-        // The listener closes the connection if the client does not take the answer.
-        let held = UntilTaken { _permit: success.permit, _untaken: self.in_flight.answer() };
-        Answer::ok(success.text, held)
+        Answer::ok(success.text, success.permit)
     }
 
     fn refuse<B, T: Content>(self, refusal: &Refusal, mut body: RequestBody<B>) -> Answer<T> {

@@ -4,7 +4,6 @@ pub mod before_credentials;
 pub mod bodies;
 pub mod client;
 pub mod credentials;
-pub mod deadlines;
 pub mod errors;
 pub mod framing;
 pub mod limits;

@@ -13,9 +13,8 @@ mod bounds;
 mod dry_run;
 mod opening;
 mod reload;
-mod running;
 mod signals;
-mod starting;
+mod steps;
 mod tls;
 mod unknown_variables;
 mod validity;
@@ -32,8 +31,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::admin::Admin;
 use crate::command::serve::address::cannot;
-use crate::command::serve::signals::{Stop, hangup};
-use crate::command::serve::starting::start;
+use crate::command::serve::steps::serve;
 use crate::command::serve::unknown_variables::unknown_variables;
 use crate::log::{Log, LogFormat};
 
@@ -54,13 +52,14 @@ pub fn run(args: &Args) -> Result<()> {
     if args.check {
         return dry_run::run(args, &log.logger);
     }
-    // Before everything else: an address that is in use must not leave a new store behind.
+    raise_open_files(&log.logger);
+    // Before the store: an address that is in use must not leave a new store behind.
     let admin = args.metrics.map(start_admin).transpose()?;
     if let Some(admin) = &admin {
         info!(log.logger, "serving metrics"; "address" => %admin.address);
     }
     let runtime = runtime(args.http_threads).context("cannot start the runtime")?;
-    let result = runtime.block_on(start_and_stop(args, &log, admin.as_ref()));
+    let result = runtime.block_on(serve(args, &log, admin.as_ref()));
     // Threads that read the tokens still have the store open. One of them may wait for a disk that
     // does not answer, and then the process ends without it.
     runtime.shutdown_timeout(LAST_THREADS);
@@ -99,15 +98,11 @@ fn runtime(threads: Option<u16>) -> io::Result<Runtime> {
     Builder::new_multi_thread().worker_threads(count).enable_all().build()
 }
 
-async fn start_and_stop(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> {
-    let mut stop = Stop::listen()?;
-    let mut hangup = hangup()?;
-    let running = tokio::select! {
-        started = start(args, log, admin) => started?,
-        () = stop.next() => {
-            info!(log.logger, "stopped before the service had started");
-            return Ok(());
-        }
-    };
-    running.run(args, &mut stop, &mut hangup).await
+/// Raises the soft limit on open files to the hard one. Each connection takes a file, so it bounds
+/// the connections.
+fn raise_open_files(log: &Logger) {
+    match rlimit::increase_nofile_limit(u64::MAX) {
+        Ok(limit) => info!(log, "open files"; "limit" => limit),
+        Err(cause) => warn!(log, "the limit on open files stays as it is"; "cause" => %cause),
+    }
 }
