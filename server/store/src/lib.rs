@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use digest::ContentDigest;
-pub use engine::{Engine, Outcome, Row, Served, Sizes, Start};
+pub use engine::{Checked, Engine, Outcome, PAGE_ROWS, Row, Served, Sizes, Start};
 pub use error::{Cause, CommitError, Reason, StoreError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, WriterEnd};
 pub use last_cause::LastCause;

@@ -3,7 +3,7 @@
 mod verdict;
 
 use anyhow::{Error, Result, bail};
-use plant_store_store::{ContentDigest, Reason, Row, StoreError};
+use plant_store_store::{Checked, ContentDigest, Reason, Row, StoreError};
 use serde_json::{Map, Value};
 
 use crate::command::check::verdict::{Contents, Verdict};
@@ -80,7 +80,8 @@ fn reason_of(error: &Error) -> Reason {
 /// rest cannot be read.
 fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Contents> {
     let store = open_to_read(&args.url, args.ca.as_deref(), "--store")?;
-    faults.extend(store.check()?);
+    let Checked { faults: found, sizes } = store.check()?;
+    faults.extend(found);
     let mut plants = 0;
     let mut digest = ContentDigest::default();
     let mut malformed = Vec::new();
@@ -96,7 +97,6 @@ fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Contents> {
         faults.push(format!("plants that are not JSON objects: {count}, such as the ids {some:?}"));
     }
     let tokens = store.tokens()?.len();
-    let sizes = store.sizes();
     Ok(Contents {
         digest: digest.to_string(),
         plants,

@@ -55,11 +55,6 @@ pub struct Args {
     #[arg(long, value_name = "THREADS", value_parser = value_parser!(u16).range(1..=256))]
     pub http_threads: Option<u16>,
 
-    /// Start on a store whose server was not stopped and whose WAL is lost; what the WAL held is
-    /// gone
-    #[arg(long)]
-    pub without_wal: bool,
-
     /// Start on a database that has fsync or full_page_writes off; it may lose plants at a power
     /// cut
     #[arg(long)]

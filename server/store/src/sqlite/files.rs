@@ -4,8 +4,10 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf, absolute};
 
+use nix::sys::statvfs::statvfs;
 use nix::unistd::{AccessFlags, User, access, geteuid};
 
+use crate::engine::Sizes;
 use crate::error::StoreError;
 use crate::sqlite::error::{failed, url};
 
@@ -79,12 +81,6 @@ pub fn open(path: &Path) -> Result<File, StoreError> {
         let cause = format!("{} is a folder or a device; name a file", path.display());
         return Err(failed(OPEN)(cause));
     }
-    // A store has none, and SQLite would roll a foreign one back into it.
-    let journal = beside(path, ROLLBACK_JOURNAL);
-    if journal.exists() {
-        let file = journal.display().to_string();
-        return Err(StoreError::ForeignFile { url: url(path), file });
-    }
     // SQLite's readers too write the WAL's index.
     for (right, path) in [("read and write", path), ("write to the folder", folder_of(path))] {
         let allowed = access(path, AccessFlags::R_OK | AccessFlags::W_OK);
@@ -107,6 +103,14 @@ pub fn denied(right: &str, path: &Path, why: &io::Error) -> io::Error {
     let name = User::from_uid(id).ok().flatten().map_or(id.to_string(), |user| user.name);
     let said = format!("the user {name} cannot {right} {}: {why}", path.display());
     io::Error::new(why.kind(), said)
+}
+
+/// How large the files are, and what is free on their disk.
+pub fn sizes(path: &Path) -> Sizes {
+    let length = |path: &Path| fs::metadata(path).map(|file| file.len()).ok();
+    let disk = statvfs(path).ok();
+    let disk_free = disk.map(|disk| disk.blocks_available() * disk.fragment_size());
+    Sizes { store: length(path), wal: length(&wal_of(path)), disk_free }
 }
 
 /// Takes the server's lock.
