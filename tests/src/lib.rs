@@ -17,6 +17,10 @@ mod server;
 mod terminal;
 pub mod tls;
 
+use std::sync::LazyLock;
+
+use serde_json::Value;
+
 pub use binary::{failure, run, signalled};
 pub use build::{build, build_example, library};
 pub use events::{EVENT_TIMEOUT, wait_until};
@@ -38,9 +42,23 @@ pub fn median(figures: impl Iterator<Item = f64>) -> f64 {
     figures[figures.len() / 2]
 }
 
-/// The JSON body that creates a plant.
+/// The JSON body that creates a plant. A required member that is not named here is that of the
+/// document's example.
 pub fn plant(id: i64, name: &str, tag: Option<&str>) -> String {
-    let mut plant = serde_json::json!({ "id": id, "name": name });
+    static REQUIRED: LazyLock<Value> = LazyLock::new(|| {
+        let document = include_str!("../../openapi/plant-store.json");
+        let document: Value = serde_json::from_str(document).expect("the document is JSON");
+        let schema = &document["components"]["schemas"]["NewPlant"];
+        let names = schema["required"].as_array().expect("a list").iter();
+        let member = |name: &Value| {
+            let name = name.as_str().expect("a name");
+            (name.to_owned(), schema["example"][name].clone())
+        };
+        names.map(member).collect()
+    });
+    let mut plant = REQUIRED.clone();
+    plant["id"] = id.into();
+    plant["name"] = name.into();
     if let Some(tag) = tag {
         plant["tag"] = tag.into();
     }

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::{Command, Output};
 
 use nix::sys::signal::Signal;
-use plant_store_tests::tls::{Authority, CERT, KEY, TLS};
+use plant_store_tests::tls::{Authority, CERT, TLS};
 use plant_store_tests::{Server, binary_in, failure, plant, run};
 use xtask::checkout::root;
 
@@ -40,13 +40,6 @@ fn serve_check_is_status_0_if_a_server_could_start_and_1_if_not() {
     assert_eq!(status, Some(1), "{said}");
     let last = said.lines().last().expect("a last line");
     assert_eq!(last, format!("plant-store: {CERT}: the certificate has expired"));
-    fs::write(server.folder().join(KEY), "plants").expect("the folder takes files");
-    let (_, said) = failure(binary_in(server.folder()).args(&check));
-    assert!(said.contains("plants.key holds no private key in PEM"), "{said}");
-    fs::write(server.folder().join(STORE), "plants").expect("the folder takes files");
-    let check = ["serve", "--check"];
-    let (_, said) = failure(binary_in(server.folder()).args(check));
-    assert!(said.contains("is not a plant store"), "{said}");
 }
 
 /// The unit of systemd runs the check before it tells the server to read the files of TLS again.

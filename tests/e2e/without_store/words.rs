@@ -10,17 +10,19 @@ use tempfile::TempDir;
 use crate::database::STORE;
 
 #[test]
-fn store_that_is_missing_is_named_by_its_absolute_path() {
+fn store_that_is_missing_is_named_by_its_absolute_path_and_its_flag() {
     let folder = TempDir::new().expect("a temporary folder");
     let here = folder.path().canonicalize().expect("the folder is there");
-    for words in [&["export"][..], &["token", "list"], &["serve", "--no-create"]] {
+    for (words, flag) in [
+        (&["export"][..], "--store"),
+        (&["serve", "--no-create"], "--store"),
+        (&["copy", "--from", &format!("sqlite:{STORE}"), "--to", "sqlite:copy.db"], "--from"),
+    ] {
         let (_, said) = failure(binary_in(folder.path()).args(words));
-        let expected = format!("no plant store at sqlite:{}/{STORE}: see --store", here.display());
-        assert!(said.contains(&expected), "{said}");
+        let expected = format!("there is no plant store at sqlite:{}/{STORE}", here.display());
+        assert!(said.contains(&format!("{expected}: see {flag}")), "{said}");
     }
-    let (_, said) =
-        failure(binary_in(folder.path()).args(["export", "--store", "sqlite:/no/x.db"]));
-    assert!(said.contains("no plant store at sqlite:/no/x.db: see --store"), "{said}");
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
 }
 
 /// A copy that is killed cannot remove what it has begun.
@@ -110,18 +112,4 @@ fn token_create_with_a_closed_standard_output_issues_none() {
         assert!(said.contains("nobody would see the token: none is issued"), "{said}");
         assert_eq!(server.command(&["token", "list", "--json"]), before);
     }
-}
-
-#[test]
-fn commands_that_only_read_do_not_advise_to_create_a_store() {
-    let folder = TempDir::new().expect("a temporary folder");
-    for (words, flag) in [
-        (&["copy", "--from", "sqlite:typo.db", "--to", "sqlite:copy.db"][..], "--from"),
-        (&["check", "--store", "sqlite:typo.db"], "--store"),
-    ] {
-        let (_, said) = failure(binary_in(folder.path()).args(words));
-        assert!(said.ends_with(&format!("/typo.db: see {flag}\n")), "{said}");
-        assert!(said.contains("there is no plant store at sqlite:/"), "{said}");
-    }
-    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
 }
