@@ -83,7 +83,7 @@ fn missing_folder_or_store_is_refused_and_not_created() {
         let (status, said) = failure(&mut command);
         assert_eq!(status, Some(1));
         let expected = if words.starts_with("serve") {
-            "cannot create the store: there is no folder no"
+            "cannot make the store: there is no folder no"
         } else {
             "/no/plants.db: see --store"
         };

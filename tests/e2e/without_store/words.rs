@@ -14,11 +14,13 @@ use crate::database::STORE;
 fn store_that_is_missing_is_named_by_its_absolute_path() {
     let folder = TempDir::new().expect("a temporary folder");
     let here = folder.path().canonicalize().expect("the folder is there");
-    for words in [&["export"][..], &["token", "list"], &["serve", "--no-create"]] {
-        let (_, said) = failure(binary_in(folder.path()).args(words));
+    let copy = format!("copy --from sqlite:{STORE} --to sqlite:copy.db");
+    for words in ["export", "token list", "serve --no-create", "check", &copy] {
+        let (_, said) = failure(binary_in(folder.path()).args(words.split(' ')));
         let expected = format!("no plant store at sqlite:{}/{STORE}: see --store", here.display());
         assert!(said.contains(&expected), "{said}");
     }
+    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
     let (_, said) =
         failure(binary_in(folder.path()).args(["export", "--store", "sqlite:/no/x.db"]));
     assert!(said.contains("no plant store at sqlite:/no/x.db: see --store"), "{said}");
@@ -111,18 +113,4 @@ fn token_create_with_a_closed_standard_output_issues_none() {
         assert!(said.contains("nobody would see the token: none is issued"), "{said}");
         assert_eq!(server.command(&["token", "list", "--json"]), before);
     }
-}
-
-#[test]
-fn commands_that_only_read_do_not_advise_to_create_a_store() {
-    let folder = TempDir::new().expect("a temporary folder");
-    for (words, flag) in [
-        (&["copy", "--from", "sqlite:typo.db", "--to", "sqlite:copy.db"][..], "--from"),
-        (&["check", "--store", "sqlite:typo.db"], "--store"),
-    ] {
-        let (_, said) = failure(binary_in(folder.path()).args(words));
-        assert!(said.ends_with(&format!("/typo.db: see {flag}\n")), "{said}");
-        assert!(said.contains("there is no plant store at sqlite:/"), "{said}");
-    }
-    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
 }

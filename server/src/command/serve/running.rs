@@ -44,7 +44,8 @@ impl Running {
     /// requests in flight, for at most `--shutdown-timeout`; a signal ends that early.
     pub async fn run(mut self, args: &Args, stop: &mut Stop, hangup: &mut Signal) -> Result<()> {
         let log = self.log.clone();
-        let watched = store::watch(Arc::clone(&self.store), &self.plants, log.clone());
+        let watched =
+            store::inspect_each_second(Arc::clone(&self.store), &self.plants, log.clone());
         let tls = self.tls.take();
         let ended = tokio::select! {
             () = stop.next() => Ok(()),

@@ -12,7 +12,6 @@ use slog::{Logger, info};
 use tokio::task::spawn_blocking;
 
 use crate::admin::{Admin, Readiness};
-use crate::command::rescue_advice::with_rescue_advice;
 use crate::command::serve::announcement::{Endpoint, announce};
 use crate::command::serve::args::Args;
 use crate::command::serve::opening::{Opened, open};
@@ -56,7 +55,7 @@ async fn open_on_another_thread(args: &Args, tokens: &KnownTokens, log: &Logger)
         let log = log.clone();
         move || open(&args, &tokens, &log)
     });
-    opened.await?.map_err(with_rescue_advice(&args.store.url))
+    opened.await?
 }
 
 /// Starts the writer, the HTTP server, and the task that reads the tokens.

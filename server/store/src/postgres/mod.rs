@@ -32,6 +32,7 @@ use crate::token::{StoredToken, TokenName};
 use crate::url::{PostgresUrl, StoreUrl};
 
 const OPEN: &str = "open the store";
+const MAKE: &str = "make the store";
 
 /// How long a call may take that changes tokens or tables.
 const CHANGE_LIMIT: Duration = Duration::from_secs(5);
@@ -50,13 +51,13 @@ pub struct Postgres {
     url: StoreUrl,
     purpose: Purpose,
     /// For what is written.
-    writer: Mutex<ReconnectingSession>,
+    write_session: Mutex<ReconnectingSession>,
     /// For all else.
-    reader: Mutex<ReconnectingSession>,
+    read_session: Mutex<ReconnectingSession>,
 }
 
-/// See [`crate::serve`].
-pub fn serve(
+/// See [`crate::open_to_serve`].
+pub fn open_to_serve(
     url: &PostgresUrl,
     ca: Option<&Path>,
     start: Start,
@@ -66,10 +67,10 @@ pub fn serve(
     if store.change(OPEN, async |session| schema::is_there(session, &store.url).await)? {
         return Ok(Served { store, is_new: false });
     }
-    if !start.create {
+    if !start.make {
         return Err(StoreError::Missing(store.url));
     }
-    let is_new = store.change("create the store", schema::create)?;
+    let is_new = store.change(MAKE, schema::create_tables)?;
     Ok(Served { store, is_new })
 }
 
@@ -90,7 +91,7 @@ pub fn fill(
     ca: Option<&Path>,
     fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let store = serve(url, ca, Start { create: true, ..Start::default() })?.store;
+    let store = open_to_serve(url, ca, Start { make: true, ..Start::default() })?.store;
     fill(&store).context("what was copied before this stays in the database")?;
     Ok(store.close()?)
 }
@@ -99,17 +100,20 @@ impl Postgres {
     /// Connects at the first call. A command that reads may do so on a standby.
     fn new(url: &PostgresUrl, ca: Option<&Path>, purpose: Purpose) -> Result<Self, StoreError> {
         register_retries();
-        let failed =
-            |doing| move |cause| StoreError::Failed { doing, cause, reason: Reason::Other };
-        let reader = Connector::new(url, ca, purpose)
-            .map_err(failed("read the certificates of --store-ca"))?;
-        let mut writer = reader.clone();
-        writer.purpose = purpose.max(Purpose::Write);
+        let name = StoreUrl::Postgres(url.clone());
+        let failed = |doing| {
+            let url = name.clone();
+            move |cause| StoreError::Failed { url, doing, cause, reason: Reason::Other }
+        };
+        let to_read = Connector::new(url, ca, purpose)
+            .map_err(failed("read the certificates of its authority"))?;
+        let mut to_write = to_read.clone();
+        to_write.purpose = purpose.max(Purpose::Write);
         Ok(Self {
-            url: StoreUrl::Postgres(url.clone()),
             purpose,
-            writer: Mutex::new(ReconnectingSession::new(writer).map_err(failed(OPEN))?),
-            reader: Mutex::new(ReconnectingSession::new(reader).map_err(failed(OPEN))?),
+            write_session: Mutex::new(ReconnectingSession::new(to_write).map_err(failed(OPEN))?),
+            read_session: Mutex::new(ReconnectingSession::new(to_read).map_err(failed(OPEN))?),
+            url: name,
         })
     }
 
@@ -120,8 +124,11 @@ impl Postgres {
         limit: Duration,
         read: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
-        let read =
-            self.reader.lock().retry(PostgresError::passes_soon, Instant::now() + limit, read);
+        let read = self.read_session.lock().retry(
+            PostgresError::passes_soon,
+            Instant::now() + limit,
+            read,
+        );
         read.map_err(|error| error.of_store(&self.url, doing))
     }
 
@@ -133,13 +140,14 @@ impl Postgres {
         change: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
         let until = Instant::now() + CHANGE_LIMIT;
-        let changed = self.writer.lock().retry(PostgresError::was_rolled_back, until, change);
+        let changed =
+            self.write_session.lock().retry(PostgresError::was_rolled_back, until, change);
         changed.map_err(|error| error.of_store(&self.url, doing))
     }
 
     /// Waits while the table is locked, such as when it is altered. The tokens must not wait too.
     fn sizes(&self) -> Sizes {
-        let sizes = self.reader.lock().run(Instant::now() + SIZES_LIMIT, schema::sizes);
+        let sizes = self.read_session.lock().run(Instant::now() + SIZES_LIMIT, schema::sizes);
         sizes.unwrap_or_default()
     }
 }
@@ -148,7 +156,7 @@ impl Engine for Postgres {
     fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, CommitError> {
         // Safe to repeat if the answer to a commit was lost: the same plants are there then.
         let commit = async |session: &Session| plants::commit(session, rows).await;
-        Ok(self.writer.lock().retry(PostgresError::passes_soon, until, commit)?)
+        Ok(self.write_session.lock().retry(PostgresError::passes_soon, until, commit)?)
     }
 
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError> {
@@ -188,19 +196,19 @@ impl Engine for Postgres {
         Ok(Checked { faults, sizes: self.sizes() })
     }
 
-    /// Looks at the settings of the database. This session may see another host than the writer's;
+    /// Looks at the settings of the database. This session may see another host than the one that writes;
     /// after a failover both are connected again.
     fn inspect(&self) -> Result<Sizes, CommitError> {
         if self.purpose != Purpose::WriteSafely {
             return Ok(self.sizes());
         }
         let until = Instant::now() + READ_LIMIT;
-        let mut reader = self.reader.lock();
-        let checked = reader.retry(PostgresError::passes_soon, until, schema::refuse_unsafe);
-        drop(reader);
+        let mut session = self.read_session.lock();
+        let checked = session.retry(PostgresError::passes_soon, until, schema::refuse_unsafe);
+        drop(session);
         if let Err(PostgresError::Unsafe(_)) = checked {
             // The next commit connects again, and is refused as long as this lasts.
-            self.writer.lock().disconnect();
+            self.write_session.lock().disconnect();
         }
         checked?;
         Ok(self.sizes())
@@ -208,8 +216,8 @@ impl Engine for Postgres {
 
     /// Everything is in the database already.
     fn close(&self) -> Result<(), StoreError> {
-        self.writer.lock().disconnect();
-        self.reader.lock().disconnect();
+        self.write_session.lock().disconnect();
+        self.read_session.lock().disconnect();
         Ok(())
     }
 }

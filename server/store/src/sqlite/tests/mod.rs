@@ -14,7 +14,7 @@ use crate::error::CommitError;
 use crate::sqlite::files::{wal_index_of, wal_of};
 use crate::sqlite::wal::WAL_BOUND;
 
-const CREATE: Start = Start { create: true, without_fsync: false };
+const MAKE_IT: Start = Start { make: true, without_fsync: false };
 
 /// A page in the WAL, with its header (<https://sqlite.org/fileformat2.html#the_write_ahead_log>).
 const FRAME: u64 = 4096 + 24;
@@ -28,7 +28,7 @@ fn place(folder: &TempDir) -> std::path::PathBuf {
 }
 
 fn start(folder: &TempDir) -> Result<Sqlite, StoreError> {
-    serve(&place(folder), CREATE).map(|served| served.store)
+    open_to_serve(&place(folder), MAKE_IT).map(|served| served.store)
 }
 
 fn row(id: i64) -> Row {
