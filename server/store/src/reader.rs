@@ -1,8 +1,8 @@
 //! Reads of single plants for requests.
 //!
-//! An engine reads on one connection, and the tokens are read on it, too. So one read runs at a
-//! time, and the others wait without a thread: however many requests read, the thread that reads
-//! the tokens waits for one of them at most.
+//! An engine reads one page at a time. So one read runs at a time, and the others wait without a
+//! thread: however many requests read, there is a thread for the reading of the tokens, and it
+//! waits for one of them at most.
 
 use std::sync::Arc;
 

@@ -52,6 +52,8 @@ pub struct Postgres {
     purpose: Purpose,
     /// For what is written.
     write_session: Mutex<ReconnectingSession>,
+    /// For pages of plants. While a table is locked they wait, and the tokens must not.
+    page_session: Mutex<ReconnectingSession>,
     /// For all else.
     read_session: Mutex<ReconnectingSession>,
 }
@@ -109,10 +111,13 @@ impl Postgres {
             .map_err(failed("read the certificates of its authority"))?;
         let mut to_write = to_read.clone();
         to_write.purpose = purpose.max(Purpose::Write);
+        let session =
+            |connector| ReconnectingSession::new(connector).map(Mutex::new).map_err(failed(OPEN));
         Ok(Self {
             purpose,
-            write_session: Mutex::new(ReconnectingSession::new(to_write).map_err(failed(OPEN))?),
-            read_session: Mutex::new(ReconnectingSession::new(to_read).map_err(failed(OPEN))?),
+            write_session: session(to_write)?,
+            page_session: session(to_read.clone())?,
+            read_session: session(to_read)?,
             url: name,
         })
     }
@@ -124,11 +129,8 @@ impl Postgres {
         limit: Duration,
         read: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
-        let read = self.read_session.lock().retry(
-            PostgresError::passes_soon,
-            Instant::now() + limit,
-            read,
-        );
+        let until = Instant::now() + limit;
+        let read = self.read_session.lock().retry(PostgresError::passes_soon, until, read);
         read.map_err(|error| error.of_store(&self.url, doing))
     }
 
@@ -161,7 +163,9 @@ impl Engine for Postgres {
 
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError> {
         let page = async |session: &Session| plants::page(session, after, limit).await;
-        self.read("read the plants", PAGE_LIMIT, page)
+        let until = Instant::now() + PAGE_LIMIT;
+        let page = self.page_session.lock().retry(PostgresError::passes_soon, until, page);
+        page.map_err(|error| error.of_store(&self.url, "read the plants"))
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
@@ -216,8 +220,9 @@ impl Engine for Postgres {
 
     /// Everything is in the database already.
     fn close(&self) -> Result<(), StoreError> {
-        self.write_session.lock().disconnect();
-        self.read_session.lock().disconnect();
+        for session in [&self.write_session, &self.page_session, &self.read_session] {
+            session.lock().disconnect();
+        }
         Ok(())
     }
 }

@@ -82,9 +82,9 @@ pub fn open(path: &Path) -> Result<File, StoreError> {
         return Err(failed(path, OPEN)(cause));
     }
     // SQLite's readers too write the WAL's index.
-    for (right, path) in [("read and write", path), ("write to the folder", folder_of(path))] {
-        let allowed = access(path, AccessFlags::R_OK | AccessFlags::W_OK);
-        allowed.map_err(|errno| failed(path, OPEN)(denied(right, path, &errno.into())))?;
+    for (right, place) in [("read and write", path), ("write to the folder", folder_of(path))] {
+        let allowed = access(place, AccessFlags::R_OK | AccessFlags::W_OK);
+        allowed.map_err(|errno| failed(path, OPEN)(denied(right, place, &errno.into())))?;
     }
     File::open(path).map_err(failed(path, OPEN))
 }
