@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use mimalloc::MiMalloc;
 use nix::sys::prctl::set_thp_disable;
 use nix::sys::signal::{SigSet, Signal};
-use plant_store_server::command::{CannotCheck, Cli};
+use plant_store_server::command::{CannotCheck, Cli, in_words};
 
 // It takes less CPU time for each create than glibc's, and gives memory back after a burst of large
 // bodies: 59 MB instead of 1.2 GB, 15 seconds after a thousand of 1 MiB.
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // A closed standard error is ignored, because the exit status reports the failure too.
-            let _ = writeln!(io::stderr(), "plant-store: {error:#}");
+            let _ = writeln!(io::stderr(), "plant-store: {}", in_words(&error));
             ExitCode::from(if error.is::<CannotCheck>() { 2 } else { 1 })
         }
     }

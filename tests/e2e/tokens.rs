@@ -176,23 +176,3 @@ fn expired_token_is_named_in_log_and_list_and_keeps_its_name_until_it_is_revoked
     assert!(!server.command(&["token", "list"]).contains("expired"));
     server.create_with(&bearer(token.trim_end()), &plant).plant();
 }
-
-/// The server stands still while the token is revoked. What came meanwhile is refused: with 401, or
-/// with 503 until it has read the tokens again.
-#[test]
-fn server_that_stood_still_accepts_no_token_that_was_revoked_meanwhile() {
-    let server = Server::start();
-    let mut connections: Vec<_> = (0..8).map(|_| server.connect()).collect();
-    for connection in &mut connections {
-        connection.exchange(&server.post(&plant(1, "Ficus", None))).plant();
-    }
-    server.signal(Signal::SIGSTOP);
-    server.command(&["token", "revoke", "first"]);
-    for connection in &mut connections {
-        connection.send(&server.post(&plant(1, "Ficus", None)));
-    }
-    server.signal(Signal::SIGCONT);
-    for connection in &mut connections {
-        assert!(matches!(connection.receive().error(), 401 | 503));
-    }
-}

@@ -9,8 +9,6 @@ use plant_store_store::{self as store, ContentDigest, Engine, Outcome, StoreUrl}
 
 use crate::command::output::print;
 use crate::command::pages::for_each_page;
-use crate::command::rescue_advice::with_rescue_advice;
-use crate::command::store_args::open_to_read;
 use crate::command::variable;
 
 /// How long a database may take for a page.
@@ -51,19 +49,18 @@ struct Copied {
 pub fn run(args: &Args) -> Result<()> {
     let Args { from, to, store_ca } = args;
     let ca = store_ca.as_deref();
-    let source = open_to_read(from, ca, "--from")?;
+    let source = store::open(from, ca)?;
     for file in store::unfinished(to) {
         let said = "left by a copy that was killed, or another copy runs; if none does, delete it";
         let _ = writeln!(io::stderr(), "plant-store: {}: {said}", file.display());
     }
     let mut copied = Copied::default();
     store::fill(to, ca, &mut |copy| {
-        copy_plants(args, &*source, copy, &mut copied)?;
+        copy_plants(to, &*source, copy, &mut copied)?;
         // Last: after a failure nobody can use the tokens of a store that was copied by mistake.
-        copied.tokens = copy_tokens(from, &*source, copy)?;
+        copied.tokens = copy_tokens(&*source, copy)?;
         Ok(())
-    })
-    .map_err(with_rescue_advice(to))?;
+    })?;
     let Copied { plants, digest, tokens } = copied;
     print(&format!(
         "{from} is copied to {to}; plants: {plants}, tokens added: {tokens}, digest: {digest}\n"
@@ -72,13 +69,12 @@ pub fn run(args: &Args) -> Result<()> {
 
 /// Copies every plant.
 fn copy_plants(
-    args: &Args,
+    to: &StoreUrl,
     source: &dyn Engine,
     copy: &dyn Engine,
     copied: &mut Copied,
 ) -> Result<()> {
-    let Args { from, to, .. } = args;
-    for_each_page(from, source, |page| {
+    for_each_page(source, |page| {
         let outcomes = copy.commit(page, Instant::now() + PAGE_TIMEOUT)?;
         copy.upkeep()?;
         let mut rows = page.iter().zip(outcomes);
@@ -93,8 +89,8 @@ fn copy_plants(
 }
 
 /// Copies the tokens that the copy does not have, and returns how many those are.
-fn copy_tokens(from: &StoreUrl, source: &dyn Engine, copy: &dyn Engine) -> Result<usize> {
-    let wanted = source.tokens().map_err(with_rescue_advice(from))?;
+fn copy_tokens(source: &dyn Engine, copy: &dyn Engine) -> Result<usize> {
+    let wanted = source.tokens()?;
     let present = copy.tokens()?;
     let mut added = 0;
     for token in wanted.iter().filter(|token| !present.contains(token)) {

@@ -4,9 +4,9 @@
 mod check;
 mod copy;
 mod export;
+mod in_words;
 mod output;
 mod pages;
-mod rescue_advice;
 mod serve;
 mod store_args;
 mod token;
@@ -24,6 +24,7 @@ use crate::command::usage_error::finish;
 use crate::version::version;
 
 pub use crate::command::check::CannotCheck;
+pub use crate::command::in_words::in_words;
 
 /// Runs and looks after a plant store: POST /plants creates a plant, durably
 #[derive(Debug, Parser)]

@@ -1,11 +1,9 @@
 //! The flags that name a store, and the opening of the store that is there.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Result;
 use plant_store_store::{self as store, Engine, StoreError, StoreUrl};
 
-use crate::command::rescue_advice::with_rescue_advice;
 use crate::command::variable;
 
 /// Which store to work on.
@@ -30,29 +28,7 @@ pub struct StoreArgs {
 
 impl StoreArgs {
     /// Opens the store that is there.
-    pub fn open(&self) -> Result<Box<dyn Engine>> {
-        store::open(&self.url, self.ca.as_deref()).map_err(with_rescue_advice(&self.url))
+    pub fn open(&self) -> Result<Box<dyn Engine>, StoreError> {
+        store::open(&self.url, self.ca.as_deref())
     }
-}
-
-/// There is no store to read. A new one, which is empty, would be of no use to the command.
-#[derive(Debug, thiserror::Error)]
-#[error("there is no plant store at {}: see {flag}", .url.absolute())]
-pub struct NothingToRead {
-    url: StoreUrl,
-    /// The flag that names the store.
-    flag: &'static str,
-}
-
-/// Opens the store that is there, for a command that reads the plants that it holds. `ca` is a file
-/// with the authority of a database's certificate; `flag` names the store.
-pub fn open_to_read(
-    url: &StoreUrl,
-    ca: Option<&Path>,
-    flag: &'static str,
-) -> Result<Box<dyn Engine>> {
-    store::open(url, ca).map_err(|error| match error {
-        StoreError::Missing(missing) => NothingToRead { url: missing, flag }.into(),
-        other => with_rescue_advice(url)(other),
-    })
 }

@@ -117,8 +117,8 @@ pub struct Checked {
 /// How a server starts on a store.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Start {
-    /// Whether a store is created if there is none.
-    pub create: bool,
+    /// Whether a store is made if there is none.
+    pub make: bool,
     /// Whether a store is served whose database does not sync.
     pub without_fsync: bool,
 }
@@ -127,7 +127,7 @@ pub struct Start {
 pub struct Served<S> {
     /// The store.
     pub store: S,
-    /// Whether this call has created it.
+    /// Whether this call has made it.
     pub is_new: bool,
 }
 

@@ -1,4 +1,7 @@
 //! How a store fails.
+//!
+//! An error says what is wrong, and not what a person does about it: no flag, command or page of
+//! the product is named here or in an engine.
 
 use std::time::Duration;
 
@@ -23,6 +26,10 @@ pub enum Reason {
     Unreachable,
     /// A permission, a grant or a valid password is missing.
     Denied,
+    /// Nobody whom this machine trusts has signed the certificate of the database.
+    Untrusted,
+    /// The settings of the database make a commit less than durable.
+    Unsafe,
     /// The disk is full.
     Full,
     /// Something else is there.
@@ -78,11 +85,7 @@ impl CommitError {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum StoreError {
-    #[error(
-        "there is no plant store at {}: see --store (or --from); `plant-store serve`, without \
-         --no-create, creates one",
-        .0.absolute()
-    )]
+    #[error("there is no plant store at {}", .0.absolute())]
     Missing(StoreUrl),
     #[error("there is something at {0} already; it is left as it is")]
     Exists(StoreUrl),
@@ -105,8 +108,8 @@ pub enum StoreError {
         LAYOUT
     )]
     OtherLayout { url: StoreUrl, found: i64 },
-    #[error("cannot {doing}: {cause}")]
-    Failed { doing: &'static str, cause: Cause, reason: Reason },
+    #[error("{url}: cannot {doing}: {cause}")]
+    Failed { url: StoreUrl, doing: &'static str, cause: Cause, reason: Reason },
     #[error(
         "there is a token named \"{name}\" already: revoke it in {url}, or choose another name"
     )]

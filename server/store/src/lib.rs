@@ -1,24 +1,39 @@
-//! Where plants and token digests are kept.
+//! Where plants and token digests are kept. Nothing here knows HTTP, the members of a plant, or a
+//! flag or page of the product; nothing here ever sees a token, only digests.
 //!
-//! [`serve`], [`open`] and [`fill`] turn a [`StoreUrl`] into an [`Engine`]; nothing outside this
-//! crate knows which one keeps the store. [`GroupCommit`] commits the creates of all requests
-//! through it. Nothing here knows HTTP or the members of a plant, and nothing here ever sees a
-//! token, only digests.
+//! # The map
+//!
+//! - [`Engine`] (`engine.rs`) is what an engine promises: commit, read, change the tokens, check.
+//!   [`open_to_serve`], [`open`] and [`fill`] turn a [`StoreUrl`] (`url.rs`) into one. Nothing
+//!   outside this crate knows which one keeps the store.
+//! - `sqlite` and `postgres` are the engines, file by file alike: `schema` makes and checks the
+//!   tables, `plants` and `tokens` read and write them, `error` says what the engine's errors mean.
+//!   How a commit gets durable is theirs: in SQLite the file, its WAL and its lock (`connection`,
+//!   `wal`, `files`, `new_file`, `opened_files`), in PostgreSQL the sessions with a database
+//!   (`connector`, `session`, `reconnecting_session`, `tls`).
+//! - [`GroupCommit`] commits the creates of all requests through one engine. [`Reader`] reads one
+//!   plant for a request. [`inspect_each_second`] looks after a store that is served.
+//! - [`StoreError`] and [`CommitError`] (`error.rs`) are how an open store and a commit fail.
+//! - What both engines use: `token` and `token_row`, `same_plant`, `layout`, and [`ContentDigest`],
+//!   by which stores are compared. `metrics` counts, and [`LastCause`] says what lasts once.
+//!
+//! A create runs through `group_commit`, then through `store` and `plants` of one engine.
 
 mod digest;
 mod engine;
 mod error;
 mod group_commit;
+mod inspection;
 mod last_cause;
 mod layout;
 mod metrics;
 mod postgres;
+mod reader;
 mod same_plant;
 mod sqlite;
 pub mod token;
 mod token_row;
 mod url;
-mod watch;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,25 +42,26 @@ pub use digest::ContentDigest;
 pub use engine::{Checked, Engine, Outcome, PAGE_ROWS, Row, Served, Sizes, Start};
 pub use error::{Cause, CommitError, Reason, StoreError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, WriterEnd};
+pub use inspection::inspect_each_second;
 pub use last_cause::LastCause;
 pub use layout::LAYOUT;
+pub use reader::Reader;
 pub use url::{InvalidUrl, StoreUrl};
-pub use watch::watch;
 
 /// Opens the store to be served; `ca` is a file with the authority of a database's certificate.
-/// If there is none and `start` says so, an empty one is created atomically.
+/// If there is none and `start` says so, an empty one is made, whole or not at all.
 ///
 /// # Errors
 ///
 /// [`StoreError::Unreachable`] if a database may be there later: then call it again.
-pub fn serve(
+pub fn open_to_serve(
     url: &StoreUrl,
     ca: Option<&Path>,
     start: Start,
 ) -> Result<Served<Arc<dyn Engine>>, StoreError> {
     match url {
-        StoreUrl::Sqlite(path) => sqlite::serve(path, start).map(Served::shared),
-        StoreUrl::Postgres(url) => postgres::serve(url, ca, start).map(Served::shared),
+        StoreUrl::Sqlite(path) => sqlite::open_to_serve(path, start).map(Served::shared),
+        StoreUrl::Postgres(url) => postgres::open_to_serve(url, ca, start).map(Served::shared),
     }
 }
 
@@ -54,7 +70,7 @@ pub fn serve(
 ///
 /// # Errors
 ///
-/// Nothing was created or changed.
+/// Nothing was made or changed.
 pub fn open(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreError> {
     Ok(match url {
         StoreUrl::Sqlite(path) => Box::new(sqlite::open(path)?),
@@ -62,7 +78,7 @@ pub fn open(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreE
     })
 }
 
-/// The temporary files in the folder of a store: what a first [`serve`] or a [`fill`] has left
+/// The temporary files in the folder of a store: what a first [`open_to_serve`] or a [`fill`] has left
 /// there that was killed, or what one that runs is writing.
 pub fn unfinished(url: &StoreUrl) -> Vec<PathBuf> {
     match url {

@@ -1,4 +1,4 @@
-//! Which store: the value of `--store`.
+//! Which store, as a URL names it.
 //!
 //! A password must never be shown: not by `Display`, not by `Debug`, and not in an error.
 

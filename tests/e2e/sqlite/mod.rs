@@ -2,7 +2,6 @@
 //! after a crash, a full or failing disk, damage, and what operators do to files.
 
 pub mod check;
-pub mod checkpoints;
 pub mod damage;
 pub mod failed_syncs;
 pub mod full_disks;

@@ -6,6 +6,7 @@ use nix::sys::signal::Signal;
 use plant_store_tests::{Server, Starting, plant};
 use rusqlite::Connection;
 use rusqlite::backup::Progress;
+use rusqlite::config::DbConfig;
 use tempfile::TempDir;
 
 use crate::database::{self, STORE, WAL};
@@ -89,15 +90,24 @@ fn stopped_store_is_one_file_and_a_start_and_a_stop_leave_its_bytes() {
     assert!(files(stopped.folder())[STORE] == before[STORE]);
 }
 
-/// Another program holds a write transaction.
+/// The next start copies what the stop has not, or the other program does.
 #[test]
-fn stop_beside_a_writer_is_status_0_and_the_next_start_has_every_plant() {
-    let server = Server::start();
-    server.create(&plant(1, "Ficus", None)).plant();
-    let lock = database::locked(&server);
-    server.signal(Signal::SIGTERM);
-    let (status, stopped) = server.ended();
-    assert_eq!(status.code(), Some(0));
-    drop(lock);
-    assert!(stopped.start().export().into_keys().eq([1]));
+fn stop_beside_another_program_is_status_0_and_the_next_start_has_every_plant() {
+    for transaction in ["BEGIN; SELECT count(*) FROM plants", "BEGIN IMMEDIATE"] {
+        for is_left in [true, false] {
+            let server = Server::start();
+            server.create(&plant(1, "Ficus", None)).plant();
+            let other = database::open(&server);
+            other.execute_batch(transaction).expect("nobody is in its way");
+            server.signal(Signal::SIGTERM);
+            let (status, stopped) = server.ended();
+            assert_eq!(status.code(), Some(0), "{transaction}");
+            let wal = stopped.folder().join(WAL);
+            assert!(wal.metadata().expect("it stays").len() > 0, "{transaction}");
+            other.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_left).expect("set");
+            drop(other);
+            assert_eq!(wal.exists(), is_left);
+            assert!(stopped.start().export().into_keys().eq([1]));
+        }
+    }
 }

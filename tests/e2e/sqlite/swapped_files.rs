@@ -7,7 +7,7 @@ use std::path::Path;
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, plant};
 
-use crate::database::{INDEX, STORE, WAL};
+use crate::database::{STORE, WAL};
 use crate::hard_to_kill::load::{Answer, Load};
 
 /// What the server says before it ends.
@@ -61,18 +61,4 @@ fn store_that_has_replaced_the_served_one_is_left_as_it_is() {
         let bytes = |folder: &Path| fs::read(folder.join(file)).expect("the file is there");
         assert!(bytes(server.folder()) == bytes(other.folder()), "{file}");
     }
-}
-
-/// Without it, the server and a command do not see each other's commits.
-#[test]
-fn index_of_the_wal_that_was_removed_ends_the_service_and_the_next_start_makes_it_again() {
-    let mut server = Server::start();
-    server.create(&plant(1, "Ficus", None)).plant();
-    fs::remove_file(server.folder().join(INDEX)).expect("the file is there");
-    assert_eq!(server.wait().code(), Some(1));
-    let log = server.log();
-    let last = log.lines().last().expect("a last line");
-    assert!(last.contains("plant-store.db-shm was removed or renamed"), "{last}");
-    let (_, stopped) = server.ended();
-    assert!(stopped.start().export().into_keys().eq([1]));
 }

@@ -13,16 +13,16 @@ use crate::database::STORE;
 fn store_that_is_missing_is_named_by_its_absolute_path_and_its_flag() {
     let folder = TempDir::new().expect("a temporary folder");
     let here = folder.path().canonicalize().expect("the folder is there");
-    for (words, flag) in [
-        (&["export"][..], "--store"),
-        (&["serve", "--no-create"], "--store"),
-        (&["copy", "--from", &format!("sqlite:{STORE}"), "--to", "sqlite:copy.db"], "--from"),
-    ] {
-        let (_, said) = failure(binary_in(folder.path()).args(words));
-        let expected = format!("there is no plant store at sqlite:{}/{STORE}", here.display());
-        assert!(said.contains(&format!("{expected}: see {flag}")), "{said}");
+    let copy = format!("copy --from sqlite:{STORE} --to sqlite:copy.db");
+    for words in ["export", "token list", "serve --no-create", "check", &copy] {
+        let (_, said) = failure(binary_in(folder.path()).args(words.split(' ')));
+        let expected = format!("no plant store at sqlite:{}/{STORE}: see --store", here.display());
+        assert!(said.contains(&expected), "{said}");
     }
     assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
+    let (_, said) =
+        failure(binary_in(folder.path()).args(["export", "--store", "sqlite:/no/x.db"]));
+    assert!(said.contains("no plant store at sqlite:/no/x.db: see --store"), "{said}");
 }
 
 /// A copy that is killed cannot remove what it has begun.

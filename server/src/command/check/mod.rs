@@ -7,9 +7,10 @@ use plant_store_store::{Checked, ContentDigest, Reason, Row, StoreError};
 use serde_json::{Map, Value};
 
 use crate::command::check::verdict::{Contents, Verdict};
+use crate::command::in_words::in_words;
 use crate::command::output::print;
 use crate::command::pages::for_each_page;
-use crate::command::store_args::{NothingToRead, StoreArgs, open_to_read};
+use crate::command::store_args::StoreArgs;
 
 /// How many of the malformed plants a fault names.
 const MOST_NAMED: usize = 10;
@@ -58,7 +59,7 @@ fn verdict(store: &StoreArgs) -> Verdict {
         Ok(contents) => Verdict::Unsound { faults, contents: Some(contents) },
         Err(error) => {
             let reason = reason_of(&error);
-            let cause = format!("{error:#}");
+            let cause = in_words(&error);
             // What was found before says why the rest cannot be read.
             if faults.is_empty() && reason != Reason::Damaged {
                 return Verdict::Unchecked { reason, cause };
@@ -70,22 +71,19 @@ fn verdict(store: &StoreArgs) -> Verdict {
 }
 
 fn reason_of(error: &Error) -> Reason {
-    if error.is::<NothingToRead>() {
-        return Reason::Missing;
-    }
     error.downcast_ref().map_or(Reason::Other, StoreError::reason)
 }
 
 /// Has the database check itself, and reads every row. `faults` gets what is wrong, also if the
 /// rest cannot be read.
 fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Contents> {
-    let store = open_to_read(&args.url, args.ca.as_deref(), "--store")?;
+    let store = args.open()?;
     let Checked { faults: found, sizes } = store.check()?;
     faults.extend(found);
     let mut plants = 0;
     let mut digest = ContentDigest::default();
     let mut malformed = Vec::new();
-    for_each_page(&args.url, &*store, |page| {
+    for_each_page(&*store, |page| {
         plants += page.len();
         digest.add(page);
         malformed.extend(page.iter().filter(|row| !is_object(row)).map(|row| row.id));

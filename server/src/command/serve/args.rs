@@ -30,7 +30,6 @@ pub enum FirstToken {
 /// A store that does not exist is created, and a first token is issued and printed.
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_args(with_variable))]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Args {
     /// Address to listen on; port 0 takes any free one
     #[arg(

@@ -7,7 +7,6 @@ use plant_store_store::{self as store, StoreError};
 use slog::Logger;
 
 use crate::command::output::print;
-use crate::command::rescue_advice::with_rescue_advice;
 use crate::command::serve::args::Args;
 
 /// Fails if a file or the store cannot be used, or if the certificate is not valid now.
@@ -22,7 +21,7 @@ pub fn run(args: &Args, log: &Logger) -> Result<()> {
     let found = match store::open(url, args.store.ca.as_deref()) {
         Ok(_) => "can be used",
         Err(StoreError::Missing(_)) if !args.no_create => "would be created",
-        Err(error) => return Err(with_rescue_advice(url)(error)),
+        Err(error) => return Err(error.into()),
     };
     print(&format!("the flags and the files of TLS can be used; {} {found}\n", url.absolute()))
 }

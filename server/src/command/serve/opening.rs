@@ -18,10 +18,10 @@ const TRY_EVERY: Duration = Duration::from_secs(1);
 
 /// Opens the store. Tries a database that is not there once a second, and says so once.
 pub fn open_store(args: &Args, log: &Logger) -> Result<Served<Arc<dyn Engine>>, StoreError> {
-    let start = Start { create: !args.no_create, without_fsync: args.without_fsync };
+    let start = Start { make: !args.no_create, without_fsync: args.without_fsync };
     let mut is_said = false;
     loop {
-        match store::serve(&args.store.url, args.store.ca.as_deref(), start) {
+        match store::open_to_serve(&args.store.url, args.store.ca.as_deref(), start) {
             Ok(served) => {
                 warn_of_unfinished_files(args, log);
                 return Ok(served);

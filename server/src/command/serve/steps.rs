@@ -15,7 +15,6 @@ use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
 use crate::admin::{Admin, Readiness};
-use crate::command::rescue_advice::with_rescue_advice;
 use crate::command::serve::address::check_is_free;
 use crate::command::serve::announcement::{Endpoint, print_announcement};
 use crate::command::serve::args::{Args, FirstToken};
@@ -86,7 +85,6 @@ pub async fn serve(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> 
 async fn on_another_thread(args: &Args, log: &Logger) -> Result<Opened> {
     let args = args.clone();
     let log = log.clone();
-    spawn_blocking(move || open(&args, &log).map_err(with_rescue_advice(&args.store.url))).await?
 }
 
 /// Opens the files of TLS and the store, issues the first token of a new store, and reads the
@@ -158,7 +156,7 @@ async fn wait(
     let Signals { stop, hangup } = signals;
     tokio::select! {
         () = stop.next() => Ok(()),
-        lost = store::watch(store, &running.plants, log.clone()) => Err(lost),
+        lost = store::inspect_each_second(store, &running.plants, log.clone()) => Err(lost),
         end = &mut running.writer_end => match end {
             Ok(Err(lost)) => Err(lost),
             _ => Err(WriterDied.into()),

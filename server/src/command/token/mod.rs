@@ -17,7 +17,6 @@ use clap::Subcommand;
 use plant_store_store::token::{StoredToken, TokenName};
 
 use crate::command::output::{is_output_lost, print};
-use crate::command::rescue_advice::with_rescue_advice;
 use crate::command::store_args::StoreArgs;
 use crate::command::token::expiry::parse_expiry;
 use crate::command::token::listing::{Listed, in_seconds, table};
@@ -90,7 +89,7 @@ fn create(name: TokenName, expires_at: Option<DateTime<Utc>>, args: &StoreArgs) 
     );
     let Issued { token, stored } = token::issue(name, expires_at);
     let store = args.open()?;
-    store.add_token(&stored).map_err(with_rescue_advice(&args.url))?;
+    store.add_token(&stored)?;
     if let Err(cause) = print(&format!("{}\n", token.reveal())) {
         store.revoke_token(&stored.name)?;
         bail!("{cause:#}; nobody has seen the token, so it is revoked");
@@ -104,7 +103,7 @@ fn create(name: TokenName, expires_at: Option<DateTime<Utc>>, args: &StoreArgs) 
 
 /// Prints the tokens; with `before`, only those that expire before it or have expired.
 fn list(as_json: bool, before: Option<DateTime<Utc>>, args: &StoreArgs) -> Result<()> {
-    let tokens = args.open()?.tokens().map_err(with_rescue_advice(&args.url))?;
+    let tokens = args.open()?.tokens()?;
     let is_shown = |token: &StoredToken| {
         before.is_none_or(|end| token.expires_at.is_some_and(|expiry| expiry <= end))
     };
@@ -119,12 +118,12 @@ fn list(as_json: bool, before: Option<DateTime<Utc>>, args: &StoreArgs) -> Resul
 /// Revokes the tokens, or none if one of the texts names none.
 fn revoke(texts: &[String], args: &StoreArgs) -> Result<()> {
     let store = args.open()?;
-    let tokens = store.tokens().map_err(with_rescue_advice(&args.url))?;
+    let tokens = store.tokens()?;
     // Before the first one is revoked.
     let selected = texts.iter().map(|text| select(text, &tokens).context("nothing was revoked"));
     let names = selected.collect::<Result<Vec<_>>>()?;
     for StoredToken { name, .. } in tokens.iter().filter(|token| names.contains(&token.name)) {
-        store.revoke_token(name).map_err(with_rescue_advice(&args.url))?;
+        store.revoke_token(name)?;
         let _ = writeln!(io::stderr(), "revoked {name}");
     }
     thread::sleep(LEASE);

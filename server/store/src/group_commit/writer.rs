@@ -119,7 +119,7 @@ impl Writer {
                 return self.close();
             }
         }
-        // Every `GroupCommit` was dropped without a call of `end`: `watch` may have found the store
+        // Every `GroupCommit` was dropped without a call of `end`: the inspection may have found the store
         // lost, and then its file must not be touched.
         Ok(())
     }

@@ -66,8 +66,8 @@ fn said(error: &tokio_postgres::Error) -> String {
             "28P01" => PASSWORD,
             "42501" => {
                 ": GRANT the role SELECT, INSERT and UPDATE on plants, SELECT on \
-                 plant_store_schema, and SELECT, INSERT and DELETE on tokens; `serve` also needs \
-                 CREATE on the schema, unless it has --no-create"
+                 plant_store_schema, and SELECT, INSERT and DELETE on tokens; if the tables are to \
+                 be made, also CREATE on the schema"
             }
             _ => "",
         };
@@ -79,10 +79,6 @@ fn said(error: &tokio_postgres::Error) -> String {
         ": server does not support TLS" => {
             ": set `ssl = on` in its postgresql.conf; or, if nobody else can use the network to \
              it, write `?sslmode=disable` at the end of the URL"
-        }
-        // The second one: an authority of the same name.
-        cause if cause.contains("UnknownIssuer") || cause.contains("BadSignature") => {
-            ": name the file of its authority's certificate by --store-ca FILE"
         }
         _ => "",
     };
@@ -102,6 +98,19 @@ impl PostgresError {
     /// Whether its code is one of these, or of one of these classes.
     pub fn is_of(&self, codes: &[&str]) -> bool {
         self.code().is_some_and(|code| codes.iter().any(|class| code.starts_with(class)))
+    }
+
+    /// Whether the authority that signed the database's certificate is not trusted.
+    fn is_of_unknown_authority(&self) -> bool {
+        match self {
+            Self::Driver(error) => error.source().is_some_and(|cause| {
+                let cause = cause.to_string();
+                // The second one: an authority of the same name.
+                cause.contains("UnknownIssuer") || cause.contains("BadSignature")
+            }),
+            Self::NoHost(_, error) => error.is_of_unknown_authority(),
+            _ => false,
+        }
     }
 
     /// The cause that the metrics count if something is sent again because of it.
@@ -152,13 +161,15 @@ impl PostgresError {
             }
             Self::OtherEncoding(_) => Reason::NotAStore,
             Self::Malformed(_) => Reason::Damaged,
+            Self::Unsafe(_) => Reason::Unsafe,
+            _ if self.is_of_unknown_authority() => Reason::Untrusted,
             // A table or a column is not there, or the database has found its own files damaged.
             _ if self.is_of(&["42P01", "42703", "XX"]) => Reason::Damaged,
             _ if self.is_of(&["42501", "28"]) => Reason::Denied,
             _ if self.is_of(&["3D000"]) => Reason::Missing,
             _ => Reason::Other,
         };
-        StoreError::Failed { doing, cause: self.into(), reason }
+        StoreError::Failed { url: url.clone(), doing, cause: self.into(), reason }
     }
 }
 

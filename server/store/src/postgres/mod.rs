@@ -32,6 +32,7 @@ use crate::token::{StoredToken, TokenName};
 use crate::url::{PostgresUrl, StoreUrl};
 
 const OPEN: &str = "open the store";
+const MAKE: &str = "make the store";
 
 /// How long a call may take that changes tokens or tables.
 const CHANGE_LIMIT: Duration = Duration::from_secs(5);
@@ -50,13 +51,15 @@ pub struct Postgres {
     url: StoreUrl,
     purpose: Purpose,
     /// For what is written.
-    writer: Mutex<ReconnectingSession>,
+    write_session: Mutex<ReconnectingSession>,
+    /// For pages of plants. While a table is locked they wait, and the tokens must not.
+    page_session: Mutex<ReconnectingSession>,
     /// For all else.
-    reader: Mutex<ReconnectingSession>,
+    read_session: Mutex<ReconnectingSession>,
 }
 
-/// See [`crate::serve`].
-pub fn serve(
+/// See [`crate::open_to_serve`].
+pub fn open_to_serve(
     url: &PostgresUrl,
     ca: Option<&Path>,
     start: Start,
@@ -66,10 +69,10 @@ pub fn serve(
     if store.change(OPEN, async |session| schema::is_there(session, &store.url).await)? {
         return Ok(Served { store, is_new: false });
     }
-    if !start.create {
+    if !start.make {
         return Err(StoreError::Missing(store.url));
     }
-    let is_new = store.change("create the store", schema::create)?;
+    let is_new = store.change(MAKE, schema::create_tables)?;
     Ok(Served { store, is_new })
 }
 
@@ -90,7 +93,7 @@ pub fn fill(
     ca: Option<&Path>,
     fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let store = serve(url, ca, Start { create: true, ..Start::default() })?.store;
+    let store = open_to_serve(url, ca, Start { make: true, ..Start::default() })?.store;
     fill(&store).context("what was copied before this stays in the database")?;
     Ok(store.close()?)
 }
@@ -99,17 +102,23 @@ impl Postgres {
     /// Connects at the first call. A command that reads may do so on a standby.
     fn new(url: &PostgresUrl, ca: Option<&Path>, purpose: Purpose) -> Result<Self, StoreError> {
         register_retries();
-        let failed =
-            |doing| move |cause| StoreError::Failed { doing, cause, reason: Reason::Other };
-        let reader = Connector::new(url, ca, purpose)
-            .map_err(failed("read the certificates of --store-ca"))?;
-        let mut writer = reader.clone();
-        writer.purpose = purpose.max(Purpose::Write);
+        let name = StoreUrl::Postgres(url.clone());
+        let failed = |doing| {
+            let url = name.clone();
+            move |cause| StoreError::Failed { url, doing, cause, reason: Reason::Other }
+        };
+        let to_read = Connector::new(url, ca, purpose)
+            .map_err(failed("read the certificates of its authority"))?;
+        let mut to_write = to_read.clone();
+        to_write.purpose = purpose.max(Purpose::Write);
+        let session =
+            |connector| ReconnectingSession::new(connector).map(Mutex::new).map_err(failed(OPEN));
         Ok(Self {
-            url: StoreUrl::Postgres(url.clone()),
             purpose,
-            writer: Mutex::new(ReconnectingSession::new(writer).map_err(failed(OPEN))?),
-            reader: Mutex::new(ReconnectingSession::new(reader).map_err(failed(OPEN))?),
+            write_session: session(to_write)?,
+            page_session: session(to_read.clone())?,
+            read_session: session(to_read)?,
+            url: name,
         })
     }
 
@@ -120,8 +129,8 @@ impl Postgres {
         limit: Duration,
         read: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
-        let read =
-            self.reader.lock().retry(PostgresError::passes_soon, Instant::now() + limit, read);
+        let until = Instant::now() + limit;
+        let read = self.read_session.lock().retry(PostgresError::passes_soon, until, read);
         read.map_err(|error| error.of_store(&self.url, doing))
     }
 
@@ -133,13 +142,14 @@ impl Postgres {
         change: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
         let until = Instant::now() + CHANGE_LIMIT;
-        let changed = self.writer.lock().retry(PostgresError::was_rolled_back, until, change);
+        let changed =
+            self.write_session.lock().retry(PostgresError::was_rolled_back, until, change);
         changed.map_err(|error| error.of_store(&self.url, doing))
     }
 
     /// Waits while the table is locked, such as when it is altered. The tokens must not wait too.
     fn sizes(&self) -> Sizes {
-        let sizes = self.reader.lock().run(Instant::now() + SIZES_LIMIT, schema::sizes);
+        let sizes = self.read_session.lock().run(Instant::now() + SIZES_LIMIT, schema::sizes);
         sizes.unwrap_or_default()
     }
 }
@@ -148,12 +158,14 @@ impl Engine for Postgres {
     fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, CommitError> {
         // Safe to repeat if the answer to a commit was lost: the same plants are there then.
         let commit = async |session: &Session| plants::commit(session, rows).await;
-        Ok(self.writer.lock().retry(PostgresError::passes_soon, until, commit)?)
+        Ok(self.write_session.lock().retry(PostgresError::passes_soon, until, commit)?)
     }
 
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError> {
         let page = async |session: &Session| plants::page(session, after, limit).await;
-        self.read("read the plants", PAGE_LIMIT, page)
+        let until = Instant::now() + PAGE_LIMIT;
+        let page = self.page_session.lock().retry(PostgresError::passes_soon, until, page);
+        page.map_err(|error| error.of_store(&self.url, "read the plants"))
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
@@ -188,19 +200,19 @@ impl Engine for Postgres {
         Ok(Checked { faults, sizes: self.sizes() })
     }
 
-    /// Looks at the settings of the database. This session may see another host than the writer's;
+    /// Looks at the settings of the database. This session may see another host than the one that writes;
     /// after a failover both are connected again.
     fn inspect(&self) -> Result<Sizes, CommitError> {
         if self.purpose != Purpose::WriteSafely {
             return Ok(self.sizes());
         }
         let until = Instant::now() + READ_LIMIT;
-        let mut reader = self.reader.lock();
-        let checked = reader.retry(PostgresError::passes_soon, until, schema::refuse_unsafe);
-        drop(reader);
+        let mut session = self.read_session.lock();
+        let checked = session.retry(PostgresError::passes_soon, until, schema::refuse_unsafe);
+        drop(session);
         if let Err(PostgresError::Unsafe(_)) = checked {
             // The next commit connects again, and is refused as long as this lasts.
-            self.writer.lock().disconnect();
+            self.write_session.lock().disconnect();
         }
         checked?;
         Ok(self.sizes())
@@ -208,8 +220,9 @@ impl Engine for Postgres {
 
     /// Everything is in the database already.
     fn close(&self) -> Result<(), StoreError> {
-        self.writer.lock().disconnect();
-        self.reader.lock().disconnect();
+        for session in [&self.write_session, &self.page_session, &self.read_session] {
+            session.lock().disconnect();
+        }
         Ok(())
     }
 }

@@ -59,7 +59,7 @@ pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, Postgre
 
 /// Makes the tables that are not there. Returns whether this call ended the creation: if several
 /// servers do it together, one of them did.
-pub async fn create(session: &Session) -> Result<bool, PostgresError> {
+pub async fn create_tables(session: &Session) -> Result<bool, PostgresError> {
     for table in TABLES {
         while let Err(error) = session.client.execute_typed(table, &[]).await {
             let error = PostgresError::from(error);
@@ -104,10 +104,7 @@ pub async fn unsafe_settings(session: &Session) -> Result<Vec<String>, PostgresE
         settings.extend(of_workers(session).await?);
     }
     let lossy = settings.into_iter().map(|settings| {
-        format!(
-            "the database has {settings}, so it may lose plants at a power cut: set it to on, or \
-             serve with --without-fsync"
-        )
+        format!("the database has {settings}, so it may lose plants at a power cut: set it to on")
     });
     let unlogged = row.try_get::<_, Option<String>>(2)?.map(|tables| {
         format!(

@@ -20,8 +20,8 @@ fn file_of_an_authority_without_a_certificate_is_refused_before_a_connection() {
     file.write_all(b"no certificate\n").expect("a line");
     let said = refused("postgres://plants@127.0.0.1:1/plants", Some(file.path()));
     let expected = format!(
-        "cannot read the certificates of --store-ca: {}: it has no certificate: name a PEM file \
-         with that of the authority",
+        "postgres://plants@127.0.0.1:1/plants: cannot read the certificates of its authority: {}: \
+         it has no certificate: name a PEM file with that of the authority",
         file.path().display()
     );
     assert_eq!(said, expected);
@@ -47,7 +47,7 @@ fn database_without_tls_is_refused_with_what_to_do() {
 fn only_what_was_not_written_by_this_service_is_damage() {
     let url = StoreUrl::Postgres(PostgresUrl::parse("postgres://u@127.0.0.1/d").expect("a URL"));
     for (error, expected) in [
-        (PostgresError::Unsafe("the database has fsync=off".into()), Reason::Other),
+        (PostgresError::Unsafe("the database has fsync=off".into()), Reason::Unsafe),
         (PostgresError::OtherEncoding("SQL_ASCII".into()), Reason::NotAStore),
         (PostgresError::Malformed(Malformed), Reason::Damaged),
     ] {

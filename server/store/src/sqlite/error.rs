@@ -15,12 +15,13 @@ pub fn url(path: &Path) -> StoreUrl {
     StoreUrl::Sqlite(path.to_owned())
 }
 
-/// Turns a cause into a [`StoreError::Failed`] that says what was tried, and why it failed.
-pub fn failed<E: Into<Cause>>(doing: &'static str) -> impl Fn(E) -> StoreError {
+/// Turns a cause into a [`StoreError::Failed`] that says what was tried with the store of that path,
+/// and why it failed.
+pub fn failed<E: Into<Cause>>(path: &Path, doing: &'static str) -> impl Fn(E) -> StoreError {
     move |cause| {
         let cause = said_by_sqlite(cause.into());
         let reason = reason(&cause);
-        StoreError::Failed { doing, cause, reason }
+        StoreError::Failed { url: url(path), doing, cause, reason }
     }
 }
 
@@ -35,7 +36,7 @@ fn said_by_sqlite(cause: Cause) -> Cause {
 }
 
 /// Why, by the cause.
-pub fn reason(cause: &Cause) -> Reason {
+fn reason(cause: &Cause) -> Reason {
     if let Some(error) = cause.downcast_ref::<io::Error>() {
         return match error.kind() {
             ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Reason::Denied,

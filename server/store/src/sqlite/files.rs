@@ -75,23 +75,26 @@ pub fn sync_folder_of(path: &Path) -> io::Result<()> {
 pub fn open(path: &Path) -> Result<File, StoreError> {
     let file = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(path)),
-        file => file.map_err(failed(OPEN))?,
+        file => file.map_err(failed(path, OPEN))?,
     };
     if !file.is_file() {
         let cause = format!("{} is a folder or a device; name a file", path.display());
-        return Err(failed(OPEN)(cause));
+        return Err(failed(path, OPEN)(cause));
     }
     // SQLite's readers too write the WAL's index.
-    for (right, path) in [("read and write", path), ("write to the folder", folder_of(path))] {
-        let allowed = access(path, AccessFlags::R_OK | AccessFlags::W_OK);
-        allowed.map_err(|errno| failed(OPEN)(denied(right, path, &errno.into())))?;
+    for (right, place) in [("read and write", path), ("write to the folder", folder_of(path))] {
+        let allowed = access(place, AccessFlags::R_OK | AccessFlags::W_OK);
+        allowed.map_err(|errno| failed(path, OPEN)(denied(right, place, &errno.into())))?;
     }
-    File::open(path).map_err(failed(OPEN))
+    File::open(path).map_err(failed(path, OPEN))
 }
 
 fn missing(path: &Path) -> StoreError {
     if path.is_symlink() {
-        return failed(OPEN)(format!("{} is a link to a file that is not there", path.display()));
+        return failed(path, OPEN)(format!(
+            "{} is a link to a file that is not there",
+            path.display()
+        ));
     }
     nothing_left_beside(path).err().unwrap_or_else(|| StoreError::Missing(url(path)))
 }
@@ -117,6 +120,6 @@ pub fn sizes(path: &Path) -> Sizes {
 pub fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
     file.try_lock().map_err(|error| match error {
         TryLockError::WouldBlock => StoreError::Served(url(path)),
-        TryLockError::Error(error) => failed("lock the store")(error),
+        TryLockError::Error(error) => failed(path, "lock the store")(error),
     })
 }

@@ -27,17 +27,15 @@ pub use new_file::unfinished;
 use std::fs::File;
 use std::path::Path;
 
-use anyhow::Context;
-
 use crate::engine::{Engine, Served, Start};
 use crate::error::StoreError;
 use crate::sqlite::files::{is_empty_wal, lock, remove_beside};
 use crate::sqlite::new_file::{MAKE, make, publish};
 use crate::sqlite::store::Sqlite;
 
-/// See [`crate::serve`].
-pub fn serve(path: &Path, start: Start) -> Result<Served<Sqlite>, StoreError> {
-    let StoreFile { file, is_new } = if start.create {
+/// See [`crate::open_to_serve`].
+pub fn open_to_serve(path: &Path, start: Start) -> Result<Served<Sqlite>, StoreError> {
+    let StoreFile { file, is_new } = if start.make {
         make_or_open(path)?
     } else {
         StoreFile { file: files::open(path)?, is_new: false }
@@ -79,7 +77,7 @@ pub fn fill(
     let mut store = Sqlite::open(new.path(), files::open(new.path())?)?;
     // Nobody needs a new store before it is published, which syncs the file.
     store.sync_nothing()?;
-    let filled = fill(&store).and_then(|()| store.close().context(MAKE));
+    let filled = fill(&store).and_then(|()| Ok(store.close()?));
     drop(store);
     if filled.is_err() {
         // SQLite leaves the WAL where it is if the disk is full.

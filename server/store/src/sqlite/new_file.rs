@@ -20,7 +20,7 @@ use crate::sqlite::error::{failed, url};
 use crate::sqlite::files::{denied, folder_of, lock, nothing_left_beside, sync_folder_of};
 use crate::sqlite::schema::create_tables;
 
-pub const MAKE: &str = "create the store";
+pub const MAKE: &str = "make the store";
 
 /// What the name of a temporary file begins with.
 const PREFIX: &str = ".plant-store-";
@@ -48,7 +48,7 @@ pub fn make(path: &Path) -> Result<NamedTempFile, StoreError> {
         return Err(StoreError::Exists(url(path)));
     }
     left?;
-    make_in(folder_of(path)).map_err(failed(MAKE))
+    make_in(folder_of(path)).map_err(failed(path, MAKE))
 }
 
 fn make_in(folder: &Path) -> Result<NamedTempFile, Cause> {
@@ -76,12 +76,12 @@ fn make_in(folder: &Path) -> Result<NamedTempFile, Cause> {
 /// No connection is open on the file any more. Its descriptor was opened before the first write, so
 /// it reports every write that failed.
 pub fn publish(file: NamedTempFile, path: &Path) -> Result<File, StoreError> {
-    file.as_file().sync_all().map_err(failed(MAKE))?;
+    file.as_file().sync_all().map_err(failed(path, MAKE))?;
     lock(file.as_file(), path)?;
     let file = file.persist_noclobber(path).map_err(|lost| match lost.error.kind() {
         ErrorKind::AlreadyExists => StoreError::Exists(url(path)),
-        _ => failed(MAKE)(lost.error),
+        _ => failed(path, MAKE)(lost.error),
     })?;
-    sync_folder_of(path).map_err(failed(MAKE))?;
+    sync_folder_of(path).map_err(failed(path, MAKE))?;
     Ok(file)
 }

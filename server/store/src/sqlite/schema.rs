@@ -37,7 +37,7 @@ const TABLES: &str = "
 pub fn require_store(path: &Path, file: &File) -> Result<(), StoreError> {
     let mut header = [0; 100];
     // A file that is shorter has no such field.
-    file.read_at(&mut header, 0).map_err(failed(OPEN))?;
+    file.read_at(&mut header, 0).map_err(failed(path, OPEN))?;
     let layout = header[71];
     let is_ours = header.starts_with(b"SQLite format 3\0") && header[68..].starts_with(b"PLS");
     match layout >> 1 {

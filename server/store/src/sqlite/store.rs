@@ -44,7 +44,7 @@ impl Sqlite {
     /// Opens the store in that file.
     pub fn open(path: &Path, file: File) -> Result<Self, StoreError> {
         schema::require_store(path, &file)?;
-        let connect = || connect(path).map_err(failed(OPEN));
+        let connect = || connect(path).map_err(failed(path, OPEN));
         let commits = Commits { connection: connect()?, checkpoints: Checkpoints::default() };
         Ok(Self {
             path: path.to_owned(),
@@ -59,19 +59,21 @@ impl Sqlite {
     pub fn begin(&mut self) -> Result<(), StoreError> {
         let connection = &self.commits.get_mut().connection;
         // From now on the end of the process leaves the WAL as it is, unless `close` has copied it.
-        remove_wal_at_close(connection, false).map_err(failed(OPEN))?;
-        remove_wal_at_close(self.side_connection.get_mut(), false).map_err(failed(OPEN))?;
-        use_wal(connection).map_err(failed(OPEN))?;
-        copy_wal(connection).map_err(failed(COPY))?;
-        sync_empty_wal(&self.path).map_err(failed(COPY))?;
-        self.served_files = Some(OpenedFiles::of(&self.path, &self.file).map_err(failed(OPEN))?);
+        remove_wal_at_close(connection, false).map_err(failed(&self.path, OPEN))?;
+        remove_wal_at_close(self.side_connection.get_mut(), false)
+            .map_err(failed(&self.path, OPEN))?;
+        use_wal(connection).map_err(failed(&self.path, OPEN))?;
+        copy_wal(connection).map_err(failed(&self.path, COPY))?;
+        sync_empty_wal(&self.path).map_err(failed(&self.path, COPY))?;
+        self.served_files =
+            Some(OpenedFiles::of(&self.path, &self.file).map_err(failed(&self.path, OPEN))?);
         Ok(())
     }
 
     /// From now on commits sync nothing.
     pub fn sync_nothing(&mut self) -> Result<(), StoreError> {
         let connection = &self.commits.get_mut().connection;
-        connection.pragma_update(None, "synchronous", "off").map_err(failed(OPEN))
+        connection.pragma_update(None, "synchronous", "off").map_err(failed(&self.path, OPEN))
     }
 
     /// Fails if another file, or none, is in the place of one that is served.
@@ -92,16 +94,16 @@ impl Engine for Sqlite {
 
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError> {
         let connection = self.side_connection.lock();
-        plants::page(&connection, after, limit).map_err(failed("read the plants"))
+        plants::page(&connection, after, limit).map_err(failed(&self.path, "read the plants"))
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        tokens::tokens(&self.side_connection.lock()).map_err(failed("read the tokens"))
+        tokens::tokens(&self.side_connection.lock()).map_err(failed(&self.path, "read the tokens"))
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
         let added = tokens::add_token(&mut self.side_connection.lock(), token);
-        if added.map_err(failed("store the token"))? {
+        if added.map_err(failed(&self.path, "store the token"))? {
             Ok(())
         } else {
             let name = token.name.clone();
@@ -111,7 +113,7 @@ impl Engine for Sqlite {
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
         let revoked = tokens::revoke_token(&mut self.side_connection.lock(), name);
-        if revoked.map_err(failed("revoke the token"))? {
+        if revoked.map_err(failed(&self.path, "revoke the token"))? {
             Ok(())
         } else {
             Err(StoreError::NoSuchToken(name.clone()))
@@ -120,7 +122,7 @@ impl Engine for Sqlite {
 
     fn check(&self) -> Result<Checked, StoreError> {
         let faults = schema::faults(&self.side_connection.lock());
-        let faults = faults.map_err(failed("check the store"))?;
+        let faults = faults.map_err(failed(&self.path, "check the store"))?;
         Ok(Checked { faults, sizes: sizes(&self.path) })
     }
 
@@ -135,11 +137,12 @@ impl Engine for Sqlite {
     /// If another program is in the way of the last checkpoint, the WAL stays, and the next start
     /// copies it.
     fn close(&self) -> Result<(), StoreError> {
-        self.are_files_in_place().map_err(failed(CLOSE))?;
+        self.are_files_in_place().map_err(failed(&self.path, CLOSE))?;
         let connection = &mut self.commits.lock().connection;
-        if copy_wal_at_once(connection).map_err(failed(COPY))? {
-            remove_wal_at_close(connection, true).map_err(failed(CLOSE))?;
-            remove_wal_at_close(&self.side_connection.lock(), true).map_err(failed(CLOSE))?;
+        if copy_wal_at_once(connection).map_err(failed(&self.path, COPY))? {
+            remove_wal_at_close(connection, true).map_err(failed(&self.path, CLOSE))?;
+            remove_wal_at_close(&self.side_connection.lock(), true)
+                .map_err(failed(&self.path, CLOSE))?;
         }
         Ok(())
     }

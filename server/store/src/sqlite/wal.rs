@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, ErrorCode, MAIN_DB};
 
-use crate::error::CommitError;
+use crate::error::{Cause, CommitError};
 use crate::sqlite::connection::{PAUSE, WAIT, connect, wait_for_lock};
 use crate::sqlite::files::{sync_folder_of, wal_of};
 
@@ -58,24 +58,19 @@ fn checkpoint_at_once(connection: &mut Connection, mode: CheckpointMode) -> rusq
     Ok(wal?.is_some())
 }
 
-/// Why the WAL was not copied into the store's file.
 #[derive(Debug, thiserror::Error)]
-pub enum NotCopied {
-    #[error("another program reads the store, or runs a checkpoint of it, for long; end it first")]
-    InTheWay,
-    #[error(transparent)]
-    Failed(#[from] rusqlite::Error),
-}
+#[error("another program reads the store, or runs a checkpoint of it, for long; end it first")]
+struct InTheWay;
 
 /// Copies the whole WAL into the store's file, syncs the file, and empties the WAL.
 ///
 /// SQLite waits for readers and writers, but not for another checkpoint
 /// (<https://sqlite.org/c3ref/wal_checkpoint_v2.html>): this waits for one as it does for a lock.
-pub fn copy_wal(connection: &Connection) -> Result<(), NotCopied> {
+pub fn copy_wal(connection: &Connection) -> Result<(), Cause> {
     let began = Instant::now();
     while checkpoint(connection, CheckpointMode::TRUNCATE)?.is_none() {
         if began.elapsed() >= WAIT {
-            return Err(NotCopied::InTheWay);
+            return Err(InTheWay.into());
         }
         thread::sleep(PAUSE);
     }

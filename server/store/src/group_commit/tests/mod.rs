@@ -243,6 +243,7 @@ fn upkeep_that_fails_after_each_commit_is_logged_once_and_commits_go_on() {
 fn store_that_was_not_closed_is_an_error_of_the_end() {
     let store = store(TIMEOUT);
     *store.engine.close.lock() = Some(StoreError::Failed {
+        url: "sqlite:x.db".parse().expect("a URL"),
         doing: "close the store",
         cause: "the disk is full".into(),
         reason: Reason::Full,
@@ -251,6 +252,6 @@ fn store_that_was_not_closed_is_an_error_of_the_end() {
     let end = store.end.blocking_recv().expect("the writer has ended");
     assert_eq!(
         end.expect_err("the close failed").to_string(),
-        "cannot close the store: the disk is full"
+        "sqlite:x.db: cannot close the store: the disk is full"
     );
 }

@@ -12,12 +12,8 @@ use super::*;
 use crate::engine::{Outcome, PAGE_ROWS, Row};
 use crate::error::CommitError;
 use crate::sqlite::files::{wal_index_of, wal_of};
-use crate::sqlite::wal::WAL_BOUND;
 
-const CREATE: Start = Start { create: true, without_fsync: false };
-
-/// A page in the WAL, with its header (<https://sqlite.org/fileformat2.html#the_write_ahead_log>).
-const FRAME: u64 = 4096 + 24;
+const MAKE_IT: Start = Start { make: true, without_fsync: false };
 
 fn folder() -> TempDir {
     TempDir::new().expect("a temporary folder")
@@ -28,7 +24,7 @@ fn place(folder: &TempDir) -> std::path::PathBuf {
 }
 
 fn start(folder: &TempDir) -> Result<Sqlite, StoreError> {
-    serve(&place(folder), CREATE).map(|served| served.store)
+    open_to_serve(&place(folder), MAKE_IT).map(|served| served.store)
 }
 
 fn row(id: i64) -> Row {
@@ -102,28 +98,6 @@ fn kept_text_that_is_not_utf8_is_a_conflict_and_no_fault_of_its_batch() {
     assert_eq!(outcomes, [Outcome::Conflict, Outcome::Created]);
     let unread = store.page(None, PAGE_ROWS).expect_err("it is no text").to_string();
     assert!(unread.contains("the plant of the id 7"), "{unread}");
-}
-
-#[test]
-fn wal_of_1000_pages_is_copied_and_starts_over_unless_a_reader_holds_it() {
-    let folder = folder();
-    let store = start(&folder).expect("a new store");
-    let wal = || wal_of(&place(&folder)).metadata().expect("the WAL").len() / FRAME;
-    let long = |id| Row { id, plant: "Ficus ".repeat(12_000).into() };
-    for id in 0..500 {
-        put(&store, long(id));
-        assert!(wal() < 1100, "{id}");
-    }
-    let reader = Connection::open(place(&folder)).expect("the store");
-    reader.execute_batch("BEGIN; SELECT * FROM plants").expect("a view");
-    let mut next = 500;
-    while wal() < 2 * u64::from(WAL_BOUND) / FRAME {
-        put(&store, long(next));
-        next += 1;
-    }
-    reader.execute_batch("COMMIT").expect("the view ends");
-    assert_eq!(store.inspect().expect("a sound store").wal, Some(0));
-    assert_eq!(ids(&start(&crashed(&folder)).expect("the store")).last(), Some(&(next - 1)));
 }
 
 #[test]

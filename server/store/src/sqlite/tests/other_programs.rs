@@ -1,5 +1,4 @@
-//! A store that other programs use at the same time: they read it, write to it, or run a
-//! checkpoint.
+//! A start beside other programs, which read the store or run a checkpoint.
 
 use std::fs::File;
 use std::thread;
@@ -9,10 +8,9 @@ use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc::{F_UNLCK, F_WRLCK, SEEK_SET, flock};
 
 use super::{crashed, folder, ids, place, put, row, start, stopped};
-use crate::engine::Engine;
 use crate::error::StoreError;
 use crate::sqlite::connection::WAIT;
-use crate::sqlite::files::{is_empty_wal, wal_index_of};
+use crate::sqlite::files::wal_index_of;
 use rusqlite::Connection;
 
 /// The byte of the WAL's index that a checkpoint locks
@@ -73,23 +71,4 @@ fn start_waits_for_the_checkpoint_of_another_program() {
     put(&store, row(2));
     assert_eq!(ids(&store), [1, 2]);
     drop((store, other));
-}
-
-/// The next start copies what the stop has not.
-#[test]
-fn stop_beside_a_reader_or_a_writer_leaves_the_wal_and_loses_nothing() {
-    for view in ["BEGIN; SELECT * FROM plants", "BEGIN IMMEDIATE"] {
-        let folder = folder();
-        let store = start(&folder).expect("a new store");
-        put(&store, row(1));
-        let other = Connection::open(place(&folder)).expect("the store");
-        other.execute_batch(view).expect("nobody is in its way");
-        store.close().expect("the WAL stays");
-        drop(store);
-        assert!(!is_empty_wal(&place(&folder)));
-        // As the last connection, it copies the WAL into the store and removes it.
-        drop(other);
-        assert!(is_empty_wal(&place(&folder)));
-        assert_eq!(ids(&start(&folder).expect("the store is whole")), [1]);
-    }
 }

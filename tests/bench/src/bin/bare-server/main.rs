@@ -24,8 +24,8 @@ const TIMEOUT: Duration = Duration::from_secs(5);
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
     let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
-    let start = Start { create: true, ..Start::default() };
-    let engine = store::serve(&url, None, start).expect("a new store").store;
+    let start = Start { make: true, ..Start::default() };
+    let engine = store::open_to_serve(&url, None, start).expect("a new store").store;
     let log = slog::Logger::root(slog::Discard, slog::o!());
     let (plants, _end) = GroupCommit::start(engine, TIMEOUT, log.clone()).expect("a thread");
     match std::env::args().nth(1).as_deref() {

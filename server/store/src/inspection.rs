@@ -1,4 +1,4 @@
-//! Once a second, while the store is served: how large it is, whether it is still in its place, and
+//! Once a second, while the store is served: whether it is still in its place, how large it is, and
 //! whether it takes writes again.
 
 use std::sync::Arc;
@@ -20,10 +20,14 @@ const EVERY: Duration = Duration::from_secs(1);
 /// From this size on the WAL is reported.
 const LONG_WAL: u64 = 256 * 1024 * 1024;
 
-/// Watches the store until it is lost. While commits fail, the writer tries one each second: if a
+/// Inspects the store until it is lost. While commits fail, the writer tries one each second: if a
 /// balancer sends no creates because of that, nothing else would tell when the reason has passed.
 /// It also tries one if the store cannot be inspected: then commits may fail, too.
-pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -> Error {
+pub async fn inspect_each_second(
+    engine: Arc<dyn Engine>,
+    plants: &GroupCommit,
+    log: Logger,
+) -> Error {
     let mut ticks = interval(EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut was_long = false;

@@ -1,0 +1,29 @@
+//! An error, in words for the person who typed the command.
+//!
+//! The store says what is wrong, and knows no flag and no page. What a person can do about it is
+//! said here and nowhere else.
+
+use anyhow::Error;
+use plant_store_store::{Reason, StoreError};
+
+/// The error and its causes, and what to do about them.
+#[must_use]
+pub fn in_words(error: &Error) -> String {
+    let advice = error.downcast_ref().map_or("", advice);
+    format!("{error:#}{advice}")
+}
+
+/// What to do about an error of the store.
+fn advice(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::Missing(_) => ": see --store, or --from of `copy`",
+        StoreError::Failed { reason: Reason::Damaged | Reason::Full, .. } => {
+            ": server/RESTORE.md#rescue says what to do"
+        }
+        StoreError::Failed { reason: Reason::Untrusted, .. } => {
+            ": name the file of its authority's certificate by --store-ca FILE"
+        }
+        StoreError::Failed { reason: Reason::Unsafe, .. } => ", or serve with --without-fsync",
+        _ => "",
+    }
+}
