@@ -11,7 +11,7 @@ use plant_store_tests::{Server, amount, plant};
 fn more_clients_than_open_files_end_nothing_and_creates_go_on_when_they_leave() {
     const FILES: usize = 64;
     let server = Server::starting().with_open_files(&format!("-n {FILES}")).start();
-    server.wait_for_log(&format!("\"limit\":{FILES}"));
+    server.wait_for_log(&format!("\"open_files\":{FILES}"));
     let mut early = server.connect();
     early.exchange(&server.post(&plant(0, "Ficus", None))).plant();
     for id in 1..=i64::try_from(amount(2, 10)).expect("fewer than 2^63") {

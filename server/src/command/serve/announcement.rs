@@ -21,12 +21,12 @@ pub struct Endpoint {
 /// that cannot be printed is an error, because nobody else has it.
 pub fn print_announcement(
     endpoint: Endpoint,
-    first_token: Option<&Token>,
+    first_token: Option<Token>,
     log: &Logger,
 ) -> Result<()> {
     let line = format!("plant-store listening on {}\n", endpoint.url());
     if let Some(token) = first_token {
-        return print(&(line + &first_request(endpoint, token))).context(
+        return print(&(line + &first_request(endpoint, &token))).context(
             "the new store has a token that nobody has seen: `plant-store token revoke first`, \
              then `plant-store token create NAME`",
         );

@@ -1,7 +1,8 @@
 //! The steps of a server, in their order: [`open`], [`listen`], [`announce`], [`wait`], [`stop`].
 //!
-//! What runs beside the requests is started by [`wait`], but for three threads that are needed
-//! before: those of the log, of the operators' listener and of commits.
+//! What runs beside the requests is started in this file and nowhere else: the thread that answers
+//! operators before all steps, the one that commits by [`listen`], and by [`wait`] the tasks that
+//! read the tokens, look after the store, and reload the files of TLS.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -15,20 +16,24 @@ use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
 use crate::admin::{Admin, Readiness};
-use crate::command::serve::address::check_is_free;
+use crate::command::serve::address::{cannot, check_is_free};
 use crate::command::serve::announcement::{Endpoint, print_announcement};
 use crate::command::serve::args::{Args, FirstToken};
 use crate::command::serve::opening::{issue_first_token, open_store};
 use crate::command::serve::reload::reload_at_hangup;
 use crate::command::serve::signals::Signals;
+use crate::command::serve::threads::http_runtime;
 use crate::command::serve::tls::Tls;
 use crate::http::body::BodyLimits;
 use crate::http::known_tokens::KnownTokens;
 use crate::http::server::{Server, start_server};
 use crate::http::service::Service;
 use crate::log::Log;
-use crate::version::version;
 use crate::token::Token;
+use crate::version::version;
+
+/// How long the end of the process waits for threads that use the store.
+const LAST_THREADS: Duration = Duration::from_secs(1);
 
 /// How long a stop waits for the last commits and until the store is closed.
 const CLOSE_STORE: Duration = Duration::from_secs(5);
@@ -53,6 +58,8 @@ struct Opened {
 /// A service that listens.
 struct Running {
     server: Server,
+    /// How many files the process may have open. This bounds the connections.
+    open_files: u64,
     plants: GroupCommit,
     writer_end: WriterEnd,
     /// Those that run until the store is closed. They end when this is dropped.
@@ -60,10 +67,25 @@ struct Running {
 }
 
 /// Serves from the first step to the last.
-pub async fn serve(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> {
+pub fn serve(args: &Args, log: &Log) -> Result<()> {
+    // Before the store: an address that is in use must not leave a new store behind.
+    let start_admin = |address| Admin::start(address).map_err(cannot("serve metrics", address));
+    let admin = args.metrics.map(start_admin).transpose()?;
+    if let Some(admin) = &admin {
+        info!(log.logger, "serving metrics"; "address" => %admin.address);
+    }
+    let runtime = http_runtime(args.http_threads).context("cannot start the runtime")?;
+    let result = runtime.block_on(run_steps(args, log, admin.as_ref()));
+    // Threads that read the tokens still have the store open. One of them may wait for a disk that
+    // does not answer, and then the process ends without it.
+    runtime.shutdown_timeout(LAST_THREADS);
+    result
+}
+
+async fn run_steps(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> {
     let mut signals = Signals::register()?;
-    let opened = tokio::select! {
-        opened = on_another_thread(args, &log.logger) => opened?,
+    let mut opened = tokio::select! {
+        opened = open_on_another_thread(args, &log.logger) => opened?,
         () = signals.stop.next() => {
             info!(log.logger, "stopped before the service had started");
             return Ok(());
@@ -73,7 +95,7 @@ pub async fn serve(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> 
     if let Some(admin) = admin {
         admin.set_readiness(readiness(opened.tokens.clone(), running.plants.clone()));
     }
-    announce(args, &running, &opened, &log.logger)?;
+    announce(args, &running, &mut opened, &log.logger)?;
     let ended = wait(&mut running, opened, &mut signals, &log.logger).await;
     if let Some(admin) = admin {
         admin.set_stopping();
@@ -82,9 +104,10 @@ pub async fn serve(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> 
 }
 
 /// [`open`] waits for disks, and a thread that speaks HTTP would notice no signal meanwhile.
-async fn on_another_thread(args: &Args, log: &Logger) -> Result<Opened> {
+async fn open_on_another_thread(args: &Args, log: &Logger) -> Result<Opened> {
     let args = args.clone();
     let log = log.clone();
+    spawn_blocking(move || open(&args, &log)).await?
 }
 
 /// Opens the files of TLS and the store, issues the first token of a new store, and reads the
@@ -103,8 +126,11 @@ fn open(args: &Args, log: &Logger) -> Result<Opened> {
     Ok(Opened { tls, store, is_new, first_token, tokens })
 }
 
-/// Starts the thread that commits, and the HTTP server.
+/// Raises the soft limit on open files to the hard one, because each connection takes a file. Then
+/// starts the thread that commits, and the HTTP server.
 fn listen(args: &Args, log: &Log, opened: &Opened) -> Result<Running> {
+    let open_files = rlimit::increase_nofile_limit(u64::MAX)
+        .context("cannot raise the soft limit on open files to the hard one")?;
     let store = Arc::clone(&opened.store);
     let (plants, writer_end) = GroupCommit::start(store, *args.store_timeout, log.logger.clone())
         .context("cannot start the writer")?;
@@ -119,18 +145,20 @@ fn listen(args: &Args, log: &Log, opened: &Opened) -> Result<Running> {
     });
     let server = start_server(args.listen, config, service, log.dropshot.clone())
         .with_context(|| format!("cannot listen on {}", args.listen))?;
-    Ok(Running { server, plants, writer_end, tasks: JoinSet::new() })
+    Ok(Running { server, open_files, plants, writer_end, tasks: JoinSet::new() })
 }
 
 /// Says where the service listens and which limits are in force: to whoever has started it, to the
 /// log, and to the supervisor.
-fn announce(args: &Args, running: &Running, opened: &Opened, log: &Logger) -> Result<()> {
+fn announce(args: &Args, running: &Running, opened: &mut Opened, log: &Logger) -> Result<()> {
     let address = running.server.local_addr();
     let endpoint = Endpoint { is_tls: opened.tls.is_some(), address };
-    print_announcement(endpoint, opened.first_token.as_ref(), log)?;
+    // Nothing keeps the token after this.
+    print_announcement(endpoint, opened.first_token.take(), log)?;
     info!(log, "listening"; "address" => %address, "version" => version(),
         "store" => %args.store.url.absolute(), "is_new" => opened.is_new, "layout" => LAYOUT);
     info!(log, "limits";
+        "open_files" => running.open_files,
         "max_creates" => args.max_creates.get(),
         "max_body" => args.max_body.as_u64(),
         "max_rate" => args.max_rate.map(NonZeroU32::get),
@@ -176,7 +204,7 @@ async fn stop(
 ) -> Result<()> {
     info!(log, "stopping");
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
-    let Running { server, plants, writer_end, tasks } = running;
+    let Running { server, plants, writer_end, tasks, .. } = running;
     let is_sound = ended.is_ok();
     let closing = async {
         // Dropshot also waits for clients that have sent half of a head, or read no answer.
