@@ -1,11 +1,8 @@
 //! What is generated: the published document from the code; from the document the client, its
-//! mocks, its commands, its `ErrorCode`, the members of its bodies, and the lists of errors in
-//! documents and recipes.
+//! mocks, its commands, its `ErrorCode`, and the lists of errors in documents and recipes.
 
 mod client;
 mod drift;
-mod operations;
-mod visitors;
 
 use std::fs;
 
@@ -16,12 +13,6 @@ pub use drift::Generated;
 
 use crate::errors::{Errors, LISTS, MARKERS, between};
 use xtask::checkout::{DOCUMENT, root};
-
-/// The markers around the members of the bodies.
-const BODIES: [&str; 2] = ["bodies: generated from the contract", "end of bodies"];
-
-/// The markers around the paths of the operations.
-const PATHS: [&str; 2] = ["paths: generated from the contract", "end of paths"];
 
 /// Writes the files.
 pub fn write() -> Result<()> {
@@ -62,10 +53,6 @@ pub fn generated() -> Result<Vec<Generated>> {
     for list in LISTS {
         files.push(between_markers(list.path, MARKERS, &errors.lines(&list.template))?);
     }
-    let bodies = operations::bodies(&document)?;
-    files.push(between_markers("client/src/cli/members.rs", BODIES, &bodies)?);
-    let paths = operations::paths(&document)?;
-    files.push(between_markers("client/src/cli/paths.rs", PATHS, &paths)?);
     Ok(files)
 }
 
