@@ -1,7 +1,7 @@
-//! Creates a plant, and tells the failures apart:
+//! Creates a plant, and tells the failures apart. `PLANTS_TOKEN` holds the token:
 //!
 //! ```text
-//! PLANTS_TOKEN=pst_… cargo run -p plant-store-client --example create_plant -- 2 "Ficus" indoor
+//! cargo run -p plant-store-client --example create_plant -- 1 "Monstera deliciosa" indoor
 //! ```
 
 use anyhow::{Context, Result, bail};

@@ -6,17 +6,26 @@ use std::io;
 use std::time::Duration;
 
 use reqwest::header::{HeaderMap, RETRY_AFTER};
+use reqwest::{Response, StatusCode};
 
 use crate::causes::{Cause, NO_HTTP, chain, in_one_line, with_causes};
+use crate::hooks::Foreign;
 use crate::{Error, ErrorCode, types};
 
-/// Why an operation failed: the error of the generated client, from which `?` makes it.
+/// How much of the body of a proxy is repeated in a message, in characters.
+const SHOWN: usize = 200;
+
+/// Why an operation failed. `?` makes it of the error of the generated client.
 ///
 /// Its text is one line for people, with all causes.
+#[derive(Clone)]
 pub struct Failure {
-    error: Error<types::Error>,
-    /// Why there is no other token, if the service refused the one that it got.
-    no_token: Option<String>,
+    text: String,
+    is_retryable: bool,
+    status: Option<u16>,
+    refusal: Option<types::Error>,
+    retry_after: Option<Duration>,
+    request_id: Option<String>,
 }
 
 impl Failure {
@@ -29,49 +38,38 @@ impl Failure {
     /// The `Error` body of a refusal, if the service refused the request.
     #[must_use]
     pub fn refusal(&self) -> Option<&types::Error> {
-        let Error::ErrorResponse(response) = &self.error else { return None };
-        Some(response)
+        self.refusal.as_ref()
+    }
+
+    /// The HTTP status, if an answer came: 400 for a refusal of the service, and another one also
+    /// of a proxy.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.status
     }
 
     /// Whether sending the same plant again, as it is, may succeed.
     ///
     /// It may if no answer came: the connection was lost, or a time-out has passed. It may if
     /// [`ErrorCode::is_retryable`] says so of the `error` of a refusal, or of the HTTP status that
-    /// a proxy on the way answered with. Any other refusal would come again. So would a bad URL, a
-    /// scheme that is not the server's, and a certificate that is not trusted.
+    /// a proxy on the way answered with, other than 501. Any other refusal would come again. So
+    /// would a bad URL, a scheme that is not the server's, and a certificate that is not trusted.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        if let Some(code) = error_code(&self.error) {
-            return code.is_retryable();
-        }
-        match &self.error {
-            Error::CommunicationError(error) => {
-                let is_final = |cause| breaks_tls(cause) || cause.to_string() == NO_HTTP;
-                !error.is_builder() && !chain(error).any(is_final)
-            }
-            // A custom one is a deadline that has passed.
-            Error::ResponseBodyError(_) | Error::Custom(_) => true,
-            _ => false,
-        }
+        self.is_retryable
     }
 
     /// How long the service asks to wait before the request is sent again: the seconds of its
     /// `Retry-After` (RFC 9110, section 10.2.3).
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
-        retry_after(&self.error)
+        self.retry_after
     }
 
     /// The id under which the log of the service has the request, if an answer came.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
-        request_id(headers(&self.error)?)
-    }
-
-    /// The error of the generated client, with the whole answer if one came.
-    #[must_use]
-    pub fn error(&self) -> &Error<types::Error> {
-        &self.error
+        self.request_id.as_deref()
     }
 
     /// Whether the service refused the token.
@@ -79,69 +77,100 @@ impl Failure {
         self.code() == Some(ErrorCode::Unauthorized)
     }
 
-    /// The last cause alone.
-    #[cfg(feature = "cli")]
-    pub(crate) fn root_cause(&self) -> String {
-        let error: &Cause = &self.error;
-        match error.source() {
-            Some(_) => chain(error).last().map(ToString::to_string).unwrap_or_default(),
-            None => self.to_string(),
+    pub(crate) fn of(error: &Error<types::Error>) -> Self {
+        match error {
+            Error::ErrorResponse(refusal) => {
+                Self::of_refusal((**refusal).clone(), refusal.status(), refusal.headers())
+            }
+            Error::UnexpectedResponse(response) => Self::of_foreign(response),
+            Error::CommunicationError(error) => Self::of_connection(error),
+            Error::ResponseBodyError(error) => {
+                Self { is_retryable: true, ..Self::new(with_causes(error)) }
+            }
+            Error::InvalidResponsePayload(body, cause) => Self::new(format!(
+                "the answer is not that of a plant store ({cause}): {}",
+                first_line(body)
+            )),
+            error => Self::new(error.to_string()),
         }
     }
 
-    /// No answer came before the deadline of all tries.
-    pub(crate) fn of_deadline(deadline: Duration) -> Self {
-        Error::Custom(format!("no answer within the deadline of {deadline:?}")).into()
+    /// The service refused the request.
+    pub(crate) fn of_refusal(
+        refusal: types::Error,
+        status: StatusCode,
+        headers: &HeaderMap,
+    ) -> Self {
+        let code = ErrorCode::from(refusal.error);
+        let text = format!("refused with {code}: {}", in_one_line(&refusal.message));
+        let failure = Self::new(text).with_head(status, headers);
+        // The message tells people to ask the operator with the id.
+        let id = failure.request_id().filter(|_| code == ErrorCode::InternalServerError);
+        let id = id.map(|id| format!("; the request id is {}", in_one_line(id)));
+        Self {
+            text: failure.text.clone() + &id.unwrap_or_default(),
+            is_retryable: code.is_retryable(),
+            refusal: Some(refusal),
+            ..failure
+        }
     }
 
-    /// Says of a refused token why there is no other one.
-    pub(crate) fn add_no_token(&mut self, why: String) {
-        self.no_token = Some(why);
+    /// No operation of the contract gives this answer.
+    pub(crate) fn of_foreign(answer: &Response) -> Self {
+        let status = answer.status();
+        let code = ErrorCode::from(i32::from(status.as_u16()));
+        let body = answer.extensions().get::<Foreign>().map(|Foreign(body)| first_line(body));
+        let text = format!(
+            "{} answered {status}, which a plant store does not: {}",
+            answer.url(),
+            body.unwrap_or_default()
+        );
+        Self {
+            is_retryable: code.is_retryable() && status != StatusCode::NOT_IMPLEMENTED,
+            ..Self::new(text).with_head(status, answer.headers())
+        }
     }
-}
 
-/// What went wrong: the `error` of a refusal, or the HTTP status of a proxy, which means the same.
-pub(crate) fn error_code(error: &Error<types::Error>) -> Option<ErrorCode> {
-    match error {
-        Error::ErrorResponse(refusal) => Some(refusal.error.into()),
-        Error::UnexpectedResponse(response) => Some(i32::from(response.status().as_u16()).into()),
-        _ => None,
+    /// No answer came.
+    pub(crate) fn of_connection(error: &reqwest::Error) -> Self {
+        let is_final = |cause| breaks_tls(cause) || cause.to_string() == NO_HTTP;
+        let is_retryable = !error.is_builder() && !chain(error).any(is_final);
+        Self { is_retryable, ..Self::new(with_causes(error)) }
     }
-}
 
-/// The seconds of the `Retry-After` of an answer.
-pub(crate) fn retry_after(error: &Error<types::Error>) -> Option<Duration> {
-    let seconds = headers(error)?.get(RETRY_AFTER)?.to_str().ok()?;
-    seconds.parse().ok().map(Duration::from_secs)
-}
+    fn new(text: String) -> Self {
+        Self {
+            text,
+            is_retryable: false,
+            status: None,
+            refusal: None,
+            retry_after: None,
+            request_id: None,
+        }
+    }
 
-fn headers(error: &Error<types::Error>) -> Option<&HeaderMap> {
-    match error {
-        Error::ErrorResponse(response) => Some(response.headers()),
-        Error::UnexpectedResponse(response) => Some(response.headers()),
-        _ => None,
+    fn with_head(self, status: StatusCode, headers: &HeaderMap) -> Self {
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let seconds = text(RETRY_AFTER.as_str()).and_then(|seconds| seconds.parse().ok());
+        Self {
+            status: Some(status.as_u16()),
+            retry_after: seconds.map(Duration::from_secs),
+            request_id: text("x-request-id").map(str::to_owned),
+            ..self
+        }
     }
 }
 
 impl Display for Failure {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.write_str(&explained(&self.error))?;
-        // The message tells people to ask the operator with the id.
-        let is_fault = self.code() == Some(ErrorCode::InternalServerError);
-        if let Some(id) = self.request_id().filter(|_| is_fault) {
-            write!(formatter, "; the request id is {}", in_one_line(id))?;
-        }
-        match &self.no_token {
-            Some(why) => write!(formatter, "; {why}"),
-            None => Ok(()),
-        }
+        formatter.write_str(&self.text)
     }
 }
 
 /// The text: it is what a `main` prints that returns the failure.
 impl Debug for Failure {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("Failure").field(&self.to_string()).finish()
+        formatter.debug_tuple("Failure").field(&self.text).finish()
     }
 }
 
@@ -150,34 +179,15 @@ impl StdError for Failure {}
 
 impl From<Error<types::Error>> for Failure {
     fn from(error: Error<types::Error>) -> Self {
-        Self { error, no_token: None }
+        Self::of(&error)
     }
 }
 
-/// What went wrong, with its causes, in one line for people.
-pub(crate) fn explained(error: &Error<types::Error>) -> String {
-    match error {
-        Error::ErrorResponse(body) => {
-            format!("refused with {}: {}", body.error, in_one_line(&body.message))
-        }
-        Error::InvalidResponsePayload(_, cause) => format!(
-            "an answer that a plant store does not give ({cause}): see whether the base URL is \
-             right"
-        ),
-        Error::UnexpectedResponse(response) => format!(
-            "{} answered {}, which a plant store does not: see whether the base URL is right",
-            response.url(),
-            response.status()
-        ),
-        Error::CommunicationError(error) | Error::ResponseBodyError(error) => with_causes(error),
-        Error::Custom(deadline) => deadline.clone(),
-        error => error.to_string(),
-    }
-}
-
-/// The id that the service gives to each request.
-pub(crate) fn request_id(headers: &HeaderMap) -> Option<&str> {
-    headers.get("x-request-id")?.to_str().ok()
+/// The beginning of a body, for people.
+fn first_line(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body);
+    let line = text.trim_start().lines().next().unwrap_or("an empty body");
+    in_one_line(&line.chars().take(SHOWN).collect::<String>())
 }
 
 /// Whether the server broke the rules of TLS: a certificate that is not trusted, or no TLS at all.

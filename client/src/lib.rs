@@ -1,8 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
-//! In `src`, `generated.rs`, `mock.rs` and `cli/generated.rs` are generated; so are the lines
-//! between the markers in `error_code.rs`, `cli/members.rs` and `cli/paths.rs`. The rest is written
-//! by hand.
+//! In `src`, `generated.rs`, `mock.rs` and `cli/generated.rs` are progenitor's output, and the
+//! lines between the markers in `error_code.rs` are generated. The rest is written by hand.
 
 mod causes;
 // The program is for its users. What it is made of is no interface of the library.
@@ -14,20 +13,22 @@ mod error_code;
 mod failure;
 #[rustfmt::skip]
 mod generated;
+mod hooks;
 
 /// Typed mocks of the service for the tests of its consumers, as extensions of
 /// [`httpmock`](https://docs.rs/httpmock).
 #[cfg(feature = "mock")]
 #[rustfmt::skip]
 pub mod mock;
-mod optional;
 mod options;
 mod retry;
+mod token;
 
 pub use backon::ExponentialBuilder;
 pub use error_code::ErrorCode;
 pub use failure::Failure;
 pub use generated::{Client, ClientInfo, Error, ResponseValue, builder, types};
-pub use optional::IntoOptional;
+pub use hooks::Sending;
 pub use options::{ClientOptions, InvalidClient, client_with_token};
-pub use retry::{Answer, Provided, RetryingClient, Try, retry_policy};
+pub use retry::{RetryingClient, retry_policy};
+pub use token::Provided;

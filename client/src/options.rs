@@ -7,7 +7,7 @@ use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{ClientBuilder, Url};
 
-use crate::Client;
+use crate::{Client, Sending};
 
 /// Why a client cannot be made. No variant shows the token.
 #[derive(Debug, thiserror::Error)]
@@ -46,7 +46,8 @@ pub enum InvalidClient {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClientOptions {
-    /// Where the service is: `https://plants.example.org`.
+    /// Where the service is, which the contract calls `{base_url}`: `https://plants.example.org`.
+    /// The path of an operation follows it.
     pub base_url: String,
     /// For `https`: the certificates of the authorities to trust, and no others, in PEM. By default
     /// those that the system trusts.
@@ -62,32 +63,36 @@ pub struct ClientOptions {
 impl ClientOptions {
     /// The defaults, for the service at this URL.
     #[must_use]
-    pub fn new(base_url: &str) -> Self {
+    pub fn new(base_url: impl Into<String>) -> Self {
         Self {
-            base_url: base_url.to_owned(),
+            base_url: base_url.into(),
             authorities: None,
             connect_timeout: Duration::from_secs(5),
             timeout: Duration::from_secs(30),
         }
     }
 
-    /// A client that sends this bearer token with every request. The token is marked sensitive, so
-    /// no `Debug` output shows it. A redirect is not followed: the contract has none.
+    /// A client that sends this bearer token with every request, and each request once. The token
+    /// is marked sensitive, so no `Debug` output shows it. A redirect is not followed: the contract
+    /// has none.
     pub fn client(&self, token: &str) -> Result<Client, InvalidClient> {
+        self.client_with(HeaderMap::from_iter([(AUTHORIZATION, authorization(token)?)]))
+    }
+
+    /// A client whose requests have no token yet.
+    pub(crate) fn without_token(&self) -> Result<Client, InvalidClient> {
+        self.client_with(HeaderMap::new())
+    }
+
+    fn client_with(&self, headers: HeaderMap) -> Result<Client, InvalidClient> {
         let url = self.url()?;
-        let is_one_word = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
-        let mut authorization = HeaderValue::try_from(format!("Bearer {token}"))
-            .ok()
-            .filter(|_| is_one_word)
-            .ok_or(InvalidClient::Token)?;
-        authorization.set_sensitive(true);
         let builder = reqwest::Client::builder()
             .connect_timeout(self.connect_timeout)
             .timeout(self.timeout)
             .redirect(Policy::none())
-            .default_headers(HeaderMap::from_iter([(AUTHORIZATION, authorization)]));
+            .default_headers(headers);
         let http = self.trusting(builder, &url)?.build().map_err(InvalidClient::Http)?;
-        Ok(Client::new_with_client(url.as_str().trim_end_matches('/'), http))
+        Ok(Client::new_with_client(url.as_str().trim_end_matches('/'), http, Sending::default()))
     }
 
     /// Trusts the authorities of the options, or those of the system. Without TLS the system's are
@@ -134,9 +139,22 @@ impl ClientOptions {
 
 const NO_SCHEME: &str = "it begins with neither http:// nor https://";
 
+/// The value of the header for a bearer token.
+pub(crate) fn authorization(token: &str) -> Result<HeaderValue, InvalidClient> {
+    let is_one_word = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+    let value = HeaderValue::try_from(format!("Bearer {token}"));
+    let mut value = value.ok().filter(|_| is_one_word).ok_or(InvalidClient::Token)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
 /// A client with this token and the defaults of [`ClientOptions`].
 ///
-/// `base_url` is where the service is: `http://127.0.0.1:8080`.
-pub fn client_with_token(base_url: &str, token: &str) -> Result<Client, InvalidClient> {
+/// `base_url` is where the service is, which the contract calls `{base_url}`:
+/// `http://127.0.0.1:8080`.
+pub fn client_with_token(
+    base_url: impl Into<String>,
+    token: &str,
+) -> Result<Client, InvalidClient> {
     ClientOptions::new(base_url).client(token)
 }

@@ -10,11 +10,15 @@
 //! ```
 
 use std::net::TcpListener;
+use std::time::Duration;
 
 use httpmock::MockServer;
 use plant_store_client::mock::MockServerExt;
 use plant_store_client::types::{Error, NewPlant, Plant};
-use plant_store_client::{Client, ErrorCode, Failure, client_with_token};
+use plant_store_client::{
+    Client, ClientOptions, ErrorCode, ExponentialBuilder, Failure, RetryingClient,
+    client_with_token,
+};
 
 /// The consumer's own code: a greenhouse that labels what it plants.
 #[derive(Debug, PartialEq)]
@@ -42,7 +46,7 @@ fn ficus() -> NewPlant {
 }
 
 fn client(server: &MockServer) -> Client {
-    client_with_token(&server.base_url(), "pst_of_the_test").expect("a client")
+    client_with_token(server.base_url(), "pst_of_the_test").expect("a client")
 }
 
 #[tokio::test]
@@ -76,6 +80,26 @@ async fn each_error_that_matters_has_its_label() {
         assert_eq!(plant(&client(&server), ficus()).await, label, "{error}");
         create.assert();
     }
+}
+
+/// A mock answers with headers, too, and a [`RetryingClient`] is a client.
+#[tokio::test]
+async fn headers_of_a_mock_reach_the_code_that_is_tested() {
+    let server = MockServer::start();
+    let create = server.create_plant(|_, then| {
+        let busy = Error { error: 503, message: "why".to_owned() };
+        then.bad_request(&busy).into_inner().header("retry-after", "7");
+    });
+    let failure = client(&server).create_plant().body(ficus()).send().await.map_err(Failure::from);
+    let failure = failure.expect_err("the mock refuses");
+    assert_eq!(failure.retry_after(), Some(Duration::from_secs(7)));
+    create.assert();
+
+    let token = || async { Ok("pst_of_the_test".to_owned()) };
+    let client = RetryingClient::new(ClientOptions::new(server.base_url()), token).await;
+    let never = ExponentialBuilder::new().with_max_times(0);
+    assert_eq!(plant(&client.expect("a client").with_policy(never), ficus()).await, Label::Later);
+    create.assert_calls(2);
 }
 
 #[tokio::test]

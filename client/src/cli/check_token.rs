@@ -1,30 +1,26 @@
 //! `plants check-token`: says whether the service accepts the token, and creates nothing.
 
 use anyhow::Result;
-use bytes::Bytes;
+use reqwest::header::CONTENT_TYPE;
 use serde_json::json;
 
 use super::connection::Connection;
-use super::create::create;
 use super::output::print;
-use crate::{Error, ErrorCode, types};
+use crate::hooks::send;
+use crate::{ClientInfo, ErrorCode, Failure};
 
 /// A body that no service takes: it is no object. The service looks at the token first.
-const NO_PLANT: &[u8] = b"null";
+const NO_PLANT: &str = "null";
 
 /// Runs the command. Fails if the token is refused, or if it cannot be told.
 pub async fn check(connection: &Connection) -> Result<()> {
-    let answer = create(connection.client()?, Bytes::from_static(NO_PLANT)).await;
-    match answer {
-        Err(error) if !is_about_the_body(&error) => Err(error.into()),
-        _ => {
-            print(&json!({ "accepted": true }));
-            Ok(())
+    let client = connection.client()?;
+    let request = client.client().post(format!("{}/plants", client.baseurl()));
+    let request = request.header(CONTENT_TYPE, "application/json").body(NO_PLANT).build();
+    match send(client.client(), request.map_err(|error| Failure::of_connection(&error))?).await {
+        Err(refused) if refused.failure.code() != Some(ErrorCode::BadRequest) => {
+            Err(refused.failure.into())
         }
+        _ => print(&json!({ "accepted": true })),
     }
-}
-
-fn is_about_the_body(error: &Error<types::Error>) -> bool {
-    let Error::ErrorResponse(refusal) = error else { return false };
-    ErrorCode::from(refusal.error) == ErrorCode::BadRequest
 }

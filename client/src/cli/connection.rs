@@ -18,7 +18,7 @@ use crate::{Client, ClientOptions, InvalidClient, RetryingClient};
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Connection")]
 pub struct Connection {
-    /// Where the service is
+    /// Where the service is: the {base_url} of the contract
     #[arg(long, env = "PLANTS_URL", default_value = "http://127.0.0.1:8080", global = true)]
     url: String,
     /// The bearer token. Other users of this machine see what a command is given: better use the
@@ -49,11 +49,6 @@ impl Connection {
         flags.ca_file = flags.ca_file.filter(|file| *file != Path::new(""));
         flags.token = flags.token.filter(|token| is_given("token") || !token.is_empty());
         Ok(flags)
-    }
-
-    /// Where the service is.
-    pub fn url(&self) -> &str {
-        &self.url
     }
 
     /// A client that sends each request once.

@@ -4,35 +4,26 @@
 //! The commands are generated from the published document (`generated.rs`): a new operation becomes
 //! a command without a change here.
 
-mod body;
 mod check_token;
 mod connection;
 mod contract;
-mod create;
 #[rustfmt::skip]
 mod generated;
 mod import;
-#[rustfmt::skip]
-mod members;
 mod output;
-#[rustfmt::skip]
-#[allow(dead_code, reason = "the generated client makes most requests")]
-mod paths;
 
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use anyhow::Result;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use clap_complete::Shell;
 
-use crate::{Error, ErrorCode, types};
-use body::IGNORE_UNKNOWN;
+use crate::{Error, Failure, types};
 use connection::Connection;
 use generated::CliCommand;
 use output::{Output, SourceOfToken};
 
-type Cli = generated::Cli<Output>;
+type Cli<'a> = generated::Cli<&'a Output>;
 
 // The commands that are no operations. As a doc comment, clap would show it.
 #[derive(Subcommand)]
@@ -53,14 +44,15 @@ pub async fn main() -> ExitCode {
     run(&command().get_matches()).await.unwrap_or_else(|error| output::failed(&error))
 }
 
-/// An error that is no [`Error`] of the generated client means that nothing was sent.
+/// An error that is no [`Failure`] means that nothing was sent.
 async fn run(matches: &ArgMatches) -> Result<ExitCode> {
     let (name, arguments) = matches.subcommand().expect("clap demands a command");
     let connection = Connection::of(matches)?;
     if let Some(operation) = CliCommand::iter().find(|operation| command_name(*operation) == name) {
-        let cli = Cli::new(connection.client()?, Output);
-        let done = cli.execute(operation, arguments).await;
-        done.map_err(|error| with_source_of_token(error, &connection))?;
+        let output = Output::default();
+        let done = Cli::new(connection.client()?, &output).execute(operation, arguments).await;
+        done.map_err(|error| with_source_of_token(of_request(error), &connection))?;
+        output.finish()?;
         return Ok(ExitCode::SUCCESS);
     }
     match Other::from_arg_matches(matches)? {
@@ -72,17 +64,23 @@ async fn run(matches: &ArgMatches) -> Result<ExitCode> {
         Other::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut command(), "plants", &mut script);
-            io::stdout().write_all(&script)?;
+            output::write(&script)?;
         }
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// The failure of a request, if the error of a generated command is one.
+fn of_request(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<Error<types::Error>>() {
+        Ok(error) => Failure::from(error).into(),
+        Err(other) => other,
+    }
+}
+
 /// Adds where the token is from, if the service refused the token.
 fn with_source_of_token(error: anyhow::Error, connection: &Connection) -> anyhow::Error {
-    if let Some(Error::ErrorResponse(refusal)) = error.downcast_ref::<Error<types::Error>>()
-        && ErrorCode::from(refusal.error) == ErrorCode::Unauthorized
-    {
+    if error.downcast_ref().is_some_and(Failure::is_unauthorized) {
         return error.context(SourceOfToken(connection.source()));
     }
     error
@@ -107,10 +105,10 @@ fn command_name(operation: CliCommand) -> String {
     operation.operation_id().replace('_', "-")
 }
 
-/// The command of an operation, as the generator makes it but for four things: the list of commands
-/// shows the first line of its text; the template that the generator does not fill in is left out;
-/// a file with the whole body excludes the flags for its members, which it would overrule; and a
-/// flag has members sent that the contract does not have.
+/// The command of an operation, as the generator makes it but for three things: the list of
+/// commands shows the first line of its text; the template that the generator does not fill in is
+/// left out; and a file with the whole body excludes the flags for its members, which it would
+/// overrule.
 fn operation(operation: CliCommand) -> Command {
     let generated = Cli::get_command(operation);
     let about = generated.get_about().map(ToString::to_string).unwrap_or_default();
@@ -121,7 +119,6 @@ fn operation(operation: CliCommand) -> Command {
         .about(first_line)
         .long_about(about)
         .args(arguments.cloned().map(|generated| argument(generated, has_body)))
-        .args(has_body.then(ignore_unknown))
 }
 
 const BODY: &str = "json-body";
@@ -130,16 +127,10 @@ const TEMPLATE: &str = "json-body-template";
 /// An argument of a command that may have a body.
 fn argument(generated: Arg, has_body: bool) -> Arg {
     if generated.get_id() == BODY {
-        return generated.help("A file that holds the whole body as JSON; - is standard input");
+        let help = "A file that holds the whole body as JSON. Members that the contract does not \
+                    have are not sent";
+        return generated.help(help);
     }
     let argument = generated.allow_negative_numbers(true);
     if has_body && !argument.is_required_set() { argument.conflicts_with(BODY) } else { argument }
-}
-
-fn ignore_unknown() -> Arg {
-    Arg::new(IGNORE_UNKNOWN)
-        .long(IGNORE_UNKNOWN)
-        .action(ArgAction::SetTrue)
-        .requires(BODY)
-        .help("Send a body that has members which the contract does not have")
 }

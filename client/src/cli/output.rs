@@ -1,23 +1,35 @@
 //! What a command prints: a line for people on a terminal, JSON elsewhere.
 
+use std::cell::Cell;
 use std::fmt::Debug;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
-use crate::causes::in_one_line;
-use crate::failure::explained;
-use crate::{Error, ResponseValue, types};
+use anyhow::Result;
 use serde::Serialize;
 use serde_json::Value;
 
 use super::generated::CliConfig;
+use crate::causes::in_one_line;
+use crate::{Error, Failure, ResponseValue};
 
 /// Prints what the service answers.
-pub struct Output;
+#[derive(Default)]
+pub struct Output {
+    /// What the last print came to: the methods of [`CliConfig`] return nothing.
+    printed: Cell<Option<Result<()>>>,
+}
 
-impl CliConfig for Output {
+impl Output {
+    /// Fails if something could not be printed.
+    pub fn finish(&self) -> Result<()> {
+        self.printed.take().unwrap_or(Ok(()))
+    }
+}
+
+impl CliConfig for &Output {
     fn success_item<T: Serialize + Debug>(&self, value: &ResponseValue<T>) {
-        print(&**value);
+        self.list_item(&**value);
     }
 
     fn success_no_item(&self, _: &ResponseValue<()>) {}
@@ -28,7 +40,7 @@ impl CliConfig for Output {
     fn list_start<T: Serialize + Debug>(&self) {}
 
     fn list_item<T: Serialize + Debug>(&self, value: &T) {
-        print(value);
+        self.printed.set(Some(self.finish().and_then(|()| print(value))));
     }
 
     fn list_end_success<T: Serialize + Debug>(&self) {}
@@ -36,12 +48,23 @@ impl CliConfig for Output {
     fn list_end_error<T: Serialize + Debug>(&self, _: &Error<T>) {}
 }
 
+/// What was done is not printed: the disk is full, or the reader of the pipe has gone.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write to standard output")]
+pub struct Unprinted(#[source] io::Error);
+
+/// Writes to standard output.
+pub fn write(text: &[u8]) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout.write_all(text).and_then(|()| stdout.flush());
+    Ok(written.map_err(Unprinted)?)
+}
+
 /// Prints a value to standard output.
-pub fn print(value: &impl Serialize) {
+pub fn print(value: &impl Serialize) -> Result<()> {
     let json = serde_json::to_value(value).expect("what came as JSON can be JSON");
     let text = if io::stdout().is_terminal() { for_people(&json) } else { json.to_string() };
-    // A reader that has closed the pipe wants no more.
-    let _ = writeln!(io::stdout(), "{text}");
+    write(format!("{text}\n").as_bytes())
 }
 
 /// `name "Ficus", tag "indoor"`. Debug escapes what a terminal would obey.
@@ -66,18 +89,15 @@ pub struct SourceOfToken(pub String);
 
 /// Prints to standard error why a command has failed, and gives its exit status.
 pub fn failed(error: &anyhow::Error) -> ExitCode {
-    let Some(of_request) = error.downcast_ref::<Error<types::Error>>() else {
-        say(&format!("plants: {error:#}"));
-        return ExitCode::from(2);
-    };
-    if let Error::ErrorResponse(refusal) = of_request
-        && !io::stderr().is_terminal()
-    {
-        say(&serde_json::to_string(&**refusal).expect("it came as JSON"));
-    } else if let Some(source) = error.downcast_ref::<SourceOfToken>() {
-        say(&format!("plants: {}; {source}", explained(of_request)));
+    let failure = error.downcast_ref::<Failure>();
+    let refusal = failure.and_then(Failure::refusal);
+    if let Some(refusal) = refusal.filter(|_| !io::stderr().is_terminal()) {
+        say(&serde_json::to_string(refusal).expect("it came as JSON"));
+    } else if let (Some(failure), Some(source)) = (failure, error.downcast_ref::<SourceOfToken>()) {
+        say(&format!("plants: {failure}; {source}"));
     } else {
-        say(&format!("plants: {}", explained(of_request)));
+        say(&format!("plants: {error:#}"));
     }
-    ExitCode::FAILURE
+    let was_sent = failure.is_some() || error.is::<Unprinted>();
+    if was_sent { ExitCode::FAILURE } else { ExitCode::from(2) }
 }

@@ -6,7 +6,7 @@ use crate::{Error, ErrorCode, Failure, ResponseValue, types};
 #[test]
 fn errors_of_a_proxy_may_be_repeated() {
     for (status, repeat) in
-        [(401, false), (404, false), (429, true), (502, true), (503, true), (504, true)]
+        [(400, false), (413, false), (429, true), (501, false), (502, true), (504, true)]
     {
         let mut response = http::Response::new("");
         *response.status_mut() = StatusCode::from_u16(status).expect("a status");
@@ -29,10 +29,11 @@ fn control_characters_of_a_refusal_are_escaped() {
 }
 
 #[test]
-fn answer_that_is_no_plant_has_its_cause_and_what_to_look_at() {
-    let cause = serde_json::from_str::<types::Plant>("{}").expect_err("no plant");
-    let failure = Failure::from(Error::InvalidResponsePayload("{}".into(), cause));
+fn answer_that_is_no_plant_has_its_cause_and_its_first_line() {
+    let page = "\n<html>\r\n<body>".as_bytes();
+    let cause = serde_json::from_slice::<types::Plant>(page).expect_err("no plant");
+    let failure = Failure::from(Error::InvalidResponsePayload(page.into(), cause));
     let text = failure.to_string();
-    assert!(text.contains("missing field"), "{text}");
-    assert!(text.contains("see whether the base URL is right"), "{text}");
+    assert!(text.contains("expected value") && text.ends_with(": <html>"), "{text}");
+    assert!(!failure.is_retryable());
 }

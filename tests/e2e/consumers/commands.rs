@@ -1,14 +1,17 @@
 //! The commands of `plants` that are generated from the document.
 
 use std::fs::{self, File, Permissions};
-use std::io::Read;
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread;
 
 use plant_store_tests::tls::{Authority, TLS};
 use plant_store_tests::{Server, terminal};
 use serde_json::{Value, json};
 
+use super::import::counts;
 use super::{Ran, plants, run, write};
 use crate::tls::serving;
 
@@ -37,6 +40,9 @@ fn create_plant_prints_the_plant_and_is_0_and_a_refusal_is_1_on_standard_error()
     write(&server, "ficus.json", r#"{"id": 9, "name": "Ficus"}"#);
     let ficus = ["create-plant", "--json-body", "ficus.json"];
     assert_eq!(run(&mut plants(&server, &ficus)).status, Some(0));
+    let mut piped = plants(&server, &["create-plant", "--json-body", "/dev/stdin"]);
+    let ficus = File::open(server.folder().join("ficus.json")).expect("it is there");
+    assert_eq!(run(piped.stdin(ficus)).status, Some(0));
     assert_eq!(server.export()[&-7].tag.as_deref(), Some("tropical"));
     assert_eq!(server.export()[&9].name, "Ficus");
 }
@@ -52,9 +58,10 @@ fn scheme_that_the_server_does_not_speak_is_said() {
     ];
     for (server, url, expected) in another {
         write(server, "ficus.jsonl", r#"{"id":1,"name":"Ficus"}"#);
-        let Ran { said, .. } = run(&mut plants(server, &["--url", &url, "import", "ficus.jsonl"]));
+        let import = ["--url", &url, "import", "ficus.jsonl"];
+        let Ran { printed, said, .. } = run(&mut plants(server, &import));
         assert!(said.contains(expected) && said.contains("see whether its URL is"), "{said}");
-        assert!(!said.contains("waiting for"), "{said}");
+        assert_eq!(counts(&printed), [0, 0, 0], "{said}");
     }
 }
 
@@ -169,5 +176,73 @@ fn completions_know_the_operations_of_the_contract() {
         let Ran { status, printed, .. } = run(&mut plants(&server, &["completions", shell]));
         assert_eq!(status, Some(0));
         assert!(printed.contains("create-plant") && printed.contains("import"), "{shell}");
+    }
+}
+
+/// As nginx does while the service is down, and if it lets no such body pass.
+#[test]
+fn answer_of_a_proxy_is_said_with_its_status_and_the_first_line_of_its_body() {
+    let server = Server::start();
+    write(&server, "plants.jsonl", "{\"id\":1,\"name\":\"Fern\"}");
+    let create = ["create-plant", "--id", "1", "--name", "Fern"].as_slice();
+    let import = ["import", "plants.jsonl", "--retries", "1"].as_slice();
+    for (status, imported) in [
+        ("400 Bad Request", [0, 1, 0]),
+        ("413 Payload Too Large", [0, 1, 0]),
+        ("501 Not Implemented", [0, 0, 0]),
+        ("502 Bad Gateway", [0, 0, 1]),
+    ] {
+        let url = proxy(status, "<html>no plant store</html>\r\n<hr>");
+        let mut create = plants(&server, create);
+        let Ran { status: exited, printed, said } = run(create.env("PLANTS_URL", &url));
+        assert_eq!((exited, printed.as_str()), (Some(1), ""), "{said}");
+        let expected = format!("{url}/plants answered {status}, which a plant store does not: ");
+        assert!(said.ends_with(&(expected.clone() + "<html>no plant store</html>\n")), "{said}");
+        let mut import = plants(&server, import);
+        let Ran { status: exited, printed, said } = run(import.env("PLANTS_URL", &url));
+        assert_eq!((exited, counts(&printed)), (Some(1), imported), "{said}");
+    }
+}
+
+/// Answers each request like this. Returns its URL.
+fn proxy(status: &str, body: &str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+    let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: text/html\r\n");
+    let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+    thread::spawn(move || {
+        for connection in listener.incoming() {
+            let mut connection = connection.expect("a connection");
+            let mut request = Vec::new();
+            while !request.ends_with(b"}") && !request.ends_with(b"null") {
+                let mut part = [0; 4096];
+                let read = connection.read(&mut part).expect("a request");
+                request.extend_from_slice(&part[..read]);
+            }
+            connection.write_all(answer.as_bytes()).expect("the client reads");
+        }
+    });
+    url
+}
+
+/// `/dev/full` takes nothing.
+#[test]
+fn output_that_cannot_be_written_is_1_and_said() {
+    let server = Server::start();
+    write(&server, "plants.jsonl", "{\"id\":1,\"name\":\"Fern\"}");
+    for words in [
+        ["create-plant", "--id", "1", "--name", "Fern"].as_slice(),
+        &["check-token"],
+        &["completions", "bash"],
+        &["import", "plants.jsonl"],
+    ] {
+        let full = File::options().write(true).open("/dev/full").expect("it is there");
+        let mut command = plants(&server, words);
+        let output = command.stdout(full).stderr(Stdio::piped()).spawn().expect("a start");
+        let output = output.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{words:?}: {said}");
+        let expected = "plants: cannot write to standard output: No space left on device";
+        assert!(said.starts_with(expected), "{words:?}: {said}");
     }
 }

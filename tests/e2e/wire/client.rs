@@ -14,7 +14,7 @@ use crate::database;
 type Created = Result<types::Plant, Failure>;
 
 async fn create(client: &Client, name: &str, tag: Option<&str>) -> Created {
-    let plant = NewPlant::builder().id(1).name(name).tag(tag);
+    let plant = NewPlant::builder().id(1).name(name).tag(tag.map(str::to_owned));
     Ok(client.create_plant().body(plant).send().await?.into_inner())
 }
 

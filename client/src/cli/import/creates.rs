@@ -4,48 +4,49 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::io;
+use std::num::NonZeroU32;
+use std::time::Duration;
 
-use bytes::Bytes;
+use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::sync::Notify;
+use tokio::time::sleep;
 
-use super::pace::Pace;
-use super::progress::Progress;
-use super::record::{Record, refusal};
-use super::report::{Judged, Outcome};
-use crate::cli::body::{InvalidBody, check};
-use crate::cli::create::create;
-use crate::failure::{error_code, retry_after};
-use crate::types::{NewPlant, Plant};
-use crate::{Answer, Client, ErrorCode, RetryingClient};
+use super::record::Record;
+use crate::types::{self, NewPlant};
+use crate::{ErrorCode, Failure, RetryingClient};
+
+/// What became of a record.
+pub enum Outcome {
+    /// It was created, or was already there.
+    Created,
+    Refused(types::Error),
+    /// After the last try.
+    GivenUp(Failure),
+    /// Every other one would fail, too.
+    Hopeless(Failure),
+}
+
+/// A record that is done.
+pub struct Done {
+    pub record: Record,
+    pub outcome: Outcome,
+}
 
 /// The creates of an import.
-pub struct Creates<'a> {
-    /// None in a dry run.
-    client: Option<RetryingClient>,
-    progress: &'a Progress,
-    /// Whether a record with a member that the contract does not have is sent.
-    ignores_unknown: bool,
+pub struct Creates {
+    client: RetryingClient,
+    rate: Option<DefaultDirectRateLimiter>,
     /// The ids under way, and how a record that waits for one of them learns of its end.
     ids: RefCell<HashSet<i64>>,
     freed: Notify,
-    pace: Pace,
 }
 
-impl<'a> Creates<'a> {
-    /// Nothing is under way yet.
-    pub fn new(
-        client: Option<RetryingClient>,
-        progress: &'a Progress,
-        ignores_unknown: bool,
-    ) -> Self {
-        Self {
-            client,
-            progress,
-            ignores_unknown,
-            ids: RefCell::default(),
-            freed: Notify::new(),
-            pace: Pace::new(),
-        }
+impl Creates {
+    /// Nothing is under way yet. `rate` is in creates a second.
+    pub fn new(client: RetryingClient, rate: Option<NonZeroU32>) -> Self {
+        let evenly = |rate| Quota::per_second(rate).allow_burst(NonZeroU32::MIN);
+        let rate = rate.map(evenly).map(RateLimiter::direct);
+        Self { client, rate, ids: RefCell::default(), freed: Notify::new() }
     }
 
     /// Claims the id of the record, once no other with it is under way; [`Creates::create`] frees
@@ -53,7 +54,8 @@ impl<'a> Creates<'a> {
     pub async fn claim_id(&self, record: Record) -> io::Result<Record> {
         loop {
             let freed = self.freed.notified();
-            if record.id.is_none_or(|id| self.ids.borrow_mut().insert(id)) {
+            let id = record.plant.as_ref().ok().map(|plant| plant.id);
+            if id.is_none_or(|id| self.ids.borrow_mut().insert(id)) {
                 return Ok(record);
             }
             freed.await;
@@ -61,67 +63,49 @@ impl<'a> Creates<'a> {
     }
 
     /// Creates a record, and frees its id: the next one with it begins.
-    pub async fn create(&self, record: io::Result<Record>) -> io::Result<Judged> {
+    pub async fn create(&self, record: io::Result<Record>) -> io::Result<Done> {
         let record = record?;
-        self.progress.begin();
-        let outcome = match &record.body {
-            Ok(body) => self.judged(body).await,
-            Err(refused) => Outcome::Refused(refused.clone()),
-        };
-        if let Some(id) = record.id {
-            self.ids.borrow_mut().remove(&id);
-            self.freed.notify_waiters();
-        }
-        self.progress.end(record.text.len() as u64 + 1);
-        Ok(Judged { record, outcome })
-    }
-
-    /// What the service would ignore is refused here. All else the service judges, and a dry run
-    /// says in advance what it will say.
-    async fn judged(&self, body: &Bytes) -> Outcome {
-        if let Err(error) = check::<NewPlant>(body, self.ignores_unknown)
-            && (self.client.is_none() || is_unknown(&error))
-        {
-            return Outcome::Refused(refusal(ErrorCode::BadRequest, error.to_string()));
-        }
-        match &self.client {
-            Some(client) => self.sent(client, body).await,
-            None => Outcome::Accepted,
-        }
-    }
-
-    async fn sent(&self, client: &RetryingClient, body: &Bytes) -> Outcome {
-        let answer = client.repeat(|client| self.paced(client, body)).await;
-        let Err(failure) = answer else { return Outcome::Accepted };
-        if failure.is_retryable() {
-            return Outcome::GivenUp(failure);
-        }
-        match failure.refusal() {
-            Some(refused) if !failure.is_unauthorized() => Outcome::Refused(refused.clone()),
-            _ => Outcome::Hopeless(failure),
-        }
-    }
-
-    /// Sends a create until it is not past the rate of the token: a 429 is no try.
-    async fn paced(&self, client: Client, body: &Bytes) -> Answer<Plant> {
-        loop {
-            let sent = self.pace.turn().await;
-            let answer = create(client.clone(), body.clone()).await;
-            match &answer {
-                Err(error) if error_code(error) == Some(ErrorCode::TooManyRequests) => {
-                    if self.pace.slow_down(sent, retry_after(error)) {
-                        self.progress.say_past_rate();
-                    }
-                }
-                _ => {
-                    self.pace.answered();
-                    return answer;
-                }
+        let outcome = match &record.plant {
+            Ok(plant) => {
+                let outcome = self.created(plant).await;
+                self.ids.borrow_mut().remove(&plant.id);
+                self.freed.notify_waiters();
+                outcome
             }
+            Err(message) => refused(ErrorCode::BadRequest.number(), message.clone()),
+        };
+        Ok(Done { record, outcome })
+    }
+
+    /// A 429 is no try: the plant waits for its turn.
+    async fn created(&self, plant: &NewPlant) -> Outcome {
+        loop {
+            let outcome = self.sent(plant).await;
+            match &outcome {
+                Outcome::GivenUp(failure) if failure.code() == Some(ErrorCode::TooManyRequests) => {
+                    sleep(failure.retry_after().unwrap_or(Duration::from_secs(1))).await;
+                }
+                _ => return outcome,
+            }
+        }
+    }
+
+    async fn sent(&self, plant: &NewPlant) -> Outcome {
+        if let Some(rate) = &self.rate {
+            rate.until_ready().await;
+        }
+        let answer = self.client.create_plant().body(plant.clone()).send().await;
+        let Err(failure) = answer.map_err(Failure::from) else { return Outcome::Created };
+        match (failure.refusal(), failure.status()) {
+            _ if failure.is_retryable() => Outcome::GivenUp(failure),
+            (Some(refusal), _) if !failure.is_unauthorized() => Outcome::Refused(refusal.clone()),
+            // A proxy does not take this body.
+            (None, Some(status @ (400 | 413))) => refused(status.into(), failure.to_string()),
+            _ => Outcome::Hopeless(failure),
         }
     }
 }
 
-fn is_unknown(error: &InvalidBody) -> bool {
-    matches!(error, InvalidBody::Unknown { .. })
+fn refused(error: i32, message: String) -> Outcome {
+    Outcome::Refused(types::Error { error, message })
 }

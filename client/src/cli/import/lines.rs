@@ -1,59 +1,66 @@
-//! JSON lines: a record is a line. Empty ones are passed over. What a line says is not judged here.
+//! JSON lines: a record is a line. Empty ones are passed over.
 
-use std::fs::File;
-use std::io::{self, BufRead, Read, Seek, Write};
+use std::io::{self, BufRead, Read};
 
-use bytes::Bytes;
+use super::record::{Record, Text};
+use crate::types::NewPlant;
 
-use super::record::{LONGEST, Record};
+/// The longest line that is read, in bytes: more than the longest body that the service takes by
+/// default. It bounds the memory of the import.
+const LONGEST: u64 = 1024 * 1024;
 
 /// The lines of a file.
 pub struct Lines<R> {
     input: R,
     /// The number of the last line.
     line: u64,
+    ignores_unknown: bool,
 }
 
 impl<R: BufRead> Lines<R> {
     /// Begins at the first line.
-    pub fn new(input: R) -> Self {
-        Self { input, line: 0 }
+    pub fn new(input: R, ignores_unknown: bool) -> Self {
+        Self { input, line: 0, ignores_unknown }
     }
 
-    /// The next line that is not empty, `None` at the end of the file.
-    pub fn next(&mut self) -> io::Result<Option<Record>> {
-        loop {
-            let mut text = Vec::new();
-            self.input.by_ref().take(LONGEST).read_until(b'\n', &mut text)?;
-            if text.is_empty() {
+    fn read(&mut self) -> io::Result<Option<Record>> {
+        let mut text = Vec::new();
+        while text.is_empty() {
+            if self.input.by_ref().take(LONGEST).read_until(b'\n', &mut text)? == 0 {
                 return Ok(None);
             }
             self.line += 1;
-            let is_whole = text.ends_with(b"\n") || (text.len() as u64) < LONGEST;
-            if !is_whole {
-                let rest = self.rest_of_line()?;
-                return Ok(Some(Record::too_long(self.line, text.into(), rest)));
+            if text.len() as u64 == LONGEST {
+                return Err(io::Error::other(format!("line {} is longer than 1 MiB", self.line)));
             }
             text.truncate(text.trim_ascii_end().len());
-            if !text.is_empty() {
-                let text = Bytes::from(text);
-                return Ok(Some(Record::new(self.line, text.clone(), Ok(text))));
-            }
         }
+        let plant = plant(&text, self.ignores_unknown);
+        Ok(Some(Record { line: self.line, plant, text: Text::Line(text) }))
     }
+}
 
-    /// What follows in the line, in a file without a name.
-    fn rest_of_line(&mut self) -> io::Result<File> {
-        let mut file = tempfile::tempfile()?;
-        let mut part = Vec::new();
-        while self.input.by_ref().take(LONGEST).read_until(b'\n', &mut part)? > 0 {
-            file.write_all(part.strip_suffix(b"\n").unwrap_or(&part))?;
-            if part.ends_with(b"\n") {
-                break;
-            }
-            part.clear();
+impl<R: BufRead> Iterator for Lines<R> {
+    type Item = io::Result<Record>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.read().transpose()
+    }
+}
+
+/// The plant of a line. A member that the contract does not have is refused, because the service
+/// would ignore it: a mistyped name would lose its value.
+fn plant(text: &[u8], ignores_unknown: bool) -> Result<NewPlant, String> {
+    let mut unknown = Vec::new();
+    let mut json = serde_json::Deserializer::from_slice(text);
+    let plant = serde_ignored::deserialize(&mut json, |name| unknown.push(name.to_string()))
+        .and_then(|plant| json.end().map(|()| plant))
+        // The record has the number of the line.
+        .map_err(|error| error.to_string().replace(" at line 1 column ", " at column "))?;
+    match unknown.first().filter(|_| !ignores_unknown) {
+        Some(name) => {
+            Err(format!("`{name}` is no member of a plant: correct it, or add --ignore-unknown"))
         }
-        file.rewind()?;
-        Ok(file)
+        None => Ok(plant),
     }
 }

@@ -1,22 +1,36 @@
-//! Where an import writes what was not created, in the order of the file: the records as they are,
-//! in a file that can be corrected and imported, and beside it why.
+//! Where an import writes what was not created, in the order of the file: the records, in a file
+//! that can be corrected and imported, and beside it why.
 //!
-//! A file of the user is never truncated, followed through a link or removed: the import writes to
-//! new files beside the names, and moves them there at the end, if something was rejected. If a
-//! name is taken, for example by those of a run before, the next number is added to it.
+//! A file of the user is never truncated, followed through a link or removed: both files are new,
+//! and made when the first record is rejected. If a name is taken, for example by those of a run
+//! before, the next number is added to it.
 
 use std::ffi::OsStr;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::fs::File;
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
+use csv::ByteRecord;
 use serde_json::Value;
-use tempfile::{NamedTempFile, PersistError};
 
-use super::format::Format;
-use super::record::Record;
+use super::record::Text;
 
-type New = BufWriter<NamedTempFile>;
+/// The rejected records of an import.
+pub struct Rejected {
+    path: PathBuf,
+    /// What rows of CSV begin with.
+    header: Option<ByteRecord>,
+    /// If something was rejected.
+    files: Option<Files>,
+}
+
+/// The two files. Nothing is kept in memory: a killed import has written what it rejected.
+struct Files {
+    names: Names,
+    records: File,
+    reasons: File,
+}
 
 /// The names of the two files.
 pub struct Names {
@@ -24,80 +38,45 @@ pub struct Names {
     pub reasons: PathBuf,
 }
 
-/// The rejected records of an import.
-pub enum Rejected {
-    /// Two files, if something is rejected. `header` is what the records begin with.
-    Files { path: PathBuf, header: Vec<u8>, records: New, reasons: New, is_empty: bool },
-    /// The reasons alone, on standard error.
-    StandardError,
-}
-
-/// The name if the user gives none: beside the file, or in the current folder if the file is a
-/// stream, which has no folder of the user's.
-pub fn default_path(file: &Path, format: Format) -> PathBuf {
-    let is_standard_input = ["-", "/dev/stdin"].map(Path::new).contains(&file);
-    let is_descriptor = file.starts_with("/dev/fd") || file.starts_with("/proc");
-    let is_stream = is_standard_input || is_descriptor;
-    let mut name = if is_stream { "stdin".into() } else { file.as_os_str().to_owned() };
-    name.push(if format == Format::Csv { ".rejected.csv" } else { ".rejected.jsonl" });
-    name.into()
-}
-
 impl Rejected {
-    /// Fails if the folder of the name takes no file. `header` is what the records begin with.
-    pub fn new(path: PathBuf, header: Vec<u8>) -> Result<Self> {
+    /// Fails if the folder of the name takes no file.
+    pub fn new(path: PathBuf, header: Option<ByteRecord>) -> Result<Self> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".plants-rejected-");
-        // As for any new file, the umask decides who may read it.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let folder = folder.unwrap_or(Path::new("."));
-        let new = || {
-            let file = builder.tempfile_in(folder).with_context(|| {
-                let path = path.display();
-                format!("cannot write {path}: name another file with --rejected")
-            });
-            file.map(BufWriter::new)
-        };
-        let records = new()?;
-        let reasons = new()?;
-        Ok(Self::Files { path, header, records, reasons, is_empty: true })
+        // It has no name, so a killed import leaves nothing of it.
+        tempfile::tempfile_in(folder.unwrap_or(Path::new("."))).with_context(|| {
+            format!("cannot write {}: name another file with --rejected", path.display())
+        })?;
+        Ok(Self { path, header, files: None })
     }
 
     /// Adds a record, and why it was rejected.
-    pub fn write(&mut self, record: &mut Record, reason: &Value) -> io::Result<()> {
-        let Self::Files { header, records, reasons, is_empty, .. } = self else {
-            return writeln!(io::stderr(), "{reason}");
+    pub fn write(&mut self, text: &Text, reason: &Value) -> Result<()> {
+        let files = match &mut self.files {
+            Some(files) => files,
+            none => none.insert(Files::new(&self.path, self.header.as_ref())?),
         };
-        if std::mem::take(is_empty) {
-            records.write_all(header)?;
+        match text {
+            Text::Line(line) => files.records.write_all(&[line, &b"\n"[..]].concat())?,
+            Text::Row(row) => files.records.write_all(&csv(row)?)?,
         }
-        records.write_all(&record.text)?;
-        if let Some(rest) = &mut record.rest {
-            io::copy(rest, records)?;
-        }
-        records.write_all(b"\n")?;
-        writeln!(reasons, "{reason}")
+        Ok(files.reasons.write_all(format!("{reason}\n").as_bytes())?)
     }
 
-    /// Gives the files their names, and returns these if there are files.
-    pub fn finish(self) -> Result<Option<Names>> {
-        let Self::Files { path, records, reasons, is_empty: false, .. } = self else {
-            return Ok(None);
-        };
-        let whole = |file: New| {
-            let file = file.into_inner().map_err(io::IntoInnerError::into_error);
-            file.with_context(|| format!("cannot write {}", path.display()))
-        };
-        let records = whole(records)?;
-        let reasons = whole(reasons)?;
-        let mut names_of_runs = (1..=u32::MAX).map(|run| Names::of_run(&path, run));
-        let names = names_of_runs.find(Names::are_free).context("every name is taken")?;
-        // The records first: they are what nobody else has.
-        rename(records, &names.records)?;
-        rename(reasons, &names.reasons)?;
-        Ok(Some(names))
+    /// The names of the files, if there are any.
+    pub fn names(&self) -> Option<&Names> {
+        self.files.as_ref().map(|files| &files.names)
+    }
+}
+
+impl Files {
+    fn new(path: &Path, header: Option<&ByteRecord>) -> Result<Self> {
+        let mut names = (1..=u32::MAX).map(|run| Names::of_run(path, run));
+        let names = names.find(Names::are_free).context("every name is taken")?;
+        let mut records = new(&names.records)?;
+        if let Some(header) = header {
+            records.write_all(&csv(header)?)?;
+        }
+        Ok(Self { records, reasons: new(&names.reasons)?, names })
     }
 }
 
@@ -124,18 +103,14 @@ impl Names {
     }
 }
 
-fn rename(file: NamedTempFile, name: &Path) -> Result<()> {
-    file.persist_noclobber(name).map_err(|failed| kept(failed, name))?;
-    Ok(())
+/// Fails if the name is taken.
+fn new(name: &Path) -> io::Result<File> {
+    File::create_new(name)
 }
 
-/// Leaves the file where it is, and says where.
-fn kept(failed: PersistError, name: &Path) -> anyhow::Error {
-    let cause = anyhow!(failed.error);
-    let kept = match failed.file.keep() {
-        Ok((_, path)) => path.display().to_string(),
-        Err(_) => "nothing".to_owned(),
-    };
-    let name = name.display();
-    cause.context(format!("{kept} holds what was refused or given up: cannot rename it to {name}"))
+/// A row as it is written.
+fn csv(row: &ByteRecord) -> Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_byte_record(row)?;
+    Ok(writer.into_inner()?)
 }

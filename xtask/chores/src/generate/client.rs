@@ -2,11 +2,9 @@
 
 use anyhow::{Context, Result};
 use plant_store_api::document::document;
-use progenitor::{GenerationSettings, Generator, InterfaceStyle};
-use syn::visit_mut::VisitMut;
+use progenitor::{GenerationSettings, Generator, HooksMode, InterfaceStyle};
 
 use super::Generated;
-use super::visitors::{BodiesOfCommands, OptionalSetters};
 
 const HEADER: &str = "\
 // Generated from openapi/plant-store.json: `cargo xtask generate` writes this file.
@@ -28,7 +26,12 @@ const HEADER: &str = "\
 pub fn client() -> Result<Vec<Generated>> {
     let openapi = document();
     let mut settings = GenerationSettings::new();
-    settings.with_interface(InterfaceStyle::Builder).with_derive("PartialEq");
+    settings
+        .with_interface(InterfaceStyle::Builder)
+        .with_derive("PartialEq")
+        // How a request is sent: client/src/hooks.rs.
+        .with_inner_type("crate::Sending".parse().expect("a path is Rust"))
+        .with_hooks(HooksMode::Expected);
     let generator = || Generator::new(&settings);
     let generated = [
         ("client/src/generated.rs", generator().generate_tokens(&openapi)),
@@ -40,9 +43,7 @@ pub fn client() -> Result<Vec<Generated>> {
     let mut files = Vec::new();
     for (path, tokens) in generated {
         let tokens = tokens.with_context(|| format!("progenitor cannot make {path}"))?;
-        let mut file = syn::parse2(tokens).context("progenitor wrote no Rust")?;
-        OptionalSetters.visit_file_mut(&mut file);
-        BodiesOfCommands.visit_file_mut(&mut file);
+        let file = syn::parse2(tokens).context("progenitor wrote no Rust")?;
         files.push(Generated { path, text: format!("{HEADER}{}", prettyplease::unparse(&file)) });
     }
     Ok(files)

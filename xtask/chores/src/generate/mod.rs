@@ -1,24 +1,15 @@
 //! What is generated: the published document from the code; from the document the client, its
-//! mocks, its commands and the members of its bodies; and the table of errors, for the client and
-//! for a page.
+//! mocks and its commands; and the table of errors, for the client and for a page.
 
 mod client;
-mod operations;
-mod visitors;
 
 use std::fs;
 
 use anyhow::{Context, Result};
-use plant_store_api::document::{document, document_text};
+use plant_store_api::document::document_text;
 
 use crate::errors::{MARKERS, between, rows, table};
 use xtask::checkout::{DOCUMENT, root};
-
-/// The markers around the members of the bodies.
-const BODIES: [&str; 2] = ["bodies: generated from the contract", "end of bodies"];
-
-/// The markers around the paths of the operations.
-const PATHS: [&str; 2] = ["paths: generated from the contract", "end of paths"];
 
 /// A file that is generated and checked in.
 pub struct Generated {
@@ -43,13 +34,8 @@ pub fn write() -> Result<()> {
 pub fn generated() -> Result<Vec<Generated>> {
     let mut files = vec![Generated { path: DOCUMENT, text: document_text() }];
     files.append(&mut client::client()?);
-    let document = serde_json::to_value(document())?;
     files.push(between_markers("server/WIRE.md", MARKERS, &table())?);
     files.push(between_markers("client/src/error_code.rs", MARKERS, &rows())?);
-    let bodies = operations::bodies(&document)?;
-    files.push(between_markers("client/src/cli/members.rs", BODIES, &bodies)?);
-    let paths = operations::paths(&document)?;
-    files.push(between_markers("client/src/cli/paths.rs", PATHS, &paths)?);
     Ok(files)
 }
 
