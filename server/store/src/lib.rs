@@ -78,8 +78,8 @@ pub fn open(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreE
     })
 }
 
-/// The temporary files in the folder of a store: what a first [`open_to_serve`] or a [`fill`] has left
-/// there that was killed, or what one that runs is writing.
+/// The temporary files in the folder of a store: what a first [`open_to_serve`] or a [`fill`] has
+/// left there that was killed, or what one that runs is writing.
 pub fn unfinished(url: &StoreUrl) -> Vec<PathBuf> {
     match url {
         StoreUrl::Sqlite(path) => sqlite::unfinished(path),

@@ -119,8 +119,8 @@ impl Writer {
                 return self.close();
             }
         }
-        // Every `GroupCommit` was dropped without a call of `end`: the inspection may have found the store
-        // lost, and then its file must not be touched.
+        // Every `GroupCommit` was dropped without a call of `end`: the inspection may have found
+        // the store lost, and then its file must not be touched.
         Ok(())
     }
 

@@ -200,8 +200,8 @@ impl Engine for Postgres {
         Ok(Checked { faults, sizes: self.sizes() })
     }
 
-    /// Looks at the settings of the database. This session may see another host than the one that writes;
-    /// after a failover both are connected again.
+    /// Looks at the settings of the database. This session may see another host than the one that
+    /// writes; after a failover both are connected again.
     fn inspect(&self) -> Result<Sizes, CommitError> {
         if self.purpose != Purpose::WriteSafely {
             return Ok(self.sizes());

@@ -15,8 +15,8 @@ pub fn url(path: &Path) -> StoreUrl {
     StoreUrl::Sqlite(path.to_owned())
 }
 
-/// Turns a cause into a [`StoreError::Failed`] that says what was tried with the store of that path,
-/// and why it failed.
+/// Turns a cause into a [`StoreError::Failed`] that says what was tried with the store of that
+/// path, and why it failed.
 pub fn failed<E: Into<Cause>>(path: &Path, doing: &'static str) -> impl Fn(E) -> StoreError {
     move |cause| {
         let cause = said_by_sqlite(cause.into());

@@ -44,8 +44,8 @@ pub fn revoke_token(connection: &mut Connection, name: &TokenName) -> rusqlite::
 }
 
 /// After a crash the WAL's pages may not be on the disk, and the change would be behind them
-/// (`wal.rs`). Beside a server, its own checkpoint has seen to that: then it does not matter if this
-/// one is kept from running.
+/// (`wal.rs`). Beside a server, its own checkpoint has seen to that: then it does not matter if
+/// this one is kept from running.
 fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
     copy_wal_at_once(connection).map(drop)
 }
