@@ -229,13 +229,11 @@ async fn stop(
 /// disk that does not answer, the store stays as after a crash.
 async fn close_store(plants: &GroupCommit, writer_end: WriterEnd, log: &Logger) -> Result<()> {
     plants.end();
-    match timeout(CLOSE_STORE, writer_end).await {
-        Ok(end) => end.unwrap_or_else(|_| Err(WriterDied.into())),
-        Err(_) => {
-            warn!(log, "the store is left unclosed: the next start finishes its commits");
-            Ok(())
-        }
-    }
+    let Ok(end) = timeout(CLOSE_STORE, writer_end).await else {
+        warn!(log, "the store is left unclosed: the next start puts it in order");
+        return Ok(());
+    };
+    end.unwrap_or_else(|_| Err(WriterDied.into()))
 }
 
 /// Whether the service would take a create, for `/ready`.
