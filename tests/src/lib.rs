@@ -19,6 +19,7 @@ pub mod tls;
 
 use std::sync::LazyLock;
 
+use plant_store_client::types::NewPlant;
 use serde_json::Value;
 
 pub use binary::{failure, run, signalled};
@@ -63,4 +64,9 @@ pub fn plant(id: i64, name: &str, tag: Option<&str>) -> String {
         plant["tag"] = tag.into();
     }
     plant.to_string()
+}
+
+/// The same, as the generated client takes it.
+pub fn new_plant(id: i64, name: &str, tag: Option<&str>) -> NewPlant {
+    serde_json::from_str(&plant(id, name, tag)).expect("a plant")
 }

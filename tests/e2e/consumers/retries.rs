@@ -13,8 +13,8 @@ use plant_store_client::{
     ClientOptions, ExponentialBuilder, Failure, InvalidClient, Provided, ResponseValue,
     RetryingClient,
 };
-use plant_store_tests::Server;
 use plant_store_tests::tls::{Authority, TLS};
+use plant_store_tests::{Server, new_plant};
 use tokio::task::JoinSet;
 
 use crate::database;
@@ -31,7 +31,7 @@ fn policy() -> ExponentialBuilder {
 }
 
 fn ficus(id: i64) -> NewPlant {
-    NewPlant::builder().id(id).name(FICUS).try_into().expect("a plant")
+    new_plant(id, FICUS, None)
 }
 
 async fn client(options: ClientOptions, token: &str) -> RetryingClient {

@@ -217,8 +217,7 @@ fn plant(number: i64) -> (i64, String) {
     let pick = |kinds: usize| usize::try_from(id.rem_euclid(1_000_003)).expect("small") % kinds;
     let another = if number % 8 == 1 { " (another)" } else { "" };
     let name = format!("{}{id}{}{another}", NAMES[pick(4)], " ".repeat(SPACES[pick(16)]));
-    let plant = NewPlant::builder().id(id).name(name).tag(TAGS[pick(3)].map(str::to_owned));
-    (id, json(&plant.try_into().expect("a plant")))
+    (id, plant_store_tests::plant(id, &name, TAGS[pick(3)]))
 }
 
 fn json(plant: &NewPlant) -> String {

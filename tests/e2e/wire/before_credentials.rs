@@ -2,7 +2,6 @@
 //! of a head.
 
 use plant_store_tests::{Server, plant};
-use serde_json::json;
 
 const JSON: &str = "Content-Type: application/json\r\n";
 
@@ -51,7 +50,7 @@ fn any_query_the_absolute_form_and_any_valid_host_are_the_route() {
     let server = Server::start();
     let assert_created = |line: &str, host: &str| {
         let answer = server.connect().exchange(&request(&server, line, host));
-        assert_eq!(answer.plant(), json!({ "name": "Ficus" }), "{line} {host}");
+        assert_eq!(answer.plant()["name"], "Ficus", "{line} {host}");
     };
     for target in ["/plants?", "/plants?x=/y", "/plants?//", "http://plants/plants"] {
         assert_created(&format!("POST {target} HTTP/1.1"), "Host: plants\r\n");

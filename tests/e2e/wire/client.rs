@@ -3,9 +3,9 @@
 use std::process::Command;
 
 use nix::sys::signal::Signal;
-use plant_store_client::types::{self, NewPlant};
+use plant_store_client::types;
 use plant_store_client::{Client, Error, ErrorCode, Failure, ResponseValue, client_with_token};
-use plant_store_tests::{Server, build_example};
+use plant_store_tests::{Server, build_example, new_plant};
 use reqwest::StatusCode;
 use reqwest::header::HeaderMap;
 
@@ -14,8 +14,7 @@ use crate::database;
 type Created = Result<types::Plant, Failure>;
 
 async fn create(client: &Client, name: &str, tag: Option<&str>) -> Created {
-    let plant = NewPlant::builder().id(1).name(name).tag(tag.map(str::to_owned));
-    Ok(client.create_plant().body(plant).send().await?.into_inner())
+    Ok(client.create_plant().body(new_plant(1, name, tag)).send().await?.into_inner())
 }
 
 /// The `error` of a refusal, and whether it may be repeated.

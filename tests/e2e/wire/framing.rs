@@ -2,7 +2,6 @@
 
 use plant_store_tests::{Server, bearer, head, plant};
 use reqwest::Version;
-use serde_json::json;
 
 const JSON: &str = "Content-Type: application/json\r\n";
 const CHUNKED: &str = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
@@ -16,7 +15,7 @@ fn chunked_body_is_accepted() {
         connection.send(&[b"1\r\n", [byte].as_slice(), b"\r\n"].concat());
     }
     let answer = connection.exchange(b"0\r\nTrailer: ignored\r\n\r\n");
-    assert_eq!(answer.plant(), json!({ "name": "Ficus" }));
+    assert_eq!(answer.plant()["name"], "Ficus");
     connection.exchange(&server.post(&plant(1, "Ficus", None))).plant();
 }
 
@@ -88,7 +87,7 @@ async fn http_2_with_prior_knowledge_works() {
     let server = Server::start();
     let client = reqwest::Client::builder().http2_prior_knowledge().build().expect("a client");
     let body = plant(1, "Ficus", None);
-    for (token, expected) in [("x", "{\"error\":401,"), (&server.token, "{\"name\":\"Ficus\"}")] {
+    for (token, expected) in [("x", "{\"error\":401,"), (&server.token, "{\"name\":\"Ficus\"")] {
         for _ in 0..2 {
             let request = client.post(format!("{}/plants", server.url)).bearer_auth(token);
             let request = request.header("content-type", "application/json").body(body.clone());

@@ -131,17 +131,18 @@ fn password_of_a_store_and_text_of_a_token_are_in_no_message() {
 
 #[test]
 fn flag_overrides_its_environment_variable() {
+    let ficus = plant(1, "Ficus", None);
     let server = Server::starting()
         .command(|command| {
             command.env("PLANT_STORE_STORE", "sqlite:variable.db");
             command.env("PLANT_STORE_MAX_BODY", "1kB");
             command.env("PLANT_STORE_BODY_TIMEOUT", "1m 30s");
         })
-        .with(&["--max-body", "30"])
+        .with(&["--max-body", &ficus.len().to_string()])
         .start();
     let (error, message) = server.create(&plant(1, "Monstera deliciosa", None)).refusal();
     assert_eq!(error, 413, "{message}");
-    server.create(&plant(1, "Ficus", None)).plant();
+    server.create(&ficus).plant();
     assert!(server.folder().join("variable.db").exists());
     assert!(!server.folder().join(STORE).exists());
 }

@@ -31,8 +31,13 @@ fn copy_and_check_print_the_same_digest_until_a_plant_is_changed_in_the_file() {
     let copy = folder.join("copy.db");
     let mut bytes = fs::read(&copy).expect("the copy");
     let name = b"Ficus 77";
-    let at = bytes.windows(name.len()).position(|window| window == name).expect("the plant");
-    bytes[at + 4] = b'X';
+    // SQLite leaves an old copy of a row in the file if it moves the row.
+    let is_copy = |place: &usize| bytes[*place..].starts_with(name);
+    let places: Vec<usize> = (0..bytes.len()).filter(is_copy).collect();
+    assert!(!places.is_empty(), "the plant is in the file");
+    for place in places {
+        bytes[place + 4] = b'X';
+    }
     fs::write(&copy, bytes).expect("the folder takes files");
     let changed = run(folder, &check_copy);
     assert!(changed.status.success(), "its structure is whole");
