@@ -73,7 +73,6 @@ impl Tokens {
     async fn asked_again(&self, refused: &Current) -> Current {
         let mut current = self.current.lock().await;
         if current.asked == refused.asked {
-            current.asked += 1;
             match provided(&*self.provider, self.timeout).await {
                 Ok(authorization) => {
                     current.authorization = authorization;
@@ -81,6 +80,8 @@ impl Tokens {
                 }
                 Err(error) => current.no_token = Some(with_causes(&error)),
             }
+            // Not before: if this request is dropped while it asks, the next one asks.
+            current.asked += 1;
         }
         current.clone()
     }
