@@ -1,9 +1,7 @@
 //! What the operations need between requests.
 
 use std::num::NonZeroU32;
-use std::sync::Arc;
 
-use plant_store_listener::connections::Connections;
 use plant_store_store::GroupCommit;
 use slog::Logger;
 
@@ -19,7 +17,6 @@ pub struct Service {
     /// One for each create that is in the service.
     pub permits: Permits,
     pub bodies: BodyLimits,
-    pub connections: Arc<Connections>,
     /// Where the access records go.
     pub log: Logger,
     pub metrics: RequestMetrics,
@@ -40,7 +37,6 @@ impl Service {
             plants,
             permits: Permits::of_service(max_creates),
             bodies,
-            connections: Arc::new(Connections::register()),
             log,
             metrics: RequestMetrics::register(),
         }

@@ -1,11 +1,10 @@
 //! Requests and answers, byte for byte. These tests run on both engines, and once more over TLS.
 
-pub mod before_credentials;
 pub mod bodies;
 pub mod client;
 pub mod credentials;
-pub mod deadlines;
 pub mod errors;
+pub mod frameworks;
 pub mod framing;
 pub mod limits;
 pub mod logs;

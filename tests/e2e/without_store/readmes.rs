@@ -13,7 +13,6 @@ use xtask::checkout::root;
 
 use crate::metrics::{metrics_address, scrape, series};
 use crate::tls::serving;
-use crate::without_store::contract::document;
 
 /// A document of the repository.
 pub fn text(file: &str) -> String {
@@ -29,26 +28,6 @@ pub fn table(text: &str, header: &str) -> Vec<(String, String)> {
         (cells.next().unwrap_or_default(), cells.next().unwrap_or_default())
     });
     cells.collect()
-}
-
-/// The examples of the document are written in the table of errors, and the messages where a
-/// request is refused.
-#[test]
-fn examples_of_errors_are_in_words_that_the_service_has() {
-    let code = ["refusal", "strict/error", "strict/tests"]
-        .map(|file| text(&format!("server/src/http/{file}.rs")))
-        .concat();
-    let refusal = &document()["paths"]["/plants"]["post"]["responses"]["400"];
-    let examples =
-        refusal["content"]["application/json"]["examples"].as_object().expect("an object");
-    for (number, example) in examples {
-        let message = example["value"]["message"].as_str().expect("a message");
-        // A placeholder of the code is a number here, or a `member`.
-        let words = message.split(|char: char| char.is_ascii_digit() || char == '`');
-        for words in words.filter(|words| words.len() > 8).flat_map(|words| words.split("; ")) {
-            assert!(code.contains(words.trim()), "{number}: the code has no {words:?}");
-        }
-    }
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub struct Template {
 
 /// The table in Markdown.
 pub const TABLE: Template = Template {
-    once: "| `error` | when | an example of `message` | send the same plant again |\n\
+    once: "| `error` | when | an example of `message` | send the same request again |\n\
            | --- | --- | --- | --- |\n",
     each: "| <error> | <meaning> | <example> | <yes if retryable> |\n",
 };

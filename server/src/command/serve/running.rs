@@ -1,10 +1,8 @@
 //! A service that runs: its parts, what ends it, and how it stops.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use anyhow::{Result, bail};
-use plant_store_listener::connections::Connections;
 use plant_store_store::{self as store, Engine, GroupCommit, WriterEnd};
 use sd_notify::NotifyState;
 use slog::{Logger, error, info, warn};
@@ -17,13 +15,9 @@ use crate::command::serve::reload::{TlsInUse, reload_at_hangup};
 use crate::command::serve::signals::Stop;
 use crate::http::server::Server;
 
-/// How long a stop waits for connections to close after the last request is answered.
-const LAST_ANSWERS: Duration = Duration::from_millis(300);
-
 /// The parts of the service.
 pub struct Running {
     pub server: Server,
-    pub connections: Arc<Connections>,
     pub store: Arc<dyn Engine>,
     pub plants: GroupCommit,
     pub writer_end: WriterEnd,
@@ -53,7 +47,6 @@ impl Running {
                 _ => Err(WriterDied.into()),
             },
             lost = watched => Err(lost),
-            never = self.connections.watch(*args.idle_timeout, &log) => match never {},
             never = reload_at_hangup(&self.server, tls, hangup, &log) => match never {},
         };
         info!(log, "stopping");
@@ -74,11 +67,7 @@ impl Running {
 
     /// Closes the connections, then the store if it is sound.
     async fn close(self, is_sound: bool) -> Result<()> {
-        let closing = tokio::spawn(self.server.close());
-        self.connections.drain().await;
-        // The connections that wait for nothing close now, after the last answers are sent. Those
-        // that have more to say, or do not read, are not waited for.
-        let _ = timeout(LAST_ANSWERS, closing).await;
+        let _ = self.server.close().await;
         if !is_sound {
             return Ok(());
         }

@@ -5,10 +5,9 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use anyhow::{Context, Result};
-use plant_store_listener::connections::Connections;
 use plant_store_store::{Engine, GroupCommit, LAYOUT};
 use sd_notify::NotifyState;
-use slog::{Logger, info};
+use slog::{Logger, info, o};
 use tokio::task::spawn_blocking;
 
 use crate::admin::{Admin, Readiness};
@@ -21,7 +20,7 @@ use crate::command::serve::running::Running;
 use crate::command::serve::tls::Tls;
 use crate::http::body::BodyLimits;
 use crate::http::known_tokens::KnownTokens;
-use crate::http::server::listen;
+use crate::http::server::start_server;
 use crate::http::service::Service;
 use crate::log::Log;
 
@@ -34,8 +33,7 @@ pub async fn start(args: &Args, logs: &Log, admin: Option<&Admin>) -> Result<Run
         open_on_another_thread(args, &tokens, log).await?;
     let running = serve(args, logs, tls, store, &tokens)?;
     if let Some(admin) = admin {
-        let connections = Arc::clone(&running.connections);
-        admin.set_readiness(readiness(connections, tokens, running.plants.clone()));
+        admin.set_readiness(readiness(tokens, running.plants.clone()));
     }
     let address = running.server.local_addr();
     let endpoint = Endpoint { is_tls: running.tls.is_some(), address };
@@ -79,15 +77,14 @@ fn serve(
     let bodies = BodyLimits { size, time: *args.body_timeout };
     let service =
         Service::new(tokens.clone(), plants.clone(), args.max_creates, bodies, log.clone());
-    let connections = Arc::clone(&service.connections);
     let config = tls.map(|tls| tls.config);
-    let records = Arc::clone(&logs.dropshot);
-    let server = listen(args.listen, config, args.max_connections, service, records)
+    let records = Logger::root(Arc::clone(&logs.dropshot), o!());
+    let server = start_server(args.listen, config, service, records)
         .with_context(|| format!("cannot listen on {}", args.listen))?;
     let token_reader = tokio::spawn(tokens.clone().watch(Arc::clone(&store), log.clone()));
     let files = args.tls.clone();
     let in_use = files.zip(validity).map(|(files, validity)| TlsInUse { files, validity });
-    Ok(Running { server, connections, store, plants, writer_end, token_reader, tls: in_use, log })
+    Ok(Running { server, store, plants, writer_end, token_reader, tls: in_use, log })
 }
 
 /// Says which limits are in force. The listener says if it allows fewer connections.
@@ -103,17 +100,9 @@ fn log_limits(args: &Args, log: &Logger) {
         "shutdown_timeout" => %args.shutdown_timeout);
 }
 
-/// Why `/ready` says that the service takes no creates.
-#[derive(Debug, thiserror::Error)]
-#[error("the service stops")]
-struct Stops;
-
 /// What `/ready` answers from now on.
-fn readiness(connections: Arc<Connections>, tokens: KnownTokens, plants: GroupCommit) -> Readiness {
+fn readiness(tokens: KnownTokens, plants: GroupCommit) -> Readiness {
     Box::new(move || {
-        if connections.is_draining() {
-            return Err(Stops.into());
-        }
         tokens.readiness()?;
         plants.readiness()?;
         Ok(())
