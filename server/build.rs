@@ -8,8 +8,8 @@ use std::process::Command;
 
 /// What the binary is built from. Cargo runs this program again if one of them has changed, as it
 /// compiles the binary again.
-const SOURCES: [&str; 8] =
-    ["Cargo.toml", "api", "build.rs", "listener", "src", "store", "../Cargo.lock", "../Cargo.toml"];
+const SOURCES: [&str; 7] =
+    ["Cargo.toml", "api", "build.rs", "src", "store", "../Cargo.lock", "../Cargo.toml"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,13 +1,10 @@
-//! `--metrics`: `/live` and `/ready`, also while clients take as many connections as they can.
+//! `--metrics`: `/live` and `/ready`.
 
 use std::net::SocketAddr;
-use std::process::Command;
-use std::thread;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Connection, Folder, Server, binary_in, plant};
+use plant_store_tests::{Connection, Server, plant};
 
-use crate::connections::{Crowd, count, create_late};
 use crate::database;
 use crate::metrics::{get, metrics_address, scrape, series};
 use crate::wire::signals::in_flight;
@@ -69,95 +66,6 @@ fn ready_is_503_from_the_signal_on() {
     assert_eq!(get(address, "/live").status, 200);
     last.exchange(body.as_bytes()).plant();
     assert!(server.wait().success());
-}
-
-/// More clients than may be connected: the open connections go on, operators are answered, and the
-/// others wait for their turn.
-#[test]
-fn connections_past_their_limit_wait_and_operators_are_answered() {
-    const MOST: usize = 20;
-    const FILES: usize = 100;
-    /// How many more there may be.
-    const FEW: usize = 4;
-    let most = ["--max-connections", &MOST.to_string()];
-    let starting = Server::starting().with(&METRICS).with(&most);
-    let server = starting.with_open_files(&format!("-n {FILES}")).start();
-    let address = metrics_address(&server);
-    let mut early = server.connect();
-    early.exchange(&server.post(&plant(0, "Ficus", None))).plant();
-    let crowd = Crowd::of(FILES, server.address);
-    server.wait_for_log("connection limit reached");
-    thread::scope(|scope| {
-        let late = scope.spawn(|| create_late(&server, &plant(1, "Ficus", None)));
-        let connections = count(address);
-        assert!((MOST..=MOST + FEW).contains(&connections), "{connections}");
-        assert!(is_ready(address));
-        early.exchange(&server.post(&plant(2, "Ficus", None))).plant();
-        assert!(!late.is_finished());
-        drop(crowd);
-        late.join().expect("an answer");
-    });
-    assert!(!server.log().contains("accept error"), "ten a second would fill the disk");
-}
-
-/// Their descriptors are free then, and clients may take them before the service looks.
-#[test]
-fn connections_of_operators_that_close_do_not_raise_the_limit_of_clients() {
-    const MOST: usize = 10;
-    const FEW: usize = 4;
-    let (server, address) = starting(&["--max-connections", &MOST.to_string()]);
-    let operators: Vec<_> = (0..60).map(|_| Connection::open(address)).collect();
-    // It is closed while operators have all descriptors, and connects again.
-    let _first = Crowd::of(1, server.address);
-    server.wait_until("a look at the descriptors", || count(address) == 1);
-    drop(operators);
-    let _crowd = Crowd::of(100, server.address);
-    server.wait_for_log("connection limit reached");
-    server.wait_until("those past the bound are closed", || {
-        (MOST..=MOST + FEW).contains(&count(address))
-    });
-}
-
-/// The listener cannot pause then. New connections past the bound are closed instead, and the
-/// service keeps the descriptors that it needs.
-#[test]
-fn system_without_packet_filters_is_a_warning_and_operators_are_answered() {
-    const MOST: usize = 20;
-    let starting = Server::starting().with(&METRICS);
-    let library = starting.folder().join("no_filters.so");
-    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/e2e/no_filters.c");
-    let mut cc = Command::new("cc");
-    let compiled = cc.args(["-shared", "-fPIC", source, "-o"]).arg(&library).status();
-    assert!(compiled.expect("there is a C compiler").success());
-    let starting = starting.command(|command| {
-        command.env("LD_PRELOAD", &library);
-    });
-    let server = starting.with(&["--max-connections", &MOST.to_string()]).start();
-    server.wait_for_log("this system lets no packet filter on the listener");
-    let address = metrics_address(&server);
-    let _crowd = Crowd::of(100, server.address);
-    server.wait_for_log("connection limit reached");
-    for _ in 0..100 {
-        assert_eq!(get(address, "/live").status, 200);
-        // Between two looks clients may take what operators' connections gave back.
-        assert!(count(address) < 2 * MOST);
-    }
-}
-
-#[test]
-fn hard_limit_on_open_files_that_leaves_no_connection_ends_the_start_and_says_what_to_set() {
-    let folder = Folder::new();
-    let mut limited = Command::new("sh");
-    limited.args(["-c", "ulimit -n 28 && exec \"$0\" serve --listen 127.0.0.1:0"]);
-    limited.arg(binary_in(folder.path()).get_program()).current_dir(folder.path());
-    let output = limited.output().expect("a shell");
-    let said = String::from_utf8(output.stderr).expect("text");
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert!(
-        said.contains("the hard limit on open files is 28, which leaves no connection"),
-        "{said}"
-    );
-    assert!(said.contains("LimitNOFILE="), "{said}");
 }
 
 #[test]

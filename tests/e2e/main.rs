@@ -2,7 +2,6 @@
 
 mod admin;
 mod certificates;
-mod connections;
 mod consumers;
 mod database;
 mod export;

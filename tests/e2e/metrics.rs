@@ -61,22 +61,39 @@ fn named<'a>(scrape: &'a str, kind: &str) -> BTreeSet<&'a str> {
     lines.collect()
 }
 
-/// How many TCP sockets of the process listen.
-fn listeners(server: &Server) -> usize {
+/// A TCP socket of the process (proc(5), `/proc/PID/net/tcp`).
+struct Socket {
+    /// The address and port of its own end, in hexadecimal digits.
+    local: String,
+    is_listening: bool,
+}
+
+fn sockets(server: &Server) -> Vec<Socket> {
     let process = format!("/proc/{}", server.pid());
-    let sockets: Vec<_> = fs::read_dir(format!("{process}/fd"))
+    let files: Vec<_> = fs::read_dir(format!("{process}/fd"))
         .expect("the process is there")
         .filter_map(|file| {
             fs::read_link(file.ok()?.path()).ok()?.into_os_string().into_string().ok()
         })
         .collect();
     let table = fs::read_to_string(format!("{process}/net/tcp")).expect("a table of sockets");
-    // proc(5): the fourth field is the state, 0A for LISTEN; the tenth is the inode.
+    // The second field is the local end, the fourth the state, 0A for LISTEN, the tenth the inode.
     let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-    let is_listening = |fields: &Vec<&str>| {
-        fields[3] == "0A" && sockets.contains(&format!("socket:[{}]", fields[9]))
-    };
-    rows.filter(is_listening).count()
+    rows.filter(|fields| files.contains(&format!("socket:[{}]", fields[9])))
+        .map(|fields| Socket { local: fields[1].to_owned(), is_listening: fields[3] == "0A" })
+        .collect()
+}
+
+/// How many TCP sockets of the process listen.
+fn listeners(server: &Server) -> usize {
+    sockets(server).iter().filter(|socket| socket.is_listening).count()
+}
+
+/// How many connections of clients the process has open.
+fn connections(server: &Server) -> usize {
+    let port = format!(":{:04X}", server.address.port());
+    let is_clients = |socket: &&Socket| !socket.is_listening && socket.local.ends_with(&port);
+    sockets(server).iter().filter(is_clients).count()
 }
 
 /// Each kind of request is sent a different number of times, so that mixed-up counters are noticed.
@@ -191,8 +208,7 @@ fn metrics_count_creates_and_503s_under_overload() {
 /// no answer to count.
 #[test]
 fn metrics_do_not_count_requests_whose_client_left() {
-    let flags = ["--metrics", "127.0.0.1:0", "--log-level", "debug"];
-    let server = Server::starting().with(&flags).start();
+    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
     let metrics = metrics_address(&server);
     let wait_until = |name, value| {
         server.wait_until(name, || series(&scrape(metrics)).get(name) == Some(&value));
@@ -204,8 +220,9 @@ fn metrics_do_not_count_requests_whose_client_left() {
     let mut leaves = server.connect();
     leaves.send(&server.post(&plant(2, "Fern", None)));
     wait_until("plant_store_queue_depth", "1");
+    assert_eq!(connections(&server), 2);
     drop(leaves);
-    server.wait_for_log("client disconnected");
+    server.wait_until("its connection is closed", || connections(&server) == 1);
     drop(lock);
 
     let _ = stays.receive();

@@ -194,15 +194,16 @@ fn key_that_everybody_may_read_is_a_warning() {
 
 #[tokio::test]
 async fn plain_http_on_the_port_of_tls_is_closed_and_the_server_goes_on() {
-    let (server, authority) = serving(&["--log-level", "debug"]);
+    let (server, authority) = serving(&[]);
     let client = client(&server, &authority).build().expect("a client");
     create(&server, &client).await;
     let mut plain = server.connect();
     plain.send(&server.post(&plant(2, "Fern", None)));
     assert!(!plain.wait_until_closed().starts_with(b"HTTP"), "no answer of HTTP");
-    server.wait_for_log("tls accept err: received corrupt message of type InvalidContentType");
     create(&server, &client).await;
     shown_now(&server, &authority).await;
+    // Everybody may cause it: it would fill the disk that holds the log.
+    assert!(!server.log().contains(r#""level":"warning""#), "{}", server.log());
     assert_eq!(server.export().len(), 1);
 }
 
@@ -218,10 +219,9 @@ fn stopped_handshakes(server: &Server, authority: &Authority) -> Vec<Connection>
     connections.collect()
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread")]
 async fn handshakes_that_stop_half_way_delay_no_client_and_no_stop() {
-    let flags = ["--idle-timeout", "1h", "--shutdown-timeout", "1h"];
-    let (mut server, authority) = serving(&flags);
+    let (mut server, authority) = serving(&["--shutdown-timeout", "1h"]);
     let stopped = stopped_handshakes(&server, &authority);
     for _ in 0..20 {
         shown_now(&server, &authority).await;
@@ -229,15 +229,6 @@ async fn handshakes_that_stop_half_way_delay_no_client_and_no_stop() {
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait().code(), Some(0));
     drop(stopped);
-}
-
-#[tokio::test]
-async fn handshake_that_stops_half_way_is_closed_after_the_idle_timeout() {
-    let (server, authority) = serving(&["--idle-timeout", "1s"]);
-    for mut connection in stopped_handshakes(&server, &authority) {
-        connection.wait_until_closed();
-    }
-    shown_now(&server, &authority).await;
 }
 
 #[tokio::test]

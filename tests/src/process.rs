@@ -24,6 +24,12 @@ pub fn memory_mib(process: Pid, line: &str) -> Result<f64> {
     Ok(f64::from(kib) / 1024.0)
 }
 
+/// How many files the process has open.
+pub fn open_files(process: Pid) -> usize {
+    let files = fs::read_dir(format!("/proc/{process}/fd")).expect("the process is there");
+    files.count()
+}
+
 /// Raises the soft limit on open files to the hard limit, for this process and those that it
 /// starts. A connection takes a file at each of its two ends.
 pub fn allow_many_files() -> Result<()> {

@@ -61,7 +61,7 @@ pub fn ci() -> Result<()> {
     let packages = cmd!(
         sh,
         "cargo package --allow-dirty --quiet
-            --package plant-store-api --package plant-store-listener --package plant-store-store
+            --package plant-store-api --package plant-store-store
             --package plant-store-server --package plant-store-client"
     );
     // Each must build from what a registry would get. Cargo builds it outside of the workspace, so

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
@@ -26,23 +27,36 @@ pub type Readiness = Box<dyn Fn() -> Result<(), NotReady> + Send + Sync>;
 #[error("the service starts")]
 struct Starts;
 
+/// The service answers its last requests.
+#[derive(Debug, thiserror::Error)]
+#[error("the service stops")]
+struct Stops;
+
 /// What the answers come from.
 pub struct Answers {
     exporter: PrometheusHandle,
     /// What `/ready` answers. Empty until the service has started.
     pub readiness: OnceLock<Readiness>,
+    pub is_stopping: AtomicBool,
 }
 
 impl Answers {
     /// The answers before the service has started. The recorder of `exporter` is installed.
     pub fn new(exporter: PrometheusHandle) -> Self {
         describe_gauge!(READY, "Whether the service would take a create: 1 or 0, as /ready says.");
-        Self { exporter, readiness: OnceLock::new() }
+        Self { exporter, readiness: OnceLock::new(), is_stopping: AtomicBool::new(false) }
+    }
+
+    fn readiness(&self) -> Result<(), NotReady> {
+        if self.is_stopping.load(Relaxed) {
+            return Err(Stops.into());
+        }
+        self.readiness.get().map_or(Err(Starts.into()), |ask| ask())
     }
 
     /// The answer to a request, whose body is not read.
     pub fn answer<B>(&self, request: &Request<B>) -> Response<String> {
-        let readiness = self.readiness.get().map_or(Err(Starts.into()), |ask| ask());
+        let readiness = self.readiness();
         let is_read = [Method::GET, Method::HEAD].contains(request.method());
         match request.uri().path() {
             "/metrics" | "/live" | "/ready" if !is_read => {

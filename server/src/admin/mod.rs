@@ -19,6 +19,7 @@ mod listener;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 use tokio::net::TcpListener;
@@ -54,5 +55,10 @@ impl Admin {
     /// Sets what `/ready` answers once the service has started.
     pub fn set_readiness(&self, readiness: Readiness) {
         let _ = self.answers.readiness.set(readiness);
+    }
+
+    /// From now on `/ready` answers that the service stops.
+    pub fn set_stopping(&self) {
+        self.answers.is_stopping.store(true, Relaxed);
     }
 }

@@ -12,8 +12,7 @@ use std::sync::Arc;
 use chrono::{SecondsFormat, Utc};
 use parking_lot::Mutex;
 use slog::{
-    Drain, FnValue, Level, LevelFilter, Logger, Never, OwnedKVList, PushFnValue, Record,
-    SendSyncRefUnwindSafeDrain, o,
+    Drain, FnValue, Level, LevelFilter, Logger, Never, OwnedKVList, PushFnValue, Record, o,
 };
 use slog_json::Json;
 use slog_term::{FullFormat, PlainDecorator};
@@ -39,7 +38,7 @@ pub struct Log {
     /// For records of the service itself.
     pub logger: Logger,
     /// For Dropshot's records.
-    pub dropshot: Arc<dyn SendSyncRefUnwindSafeDrain<Ok = (), Err = Never>>,
+    pub dropshot: Logger,
     sink: Arc<Sink>,
 }
 
@@ -58,7 +57,7 @@ impl Log {
         let drain = Arc::new(LevelFilter::new(into_sink, level).fuse());
         let logger = Logger::root(Arc::clone(&drain), o!());
         sink.start(logger.clone())?;
-        Ok(Self { logger, dropshot: Arc::new(Dropshot(drain)), sink })
+        Ok(Self { logger, dropshot: Logger::root(Dropshot(drain), o!()), sink })
     }
 }
 

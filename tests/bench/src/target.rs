@@ -110,8 +110,6 @@ impl Target {
         // One token has half of the permits, and the load has one token for 1,024 connections.
         command.env("PLANT_STORE_MAX_CREATES", "4096");
         command.envs(store.map(|url| ("PLANT_STORE_STORE", url)));
-        // The default is lower than what the load opens.
-        command.env("PLANT_STORE_MAX_CONNECTIONS", "2000");
         let started = Instant::now();
         let mut launched = Launched::start(&mut command)?;
         let started_in = started.elapsed();

@@ -89,8 +89,7 @@ fn is_created(server: &Server) -> bool {
 /// One token may have half of the permits.
 #[tokio::test(flavor = "multi_thread")]
 async fn answers_that_are_not_read_keep_their_permits_until_they_are_dropped() {
-    let flags = ["--max-creates", "64", "--idle-timeout", "1h"];
-    let server = Server::starting().with(&flags).start();
+    let server = Server::starting().with(&["--max-creates", "64"]).start();
     let unread = unread_answers(&server, &server.token, 50).await;
     assert_eq!(unread.created, 32);
     assert!(!is_created(&server));
@@ -129,10 +128,9 @@ async fn large_bodies(server: &Server, token: &str) -> Vec<(ResponseFuture, Send
 #[tokio::test(flavor = "multi_thread")]
 async fn heads_large_bodies_and_unread_answers_stay_in_the_memory_of_the_readme() {
     let connections = amount(4, 100);
-    // Otherwise the service closes connections whose answers are not read.
-    let flags = ["--body-timeout", "1h", "--idle-timeout", "1h"];
     // A thousand large plants may wait for longer than the default on a busy machine.
-    let server = Server::starting().with(&flags).with(&["--store-timeout", "1m"]).start();
+    let flags = ["--body-timeout", "1h", "--store-timeout", "1m"];
+    let server = Server::starting().with(&flags).start();
     let other = server.command(&["token", "create", "other"]);
     let tokens = [server.token.as_str(), other.trim()];
     let mut bodies = Vec::new();

@@ -8,4 +8,3 @@ mod floods;
 pub mod load;
 mod memory;
 mod strangers;
-mod untaken_answers;

@@ -2,7 +2,6 @@
 
 mod citus;
 mod contents;
-mod crowds;
 mod faults;
 mod hosts;
 mod refusals;

@@ -1,10 +1,13 @@
 //! How the server stops.
 
+use std::fs;
 use std::thread;
-use std::time::Duration;
 
+use bytes::Bytes;
+use h2::client::{SendRequest, handshake};
 use nix::sys::signal::Signal;
 use plant_store_tests::{Connection, Response, Server, bearer, head, plant};
+use tokio::net::TcpStream;
 
 use crate::database;
 
@@ -30,18 +33,15 @@ fn sigterm_waits_for_requests_in_flight() {
     for signal in [Signal::SIGTERM, Signal::SIGINT] {
         let mut server = Server::start();
         server.create(&plant(1, "Ficus", None)).plant();
-        let idle = server.connect();
+        let mut silent = server.connect();
         let body = plant(2, "Fern", None);
         let mut connection = in_flight(&server, &body);
         server.signal(signal);
-        server.wait_for_log("stopping");
-        // Longer than the connections without a request are waited for.
-        thread::sleep(Duration::from_millis(500));
+        silent.expect_closed("before the last answer");
         connection.exchange(body.as_bytes()).plant();
         connection.expect_closed("after its last answer");
 
         assert_eq!(server.wait().code(), Some(0), "{signal}");
-        drop(idle);
         let log = server.log();
         assert_eq!(log.matches("request completed").count(), 2, "the log is complete: {log}");
         assert!(log.lines().last().expect("a record").contains("\"stopped\""), "{log}");
@@ -74,7 +74,7 @@ fn shutdown_timeout_ends_a_request_that_never_ends() {
     let _connection = in_flight(&server, &plant(1, "Ficus", None));
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait().code(), Some(0));
-    assert!(server.log().contains("stopped with requests unfinished"), "{}", server.log());
+    assert!(server.log().contains("requests are left unfinished"), "{}", server.log());
     assert!(server.export().is_empty());
 }
 
@@ -94,12 +94,34 @@ fn sigterm_commits_and_answers_queued_creates() {
     assert_eq!(server.export().len(), 1);
 }
 
-/// They have no request in flight: one says nothing, one has sent half of a head, one does not read
-/// its answers. The time for requests in flight is longer than this test waits.
-#[test]
-fn stop_does_not_wait_for_connections_without_a_request() {
+/// An open connection of HTTP/2 whose client sends no request.
+async fn idle_http_2(server: &Server) -> SendRequest<Bytes> {
+    let stream = TcpStream::connect(server.address).await.expect("the server listens");
+    let (requests, connection) = handshake(stream).await.expect("the server speaks HTTP/2");
+    tokio::spawn(connection);
+    requests.ready().await.expect("it is open")
+}
+
+/// The time for requests in flight is longer than a test waits.
+#[tokio::test(flavor = "multi_thread")]
+async fn stop_beside_silent_and_idle_connections_does_not_last_until_its_timeout() {
     let mut server = Server::starting().with(&["--shutdown-timeout", "1h"]).start();
     let silent = server.connect();
+    let idle_http_2 = idle_http_2(&server).await;
+    let mut idle = server.connect();
+    idle.exchange(&server.post(&plant(1, "Ficus", None))).plant();
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.wait().code(), Some(0));
+    let log = server.log();
+    assert!(log.lines().last().expect("a record").contains("\"stopped\""), "{log}");
+    drop((silent, idle, idle_http_2));
+}
+
+/// Dropshot waits for a client that has sent half of a head, and for one that does not read its
+/// answers.
+#[test]
+fn stop_closes_the_store_although_clients_keep_their_connections_until_its_timeout() {
+    let mut server = Server::starting().with(&["--shutdown-timeout", "100ms"]).start();
     let mut half = server.connect();
     half.send(b"POST /plants HTTP/1.1\r\nHost: pl");
     let mut deaf = server.connect();
@@ -108,12 +130,13 @@ fn stop_does_not_wait_for_connections_without_a_request() {
     let mut sender = deaf.sender();
     let sending = thread::spawn(move || while sender.try_send(&request) {});
     deaf.receive().plant();
-    server.create(&plant(2, "Fern", None)).plant();
-
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait().code(), Some(0));
     let log = server.log();
-    assert!(log.lines().last().expect("a record").contains("\"stopped\""), "{log}");
+    assert!(log.contains("requests are left unfinished"), "{log}");
+    // A store that is closed has nothing left in its WAL; PostgreSQL has no such file.
+    let wal = fs::metadata(server.folder().join("plant-store.db-wal"));
+    assert_eq!(wal.map_or(0, |wal| wal.len()), 0, "{log}");
     sending.join().expect("the sender ends with the server");
-    drop([silent, half, deaf]);
+    drop((half, deaf));
 }

@@ -30,13 +30,17 @@ pub fn record_of(server: &Server, message: &str) -> Value {
 
 #[test]
 fn start_logs_the_limits_in_force() {
-    let server = Server::starting().with(&["--max-rate", "7", "--idle-timeout", "90s"]).start();
+    let starting = Server::starting().with(&["--max-rate", "7", "--body-timeout", "90s"]);
+    let server = starting.with_open_files("-Sn 64").start();
     let limits = record_of(&server, "limits");
-    assert_eq!((&limits["max_rate"], &limits["idle_timeout"]), (&7.into(), &"1m 30s".into()));
+    assert_eq!((&limits["max_rate"], &limits["body_timeout"]), (&7.into(), &"1m 30s".into()));
     assert_eq!((&limits["max_body"], &limits["max_creates"]), (&65536.into(), &1024.into()));
-    assert_eq!((&limits["store_timeout"], &limits["body_timeout"]), (&"5s".into(), &"10s".into()));
-    assert_eq!(limits["shutdown_timeout"], "10s");
-    assert_eq!(limits["max_connections"], 500);
+    assert_eq!(
+        (&limits["store_timeout"], &limits["shutdown_timeout"]),
+        (&"5s".into(), &"10s".into())
+    );
+    // The hard limit of whoever runs the tests.
+    assert!(limits["open_files"].as_u64() > Some(64), "{limits}");
 }
 
 const LEFT: &str =

@@ -21,10 +21,14 @@ pub struct Endpoint {
 /// Prints where the service listens, and a command that uses the first token of a new store. If
 /// only the address cannot be printed, that is a warning: the service works without it. A token
 /// that cannot be printed is an error, because nobody else has it.
-pub fn announce(endpoint: Endpoint, first_token: Option<&Token>, log: &Logger) -> Result<()> {
+pub fn print_announcement(
+    endpoint: Endpoint,
+    first_token: Option<Token>,
+    log: &Logger,
+) -> Result<()> {
     let line = format!("plant-store listening on {}\n", endpoint.url());
     if let Some(token) = first_token {
-        return print(&(line + &first_request(endpoint, token))).context(
+        return print(&(line + &first_request(endpoint, &token))).context(
             "the new store has a token that nobody has seen: `plant-store token revoke first`, \
              then `plant-store token create NAME`",
         );

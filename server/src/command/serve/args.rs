@@ -55,14 +55,6 @@ pub struct Args {
     #[arg(long, value_name = "THREADS", value_parser = value_parser!(u16).range(1..=256))]
     pub http_threads: Option<u16>,
 
-    /// How many connections may be open; the next ones wait
-    #[arg(long, value_name = "CONNECTIONS", default_value = "500")]
-    pub max_connections: NonZeroU32,
-
-    /// How long a connection may be open without a request in flight
-    #[arg(long, value_name = "DURATION", value_parser = time_limit, default_value = "30s")]
-    pub idle_timeout: Duration,
-
     /// Start on a store whose server was not stopped and whose WAL is lost; what the WAL held is
     /// gone
     #[arg(long)]

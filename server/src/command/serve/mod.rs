@@ -13,37 +13,23 @@ mod bounds;
 mod dry_run;
 mod opening;
 mod reload;
-mod running;
 mod signals;
-mod starting;
+mod steps;
+mod threads;
 mod tls;
 mod unknown_variables;
 mod validity;
 
 use std::io::{self, IsTerminal};
-use std::net::SocketAddr;
-use std::num::NonZeroUsize;
-use std::thread::available_parallelism;
-use std::time::Duration;
 
 use anyhow::{Context, Result};
-use slog::{Logger, info, warn};
-use tokio::runtime::{Builder, Runtime};
+use slog::{Logger, warn};
 
-use crate::admin::Admin;
-use crate::command::serve::address::cannot;
-use crate::command::serve::signals::{Stop, hangup};
-use crate::command::serve::starting::start;
+use crate::command::serve::steps::serve;
 use crate::command::serve::unknown_variables::unknown_variables;
 use crate::log::{Log, LogFormat};
 
 pub use crate::command::serve::args::Args;
-
-/// The most threads that speak HTTP unless a flag asks for more; more were not tried.
-const MOST_THREADS: usize = 4;
-
-/// How long the end of the process waits for threads that use the store.
-const LAST_THREADS: Duration = Duration::from_secs(1);
 
 /// Serves until a signal ends it, or until the store is lost or the writer dies.
 pub fn run(args: &Args) -> Result<()> {
@@ -54,21 +40,7 @@ pub fn run(args: &Args) -> Result<()> {
     if args.check {
         return dry_run::run(args, &log.logger);
     }
-    // Before everything else: an address that is in use must not leave a new store behind.
-    let admin = args.metrics.map(start_admin).transpose()?;
-    if let Some(admin) = &admin {
-        info!(log.logger, "serving metrics"; "address" => %admin.address);
-    }
-    let runtime = runtime(args.http_threads).context("cannot start the runtime")?;
-    let result = runtime.block_on(start_and_stop(args, &log, admin.as_ref()));
-    // Threads that read the tokens still have the store open. One of them may wait for a disk that
-    // does not answer, and then the process ends without it.
-    runtime.shutdown_timeout(LAST_THREADS);
-    result
-}
-
-fn start_admin(address: SocketAddr) -> Result<Admin> {
-    Admin::start(address).map_err(cannot("serve metrics", address))
+    serve(args, &log)
 }
 
 /// What an operator should know of flags that work.
@@ -87,27 +59,4 @@ fn warn_of_flags(args: &Args, log: &Logger) {
     if args.without_wal {
         warn!(log, "--without-wal: if the store has no WAL, what it held is lost; remove the flag");
     }
-}
-
-/// The threads that speak HTTP. A single one never has to wake another, which takes a system call.
-fn runtime(threads: Option<u16>) -> io::Result<Runtime> {
-    let cores = available_parallelism().map_or(1, NonZeroUsize::get);
-    let count = threads.map_or((cores / 2).clamp(1, MOST_THREADS), usize::from);
-    if count == 1 {
-        return Builder::new_current_thread().enable_all().build();
-    }
-    Builder::new_multi_thread().worker_threads(count).enable_all().build()
-}
-
-async fn start_and_stop(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> {
-    let mut stop = Stop::listen()?;
-    let mut hangup = hangup()?;
-    let running = tokio::select! {
-        started = start(args, log, admin) => started?,
-        () = stop.next() => {
-            info!(log.logger, "stopped before the service had started");
-            return Ok(());
-        }
-    };
-    running.run(args, &mut stop, &mut hangup).await
 }

@@ -13,18 +13,11 @@ use tokio::task::spawn_blocking;
 use crate::command::serve::tls::{Tls, TlsFiles, Validity};
 use crate::http::server::Server;
 
-/// The files of TLS that are in use.
-pub struct TlsInUse {
-    pub files: TlsFiles,
-    /// That of the certificate.
-    pub validity: Validity,
-}
-
 /// Reads the files at each SIGHUP. If they cannot be used, the old ones stay in use. Without `tls`
 /// there is nothing to read. Never ends.
 pub async fn reload_at_hangup(
     server: &Server,
-    tls: Option<TlsInUse>,
+    tls: Option<Tls>,
     hangup: &mut Signal,
     log: &Logger,
 ) -> Infallible {
@@ -44,11 +37,11 @@ pub async fn reload_at_hangup(
             move || load_better(&files, validity, &log)
         });
         match loaded.await.map_err(Error::from).flatten() {
-            Ok(Tls { config, validity }) => {
-                in_use.validity = validity;
+            Ok(loaded) => {
                 // An error says that the server does not speak TLS.
-                let _ = server.refresh_tls(&config).await;
-                validity.report();
+                let _ = server.refresh_tls(&loaded.config).await;
+                loaded.validity.report();
+                in_use = loaded;
                 info!(log, "SIGHUP: new connections use the files of TLS as they are now");
             }
             Err(cause) => {

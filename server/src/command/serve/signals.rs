@@ -1,9 +1,16 @@
-//! The signals that the service waits for. From [`Stop::listen`] and [`hangup`] on, none of these
-//! signals ends the process.
+//! The signals that the service waits for. From [`Signals::register`] on, none of them ends the
+//! process.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// All of them.
+pub struct Signals {
+    pub stop: Stop,
+    /// Has the files of TLS read again.
+    pub hangup: Signal,
+}
 
 /// Those that stop the service.
 pub struct Stop {
@@ -11,13 +18,17 @@ pub struct Stop {
     interrupt: Signal,
 }
 
-impl Stop {
-    pub fn listen() -> io::Result<Self> {
+impl Signals {
+    /// From now on they wait until somebody asks for them.
+    pub fn register() -> io::Result<Self> {
         let terminate = signal(SignalKind::terminate())?;
         let interrupt = signal(SignalKind::interrupt())?;
-        Ok(Self { terminate, interrupt })
+        let hangup = signal(SignalKind::hangup())?;
+        Ok(Self { stop: Stop { terminate, interrupt }, hangup })
     }
+}
 
+impl Stop {
     /// Waits for the next of them.
     pub async fn next(&mut self) {
         tokio::select! {
@@ -25,9 +36,4 @@ impl Stop {
             _ = self.interrupt.recv() => {}
         }
     }
-}
-
-/// The one that has the files of TLS read again.
-pub fn hangup() -> io::Result<Signal> {
-    signal(SignalKind::hangup())
 }

@@ -35,6 +35,7 @@ pub struct TlsFiles {
 
 /// What the files hold.
 pub struct Tls {
+    pub files: TlsFiles,
     pub config: ConfigTls,
     /// That of the server's own certificate.
     pub validity: Validity,
@@ -65,7 +66,7 @@ impl TlsFiles {
             warn!(log, "{fault}"; "file" => %cert_file,
                 "valid_from" => %validity.from, "valid_until" => %validity.until);
         }
-        Ok(Tls { config: ConfigTls::Dynamic(config), validity })
+        Ok(Tls { files: self.clone(), config: ConfigTls::Dynamic(config), validity })
     }
 
     /// The certificates of the file, at least one.
