@@ -8,6 +8,7 @@ mod load;
 mod server;
 
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
@@ -53,7 +54,7 @@ struct Sample {
 /// other builds of the service to be measured too.
 pub fn bench(words: &[&str]) -> Result<()> {
     let (rounds, others) = words.split_first().unwrap_or((&"5", &[]));
-    let rounds: usize = rounds.parse().context("how many rounds?")?;
+    let rounds: NonZeroUsize = rounds.parse().context("how many rounds?")?;
     let sh = shell()?;
     let packages = ["--package", "plant-store-server", "--package", "plant-store-bench"];
     cmd!(sh, "cargo build --release --locked --bins {packages...}").run()?;
@@ -63,7 +64,7 @@ pub fn bench(words: &[&str]) -> Result<()> {
     for load in &LOADS {
         cases.extend(targets.iter().map(|target| Case { load, target, samples: Vec::new() }));
     }
-    for round in 1..=rounds {
+    for round in 1..=rounds.get() {
         for case in &mut cases {
             eprintln!("round {round} of {rounds}: {}, {}", case.load, case.target.name);
             let sample = measure(case.load, case.target, &folder);

@@ -35,7 +35,7 @@ use crate::command::serve::address::cannot;
 use crate::command::serve::signals::{Stop, hangup};
 use crate::command::serve::starting::start;
 use crate::command::serve::unknown_variables::unknown_variables;
-use crate::log::{Log, LogFormat};
+use crate::log::{self, Log, LogFormat};
 
 pub use crate::command::serve::args::Args;
 
@@ -56,6 +56,7 @@ pub fn run(args: &Args) -> Result<()> {
     }
     // Before everything else: an address that is in use must not leave a new store behind.
     let admin = args.metrics.map(start_admin).transpose()?;
+    log::register_metrics();
     if let Some(admin) = &admin {
         info!(log.logger, "serving metrics"; "address" => %admin.address);
     }
