@@ -91,9 +91,7 @@ fn describe(sh: &Shell, folder: &Path) -> Result<()> {
     let completions = folder.join("completions");
     sh.create_dir(&pages)?;
     sh.create_dir(&completions)?;
-    let commands =
-        [Cli::command(), plant_store_client::cli::command(), plant_store_compat::Args::command()];
-    for mut command in commands {
+    for mut command in [Cli::command(), plant_store_client::cli::command()] {
         let name = command.get_name().to_owned();
         for shell in [Bash, Fish, Zsh] {
             clap_complete::generate_to(shell, &mut command, &name, &completions)?;
