@@ -1,6 +1,6 @@
 //! The plant store: one operation, `POST /plants`, around its OpenAPI contract.
 //!
-//! Two crates stand beside this one, and neither knows the other:
+//! Two crates stand beside this one, and neither of them knows the other:
 //!
 //! - `plant-store-api`, in `api/`, is the contract: types, errors, the operation as a trait, and
 //!   the document. It knows no store and no socket.
@@ -21,31 +21,26 @@
 //! ```text
 //! socket → Dropshot → api::request   the head, and the unread body of a NewPlant
 //!   → http::operations             the API trait, which hands the request to its operation
-//!     → create_plant                 the operation, in this order:
-//!       → exchange                       what is kept of the request until its answer
-//!       → admission                    what the head decides:
-//!         → api::routes, framing         the exact route; Host and transfer coding
-//!         → credentials → token::bearer  a well-formed token, and its digest
+//!     → request                      what every operation does alike, around it
+//!       → create_plant                 the operation, in this order:
+//!         → head → token::bearer         a well-formed token, and its digest
 //!         → known_tokens → rate          whether it is accepted, and its rate
-//!         → media_type, permits          plain JSON; a permit for the create
-//!       → body → strict, strict::member  the bytes, within their limits, to a NewPlant
-//!       → api::types, api::answer        to an id and a Plant, and the Plant to its text
-//!       → known_tokens                   again: the token may be revoked or expired by now
-//!       → store::group_commit            queue → batch → the writer's thread
-//!         → the engine                     one commit, one fsync: disk
-//!         → store::group_commit            hands the outcome back to the request
-//!       → exchange                       finishes the request:
+//!         → head, permits                plain JSON; a permit for the create
+//!         → body → json → api::types     the bytes, within their limits, to an id and a Plant
+//!         → known_tokens                 again: the token may be revoked or expired by now
+//!         → api::answer                  the Plant to its text
+//!         → store::group_commit          queue → batch → the writer's thread
+//!           → the engine                   one commit, one fsync: disk
+//!         → store::group_commit          hands the outcome back to the request
+//!       → request                      of the result of the operation:
 //!         → metrics, access_record → log   what is counted, and the record
-//!         → api::answer                    200 with the text of the Plant
+//!         → api::answer                    the answer: 200 with the text of the Plant
 //! ```
 //!
-//! A refusal has the status 400, and its number is the `error` in its body (`api::error_code`). It
-//! leaves this way at the step that makes it, as a `refusal`. `exchange` answers it (`answer`,
-//! `api::answer`), counts it and records it. If the head decides it, the answer waits before that:
-//! a 429 for a moment, any other one on HTTP/1.1 until other connections had their turn
-//! (`fairness`). A 401 leaves at `credentials` or at `known_tokens`, the first time or the second.
-//! The statuses 404 and 405 of a path or method that only Dropshot's router takes for the
-//! operation's are Dropshot's own answers: recorded, not counted.
+//! A refusal leaves this way at the step that makes it: it is a `refusal` from there to `request`,
+//! which answers, counts and records it. Its status is 400, and its number is the `error` in its
+//! body (`api::error_code`). A 401 leaves at `head` or at `known_tokens`, the first time or the
+//! second. What Dropshot and hyper answer before `api::request` is in no file here.
 
 mod admin;
 pub mod command;

@@ -6,7 +6,6 @@ mod consumers;
 mod database;
 mod export;
 mod first_use;
-mod fuzzing;
 mod hard_to_kill;
 mod metrics;
 mod monitoring;

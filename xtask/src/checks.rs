@@ -77,7 +77,7 @@ pub fn ci() -> Result<()> {
     step("conformance", cmd!(sh, "cargo xtask conformance {if_possible...}"))
 }
 
-/// The tests of crashes, faults, floods, copies and both engines, and the fuzzing, at full length.
+/// The tests of crashes, faults, floods, copies and both engines, at full length.
 /// They run one after the other, so that none takes CPU time from the load of another.
 pub fn soak() -> Result<()> {
     let sh = shell()?;
@@ -85,7 +85,7 @@ pub fn soak() -> Result<()> {
     let tests = cmd!(
         sh,
         "cargo test --release --package plant-store-tests --test e2e --
-            hard_to_kill operators sqlite fuzzing {on_postgres...} --test-threads 1 --nocapture"
+            hard_to_kill operators sqlite {on_postgres...} --test-threads 1 --nocapture"
     );
     step("soak", tests.env("PLANT_STORE_SOAK", "1"))
 }

@@ -25,7 +25,7 @@ Chores:
   generate     Write the OpenAPI document and the client from the code; with `--check`, write
                nothing, and fail with a diff if the checked-in files are not the generated ones
   compat       Compare the document with an older one, and say which version the change needs
-  soak         Run the tests of crashes, faults and floods, and the fuzzing, at full length
+  soak         Run the tests of crashes, faults and floods at full length
   conformance  Check document and service with other people's tools
   docs         Write the reference page and, beside it, the document: `target/docs`
   release      Build the archive of a release, with the three programs for a target: `target/dist`

@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use dropshot::{Body, HttpCodedResponse, HttpError, HttpResponseError};
-use http::header::{CONTENT_TYPE, HeaderValue};
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use http::{HeaderMap, Response, StatusCode};
 use http_body_util::Full;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::error_code::Error;
+use crate::error_code::{Error, ErrorCode};
 
 /// The JSON text of a `T`. Only serialising a `T` makes one.
 #[derive(Debug)]
@@ -66,22 +66,20 @@ impl<T: Content> Answer<T> {
         Self::json(Self::STATUS_CODE, Body::wrap(Full::new(bytes)))
     }
 
-    /// A refusal, with the one status that the contract has for it.
+    /// A refusal, with the one status that the contract has for it, and its `Retry-After`.
     ///
     /// # Panics
     ///
     /// Never: strings and integers are always JSON.
     #[must_use]
-    pub fn refusal(error: &Error) -> Self {
-        let body = serde_json::to_vec(error).expect("strings and integers are always JSON");
-        Self::json(error.status_code().as_status(), Body::from(body))
-    }
-
-    /// Dropshot's refusal of a request that does not match the operation to which Dropshot's router
-    /// gives it. The contract says nothing of such a request.
-    #[must_use]
-    pub fn not_routed(refusal: HttpError, request_id: &str) -> Self {
-        Self { response: refusal.into_response(request_id), schema: PhantomData }
+    pub fn refusal(code: ErrorCode, message: String) -> Self {
+        let error = Error { error: code.number().into(), message };
+        let body = serde_json::to_vec(&error).expect("strings and integers are always JSON");
+        let mut answer = Self::json(error.status_code().as_status(), Body::from(body));
+        if let Some(seconds) = code.retry_after() {
+            answer.headers_mut().insert(RETRY_AFTER, seconds.into());
+        }
+        answer
     }
 
     /// Its status.

@@ -2,7 +2,7 @@
 //! this module completes it.
 //!
 //! The document of Dropshot has the operation and the types. This module adds what Dropshot cannot
-//! say (licence, server variable, security, the one refusal status and its headers, the values of
+//! say (server variable, security, the one refusal status and its headers, the values of
 //! `Error.error`) and removes what Dropshot adds (`4XX`, `5XX`). It must never change what the
 //! trait and the types say. Of Dropshot's words, it replaces the descriptions of responses.
 
@@ -29,9 +29,13 @@ const SECURITY_SCHEME: &str = "bearerAuth";
 /// repository fails first.
 #[must_use]
 pub fn document() -> OpenAPI {
-    let mut described = plant_store_api_mod::stub_api_description()
-        .expect("the API trait is a valid API description")
+    let api = plant_store_api_mod::stub_api_description();
+    let api = api.expect("the API trait is a valid API description");
+    let mut described = api
         .openapi("Plant Store", VERSION)
+        .description(DESCRIPTION)
+        .contact_name("The operator of this plant store")
+        .license("MIT", "https://opensource.org/license/mit")
         .json()
         .expect("the API description is a JSON document");
     complete(&mut described);
@@ -67,10 +71,6 @@ fn complete(document: &mut Value) {
 }
 
 fn describe_service(document: &mut Value) {
-    let info = &mut document["info"];
-    info["description"] = DESCRIPTION.into();
-    info["contact"] = json!({ "name": "The operator of this plant store" });
-    info["license"] = json!({ "name": "MIT", "url": "https://opensource.org/license/mit" });
     let base_url = json!({
         "default": "http://localhost:8080",
         "description": "Where the service is reached: by http, or by https if the service or a \
@@ -129,8 +129,8 @@ fn describe_error_codes(error: &mut Value) {
     let codes = || ErrorCode::ALL.iter();
     let meaning = |code: &ErrorCode| format!("{}: {}", code.number(), code.meaning());
     let description = format!(
-        "{} {}. After {} the same plant may be sent again, as it is. A value that a client does \
-         not know means the same as the x00 of its class (RFC 9110, section 15).",
+        "{} {}. After {} the same request may be sent again, as it is. A value that a client \
+         does not know means the same as the x00 of its class (RFC 9110, section 15).",
         error["description"].as_str().unwrap_or_default(),
         codes().map(meaning).collect::<Vec<_>>().join("; "),
         numbers(ErrorCode::is_retryable),

@@ -86,8 +86,8 @@ table! {
     BadRequest {
         number: 400,
         retry: Retry::Never,
-        meaning: "the request is malformed, or its body is not a NewPlant",
-        example: "`name` is missing",
+        meaning: "the request or its body is not what the contract describes",
+        example: "missing field `name` at line 1 column 8",
     }
     Unauthorized {
         number: 401,
@@ -122,8 +122,8 @@ table! {
     TooManyRequests {
         number: 429,
         retry: Retry::AfterSeconds(1),
-        meaning: "more creates per second than the token may send",
-        example: "the token may send 50 creates per second: send the plant again in a moment, \
+        meaning: "more requests per second than the token may send",
+        example: "the token may send 50 requests per second: send the request again in a moment, \
             as it is",
     }
     InternalServerError {
@@ -135,8 +135,8 @@ table! {
     ServiceUnavailable {
         number: 503,
         retry: Retry::AfterSeconds(1),
-        meaning: "the service cannot take the plant now",
-        example: "the service is at its limit: send the plant again in a moment, as it is",
+        meaning: "the service cannot take the request now",
+        example: "the service is at its limit: send the request again in a moment, as it is",
     }
 }
 

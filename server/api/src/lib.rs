@@ -5,7 +5,6 @@
 //! - [`error_code`] is the schema of a refusal, and the table of the values of `Error.error`.
 //! - [`api`] is the operation, as a trait, with its [`request`] and its [`answer`].
 //! - [`document`] completes the document that Dropshot makes from them.
-//! - [`routes`] are the methods and paths of the document.
 //!
 //! Nothing here knows how a request is read or refused, who may send it, or where a plant is kept.
 
@@ -14,5 +13,4 @@ pub mod api;
 pub mod document;
 pub mod error_code;
 pub mod request;
-pub mod routes;
 pub mod types;

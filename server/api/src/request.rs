@@ -12,12 +12,15 @@ use dropshot::{
     RequestContext, ServerContext, TypedBody,
 };
 use http::Request;
+use http::request::Parts;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 
-/// A body that the document describes as a `T`, and of which nobody has read a byte. Whoever reads
-/// it must read a `T`. The head of the request is in its [`RequestContext`].
+/// A request whose body the document describes as a `T`. Nobody has read a byte of the body, and
+/// whoever reads it must read a `T`.
 pub struct Unread<T> {
+    /// The head.
+    pub head: Parts,
     /// The bytes.
     pub body: Body,
     /// Nobody else can make one.
@@ -34,7 +37,8 @@ where
         _: &RequestContext<Context>,
         request: Request<Body>,
     ) -> Result<Self, HttpError> {
-        Ok(Self { body: request.into_body(), schema: PhantomData })
+        let (head, body) = request.into_parts();
+        Ok(Self { head, body, schema: PhantomData })
     }
 
     fn metadata(content_type: ApiEndpointBodyContentType) -> ExtractorMetadata {

@@ -1,24 +1,29 @@
 //! The schemas of the contract that hold a plant: NewPlant and Plant.
 //!
 //! The doc comments on the types and their members are descriptions in the published document:
-//! write them for its readers. Nothing here knows about HTTP, about where a plant is kept, or
-//! about how strictly a body is read.
+//! write them for its readers. What is derived here also reads the body of a request. Nothing here
+//! knows about HTTP, or about where a plant is kept.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A plant of the store.
-// An optional member takes both attributes, in both types: `with` keeps `nullable` out of the
-// document, `default` keeps the member out of `required`, and `skip_serializing_if` keeps
-// `default: null` out of the document and null off the wire.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+// An optional member takes both attributes, in both types. `schemars(with)` keeps `nullable` out of
+// the document, `default` keeps the member out of `required`, `skip_serializing_if` keeps
+// `default: null` out of the document and null out of an answer, and `serde(with)` refuses null in
+// a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(example = "Plant::example")]
 pub struct Plant {
     /// Name of the plant.
     pub name: String,
     /// Tag that specifies the type of the plant. Absent or a string, never null.
     #[schemars(with = "String")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "serde_with::rust::unwrap_or_skip"
+    )]
     pub tag: Option<String>,
 }
 
@@ -34,7 +39,11 @@ pub struct NewPlant {
     pub name: String,
     /// Tag that specifies the type of the plant. Absent or a string, never null.
     #[schemars(with = "String")]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "serde_with::rust::unwrap_or_skip"
+    )]
     pub tag: Option<String>,
 }
 
@@ -47,7 +56,9 @@ impl NewPlant {
         (id, Plant { name, tag })
     }
 
-    fn example() -> Self {
+    /// The example of the document, which a first start shows, too.
+    #[must_use]
+    pub fn example() -> Self {
         let Plant { name, tag } = Plant::example();
         Self { id: 1, name, tag }
     }

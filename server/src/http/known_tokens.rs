@@ -25,18 +25,23 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::http::permits::Permits;
 use crate::http::rate::Rate;
-use crate::http::refusal::{Refusal, TokensNotRead};
+use crate::http::refusal::Refusal;
 use crate::token::LEASE;
 
 /// How often the tokens are read.
 const READ_EVERY: Duration = Duration::from_millis(500);
 
 /// A reading that takes longer than half of [`LEASE`]: if the next one does too, the first may no
-/// longer be used before the second is there, and creates get `error` 503 meanwhile.
+/// longer be used before the second is there, and requests get `error` 503 meanwhile.
 const TOO_SLOW: &str = "reading them takes longer than half of the time for which they may be \
     used: revoke those that nobody uses, or find out why the store is slow";
 
 const EXPIRES: &str = "plant_store_token_expires_seconds";
+
+/// The last reading of the tokens is too old to be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the tokens cannot be read")]
+pub struct TokensNotRead;
 
 /// The tokens, shared between the requests and the task that reads them.
 #[derive(Clone)]
@@ -130,9 +135,14 @@ impl KnownTokens {
     pub fn find(&self, digest: &TokenDigest) -> Result<Arc<KnownToken>, Refusal> {
         let reading = self.last_reading.read();
         if !reading.is_fresh() {
-            return Err(TokensNotRead.into());
+            return Err(Refusal::TokensNotRead);
         }
         reading.tokens.get(digest).map(Arc::clone).ok_or(Refusal::TokenNotAccepted)
+    }
+
+    /// Refuses a token that was accepted before, and was revoked or has expired since.
+    pub fn check_still_accepted(&self, token: &KnownToken) -> Result<(), Refusal> {
+        self.find(&token.stored.digest)?.check_expiry()
     }
 
     /// Reads the tokens again and again. While that fails, the log says so: a fault of the disk

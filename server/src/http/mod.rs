@@ -3,23 +3,16 @@
 //! Nothing here knows which engine keeps the plants.
 
 mod access_record;
-mod admission;
-mod answer;
 pub(crate) mod body;
 mod create_plant;
-mod credentials;
-mod exchange;
-mod fairness;
-mod field;
-mod framing;
+mod head;
+mod json;
 pub(crate) mod known_tokens;
-mod media_type;
 mod metrics;
 mod operations;
 mod permits;
 mod rate;
 mod refusal;
+mod request;
 pub(crate) mod server;
 pub(crate) mod service;
-// For the fuzzing.
-pub mod strict;

@@ -10,6 +10,7 @@ use plant_store_api::request::Unread;
 use plant_store_api::types::{NewPlant, Plant};
 
 use crate::http::create_plant::create_plant;
+use crate::http::request::respond;
 use crate::http::service::Service;
 
 /// The implementation of the API trait. Dropshot needs only the type, so it has no value.
@@ -18,10 +19,10 @@ pub enum PlantStore {}
 impl PlantStoreApi for PlantStore {
     type Context = Arc<Service>;
 
-    fn create_plant(
-        rqctx: RequestContext<Arc<Service>>,
+    async fn create_plant(
+        context: RequestContext<Arc<Service>>,
         request: Unread<NewPlant>,
-    ) -> impl Future<Output = Result<Answer<Plant>, Error>> + Send {
-        create_plant(rqctx, request)
+    ) -> Result<Answer<Plant>, Error> {
+        respond(context, request, create_plant).await
     }
 }

@@ -9,6 +9,8 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::http::refusal::Refusal;
+
 /// The permits of the service, or those of one token.
 pub struct Permits(Arc<Semaphore>);
 
@@ -18,16 +20,9 @@ pub struct Permit {
     _of_token: OwnedSemaphorePermit,
 }
 
-/// No permit is free.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoPermit {
-    /// Other creates have all of them.
-    #[error("--max-creates creates are in the service")]
-    InService,
-    /// Other creates of the token have its share.
-    #[error("half of --max-creates are creates of this token")]
-    OfToken,
-}
+const OF_SERVICE: Refusal = Refusal::NoPermit { whose: "--max-creates creates are in the service" };
+const OF_TOKEN: Refusal =
+    Refusal::NoPermit { whose: "half of --max-creates are creates of this token" };
 
 impl Permits {
     /// The permits of the service.
@@ -46,9 +41,13 @@ impl Permits {
     }
 
     /// Takes one of the service, which are these, for a create, and one of its token.
-    pub fn take(&self, of_token: &Self) -> Result<Permit, NoPermit> {
-        let token = of_token.try_acquire().ok_or(NoPermit::OfToken)?;
-        let service = self.try_acquire().ok_or(NoPermit::InService)?;
+    ///
+    /// # Errors
+    ///
+    /// `error` 503: other creates have all of them.
+    pub fn take(&self, of_token: &Self) -> Result<Permit, Refusal> {
+        let token = of_token.try_acquire().ok_or(OF_TOKEN)?;
+        let service = self.try_acquire().ok_or(OF_SERVICE)?;
         Ok(Permit { _of_service: service, _of_token: token })
     }
 

@@ -42,7 +42,7 @@ impl Rate {
     pub fn check(&self) -> Result<(), Refusal> {
         self.limiter.check().map_err(|_| {
             self.past.increment(1);
-            Refusal::TooManyCreates { limit: self.limit }
+            Refusal::TooManyRequests { limit: self.limit }
         })
     }
 }

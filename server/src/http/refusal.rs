@@ -1,4 +1,5 @@
-//! Why a request of the operation is refused.
+//! Why a request of an operation is refused: one type, from where it is made to where it is
+//! answered, counted and recorded.
 //!
 //! A message is for the client and must hold nothing internal: the cause of a fault goes to the
 //! log.
@@ -9,26 +10,25 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use http::HeaderValue;
 use plant_store_api::error_code::ErrorCode;
+use plant_store_store::CommitError;
 
-use crate::http::permits::NoPermit;
-use crate::http::strict::SchemaError;
+/// RFC 6750, section 3.1: without an `error` code if no token was given.
+const CHALLENGE: HeaderValue = HeaderValue::from_static(r#"Bearer realm="plant-store""#);
+const CHALLENGE_INVALID: HeaderValue =
+    HeaderValue::from_static(r#"Bearer realm="plant-store", error="invalid_token""#);
 
-/// Why the store failed: a commit, or whatever else an operation asks of it.
+/// Why the store failed.
 type Cause = Arc<dyn Error + Send + Sync>;
 
 /// A refused request. `Display` is the message of its `Error` body.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The body is not what the document describes.
-    #[error(transparent)]
-    Body(#[from] SchemaError),
-    /// RFC 9112, section 3.2.
-    #[error("the request must have one `Host` header, which names a host")]
-    Host,
-    /// RFC 9112, section 6.1.
-    #[error("the body must be sent without a `Transfer-Encoding`, or as `chunked`")]
-    TransferCoding,
+    /// The body is not what the document describes. The message may repeat a value of it, so the
+    /// log has only the place.
+    #[error("{message}")]
+    Body { message: String, place: String },
     /// The framing of the body broke: a bad chunk, or the client went away.
     #[error("the body broke off: send the whole request again")]
     BrokenBody,
@@ -48,6 +48,9 @@ pub enum Refusal {
     /// The client gets the message of `TokenNotAccepted`. The log says that it has expired.
     #[error("{}", Self::TokenNotAccepted)]
     TokenExpired,
+    /// The last reading of the tokens is too old to be used.
+    #[error("the service cannot check tokens now: send the request again in a moment, as it is")]
+    TokensNotRead,
     #[error("the body did not arrive within {}", humantime::format_duration(*.0))]
     BodyTimeout(Duration),
     #[error("plant {id} exists and is a different one: choose another id")]
@@ -60,54 +63,33 @@ pub enum Refusal {
     #[error("the body must be sent without a `Content-Encoding`")]
     ContentCoding,
     #[error(
-        "the token may send {limit} creates per second: send the plant again in a moment, as it is"
+        "the token may send {limit} requests per second: send the request again in a moment, as \
+         it is"
     )]
-    TooManyCreates { limit: NonZeroU32 },
+    TooManyRequests { limit: NonZeroU32 },
+    /// No permit is free. `whose` is for the log.
+    #[error("the service is at its limit: send the request again in a moment, as it is")]
+    NoPermit { whose: &'static str },
     /// The store failed. The cause is for the log.
     #[error("the service failed; the operator finds the cause in the log by the request id")]
     Fault(Cause),
-    #[error("the service is at its limit: send the plant again in a moment, as it is")]
-    NoPermit(#[from] NoPermit),
-    #[error("the service cannot check tokens now: send the plant again in a moment, as it is")]
-    TokensNotRead(#[from] TokensNotRead),
-    /// The plant may be in the store or not; the same create, sent again, tells. The cause is for
-    /// the log.
-    #[error("the store does not take plants now: send the plant again in a moment, as it is")]
+    /// What the request changes may be in the store or not; the same request, sent again, tells.
+    /// The cause is for the log.
+    #[error("the store does not answer now: send the request again in a moment, as it is")]
     StoreUnavailable(Cause),
 }
 
-/// The last reading of the tokens is too old to be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the tokens cannot be read")]
-pub struct TokensNotRead;
+impl From<Arc<CommitError>> for Refusal {
+    fn from(cause: Arc<CommitError>) -> Self {
+        if cause.may_pass() { Self::StoreUnavailable(cause) } else { Self::Fault(cause) }
+    }
+}
 
 impl Refusal {
-    /// Whether the connection has to close: after a head that breaks RFC 9112 it is unclear where
-    /// the next request begins.
-    pub fn ends_connection(&self) -> bool {
-        matches!(self, Self::Host | Self::TransferCoding)
-    }
-
-    /// Why, for the log: the cause of a fault, which the client must not know, and what is wrong
-    /// with a request, which its sender may ask about. What the sender wrote is not repeated.
-    pub fn cause(&self) -> Option<Cow<'_, str>> {
-        match self {
-            Self::Fault(cause) | Self::StoreUnavailable(cause) => Some(cause.to_string().into()),
-            Self::NoPermit(cause) => Some(cause.to_string().into()),
-            Self::TokensNotRead(cause) => Some(cause.to_string().into()),
-            Self::TokenExpired => Some("the token has expired".into()),
-            Self::Body(SchemaError::Repeated(_)) => Some("a member is given twice".into()),
-            _ if self.code() == ErrorCode::BadRequest => Some(self.to_string().into()),
-            _ => None,
-        }
-    }
-
     /// The value of `Error.error`.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::Body(_) | Self::Host | Self::TransferCoding | Self::BrokenBody => {
-                ErrorCode::BadRequest
-            }
+            Self::Body { .. } | Self::BrokenBody => ErrorCode::BadRequest,
             Self::NoToken
             | Self::MalformedCredentials
             | Self::MalformedToken
@@ -117,11 +99,37 @@ impl Refusal {
             Self::Conflict { .. } => ErrorCode::Conflict,
             Self::BodyTooLarge { .. } => ErrorCode::ContentTooLarge,
             Self::NotJsonMediaType | Self::ContentCoding => ErrorCode::UnsupportedMediaType,
-            Self::TooManyCreates { .. } => ErrorCode::TooManyRequests,
+            Self::TooManyRequests { .. } => ErrorCode::TooManyRequests,
             Self::Fault(_) => ErrorCode::InternalServerError,
-            Self::NoPermit(_) | Self::TokensNotRead(_) | Self::StoreUnavailable(_) => {
+            Self::NoPermit { .. } | Self::TokensNotRead | Self::StoreUnavailable(_) => {
                 ErrorCode::ServiceUnavailable
             }
         }
     }
+
+    /// `WWW-Authenticate` of the answer.
+    pub fn challenge(&self) -> Option<HeaderValue> {
+        match self {
+            Self::NoToken => Some(CHALLENGE),
+            _ if self.code() == ErrorCode::Unauthorized => Some(CHALLENGE_INVALID),
+            _ => None,
+        }
+    }
+
+    /// Why, for the log: the cause of a fault, which the client must not know, and the place of a
+    /// mistake in a body, of which its sender may ask. No value of the body is repeated.
+    pub fn cause(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::Body { place, .. } => Some(format!("the body is refused at {place}").into()),
+            Self::BrokenBody => Some("the body broke off".into()),
+            Self::Fault(cause) | Self::StoreUnavailable(cause) => Some(cause.to_string().into()),
+            Self::NoPermit { whose } => Some((*whose).into()),
+            Self::TokensNotRead => Some("the tokens cannot be read".into()),
+            Self::TokenExpired => Some("the token has expired".into()),
+            _ => None,
+        }
+    }
 }
+
+#[cfg(test)]
+mod tests;

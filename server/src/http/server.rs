@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use dropshot::{BuildError, ConfigDropshot, ConfigTls, HandlerTaskMode, HttpServer, ServerBuilder};
 use plant_store_api::api::plant_store_api_mod;
-use plant_store_api::routes::Route;
 use slog::Logger;
 
 use crate::http::operations::PlantStore;
@@ -32,7 +31,5 @@ pub fn start_server(
         default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
         ..ConfigDropshot::default()
     };
-    // Before clients come: the first call makes the document.
-    let _ = Route::all();
     ServerBuilder::new(api, Arc::new(service), log).config(config).tls(tls).start()
 }

@@ -1,9 +1,6 @@
 //! Only a request with an accepted token in its `Authorization` header creates a plant.
 
-use std::fs;
-
-use nix::sys::signal::Signal;
-use plant_store_tests::{Response, Server, bearer, head, library, plant, post};
+use plant_store_tests::{Response, Server, bearer, head, plant, post};
 
 use crate::database;
 
@@ -109,29 +106,5 @@ fn new_token_is_accepted_and_a_revoked_or_expired_one_is_401() {
     for token in [token, &server.token] {
         let answer = server.create_with(&bearer(token), &plant(1, "Ficus", None));
         assert!(challenge(&answer).ends_with(r#"error="invalid_token""#));
-    }
-}
-
-/// The machine sleeps while the token is revoked elsewhere. The requests are there when it wakes
-/// up.
-#[test]
-fn server_whose_machine_slept_accepts_no_token_that_was_revoked_meanwhile() {
-    let starting = Server::starting();
-    let clock = library("wire/sleeping_machine", starting.folder());
-    let server = starting.command(|command| _ = command.env("LD_PRELOAD", clock)).start();
-    let mut connections: Vec<_> = (0..8).map(|_| server.connect()).collect();
-    let request = server.post(&plant(1, "Ficus", None));
-    for connection in &mut connections {
-        connection.exchange(&request).plant();
-    }
-    server.signal(Signal::SIGSTOP);
-    database::execute(&server, "DELETE FROM tokens");
-    fs::write(server.folder().join("slept"), "").expect("a file");
-    for connection in &mut connections {
-        connection.send(&request);
-    }
-    server.signal(Signal::SIGCONT);
-    for connection in &mut connections {
-        assert!(matches!(connection.receive().error(), 401 | 503));
     }
 }

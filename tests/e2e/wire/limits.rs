@@ -98,19 +98,3 @@ fn token_with_half_of_the_permits_gets_503_at_once_until_one_is_free() {
     assert_eq!(server.export().len(), 1);
     server.wait_until("the permits of plants that are committed", || !is_refused());
 }
-
-/// A large body of very many members is read like any other.
-#[test]
-fn body_of_a_hundred_thousand_members_is_read_and_its_repetition_found() {
-    use std::fmt::Write;
-    let server = Server::starting().with(&["--max-body", "2MiB"]).start();
-    let mut members = String::new();
-    for member in 0..100_000 {
-        write!(members, ",\"{member:x}\":0").expect("a string takes all");
-    }
-    let start = r#"{"id":1,"name":"Ficus""#;
-    server.create(&format!("{start}{members}}}")).plant();
-    let (error, message) = server.create(&format!("{start}{members},\"7f\":1}}")).refusal();
-    assert_eq!(error, 400);
-    assert_eq!(message, "`7f` is given twice; every member may be given once");
-}

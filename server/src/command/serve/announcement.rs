@@ -3,6 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use anyhow::{Context, Result};
+use plant_store_api::answer::JsonText;
+use plant_store_api::types::NewPlant;
 use slog::{Logger, warn};
 
 use crate::command::output::print;
@@ -41,9 +43,10 @@ fn first_request(endpoint: Endpoint, token: &Token) -> String {
     format!(
         "curl {}/plants -H 'Authorization: Bearer {}' \
          -H 'Content-Type: application/json' \
-         -d '{{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}}'\n",
+         -d '{}'\n",
         endpoint.reachable().url(),
         token.reveal(),
+        JsonText::of(&NewPlant::example()).share(),
     )
 }
 

@@ -1,0 +1,75 @@
+//! What Dropshot and hyper answer before a request reaches the operation: the list of `WIRE.md`.
+
+use plant_store_tests::{Response, Server, plant};
+
+/// Whose answer it is, by its body.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum By {
+    /// An object with a message and the id of the request.
+    Dropshot,
+    /// No body.
+    Hyper,
+}
+
+fn by(answer: &Response) -> By {
+    if answer.body.is_empty() {
+        assert_eq!(answer.header("x-request-id"), None);
+        return By::Hyper;
+    }
+    let body = answer.json();
+    assert_eq!(answer.header("x-request-id"), body["request_id"].as_str());
+    assert!(body["message"].is_string(), "{body}");
+    By::Dropshot
+}
+
+/// Each has the accepted token and the body of a plant, and creates none.
+#[test]
+fn request_that_does_not_reach_the_operation_gets_an_answer_of_the_framework() {
+    let server = Server::start();
+    let request = String::from_utf8(server.post(&plant(1, "Ficus", None))).expect("text");
+    let line = |line: &str| request.replace("POST /plants HTTP/1.1", line);
+    let fields = |fields: &str| request.replace("Host: plants\r\n", fields);
+    for (request, status, whose) in [
+        (line("POST / HTTP/1.1"), 404, By::Dropshot),
+        (line("POST /plants/1 HTTP/1.1"), 404, By::Dropshot),
+        (line("POST /Plants HTTP/1.1"), 404, By::Dropshot),
+        (line("POST * HTTP/1.1"), 404, By::Dropshot),
+        (line("GET /plants HTTP/1.1"), 405, By::Dropshot),
+        (line("OPTIONS /plants HTTP/1.1"), 405, By::Dropshot),
+        (line("PLANT /plants HTTP/1.1"), 405, By::Dropshot),
+        (line("POST /x/../plants HTTP/1.1"), 400, By::Dropshot),
+        (line("POST /%ff HTTP/1.1"), 400, By::Dropshot),
+        (line("POST /plants"), 400, By::Hyper),
+        (line("POST /plants HTTP/3.0"), 400, By::Hyper),
+        (line("\0"), 400, By::Hyper),
+        (fields("Host plants\r\n"), 400, By::Hyper),
+        (fields("Content-Length: 1\r\n"), 400, By::Hyper),
+        (fields("Transfer-Encoding: gzip\r\n"), 400, By::Hyper),
+        (line(&format!("POST /{} HTTP/1.1", "p".repeat(70_000))), 414, By::Hyper),
+        (fields(&"A: b\r\n".repeat(101)), 431, By::Hyper),
+    ] {
+        let mut connection = server.connect();
+        // The server may close the connection before it has taken all.
+        connection.try_send(request.as_bytes());
+        let answer = connection.receive();
+        assert_eq!((answer.status, by(&answer)), (status, whose), "{request:.200}");
+        let allow = (status == 405).then_some("POST");
+        assert_eq!(answer.header("allow"), allow, "{request:.200}");
+    }
+    assert!(server.export().is_empty());
+}
+
+/// Dropshot's router takes these as `POST /plants`.
+#[test]
+fn other_spellings_of_the_route_reach_the_operation() {
+    let server = Server::start();
+    let request = String::from_utf8(server.post(&plant(1, "Ficus", None))).expect("text");
+    for target in
+        ["post /plants", "POST //plants", "POST /plants/", "POST /%70lants", "POST /plants?x=//y"]
+    {
+        let spelled = request.replace("POST /plants", target);
+        server.connect().exchange(spelled.as_bytes()).plant();
+        let stranger = format!("{target} HTTP/1.1\r\nHost: plants\r\nContent-Length: 0\r\n\r\n");
+        assert_eq!(server.connect().exchange(stranger.as_bytes()).error(), 401, "{target}");
+    }
+}
