@@ -48,7 +48,7 @@ fn database_that_is_down_is_waited_for_and_the_service_listens_once_it_is_there(
         starting.join().expect("it starts")
     });
     server.create(&plant(1, "Ficus", None)).plant();
-    assert_eq!(get(metrics, "/ready").status, 200);
+    server.wait_until("ready", || get(metrics, "/ready").status == 200);
 }
 
 #[test]
