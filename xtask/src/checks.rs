@@ -1,5 +1,4 @@
-//! The chores that have steps: the checks of a contributor ([`test()`]) and of CI ([`ci()`]), and
-//! the benchmark.
+//! The chores that have steps: the checks of a contributor ([`test()`]) and of CI ([`ci()`]).
 
 use std::thread::available_parallelism;
 use std::time::Instant;
@@ -8,12 +7,9 @@ use anyhow::{Context, Result};
 use xshell::{Cmd, cmd};
 
 use crate::cargo::ALL;
-use crate::checkout::{shell, target};
+use crate::checkout::shell;
 use crate::needs::in_ci;
 use crate::postgres;
-
-/// A server to compare with, in a workspace of its own: its SQLite is another one.
-pub const AXUM_SQLX_SERVER: &str = "tests/bench/axum-sqlx-server/Cargo.toml";
 
 /// The tests below such folders of `tests/e2e` run on one engine or on none. All others run on
 /// both.
@@ -29,7 +25,6 @@ const CONTRACT_TESTS: &str = "without_store::";
 pub fn test() -> Result<()> {
     let sh = shell()?;
     step("format", cmd!(sh, "cargo fmt --all --check"))?;
-    step("format", cmd!(sh, "cargo fmt --check --manifest-path {AXUM_SQLX_SERVER}"))?;
     step("build", cmd!(sh, "cargo build --all-targets {ALL...}"))?;
     drift()?;
     step("compatibility check", cmd!(sh, "cargo xtask compat"))?;
@@ -88,20 +83,6 @@ pub fn soak() -> Result<()> {
             hard_to_kill operators sqlite {on_postgres...} --test-threads 1 --nocapture"
     );
     step("soak", tests.env("PLANT_STORE_SOAK", "1"))
-}
-
-/// Release builds of the service and of what it is compared with, and the benchmark with these
-/// arguments.
-pub fn bench(arguments: &[&str]) -> Result<()> {
-    let sh = shell()?;
-    let target = target()?;
-    let release = || cmd!(sh, "cargo build --release --quiet --locked");
-    let packages = ["--bins", "--package", "plant-store-server", "--package", "plant-store-bench"];
-    step("service", release().args(packages))?;
-    let peer = release().args(["--manifest-path", AXUM_SQLX_SERVER]);
-    step("axum and sqlx", peer.arg("--target-dir").arg(target.join("axum-sqlx-server")))?;
-    let bench = target.join("release/bench");
-    Ok(cmd!(sh, "{bench} {arguments...}").run()?)
 }
 
 /// Runs a command to its end, and says how long it took.

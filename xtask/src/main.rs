@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 
+use xtask::bench::bench;
 use xtask::cargo::run_built;
 use xtask::checkout::find_root;
 use xtask::checks;
@@ -29,7 +30,7 @@ Chores:
   conformance  Check document and service with other people's tools
   docs         Write the reference page and, beside it, the document: `target/docs`
   release      Build the archive of a release, with the three programs for a target: `target/dist`
-  bench        Measure the service beside other servers and on large stores, and print tables
+  bench        Measure the service beside other servers, and print a table
 
 `cargo xtask CHORE --help` lists the options of a chore that has some. xtask/README.md says which
 chore to run when, and how long each takes.";
@@ -52,7 +53,7 @@ fn run(words: &[&str]) -> Result<ExitCode> {
         ["test"] => checks::test()?,
         ["ci"] => checks::ci()?,
         ["soak"] => checks::soak()?,
-        ["bench", arguments @ ..] => checks::bench(arguments)?,
+        ["bench", words @ ..] => bench(words)?,
         ["generate", "--check"] => checks::drift()?,
         ["generate" | "compat" | "docs" | "release", ..] => {
             return run_built("plant-store-chores", words);

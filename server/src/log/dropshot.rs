@@ -6,7 +6,8 @@
 
 use slog::{BorrowedKV, Drain, Level, Never, OwnedKVList, Record, RecordStatic, o};
 
-/// A drain that passes on what Dropshot warns of, at `debug`, and its errors.
+/// A drain that passes on Dropshot's errors, and its warnings at `debug`: everybody who can connect
+/// may cause each of them, as often as they like.
 pub struct Dropshot<D>(pub D);
 
 impl<D: Drain<Ok = (), Err = Never>> Drain for Dropshot<D> {

@@ -11,10 +11,11 @@ use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use plant_store_tests::process::open_files;
-use plant_store_tests::{EVENT_TIMEOUT, Response, Server, plant, post};
+use plant_store_tests::{EVENT_TIMEOUT, Response, Server, plant, post, wait_until};
 use serde_json::Value;
 
 use crate::database;
+use crate::metrics::{scrape, series};
 use crate::wire::signals::in_flight;
 
 /// The one record of that answer's request: its `X-Request-Id` finds it.
@@ -86,7 +87,8 @@ fn client_that_leaves_before_its_answer_is_no_warning() {
 
 /// A server whose standard error is a pipe, and the reading end of the pipe.
 fn logging_to_a_pipe(format: &str) -> (Server, BufReader<File>) {
-    let starting = Server::starting().with(&["--log-format", format, "--log-level", "debug"]);
+    let flags = ["--log-format", format, "--log-level", "debug", "--metrics", "127.0.0.1:0"];
+    let starting = Server::starting().with(&flags);
     let log = starting.log_file();
     mkfifo(&log, Mode::S_IRWXU).expect("a pipe");
     // Opening one end waits until the other is open (fifo(7)). Opening both at once does not wait.
@@ -97,15 +99,13 @@ fn logging_to_a_pipe(format: &str) -> (Server, BufReader<File>) {
     (server, BufReader::new(reader))
 }
 
-/// Makes more log records than the pipe and the log's buffer hold. Returns how many requests did
-/// that.
+/// Makes more log records than the pipe and the log's thread hold. Returns how many.
 fn overflow_log(server: &Server) -> u64 {
     const ROUNDS: usize = 150;
     const AT_ONCE: usize = 100;
-    let request = post("", b"");
     let mut connection = server.connect();
     for _ in 0..ROUNDS {
-        connection.send(&request.repeat(AT_ONCE));
+        connection.send(&post("", b"").repeat(AT_ONCE));
         for _ in 0..AT_ONCE {
             assert_eq!(connection.receive().error(), 401);
         }
@@ -136,13 +136,14 @@ fn unread_standard_error_drops_records_and_counts_them() {
         let lines = iter::from_fn(|| lines.recv_timeout(EVENT_TIMEOUT).ok());
         let mut records = lines.map(|line| line.expect("the log is text"));
         let mut written = 0;
-        let lost = loop {
+        let mut lost = 0;
+        while lost + written < requests {
             let record = records.next().expect("a record that says how many were lost");
             if record.contains("records lost") {
-                break lost_of(&record);
+                lost += lost_of(&record);
             }
             written += u64::from(record.contains("request completed"));
-        };
+        }
         assert!(lost > 0 && written > 0, "{lost} lost, {written} written");
         assert_eq!(lost + written, requests);
 
@@ -168,11 +169,22 @@ fn unread_standard_error_does_not_delay_the_end() {
 }
 
 #[test]
-fn closed_standard_error_changes_no_exit_status() {
-    let (mut server, log) = logging_to_a_pipe("json");
+fn records_for_a_closed_standard_error_are_counted_and_change_no_exit_status() {
+    let (mut server, mut log) = logging_to_a_pipe("json");
+    let mut record = String::new();
+    log.read_line(&mut record).expect("the record of the listener for operators");
+    let record: Value = serde_json::from_str(&record).expect("JSON");
+    let address = record["address"].as_str().expect("an address").parse().expect("an address");
     drop(log);
+    let lost = || -> u64 {
+        let scrape = scrape(address);
+        series(&scrape)["plant_store_log_records_lost_total"].parse().expect("a number")
+    };
+    let before = lost();
     server.create(&plant(1, "Ficus", None)).plant();
-    let _connection = in_flight(&server, &plant(2, "Fern", None));
+    server.create(&plant(2, "Ficus", None)).plant();
+    wait_until(|| lost() >= before + 2, || "two records are lost".into());
+    let _connection = in_flight(&server, &plant(3, "Fern", None));
     server.signal(Signal::SIGTERM);
     server.signal(Signal::SIGINT);
     assert_eq!(server.wait().code(), Some(1));

@@ -28,7 +28,7 @@ pub fn linters() -> Result<()> {
 
 /// markdownlint, on every page of the repository: no line is too long, and every link leads to a
 /// file and a heading of it.
-pub fn pages() -> Result<()> {
+pub fn markdown() -> Result<()> {
     let sh = shell()?;
     sh.change_dir(root());
     let config = folder().join("pages.markdownlint-cli2.mjs");

@@ -1,9 +1,8 @@
 //! Other people's tools on the published document and the running service: cargo-deny judges the
-//! dependencies, linters read the document and the pages, promtool reads
-//! the alerts, oasdiff judges its changes
-//! beside the compatibility check, Schemathesis fuzzes the service by it, other generators make
-//! clients from it, a browser opens its reference page, the examples of that page run, and the
-//! compatibility check runs in a consumer's repository.
+//! dependencies, linters read the document and the Markdown, promtool reads the alerts, oasdiff
+//! judges the document's changes beside the compatibility check, Schemathesis fuzzes the service by
+//! it, other generators make clients from it, a browser opens its reference page, the examples of
+//! that page run, and the compatibility check runs in a consumer's repository.
 //!
 //! The input of the tools is in `tests/conformance`. They are installed in `target/conformance`,
 //! never globally, and run on a copy of the input there. Python and npm must be on the machine.
@@ -49,7 +48,7 @@ struct Part {
 const PARTS: [Part; 10] = [
     Part { name: "deny", run: judges::deny },
     Part { name: "linters", run: judges::linters },
-    Part { name: "pages", run: judges::pages },
+    Part { name: "markdown", run: judges::markdown },
     Part { name: "alerts", run: judges::alerts },
     Part { name: "oasdiff", run: oasdiff::run },
     Part { name: "clients", run: callers::clients },

@@ -1,4 +1,4 @@
-//! hyper alone: any `POST`, on any path.
+//! hyper alone: any `POST`, on any path. With the service's allocator, and one thread for HTTP.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -9,17 +9,22 @@ use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use plant_store_api::types::NewPlant;
-use plant_store_store::{GroupCommit, Row};
+use mimalloc::MiMalloc;
+use plant_store_bench::{Store, announce};
 
-pub async fn serve(plants: GroupCommit) {
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() {
+    let store = Store::create_in_this_folder();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
-    println!("listening on http://{}", listener.local_addr().expect("an address"));
+    announce(listener.local_addr().expect("an address"));
     loop {
         let (socket, _) = listener.accept().await.expect("a connection");
-        let plants = plants.clone();
+        let store = Arc::clone(&store);
         tokio::spawn(async move {
-            let service = service_fn(|request| answer(request, &plants));
+            let service = service_fn(|request| answer(request, &store));
             // An error means that the client broke the connection.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(socket), service)
@@ -30,15 +35,12 @@ pub async fn serve(plants: GroupCommit) {
 
 async fn answer(
     request: Request<Incoming>,
-    plants: &GroupCommit,
+    store: &Store,
 ) -> Result<Response<Full<Bytes>>, Infallible> {
     let body = request.into_body().collect().await.expect("a body").to_bytes();
-    let new_plant: NewPlant = serde_json::from_slice(&body).expect("a plant");
-    let (id, plant) = new_plant.into_parts();
-    let plant = serde_json::to_string(&plant).expect("a plant is JSON");
-    let row = Row { id, plant: plant.as_str().into() };
-    plants.create(row, Arc::new(())).await.expect("a free id");
-    let mut response = Response::new(Full::from(plant));
+    let plant = store.create(serde_json::from_slice(&body).expect("a plant")).await;
+    let text = serde_json::to_string(&plant).expect("a plant is JSON");
+    let mut response = Response::new(Full::from(text));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Ok(response)
 }

@@ -1,0 +1,30 @@
+//! Dropshot as its documentation writes a server: its default configuration, tokio's default
+//! runtime, the system's allocator.
+
+use std::sync::Arc;
+
+use dropshot::{
+    ApiDescription, HttpError, HttpResponseOk, RequestContext, ServerBuilder, TypedBody, endpoint,
+};
+use plant_store_api::types::{NewPlant, Plant};
+use plant_store_bench::{Store, announce};
+use slog::{Discard, Logger, o};
+
+#[tokio::main]
+async fn main() {
+    let mut api = ApiDescription::new();
+    api.register(create_plant).expect("an endpoint");
+    let store = Store::create_in_this_folder();
+    let server = ServerBuilder::new(api, store, Logger::root(Discard, o!())).start();
+    let server = server.expect("a free port");
+    announce(server.local_addr());
+    server.await.expect("it never ends");
+}
+
+#[endpoint { method = POST, path = "/plants" }]
+async fn create_plant(
+    rqctx: RequestContext<Arc<Store>>,
+    body: TypedBody<NewPlant>,
+) -> Result<HttpResponseOk<Plant>, HttpError> {
+    Ok(HttpResponseOk(rqctx.context().create(body.into_inner()).await))
+}

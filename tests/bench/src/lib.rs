@@ -1,0 +1,41 @@
+//! What the servers of the benchmark have in common: the service's store, and what they say when
+//! they listen. They have no credentials, no limits, no metrics and no log.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use plant_store_api::types::{NewPlant, Plant};
+use plant_store_store::{self as store, GroupCommit, Row, Start, StoreUrl};
+use slog::{Discard, Logger, o};
+
+/// As the service's default.
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// A new store in this folder.
+pub struct Store(GroupCommit);
+
+impl Store {
+    /// Creates it.
+    pub fn create_in_this_folder() -> Arc<Self> {
+        let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
+        let start = Start { make: true, ..Start::default() };
+        let engine = store::open_to_serve(&url, None, start).expect("a new store").store;
+        let log = Logger::root(Discard, o!());
+        let (plants, _end) = GroupCommit::start(engine, TIMEOUT, log).expect("a thread");
+        Arc::new(Self(plants))
+    }
+
+    /// Creates a plant durably, and returns it.
+    pub async fn create(&self, new_plant: NewPlant) -> Plant {
+        let (id, plant) = new_plant.into_parts();
+        let text = serde_json::to_string(&plant).expect("a plant is JSON");
+        self.0.create(Row { id, plant: text.into() }, Arc::new(())).await.expect("a free id");
+        plant
+    }
+}
+
+/// Prints where a server listens, as the service does.
+pub fn announce(address: SocketAddr) {
+    println!("listening on http://{address}");
+}

@@ -1,0 +1,162 @@
+//! The benchmark: wrk and k6 load the service and what it is compared with, one after the other,
+//! and a table says what a create cost.
+//!
+//! Each server has one core, and its load another. All have their turn in each round, so a minute
+//! in which the machine is busy affects all of them.
+
+mod load;
+mod server;
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use xshell::cmd;
+
+use crate::bench::load::{LOADS, Load};
+use crate::bench::server::Running;
+use crate::checkout::{shell, target};
+
+const TEXTBOOK_DROPSHOT: &str = "textbook Dropshot";
+
+/// Medians, and in brackets the least and the most of a round.
+const HEAD: &str = "\
+| load | server | creates/s | median ms | 99 % ms | CPU µs/create | of Dropshot's | MiB, idle–peak |
+|---|---|---|---|---|---|---|---|";
+
+/// A server to be measured.
+struct Target {
+    name: String,
+    binary: PathBuf,
+    arguments: &'static [&'static str],
+}
+
+/// A server under a load.
+struct Case<'a> {
+    load: &'a Load,
+    target: &'a Target,
+    /// One of each round.
+    samples: Vec<Sample>,
+}
+
+/// What a round has measured.
+struct Sample {
+    per_second: f64,
+    median_ms: f64,
+    percentile_99_ms: f64,
+    cpu_us: f64,
+    idle_mib: f64,
+    peak_mib: f64,
+}
+
+/// Builds the servers, measures them, and prints the table. The words are the number of rounds, and
+/// other builds of the service to be measured too.
+pub fn bench(words: &[&str]) -> Result<()> {
+    let (rounds, others) = words.split_first().unwrap_or((&"5", &[]));
+    let rounds: NonZeroUsize = rounds.parse().context("how many rounds?")?;
+    let sh = shell()?;
+    let packages = ["--package", "plant-store-server", "--package", "plant-store-bench"];
+    cmd!(sh, "cargo build --release --locked --bins {packages...}").run()?;
+    let folder = target()?.join("release");
+    let targets = targets(&folder, others)?;
+    let mut cases = Vec::new();
+    for load in &LOADS {
+        cases.extend(targets.iter().map(|target| Case { load, target, samples: Vec::new() }));
+    }
+    for round in 1..=rounds.get() {
+        for case in &mut cases {
+            eprintln!("round {round} of {rounds}: {}, {}", case.load, case.target.name);
+            let sample = measure(case.load, case.target, &folder);
+            case.samples.push(sample.with_context(|| case.target.name.clone())?);
+        }
+    }
+    println!("{HEAD}");
+    for same_load in cases.chunks(targets.len()) {
+        let is_textbook = |case: &&Case| case.target.name == TEXTBOOK_DROPSHOT;
+        let textbook = same_load.iter().find(is_textbook).expect("it is one of the targets");
+        let textbook_cpu = Spread::of(&textbook.samples, |sample| sample.cpu_us).median;
+        for case in same_load {
+            println!("{}", row(case, textbook_cpu));
+        }
+    }
+    Ok(())
+}
+
+/// The service is first, then what it is compared with, then other builds of the service.
+fn targets(folder: &Path, others: &[&str]) -> Result<Vec<Target>> {
+    // One token may have half of the permits, and the load has one token.
+    let serve = &["serve", "--listen", "127.0.0.1:0", "--max-creates", "4096"];
+    let mut targets = vec![Target {
+        name: "the service".into(),
+        binary: folder.join("plant-store"),
+        arguments: serve,
+    }];
+    for name in ["bare hyper", TEXTBOOK_DROPSHOT, "textbook axum"] {
+        let binary = folder.join(name.to_lowercase().replace(' ', "-"));
+        targets.push(Target { name: name.into(), binary, arguments: &[] });
+    }
+    for other in others {
+        // A server runs in a folder of its own.
+        let binary = fs::canonicalize(other).with_context(|| format!("there is no {other}"))?;
+        targets.push(Target { name: (*other).into(), binary, arguments: serve });
+    }
+    Ok(targets)
+}
+
+/// Loads a server on a new store for a round.
+fn measure(load: &Load, target: &Target, folder: &Path) -> Result<Sample> {
+    // On the disk that holds the build: /tmp may be in memory, where fsync costs nothing.
+    let folder = folder.join("store-of-the-benchmark");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder)?;
+    let server = Running::start(&target.binary, target.arguments, &folder)?;
+    let idle_mib = server.memory_mib("VmRSS")?;
+    load.warm_up(&server)?;
+    let before = server.cpu_us()?;
+    let created = load.measure(&server)?;
+    let cpu = server.cpu_us()? - before;
+    Ok(Sample {
+        per_second: created.count / created.seconds,
+        median_ms: created.median_ms,
+        percentile_99_ms: created.percentile_99_ms,
+        cpu_us: cpu / created.count,
+        idle_mib,
+        peak_mib: server.memory_mib("VmHWM")?,
+    })
+}
+
+/// A row of the table.
+fn row(Case { load, target, samples }: &Case, textbook_cpu: f64) -> String {
+    let of = |figure: fn(&Sample) -> f64| Spread::of(samples, figure);
+    let rate = of(|sample| sample.per_second);
+    let median_ms = of(|sample| sample.median_ms).median;
+    let percentile_99_ms = of(|sample| sample.percentile_99_ms).median;
+    let cpu = of(|sample| sample.cpu_us);
+    let ratio = cpu.median / textbook_cpu;
+    let idle = of(|sample| sample.idle_mib).median;
+    let peak = of(|sample| sample.peak_mib).median;
+    let rate = format!("{:.0} ({:.0}–{:.0})", rate.median, rate.least, rate.most);
+    let cpu = format!("{:.1} ({:.1}–{:.1})", cpu.median, cpu.least, cpu.most);
+    format!(
+        "| {load} | {} | {rate} | {median_ms:.2} | {percentile_99_ms:.2} | {cpu} | {ratio:.2} | \
+         {idle:.0}–{peak:.0} |",
+        target.name
+    )
+}
+
+/// A figure over the rounds.
+struct Spread {
+    least: f64,
+    median: f64,
+    most: f64,
+}
+
+impl Spread {
+    fn of(samples: &[Sample], figure: fn(&Sample) -> f64) -> Self {
+        let mut figures: Vec<f64> = samples.iter().map(figure).collect();
+        figures.sort_by(f64::total_cmp);
+        let last = figures.len() - 1;
+        Self { least: figures[0], median: figures[figures.len() / 2], most: figures[last] }
+    }
+}

@@ -1,0 +1,77 @@
+//! A server that is measured, as a process.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use anyhow::{Context, Result};
+
+/// The load has core 1.
+const CORE: usize = 0;
+
+/// A serving process. Dropping it kills it.
+pub struct Running {
+    process: Child,
+    pub url: String,
+    /// An accepted token; empty if the server asks for none.
+    pub token: String,
+}
+
+impl Running {
+    /// Starts a server in an empty folder, with its log in a file there.
+    pub fn start(binary: &Path, arguments: &[&str], folder: &Path) -> Result<Self> {
+        let log = File::create(folder.join("log"))?;
+        let mut command = on_core(CORE, binary);
+        let command = command.args(arguments).current_dir(folder).stdin(Stdio::null());
+        let mut process = command.stdout(Stdio::piped()).stderr(log).spawn()?;
+        let mut lines = BufReader::new(process.stdout.take().expect("it is piped")).lines();
+        let mut server = Self { process, url: String::new(), token: String::new() };
+        let first = lines.next().context("the server does not listen")??;
+        let (_, url) = first.split_once("listening on ").context("it does not say where")?;
+        server.url.push_str(url);
+        if !arguments.is_empty() {
+            // The second line of the service is a command with the first token.
+            let second = lines.next().context("the service prints no token")??;
+            let (_, token) = second.split_once("Bearer ").context("there is no token")?;
+            server.token.push_str(token.split('\'').next().unwrap_or_default());
+        }
+        Ok(server)
+    }
+
+    /// The CPU time of all threads so far, in microseconds: `utime` and `stime` (proc(5)).
+    pub fn cpu_us(&self) -> Result<f64> {
+        /// Linux has 100 of them a second on each usual machine.
+        const US_OF_A_TICK: f64 = 10_000.0;
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id()))?;
+        // The name, in brackets, may hold any character. The third field is after it.
+        let (_, fields) = stat.rsplit_once(") ").context("no name in /proc")?;
+        let ticks = fields.split(' ').skip(14 - 3).take(2).map(str::parse::<f64>);
+        Ok(ticks.sum::<Result<f64, _>>()? * US_OF_A_TICK)
+    }
+
+    /// A line of `/proc/PID/status`, such as `VmRSS` or `VmHWM`, in MiB.
+    pub fn memory_mib(&self, line: &str) -> Result<f64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
+        let value = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':'));
+        let kib = value.and_then(|value| value.trim().strip_suffix(" kB"));
+        Ok(kib.with_context(|| format!("no {line} in /proc"))?.parse::<f64>()? / 1024.0)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// A program that runs on this core alone, with as many open files as the machine allows: each
+/// connection takes one at each of its ends.
+pub fn on_core(core: usize, program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n $(ulimit -Hn) && exec taskset -c \"$@\"", "sh"]);
+    command.arg(core.to_string()).arg(program);
+    command
+}
