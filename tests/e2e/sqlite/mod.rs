@@ -6,6 +6,7 @@ pub mod damage;
 pub mod failed_syncs;
 pub mod full_disks;
 pub mod hanging_disk;
+mod large_bodies;
 pub mod kills;
 pub mod left_files;
 pub mod long_wals;
