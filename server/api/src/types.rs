@@ -59,13 +59,12 @@ impl NewPlant {
     /// The example of the document, which a first start shows, too.
     #[must_use]
     pub fn example() -> Self {
-        let Plant { name, tag } = Plant::example();
-        Self { id: 1, name, tag }
+        Self { id: 1, name: "Monstera deliciosa".into(), tag: Some("indoor".into()) }
     }
 }
 
 impl Plant {
     fn example() -> Self {
-        Self { name: "Monstera deliciosa".into(), tag: Some("indoor".into()) }
+        NewPlant::example().into_parts().1
     }
 }

@@ -38,7 +38,7 @@ fn document_has_everything_of_the_specification() {
 
 #[test]
 fn what_the_document_adds_to_the_specification_breaks_no_consumer() {
-    let compat = build("plant-store-compat", false).expect("the program builds");
+    let compat = build("openapi-compat", false).expect("the program builds");
     let specification = specification();
     let published = root().join(DOCUMENT);
     let sh = Shell::new().expect("a folder");

@@ -6,7 +6,6 @@ pub mod compat;
 pub mod contract;
 mod digests;
 mod dry_run;
-pub mod mutations;
 pub mod readmes;
 mod starts;
 mod variables;

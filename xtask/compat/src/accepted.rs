@@ -48,7 +48,7 @@ impl Report {
     /// note. An error names the file.
     pub fn accept(&mut self, path: &Path) -> Result<()> {
         for Entry { place, change: what, reason, date } in Accepted::read(path)?.change {
-            let is_meant = |one: &&mut Change| one.place.to_string() == place && one.change == what;
+            let is_meant = |one: &&mut Change| one.place == place && one.change == what;
             if let Some(change) = self.changes.iter_mut().find(is_meant) {
                 change.accepted = Some(format!("{date}: {reason}"));
             } else {

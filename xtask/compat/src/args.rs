@@ -1,4 +1,4 @@
-//! The arguments of the program: the release makes its manual page and its completions from them.
+//! The arguments of the program.
 
 use std::path::PathBuf;
 
@@ -6,20 +6,20 @@ use clap::{Parser, ValueEnum};
 
 use crate::Class;
 
-/// Say what changed in the OpenAPI document of the plant store, and whom it breaks
+/// Say what changed between two OpenAPI documents, and whom it breaks
 ///
-/// Documents are in JSON. The exit status is 0 if no change breaks a client, 1 if one does,
-/// and 2 if the documents cannot be read or compared, or if the second one is the older one.
+/// Documents are OpenAPI 3.0 in JSON. The exit status is 0 if no change breaks a client, 1 if one
+/// does, and 2 if a document cannot be read or the result cannot be printed.
 #[derive(Parser)]
-#[command(name = "plant-store-compat", version)]
+#[command(name = "openapi-compat", version)]
 pub struct Args {
     /// The document from which the client was made; `-` is standard input
     pub pinned: PathBuf,
-    /// The document to compare with [default: the one of this version of the command]
-    pub published: Option<PathBuf>,
+    /// The document to compare with; `-` is standard input
+    pub published: PathBuf,
     /// The lightest change for which the exit status is 1. `source` breaks code that is compiled
-    /// against a client generated anew, `wire` breaks a client that runs
-    #[arg(long, visible_alias = "level", value_name = "CLASS", default_value = "source")]
+    /// against a client generated again, `wire` breaks a client that runs
+    #[arg(long, value_name = "CLASS", default_value = "source")]
     pub fail_on: Class,
     /// A file of changes that are accepted, each with a reason and a date
     #[arg(long, value_name = "FILE")]
@@ -32,12 +32,10 @@ pub struct Args {
 /// How the changes are printed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A line for each
+    /// A line for each, severest first
     Text,
-    /// Text, and an annotation for each breaking change, at its place in the pinned file
+    /// Text, and an annotation for each of the first ten breaking changes
     Github,
     /// Everything, for programs
     Json,
-    /// A changelog for consumers
-    Markdown,
 }

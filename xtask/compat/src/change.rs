@@ -1,85 +1,108 @@
-//! How a person is told about a change: its class, its place, the older value and the newer one.
+//! One change, and how a person is told about it.
 
 use std::fmt;
 
 use serde::Serialize;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::class::Class;
-use crate::difference::Difference;
-use crate::json::Position;
-use crate::kind::Kind;
-use crate::place::Place;
-use crate::rules::Rule;
+use crate::compare::{Difference, NAMED};
+use crate::kind::{Direction, Kind};
+use crate::{Class, unknown};
 
 /// One change.
-#[derive(Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Change {
-    /// Its place in the documents.
-    pub place: Place,
     /// What it means to a consumer.
     pub class: Class,
-    /// The id of the rule that says so.
-    pub rule: &'static str,
-    /// Why. A document may have many changes for the same reason.
-    pub reason: std::borrow::Cow<'static, str>,
-    /// Whether it was added, changed or removed.
+    /// The rule that says so.
     pub kind: Kind,
+    /// Why.
+    pub reason: &'static str,
+    /// Its place in the documents: a JSON pointer, with names instead of numbers in lists.
+    pub place: String,
+    /// The other places where it stands, if several operations have it.
+    pub others: Vec<String>,
     /// The older value; none if it was added.
-    pub old: Option<Value>,
+    pub old: Option<String>,
     /// The newer value; none if it was removed.
-    pub new: Option<Value>,
-    /// When and why it was accepted.
-    pub accepted: Option<String>,
+    pub new: Option<String>,
     /// The older and the newer value as one text, [`printable`]. No other values give the same
     /// text: a file that accepts it accepts no other change.
     pub change: String,
-    /// Where it is in the document that [`locate`](crate::locate) was given; none before that.
-    #[serde(flatten)]
-    pub position: Option<Position>,
+    /// The first operations that it reaches.
+    pub operations: Vec<String>,
+    /// How many operations it reaches.
+    pub reaches: usize,
+    /// When and why it was accepted.
+    pub accepted: Option<String>,
 }
 
 impl Change {
-    /// `composition` is the place of a list of variants that uses it.
-    pub(crate) fn new(difference: Difference<'_>, rule: &Rule, composition: Option<&str>) -> Self {
-        let kind = difference.kind();
-        let Difference { place, old, new, .. } = difference;
-        let Rule { class, id, .. } = *rule;
-        let reason = match composition.filter(|_| class >= Class::Source) {
-            Some(composition) => {
-                format!("{}; {composition} uses it in a composition", rule.reason).into()
-            }
-            None => rule.reason.into(),
-        };
-        let change = printable(&match [old, new].map(|value| value.map(told)) {
-            [Some(old), Some(new)] => format!("{old} → {new}"),
-            [old, new] => format!("{kind}: {}", old.or(new).unwrap_or_default()),
+    pub(crate) fn new(difference: Difference) -> Self {
+        let Difference { kind, place, old, new, reach } = difference;
+        let change = printable(&match (&old, &new) {
+            (Some(old), Some(new)) => format!("{} → {}", shortened(old), shortened(new)),
+            (Some(old), None) => format!("removed: {}", shortened(old)),
+            (None, Some(new)) if kind == Kind::Text => format!("changed: {new}"),
+            (None, Some(new)) => format!("added: {}", shortened(new)),
+            (None, None) => "not compared".to_owned(),
         });
         Self {
-            place,
-            class,
-            rule: id,
-            reason,
+            class: kind.class(reach.direction),
             kind,
-            old: old.cloned(),
-            new: new.cloned(),
-            accepted: None,
+            reason: kind.reason(),
+            place,
+            others: Vec::new(),
+            old,
+            new,
             change,
-            position: None,
+            operations: reach.operations,
+            reaches: reach.count,
+            accepted: None,
         }
     }
+
+    pub(crate) fn unknown(difference: unknown::Difference) -> Self {
+        let unknown::Difference { place, old, new } = difference;
+        let mut reach = crate::compare::Reach::default();
+        reach.direction = Direction::BOTH;
+        Self::new(Difference { kind: Kind::Unknown, place, old, new, reach })
+    }
+
+    /// What is the same for a change that several operations have: all but the operation.
+    pub(crate) fn what(&self) -> (Class, Kind, &str, String) {
+        let steps: Vec<&str> = self.place.split('/').collect();
+        let within = match steps[..] {
+            [_, "paths", _, method, ref within @ ..] if METHODS.contains(&method) => {
+                within.join("/")
+            }
+            [_, "paths", _, ref within @ ..] => within.join("/"),
+            _ => self.place.clone(),
+        };
+        (self.class, self.kind, &self.change, within)
+    }
 }
+
+/// The methods of a path, as OpenAPI writes them.
+const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 /// One line, in which everything of the documents is [`printable`].
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { place, class, rule, reason, accepted, change, .. } = self;
+        let Self { class, kind, reason, place, change, operations, reaches, accepted, .. } = self;
         let (verdict, why) = match accepted {
             Some(why) => ("accepted".to_owned(), format!("{class}; {why}")),
-            None => (class.to_string(), format!("{rule}: {reason}")),
+            None => (class.to_string(), format!("{kind}: {reason}")),
         };
-        write!(f, "{verdict:13}  {}", printable(&format!("{place}  {change}  ({why})")))
+        let mut reached = operations[..operations.len().min(NAMED)].join(", ");
+        if *reaches > operations.len() {
+            reached = format!("{reached} and {} more", reaches - operations.len());
+        }
+        if !reached.is_empty() {
+            reached = format!("; {reached}");
+        }
+        let line = format!("{place}  {change}  ({why}{reached})");
+        write!(f, "{verdict:13}  {}", printable(&line))
     }
 }
 
@@ -99,17 +122,10 @@ pub fn printable(text: &str) -> String {
     escaped.replace("##[", "##\\[")
 }
 
-/// A value as JSON; a string without quotation marks, if nothing else looks the same. Of a long
-/// value the beginning, and a hash of the whole.
-fn told(value: &Value) -> String {
-    let text = match value {
-        Value::String(text) if !text.is_empty() && serde_json::from_str::<Value>(text).is_err() => {
-            text.clone()
-        }
-        _ => value.to_string(),
-    };
+/// A text; of a long one the beginning, and a hash of the whole.
+fn shortened(text: &str) -> String {
     if text.chars().count() <= LONGEST {
-        return text;
+        return text.to_owned();
     }
     let beginning: String = text.chars().take(LONGEST / 2).collect();
     let hash =

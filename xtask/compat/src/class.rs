@@ -14,7 +14,7 @@ pub enum Class {
     /// What worked still works: a new minor version.
     #[strum(to_string = "additive")]
     Additive,
-    /// Code that is compiled against a client generated anew may break: a new major version.
+    /// Code that is compiled against a client generated again may break: a new major version.
     #[strum(to_string = "breaks source")]
     Source,
     /// A client that runs may break: a new major version.

@@ -1,16 +1,13 @@
-//! A document that can be compared: OpenAPI 3.0, with a version, in which every `$ref` can be
-//! followed.
+//! A document that can be compared: OpenAPI 3.0 in JSON.
 
 use anyhow::{Context, Result, ensure};
-use semver::Version;
-use serde::Serialize;
+use openapiv3::{OpenAPI, Schema};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::difference::differences;
-use crate::json;
-use crate::members::members;
-use crate::place::Place;
-use crate::reference::target;
+use crate::model::Model;
+use crate::normalise::normalised;
+use crate::unknown::{Unknown, unknown};
 
 /// A document, and where it comes from.
 #[derive(Serialize)]
@@ -20,8 +17,12 @@ pub struct Document {
     /// Its value.
     #[serde(skip)]
     pub json: Value,
-    /// Its `info.version`.
-    pub version: Version,
+    /// Its `info.version`, as it is written.
+    pub version: String,
+    #[serde(skip)]
+    pub(crate) model: Model,
+    #[serde(skip)]
+    pub(crate) unknown: Unknown,
 }
 
 impl Document {
@@ -32,7 +33,7 @@ impl Document {
             "the document of {name} begins with a byte order mark: save it as UTF-8 without one \
              (RFC 8259, section 8.1)"
         );
-        let json = json::parse(text).with_context(|| {
+        let json = serde_json::from_str(text).with_context(|| {
             let form = if is_yaml(text) {
                 "is YAML: convert it to JSON, as with `yq --output-format json`"
             } else {
@@ -40,14 +41,63 @@ impl Document {
             };
             format!("the document of {name} {form}")
         })?;
-        let version = check(&json).with_context(|| format!("the document of {name}"))?;
-        Ok(Self { name: name.to_owned(), json, version })
+        Self::of(name, json).with_context(|| format!("the document of {name}"))
     }
 
-    /// Whether no consumer can tell the two apart. The order of members does not count.
-    #[must_use]
-    pub fn means_the_same_as(&self, other: &Self) -> bool {
-        differences(&self.json, &other.json).is_empty()
+    fn of(name: &str, json: Value) -> Result<Self> {
+        check(&json)?;
+        let (openapi, kept) = typed(&json).context("it is no OpenAPI 3.0")?;
+        let written = serde_json::to_value(&openapi).context("it cannot be written back")?;
+        let unknown = unknown(&json, &written);
+        drop(written);
+        let version = openapi.info.version.clone();
+        let model = normalised(kept.as_ref().unwrap_or(&json), openapi)?;
+        Ok(Self { name: name.to_owned(), json, version, model, unknown })
+    }
+}
+
+/// The document with types and, if some schemas have keywords of the wrong type, the JSON without
+/// those. They are unknown keywords: what is missing in the typed document is found later.
+fn typed(json: &Value) -> serde_json::Result<(OpenAPI, Option<Value>)> {
+    OpenAPI::deserialize(json).map(|typed| (typed, None)).or_else(|error| {
+        let mut kept = json.clone();
+        leave_out_wrong_keywords(&mut kept, Role::Other);
+        OpenAPI::deserialize(&kept).map(|typed| (typed, Some(kept))).map_err(|_| error)
+    })
+}
+
+/// What a value is.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    Schema,
+    /// Schemas by name.
+    Schemas,
+    Other,
+}
+
+/// Removes each keyword with a value that no schema may have there, innermost first.
+fn leave_out_wrong_keywords(value: &mut Value, role: Role) {
+    if let Value::Array(items) = value {
+        for item in items {
+            leave_out_wrong_keywords(item, role);
+        }
+        return;
+    }
+    let Value::Object(members) = value else { return };
+    for (name, member) in members.iter_mut() {
+        let inner = match (role, name.as_str()) {
+            (Role::Schemas, _) | (Role::Other, "schema") => Role::Schema,
+            (Role::Schema, "properties") | (Role::Other, "schemas") => Role::Schemas,
+            (Role::Schema, "default" | "enum" | "example") => continue,
+            (role, _) => role,
+        };
+        leave_out_wrong_keywords(member, inner);
+    }
+    if role == Role::Schema {
+        members.retain(|name, member| {
+            let alone = serde_json::Map::from_iter([(name.clone(), member.clone())]);
+            Schema::deserialize(&Value::Object(alone)).is_ok()
+        });
     }
 }
 
@@ -60,40 +110,18 @@ fn is_yaml(text: &str) -> bool {
 
 const EXPECTED: &str = "OpenAPI 3.0.x is expected";
 
-/// What to do about a document of another version.
-const INSTEAD: &str = "convert it to OpenAPI 3.0, or compare the documents with oasdiff";
-
-fn check(document: &Value) -> Result<Version> {
+fn check(document: &Value) -> Result<()> {
+    ensure!(
+        document.get("swagger").is_none(),
+        "Swagger {} is not supported: {EXPECTED}; convert it, as with `swagger2openapi`",
+        document["swagger"]
+    );
     let member = document.get("openapi");
     let member = member.with_context(|| format!("`openapi` is missing: {EXPECTED}"))?;
-    let openapi = string("`openapi`", member)?;
+    let openapi = member.as_str().with_context(|| format!("`openapi` {member} is no string"))?;
     ensure!(
         openapi.starts_with("3.0."),
-        "OpenAPI {openapi} is not supported: {EXPECTED}; {INSTEAD}"
+        "OpenAPI {openapi} is not supported: {EXPECTED}; compare the documents with oasdiff"
     );
-    every_reference_leads(document, &mut Place::default(), document)?;
-    let version = document["info"].get("version").context("info.version is missing")?;
-    let text = string("info.version", version)?;
-    text.parse().with_context(|| format!("info.version {text} is no semantic version"))
-}
-
-fn string<'a>(name: &str, value: &'a Value) -> Result<&'a str> {
-    let no_string = || format!("{name} {value} is no string: write it in quotation marks");
-    value.as_str().with_context(no_string)
-}
-
-/// Fails if a `$ref` is not followed: a change behind it would seem harmless.
-fn every_reference_leads(document: &Value, place: &mut Place, value: &Value) -> Result<()> {
-    if place.is_whole() {
-        return Ok(());
-    }
-    if let Some(reference) = value.get("$ref").and_then(Value::as_str) {
-        target(document, reference)?;
-    }
-    members(value).into_iter().try_for_each(|(step, member)| {
-        place.push(&step);
-        let result = every_reference_leads(document, place, member);
-        place.pop();
-        result
-    })
+    Ok(())
 }

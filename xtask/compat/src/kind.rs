@@ -1,17 +1,321 @@
-//! What happened at a place.
+//! The rules: every kind of change, why it has its class, and the class.
+//!
+//! The comment of a kind is its reason, and is printed as it stands here.
 
 use serde::Serialize;
-use strum::{Display, EnumString};
+use strum::{Display, EnumMessage};
 
-/// What happened at a place, as `rules.md` calls it.
-#[derive(Clone, Copy, Debug, Display, EnumString, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-#[strum(serialize_all = "lowercase")]
+use crate::Class::{self, Additive, Source, Wire, Words};
+
+/// Who receives the place that changed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Direction {
+    /// The service, in a request.
+    pub request: bool,
+    /// The client, in a response.
+    pub response: bool,
+    /// Either of them: what one of them receives counts for both.
+    pub either: bool,
+}
+
+impl Direction {
+    pub const BOTH: Self = Self { request: true, response: true, either: false };
+    pub const REQUEST: Self = Self { request: true, response: false, either: false };
+    pub const RESPONSE: Self = Self { request: false, response: true, either: false };
+    pub const EITHER: Self = Self { request: true, response: true, either: true };
+
+    /// What is in both.
+    pub fn and(self, other: Self) -> Self {
+        let either = self.either || other.either;
+        let request = self.request && other.request;
+        let response = self.response && other.response;
+        let any = either && (request || response);
+        Self { request: request || any, response: response || any, either }
+    }
+}
+
+/// A kind of change.
+#[derive(
+    Clone, Copy, Debug, Display, EnumMessage, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize,
+)]
+#[cfg_attr(test, derive(strum::EnumIter))]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Kind {
-    /// Only the newer document has a value there.
-    Added,
-    /// Both documents have a value there, and the two differ.
-    Changed,
-    /// Only the older document has a value there.
-    Removed,
+    /// a client that uses it fails
+    OperationRemoved,
+    /// no client uses it yet
+    OperationAdded,
+    /// generated functions have its name
+    OperationId,
+    /// generated arguments have its name; on the wire a parameter of a path has none
+    PathParameterRenamed,
+    /// it still works (Semantic Versioning, section 7)
+    Deprecation,
+    /// it groups operations for readers; progenitor's functions do not have it
+    Tag,
+    /// progenitor makes a stream of pages of such an operation
+    Pagination,
+    /// a websocket begins with another handshake than a plain request
+    Websocket,
+    /// the service calls what the client offers: the check does not look inside
+    Callback,
+    /// it is a hint
+    Link,
+    /// each request that was let in still is
+    SecurityLoosened,
+    /// a request that was let in may be refused
+    SecurityTightened,
+    /// a generated client has another server to choose
+    ServerAdded,
+    /// a generated client may call it by default; a client that runs keeps its address
+    ServerRemoved,
+
+    /// a client may leave it out
+    ParameterAdded,
+    /// a request without it may be refused
+    RequiredParameterAdded,
+    /// a client may send it
+    ParameterRemoved,
+    /// a request without it may be refused
+    ParameterRequired,
+    /// a client may leave it out now
+    ParameterOptional,
+    /// one side writes what the other reads in another way
+    Encoding,
+    /// a client may leave it out
+    BodyAdded,
+    /// a request without it may be refused
+    RequiredBodyAdded,
+    /// a client sends it, or waits for it
+    BodyRemoved,
+    /// a client that runs does not look for one; a generated function returns it
+    AnswerAdded,
+    /// a request without it may be refused
+    BodyRequired,
+    /// a client may leave it out now
+    BodyOptional,
+    /// a client that runs sends the others, or asks for them
+    MediaTypeAdded,
+    /// a client sends it, or asks for it
+    MediaTypeRemoved,
+    /// a client sends the one, or asks for it, and the service speaks the other
+    MediaType,
+    /// a client takes a success that it does not know for a fault
+    SuccessAdded,
+    /// a client waits for it
+    SuccessRemoved,
+    /// a client waits for the one status, and another one comes
+    SuccessStatus,
+    /// a client takes it as the x00 of its class (RFC 9110, section 15)
+    RefusalAdded,
+    /// a client that knows it does not receive it any more
+    RefusalRemoved,
+    /// a client ignores headers that it does not know
+    HeaderAdded,
+    /// a client may wait for it
+    HeaderRemoved,
+    /// a client may wait for it
+    HeaderOptional,
+    /// a response promises more
+    HeaderRequired,
+
+    /// no value of the one type is one of the other
+    Type,
+    /// some values are not allowed any more
+    TypeNarrowed,
+    /// more values are allowed
+    TypeWidened,
+    /// the generated type has another name
+    TypeName,
+    /// the value may be null
+    Nullable,
+    /// the value may not be null any more
+    NotNullable,
+    /// the list of values grew
+    ValuesAdded,
+    /// the list of values shrank
+    ValuesRemoved,
+    /// some values of the list went, and others came
+    Values,
+    /// only the values of a list are allowed now
+    ListAdded,
+    /// other values than those of the list are allowed now
+    ListRemoved,
+    /// the limit is tighter
+    LimitTightened,
+    /// the limit is looser
+    LimitLoosened,
+    /// nobody can say which of the two limits allows more
+    Limit,
+    /// what a request without it means is another thing; a type is generated with it
+    Default,
+    /// what a request without it means is said, or not said any more; a type is generated with it
+    DefaultSaid,
+    /// objects are open, and who receives it ignores a member that it does not know
+    MemberAdded,
+    /// who receives the object refuses a member that it does not know
+    MemberAddedToClosed,
+    /// a request without it may be refused; a response promises more
+    RequiredMemberAdded,
+    /// a client may send it, or wait for it
+    MemberRemoved,
+    /// a request without it may be refused; a response promises more
+    MemberRequired,
+    /// a client may leave it out now; a response may lack it
+    MemberOptional,
+    /// only one side may send it now
+    OneWay,
+    /// both sides may send it now
+    BothWays,
+    /// members that the schema does not name are refused, or limited
+    ObjectClosed,
+    /// members that the schema does not name are allowed, or allowed more
+    ObjectOpened,
+    /// a value may be of one case more
+    PartAdded,
+    /// a value is of one case less
+    PartRemoved,
+    /// a value has to fit one schema more
+    DemandAdded,
+    /// a value has to fit one schema less
+    DemandRemoved,
+    /// a value that fits two parts is refused by `oneOf` and not by `anyOf`
+    Composition,
+    /// it is a hint: the parts say what is allowed
+    Discriminator,
+    /// the list is open: a client takes a new value as the x00 of its class
+    CodeAdded,
+    /// code may name it, and a request may have it
+    CodeRemoved,
+    /// a client sends the same request again in vain
+    NoLongerRetryable,
+    /// a client that gives up still may
+    Retryable,
+
+    /// no operation uses it, and generated code may have it
+    UnusedTypeAdded,
+    /// no operation uses it, but generated code may have it
+    UnusedTypeRemoved,
+    /// no operation uses it, but generated code may have it
+    UnusedType,
+    /// OpenAPI gives it no meaning, but a generator may
+    Extension,
+    /// it is text for people
+    Text,
+    /// this check does not know the keyword
+    Unknown,
+    /// the documents have too many pairs of types, or a chain of references that does not end
+    NotCompared,
+}
+
+impl Kind {
+    /// What it means to a consumer, if the place that changed is in requests and in responses.
+    fn classes(self) -> (Class, Class) {
+        match self {
+            Self::Text => (Words, Words),
+
+            Self::OperationAdded
+            | Self::Deprecation
+            | Self::Tag
+            | Self::Link
+            | Self::SecurityLoosened
+            | Self::ServerAdded
+            | Self::ParameterAdded
+            | Self::ParameterOptional
+            | Self::BodyAdded
+            | Self::BodyOptional
+            | Self::MediaTypeAdded
+            | Self::RefusalAdded
+            | Self::RefusalRemoved
+            | Self::HeaderAdded
+            | Self::HeaderRequired
+            | Self::MemberAdded
+            | Self::BothWays
+            | Self::Discriminator
+            | Self::CodeAdded
+            | Self::Retryable
+            | Self::UnusedTypeAdded
+            | Self::Extension => (Additive, Additive),
+
+            Self::OperationId
+            | Self::PathParameterRenamed
+            | Self::Pagination
+            | Self::ServerRemoved
+            | Self::AnswerAdded
+            | Self::TypeName
+            | Self::DefaultSaid
+            | Self::Composition
+            | Self::UnusedType
+            | Self::UnusedTypeRemoved => (Source, Source),
+
+            Self::OperationRemoved
+            | Self::Websocket
+            | Self::Callback
+            | Self::SecurityTightened
+            | Self::RequiredParameterAdded
+            | Self::ParameterRemoved
+            | Self::ParameterRequired
+            | Self::Encoding
+            | Self::RequiredBodyAdded
+            | Self::BodyRemoved
+            | Self::BodyRequired
+            | Self::MediaTypeRemoved
+            | Self::MediaType
+            | Self::SuccessAdded
+            | Self::SuccessRemoved
+            | Self::SuccessStatus
+            | Self::HeaderRemoved
+            | Self::HeaderOptional
+            | Self::Type
+            | Self::Values
+            | Self::Limit
+            | Self::MemberRemoved
+            | Self::OneWay
+            | Self::NoLongerRetryable
+            | Self::Unknown
+            | Self::NotCompared => (Wire, Wire),
+
+            // A request has to keep to more: what was sent may be refused.
+            Self::LimitTightened
+            | Self::RequiredMemberAdded
+            | Self::MemberRequired
+            | Self::NotNullable
+            | Self::ObjectClosed => (Wire, Additive),
+            Self::TypeNarrowed
+            | Self::ValuesRemoved
+            | Self::ListAdded
+            | Self::PartRemoved
+            | Self::DemandAdded
+            | Self::CodeRemoved
+            | Self::Default => (Wire, Source),
+
+            // A response may have more: a client may receive what it cannot read.
+            Self::LimitLoosened
+            | Self::MemberAddedToClosed
+            | Self::MemberOptional
+            | Self::Nullable
+            | Self::ValuesAdded
+            | Self::ObjectOpened
+            | Self::PartAdded => (Additive, Wire),
+            Self::TypeWidened | Self::ListRemoved | Self::DemandRemoved => (Source, Wire),
+        }
+    }
+
+    /// What it means to a consumer. What no operation reaches breaks no client that runs.
+    pub fn class(self, place: Direction) -> Class {
+        let (request, response) = self.classes();
+        match (place.request, place.response) {
+            (true, true) => request.max(response),
+            (true, false) => request,
+            (false, true) => response,
+            (false, false) if matches!(self, Self::Unknown | Self::NotCompared) => Wire,
+            (false, false) => request.min(response).min(Source),
+        }
+    }
+
+    /// Why.
+    pub fn reason(self) -> &'static str {
+        self.get_documentation().expect("each kind has a comment")
+    }
 }

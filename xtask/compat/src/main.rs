@@ -1,21 +1,18 @@
-//! `plant-store-compat`: tells a consumer what changed between the document from which its client
-//! was made and another one, and whether that breaks the client.
+//! `openapi-compat`: tells a consumer what changed between the document from which its client was
+//! made and another one, and whether that breaks the client.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use plant_store_compat::output::{Level, for_github};
-use plant_store_compat::{Args, Document, Format, compare, locate, printable};
-
-/// The document of this revision.
-const PUBLISHED: &str = include_str!("../../../openapi/plant-store.json");
+use openapi_compat::output::{Level, for_github};
+use openapi_compat::{Args, Document, Format, compare, printable};
 
 /// In bytes. The documents are not trusted, and the largest that are known have about 12 MB.
-const LARGEST: u64 = 16 << 20;
+const LARGEST: u64 = 64 << 20;
 
 fn main() -> ExitCode {
     let args = Args::parse();
@@ -23,9 +20,10 @@ fn main() -> ExitCode {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
             let line = printable(&format!("{error:#}"));
-            eprintln!("plant-store-compat: {line}");
+            // Standard error may be full or closed, too: the status says enough then.
+            let _ = writeln!(io::stderr(), "openapi-compat: {line}");
             if args.format == Format::Github {
-                println!("{}", for_github(Level::Error, "", &line));
+                let _ = writeln!(io::stdout(), "{}", for_github(Level::Error, "", &line));
             }
             ExitCode::from(2)
         }
@@ -33,24 +31,17 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<u8> {
-    let (pinned, text) = read(&args.pinned)?;
-    let published = match &args.published {
-        Some(path) => read(path)?.0,
-        None => Document::parse("this version of plant-store-compat", PUBLISHED)?,
-    };
-    let mut report = compare(pinned, published);
+    let mut report = compare(read(&args.pinned)?, read(&args.published)?);
     if let Some(path) = &args.accepted {
         report.accept(path)?;
     }
-    if matches!(args.format, Format::Github | Format::Json) {
-        locate(&mut report.changes, &report.old, &text);
-    }
-    println!("{}", report.render(args));
+    let mut output = io::stdout().lock();
+    let printed = writeln!(output, "{}", report.render(args)).and_then(|()| output.flush());
+    printed.context("the result cannot be printed")?;
     Ok(report.status(args.fail_on))
 }
 
-/// A document and its text.
-fn read(path: &Path) -> Result<(Document, String)> {
+fn read(path: &Path) -> Result<Document> {
     let is_standard_input = path == Path::new("-");
     let name =
         if is_standard_input { "standard input".to_owned() } else { path.display().to_string() };
@@ -62,7 +53,7 @@ fn read(path: &Path) -> Result<(Document, String)> {
     ensure!(!is_utf_16, "{name} is UTF-16: save it as UTF-8, without a byte order mark");
     let text = String::from_utf8(bytes).with_context(|| format!("{name} is no text in UTF-8"))?;
     ensure!(!text.trim().is_empty(), "{name} is empty");
-    Ok((Document::parse(&name, &text)?, text))
+    Document::parse(&name, &text)
 }
 
 /// All that an input has, but hardly more than the largest document.

@@ -1,86 +1,85 @@
-//! What the command prints: lines for people, a changelog, JSON for programs, annotations for
-//! GitHub.
+//! What is printed: text for people, JSON for programs, annotations for GitHub.
+//!
+//! The conclusion is first and last. Nothing here decides what a change means.
 
-use std::cmp::Ordering::Greater;
-use std::fmt::Write;
+use std::fmt;
 use std::path::Path;
 
 use serde::Serialize;
 use strum::Display;
 
-use crate::json::Position;
-use crate::{Args, Change, Class, Document, Format, Report, printable};
+use crate::change::printable;
+use crate::{Args, Change, Class, Document, Format, Report};
+
+/// More annotations are not shown: GitHub shows ten of a step.
+const MOST_ANNOTATIONS: usize = 10;
+
+/// The changes and the notes, a line for each.
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for change in self.told() {
+            writeln!(f, "{change}")?;
+        }
+        for note in &self.notes {
+            writeln!(f, "note: {}", printable(note))?;
+        }
+        Ok(())
+    }
+}
 
 impl Report {
-    /// The text to print, in the format of the arguments.
+    /// What the program has to print, in the format of the arguments.
     #[must_use]
     pub fn render(&self, args: &Args) -> String {
         match args.format {
             Format::Text => self.text(args.fail_on),
             Format::Github => {
-                let mut lines = vec![self.text(args.fail_on)];
-                lines.extend(self.annotations(&args.pinned, args.fail_on, Level::Error));
-                lines.join("\n")
+                let lines = self.annotations(&args.pinned, args.fail_on, Level::Error);
+                [vec![self.text(args.fail_on)], lines].concat().join("\n")
             }
             Format::Json => self.json(args.fail_on),
-            Format::Markdown => self.markdown(args.fail_on),
         }
     }
 
-    fn is_backwards(&self) -> bool {
-        self.old.version.cmp_precedence(&self.new.version) == Greater
+    /// The exit status, if this is the lightest class that fails.
+    #[must_use]
+    pub fn status(&self, fail_on: Class) -> u8 {
+        u8::from(self.class() >= Some(fail_on))
     }
 
     /// What the changes mean in a line, if this is the lightest class that fails.
     fn conclusion(&self, fail_on: Class) -> String {
-        let meaning = self.meaning();
-        if self.fails_by_choice(fail_on) {
+        let meaning = match self.class() {
+            None if self.changes.is_empty() => "nothing changed",
+            None => "nothing changed but what is accepted",
+            Some(Class::Wire) => "what changed breaks a client that runs",
+            Some(Class::Source) => {
+                "what changed breaks no client that runs, but code that is compiled against a \
+                 client generated again"
+            }
+            Some(Class::Words | Class::Additive) => "nothing that changed breaks a client",
+        };
+        let fails_by_choice = self.status(fail_on) == 1 && self.class() < Some(Class::Source);
+        if fails_by_choice {
             format!("{meaning}, but it fails because of `--fail-on {}`", fail_on.argument())
         } else {
             meaning.to_owned()
         }
     }
 
-    fn meaning(&self) -> &'static str {
-        if self.is_backwards() {
-            return "the second document is the older one: if the two are swapped, name the pinned \
-                    one first";
-        }
-        match self.class() {
-            None if self.changes.is_empty() => "nothing changed",
-            None => "nothing changed but what is accepted",
-            Some(Class::Wire) => "what changed breaks a client that runs: see `breaks wire`",
-            Some(Class::Source) => {
-                "what changed breaks no client that runs, but code that is compiled against a \
-                 client generated anew: see `breaks source`"
-            }
-            Some(Class::Words | Class::Additive) => "nothing that changed breaks a client",
-        }
-    }
-
-    /// Whether it fails though no client breaks.
-    fn fails_by_choice(&self, fail_on: Class) -> bool {
-        self.status(fail_on) == 1 && self.class() < Some(Class::Source)
-    }
-
-    /// The exit status, if this is the lightest class that fails.
-    #[must_use]
-    pub fn status(&self, fail_on: Class) -> u8 {
-        if self.is_backwards() { 2 } else { u8::from(self.class() >= Some(fail_on)) }
-    }
-
     fn text(&self, fail_on: Class) -> String {
         let Self { old, new, .. } = self;
-        let pinned = printable(&old.name);
-        let published = printable(&new.name);
+        let [pinned, published] = [old, new].map(|one| printable(&one.name));
+        let [before, now] = [old, new].map(|one| printable(&one.version));
         let conclusion = self.conclusion(fail_on);
-        format!(
-            "{} of {published}, since {} of {pinned}:\n{self}{conclusion}",
-            new.version, old.version
-        )
+        let first = format!("{now} of {published}, since {before} of {pinned}: {conclusion}\n");
+        if self.changes.is_empty() && self.notes.is_empty() {
+            return first.trim_end().to_owned();
+        }
+        format!("{first}{self}{conclusion}")
     }
 
-    /// The same for programs: the values whole, and the lines of the pinned document.
+    /// The same for programs: the values whole.
     fn json(&self, fail_on: Class) -> String {
         let report = Json {
             pinned: &self.old,
@@ -88,14 +87,15 @@ impl Report {
             class: self.class(),
             conclusion: self.conclusion(fail_on),
             status: self.status(fail_on),
-            changes: &self.changes,
+            changes: &self.told(),
             notes: &self.notes,
         };
         serde_json::to_string(&report).expect("all of it has a form in JSON")
     }
 
-    /// An annotation for each breaking change, and one if the documents may be swapped or if only
-    /// `fail_on` makes it fail. From `fail_on` on it has this level, else it is a warning.
+    /// An annotation for each of the first breaking changes, and one if only `fail_on` makes it
+    /// fail. From `fail_on` on it has this level, else it is a warning. The last one says how many
+    /// are not shown.
     #[must_use]
     pub fn annotations(&self, file: &Path, fail_on: Class, level: Level) -> Vec<String> {
         // As the runner's toolkit escapes a value.
@@ -103,56 +103,30 @@ impl Report {
             .replace('%', "%25")
             .replace(':', "%3A")
             .replace(',', "%2C");
-        let has_no_place = self.is_backwards() || self.fails_by_choice(fail_on);
-        let as_a_whole = has_no_place.then(|| for_github(level, "", &self.conclusion(fail_on)));
+        let place = format!(" file={file}");
         let breaking = self
-            .changes
-            .iter()
-            .filter(|change| change.class >= Class::Source && change.accepted.is_none())
+            .told()
+            .into_iter()
+            .filter(|change| change.class >= Class::Source && change.accepted.is_none());
+        let mut lines: Vec<String> = breaking
             .map(|change| {
                 let level = if change.class >= fail_on { level } else { Level::Warning };
-                let position = change
-                    .position
-                    .map(|Position { line, column }| format!(",line={line},col={column}"));
-                let place = format!(" file={file}{}", position.unwrap_or_default());
                 for_github(level, &place, &change.to_string())
-            });
-        as_a_whole.into_iter().chain(breaking).collect()
-    }
-
-    /// A changelog for consumers. It ends with what the changes mean, if `fail_on` is the lightest
-    /// class that fails.
-    #[must_use]
-    pub fn markdown(&self, fail_on: Class) -> String {
-        let mut page = format!("# {}, since {}\n", self.new.version, self.old.version);
-        for (title, class) in [
-            ("Breaks a client that runs", Some(Class::Wire)),
-            ("Breaks code that is compiled against a client generated anew", Some(Class::Source)),
-            ("Is new, and breaks nothing", Some(Class::Additive)),
-            ("Words", Some(Class::Words)),
-            ("Was accepted", None),
-        ] {
-            let of_class = |change: &&Change| {
-                class == Some(change.class).filter(|_| change.accepted.is_none())
-            };
-            for (at, change) in self.changes.iter().filter(of_class).enumerate() {
-                if at == 0 {
-                    let _ = write!(page, "\n## {title}\n\n");
-                }
-                // Nothing of the documents is markup.
-                let told = format!("{} {}", change.place, change.change);
-                let what = printable(&told).replace('`', "'");
-                let reason = change.accepted.as_deref().unwrap_or(&change.reason);
-                let why = printable(reason).replace(['<', '[', '`', '|'], "'");
-                let _ = writeln!(page, "- `{what}`: {why} (`{}`)", change.rule);
-            }
+            })
+            .collect();
+        if lines.is_empty() && self.status(fail_on) == 1 {
+            lines.push(for_github(level, &place, &self.conclusion(fail_on)));
         }
-        let _ = write!(page, "\n{}", self.conclusion(fail_on));
-        page
+        if lines.len() > MOST_ANNOTATIONS {
+            let hidden = lines.split_off(MOST_ANNOTATIONS - 1).len();
+            let message = format!("{hidden} more changes break a client: the log has them all");
+            lines.push(for_github(level, &place, &message));
+        }
+        lines
     }
 }
 
-/// The form for programs. It borrows, as the values of a large document take much memory.
+/// The form for programs.
 #[derive(Serialize)]
 struct Json<'a> {
     pinned: &'a Document,

@@ -1,50 +1,48 @@
-//! What changed between two documents, and how heavy it is.
+//! All changes between two documents.
 
-use std::fmt;
+use crate::{Change, Class, Document};
 
-use crate::change::{Change, printable};
-use crate::class::Class;
-use crate::document::Document;
-use crate::json;
-
-/// What changed between two documents.
+/// All changes between two documents.
 pub struct Report {
-    /// Every change, in the order of the places.
-    pub changes: Vec<Change>,
-    /// The older document, that of the consumer.
+    /// The older document.
     pub old: Document,
-    /// The newer one.
+    /// The newer document.
     pub new: Document,
-    /// What else is to be said.
+    /// The changes, severest first.
+    pub changes: Vec<Change>,
+    /// What a person should know beside the changes.
     pub notes: Vec<String>,
 }
 
 impl Report {
-    /// The heaviest class among the changes that are not accepted; none if there is no such change.
+    pub(crate) fn new(old: Document, new: Document, mut changes: Vec<Change>) -> Self {
+        changes.sort_by(|one, other| {
+            other.class.cmp(&one.class).then_with(|| one.what().cmp(&other.what()))
+        });
+        Self { old, new, changes, notes: Vec::new() }
+    }
+
+    /// The heaviest class of a change that was not accepted; none if nothing else changed.
     #[must_use]
     pub fn class(&self) -> Option<Class> {
-        self.changes
-            .iter()
-            .filter(|change| change.accepted.is_none())
-            .map(|change| change.class)
-            .max()
+        self.changes.iter().filter(|one| one.accepted.is_none()).map(|one| one.class).max()
     }
-}
 
-/// Sets the position of each change in one of the two documents, which is given by its text, too. A
-/// value that the document does not have gets the position of the nearest value around it.
-pub fn locate(changes: &mut [Change], document: &Document, text: &str) {
-    let paths = changes.iter().map(|change| change.place.path(&document.json));
-    let positions = json::positions(text, &paths.collect::<Vec<_>>());
-    for (change, position) in changes.iter_mut().zip(positions) {
-        change.position = Some(position);
-    }
-}
-
-/// A line for each change and each note.
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.changes.iter().try_for_each(|change| writeln!(f, "{change}"))?;
-        self.notes.iter().try_for_each(|note| writeln!(f, "note: {}", printable(note)))
+    /// The changes as they are told: one for all operations that have the same one.
+    #[must_use]
+    pub fn told(&self) -> Vec<Change> {
+        let mut told: Vec<Change> = Vec::new();
+        for change in &self.changes {
+            match told.last_mut() {
+                Some(last) if last.what() == change.what() && last.accepted == change.accepted => {
+                    last.reaches += change.reaches;
+                    last.others.push(change.place.clone());
+                    let left = crate::compare::NAMED.saturating_sub(last.operations.len());
+                    last.operations.extend(change.operations.iter().take(left).cloned());
+                }
+                _ => told.push(change.clone()),
+            }
+        }
+        told
     }
 }

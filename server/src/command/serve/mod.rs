@@ -27,7 +27,7 @@ use slog::{Logger, warn};
 
 use crate::command::serve::steps::serve;
 use crate::command::serve::unknown_variables::unknown_variables;
-use crate::log::{self, Log, LogFormat};
+use crate::log::{Log, LogFormat};
 
 pub use crate::command::serve::args::Args;
 
@@ -40,7 +40,6 @@ pub fn run(args: &Args) -> Result<()> {
     if let Some(check) = args.check {
         return dry_run::run(args, check, &log.logger);
     }
-    log::register_metrics();
     serve(args, &log)
 }
 

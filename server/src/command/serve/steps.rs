@@ -29,7 +29,7 @@ use crate::http::body::BodyLimits;
 use crate::http::known_tokens::KnownTokens;
 use crate::http::server::{Server, start_server};
 use crate::http::service::Service;
-use crate::log::Log;
+use crate::log::{Log, register_metrics};
 use crate::token::Token;
 use crate::version::version;
 
@@ -76,6 +76,8 @@ pub fn serve(args: &Args, log: &Log) -> Result<()> {
     // Before the store: an address that is in use must not leave a new store behind.
     let start_admin = |address| Admin::start(address).map_err(cannot("serve metrics", address));
     let admin = args.metrics.map(start_admin).transpose()?;
+    // The listener collects the metrics that are registered after its start.
+    register_metrics();
     if let Some(admin) = &admin {
         info!(log.logger, "serving metrics"; "address" => %admin.address);
     }

@@ -1,10 +1,9 @@
 //! Which older document the compatibility check takes from a real history without a release.
 
-use plant_store_chores::compat::Base;
 use serde_json::Value;
 use xtask::checkout::DOCUMENT;
 
-use super::repository::{Repository, against, described};
+use super::repository::{Repository, described};
 use super::{BREAK, mutated};
 
 #[test]
@@ -67,12 +66,13 @@ fn a_breaking_last_commit_on_main_fails_after_its_push_unless_it_is_accepted() {
     let hash = repository.hash("HEAD~2");
     let place = "#/components/schemas/Plant/properties/tag";
     let first = format!(
-        "{DOCUMENT} 1.0.0, since 1.0.0 of the last commit with another document ({hash}):\n"
+        "{DOCUMENT} 1.0.0, since 1.0.0 of the last commit with another document ({hash}): "
     );
-    let what = r#"removed: {"description":"Tag that speci… (ad8a7c2b1dda)"#;
-    let removed = "member-removed: a client may send it, or wait for it";
+    let what = r#"removed: {"type":"string"}"#;
+    let removed = "member-removed: a client may send it, or wait for it; POST /plants";
+    let need = "breaks wire; needs 2.0.0 or larger";
     let failed = format!(
-        "{first}breaks wire    {place}  {what}  ({removed})\n\
+        "{first}{need}\nbreaks wire    {place}  {what}  ({removed})\n\
          breaks wire; needs 2.0.0 or larger\n\
          xtask: info.version is 1.0.0, was 1.0.0, and must be 2.0.0 or larger: set VERSION in \
          server/api/src/document.rs, then run `cargo xtask generate`\n"
@@ -85,7 +85,8 @@ fn a_breaking_last_commit_on_main_fails_after_its_push_unless_it_is_accepted() {
     let accepted = [entry(place, "reason = \"why\""), entry("#/a", "reason = \"why\"")].concat();
     repository.write("openapi/accepted-changes.toml", &accepted);
     let passed = format!(
-        "{first}accepted       {place}  {what}  (breaks wire; 2026-11-23: why)\n\
+        "{first}nothing else changed\n\
+         accepted       {place}  {what}  (breaks wire; 2026-11-23: why; POST /plants)\n\
          note: nothing changes any more as accepted: #/a  {what}\n\
          nothing else changed\n"
     );
@@ -113,27 +114,13 @@ fn a_clone_without_origin_main_is_compared_with_the_last_other_document() {
     repository.assert_older("new", "old", "HEAD~3");
 }
 
-/// Semantic Versioning, section 9: the promise of the release holds, not that of the pre-release.
-#[test]
-fn a_pre_release_is_passed_over_if_a_release_is_before_it() {
-    let candidate = [r#"set /info/description "rc""#, r#"set /info/version "2.0.0-rc.1""#];
-    for (before, words, revision) in
-        [(&["released"][..], "released", "main~1"), (&[], "rc", "main")]
-    {
-        let repository = Repository::with(before);
-        repository.commit(DOCUMENT, &mutated(&candidate).to_string());
-        repository.push("main");
-        repository.assert_older("new", words, revision);
-    }
-}
-
 #[test]
 fn a_history_without_an_older_document_has_none() {
     let repository = Repository::with(&[]);
-    assert_eq!(repository.older("new", &Base::default()), Ok(None));
+    assert_eq!(repository.older("new"), Ok(None));
     for (file, text) in [("README.md", "words"), (DOCUMENT, &described("new"))] {
         repository.commit(file, text);
-        assert_eq!(repository.older("new", &Base::default()), Ok(None));
+        assert_eq!(repository.older("new"), Ok(None));
     }
     repository.push("main");
     let said = format!("{DOCUMENT} 1.0.0: no commit has an older document\n");
@@ -150,16 +137,16 @@ fn a_history_that_is_cut_off_is_refused() {
         "the history is cut off before the last release: `git fetch --unshallow` brings it";
     for depth in [1, 2] {
         let shallow = whole.shallow(depth);
-        shallow.assert_refused("new", &Base::default(), cut_off);
+        shallow.assert_refused("new", cut_off);
         shallow.git("remote remove origin");
-        shallow.assert_refused("new", &Base::default(), cut_off);
+        shallow.assert_refused("new", cut_off);
     }
 
     // The merge base is one commit older than the oldest of the clone.
     let topic = whole.shallow(1);
     topic.git("checkout --quiet --detach origin/topic");
     topic.commit("README.md", "other words");
-    topic.assert_refused("new", &Base::default(), cut_off);
+    topic.assert_refused("new", cut_off);
 
     topic.git("fetch --quiet --unshallow");
     topic.assert_older("new", "old", "origin/main~2");
@@ -179,22 +166,17 @@ fn a_repository_that_git_refuses_is_refused_in_one_line() {
 fn a_named_document_is_that_of_a_revision_or_a_file() {
     let repository = Repository::with(&["old", "new"]);
     let name = format!("HEAD~1 ({})", repository.hash("HEAD~1"));
-    let of_revision = Some(("old".to_owned(), name));
-    assert_eq!(repository.older("new", &against("HEAD~1")), Ok(of_revision));
-
-    let path = repository.root.join(DOCUMENT);
-    let file = path.to_str().expect("a path that is text");
-    let of_file = Some(("new".to_owned(), format!("the file {file}")));
-    assert_eq!(repository.older("new", &against(file)), Ok(of_file));
-
-    repository.git(&format!("rm --quiet {DOCUMENT}"));
-    repository.git("commit --quiet --message change");
-    for (name, says) in [
-        ("", "--against is empty: give it a revision or a file"),
-        ("elsewhere", "--against: elsewhere is no file and no revision"),
-        ("--all", "--against: --all is no file and no revision"),
-        ("HEAD", &format!("has no {DOCUMENT}: name a document")),
-    ] {
-        repository.assert_refused("new", &against(name), says);
+    let (said, status) = repository.compat_with(&["--against", "HEAD~1"], &[]);
+    assert!(said.contains(&format!("since 1.0.0 of {name}: words only; ")), "{said}");
+    assert_eq!(status, Some(0));
+    let (said, status) = repository.compat_with(&["--against", DOCUMENT], &[]);
+    assert!(said.ends_with(&format!("of the file {DOCUMENT}: nothing changed\n")));
+    assert_eq!(status, Some(0));
+    for name in ["", "elsewhere", "--all"] {
+        let against = format!("--against={name}");
+        let (said, status) = repository.compat_with(&[&against], &[]);
+        let line =
+            format!("xtask: --against: `{name}` is no file and no revision with {DOCUMENT}\n");
+        assert_eq!((said, status), (line, Some(1)));
     }
 }

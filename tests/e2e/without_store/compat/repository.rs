@@ -5,17 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use plant_store_chores::compat::{Base, Document, older};
+use plant_store_chores::compat::Document;
+use plant_store_chores::compat::base::base;
 use plant_store_tests::build;
 use tempfile::TempDir;
 use xtask::checkout::DOCUMENT;
 
 use super::mutated;
-
-/// A revision or a file to compare with.
-pub fn against(name: &str) -> Base {
-    Base { against: Some(name.to_owned()), ..Base::default() }
-}
 
 /// A document that describes itself with these words.
 pub fn described(words: &str) -> String {
@@ -86,9 +82,9 @@ impl Repository {
 
     /// What a document is compared with: the words and the name of another one, nothing, or a
     /// failure.
-    pub fn older(&self, words: &str, base: &Base) -> Result<Option<(String, String)>, String> {
+    pub fn older(&self, words: &str) -> Result<Option<(String, String)>, String> {
         let present = Document::parse("this test", &described(words)).expect("a document");
-        let older = older(&self.root, base, &present).map_err(|error| format!("{error:#}"))?;
+        let older = base(&self.root, &present).map_err(|error| format!("{error:#}"))?;
         Ok(older.map(|older| {
             let words = older.json["info"]["description"].as_str().expect("a description");
             (words.to_owned(), older.name)
@@ -99,18 +95,18 @@ impl Repository {
     pub fn assert_older(&self, present: &str, words: &str, revision: &str) {
         let name = format!("the last commit with another document ({})", self.hash(revision));
         let expected = Ok(Some((words.to_owned(), name)));
-        assert_eq!(self.older(present, &Base::default()), expected);
+        assert_eq!(self.older(present), expected);
     }
 
     /// Fails unless a document is compared with the one of this release.
     pub fn assert_released(&self, present: &str, words: &str, tag: &str) {
         let name = format!("the release {tag} ({})", self.hash(&format!("{tag}^{{commit}}")));
         let expected = Ok(Some((words.to_owned(), name)));
-        assert_eq!(self.older(present, &Base::default()), expected);
+        assert_eq!(self.older(present), expected);
     }
 
-    pub fn assert_refused(&self, words: &str, base: &Base, says: &str) {
-        let line = self.older(words, base).expect_err("no older document");
+    pub fn assert_refused(&self, words: &str, says: &str) {
+        let line = self.older(words).expect_err("no older document");
         assert!(line.contains(says) && line.lines().count() == 1, "{line}");
     }
 

@@ -1,12 +1,12 @@
 //! oasdiff, beside the compatibility check: what oasdiff calls an error or a warning, our check
-//! must call a break of the wire. Both judge every row of the table of mutations.
+//! must call a break. Both judge every row of the table of mutations.
 
 use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
-use plant_store_chores::compat::mutations::{Mutation, mutations, rows};
+use openapi_compat::{Class, Document, compare};
+use plant_store_chores::compat::mutations::{DOCUMENT, TABLE, rows};
 use plant_store_chores::tools::shell;
-use plant_store_compat::Class;
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
@@ -21,24 +21,23 @@ pub fn run() -> Result<()> {
         return Ok(());
     }
     let sh = shell()?;
-    let published: Value = serde_json::from_str(&sh.read_file("plant-store.json")?)
-        .context("the document is not JSON")?;
-
+    let document: Value = serde_json::from_str(DOCUMENT).context("the document is not JSON")?;
     let mut objections = 0;
     let mut disagreements = BTreeSet::new();
-    for row in mutations() {
-        if let Some(objection) = objection(&sh, &row, &published)? {
+    for row in rows(TABLE) {
+        let [old, new] = row.documents(&document);
+        if let Some(objection) = objection(&sh, &old, &new)? {
             objections += 1;
-            // A document that our check cannot compare does not pass either.
-            if row.report(&published).is_ok_and(|ours| ours.class() < Some(Class::Wire)) {
+            if !breaks(&old, &new)? {
                 println!("oasdiff says {objection}: {}", row.edits);
                 disagreements.insert(row.edits.to_owned());
             }
         }
     }
-    println!("oasdiff: objects to {objections} of {} mutations", mutations().count());
+    println!("oasdiff: objects to {objections} of {} mutations", rows(TABLE).count());
     let text = sh.read_file(EXCEPTIONS)?;
-    let exceptions = rows(&text).map(str::to_owned).collect();
+    let exceptions = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let exceptions = exceptions.map(str::to_owned).collect();
     let surprises: Vec<_> = disagreements.symmetric_difference(&exceptions).cloned().collect();
     ensure!(
         surprises.is_empty(),
@@ -49,9 +48,13 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// The rules of oasdiff that a row breaks, or why oasdiff refuses the newer document.
-fn objection(sh: &Shell, row: &Mutation, published: &Value) -> Result<Option<String>> {
-    let [old, new] = row.documents(published);
+fn breaks(old: &Value, new: &Value) -> Result<bool> {
+    let [old, new] = [old, new].map(|json| Document::parse("a row", &json.to_string()));
+    Ok(compare(old?, new?).class() >= Some(Class::Source))
+}
+
+/// The rules of oasdiff that two documents break, or why oasdiff refuses the newer one.
+fn objection(sh: &Shell, old: &Value, new: &Value) -> Result<Option<String>> {
     sh.write_file("older.json", old.to_string())?;
     sh.write_file("newer.json", new.to_string())?;
     let output = cmd!(sh, "{PROGRAM} breaking older.json newer.json --format json")
@@ -63,6 +66,5 @@ fn objection(sh: &Shell, row: &Mutation, published: &Value) -> Result<Option<Str
     let found: Vec<Value> =
         serde_json::from_slice(&output.stdout).context("oasdiff prints no list")?;
     let rules: BTreeSet<&str> = found.iter().filter_map(|one| one["id"].as_str()).collect();
-    ensure!(rules.is_empty() == found.is_empty(), "oasdiff names no rule");
     Ok((!rules.is_empty()).then(|| Vec::from_iter(rules).join(", ")))
 }

@@ -1,16 +1,14 @@
 //! The compatibility check of this repository: whether `info.version` says what a change of the
-//! document means to its consumers. `plant-store-compat` compares two documents; [`older()`] finds
-//! the older one: `release` looks first, `history` before there is a release. [`version`] says
-//! which version the changes need. `openapi/accepted-changes.toml` names the changes that were
-//! decided on.
+//! document means to its consumers. `openapi-compat` compares two documents; [`base`] finds the
+//! older one, and [`version`] says which version the changes need.
+//! `openapi/accepted-changes.toml` names the changes that were decided on.
 //!
 //! A check that had nothing to compare with must not look like one that passed: if git cannot tell,
 //! the check fails.
 
-mod git;
-mod history;
+pub mod base;
 pub mod mutations;
-mod release;
+pub mod pairs;
 pub mod version;
 
 use std::env;
@@ -21,44 +19,40 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use plant_store_compat::locate;
-use plant_store_compat::output::Level;
-pub use plant_store_compat::{Class, Document, Report, compare};
+use openapi_compat::output::Level;
+pub use openapi_compat::{Class, Document, Report, compare};
 use xtask::checkout::{DOCUMENT, root};
 
 /// What the document is compared with.
 #[derive(Args, Clone, Default)]
 pub struct Base {
     /// A revision or a file [default: the last release, a tag `v*`; before the first release the
-    /// last document, up to the merge base with origin/main, that says something else]
+    /// merge base with origin/main]
     #[arg(long, value_name = "REV|FILE")]
     pub against: Option<String>,
-    /// Compare with `--against` only before the first release, and otherwise with the last release
-    #[arg(long, requires = "against")]
-    pub unless_released: bool,
-}
-
-/// The document that the present one is compared with; none if git says that no commit has one.
-pub fn older(root: &Path, base: &Base, present: &Document) -> Result<Option<Document>> {
-    if base.against.is_none() || base.unless_released {
-        let released = release::released(root, present)?;
-        if released.is_some() {
-            return Ok(released);
-        }
-    }
-    match &base.against {
-        Some(against) => history::named(root, against).map(Some),
-        None => history::last_other(root, present),
-    }
+    /// Judge no document of this repository, but each folder of this one that has an `old.json` and
+    /// a `new.json`, and print how many break; also by oasdiff, if this names its program
+    #[arg(long, value_name = "FOLDER", conflicts_with = "against")]
+    pub pairs: Option<std::path::PathBuf>,
+    /// The program of oasdiff
+    #[arg(long, value_name = "FILE", requires = "pairs")]
+    pub oasdiff: Option<std::path::PathBuf>,
 }
 
 /// Compares the document with an older one, prints every change, and fails if the changes need a
 /// larger version than the document has.
 pub fn run(base: &Base) -> Result<()> {
+    if let Some(folder) = &base.pairs {
+        return pairs::run(folder, base.oasdiff.as_deref());
+    }
     let text = fs::read_to_string(root().join(DOCUMENT))
         .with_context(|| format!("cannot read {DOCUMENT}"))?;
     let new = Document::parse("this checkout", &text)?;
-    let Some(old) = older(root(), base, &new)? else {
+    let old = match &base.against {
+        Some(against) => Some(base::named(root(), against)?),
+        None => base::base(root(), &new)?,
+    };
+    let Some(old) = old else {
         println!("{DOCUMENT} {}: no commit has an older document", new.version);
         return Ok(());
     };
@@ -70,22 +64,23 @@ pub fn run(base: &Base) -> Result<()> {
     }
     let Document { name, version, .. } = &report.old;
     let present = &report.new.version;
-    let need = version::need(&report);
-    println!("{DOCUMENT} {present}, since {version} of {name}:\n{report}{need}");
+    let need = version::need(&report)?;
+    println!("{DOCUMENT} {present}, since {version} of {name}: {need}");
+    if !report.changes.is_empty() {
+        println!("{report}{need}");
+    }
     let verdict = version::verdict(&report);
     if let Some(path) = env::var_os("GITHUB_STEP_SUMMARY") {
-        locate(&mut report.changes, &report.new, &text);
         summarise_on_github(&report, &verdict, Path::new(&path))?;
     }
     verdict
 }
 
-/// Writes the changes and the verdict into the summary of a job on GitHub, and annotates each
-/// breaking change at its place in the document. It is an error, unless the version is large
-/// enough.
+/// Writes the changes and the verdict into the summary of a job on GitHub, and annotates the
+/// breaking changes. They are errors, unless the version is large enough.
 fn summarise_on_github(report: &Report, verdict: &Result<()>, path: &Path) -> Result<()> {
     let mut summary = File::options().append(true).create(true).open(path)?;
-    writeln!(summary, "{}", report.markdown(Class::Source))?;
+    writeln!(summary, "```text\n{report}```")?;
     if let Err(error) = verdict {
         writeln!(summary, "\n**{error}**")?;
     }

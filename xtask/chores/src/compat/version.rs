@@ -2,34 +2,32 @@
 
 use std::cmp::Ordering::Less;
 
-use anyhow::{Result, ensure};
-use plant_store_compat::{Class, Report};
+use anyhow::{Context, Result, ensure};
+use openapi_compat::{Class, Document, Report};
 use semver::{Prerelease, Version};
 
 /// The least version that the newer document may have.
 ///
 /// A pre-release promises nothing (section 9), so any change after it may keep its version.
-#[must_use]
-pub fn least(report: &Report) -> Version {
-    let old = &report.old.version;
+pub fn least(report: &Report) -> Result<Version> {
+    let old = version(&report.old)?;
     if !old.pre.is_empty() {
-        return old.clone();
+        return Ok(old);
     }
-    match report.class() {
+    Ok(match report.class() {
         Some(Class::Source | Class::Wire) => Version::new(old.major.saturating_add(1), 0, 0),
         Some(Class::Additive) => Version::new(old.major, old.minor.saturating_add(1), 0),
         Some(Class::Words) | None => Version::new(old.major, old.minor, old.patch),
-    }
+    })
 }
 
 /// What the changes need, in a line.
-#[must_use]
-pub fn need(report: &Report) -> String {
-    match report.class() {
-        Some(class) => format!("{class}; needs {} or larger", least(report)),
+pub fn need(report: &Report) -> Result<String> {
+    Ok(match report.class() {
+        Some(class) => format!("{class}; needs {} or larger", least(report)?),
         None if report.changes.is_empty() => "nothing changed".to_owned(),
         None => "nothing else changed".to_owned(),
-    }
+    })
 }
 
 /// Fails if the newer version is smaller than the least one, or than the older one.
@@ -38,14 +36,21 @@ pub fn need(report: &Report) -> String {
 /// promised. But it is older than that release (section 11). Build metadata does not count
 /// (section 10).
 pub fn verdict(report: &Report) -> Result<()> {
-    let old = &report.old.version;
-    let new = &report.new.version;
-    let least = least(report);
+    let old = version(&report.old)?;
+    let new = version(&report.new)?;
+    let least = least(report)?;
     let release = Version { pre: Prerelease::EMPTY, ..new.clone() };
     ensure!(
-        new.cmp_precedence(old) != Less && release.cmp_precedence(&least) != Less,
+        new.cmp_precedence(&old) != Less && release.cmp_precedence(&least) != Less,
         "info.version is {new}, was {old}, and must be {least} or larger: set VERSION in \
          server/api/src/document.rs, then run `cargo xtask generate`"
     );
     Ok(())
+}
+
+/// The version of a document of this repository, which is a semantic one.
+fn version(document: &Document) -> Result<Version> {
+    let Document { name, version, .. } = document;
+    let no_version = || format!("info.version {version} of {name} is no semantic version");
+    version.parse().with_context(no_version)
 }

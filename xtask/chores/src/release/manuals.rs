@@ -19,8 +19,7 @@ fn main() -> Result<()> {
     let completions = folder.join("completions");
     fs::create_dir_all(&pages)?;
     fs::create_dir_all(&completions)?;
-    let commands =
-        [Cli::command(), plant_store_client::cli::command(), plant_store_compat::Args::command()];
+    let commands = [Cli::command(), plant_store_client::cli::command()];
     for mut command in commands {
         let name = command.get_name().to_owned();
         for shell in [Bash, Fish, Zsh] {

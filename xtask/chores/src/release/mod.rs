@@ -97,11 +97,9 @@ fn try_out(sh: &Shell, folder: &Path, target: &str) -> Result<()> {
     }
     let service = folder.join("plant-store");
     let client = folder.join("plants");
-    let compat = folder.join("plant-store-compat");
     let served = quietly(cmd!(sh, "{service} openapi"))?;
     ensure!(served == sh.read_file(DOCUMENT)?, "the program serves another document");
     quietly(cmd!(sh, "{client} --version"))?;
-    quietly(cmd!(sh, "{compat} {DOCUMENT}"))?;
     Ok(())
 }
 

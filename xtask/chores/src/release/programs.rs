@@ -11,8 +11,7 @@ pub struct Program {
 }
 
 /// Every program of a release.
-pub const PROGRAMS: [Program; 3] = [
+pub const PROGRAMS: [Program; 2] = [
     Program { name: "plant-store", package: "plant-store-server", features: &[] },
     Program { name: "plants", package: "plant-store-client", features: &["--features", "cli"] },
-    Program { name: "plant-store-compat", package: "plant-store-compat", features: &[] },
 ];

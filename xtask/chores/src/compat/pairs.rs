@@ -1,0 +1,85 @@
+//! The compatibility check on real documents: folders with two consecutive versions each.
+//!
+//! It prints counts, so that they can stand beside those of oasdiff on the same pairs. The documents
+//! are somebody else's: nothing of them is kept here.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use openapi_compat::{Class, Document, compare};
+use serde_json::Value;
+use xshell::{Shell, cmd};
+
+/// What a tool says about all pairs.
+#[derive(Default)]
+struct Counts {
+    refused: usize,
+    broken: usize,
+    harmless: usize,
+    /// The lines that say of a change that it breaks a client.
+    lines: usize,
+}
+
+/// Judges each folder in this one, and prints a line of counts for each tool.
+pub fn run(folder: &Path, oasdiff: Option<&Path>) -> Result<()> {
+    let mut ours = Counts::default();
+    let mut theirs = Counts::default();
+    let listed =
+        fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut pairs: Vec<_> = listed.map(|entry| Ok(entry?.path())).collect::<Result<_>>()?;
+    pairs.sort();
+    for pair in pairs.iter().filter(|pair| pair.join("new.json").exists()) {
+        let name = pair.file_name().unwrap_or_default().display();
+        match judged(pair) {
+            Ok(lines) => ours.add(lines),
+            Err(error) => {
+                println!("{name}: {error:#}");
+                ours.refused += 1;
+            }
+        }
+        if let Some(program) = oasdiff {
+            match judged_by(program, pair) {
+                Ok(lines) => theirs.add(lines),
+                Err(_) => theirs.refused += 1,
+            }
+        }
+    }
+    ours.print("compat");
+    if oasdiff.is_some() {
+        theirs.print("oasdiff");
+    }
+    Ok(())
+}
+
+impl Counts {
+    fn add(&mut self, lines: usize) {
+        self.lines += lines;
+        let counted = if lines > 0 { &mut self.broken } else { &mut self.harmless };
+        *counted += 1;
+    }
+
+    fn print(&self, tool: &str) {
+        let Self { refused, broken, harmless, lines } = self;
+        println!("{tool}: {broken} break, {harmless} do not, {refused} refused, {lines} lines");
+    }
+}
+
+/// How many lines say that a change breaks a client.
+fn judged(pair: &Path) -> Result<usize> {
+    let [old, new] = ["old.json", "new.json"].map(|name| {
+        let text = fs::read_to_string(pair.join(name))?;
+        Document::parse(name, &text)
+    });
+    let told = compare(old?, new?).told();
+    Ok(told.iter().filter(|change| change.class >= Class::Source).count())
+}
+
+/// The same of oasdiff's errors and warnings.
+fn judged_by(program: &Path, pair: &Path) -> Result<usize> {
+    let sh = Shell::new()?;
+    let [old, new] = ["old.json", "new.json"].map(|name| pair.join(name));
+    let said = cmd!(sh, "{program} breaking --format json {old} {new}").quiet().ignore_stderr();
+    let found: Vec<Value> = serde_json::from_str(&said.read()?)?;
+    Ok(found.len())
+}

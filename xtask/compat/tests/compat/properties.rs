@@ -1,0 +1,168 @@
+//! What holds for every pair of documents. The pairs share their structure: one document is made,
+//! and edited at places that it has.
+//!
+//! `COMPAT_CASES` sets the number of pairs.
+
+use proptest::prelude::*;
+use proptest::sample::Index;
+use proptest::test_runner::{Config, TestError, TestRunner};
+use serde_json::{Map, Value, json};
+
+use openapi_compat::{Class, Document, compare};
+
+use crate::mutations::{document, judged};
+
+const NAMES: [&str; 4] = ["A", "B", "C", "D"];
+
+/// A schema with keywords that fit each other, or not.
+fn schema() -> impl Strategy<Value = Value> {
+    let name = prop::sample::select(&NAMES[..]);
+    let leaf = prop_oneof![
+        Just(json!({})),
+        Just(json!({ "type": "string" })),
+        Just(json!({ "type": "string", "nullable": true, "default": "a" })),
+        Just(
+            json!({ "type": "integer", "format": "int32", "minimum": 1, "exclusiveMinimum": true })
+        ),
+        Just(json!({ "type": "number", "multipleOf": 2 })),
+        Just(json!({ "type": "boolean", "readOnly": true })),
+        Just(json!({ "enum": [null] })),
+        prop::collection::vec("[a-c]", 1..3)
+            .prop_map(|all| json!({ "type": "string", "enum": all })),
+        name.prop_map(|name| json!({ "$ref": format!("#/components/schemas/{name}") })),
+    ];
+    leaf.prop_recursive(4, 24, 4, |inner| {
+        let list = prop::collection::vec(inner.clone(), 0..4);
+        let members = prop::collection::btree_map("[a-d]", inner.clone(), 0..4);
+        prop_oneof![
+            list.clone().prop_map(|all| json!({ "oneOf": all })),
+            list.clone().prop_map(|all| json!({ "anyOf": all, "nullable": true })),
+            list.prop_map(|all| json!({ "allOf": all, "description": "All of them" })),
+            inner.clone().prop_map(|items| json!({ "type": "array", "items": items })),
+            inner.clone().prop_map(|not| json!({ "not": not })),
+            inner.prop_map(|others| json!({ "type": "object", "additionalProperties": others })),
+            (members, prop::collection::vec("[a-d]", 0..3)).prop_map(|(members, required)| {
+                json!({ "type": "object", "properties": members, "required": required })
+            }),
+        ]
+    })
+}
+
+/// A document with four types that operations use.
+fn documents() -> impl Strategy<Value = Value> {
+    prop::collection::vec(schema(), NAMES.len()).prop_map(|schemas| {
+        let mut all = document();
+        for (name, schema) in NAMES.iter().zip(schemas) {
+            all["components"]["schemas"][*name] = schema;
+        }
+        let one = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
+        all["components"]["schemas"]["NewPlant"]["properties"]["a"] = one("A");
+        all["components"]["schemas"]["Plant"]["properties"]["b"] = one("B");
+        all["components"]["schemas"]["Shape"]["oneOf"][0]["properties"]["c"] = one("C");
+        all
+    })
+}
+
+/// A change at any place of a document: something is removed, or put in the place of another.
+fn edited(document: &Value, edits: &[(Index, Index, bool)]) -> Value {
+    let mut edited = document.clone();
+    for (from, to, removes) in edits {
+        let mut places = Vec::new();
+        collect(&edited, "", &mut places);
+        let to = places[to.index(places.len())].clone();
+        let from = edited.pointer(&places[from.index(places.len())]).cloned();
+        let (parent, name) = to.rsplit_once('/').expect("a pointer");
+        match edited.pointer_mut(parent) {
+            Some(Value::Object(members)) if *removes => {
+                members.remove(&name.replace("~1", "/").replace("~0", "~"));
+            }
+            _ => {
+                if let (Some(place), Some(value)) = (edited.pointer_mut(&to), from) {
+                    *place = value;
+                }
+            }
+        }
+    }
+    edited
+}
+
+fn collect(value: &Value, place: &str, places: &mut Vec<String>) {
+    let members: Vec<(String, &Value)> = match value {
+        Value::Object(members) => members.iter().map(|(name, one)| (name.clone(), one)).collect(),
+        Value::Array(items) => {
+            items.iter().enumerate().map(|(at, one)| (at.to_string(), one)).collect()
+        }
+        _ => Vec::new(),
+    };
+    for (name, member) in members {
+        let place = format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"));
+        collect(member, &place, places);
+        places.push(place);
+    }
+}
+
+/// The same document with its members and the lists without an order turned around.
+fn turned(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let mut turned = Map::new();
+            for (name, member) in members.iter().rev() {
+                let has_order = ["default", "example", "x-error-codes"].contains(&name.as_str());
+                let member = if has_order { member.clone() } else { self::turned(member) };
+                turned.insert(name.clone(), member);
+            }
+            Value::Object(turned)
+        }
+        Value::Array(items) => items.iter().rev().map(turned).collect(),
+        _ => value.clone(),
+    }
+}
+
+/// The same document with another name for each type.
+fn renamed(document: &Value) -> Value {
+    let mut text = document.to_string();
+    for name in document["components"]["schemas"].as_object().expect("schemas").keys() {
+        let pointer = format!("#/components/schemas/{name}\"");
+        text = text.replace(&pointer, &format!("#/components/schemas/{name}_2\""));
+    }
+    let mut renamed: Value = serde_json::from_str(&text).expect("JSON");
+    let all = renamed["components"]["schemas"].take();
+    let all = all.as_object().expect("schemas").iter();
+    let all: Map<_, _> = all.map(|(name, one)| (format!("{name}_2"), one.clone())).collect();
+    renamed["components"]["schemas"] = Value::Object(all);
+    renamed
+}
+
+#[test]
+fn equal_documents_say_nothing_in_any_order_and_new_names_of_types_break_no_wire() {
+    let cases = std::env::var("COMPAT_CASES").ok().and_then(|cases| cases.parse().ok());
+    let config =
+        Config { cases: cases.unwrap_or(64), failure_persistence: None, ..Config::default() };
+    let edits = prop::collection::vec(any::<(Index, Index, bool)>(), 1..6);
+    let run = TestRunner::new(config).run(&(documents(), edits), |(old, edits)| {
+        let said = |new: &Value| judged(&old, new);
+        prop_assert!(said(&old).changes.is_empty(), "{}", said(&old));
+        prop_assert!(said(&turned(&old)).changes.is_empty(), "{}", said(&turned(&old)));
+        let new_names = said(&renamed(&old));
+        prop_assert!(new_names.class() <= Some(Class::Source), "{new_names}");
+
+        // The edited document may be no document any more: then it is refused.
+        let new = edited(&old, &edits);
+        let Ok(new_document) = Document::parse("new", &new.to_string()) else { return Ok(()) };
+        let same = Document::parse("new", &turned(&new).to_string());
+        let old_document = || Document::parse("old", &old.to_string()).expect("a document");
+        let forth = compare(old_document(), new_document);
+        if let Ok(same) = same {
+            let turned = compare(old_document(), same);
+            prop_assert_eq!(forth.class(), turned.class(), "{}\n{}", forth, turned);
+        }
+        let new_document = || Document::parse("new", &new.to_string()).expect("a document");
+        prop_assert!(compare(new_document(), new_document()).changes.is_empty());
+        let _ = compare(new_document(), old_document()).to_string();
+        Ok(())
+    });
+    run.unwrap_or_else(|failure| match failure {
+        TestError::Fail(reason, (old, edits)) => panic!("{reason}\n{old}\n{edits:?}"),
+        TestError::Abort(reason) => panic!("{reason}"),
+    });
+}
