@@ -148,7 +148,8 @@ fn with_password() -> (Cluster, String) {
 /// The blocks of that kind on the page for operators.
 fn blocks(kind: &str) -> Vec<String> {
     let page = text("server/POSTGRESQL.md");
-    let blocks = page.split(&format!("```{kind}\n")).skip(1);
+    let begin = format!("```{kind}\n");
+    let blocks = page.split(&begin).skip(1);
     blocks.map(|block| block.split("```").next().unwrap_or_default().to_owned()).collect()
 }
 
@@ -181,9 +182,11 @@ fn role_of_the_page_serves_and_one_that_may_only_read_is_not_ready_and_is_told_w
     }
     server.command(&["token", "create", "ci"]);
     server.command(&["token", "revoke", "ci"]);
-    assert!(server.command(&["serve", "--check", "--listen", "127.0.0.1:0"]).contains("can be used"));
+    assert!(
+        server.command(&["serve", "--check", "--listen", "127.0.0.1:0"]).contains("can be used")
+    );
 
-    owner.execute("REVOKE INSERT, UPDATE ON plants FROM plants; REVOKE UPDATE (plant) ON plants FROM plants");
+    owner.execute("REVOKE INSERT, UPDATE (plant) ON plants FROM plants");
     drop(server);
     let server = start();
     let ready = || get(metrics_address(&server), "/ready");
@@ -230,7 +233,8 @@ fn command_of_the_page_takes_the_password_from_the_file_of_the_service() {
     let (_cluster, url) = with_password();
     drop(serve(&with(PASSWORD, &url)).start());
     let page = text("server/POSTGRESQL.md");
-    let command = blocks("sh").into_iter().find(|block| block.contains("set -a")).expect("a command");
+    let command =
+        blocks("sh").into_iter().find(|block| block.contains("set -a")).expect("a command");
     assert!(page.contains("PLANT_STORE_STORE='postgres://") && page.contains("PGPASSWORD='"));
     let folder = Folder::over(&url);
     let file = folder.path().join("plant-store.env");

@@ -56,7 +56,10 @@ pub fn run(args: &Args, check: Check, log: &Logger) -> Result<()> {
     } else {
         ""
     };
-    print(&format!("the flags and the files of TLS can be used; {url} {}{root}\n", found.in_words()))
+    print(&format!(
+        "the flags and the files of TLS can be used; {url} {}{root}\n",
+        found.in_words()
+    ))
 }
 
 fn check_tls(args: &Args, log: &Logger) -> Result<()> {

@@ -16,8 +16,8 @@ use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
 use crate::admin::{Admin, Readiness};
-use crate::command::serve::address::{cannot, check_is_free};
 use crate::command::output::is_output_lost;
+use crate::command::serve::address::{cannot, check_is_free};
 use crate::command::serve::announcement::{Endpoint, print_announcement};
 use crate::command::serve::args::{Args, FirstToken};
 use crate::command::serve::opening::{issue_first_token, open_store};
@@ -227,9 +227,11 @@ async fn stop(
         () = second_stop(&mut signals.stop) => bail!("stopped at once by a second signal"),
     };
     match &closed {
-        Ok(Closed::WalLeft { bytes }) => warn!(log, "stopped; the WAL stays, because another program \
+        Ok(Closed::WalLeft { bytes }) => {
+            warn!(log, "stopped; the WAL stays, because another program \
             reads the store: the next start copies it into the store's file, which takes longer \
-            (`fuser -v` with the path of the -wal file names the program)"; "wal_bytes" => bytes),
+            (`fuser -v` with the path of the -wal file names the program)"; "wal_bytes" => bytes)
+        }
         Ok(_) => info!(log, "stopped"),
         Err(cause) => error!(log, "stopped with an error"; "cause" => format!("{cause:#}")),
     }

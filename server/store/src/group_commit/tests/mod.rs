@@ -11,8 +11,8 @@ use slog::{Drain, Logger, OwnedKVList, Record, o};
 use tokio::runtime::{Builder, Runtime};
 
 use super::{Arc, CommitError, CreateResult, Duration, GroupCommit, Row, WriterEnd};
-use crate::engine::{BATCH, Closed};
 use crate::engine::Outcome::{self, Conflict, Created, Repeated};
+use crate::engine::{BATCH, Closed};
 use crate::error::{Reason, StoreError};
 use crate::group_commit::tests::scripted::{Committed, Scripted};
 
