@@ -1,15 +1,15 @@
 //! The writer's thread: it takes the creates that wait, commits them, and says what became of them.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
+use parking_lot::Mutex;
 use slog::{Logger, crit, error, info, warn};
 use tokio::sync::mpsc;
 
-use crate::engine::{BATCH, Engine, Row};
+use crate::engine::{BATCH, Closed, Engine, Row};
 use crate::error::CommitError;
 use crate::group_commit::queue::{BatchResult, Create, Guard, Work};
 use crate::last_cause::LastCause;
@@ -23,8 +23,8 @@ const TRY_LIMIT: Duration = Duration::from_secs(1);
 
 /// What the requests see of the writer.
 pub struct Shared {
-    /// Whether the last commit failed.
-    pub has_failed: AtomicBool,
+    /// Why the last commit failed, or that none was tried yet; none if it succeeded.
+    pub failure: Mutex<Option<Arc<CommitError>>>,
     /// How long a create waits for its answer.
     pub timeout: Duration,
     pub metrics: CommitMetrics,
@@ -105,7 +105,7 @@ impl Writer {
     /// # Errors
     ///
     /// The store is lost, or it was not closed.
-    pub fn run(mut self) -> anyhow::Result<()> {
+    pub fn run(mut self) -> anyhow::Result<Closed> {
         while let Some(first) = self.work_receiver.blocking_recv() {
             let is_last = self.gather(first);
             if is_last && self.batch.rows.is_empty() {
@@ -121,7 +121,7 @@ impl Writer {
         }
         // Every `GroupCommit` was dropped without a call of `end`: the inspection may have found
         // the store lost, and then its file must not be touched.
-        Ok(())
+        Ok(Closed::Unclosed)
     }
 
     /// Takes the creates that wait, as far as they fit one batch. Returns whether no more are taken
@@ -152,7 +152,7 @@ impl Writer {
     ///
     /// The store is lost.
     fn commit(&mut self) -> anyhow::Result<bool> {
-        let Shared { has_failed, timeout, metrics } = &*self.shared;
+        let Shared { failure, timeout, metrics } = &*self.shared;
         let creates = self.batch.rows.len();
         metrics.begun(creates);
         let started = Instant::now();
@@ -162,11 +162,11 @@ impl Writer {
             None => started + TRY_LIMIT.min(*timeout),
         };
         let outcomes = self.engine.commit(&self.batch.rows, limit).map_err(Arc::new);
-        has_failed.store(outcomes.is_err(), Relaxed);
         // Counted before the answer, so that a scrape after an answer includes it.
         metrics.ended(creates, started.elapsed(), outcomes.iter().flatten().copied());
         self.batch.clear();
         let failed = outcomes.as_ref().err().map(Arc::clone);
+        failure.lock().clone_from(&failed);
         // Fails only if the runtime has ended, and with it every request that waited.
         let _ = self.result_sender.send(BatchResult { creates, outcomes });
         if let Some(cause) = failed {
@@ -221,7 +221,7 @@ impl Writer {
         Ok(())
     }
 
-    fn close(&self) -> anyhow::Result<()> {
+    fn close(&self) -> anyhow::Result<Closed> {
         Ok(self.engine.close()?)
     }
 }
