@@ -29,7 +29,6 @@ use crate::engine::{Engine, Row};
 use crate::error::CommitError;
 use crate::group_commit::queue::{BatchResult, Queue, Work};
 pub use crate::group_commit::queue::{CreateResult, Guard};
-pub use crate::group_commit::writer::report_loss;
 use crate::group_commit::writer::{Shared, Writer};
 use crate::metrics::CommitMetrics;
 
@@ -64,8 +63,12 @@ impl GroupCommit {
         let (queue, work_receiver) = Queue::new();
         let (result_sender, result_receiver) = mpsc::unbounded_channel();
         let (end_sender, end_receiver) = oneshot::channel();
-        let has_failed = AtomicBool::new(false);
-        let shared = Arc::new(Shared { has_failed, timeout, metrics: CommitMetrics::register() });
+        let shared = Arc::new(Shared {
+            has_failed: AtomicBool::new(false),
+            is_lost: AtomicBool::new(false),
+            timeout,
+            metrics: CommitMetrics::register(),
+        });
         let writer = Writer::new(engine, work_receiver, result_sender, Arc::clone(&shared), log);
         thread::Builder::new().name("writer".into()).spawn(move || {
             // If the receiver is gone, the process is about to end anyway.
@@ -100,6 +103,12 @@ impl GroupCommit {
     /// else would.
     pub fn try_write(&self) {
         self.queue.tell(Work::Try);
+    }
+
+    /// Has no create be a success from now on, because an inspection has found the store lost, and
+    /// says so in the log. The process has to end with the error that this returns.
+    pub fn report_loss(&self, cause: &CommitError, log: &Logger) -> anyhow::Error {
+        self.shared.report_loss(cause, log)
     }
 
     /// Has the writer commit what is queued, close the store, and end. Later creates are refused.

@@ -25,9 +25,32 @@ const TRY_LIMIT: Duration = Duration::from_secs(1);
 pub struct Shared {
     /// Whether the last commit failed.
     pub has_failed: AtomicBool,
+    /// Whether the store was found lost: by the writer, or beside it by an inspection. From then on
+    /// no create is answered with success.
+    pub is_lost: AtomicBool,
     /// How long a create waits for its answer.
     pub timeout: Duration,
     pub metrics: CommitMetrics,
+}
+
+impl Shared {
+    /// Marks the store as lost, and says so in the log, once. The process has to end with the error
+    /// that this returns.
+    pub fn report_loss(&self, cause: &CommitError, log: &Logger) -> anyhow::Error {
+        // Before the record: no create is a success after it.
+        if !self.is_lost.swap(true, Relaxed) {
+            crit!(log, "the store is lost: stopping"; "cause" => %cause);
+        }
+        match cause {
+            CommitError::SyncFailed(_) => {
+                anyhow!("a sync of the store failed; a restart reads what is on the disk")
+            }
+            other => anyhow!(
+                "{other}; put its files back as they were, then start again (a -shm file is made \
+                 by the start)"
+            ),
+        }
+    }
 }
 
 /// Creates that are committed together. The next batch uses the memory of the last one.
@@ -152,7 +175,7 @@ impl Writer {
     ///
     /// The store is lost.
     fn commit(&mut self) -> anyhow::Result<bool> {
-        let Shared { has_failed, timeout, metrics } = &*self.shared;
+        let Shared { has_failed, is_lost, timeout, metrics } = &*self.shared;
         let creates = self.batch.rows.len();
         metrics.begun(creates);
         let started = Instant::now();
@@ -161,7 +184,11 @@ impl Writer {
             Some(since) => since + *timeout,
             None => started + TRY_LIMIT.min(*timeout),
         };
-        let outcomes = self.engine.commit(&self.batch.rows, limit).map_err(Arc::new);
+        let mut committed = self.engine.commit(&self.batch.rows, limit);
+        if is_lost.load(Relaxed) {
+            committed = Err(CommitError::Gone("an inspection has found that".into()));
+        }
+        let outcomes = committed.map_err(Arc::new);
         has_failed.store(outcomes.is_err(), Relaxed);
         // Counted before the answer, so that a scrape after an answer includes it.
         metrics.ended(creates, started.elapsed(), outcomes.iter().flatten().copied());
@@ -186,7 +213,7 @@ impl Writer {
     /// The store is lost.
     fn report_commit(&mut self, cause: &CommitError) -> anyhow::Result<()> {
         if cause.is_final() {
-            return Err(report_loss(cause, &self.log));
+            return Err(self.shared.report_loss(cause, &self.log));
         }
         if self.commit_cause.failed(cause) {
             if cause.may_pass() {
@@ -210,7 +237,9 @@ impl Writer {
                     info!(self.log, "the upkeep of the store succeeds again");
                 }
             }
-            Err(cause) if cause.is_final() => return Err(report_loss(&cause, &self.log)),
+            Err(cause) if cause.is_final() => {
+                return Err(self.shared.report_loss(&cause, &self.log));
+            }
             Err(cause) => {
                 if self.upkeep_cause.failed(&cause) {
                     error!(self.log, "the upkeep of the store fails: each commit tries it again";
@@ -223,20 +252,5 @@ impl Writer {
 
     fn close(&self) -> anyhow::Result<()> {
         Ok(self.engine.close()?)
-    }
-}
-
-/// Says in the log that the store cannot be trusted any more. The process has to end with the error
-/// that this returns.
-pub fn report_loss(cause: &CommitError, log: &Logger) -> anyhow::Error {
-    crit!(log, "the store is lost: stopping"; "cause" => %cause);
-    match cause {
-        CommitError::SyncFailed(_) => {
-            anyhow!("a sync of the store failed; a restart reads what is on the disk")
-        }
-        other => anyhow!(
-            "{other}; put its files back as they were, then start again (a -shm file is made by \
-             the start)"
-        ),
     }
 }

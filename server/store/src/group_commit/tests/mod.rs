@@ -219,6 +219,23 @@ fn nothing_is_committed_after_a_failed_fsync() {
     assert!(store.begun.try_recv().is_err());
 }
 
+/// The engine goes on committing into files that nobody would find.
+#[test]
+fn commit_that_ends_after_the_store_was_found_lost_is_no_success() {
+    let store = store(TIMEOUT);
+    let begun = store.begun(1);
+    let waiting = store.queued(row(2));
+    let log = Logger::root(slog::Discard, o!());
+    store.plants.report_loss(&CommitError::Gone("removed".into()), &log);
+    store.commit(Ok(vec![Created]));
+    let gone = store.wait(begun).expect_err("nobody would find the plant");
+    assert!(matches!(*gone, CommitError::Gone(_)), "{gone}");
+    let never_tried = store.wait(waiting).expect_err("the writer has ended");
+    assert!(never_tried.may_pass(), "{never_tried}");
+    assert!(store.end.blocking_recv().expect("the writer has ended").is_err());
+    assert_eq!(store.log.try_iter().count(), 0, "the loss was logged by who has found it");
+}
+
 #[test]
 fn upkeep_that_fails_after_each_commit_is_logged_once_and_commits_go_on() {
     let store = store(TIMEOUT);
