@@ -61,13 +61,13 @@ struct Batch {
     guards: Vec<Guard>,
     /// The bytes of the texts.
     bytes: usize,
-    /// When the first of them came.
-    since: Option<Instant>,
+    /// When the last of them came.
+    newest: Option<Instant>,
 }
 
 impl Batch {
     fn push(&mut self, Create { row, since, guard }: Create) {
-        self.since.get_or_insert(since);
+        self.newest = Some(since);
         self.bytes += row.plant.len();
         self.rows.push(row);
         self.guards.push(guard);
@@ -79,11 +79,11 @@ impl Batch {
 
     /// Empties it, after its commit has ended.
     fn clear(&mut self) {
-        let Self { rows, guards, bytes, since } = self;
+        let Self { rows, guards, bytes, newest } = self;
         rows.clear();
         guards.clear();
         *bytes = 0;
-        *since = None;
+        *newest = None;
     }
 }
 
@@ -179,9 +179,9 @@ impl Writer {
         let creates = self.batch.rows.len();
         metrics.begun(creates);
         let started = Instant::now();
-        // The limit for all is that of the first one.
-        let limit = match self.batch.since {
-            Some(since) => since + *timeout,
+        // Requests that have waited for too long are refused meanwhile, each at its own time.
+        let limit = match self.batch.newest {
+            Some(newest) => newest + *timeout,
             None => started + TRY_LIMIT.min(*timeout),
         };
         let mut committed = self.engine.commit(&self.batch.rows, limit);

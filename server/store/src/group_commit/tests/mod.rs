@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use slog::{Drain, Logger, OwnedKVList, Record, o};
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Arc, CommitError, CreateResult, Duration, GroupCommit, Row, WriterEnd};
+use super::{Arc, CommitError, CreateResult, Duration, GroupCommit, Instant, Row, WriterEnd};
 use crate::engine::BATCH;
 use crate::engine::Outcome::{self, Conflict, Created, Repeated};
 use crate::error::{Reason, StoreError};
@@ -53,6 +53,7 @@ fn store(timeout: Duration) -> Store {
     let engine = Arc::new(Scripted {
         begun,
         results: Mutex::new(results),
+        limits: Mutex::default(),
         upkeeps: Mutex::default(),
         close: Mutex::default(),
     });
@@ -177,6 +178,23 @@ fn create_without_an_answer_in_time_is_refused_and_keeps_its_permit() {
     store.commit(Ok(vec![Created]));
     assert!(matches!(store.end.blocking_recv(), Ok(Ok(()))));
     assert_eq!(Arc::strong_count(&held), 1);
+}
+
+/// A create that has waited behind a stall must not leave those behind it without time.
+#[test]
+fn batch_may_take_as_long_as_its_newest_create_waits() {
+    let store = store(TIMEOUT);
+    let first = store.begun(1);
+    let old = store.queued(row(2));
+    let before_new = Instant::now();
+    let new = store.queued(row(3));
+    store.commit(Ok(vec![Created]));
+    store.commit(Ok(vec![Created, Created]));
+    for create in [first, old, new] {
+        assert_eq!(said(store.wait(create)), Ok(Created));
+    }
+    let last_limit = *store.engine.limits.lock().last().expect("two batches");
+    assert!(last_limit >= before_new + TIMEOUT);
 }
 
 #[test]
