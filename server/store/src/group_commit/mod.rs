@@ -7,6 +7,10 @@
 //!
 //! Nothing is answered with success before [`Engine::commit`] returned it.
 //!
+//! In a file, the writer's thread syncs: the WAL in each commit, the store's file in
+//! [`Engine::upkeep`]. Beside it, [`Engine::inspect`] syncs both on a thread of its own if the WAL
+//! has become long. In a database, nothing in this process syncs.
+//!
 //! The outcomes of a batch go as one message to a task of the requests' runtime. It hands them to
 //! those who wait, who stand in the order of the queue, and refuses those who have waited for too
 //! long. So a create has no timer. If that runtime has one thread, a wake-up costs no system call;
