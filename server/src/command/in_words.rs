@@ -1,7 +1,7 @@
 //! An error, in words for the person who typed the command.
 //!
-//! The store says what is wrong, and knows no flag and no page. What a person can do about it is
-//! said here and nowhere else.
+//! The store says what is wrong, and knows no flag, command or page of the product. Which of them
+//! help is said here.
 
 use anyhow::Error;
 use plant_store_store::{Reason, StoreError};

@@ -6,7 +6,8 @@
 //! neither one that was stopped or suspended, nor one that cannot read its store. Expiry is checked
 //! at each request.
 //!
-//! Only digests are here. Nothing in this module may keep a token.
+//! Of a token, only the digest and the first eight characters are here. Nothing in this module may
+//! keep a whole one.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;

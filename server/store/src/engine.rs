@@ -44,8 +44,8 @@ pub trait Engine: Send + Sync {
     /// committed one by one in their order. Without rows it writes what changes nothing: it tells
     /// whether the store takes writes.
     ///
-    /// An engine that can be interrupted returns before `until`, and repeats until then what may
-    /// succeed. A file cannot be interrupted.
+    /// An engine that can be interrupted returns before `until`, when nobody waits for any of the
+    /// rows any more, and repeats until then what may succeed. A file cannot be interrupted.
     ///
     /// # Errors
     ///

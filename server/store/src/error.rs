@@ -1,7 +1,7 @@
 //! How a store fails.
 //!
-//! An error says what is wrong, and not what a person does about it: no flag, command or page of
-//! the product is named here or in an engine.
+//! An error says what is wrong, and may say what an operator does with files or with the database.
+//! No flag, command or page of the product is named here or in an engine.
 
 use std::time::Duration;
 

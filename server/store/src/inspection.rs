@@ -11,7 +11,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::engine::Engine;
 use crate::error::CommitError;
-use crate::group_commit::{GroupCommit, report_loss};
+use crate::group_commit::GroupCommit;
 use crate::last_cause::LastCause;
 use crate::metrics::show_sizes;
 
@@ -52,7 +52,7 @@ pub async fn inspect_each_second(
                     plants.try_write();
                 }
             }
-            Err(cause) if cause.is_final() => return report_loss(&cause, &log),
+            Err(cause) if cause.is_final() => return plants.report_loss(&cause, &log),
             Err(cause) => {
                 if last_cause.failed(&cause) {
                     warn!(log, "the store cannot be looked at"; "cause" => %cause);

@@ -1,5 +1,6 @@
-//! Where plants and token digests are kept. Nothing here knows HTTP, the members of a plant, or a
-//! flag or page of the product; nothing here ever sees a token, only digests.
+//! Where plants and tokens are kept. Nothing here knows HTTP, the members of a plant, or a flag or
+//! page of the product. Nothing here ever sees a whole token, only its digest and its first eight
+//! characters.
 //!
 //! # The map
 //!
@@ -11,8 +12,9 @@
 //!   How a commit gets durable is theirs: in SQLite the file, its WAL and its lock (`connection`,
 //!   `wal`, `files`, `new_file`, `opened_files`), in PostgreSQL the sessions with a database
 //!   (`connector`, `session`, `reconnecting_session`, `tls`).
-//! - [`GroupCommit`] commits the creates of all requests through one engine. [`Reader`] reads one
-//!   plant for a request. [`inspect_each_second`] looks after a store that is served.
+//! - [`GroupCommit`] commits the creates of all requests through one engine.
+//!   [`inspect_each_second`] looks after a store that is served. [`Reader`] reads one plant for an
+//!   operation that reads; the contract has none yet.
 //! - [`StoreError`] and [`CommitError`] (`error.rs`) are how an open store and a commit fail.
 //! - What both engines use: `token` and `token_row`, `same_plant`, `layout`, and [`ContentDigest`],
 //!   by which stores are compared. `metrics` counts, and [`LastCause`] says what lasts once.

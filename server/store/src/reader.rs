@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
 use crate::engine::{Engine, Row};
-use crate::error::StoreError;
+use crate::error::Cause;
 
 /// The way to the plants that are there, shared by all requests.
 #[derive(Clone)]
@@ -28,15 +28,15 @@ impl Reader {
     ///
     /// # Errors
     ///
-    /// The store cannot be read.
+    /// The store cannot be read, or the engine has panicked.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime; or if the engine does.
-    pub async fn plant(&self, id: i64) -> Result<Option<Row>, StoreError> {
+    /// Outside of a tokio runtime.
+    pub async fn plant(&self, id: i64) -> Result<Option<Row>, Cause> {
         let engine = Arc::clone(&self.engine).lock_owned().await;
         let read = spawn_blocking(move || engine.page(id.checked_sub(1), 1));
-        let page = read.await.expect("an engine does not panic")?;
+        let page = read.await??;
         Ok(page.into_iter().find(|row| row.id == id))
     }
 }

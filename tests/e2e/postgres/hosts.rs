@@ -35,6 +35,19 @@ fn host_that_accepts_and_stays_silent_is_left_for_the_next_one() {
     server.create(&plant(2, "Fern", None)).plant();
 }
 
+/// A connect to the silent host takes as long as a whole reading of the tokens may, and longer than
+/// a create.
+#[test]
+fn host_that_becomes_silent_is_left_for_the_next_one() {
+    let (cluster, _) = with_plants();
+    let link = Link::new(&cluster);
+    let server = start([port_of(&link), cluster.port()], "1s");
+    server.create(&plant(1, "Ficus", None)).plant();
+    link.stall();
+    let is_created = || server.create(&plant(2, "Fern", None)).status == 200;
+    server.wait_until("a create by the other host", is_created);
+}
+
 #[test]
 fn token_command_finds_the_primary_behind_a_standby() {
     let (primary, _) = with_plants();

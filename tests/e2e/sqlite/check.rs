@@ -99,7 +99,7 @@ fn what_cannot_be_checked_is_status_2_with_its_reason() {
         .expect("a database");
     let newer = Server::start().stopped_by(Signal::SIGTERM);
     let store = File::options().write(true).open(newer.folder().join(STORE)).expect("the store");
-    // The last byte of `application_id`; its lowest bit says that a server has the store open.
+    // The last byte of `application_id` is twice the number of the layout.
     store.write_all_at(&[2 << 1], 71).expect("the header");
     let folder = TempDir::new().expect("a temporary folder");
     fs::create_dir(folder.path().join(STORE)).expect("a folder");

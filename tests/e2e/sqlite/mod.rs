@@ -13,6 +13,7 @@ pub mod long_wals;
 pub mod ordinary_tools;
 pub mod rescue;
 pub mod restore;
+mod revocation;
 pub mod slow_disk;
 pub mod stores;
 pub mod swapped_files;

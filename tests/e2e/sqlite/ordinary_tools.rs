@@ -59,10 +59,10 @@ fn copy_of_a_served_store_by_backup_or_vacuum_into_is_sound_and_served() {
     }
 }
 
-/// It left a random number in `user_version`, and in `application_id` twice the number of the
-/// layout; one more after a crash.
+/// Such a build left a random number in `user_version`, and in `application_id` twice the number of
+/// the layout; one more after a crash.
 #[test]
-fn store_of_the_release_before_opens() {
+fn store_of_a_build_before_the_first_release_opens() {
     for application_id in [0x504c_5302, 0x504c_5303] {
         let server = Server::start();
         create(&server, 0..3);

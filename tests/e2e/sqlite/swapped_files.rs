@@ -9,6 +9,7 @@ use plant_store_tests::{Server, plant};
 
 use crate::database::{STORE, WAL};
 use crate::hard_to_kill::load::{Answer, Load};
+use crate::wire::signals::in_flight;
 
 /// What the server says before it ends.
 const LOST: &str = "the store is lost: stopping";
@@ -38,6 +39,23 @@ fn file_that_was_renamed_under_load_has_every_acknowledged_plant_when_it_is_back
     rename(stopped.folder(), "elsewhere.db", STORE);
     let server = stopped.start();
     load.check(&server, &sent);
+}
+
+/// A stop answers the requests in flight, and what it commits now is in no file.
+#[test]
+fn requests_in_flight_get_no_200_after_the_file_was_found_deleted() {
+    let mut server = Server::start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    let bodies = [2, 3, 4].map(|id| plant(id, "Fern", None));
+    let mut connections = bodies.each_ref().map(|body| in_flight(&server, body));
+    fs::remove_file(server.folder().join(STORE)).expect("the file is there");
+    server.wait_for_log(LOST);
+    for (connection, body) in connections.iter_mut().zip(&bodies) {
+        let error = connection.exchange(body.as_bytes()).error();
+        assert!(error == 500 || error == 503, "{error}");
+    }
+    assert_eq!(server.wait().code(), Some(1));
+    assert_eq!(server.log().matches(LOST).count(), 1, "{}", server.log());
 }
 
 /// Another store, with its own WAL, is at the path: nothing of it may be touched at the end.

@@ -122,10 +122,13 @@ fn revoke(texts: &[String], args: &StoreArgs) -> Result<()> {
     // Before the first one is revoked.
     let selected = texts.iter().map(|text| select(text, &tokens).context("nothing was revoked"));
     let names = selected.collect::<Result<Vec<_>>>()?;
-    for StoredToken { name, .. } in tokens.iter().filter(|token| names.contains(&token.name)) {
+    let mut revoked = tokens.iter().map(|token| &token.name).filter(|name| names.contains(name));
+    let result = revoked.try_for_each(|name| {
         store.revoke_token(name)?;
         let _ = writeln!(io::stderr(), "revoked {name}");
-    }
+        Ok(())
+    });
+    // Also if one could not be revoked: those before it are said to be.
     thread::sleep(LEASE);
-    Ok(())
+    result
 }

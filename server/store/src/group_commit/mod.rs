@@ -7,16 +7,23 @@
 //!
 //! Nothing is answered with success before [`Engine::commit`] returned it.
 //!
+//! In a file, the writer's thread syncs: the WAL in each commit, the store's file in
+//! [`Engine::upkeep`]. Beside it, [`Engine::inspect`] syncs both on a thread of its own if the WAL
+//! has become long. In a database, nothing in this process syncs.
+//!
 //! The outcomes of a batch go as one message to a task of the requests' runtime. It hands them to
 //! those who wait, who stand in the order of the queue, and refuses those who have waited for too
-//! long. So a create has no timer. If that runtime has one thread, a wake-up costs no system call;
-//! from the writer's thread each one would.
+//! long. If that runtime has one thread, a wake-up costs no system call; from the writer's thread each
+//! one would. A create has no timer: with one, and its sender in the queue, it took 1,980
+//! instructions from the queue to its answer instead of 1,310 (both ways side by side, without an
+//! engine, 64 creates at a time, callgrind).
 
 mod queue;
 mod writer;
 
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -29,7 +36,6 @@ use crate::engine::{Closed, Engine, Row};
 use crate::error::CommitError;
 use crate::group_commit::queue::{BatchResult, Queue, Work};
 pub use crate::group_commit::queue::{CreateResult, Guard};
-pub use crate::group_commit::writer::report_loss;
 use crate::group_commit::writer::{Shared, Writer};
 use crate::metrics::CommitMetrics;
 
@@ -77,8 +83,12 @@ impl GroupCommit {
         let (result_sender, result_receiver) = mpsc::unbounded_channel();
         let (end_sender, end_receiver) = oneshot::channel();
         let untried = CommitError::Unavailable("no commit was tried yet".into());
-        let failure = Mutex::new(Some(Arc::new(untried)));
-        let shared = Arc::new(Shared { failure, timeout, metrics: CommitMetrics::register() });
+        let shared = Arc::new(Shared {
+            failure: Mutex::new(Some(Arc::new(untried))),
+            is_lost: AtomicBool::new(false),
+            timeout,
+            metrics: CommitMetrics::register(),
+        });
         let writer = Writer::new(engine, work_receiver, result_sender, Arc::clone(&shared), log);
         thread::Builder::new().name("writer".into()).spawn(move || {
             // If the receiver is gone, the process is about to end anyway.
@@ -121,6 +131,12 @@ impl GroupCommit {
     /// else would.
     pub fn try_write(&self) {
         self.queue.tell(Work::Try);
+    }
+
+    /// Has no create be a success from now on, because an inspection has found the store lost, and
+    /// says so in the log. The process has to end with the error that this returns.
+    pub fn report_loss(&self, cause: &CommitError, log: &Logger) -> anyhow::Error {
+        self.shared.report_loss(cause, log)
     }
 
     /// Has the writer commit what is queued, close the store, and end. Later creates are refused.

@@ -1,6 +1,7 @@
 //! The writer's thread: it takes the creates that wait, commits them, and says what became of them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,9 +26,32 @@ const TRY_LIMIT: Duration = Duration::from_secs(1);
 pub struct Shared {
     /// Why the last commit failed, or that none was tried yet; none if it succeeded.
     pub failure: Mutex<Option<Arc<CommitError>>>,
+    /// Whether the store was found lost: by the writer, or beside it by an inspection. From then on
+    /// no create is answered with success.
+    pub is_lost: AtomicBool,
     /// How long a create waits for its answer.
     pub timeout: Duration,
     pub metrics: CommitMetrics,
+}
+
+impl Shared {
+    /// Marks the store as lost, and says so in the log, once. The process has to end with the error
+    /// that this returns.
+    pub fn report_loss(&self, cause: &CommitError, log: &Logger) -> anyhow::Error {
+        // Before the record: no create is a success after it.
+        if !self.is_lost.swap(true, Relaxed) {
+            crit!(log, "the store is lost: stopping"; "cause" => %cause);
+        }
+        match cause {
+            CommitError::SyncFailed(_) => {
+                anyhow!("a sync of the store failed; a restart reads what is on the disk")
+            }
+            other => anyhow!(
+                "{other}; put its files back as they were, then start again (a -shm file is made \
+                 by the start)"
+            ),
+        }
+    }
 }
 
 /// Creates that are committed together. The next batch uses the memory of the last one.
@@ -38,13 +62,13 @@ struct Batch {
     guards: Vec<Guard>,
     /// The bytes of the texts.
     bytes: usize,
-    /// When the first of them came.
-    since: Option<Instant>,
+    /// When the last of them came.
+    newest: Option<Instant>,
 }
 
 impl Batch {
     fn push(&mut self, Create { row, since, guard }: Create) {
-        self.since.get_or_insert(since);
+        self.newest = Some(since);
         self.bytes += row.plant.len();
         self.rows.push(row);
         self.guards.push(guard);
@@ -56,11 +80,11 @@ impl Batch {
 
     /// Empties it, after its commit has ended.
     fn clear(&mut self) {
-        let Self { rows, guards, bytes, since } = self;
+        let Self { rows, guards, bytes, newest } = self;
         rows.clear();
         guards.clear();
         *bytes = 0;
-        *since = None;
+        *newest = None;
     }
 }
 
@@ -152,16 +176,20 @@ impl Writer {
     ///
     /// The store is lost.
     fn commit(&mut self) -> anyhow::Result<bool> {
-        let Shared { failure, timeout, metrics } = &*self.shared;
+        let Shared { failure, is_lost, timeout, metrics } = &*self.shared;
         let creates = self.batch.rows.len();
         metrics.begun(creates);
         let started = Instant::now();
-        // The limit for all is that of the first one.
-        let limit = match self.batch.since {
-            Some(since) => since + *timeout,
+        // Requests that have waited for too long are refused meanwhile, each at its own time.
+        let limit = match self.batch.newest {
+            Some(newest) => newest + *timeout,
             None => started + TRY_LIMIT.min(*timeout),
         };
-        let outcomes = self.engine.commit(&self.batch.rows, limit).map_err(Arc::new);
+        let mut committed = self.engine.commit(&self.batch.rows, limit);
+        if is_lost.load(Relaxed) {
+            committed = Err(CommitError::Gone("an inspection has found that".into()));
+        }
+        let outcomes = committed.map_err(Arc::new);
         // Counted before the answer, so that a scrape after an answer includes it.
         metrics.ended(creates, started.elapsed(), outcomes.iter().flatten().copied());
         self.batch.clear();
@@ -186,7 +214,7 @@ impl Writer {
     /// The store is lost.
     fn report_commit(&mut self, cause: &CommitError) -> anyhow::Result<()> {
         if cause.is_final() {
-            return Err(report_loss(cause, &self.log));
+            return Err(self.shared.report_loss(cause, &self.log));
         }
         if self.commit_cause.failed(cause) {
             if cause.may_pass() {
@@ -210,7 +238,9 @@ impl Writer {
                     info!(self.log, "the upkeep of the store succeeds again");
                 }
             }
-            Err(cause) if cause.is_final() => return Err(report_loss(&cause, &self.log)),
+            Err(cause) if cause.is_final() => {
+                return Err(self.shared.report_loss(&cause, &self.log));
+            }
             Err(cause) => {
                 if self.upkeep_cause.failed(&cause) {
                     error!(self.log, "the upkeep of the store fails: each commit tries it again";
@@ -223,20 +253,5 @@ impl Writer {
 
     fn close(&self) -> anyhow::Result<Closed> {
         Ok(self.engine.close()?)
-    }
-}
-
-/// Says in the log that the store cannot be trusted any more. The process has to end with the error
-/// that this returns.
-pub fn report_loss(cause: &CommitError, log: &Logger) -> anyhow::Error {
-    crit!(log, "the store is lost: stopping"; "cause" => %cause);
-    match cause {
-        CommitError::SyncFailed(_) => {
-            anyhow!("a sync of the store failed; a restart reads what is on the disk")
-        }
-        other => anyhow!(
-            "{other}; put its files back as they were, then start again (a -shm file is made by \
-             the start)"
-        ),
     }
 }

@@ -39,8 +39,9 @@ pub struct Connector {
     hosts: Vec<Config>,
     tls: MakeRustlsConnect,
     pub purpose: Purpose,
-    /// The host that was connected to last, by this one or by its clone.
-    last: Arc<AtomicUsize>,
+    /// The host that the next connect tries first: the last one that took a session from this one
+    /// or its clone, or the one after a host that is being tried.
+    first: Arc<AtomicUsize>,
 }
 
 impl Connector {
@@ -60,16 +61,20 @@ impl Connector {
                 host.password(password);
             }
         }
-        Ok(Self { hosts, tls: tls(ca)?, purpose, last: Arc::default() })
+        Ok(Self { hosts, tls: tls(ca)?, purpose, first: Arc::default() })
     }
 
     /// A new session. Tries the host of the last one first, and then the next ones. Bound to the
     /// runtime that it is made on.
+    ///
+    /// A caller with less time than [`HOST_LIMIT`] may drop this while a host is silent. Then the
+    /// next call begins with the host after that one.
     pub async fn connect(&self) -> Result<Session, PostgresError> {
-        let first = self.last.load(Relaxed);
+        let first = self.first.load(Relaxed);
         let mut failed = None;
         let mut said = Vec::new();
         for at in (first..self.hosts.len()).chain(0..first) {
+            self.first.store((at + 1) % self.hosts.len(), Relaxed);
             let mut host = self.hosts[at].clone();
             if self.purpose != Purpose::Read {
                 host.target_session_attrs(TargetSessionAttrs::ReadWrite);
@@ -77,7 +82,7 @@ impl Connector {
             let session = timeout(HOST_LIMIT, Session::open(&host, self.tls.clone())).await;
             match session.unwrap_or(Err(PostgresError::Timeout)) {
                 Ok(session) => {
-                    self.last.store(at, Relaxed);
+                    self.first.store(at, Relaxed);
                     if self.purpose == Purpose::WriteSafely {
                         schema::refuse_unsafe(&session).await?;
                     }

@@ -52,7 +52,8 @@ pub struct Postgres {
     purpose: Purpose,
     /// For what is written.
     write_session: Mutex<ReconnectingSession>,
-    /// For pages of plants. While a table is locked they wait, and the tokens must not.
+    /// For pages of plants. While a table is locked they wait, and the tokens must not. A server
+    /// reads none, so it has no such session.
     page_session: Mutex<ReconnectingSession>,
     /// For all else.
     read_session: Mutex<ReconnectingSession>,

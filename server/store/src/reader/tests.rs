@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 
 use super::*;
 use crate::engine::{Checked, Closed, Outcome, Sizes, Start};
-use crate::error::CommitError;
+use crate::error::{CommitError, StoreError};
 use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
 use crate::{Served, open_to_serve};
@@ -23,6 +23,7 @@ impl Engine for Counting {
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError> {
         let running = self.running.fetch_add(1, SeqCst) + 1;
         self.most.fetch_max(running, SeqCst);
+        assert_ne!(after, Some(i64::MAX - 2), "the test wants a panic");
         let page = self.store.page(after, limit);
         self.running.fetch_sub(1, SeqCst);
         page
@@ -75,6 +76,9 @@ fn plants_of_450_requests_are_read_one_at_a_time() {
         for wanted in rows {
             assert_eq!(reader.plant(wanted.id).await.expect("a sound store"), Some(wanted));
         }
+        let panic = reader.plant(i64::MAX - 1).await.expect_err("the engine panics").to_string();
+        assert!(panic.contains("the test wants a panic"), "{panic}");
+        engine.running.store(0, SeqCst);
         let mut reads = JoinSet::new();
         for id in 0..450 {
             let reader = reader.clone();

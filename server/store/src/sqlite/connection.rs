@@ -23,6 +23,9 @@ pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let mut connection = Connection::open_with_flags(Path::new(".").join(path), flags)?;
     wait_for_lock(&mut connection)?;
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
+    // The first statement that reads the file: here SQLite recovers it after a crash. It rolls back
+    // a journal, or finds in the WAL what is committed
+    // (<https://sqlite.org/walformat.html#recovery>).
     connection.pragma_update(None, "synchronous", "full")?;
     // The service runs checkpoints itself: SQLite's automatic one hides an fsync that failed.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;

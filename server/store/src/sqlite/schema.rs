@@ -2,7 +2,7 @@
 //!
 //! The field is `application_id` (<https://sqlite.org/fileformat2.html#application_id>), at byte 68
 //! of the file: "PLS", and a byte that is twice the number of the layout. It is written once. The
-//! releases before this one set the lowest bit while they served a store; it means nothing now.
+//! lowest bit means nothing: builds before the first release set it while they served a store.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,4 +1,5 @@
-//! A token as a store keeps it: its digest and its name, never the token itself.
+//! A token as a store keeps it: its name, its digest and its first eight characters, never the
+//! whole token.
 
 mod name;
 
@@ -7,7 +8,7 @@ use serde::Serialize;
 
 pub use name::{InvalidName, TokenName};
 
-/// The SHA-256 of a token: all of it that is ever stored or compared.
+/// The SHA-256 of a token, by which a request's token is found.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TokenDigest(pub [u8; 32]);
 
@@ -19,7 +20,7 @@ pub struct StoredToken {
     /// The SHA-256 of the token.
     #[serde(skip)]
     pub digest: TokenDigest,
-    /// The first characters of the token, to tell it from others.
+    /// The first eight characters of the token, by which a person tells it from others.
     pub first_characters: String,
     /// When it was issued, to the second.
     pub created_at: DateTime<Utc>,

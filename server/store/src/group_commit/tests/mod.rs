@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use slog::{Drain, Logger, OwnedKVList, Record, o};
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Arc, CommitError, CreateResult, Duration, GroupCommit, Row, WriterEnd};
+use super::{Arc, CommitError, CreateResult, Duration, GroupCommit, Instant, Row, WriterEnd};
 use crate::engine::Outcome::{self, Conflict, Created, Repeated};
 use crate::engine::{BATCH, Closed};
 use crate::error::{Reason, StoreError};
@@ -53,6 +53,7 @@ fn store(timeout: Duration) -> Store {
     let engine = Arc::new(Scripted {
         begun,
         results: Mutex::new(results),
+        limits: Mutex::default(),
         upkeeps: Mutex::default(),
         close: Mutex::default(),
     });
@@ -184,6 +185,23 @@ fn create_without_an_answer_in_time_is_refused_and_keeps_its_permit() {
     assert_eq!(Arc::strong_count(&held), 1);
 }
 
+/// A create that has waited behind a stall must not leave those behind it without time.
+#[test]
+fn batch_may_take_as_long_as_its_newest_create_waits() {
+    let store = store(TIMEOUT);
+    let first = store.begun(1);
+    let old = store.queued(row(2));
+    let before_new = Instant::now();
+    let new = store.queued(row(3));
+    store.commit(Ok(vec![Created]));
+    store.commit(Ok(vec![Created, Created]));
+    for create in [first, old, new] {
+        assert_eq!(said(store.wait(create)), Ok(Created));
+    }
+    let last_limit = *store.engine.limits.lock().last().expect("two batches");
+    assert!(last_limit >= before_new + TIMEOUT);
+}
+
 #[test]
 fn failed_commit_is_an_error_and_the_next_may_succeed() {
     for (failure, expected, may_pass) in [
@@ -222,6 +240,23 @@ fn nothing_is_committed_after_a_failed_fsync() {
     let lost = end.expect_err("the store is lost").to_string();
     assert_eq!(lost, "a sync of the store failed; a restart reads what is on the disk");
     assert!(store.begun.try_recv().is_err());
+}
+
+/// The engine goes on committing into files that nobody would find.
+#[test]
+fn commit_that_ends_after_the_store_was_found_lost_is_no_success() {
+    let store = store(TIMEOUT);
+    let begun = store.begun(1);
+    let waiting = store.queued(row(2));
+    let log = Logger::root(slog::Discard, o!());
+    store.plants.report_loss(&CommitError::Gone("removed".into()), &log);
+    store.commit(Ok(vec![Created]));
+    let gone = store.wait(begun).expect_err("nobody would find the plant");
+    assert!(matches!(*gone, CommitError::Gone(_)), "{gone}");
+    let never_tried = store.wait(waiting).expect_err("the writer has ended");
+    assert!(never_tried.may_pass(), "{never_tried}");
+    assert!(store.end.blocking_recv().expect("the writer has ended").is_err());
+    assert_eq!(store.log.try_iter().count(), 0, "the loss was logged by who has found it");
 }
 
 #[test]

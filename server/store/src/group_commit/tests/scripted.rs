@@ -16,6 +16,8 @@ pub type Committed = Result<Vec<Outcome>, CommitError>;
 pub struct Scripted {
     pub begun: mpsc::Sender<Vec<i64>>,
     pub results: Mutex<mpsc::Receiver<Committed>>,
+    /// The time of each commit by which it has to return.
+    pub limits: Mutex<Vec<Instant>>,
     /// What the next calls return; then they succeed.
     pub upkeeps: Mutex<VecDeque<Result<(), CommitError>>>,
     /// What the call returns, once.
@@ -23,7 +25,8 @@ pub struct Scripted {
 }
 
 impl Engine for Scripted {
-    fn commit(&self, rows: &[Row], _: Instant) -> Committed {
+    fn commit(&self, rows: &[Row], until: Instant) -> Committed {
+        self.limits.lock().push(until);
         self.begun.send(rows.iter().map(|row| row.id).collect()).expect("the test receives");
         self.results.lock().recv().expect("a result")
     }
