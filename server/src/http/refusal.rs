@@ -63,8 +63,8 @@ pub enum Refusal {
     #[error("the body must be sent without a `Content-Encoding`")]
     ContentCoding,
     #[error(
-        "the token may send {limit} requests per second: send the request again in a moment, as \
-         it is"
+        "the token may send {limit} creates per second: send the request again in a moment, as it \
+         is"
     )]
     TooManyRequests { limit: NonZeroU32 },
     /// No permit is free. The cause is for the log.
