@@ -260,9 +260,9 @@ async fn stop(
     };
     match &closed {
         Ok(Closed::WalLeft { bytes }) => {
-            warn!(log, "stopped; the WAL stays, because another program \
-            reads the store: the next start copies it into the store's file, which takes longer \
-            (`fuser -v` with the path of the -wal file names the program)"; "wal_bytes" => bytes)
+            warn!(log, "stopped; the WAL stays, because another program reads the store: the next \
+                start copies it into the store's file, which takes longer (`fuser -v` with the \
+                path of the -wal file names the program)"; "wal_bytes" => bytes);
         }
         Ok(_) => info!(log, "stopped"),
         Err(cause) => error!(log, "stopped with an error"; "cause" => format!("{cause:#}")),
