@@ -1,4 +1,5 @@
-//! The values of `error`. The rows of their table are generated from the contract.
+//! The values of `error`. The rows of their table are generated from that of the
+//! contract, `server/api/src/error_code.rs`.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -64,7 +65,7 @@ error_code! {
     Conflict, 409, false, "the id belongs to a different plant";
     ContentTooLarge, 413, false, "the body is too large";
     UnsupportedMediaType, 415, false, "the body is not plain application/json";
-    TooManyRequests, 429, true, "more requests per second than the token may send";
+    TooManyRequests, 429, true, "more creates per second than the token may send";
     InternalServerError, 500, true, "a fault of the service";
     ServiceUnavailable, 503, true, "the service cannot take the request now";
     // end of errors

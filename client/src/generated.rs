@@ -21,7 +21,7 @@ pub mod types {
     ///Why a request was refused.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
     pub struct Error {
-        ///The HTTP status code (RFC 9110) that names the failure. 400: the request or its body is not what the contract describes; 401: no valid bearer token; 408: the body did not arrive in time; 409: the id belongs to a different plant; 413: the body is too large; 415: the body is not plain application/json; 429: more requests per second than the token may send; 500: a fault of the service; 503: the service cannot take the request now. After 408, 429, 500, 503 the same request may be sent again, as it is. A value that a client does not know means the same as the x00 of its class (RFC 9110, section 15).
+        ///The HTTP status code (RFC 9110) that names the failure. 400: the request or its body is not what the contract describes; 401: no valid bearer token; 408: the body did not arrive in time; 409: the id belongs to a different plant; 413: the body is too large; 415: the body is not plain application/json; 429: more creates per second than the token may send; 500: a fault of the service; 503: the service cannot take the request now. After 408, 429, 500, 503 the same request may be sent again, as it is. A value that a client does not know means the same as the x00 of its class (RFC 9110, section 15).
         pub error: i32,
         ///What happened and what to do about it, for people. The wording may change.
         pub message: ::std::string::String,

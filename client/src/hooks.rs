@@ -52,15 +52,23 @@ impl ClientHooks<Sending> for Client {
     }
 }
 
+/// How much of the body of a refusal is read, in bytes. One of the contract has less than 1 KB.
+const LARGEST_REFUSAL: usize = 64 * 1024;
+
 /// Sends a request once. The body of a refusal is read here: it says whether the request may be
 /// repeated.
 pub(crate) async fn send(http: &reqwest::Client, request: Request) -> Sent {
-    let response = http.execute(request).await.map_err(without_answer)?;
+    let mut response = http.execute(request).await.map_err(without_answer)?;
     if response.status().is_success() {
         return Ok(response);
     }
     let parts = Parts::of(&response);
-    let body = response.bytes().await.map_err(without_answer)?.to_vec();
+    let mut body = Vec::new();
+    while body.len() < LARGEST_REFUSAL
+        && let Some(chunk) = response.chunk().await.map_err(without_answer)?
+    {
+        body.extend_from_slice(&chunk);
+    }
     Err(Box::new(match serde_json::from_slice(&body) {
         Ok(refusal) if parts.status == StatusCode::BAD_REQUEST => parts.refused(refusal),
         _ => {

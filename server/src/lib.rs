@@ -11,40 +11,43 @@
 //!
 //! - [`command`] is the command line, a file or a folder for each command. It alone starts the
 //!   others.
-//! - [`http`] implements the contract. It does not know which engine keeps the plants.
-//! - [`token`] is a bearer token: parsed, issued, hashed.
+//! - `http` implements the contract. It does not know which engine keeps the plants.
+//! - `token` is a bearer token: parsed, issued, hashed.
 //! - `log` writes what the service says about itself. `admin` serves the metrics, and says whether
 //!   the service is ready. These two import nothing from the others.
 //!
-//! The way of a create, file by file:
+//! The way of a create on SQLite. A name without a crate is a file of `http`:
 //!
 //! ```text
 //! socket → Dropshot → api::request   the head, and the unread body of a NewPlant
-//!   → http::operations             the API trait, which hands the request to its operation
+//!   → operations                   the API trait
 //!     → request                      what every operation does alike, around it
-//!       → create_plant                 the operation, in this order:
-//!         → head → token::bearer         a well-formed token, and its digest
-//!         → known_tokens → rate          whether it is accepted, and its rate
-//!         → head, permits                plain JSON; a permit for the create
-//!         → body → json → api::types     the bytes, within their limits, to an id and a Plant
-//!         → known_tokens                 again: the token may be revoked or expired by now
-//!         → api::answer                  the Plant to its text
-//!         → store::group_commit          queue → batch → the writer's thread
-//!           → the engine                   one commit, one fsync: disk
-//!         → store::group_commit          hands the outcome back to the request
-//!       → request                      of the result of the operation:
-//!         → metrics, access_record → log   what is counted, and the record
-//!         → api::answer                    the answer: 200 with the text of the Plant
+//!       → operations                   the operation, which calls in this order:
+//!         request → head → token::bearer   a well-formed token, and its digest
+//!                 → known_tokens           whether it is accepted
+//!         known_tokens → rate              the rate of the token, if there is one
+//!         head                             plain JSON
+//!         permits                          a permit for the create
+//!         request → body                   the bytes, within their limits
+//!         permits                          not too many bytes of the token at a time
+//!         request → json → api::types      the bytes to an id and a Plant
+//!         known_tokens                     again: the token may be revoked or expired by now
+//!         api::answer                      the Plant to its text
+//!         store::group_commit              the queue, and the writer's thread, which calls
+//!           → store::sqlite                  `store` and `plants`: one commit, one fsync
+//!         api::answer                      the answer: 200 with the text of the Plant
+//!       → request                      notes what was answered
+//!         → access_log → log             the record, and what is counted
 //! ```
 //!
 //! A refusal leaves this way at the step that makes it: it is a `refusal` from there to `request`,
-//! which answers, counts and records it. Its status is 400, and its number is the `error` in its
-//! body (`api::error_code`). A 401 leaves at `head` or at `known_tokens`, the first time or the
-//! second. What Dropshot and hyper answer before `api::request` is in no file here.
+//! which makes the answer of it. Its status is 400, and its number is the `error` in its body
+//! (`api::error_code`). A 401 leaves at `head` or at `known_tokens`, the first time or the second.
+//! What Dropshot and hyper answer before `api::request` is in no file here.
 
 mod admin;
 pub mod command;
-pub mod http;
+mod http;
 mod log;
-pub mod token;
+mod token;
 mod version;

@@ -124,7 +124,7 @@ fn members(object: &mut Value) -> impl Iterator<Item = &mut Value> {
 }
 
 /// Adds the table of [`ErrorCode`] to `Error.error`: for people in its description, for programs as
-/// the open enumeration `x-extensible-enum` and as `x-error-codes`.
+/// the open enumeration `x-extensible-enum`, and for the compatibility check as `x-error-codes`.
 fn describe_error_codes(error: &mut Value) {
     let codes = || ErrorCode::ALL.iter();
     let meaning = |code: &ErrorCode| format!("{}: {}", code.number(), code.meaning());

@@ -1,7 +1,7 @@
 //! The schema of a refusal, and the values of its `error`: the one table of them.
 //!
-//! The document, the metrics, `Retry-After` and every refusal take them from here. The client, the
-//! READMEs and the recipes are generated from the document.
+//! The document, the metrics, `Retry-After` and every refusal take them from here. The table
+//! of the client and those of pages are generated from it.
 
 use std::fmt;
 
@@ -122,9 +122,9 @@ table! {
     TooManyRequests {
         number: 429,
         retry: Retry::AfterSeconds(1),
-        meaning: "more requests per second than the token may send",
-        example: "the token may send 50 requests per second: send the request again in a moment, \
-            as it is",
+        meaning: "more creates per second than the token may send",
+        example: "the token may send 50 creates per second: send the request again in a moment, as \
+            it is",
     }
     InternalServerError {
         number: 500,

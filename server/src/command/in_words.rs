@@ -18,7 +18,7 @@ fn advice(error: &StoreError) -> &'static str {
     match error {
         StoreError::Missing(_) => ": see --store, or --from of `copy`",
         StoreError::Failed { reason: Reason::Damaged | Reason::Full, .. } => {
-            ": server/RESTORE.md#rescue says what to do"
+            ": see \"Rescue\" in RESTORE.md, a page of the release"
         }
         StoreError::Failed { reason: Reason::Untrusted, .. } => {
             ": name the file of its authority's certificate by --store-ca FILE"

@@ -20,7 +20,7 @@ use plant_store_api::document::document_text;
 
 use crate::command::output::print;
 use crate::command::store_args::StoreArgs;
-use crate::command::usage_error::finish;
+use crate::command::usage_error::without_secrets;
 use crate::version::version;
 
 pub use crate::command::check::CannotCheck;
@@ -63,7 +63,7 @@ enum Command {
 impl Cli {
     /// Reads the command line, or ends the process.
     pub fn read() -> Self {
-        Self::try_parse().unwrap_or_else(|error| finish(error).exit())
+        Self::try_parse().unwrap_or_else(|error| without_secrets(error).exit())
     }
 
     /// Runs the command. An error is for the person who typed it.

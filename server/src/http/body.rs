@@ -79,19 +79,20 @@ impl UnreadBody {
         Ok(bytes)
     }
 
-    /// Whether the connection has to close after a refusal, because a part of this body is still
-    /// unread. HTTP/2 closes the stream alone, and has no such header.
+    /// Drops what of the body has come with the head, before a refusal.
     ///
-    /// hyper reads a first piece of a body with the head. If that piece is the whole body, it is
-    /// dropped here, and the connection goes on. If the client waits for a `100 Continue`, nothing
-    /// is read yet, and hyper would send it.
-    pub fn must_close_connection(&mut self) -> bool {
-        if self.is_read || self.version > Version::HTTP_11 {
-            return false;
-        }
-        if !self.awaits_continue {
+    /// hyper reads a first piece of a body with the head. If that piece is the whole body, the
+    /// connection goes on. If the client waits for a `100 Continue`, nothing is read yet, and hyper
+    /// would send it.
+    pub fn drop_received(&mut self) {
+        if !self.is_read && !self.awaits_continue && self.version <= Version::HTTP_11 {
             let _ = self.body.frame().now_or_never();
         }
-        !self.body.is_end_stream()
+    }
+
+    /// Whether the connection has to close after a refusal, because a part of this body is still
+    /// unread. HTTP/2 closes the stream alone, and has no such header.
+    pub fn must_close_connection(&self) -> bool {
+        !self.is_read && self.version <= Version::HTTP_11 && !self.body.is_end_stream()
     }
 }

@@ -46,7 +46,7 @@ pub fn read<T: DeserializeOwned>(text: &[u8]) -> Result<Read<T>, Refusal> {
     let mut json = serde_json::Deserializer::from_str(text);
     let mut note = |name: serde_ignored::Path<'_>| {
         if ignored.len() < MOST_NAMES {
-            ignored.push(shortened(&name.to_string(), LONGEST_NAME));
+            ignored.push(shortened_name(&name.to_string()));
         }
     };
     let noting = serde_ignored::Deserializer::new(&mut json, &mut note);
@@ -63,9 +63,15 @@ fn refused(path: &str, error: &serde_json::Error) -> Refusal {
         let message = shortened(&error.to_string(), LONGEST_MESSAGE);
         return Refusal::Body { message, place };
     }
-    let path = shortened(path, LONGEST_NAME);
+    let path = shortened_name(path);
     let message = shortened(&format!("`{path}`: {error}"), LONGEST_MESSAGE);
     Refusal::Body { message, place: format!("`{path}`, {place}") }
+}
+
+/// A client may choose the name, and a terminal shows the log: no character of it is a line break,
+/// or one that a terminal interprets.
+fn shortened_name(name: &str) -> String {
+    name.chars().flat_map(char::escape_debug).take(LONGEST_NAME).collect()
 }
 
 fn shortened(text: &str, characters: usize) -> String {

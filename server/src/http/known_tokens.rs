@@ -24,7 +24,7 @@ use slog::{Logger, warn};
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::http::permits::{Bytes, Permits};
+use crate::http::permits::{Bytes, TokenPermits};
 use crate::http::rate::Rate;
 use crate::http::refusal::Refusal;
 use crate::token::LEASE;
@@ -68,8 +68,7 @@ pub struct KnownToken {
     pub stored: StoredToken,
     /// How many creates per second it may send, if there is a limit.
     rate: Option<Rate>,
-    /// Its share of the permits.
-    pub permits: Permits,
+    pub permits: TokenPermits,
     /// What it may have parsed and committed at a time.
     pub bytes: Bytes,
 }
@@ -119,7 +118,7 @@ impl KnownTokens {
             Some(last) if last.stored == stored => Arc::clone(last),
             _ => Arc::new(KnownToken {
                 rate: self.max_rate.map(|limit| Rate::new(limit, &stored.name)),
-                permits: Permits::share_of_a_token(self.max_creates),
+                permits: TokenPermits::half_of(self.max_creates),
                 bytes: Bytes::of_a_token(),
                 stored,
             }),
@@ -144,7 +143,8 @@ impl KnownTokens {
         reading.tokens.get(digest).map(Arc::clone).ok_or(Refusal::TokenNotAccepted)
     }
 
-    /// Refuses a token that was accepted before, and was revoked or has expired since.
+    /// Refuses a token that was accepted before, and was revoked or has expired since; or if the
+    /// tokens were read too long ago by now.
     pub fn check_still_accepted(&self, token: &KnownToken) -> Result<(), Refusal> {
         self.find(&token.stored.digest)?.check_expiry()
     }

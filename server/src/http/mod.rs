@@ -2,13 +2,11 @@
 //!
 //! Nothing here knows which engine keeps the plants.
 
-mod access_record;
+mod access_log;
 pub(crate) mod body;
-mod create_plant;
 mod head;
 mod json;
 pub(crate) mod known_tokens;
-mod metrics;
 mod operations;
 mod permits;
 mod rate;

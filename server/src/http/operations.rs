@@ -1,16 +1,35 @@
-//! The API trait: hands each request to its operation.
+//! The implementation of the API trait: what each operation does.
+//!
+//! `POST /plants` creates a plant. Its steps, in this order. The head alone decides the first four, before a byte of the body is
+//! read:
+//!
+//! | step | else `error` |
+//! | --- | --- |
+//! | a bearer token that is accepted | 401, or 503 if the tokens are not known |
+//! | the rate of the token | 429 |
+//! | the media type | 415 |
+//! | a permit for the create | 503 |
+//! | the body, within its limits | 400, 408, 413 |
+//! | the bodies of the token before it are committed, if they are large | 503 |
+//! | the body is a NewPlant | 400 |
+//! | the token again, which may be revoked by now | 401, 503 |
+//! | the store | 409, 500, 503 |
+//!
+//! Nothing here knows which engine keeps the plants.
 
 use std::sync::Arc;
 
 use dropshot::RequestContext;
-use plant_store_api::answer::Answer;
+use plant_store_api::answer::{Answer, JsonText};
 use plant_store_api::api::PlantStoreApi;
 use plant_store_api::error_code::Error;
 use plant_store_api::request::Unread;
 use plant_store_api::types::{NewPlant, Plant};
+use plant_store_store::{Guard, Outcome, Row};
 
-use crate::http::create_plant::create_plant;
-use crate::http::request::respond;
+use crate::http::head::require_json;
+use crate::http::refusal::Refusal;
+use crate::http::request::{Request, respond};
 use crate::http::service::Service;
 
 /// The implementation of the API trait. Dropshot needs only the type, so it has no value.
@@ -24,5 +43,32 @@ impl PlantStoreApi for PlantStore {
         request: Unread<NewPlant>,
     ) -> Result<Answer<Plant>, Error> {
         respond(context, request, create_plant).await
+    }
+}
+
+/// A create is committed once it is queued, whether or not the client waits for the answer, so this
+/// future may be dropped at any point.
+async fn create_plant(
+    service: &Service,
+    request: &mut Request<NewPlant>,
+) -> Result<Answer<Plant>, Refusal> {
+    let token = request.accepted_token(&service.tokens)?;
+    token.check_rate()?;
+    require_json(&request.headers)?;
+    // Given back when the client has taken the whole answer.
+    let permit: Guard = Arc::new(service.permits.take(&token.permits)?);
+
+    let body = request.receive(&service.bodies).await?;
+    let bytes = token.bytes.take(&body, service.plants.timeout()).await?;
+    let (id, plant) = request.read(&body)?.into_parts();
+    drop(body);
+    service.tokens.check_still_accepted(&token)?;
+
+    let text = JsonText::of(&plant);
+    let row = Row { id, plant: text.share() };
+    let until_committed: Guard = Arc::new((Arc::clone(&permit), bytes));
+    match service.plants.create(row, until_committed).await? {
+        Outcome::Created | Outcome::Repeated => Ok(Answer::ok(text, permit)),
+        Outcome::Conflict => Err(Refusal::Conflict { id }),
     }
 }

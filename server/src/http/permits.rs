@@ -2,7 +2,7 @@
 //!
 //! The permits bound the memory of requests. So a create takes one before a byte of its body is
 //! read, and gives it back when the socket has taken the last byte of its answer, or the connection
-//! has ended.
+//! has ended. In HTTP/1.1 over TLS it gives it back when hyper has copied the answer.
 //!
 //! And how many bytes of one token are parsed and committed at a time, so that the creates of
 //! others do not wait for them.
@@ -18,8 +18,11 @@ use tokio::time::timeout;
 
 use crate::http::refusal::Refusal;
 
-/// The permits of the service, or those of one token.
+/// The permits of the service.
 pub struct Permits(Arc<Semaphore>);
+
+/// The permits that one token may have: half of those of the service.
+pub struct TokenPermits(Arc<Semaphore>);
 
 /// A permit of one create. It is free again when this is dropped.
 pub struct Permit {
@@ -27,11 +30,10 @@ pub struct Permit {
     _of_token: OwnedSemaphorePermit,
 }
 
-const OF_SERVICE: Refusal = Refusal::NoPermit { whose: "--max-creates creates are in the service" };
+const OF_SERVICE: Refusal = Refusal::NoPermit { cause: "the service has no permit left" };
 const OF_BYTES: Refusal =
-    Refusal::NoPermit { whose: "the bodies of this token before it were not committed in time" };
-const OF_TOKEN: Refusal =
-    Refusal::NoPermit { whose: "half of --max-creates are creates of this token" };
+    Refusal::NoPermit { cause: "the bodies of this token before it were not committed in time" };
+const OF_TOKEN: Refusal = Refusal::NoPermit { cause: "the token has half of the permits" };
 
 /// How many bytes of bodies of one token are parsed and committed at a time.
 const BYTES: u32 = 256 * 1024;
@@ -68,33 +70,30 @@ impl Bytes {
 }
 
 impl Permits {
-    /// The permits of the service.
-    pub fn of_service(max_creates: NonZeroU32) -> Self {
-        Self::new(max_creates.get())
+    /// As many permits.
+    pub fn new(max_creates: NonZeroU32) -> Self {
+        Self(semaphore(max_creates.get()))
     }
 
-    /// The permits that one token may have.
-    pub fn share_of_a_token(max_creates: NonZeroU32) -> Self {
-        Self::new(max_creates.get().div_ceil(2))
-    }
-
-    fn new(permits: u32) -> Self {
-        let permits = (permits as usize).min(Semaphore::MAX_PERMITS);
-        Self(Arc::new(Semaphore::new(permits)))
-    }
-
-    /// Takes one of the service, which are these, for a create, and one of its token.
+    /// Takes one for a create, and one of those of its token.
     ///
     /// # Errors
     ///
     /// `error` 503: other creates have all of them.
-    pub fn take(&self, of_token: &Self) -> Result<Permit, Refusal> {
-        let token = of_token.try_acquire().ok_or(OF_TOKEN)?;
-        let service = self.try_acquire().ok_or(OF_SERVICE)?;
+    pub fn take(&self, of_token: &TokenPermits) -> Result<Permit, Refusal> {
+        let token = Arc::clone(&of_token.0).try_acquire_owned().map_err(|_| OF_TOKEN)?;
+        let service = Arc::clone(&self.0).try_acquire_owned().map_err(|_| OF_SERVICE)?;
         Ok(Permit { _of_service: service, _of_token: token })
     }
+}
 
-    fn try_acquire(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.0).try_acquire_owned().ok()
+impl TokenPermits {
+    /// Those of a token of a service with `max_creates` permits.
+    pub fn half_of(max_creates: NonZeroU32) -> Self {
+        Self(semaphore(max_creates.get().div_ceil(2)))
     }
+}
+
+fn semaphore(permits: u32) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new((permits as usize).min(Semaphore::MAX_PERMITS)))
 }

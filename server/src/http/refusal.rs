@@ -63,13 +63,13 @@ pub enum Refusal {
     #[error("the body must be sent without a `Content-Encoding`")]
     ContentCoding,
     #[error(
-        "the token may send {limit} requests per second: send the request again in a moment, as \
-         it is"
+        "the token may send {limit} creates per second: send the request again in a moment, as it \
+         is"
     )]
     TooManyRequests { limit: NonZeroU32 },
-    /// No permit is free. `whose` is for the log.
+    /// No permit is free. The cause is for the log.
     #[error("the service is at its limit: send the request again in a moment, as it is")]
-    NoPermit { whose: &'static str },
+    NoPermit { cause: &'static str },
     /// The store failed. The cause is for the log.
     #[error("the service failed; the operator finds the cause in the log by the request id")]
     Fault(Cause),
@@ -123,7 +123,7 @@ impl Refusal {
             Self::Body { place, .. } => Some(format!("the body is refused at {place}").into()),
             Self::BrokenBody => Some("the body broke off".into()),
             Self::Fault(cause) | Self::StoreUnavailable(cause) => Some(cause.to_string().into()),
-            Self::NoPermit { whose } => Some((*whose).into()),
+            Self::NoPermit { cause } => Some((*cause).into()),
             Self::TokensNotRead => Some("the tokens cannot be read".into()),
             Self::TokenExpired => Some("the token has expired".into()),
             _ => None,

@@ -4,22 +4,20 @@
 //! of its result the answer, the record and the count: nothing else does.
 
 use std::marker::PhantomData;
-use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dropshot::RequestContext;
+use http::HeaderMap;
 use http::header::{CONNECTION, HeaderValue, WWW_AUTHENTICATE};
-use http::{HeaderMap, StatusCode};
 use plant_store_api::answer::{Answer, Content};
 use plant_store_api::error_code::Error;
 use plant_store_api::request::Unread;
 use serde::de::DeserializeOwned;
-use slog::{debug, info};
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
-use crate::http::access_record::AccessRecord;
+use crate::http::access_log::{AccessRecord, Answered};
 use crate::http::body::{BodyLimits, UnreadBody};
 use crate::http::head::credentials;
 use crate::http::json;
@@ -37,15 +35,7 @@ pub struct Request<T> {
     pub headers: HeaderMap,
     body: UnreadBody,
     schema: PhantomData<fn() -> T>,
-    /// The id that the answer carries as `X-Request-Id`.
-    id: String,
-    operation: String,
-    remote_addr: SocketAddr,
-    started: Instant,
-    /// The token that it has, if the service knows it: for the record, also if it has expired.
-    token: Option<Arc<KnownToken>>,
-    /// The first names of members that were ignored: for the record.
-    ignored: Vec<String>,
+    record: AccessRecord,
 }
 
 /// Has the operation handle the request, and answers, counts and records what comes of it. It is
@@ -64,21 +54,17 @@ pub async fn respond<B, T: Content>(
         Err(_) => yield_now().await,
         Ok(_) => {}
     }
-    Ok(request.finish(&service, result))
+    Ok(request.finish(result))
 }
 
 impl<B> Request<B> {
-    fn new<C: dropshot::ServerContext>(context: RequestContext<C>, unread: Unread<B>) -> Self {
+    fn new(context: RequestContext<Arc<Service>>, unread: Unread<B>) -> Self {
+        let access_log = Arc::clone(&context.context().access_log);
         Self {
             body: UnreadBody::new(&unread.head, unread.body),
             headers: unread.head.headers,
             schema: PhantomData,
-            remote_addr: context.request.remote_addr(),
-            id: context.request_id,
-            operation: context.endpoint.operation_id,
-            started: Instant::now(),
-            token: None,
-            ignored: Vec::new(),
+            record: AccessRecord::new(access_log, context),
         }
     }
 
@@ -89,24 +75,21 @@ impl<B> Request<B> {
     /// `error` 401, or 503 if the tokens are not known.
     pub fn accepted_token(&mut self, tokens: &KnownTokens) -> Result<Arc<KnownToken>, Refusal> {
         let token = tokens.find(&credentials(&self.headers)?)?;
-        self.token = Some(Arc::clone(&token));
+        self.record.token = Some(Arc::clone(&token));
         token.check_expiry()?;
         Ok(token)
     }
 
-    fn finish<T: Content>(
-        mut self,
-        service: &Service,
-        result: Result<Answer<T>, Refusal>,
-    ) -> Answer<T> {
+    fn finish<T: Content>(mut self, result: Result<Answer<T>, Refusal>) -> Answer<T> {
         match result {
             Ok(answer) => {
-                self.record(service, answer.status(), None);
+                self.record.answer = Some(Answered { status: answer.status(), refusal: None });
                 answer
             }
             Err(refusal) => {
                 let answer = self.refused(&refusal);
-                self.record(service, answer.status(), Some(&refusal));
+                let refusal = Some(refusal);
+                self.record.answer = Some(Answered { status: answer.status(), refusal });
                 answer
             }
         }
@@ -118,32 +101,12 @@ impl<B> Request<B> {
         if let Some(challenge) = refusal.challenge() {
             headers.insert(WWW_AUTHENTICATE, challenge);
         }
+        self.body.drop_received();
         if self.body.must_close_connection() {
             // RFC 9112, section 9.6.
             headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
         answer
-    }
-
-    fn record(&self, service: &Service, status: StatusCode, refusal: Option<&Refusal>) {
-        let latency = self.started.elapsed();
-        service.metrics.answered(refusal.map(Refusal::code), latency);
-        let record = AccessRecord {
-            request_id: &self.id,
-            operation: &self.operation,
-            remote_addr: self.remote_addr,
-            status,
-            refusal,
-            token: self.token.as_ref().map(|token| token.stored.name.as_str()),
-            ignored: &self.ignored,
-            latency,
-        };
-        // The records of strangers could fill the disk that holds the log.
-        if self.token.is_some() {
-            info!(service.log, "request completed"; record);
-        } else {
-            debug!(service.log, "request completed"; record);
-        }
     }
 }
 
@@ -166,7 +129,7 @@ impl<T: DeserializeOwned> Request<T> {
     /// `error` 400.
     pub fn read(&mut self, body: &[u8]) -> Result<T, Refusal> {
         let read = json::read(body)?;
-        self.ignored = read.ignored;
+        self.record.ignored = read.ignored;
         Ok(read.value)
     }
 }

@@ -17,7 +17,8 @@ pub type Server = HttpServer<Arc<Service>>;
 /// `log` takes Dropshot's own records.
 ///
 /// A request runs in its connection's own task and is dropped with it, which saves a task for each
-/// request. It is safe, because a queued create is committed whether or not a client waits.
+/// request. It is safe, because a queued create is committed whether or not a client waits. The
+/// record of the request is written when it is dropped.
 pub fn start_server(
     address: SocketAddr,
     tls: Option<ConfigTls>,

@@ -1,13 +1,14 @@
 //! What the operations need between requests.
 
 use std::num::NonZeroU32;
+use std::sync::Arc;
 
 use plant_store_store::GroupCommit;
 use slog::Logger;
 
+use crate::http::access_log::AccessLog;
 use crate::http::body::BodyLimits;
 use crate::http::known_tokens::KnownTokens;
-use crate::http::metrics::RequestMetrics;
 use crate::http::permits::Permits;
 
 /// The context of every request.
@@ -17,9 +18,7 @@ pub struct Service {
     /// One for each create that is in the service.
     pub permits: Permits,
     pub bodies: BodyLimits,
-    /// Where the access records go.
-    pub log: Logger,
-    pub metrics: RequestMetrics,
+    pub access_log: Arc<AccessLog>,
 }
 
 impl Service {
@@ -35,10 +34,9 @@ impl Service {
         Self {
             tokens,
             plants,
-            permits: Permits::of_service(max_creates),
+            permits: Permits::new(max_creates),
             bodies,
-            log,
-            metrics: RequestMetrics::register(),
+            access_log: Arc::new(AccessLog::new(log)),
         }
     }
 }

@@ -1,15 +1,13 @@
 //! The log, on standard error: JSON lines for programs, text for people.
 //!
 //! slog-async takes the records to a thread of its own, where slog-json or slog-term writes them,
-//! so no request waits for standard error. Records that are not written are counted.
+//! so no request waits for standard error. It drops the records for which there is no room, and
+//! reports that.
 //!
 //! Nothing here may print a token, a plant or the query of a URI.
 
-mod dropshot;
-mod lost;
-
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -18,15 +16,13 @@ use std::time::Duration;
 
 use chrono::{SecondsFormat, Utc};
 use nix::unistd::dup2_stderr;
-use slog::{Drain, FnValue, LevelFilter, Logger, PushFnValue, Record, o};
-use slog_async::{AsyncCore, AsyncGuard};
+use slog::{
+    BorrowedKV, Drain, FnValue, Level, LevelFilter, Logger, Never, OwnedKVList, PushFnValue,
+    Record, RecordStatic, o,
+};
+use slog_async::{Async, AsyncGuard, OverflowStrategy};
 use slog_json::Json;
 use slog_term::{FullFormat, PlainDecorator};
-
-use crate::log::dropshot::Dropshot;
-use crate::log::lost::{CountFailed, CountUnsent, Lost};
-
-pub use crate::log::lost::register_metrics;
 
 /// How important a record is.
 pub use slog::Level as LogLevel;
@@ -66,12 +62,14 @@ impl Log {
     pub fn start(format: LogFormat, level: LogLevel) -> io::Result<Self> {
         // A descriptor of its own: `drop` may point the other one at /dev/null.
         let stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
-        let lost = Arc::<Lost>::default();
-        let drain = formatter(format, Line { to: stderr, bytes: Vec::new() });
-        let writing = CountFailed { drain, lost: Arc::clone(&lost) };
-        let builder = AsyncCore::custom(writing).chan_size(WAITING).thread_name("log".into());
-        let (core, guard) = builder.build_with_guard();
-        let drain = Arc::new(LevelFilter::new(CountUnsent { core, lost }, level).fuse());
+        // A record that cannot be written, such as to a full disk, must not end this thread.
+        let writing = formatter(format, stderr).ignore_res();
+        let (sending, guard) = Async::new(writing)
+            .chan_size(WAITING)
+            .overflow_strategy(OverflowStrategy::DropAndReport)
+            .thread_name("log".into())
+            .build_with_guard();
+        let drain = Arc::new(LevelFilter::new(sending, level).ignore_res());
         let logger = Logger::root(Arc::clone(&drain), o!());
         Ok(Self { logger, dropshot: Logger::root(Dropshot(drain), o!()), guard: Some(guard) })
     }
@@ -93,9 +91,36 @@ impl Drop for Log {
     }
 }
 
+/// Dropshot's own records: its errors, and at `debug` its warnings, without the fields of a request.
+/// The others are dropped.
+///
+/// Everybody who can connect may cause its warnings, as often as they like: a client that leaves
+/// before its answer, a TLS handshake that fails, a connection for which no file is left.
+struct Dropshot<D>(D);
+
+impl<D: Drain<Ok = (), Err = Never>> Drain for Dropshot<D> {
+    type Ok = ();
+    type Err = Never;
+
+    fn log(&self, record: &Record<'_>, _: &OwnedKVList) -> Result<(), Never> {
+        let level = match record.level() {
+            Level::Critical | Level::Error => record.level(),
+            Level::Warning => Level::Debug,
+            Level::Info | Level::Debug | Level::Trace => return Ok(()),
+        };
+        let origin = RecordStatic { location: record.location(), tag: record.tag(), level };
+        // The fields of the request are left out: the query of a URI may be a token (RFC 6750,
+        // section 2.3).
+        self.0.log(&Record::new(&origin, record.msg(), BorrowedKV(&record.kv())), &o!().into())
+    }
+}
+
 type Formatter = Box<dyn Drain<Ok = (), Err = io::Error> + Send>;
 
+/// Each record is flushed when it is complete, so it is one system call. What could not be written
+/// of it is written before the next one.
 fn formatter(format: LogFormat, to: impl Write + Send + 'static) -> Formatter {
+    let to = BufWriter::new(to);
     if format == LogFormat::Text {
         return Box::new(FullFormat::new(PlainDecorator::new(to)).build());
     }
@@ -107,22 +132,5 @@ fn formatter(format: LogFormat, to: impl Write + Send + 'static) -> Formatter {
     Box::new(Json::new(to).add_key_value(values).set_flush(true).build())
 }
 
-/// Gathers what a formatter writes, until it flushes: so a record is one system call. After an
-/// error the rest of the line is dropped.
-struct Line<W> {
-    to: W,
-    bytes: Vec<u8>,
-}
-
-impl<W: Write> Write for Line<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.bytes.extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let written = self.to.write_all(&self.bytes);
-        self.bytes.clear();
-        written
-    }
-}
+#[cfg(test)]
+mod tests;

@@ -4,13 +4,17 @@
 //! once. Nothing here may print one.
 
 mod bearer;
-mod lease;
+
+use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use plant_store_store::token::{StoredToken, TokenName};
 
 pub use bearer::{FIRST_CHARACTERS, TOKEN_PREFIX, Token};
-pub use lease::LEASE;
+
+/// For how long a server accepts the tokens that it has read. So a command that has changed the
+/// tokens waits for that time: then every server has read the change, or accepts no token.
+pub const LEASE: Duration = Duration::from_secs(2);
 
 /// A token that was issued, and is in no store yet.
 pub struct Issued {

@@ -27,9 +27,7 @@ fn is_refused(answer: &Response) -> bool {
     }
     let (error, message) = answer.refusal();
     assert_eq!(error, 429);
-    assert!(
-        message.ends_with(" requests per second: send the request again in a moment, as it is")
-    );
+    assert!(message.ends_with(" creates per second: send the request again in a moment, as it is"));
     assert_eq!(answer.header("retry-after"), Some("1"));
     true
 }

@@ -36,6 +36,13 @@ fn document_has_everything_of_the_specification() {
     assert_json_include!(actual: document(), expected: specified);
 }
 
+/// An optional member is absent or of its type. Without `schemars(with)` the document would allow
+/// null, which the service refuses.
+#[test]
+fn document_has_no_nullable_member() {
+    assert!(!text().contains("nullable"));
+}
+
 #[test]
 fn what_the_document_adds_to_the_specification_breaks_no_consumer() {
     let compat = build("openapi-compat", false).expect("the program builds");

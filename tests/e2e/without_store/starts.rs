@@ -75,6 +75,29 @@ fn new_store_has_no_token_if_standard_output_is_closed_or_dev_null() {
     }
 }
 
+/// Nobody has seen its token. The number of files at which a start fails late is found by trying.
+#[test]
+fn start_that_fails_before_it_listens_leaves_no_token() {
+    let mut stores = 0;
+    for files in 6.. {
+        let folder = TempDir::new().expect("a temporary folder");
+        let mut shell = Command::new("sh");
+        without_own_variables(&mut shell);
+        let serve = format!("ulimit -n {files}; exec \"$0\" serve --listen 127.0.0.1:0 2> log");
+        shell.args(["-c", &serve]).arg(binary_in(folder.path()).get_program());
+        if Launched::start(shell.current_dir(folder.path())).is_ok() {
+            break;
+        }
+        if folder.path().join("plant-store.db").exists() {
+            stores += 1;
+            let listed = run(folder.path(), &["token", "list", "--json"]).stdout;
+            let log = fs::read_to_string(folder.path().join("log")).expect("a log");
+            assert_eq!(String::from_utf8(listed).expect("text").trim(), "[]", "{files}: {log}");
+        }
+    }
+    assert!(stores > 0, "no start failed after it had made the store");
+}
+
 /// Serves in that folder, with a standard output that takes nothing and its log in the file `log`.
 fn serve_into_full(folder: &Path) -> Child {
     let full = File::options().write(true).open("/dev/full").expect("Linux has it");

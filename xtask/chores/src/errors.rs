@@ -1,6 +1,5 @@
-//! What the published document says of the values of `error`, for a page and for the client: lines
-//! from the one table of them, `server/api/src/error_code.rs`, between two markers of a checked-in
-//! file.
+//! The values of `error`, for a page and for the client: lines from the one table of them,
+//! `server/api/src/error_code.rs`, between two markers of a checked-in file.
 
 use anyhow::{Context, Result};
 use plant_store_api::error_code::ErrorCode;

@@ -115,7 +115,7 @@ pub struct Args {
     #[arg(long, value_name = "DURATION", default_value = "10s")]
     pub shutdown_timeout: Duration,
 
-    /// The least important records that the log holds; requests without an accepted token are
+    /// The least important records that the log holds; requests without a token of the store are
     /// recorded at `debug`
     #[arg(
         long,

@@ -1,9 +1,10 @@
 //! `plant-store serve`: from the flags to a serving process, and to its end.
 //!
-//! Nothing here handles a request: [`crate::http::create_plant`] does.
+//! Nothing here handles a request: [`crate::http`] does.
 //!
 //! `--http-threads` threads speak HTTP, one commits, one writes the log, and one answers operators
-//! if `--metrics` asks for it. Those that speak HTTP also wait for signals, so none of them opens a
+//! if `--metrics` asks for it. Tokio starts others for what waits for a disk or a database, such as
+//! the reading of the tokens. Those that speak HTTP also wait for signals, so none of them opens a
 //! file or a store: on a disk that does not answer it would notice no signal.
 
 mod address;

@@ -1,8 +1,9 @@
-//! The steps of a server, in their order: [`open`], [`listen`], [`announce`], [`wait`], [`stop`].
+//! The steps of a server, in their order: [`open`], [`start`], [`prepare_tokens`], [`announce`],
+//! [`wait`], [`stop`].
 //!
-//! What runs beside the requests is started in this file and nowhere else: the thread that answers
-//! operators before all steps, the one that commits by [`listen`], and by [`wait`] the tasks that
-//! read the tokens, look after the store, and reload the files of TLS.
+//! What runs beside the requests is started here: the thread that answers operators before all
+//! steps, the one that commits by [`start`], and by [`wait`] the tasks that read the tokens, look
+//! after the store, and reload the files of TLS. The log has its thread before.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ use crate::http::body::BodyLimits;
 use crate::http::known_tokens::KnownTokens;
 use crate::http::server::{Server, start_server};
 use crate::http::service::Service;
-use crate::log::{Log, register_metrics};
+use crate::log::Log;
 use crate::token::Token;
 use crate::version::version;
 
@@ -55,8 +56,7 @@ struct Opened {
     store: Arc<dyn Engine>,
     /// Whether this start has created the store.
     is_new: bool,
-    /// The first token of a new store, if it is to be printed.
-    first_token: Option<Token>,
+    /// They are read by [`prepare_tokens`].
     tokens: KnownTokens,
 }
 
@@ -76,8 +76,6 @@ pub fn serve(args: &Args, log: &Log) -> Result<()> {
     // Before the store: an address that is in use must not leave a new store behind.
     let start_admin = |address| Admin::start(address).map_err(cannot("serve metrics", address));
     let admin = args.metrics.map(start_admin).transpose()?;
-    // The listener collects the metrics that are registered after its start.
-    register_metrics();
     if let Some(admin) = &admin {
         info!(log.logger, "serving metrics"; "address" => %admin.address);
     }
@@ -91,23 +89,40 @@ pub fn serve(args: &Args, log: &Log) -> Result<()> {
 
 async fn run_steps(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> {
     let mut signals = Signals::register()?;
-    let mut opened = tokio::select! {
-        opened = open_on_another_thread(args, &log.logger) => opened?,
-        () = signals.stop.next() => {
-            info!(log.logger, "stopped before the service had started");
-            return Ok(());
-        }
-    };
-    let mut running = listen(args, log, &opened)?;
+    let logger = &log.logger;
+    let opening = open_on_another_thread(args, logger);
+    let Some(opened) = unless_stopped(opening, &mut signals, logger).await? else { return Ok(()) };
+    let mut running = start(args, log, &opened)?;
     if let Some(admin) = admin {
         admin.set_readiness(readiness(opened.tokens.clone(), running.plants.clone()));
     }
-    announce(args, &running, &mut opened, &log.logger)?;
-    let ended = wait(&mut running, opened, &mut signals, &log.logger).await;
+    let preparing = prepare_tokens(args, &opened, logger);
+    let ended = match unless_stopped(preparing, &mut signals, logger).await? {
+        Some(first_token) => {
+            announce(args, &running, &opened, first_token, logger)?;
+            wait(&mut running, opened, &mut signals, logger).await
+        }
+        None => Ok(()),
+    };
     if let Some(admin) = admin {
         admin.set_stopping();
     }
-    stop(args, running, ended, &mut signals, &log.logger).await
+    stop(args, running, ended, &mut signals, logger).await
+}
+
+/// What the step returns; none if a signal ends the start before.
+async fn unless_stopped<T>(
+    step: impl Future<Output = Result<T>>,
+    signals: &mut Signals,
+    log: &Logger,
+) -> Result<Option<T>> {
+    tokio::select! {
+        done = step => done.map(Some),
+        () = signals.stop.next() => {
+            info!(log, "stopped before the service had started");
+            Ok(None)
+        }
+    }
 }
 
 /// [`open`] waits for disks, and a thread that speaks HTTP would notice no signal meanwhile.
@@ -117,26 +132,19 @@ async fn open_on_another_thread(args: &Args, log: &Logger) -> Result<Opened> {
     spawn_blocking(move || open(&args, &log)).await?
 }
 
-/// Opens the files of TLS and the store, issues the first token of a new store, and reads the
-/// tokens. It waits for a database that is not there yet.
+/// Opens the files of TLS and the store. It waits for a database that is not there yet.
 fn open(args: &Args, log: &Logger) -> Result<Opened> {
     // An address that is in use must not leave a new store behind.
     check_is_free(args.listen)?;
     let tls = args.tls.as_ref().map(|files| files.load(log)).transpose()?;
     let Served { store, is_new } = open_store(args, log)?;
-    // A token that nobody sees would stay in force.
-    let is_token_wanted = is_new && args.first_token == FirstToken::Print && !is_output_lost();
-    let first_token = is_token_wanted.then(|| issue_first_token(&*store)).transpose()?;
     let tokens = KnownTokens::new(args.max_rate, args.max_creates);
-    if tokens.read(&*store)? == 0 {
-        warn!(log, "the store has no token: `plant-store token create NAME` makes one");
-    }
-    Ok(Opened { tls, store, is_new, first_token, tokens })
+    Ok(Opened { tls, store, is_new, tokens })
 }
 
-/// Raises the soft limit on open files to the hard one, because each connection takes a file. Then
-/// starts the thread that commits, and the HTTP server.
-fn listen(args: &Args, log: &Log, opened: &Opened) -> Result<Running> {
+/// Starts the thread that commits and the HTTP server, which listens. Raises the soft limit on open
+/// files to the hard one before, because each connection takes a file.
+fn start(args: &Args, log: &Log, opened: &Opened) -> Result<Running> {
     let open_files = rlimit::increase_nofile_limit(u64::MAX)
         .context("cannot raise the soft limit on open files to the hard one")?;
     let store = Arc::clone(&opened.store);
@@ -156,13 +164,37 @@ fn listen(args: &Args, log: &Log, opened: &Opened) -> Result<Running> {
     Ok(Running { server, open_files, plants, writer_end, tasks: JoinSet::new() })
 }
 
+/// Issues the first token of a new store, and reads the tokens; until then requests get `error` 503.
+/// The steps before may fail, and nobody would see the token of a start that failed.
+async fn prepare_tokens(args: &Args, opened: &Opened, log: &Logger) -> Result<Option<Token>> {
+    // A token that nobody sees would stay in force.
+    let is_wanted = opened.is_new && args.first_token == FirstToken::Print && !is_output_lost();
+    let store = Arc::clone(&opened.store);
+    let tokens = opened.tokens.clone();
+    let log = log.clone();
+    let prepare = move || {
+        let first_token = is_wanted.then(|| issue_first_token(&*store)).transpose()?;
+        if tokens.read(&*store)? == 0 {
+            warn!(log, "the store has no token: `plant-store token create NAME` makes one");
+        }
+        Ok(first_token)
+    };
+    spawn_blocking(prepare).await?
+}
+
 /// Says where the service listens and which limits are in force: to whoever has started it, to the
 /// log, and to the supervisor.
-fn announce(args: &Args, running: &Running, opened: &mut Opened, log: &Logger) -> Result<()> {
+fn announce(
+    args: &Args,
+    running: &Running,
+    opened: &Opened,
+    first_token: Option<Token>,
+    log: &Logger,
+) -> Result<()> {
     let address = running.server.local_addr();
     let endpoint = Endpoint { is_tls: opened.tls.is_some(), address };
     // Nothing keeps the token after this.
-    print_announcement(endpoint, opened.first_token.take(), log)?;
+    print_announcement(endpoint, first_token, log)?;
     info!(log, "listening"; "address" => %address, "version" => version(),
         "store" => %args.store.url.absolute(), "is_new" => opened.is_new, "layout" => LAYOUT);
     info!(log, "limits";

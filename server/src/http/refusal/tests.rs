@@ -17,7 +17,7 @@ fn each_example_of_the_document_is_a_message_of_the_service() {
         Refusal::NotJsonMediaType,
         Refusal::TooManyRequests { limit: per_second },
         Refusal::Fault(Arc::new(CommitError::Unavailable("a disk".into()))),
-        Refusal::NoPermit { whose: "others" },
+        Refusal::NoPermit { cause: "others" },
     ];
     for code in ErrorCode::ALL {
         let messages = refusals.iter().filter(|refusal| refusal.code() == *code);

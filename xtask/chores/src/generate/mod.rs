@@ -1,5 +1,5 @@
 //! What is generated: the published document from the code; from the document the client, its
-//! mocks and its commands; and the table of errors, for the client and for a page.
+//! mocks and its commands; and from the table of errors that of the client and of a page.
 
 mod client;
 
