@@ -26,6 +26,21 @@ pub struct Copied {
     pub tokens: usize,
 }
 
+impl Copied {
+    /// Adds plants to the copy, which must not have other ones under their ids.
+    pub fn add(&mut self, page: &[Row], to: &StoreUrl, copy: &dyn Engine) -> Result<()> {
+        let outcomes = commit(page, copy)?;
+        let mut rows = page.iter().zip(outcomes);
+        if let Some((row, _)) = rows.find(|(_, outcome)| *outcome == Outcome::Conflict) {
+            let id = row.id;
+            bail!("{to} has a different plant under the id {id}: it is left as it is");
+        }
+        self.plants += page.len();
+        self.digest.add(page);
+        Ok(())
+    }
+}
+
 impl fmt::Display for Copied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { plants, digest, tokens } = self;
@@ -35,7 +50,7 @@ impl fmt::Display for Copied {
 
 /// Copies the whole store into a new file, reads the file back, and compares.
 pub fn copy_into(from: &StoreArgs, to: &StoreUrl) -> Result<Copied> {
-    let source = from.open_to_read("--store")?;
+    let source = from.open_to_read()?;
     let mut copied = Copied::default();
     store::fill(to, None, &mut |copy| {
         copied = copy_plants(&from.url, &*source, to, copy)?;
@@ -59,11 +74,7 @@ pub fn copy_plants(
     copy: &dyn Engine,
 ) -> Result<Copied> {
     let mut copied = Copied::default();
-    for_each_page(from, source, |page| {
-        copied.digest.add(page);
-        copied.plants += page.len();
-        add(page, to, copy)
-    })?;
+    for_each_page(from, source, |page| copied.add(page, to, copy))?;
     Ok(copied)
 }
 
@@ -72,17 +83,6 @@ pub fn commit(page: &[Row], copy: &dyn Engine) -> Result<Vec<Outcome>> {
     let outcomes = copy.commit(page, Instant::now() + PAGE_TIMEOUT)?;
     copy.upkeep()?;
     Ok(outcomes)
-}
-
-/// Adds plants that must not be there under other members.
-pub fn add(page: &[Row], to: &StoreUrl, copy: &dyn Engine) -> Result<()> {
-    let outcomes = commit(page, copy)?;
-    let mut rows = page.iter().zip(outcomes);
-    if let Some((row, _)) = rows.find(|(_, outcome)| *outcome == Outcome::Conflict) {
-        let id = row.id;
-        bail!("{to} has a different plant under the id {id}: it is left as it is");
-    }
-    Ok(())
 }
 
 /// Adds the tokens that the copy does not have, and returns how many those are. They come last:

@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::Result;
-use plant_store_store::{Engine, Row, StoreUrl};
+use plant_store_store::{Engine, PAGE_ROWS, Row, StoreUrl};
 
 use crate::command::rescue_advice::with_rescue_advice;
 
@@ -18,7 +18,7 @@ pub fn for_each_page(
     let mut plants = 0;
     let mut last_id = None;
     loop {
-        let page = store.page(last_id).map_err(with_rescue_advice(url))?;
+        let page = store.page(last_id, PAGE_ROWS).map_err(with_rescue_advice(url))?;
         let Some(last_row) = page.last() else { return Ok(()) };
         last_id = Some(last_row.id);
         take(&page)?;

@@ -33,6 +33,11 @@ impl StoreArgs {
     pub fn open(&self) -> Result<Box<dyn Engine>> {
         store::open(&self.url, self.ca.as_deref()).map_err(with_rescue_advice(&self.url))
     }
+
+    /// Opens the store that is there, to read the plants that it holds.
+    pub fn open_to_read(&self) -> Result<Box<dyn Engine>> {
+        open_to_read(&self.url, self.ca.as_deref(), "--store")
+    }
 }
 
 /// There is no store to read. A new one, which is empty, would be of no use to the command.
@@ -51,7 +56,7 @@ pub fn open_to_read(
     ca: Option<&Path>,
     flag: &'static str,
 ) -> Result<Box<dyn Engine>> {
-    store::open(url, ca).map_err(|error| match error {
+    store::open_to_read(url, ca).map_err(|error| match error {
         StoreError::Missing(missing) => NothingToRead { url: missing, flag }.into(),
         other => with_rescue_advice(url)(other),
     })

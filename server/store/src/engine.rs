@@ -19,7 +19,7 @@ use crate::token::{StoredToken, TokenName};
 /// the first of them does not wait long.
 pub const BATCH: usize = 1024;
 
-/// The most rows of a page.
+/// How many rows a page has, if all are read.
 pub const PAGE_ROWS: usize = 1000;
 
 /// How many bytes of texts end a page.
@@ -52,10 +52,20 @@ pub trait Engine: Send + Sync {
     /// No row may be answered with success.
     fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, CommitError>;
 
-    /// The rows with an id greater than `after`, in the order of the ids: at most 1,000, and about
-    /// a MiB of texts. Empty after the last one. A plant never changes, so the pages of a store
-    /// hold every plant that was there when the first one was read.
-    fn page(&self, after: Option<i64>) -> Result<Vec<Row>, StoreError>;
+    /// What the next commits need, such as a checkpoint. Called after each answered batch, so no
+    /// answer waits for it, and the next creates gather meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// As for a commit. What was committed before stays durable.
+    fn upkeep(&self) -> Result<(), CommitError> {
+        Ok(())
+    }
+
+    /// The rows with an id greater than `after`, in the order of the ids: at most `limit`, and
+    /// about a MiB of texts. Empty after the last one. A plant never changes, so the pages of a
+    /// store hold every plant that was there when the first one was read.
+    fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError>;
 
     /// Every token, expired ones included, in the order of their names.
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError>;
@@ -75,46 +85,33 @@ pub trait Engine: Send + Sync {
     /// [`StoreError::NoSuchToken`], or that the store failed.
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError>;
 
-    /// What is wrong with the store, in words for an operator; nothing if it is sound. Does not
-    /// read the texts of the plants.
-    fn check(&self) -> Result<Vec<String>, StoreError>;
+    /// Looks for what is wrong with the store. It does not read the texts of the plants.
+    fn check(&self) -> Result<Checked, StoreError>;
 
     /// Looks at what no commit looks at, such as a file that was moved away, or a setting of the
-    /// database that was changed. A server calls it once a second.
+    /// database that was changed, and cuts a WAL that has become long. A server calls it once a
+    /// second, beside commits.
     ///
     /// # Errors
     ///
     /// As for a commit; an error that [`CommitError::is_final`] ends the service.
-    fn inspect(&self) -> Result<(), CommitError>;
+    fn inspect(&self) -> Result<Sizes, CommitError>;
 
-    /// Cuts the WAL's file if it has become long. A server calls it once a second, beside commits.
+    /// The last call of a server, after the last commit.
     ///
     /// # Errors
     ///
-    /// As for a commit.
-    fn shorten_wal(&self) -> Result<(), CommitError> {
-        Ok(())
-    }
+    /// What was committed before is durable all the same.
+    fn close(&self) -> Result<(), StoreError>;
+}
 
-    /// What the store takes on the disk.
-    fn sizes(&self) -> Sizes;
-
-    /// What the next commits need, such as a checkpoint. Called after each answered batch, so no
-    /// answer waits for it, and the next creates gather meanwhile.
-    ///
-    /// # Errors
-    ///
-    /// As for a commit. What was committed before stays durable.
-    fn upkeep(&self) -> Result<(), CommitError> {
-        Ok(())
-    }
-
-    /// The last call, after the last commit: then the store is complete without this process.
-    ///
-    /// # Errors
-    ///
-    /// As for a commit, or [`CommitError::NotClosed`]. What was committed before stays durable.
-    fn close(&self) -> Result<(), CommitError>;
+/// What [`Engine::check`] has found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Checked {
+    /// What is wrong with the store, in words for an operator; nothing if it is sound.
+    pub faults: Vec<String>,
+    /// What it takes on the disk.
+    pub sizes: Sizes,
 }
 
 /// How a server starts on a store.
@@ -122,8 +119,6 @@ pub trait Engine: Send + Sync {
 pub struct Start {
     /// Whether a store is created if there is none.
     pub create: bool,
-    /// Whether a store is served that lacks its WAL.
-    pub without_wal: bool,
     /// Whether a store is served whose database does not sync.
     pub without_fsync: bool,
 }

@@ -15,7 +15,7 @@ pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// What is in the store is not as it was written, or a file of it is lost.
+    /// What is in the store is not as it was written.
     Damaged,
     /// There is no store.
     Missing,
@@ -48,9 +48,6 @@ pub enum CommitError {
     /// The engine failed in a way that does not pass by itself.
     #[error("the store failed: {0}")]
     Fault(Cause),
-    /// What was committed is durable, and the store is not complete without its WAL.
-    #[error("the store was not closed: {0}")]
-    NotClosed(Cause),
     /// An fsync failed. The kernel may have marked the lost pages clean, so the next fsync can
     /// succeed without writing them: the writer must not be used again. A restart reads what
     /// really is on the disk.
@@ -94,19 +91,8 @@ pub enum StoreError {
          Put the store back beside them, or move them away"
     )]
     LeftBehind { url: StoreUrl, files: String },
-    #[error(
-        "{file} does not belong to {url}, but to another store or to another copy of this one. \
-         If you put the store there on purpose, such as a backup, move {file} away: it holds the \
-         last plants of the other store. If not, put that store back"
-    )]
-    ForeignFile { url: StoreUrl, file: String },
-    #[error(
-        "the server of {url} was not stopped, and the WAL {wal} is missing: put it back beside the \
-         store. If it is lost, or another program has copied it into the store, or the file is a \
-         copy of a served store by `sqlite3 .backup` or VACUUM INTO, `plant-store serve \
-         --without-wal` starts without it. `plant-store copy` makes copies that need no WAL"
-    )]
-    WalLost { url: StoreUrl, wal: String },
+    #[error("a restore of {0} was interrupted: run the same `plant-store restore` again")]
+    RestoreUnfinished(StoreUrl),
     #[error("cannot use {url} now: {cause}")]
     Unreachable { url: StoreUrl, cause: Cause },
     #[error(
@@ -136,7 +122,6 @@ impl StoreError {
     #[must_use]
     pub fn reason(&self) -> Reason {
         match self {
-            Self::ForeignFile { .. } | Self::WalLost { .. } => Reason::Damaged,
             Self::Missing(_) | Self::LeftBehind { .. } => Reason::Missing,
             Self::Unreachable { .. } => Reason::Unreachable,
             Self::NotAPlantStore(_) => Reason::NotAStore,

@@ -12,6 +12,7 @@ mod group_commit;
 mod last_cause;
 mod layout;
 mod metrics;
+mod place;
 mod postgres;
 mod same_plant;
 mod sqlite;
@@ -24,11 +25,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use digest::ContentDigest;
-pub use engine::{Engine, Outcome, Row, Served, Sizes, Start};
+pub use engine::{Checked, Engine, Outcome, PAGE_ROWS, Row, Served, Sizes, Start};
 pub use error::{Cause, CommitError, Reason, StoreError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, WriterEnd};
 pub use last_cause::LastCause;
 pub use layout::LAYOUT;
+pub use place::Place;
 pub use url::{InvalidUrl, StoreUrl};
 pub use watch::watch;
 
@@ -60,6 +62,19 @@ pub fn open(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreE
         StoreUrl::Sqlite(path) => Box::new(sqlite::open(path)?),
         StoreUrl::Postgres(url) => Box::new(postgres::open(url, ca)?),
     })
+}
+
+/// Opens the store that is there to read it, also from a disk that is full or read-only, if no
+/// server has it open.
+///
+/// # Errors
+///
+/// Nothing was created or changed.
+pub fn open_to_read(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreError> {
+    match url {
+        StoreUrl::Sqlite(path) => sqlite::open_to_read(path),
+        StoreUrl::Postgres(_) => open(url, ca),
+    }
 }
 
 /// The temporary files in the folder of a store: what a first [`serve`] or a [`fill`] has left

@@ -9,7 +9,7 @@ use slog::{Logger, warn};
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::engine::{Engine, Sizes};
+use crate::engine::Engine;
 use crate::error::CommitError;
 use crate::group_commit::{GroupCommit, report_loss};
 use crate::last_cause::LastCause;
@@ -31,7 +31,7 @@ pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -
     loop {
         ticks.tick().await;
         let engine = Arc::clone(&engine);
-        let sizes = spawn_blocking(move || look_after(&*engine)).await;
+        let sizes = spawn_blocking(move || engine.inspect()).await;
         match sizes.unwrap_or_else(|panic| Err(CommitError::Fault(panic.into()))) {
             Ok(sizes) => {
                 show_sizes(sizes);
@@ -56,11 +56,4 @@ pub async fn watch(engine: Arc<dyn Engine>, plants: &GroupCommit, log: Logger) -
             }
         }
     }
-}
-
-/// Looks whether the store is still the one that was opened, and keeps its WAL short.
-fn look_after(engine: &dyn Engine) -> Result<Sizes, CommitError> {
-    engine.inspect()?;
-    engine.shorten_wal()?;
-    Ok(engine.sizes())
 }

@@ -63,11 +63,6 @@ pub struct Args {
     #[arg(long, value_name = "DURATION", value_parser = time_limit, default_value = "30s")]
     pub idle_timeout: Duration,
 
-    /// Start on a store whose server was not stopped and whose WAL is lost; what the WAL held is
-    /// gone
-    #[arg(long)]
-    pub without_wal: bool,
-
     /// Start on a database that has fsync or full_page_writes off; it may lose plants at a power
     /// cut
     #[arg(long)]

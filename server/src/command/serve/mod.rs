@@ -84,9 +84,6 @@ fn warn_of_flags(args: &Args, log: &Logger) {
     if args.without_fsync {
         warn!(log, "--without-fsync: the database may lose plants at a power cut");
     }
-    if args.without_wal {
-        warn!(log, "--without-wal: if the store has no WAL, what it held is lost; remove the flag");
-    }
 }
 
 /// The threads that speak HTTP. A single one never has to wake another, which takes a system call.

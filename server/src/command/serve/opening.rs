@@ -52,11 +52,7 @@ pub fn open(args: &Args, tokens: &KnownTokens, log: &Logger) -> Result<Opened> {
 
 /// Opens the store. Tries a database that is not there once a second, and says so once.
 fn open_store(args: &Args, log: &Logger) -> Result<Served<Arc<dyn Engine>>, StoreError> {
-    let start = Start {
-        create: !args.no_create,
-        without_wal: args.without_wal,
-        without_fsync: args.without_fsync,
-    };
+    let start = Start { create: !args.no_create, without_fsync: args.without_fsync };
     let mut is_said = false;
     loop {
         match store::serve(&args.store.url, args.store.ca.as_deref(), start) {

@@ -222,10 +222,7 @@ impl Writer {
     }
 
     fn close(&self) -> anyhow::Result<()> {
-        self.engine.close().map_err(|cause| match cause {
-            cause if cause.is_final() => report_loss(&cause, &self.log),
-            cause => cause.into(),
-        })
+        Ok(self.engine.close()?)
     }
 }
 

@@ -8,11 +8,12 @@
 
 mod connector;
 mod error;
+mod plants;
 mod reconnecting_session;
 mod schema;
 mod session;
-mod tables;
 mod tls;
+mod tokens;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -20,7 +21,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use parking_lot::Mutex;
 
-use crate::engine::{Engine, Outcome, Row, Served, Sizes, Start};
+use crate::engine::{Checked, Engine, Outcome, Row, Served, Sizes, Start};
 use crate::error::{CommitError, Reason, StoreError};
 use crate::metrics::register_retries;
 use crate::postgres::connector::{Connector, Purpose};
@@ -135,25 +136,32 @@ impl Postgres {
         let changed = self.writer.lock().retry(PostgresError::was_rolled_back, until, change);
         changed.map_err(|error| error.of_store(&self.url, doing))
     }
+
+    /// Waits while the table is locked, such as when it is altered. The tokens must not wait too.
+    fn sizes(&self) -> Sizes {
+        let sizes = self.reader.lock().run(Instant::now() + SIZES_LIMIT, schema::sizes);
+        sizes.unwrap_or_default()
+    }
 }
 
 impl Engine for Postgres {
     fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, CommitError> {
         // Safe to repeat if the answer to a commit was lost: the same plants are there then.
-        let commit = async |session: &Session| tables::commit(session, rows).await;
+        let commit = async |session: &Session| plants::commit(session, rows).await;
         Ok(self.writer.lock().retry(PostgresError::passes_soon, until, commit)?)
     }
 
-    fn page(&self, after: Option<i64>) -> Result<Vec<Row>, StoreError> {
-        self.read("read the plants", PAGE_LIMIT, async |session| tables::page(session, after).await)
+    fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError> {
+        let page = async |session: &Session| plants::page(session, after, limit).await;
+        self.read("read the plants", PAGE_LIMIT, page)
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        self.read("read the tokens", READ_LIMIT, tables::tokens)
+        self.read("read the tokens", READ_LIMIT, tokens::tokens)
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
-        let add = async |session: &Session| tables::add_token(session, token).await;
+        let add = async |session: &Session| tokens::add_token(session, token).await;
         if self.change("store the token", add)? {
             Ok(())
         } else {
@@ -163,7 +171,7 @@ impl Engine for Postgres {
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
-        let revoke = async |session: &Session| tables::revoke_token(session, name).await;
+        let revoke = async |session: &Session| tokens::revoke_token(session, name).await;
         if self.change("revoke the token", revoke)? {
             Ok(())
         } else {
@@ -171,19 +179,20 @@ impl Engine for Postgres {
         }
     }
 
-    fn check(&self) -> Result<Vec<String>, StoreError> {
-        self.read("check the store", READ_LIMIT, async |session| {
+    fn check(&self) -> Result<Checked, StoreError> {
+        let faults = self.read("check the store", READ_LIMIT, async |session| {
             let mut faults = schema::unsafe_settings(session).await?;
             faults.extend(schema::faults_of_tables(session).await?);
             Ok(faults)
-        })
+        })?;
+        Ok(Checked { faults, sizes: self.sizes() })
     }
 
     /// Looks at the settings of the database. This session may see another host than the writer's;
     /// after a failover both are connected again.
-    fn inspect(&self) -> Result<(), CommitError> {
+    fn inspect(&self) -> Result<Sizes, CommitError> {
         if self.purpose != Purpose::WriteSafely {
-            return Ok(());
+            return Ok(self.sizes());
         }
         let until = Instant::now() + READ_LIMIT;
         let mut reader = self.reader.lock();
@@ -193,17 +202,12 @@ impl Engine for Postgres {
             // The next commit connects again, and is refused as long as this lasts.
             self.writer.lock().disconnect();
         }
-        Ok(checked?)
-    }
-
-    /// Waits while the table is locked, such as when it is altered. The tokens must not wait too.
-    fn sizes(&self) -> Sizes {
-        let sizes = self.reader.lock().run(Instant::now() + SIZES_LIMIT, schema::sizes);
-        sizes.unwrap_or_default()
+        checked?;
+        Ok(self.sizes())
     }
 
     /// Everything is in the database already.
-    fn close(&self) -> Result<(), CommitError> {
+    fn close(&self) -> Result<(), StoreError> {
         self.writer.lock().disconnect();
         self.reader.lock().disconnect();
         Ok(())

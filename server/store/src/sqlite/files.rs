@@ -4,8 +4,10 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf, absolute};
 
+use nix::sys::statvfs::statvfs;
 use nix::unistd::{AccessFlags, User, access, geteuid};
 
+use crate::engine::Sizes;
 use crate::error::StoreError;
 use crate::sqlite::error::{failed, url};
 
@@ -15,10 +17,13 @@ pub const OPEN: &str = "open the store";
 const WAL: &str = "-wal";
 const WAL_INDEX: &str = "-shm";
 const ROLLBACK_JOURNAL: &str = "-journal";
-const BESIDE: [&str; 3] = [WAL, WAL_INDEX, ROLLBACK_JOURNAL];
+pub const BESIDE: [&str; 3] = [WAL, WAL_INDEX, ROLLBACK_JOURNAL];
+
+/// The folder in which a new store is made that is to be put in this place (`place.rs`).
+const RESTORE: &str = "-restore";
 
 /// A file with that suffix, beside the store's file itself, also if `path` is a link to it.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
     name.push(suffix);
     name.into()
@@ -36,6 +41,21 @@ pub fn wal_index_of(path: &Path) -> PathBuf {
     beside(path, WAL_INDEX)
 }
 
+/// The folder of a new store for that place, and the file of the new store in it when it is whole.
+pub fn restore_folder_of(path: &Path) -> PathBuf {
+    beside(path, RESTORE)
+}
+
+/// See [`restore_folder_of`].
+pub fn restored_file_in(folder: &Path) -> PathBuf {
+    folder.join("new.db")
+}
+
+/// Whether a store is to be put in this place next: the old one was moved away already.
+pub fn is_being_restored(path: &Path) -> bool {
+    !path.exists() && restored_file_in(&restore_folder_of(path)).exists()
+}
+
 /// Whether there is no WAL, or an empty file in its place.
 pub fn is_empty_wal(path: &Path) -> bool {
     !wal_of(path).metadata().is_ok_and(|wal| wal.len() > 0)
@@ -50,6 +70,9 @@ pub fn remove_beside(path: &Path) {
 
 /// Fails if files of a store lie beside a path where there is none.
 pub fn nothing_left_beside(path: &Path) -> Result<(), StoreError> {
+    if is_being_restored(path) {
+        return Err(StoreError::RestoreUnfinished(url(path)));
+    }
     let files = BESIDE.iter().map(|suffix| beside(path, suffix)).filter(|file| file.exists());
     let names: Vec<_> = files.map(|file| file.display().to_string()).collect();
     if names.is_empty() {
@@ -79,12 +102,6 @@ pub fn open(path: &Path) -> Result<File, StoreError> {
         let cause = format!("{} is a folder or a device; name a file", path.display());
         return Err(failed(OPEN)(cause));
     }
-    // A store has none, and SQLite would roll a foreign one back into it.
-    let journal = beside(path, ROLLBACK_JOURNAL);
-    if journal.exists() {
-        let file = journal.display().to_string();
-        return Err(StoreError::ForeignFile { url: url(path), file });
-    }
     // SQLite's readers too write the WAL's index.
     for (right, path) in [("read and write", path), ("write to the folder", folder_of(path))] {
         let allowed = access(path, AccessFlags::R_OK | AccessFlags::W_OK);
@@ -107,6 +124,14 @@ pub fn denied(right: &str, path: &Path, why: &io::Error) -> io::Error {
     let name = User::from_uid(id).ok().flatten().map_or(id.to_string(), |user| user.name);
     let said = format!("the user {name} cannot {right} {}: {why}", path.display());
     io::Error::new(why.kind(), said)
+}
+
+/// How large the files are, and what is free on their disk.
+pub fn sizes(path: &Path) -> Sizes {
+    let length = |path: &Path| fs::metadata(path).map(|file| file.len()).ok();
+    let disk = statvfs(path).ok();
+    let disk_free = disk.map(|disk| disk.blocks_available() * disk.fragment_size());
+    Sizes { store: length(path), wal: length(&wal_of(path)), disk_free }
 }
 
 /// Takes the server's lock.

@@ -1,4 +1,4 @@
-//! Whether the files of an open store are still those that its paths name.
+//! Whether the files of a store that is served are still those that its paths name.
 //!
 //! An open file goes on taking commits after it was removed or renamed, and nobody would find them.
 //! So once a second the paths are compared with the files that were there when the store was
@@ -10,9 +10,6 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use nix::sys::statvfs::statvfs;
-
-use crate::engine::Sizes;
 use crate::error::CommitError;
 use crate::sqlite::files::{wal_index_of, wal_of};
 
@@ -47,14 +44,9 @@ impl OpenedFile {
         }
         Err(CommitError::Gone(format!("another file is at {}", self.path.display()).into()))
     }
-
-    /// None if it is not there.
-    fn length(&self) -> Option<u64> {
-        fs::metadata(&self.path).map(|file| file.len()).ok()
-    }
 }
 
-/// The files of an open store.
+/// The three files.
 pub struct OpenedFiles {
     store: OpenedFile,
     wal: OpenedFile,
@@ -74,23 +66,11 @@ impl OpenedFiles {
         Ok(files)
     }
 
-    /// The path of the store.
-    pub fn store(&self) -> &Path {
-        &self.store.path
-    }
-
     /// Fails if another file, or none, is in the place of one of them.
     pub fn are_in_place(&self) -> Result<(), CommitError> {
         self.store.is_in_place()?;
         self.wal.is_in_place()?;
         self.wal_index.is_in_place()
-    }
-
-    /// How large the files are, and what is free on their disk.
-    pub fn sizes(&self) -> Sizes {
-        let disk = statvfs(self.store()).ok();
-        let disk_free = disk.map(|disk| disk.blocks_available() * disk.fragment_size());
-        Sizes { store: self.store.length(), wal: self.wal.length(), disk_free }
     }
 }
 

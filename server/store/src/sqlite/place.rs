@@ -22,7 +22,8 @@ use crate::engine::Engine;
 use crate::error::StoreError;
 use crate::sqlite::error::failed;
 use crate::sqlite::files::{
-    BESIDE, beside, folder_of, is_being_restored, lock, sizes, sync_folder_of, unfinished_restore_of,
+    BESIDE, beside, folder_of, is_being_restored, lock, restore_folder_of, restored_file_in, sizes,
+    sync_folder_of,
 };
 
 const PUT: &str = "put the store in its place";
@@ -48,7 +49,7 @@ impl Place {
         let lock_of_folder = File::open(folder_of(&path)).map_err(failed(PUT))?;
         lock_of_folder.try_lock().map_err(failed("restore: another restore runs"))?;
         let mut place = Self {
-            folder: unfinished_restore_of(&path),
+            folder: restore_folder_of(&path),
             path,
             _lock: lock_of_folder,
             _server_lock: None,
@@ -82,7 +83,7 @@ impl Place {
         fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
     ) -> anyhow::Result<Option<PathBuf>> {
         make_folder(&self.folder).map_err(failed(PUT))?;
-        if let Err(error) = super::fill(&self.new(), fill) {
+        if let Err(error) = super::fill(&restored_file_in(&self.folder), fill) {
             fs::remove_dir_all(&self.folder).map_err(failed(PUT))?;
             return Err(error);
         }
@@ -90,11 +91,6 @@ impl Place {
             self.put_away(&self.path).map_err(failed(PUT))?;
         }
         Ok(self.settle().map_err(failed(PUT))?)
-    }
-
-    /// The new store, when it is whole.
-    fn new(&self) -> PathBuf {
-        self.folder.join("new.db")
     }
 
     /// Goes on from step 3 if the place is empty, and else ends what was not begun. Returns the
@@ -106,7 +102,7 @@ impl Place {
                     self.put_away(&file)?;
                 }
             }
-            rename(&self.new(), &self.path)?;
+            rename(&restored_file_in(&self.folder), &self.path)?;
         }
         match self.folder.read_dir() {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

@@ -1,209 +1,145 @@
 //! A store that is open: what the engine does with it.
 
 use std::fs::File;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use parking_lot::Mutex;
-use rusqlite::wal::CheckpointMode;
-use rusqlite::{Connection, ErrorCode, Params};
+use rusqlite::Connection;
 
-use crate::engine::{Engine, Outcome, Row, Sizes};
-use crate::error::{CommitError, Reason, StoreError};
-use crate::layout::LAYOUT;
-use crate::sqlite::connection::{
-    WAL_BOUND, checkpoint_at_once, connect, copy_wal, copy_wal_at_close,
-};
-use crate::sqlite::error::{failed, reason, url};
-use crate::sqlite::files::{OPEN, sync_folder_of, wal_of};
-use crate::sqlite::header::Header;
+use crate::engine::{Checked, Engine, Outcome, Row, Sizes};
+use crate::error::{CommitError, StoreError};
+use crate::sqlite::connection::{connect, remove_wal_at_close, use_wal};
+use crate::sqlite::error::{failed, url};
+use crate::sqlite::files::{OPEN, sizes, sync_folder_of, wal_of};
 use crate::sqlite::opened_files::OpenedFiles;
-use crate::sqlite::tables;
-use crate::sqlite::writer::{Writer, shorten, transact};
+use crate::sqlite::wal::{Checkpoints, WAL_BOUND, copy_wal, copy_wal_at_once, shorten};
+use crate::sqlite::{plants, schema, tokens};
 use crate::token::{StoredToken, TokenName};
-use crate::token_row;
 
-/// What a process does with the store that it has open.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// It commits plants: it serves the store, or fills a new one. No other process does.
-    Owner,
-    /// It reads the store or changes its tokens, perhaps beside the owner.
-    Guest,
-}
+const COPY: &str = "copy the store's WAL into its file";
+const CLOSE: &str = "close the store";
 
 /// A plant store in a file, with its WAL and the WAL's index beside it (`-wal`, `-shm`).
 pub struct Sqlite {
-    pub writer: Mutex<Writer>,
+    path: PathBuf,
+    commits: Mutex<Commits>,
     /// For what must not wait for a commit: pages of plants, and the tokens, which it also changes.
     side_connection: Mutex<Connection>,
-    files: OpenedFiles,
-    /// What the file said when it was opened.
-    header: Header,
-    role: Role,
+    /// The files of a store that is served.
+    served_files: Option<OpenedFiles>,
     /// Holds the server's lock (flock(2)). Dropped after the connections.
     file: File,
 }
 
-/// What the file says, without its WAL; an error if it is no plant store of this release.
-pub fn header_of(path: &Path, file: &File) -> Result<Header, StoreError> {
-    match Header::of_file(file).map_err(failed(OPEN))? {
-        None => Err(StoreError::NotAPlantStore(url(path))),
-        Some(header) if header.layout == LAYOUT => Ok(header),
-        Some(header) => {
-            Err(StoreError::OtherLayout { url: url(path), found: header.layout.into() })
-        }
-    }
+/// What commits plants.
+struct Commits {
+    connection: Connection,
+    checkpoints: Checkpoints,
 }
 
 impl Sqlite {
     /// Opens the store in that file.
-    pub fn open_file(path: &Path, file: File, role: Role) -> Result<Self, StoreError> {
-        let header = header_of(path, &file)?;
-        let connection = connect(path).map_err(failed(OPEN))?;
-        let with_wal = Header::of(&connection).map_err(failed(OPEN))?;
-        if with_wal.is_none_or(|with_wal| with_wal.id != header.id) {
-            let wal = wal_of(path).display().to_string();
-            return Err(StoreError::ForeignFile { url: url(path), file: wal });
-        }
-        let side_connection = connect(path).map_err(failed(OPEN))?.into();
-        let files = OpenedFiles::of(path, &file).map_err(failed(OPEN))?;
-        let writer = Writer { connection, header, checkpointed: 0 }.into();
-        Ok(Self { writer, side_connection, files, header, role, file })
+    pub fn open(path: &Path, file: File) -> Result<Self, StoreError> {
+        schema::require_store(path, &file)?;
+        let connect = || connect(path).map_err(failed(OPEN));
+        let commits = Commits { connection: connect()?, checkpoints: Checkpoints::default() };
+        Ok(Self {
+            path: path.to_owned(),
+            commits: commits.into(),
+            side_connection: connect()?.into(),
+            served_files: None,
+            file,
+        })
     }
 
-    /// Steps 2 and 3 of `mod.rs`.
-    pub fn begin(&self) -> Result<(), StoreError> {
-        const COPY: &str = "copy the store's WAL into its file";
-        let mut writer = self.writer.lock();
-        writer.set_open(true).map_err(failed(OPEN))?;
-        // Without this the file would stay closed while it is served. It would be taken for whole
-        // without its WAL, also if that has all plants.
-        copy_wal(&writer.connection).map_err(failed(COPY))?;
-        sync_folder_of(&wal_of(self.files.store())).map_err(failed(COPY))
+    /// Makes it ready to be served: what it holds is on the disk when this returns.
+    pub fn begin(&mut self) -> Result<(), StoreError> {
+        let connection = &self.commits.get_mut().connection;
+        // From now on the end of the process leaves the WAL as it is, unless `close` has copied it.
+        remove_wal_at_close(connection, false).map_err(failed(OPEN))?;
+        remove_wal_at_close(self.side_connection.get_mut(), false).map_err(failed(OPEN))?;
+        use_wal(connection).map_err(failed(OPEN))?;
+        copy_wal(connection).map_err(failed(COPY))?;
+        // SQLite does not report whether it has synced the name of a new WAL.
+        sync_folder_of(&wal_of(&self.path)).map_err(failed(COPY))?;
+        self.served_files = Some(OpenedFiles::of(&self.path, &self.file).map_err(failed(OPEN))?);
+        Ok(())
     }
 
-    /// Changes the tokens in one transaction. Returns how many.
-    fn change_tokens(&self, statement: &str, values: impl Params) -> rusqlite::Result<usize> {
-        let mut connection = self.side_connection.lock();
-        // After a crash the WAL's pages may not be on the disk (`mod.rs`). Beside a server, its own
-        // checkpoint has seen to that: then it does not matter if this one is kept from running.
-        checkpoint_at_once(&mut connection, CheckpointMode::RESTART)?;
-        transact(&mut connection, self.header, |transaction| transaction.execute(statement, values))
+    /// From now on commits sync nothing.
+    pub fn sync_nothing(&mut self) -> Result<(), StoreError> {
+        let connection = &self.commits.get_mut().connection;
+        connection.pragma_update(None, "synchronous", "off").map_err(failed(OPEN))
     }
 
-    /// Why a commit failed; if the disk is full, also where to read what to do.
-    fn with_advice(&self, error: CommitError) -> CommitError {
-        match error {
-            CommitError::Unavailable(cause) if reason(&cause) == Reason::Full => {
-                let store = url(self.files.store()).absolute();
-                let said = format!("{store}: {cause}: see server/RESTORE.md#rescue");
-                CommitError::Unavailable(said.into())
-            }
-            other => other,
-        }
+    /// Fails if another file, or none, is in the place of one that is served.
+    fn are_files_in_place(&self) -> Result<(), CommitError> {
+        self.served_files.as_ref().map_or(Ok(()), OpenedFiles::are_in_place)
     }
-
-    /// Why the store was not closed, and what the next start needs.
-    fn not_closed(&self, error: CommitError) -> CommitError {
-        let cause = match error {
-            CommitError::Unavailable(cause) | CommitError::Fault(cause) => cause,
-            other => return other,
-        };
-        let wal = wal_of(self.files.store());
-        let said = format!(
-            "{cause}: end what uses the store, or free the disk. The next start needs {}: leave it \
-             where it is. If it is gone because another program has copied it into the store, \
-             start with --without-wal",
-            wal.display()
-        );
-        CommitError::NotClosed(said.into())
-    }
-}
-
-/// Step 6 of `mod.rs`: if the store is closed, in its file and with its WAL, the last connection
-/// copies the WAL into the file and removes it. If that cannot be read, the WAL stays.
-impl Drop for Sqlite {
-    fn drop(&mut self) {
-        let writer = &self.writer.get_mut().connection;
-        let side_connection = self.side_connection.get_mut();
-        let is_closed = says_closed(Header::of_file(&self.file).ok().flatten())
-            && says_closed(Header::of(side_connection).ok().flatten());
-        let _ = copy_wal_at_close(writer, is_closed);
-        let _ = copy_wal_at_close(side_connection, is_closed);
-    }
-}
-
-fn says_closed(header: Option<Header>) -> bool {
-    header.is_some_and(|header| !header.is_open)
 }
 
 impl Engine for Sqlite {
     fn commit(&self, rows: &[Row], _: Instant) -> Result<Vec<Outcome>, CommitError> {
-        self.writer.lock().put(rows).map_err(|error| self.with_advice(error))
+        plants::commit(&mut self.commits.lock().connection, rows)
     }
 
     fn upkeep(&self) -> Result<(), CommitError> {
-        self.writer.lock().checkpoint_if_long()
+        let Commits { connection, checkpoints } = &mut *self.commits.lock();
+        checkpoints.run_if_long(connection)
     }
 
-    fn page(&self, after: Option<i64>) -> Result<Vec<Row>, StoreError> {
-        tables::page(&self.side_connection.lock(), after).map_err(failed("read the plants"))
+    fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError> {
+        let connection = self.side_connection.lock();
+        plants::page(&connection, after, limit).map_err(failed("read the plants"))
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        tables::tokens(&self.side_connection.lock()).map_err(failed("read the tokens"))
+        tokens::tokens(&self.side_connection.lock()).map_err(failed("read the tokens"))
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
-        let row = (
-            token.name.as_str(),
-            token.digest.0,
-            &token.first_characters,
-            token.created_at.timestamp(),
-            token.expires_at.map(|expiry| expiry.timestamp()),
-        );
-        match self.change_tokens(token_row::ADD, row) {
-            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                let store = url(self.files.store());
-                Err(StoreError::TokenNameTaken { name: token.name.clone(), url: store })
-            }
-            added => added.map(drop).map_err(failed("store the token")),
+        let added = tokens::add_token(&mut self.side_connection.lock(), token);
+        if added.map_err(failed("store the token"))? {
+            Ok(())
+        } else {
+            let name = token.name.clone();
+            Err(StoreError::TokenNameTaken { name, url: url(&self.path) })
         }
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
-        let revoked = self.change_tokens(token_row::REVOKE, [name.as_str()]);
-        match revoked.map_err(failed("revoke the token"))? {
-            0 => Err(StoreError::NoSuchToken(name.clone())),
-            _ => Ok(()),
+        let revoked = tokens::revoke_token(&mut self.side_connection.lock(), name);
+        if revoked.map_err(failed("revoke the token"))? {
+            Ok(())
+        } else {
+            Err(StoreError::NoSuchToken(name.clone()))
         }
     }
 
-    fn check(&self) -> Result<Vec<String>, StoreError> {
-        tables::faults(&self.side_connection.lock()).map_err(failed("check the store"))
+    fn check(&self) -> Result<Checked, StoreError> {
+        let faults = schema::faults(&self.side_connection.lock());
+        let faults = faults.map_err(failed("check the store"))?;
+        Ok(Checked { faults, sizes: sizes(&self.path) })
     }
 
-    fn inspect(&self) -> Result<(), CommitError> {
-        self.files.are_in_place()
+    fn inspect(&self) -> Result<Sizes, CommitError> {
+        self.are_files_in_place()?;
+        if sizes(&self.path).wal > Some(WAL_BOUND.into()) {
+            shorten(&self.path)?;
+        }
+        Ok(sizes(&self.path))
     }
 
-    fn shorten_wal(&self) -> Result<(), CommitError> {
-        if self.sizes().wal > Some(WAL_BOUND.into()) {
-            shorten(self.files.store(), self.header)?;
+    /// If another program is in the way of the last checkpoint, the WAL stays, and the next start
+    /// copies it.
+    fn close(&self) -> Result<(), StoreError> {
+        self.are_files_in_place().map_err(failed(CLOSE))?;
+        let connection = &mut self.commits.lock().connection;
+        if copy_wal_at_once(connection).map_err(failed(COPY))? {
+            remove_wal_at_close(connection, true).map_err(failed(CLOSE))?;
+            remove_wal_at_close(&self.side_connection.lock(), true).map_err(failed(CLOSE))?;
         }
         Ok(())
-    }
-
-    fn sizes(&self) -> Sizes {
-        self.files.sizes()
-    }
-
-    fn close(&self) -> Result<(), CommitError> {
-        if self.role == Role::Guest {
-            return Ok(());
-        }
-        self.files.are_in_place()?;
-        self.writer.lock().close().map_err(|error| self.not_closed(error))
     }
 }

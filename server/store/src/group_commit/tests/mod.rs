@@ -13,6 +13,7 @@ use tokio::runtime::{Builder, Runtime};
 use super::{Arc, CommitError, CreateResult, Duration, GroupCommit, Row, WriterEnd};
 use crate::engine::BATCH;
 use crate::engine::Outcome::{self, Conflict, Created, Repeated};
+use crate::error::{Reason, StoreError};
 use crate::group_commit::tests::scripted::{Committed, Scripted};
 
 const TIMEOUT: Duration = Duration::from_mins(1);
@@ -241,11 +242,15 @@ fn upkeep_that_fails_after_each_commit_is_logged_once_and_commits_go_on() {
 #[test]
 fn store_that_was_not_closed_is_an_error_of_the_end() {
     let store = store(TIMEOUT);
-    *store.engine.close.lock() = Some(CommitError::NotClosed("it is locked".into()));
+    *store.engine.close.lock() = Some(StoreError::Failed {
+        doing: "close the store",
+        cause: "the disk is full".into(),
+        reason: Reason::Full,
+    });
     store.plants.end();
     let end = store.end.blocking_recv().expect("the writer has ended");
     assert_eq!(
         end.expect_err("the close failed").to_string(),
-        "the store was not closed: it is locked"
+        "cannot close the store: the disk is full"
     );
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use crate::engine::{Engine, Outcome, Row, Sizes};
+use crate::engine::{Checked, Engine, Outcome, Row, Sizes};
 use crate::error::{CommitError, StoreError};
 use crate::token::{StoredToken, TokenName};
 
@@ -19,7 +19,7 @@ pub struct Scripted {
     /// What the next calls return; then they succeed.
     pub upkeeps: Mutex<VecDeque<Result<(), CommitError>>>,
     /// What the call returns, once.
-    pub close: Mutex<Option<CommitError>>,
+    pub close: Mutex<Option<StoreError>>,
 }
 
 impl Engine for Scripted {
@@ -32,11 +32,11 @@ impl Engine for Scripted {
         self.upkeeps.lock().pop_front().unwrap_or(Ok(()))
     }
 
-    fn close(&self) -> Result<(), CommitError> {
+    fn close(&self) -> Result<(), StoreError> {
         self.close.lock().take().map_or(Ok(()), Err)
     }
 
-    fn page(&self, _: Option<i64>) -> Result<Vec<Row>, StoreError> {
+    fn page(&self, _: Option<i64>, _: usize) -> Result<Vec<Row>, StoreError> {
         unimplemented!("group commit does not read")
     }
 
@@ -52,15 +52,11 @@ impl Engine for Scripted {
         unimplemented!("group commit knows no token")
     }
 
-    fn check(&self) -> Result<Vec<String>, StoreError> {
+    fn check(&self) -> Result<Checked, StoreError> {
         unimplemented!("group commit does not read")
     }
 
-    fn inspect(&self) -> Result<(), CommitError> {
+    fn inspect(&self) -> Result<Sizes, CommitError> {
         unimplemented!("group commit does not look at files")
-    }
-
-    fn sizes(&self) -> Sizes {
-        unimplemented!("group commit does not read")
     }
 }

@@ -1,4 +1,4 @@
-//! How plants are added, compared and read, and tokens.
+//! How plants are added, compared and read.
 //!
 //! A batch is one transaction, and takes one round trip: its statements are sent without waiting
 //! for the answers of those before. If ids were taken, a second round trip reads their plants. A
@@ -11,15 +11,12 @@ use std::collections::{HashMap, HashSet};
 use futures::TryStreamExt;
 use futures::future::try_join_all;
 use futures::join;
-use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::engine::{Outcome, PAGE_BYTES, PAGE_ROWS, Row};
+use crate::engine::{Outcome, PAGE_BYTES, Row};
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::{LARGEST, Session};
 use crate::same_plant::is_same_plant;
-use crate::token::{StoredToken, TokenName};
-use crate::token_row;
 
 /// Takes the locks and the rights that a create takes, and commits what changes nothing. The
 /// message is in the WAL only; without it, the commit would neither sync nor wait for a standby.
@@ -108,51 +105,18 @@ fn owned(rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, PostgresError> {
 
 /// The next rows after an id, in the order of the ids. The database ends the page, so that no more
 /// is sent than a page.
-pub async fn page(session: &Session, after: Option<i64>) -> Result<Vec<Row>, PostgresError> {
+pub async fn page(
+    session: &Session,
+    after: Option<i64>,
+    limit: usize,
+) -> Result<Vec<Row>, PostgresError> {
     // Quoted, the number is a bigint whatever its value.
     let condition = after.map_or(String::new(), |id| format!("WHERE id > '{id}'"));
     let query = format!(
         "SELECT id, plant FROM (
             SELECT id, plant, sum(octet_length(plant)) OVER (ORDER BY id) AS bytes
-            FROM (SELECT id, plant FROM plants {condition} ORDER BY id LIMIT {PAGE_ROWS}) AS first
+            FROM (SELECT id, plant FROM plants {condition} ORDER BY id LIMIT {limit}) AS first
         ) AS page WHERE bytes - octet_length(plant) < {PAGE_BYTES} ORDER BY id"
     );
     owned(&session.client.query_typed(&query, &[]).await?)
-}
-
-/// Every token, in the order of the names. The order is made here: that of the database depends on
-/// its locale.
-pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, PostgresError> {
-    let mut tokens = Vec::new();
-    for row in session.client.query_typed(token_row::READ, &[]).await? {
-        let name = row.try_get(0)?;
-        let digest = row.try_get(1)?;
-        let token =
-            token_row::token(name, digest, row.try_get(2)?, row.try_get(3)?, row.try_get(4)?);
-        tokens.push(token?);
-    }
-    tokens.sort_by(|one, other| one.name.as_str().cmp(other.name.as_str()));
-    Ok(tokens)
-}
-
-/// Adds a token, unless its name is taken. Returns whether it was added.
-pub async fn add_token(session: &Session, token: &StoredToken) -> Result<bool, PostgresError> {
-    let expires_at = token.expires_at.map(|expiry| expiry.timestamp());
-    let values: [(&(dyn ToSql + Sync), Type); 5] = [
-        (&token.name.as_str(), Type::TEXT),
-        (&token.digest.0.as_slice(), Type::BYTEA),
-        (&token.first_characters, Type::TEXT),
-        (&token.created_at.timestamp(), Type::INT8),
-        (&expires_at, Type::INT8),
-    ];
-    match session.client.execute_typed(token_row::ADD, &values).await {
-        Err(error) if error.code() == Some(&SqlState::UNIQUE_VIOLATION) => Ok(false),
-        added => Ok(added? == 1),
-    }
-}
-
-/// Removes the token of that name. Returns whether there was one.
-pub async fn revoke_token(session: &Session, name: &TokenName) -> Result<bool, PostgresError> {
-    let values: [(&(dyn ToSql + Sync), Type); 1] = [(&name.as_str(), Type::TEXT)];
-    Ok(session.client.execute_typed(token_row::REVOKE, &values).await? > 0)
 }

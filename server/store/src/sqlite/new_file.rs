@@ -1,4 +1,5 @@
-//! How a store is made: beside its path, under a temporary name, and renamed when it is whole.
+//! How the file of a store is made: beside its path, under a temporary name, and renamed when it is
+//! whole.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -17,10 +18,9 @@ use tempfile::NamedTempFile;
 use crate::error::{Cause, StoreError};
 use crate::sqlite::error::{failed, url};
 use crate::sqlite::files::{denied, folder_of, lock, nothing_left_beside, sync_folder_of};
-use crate::sqlite::header::Header;
-use crate::sqlite::tables::TABLES;
+use crate::sqlite::schema::create_tables;
 
-pub const CREATE: &str = "create the store";
+pub const MAKE: &str = "create the store";
 
 /// What the name of a temporary file begins with.
 const PREFIX: &str = ".plant-store-";
@@ -39,11 +39,6 @@ pub fn unfinished(path: &Path) -> Vec<PathBuf> {
     names.filter(|name| is_store(name)).map(|name| folder.join(name)).collect()
 }
 
-/// Creates an empty store, and returns its file with the server's lock.
-pub fn create(path: &Path) -> Result<File, StoreError> {
-    publish(make(path)?, path)
-}
-
 /// Makes an empty store beside its path.
 pub fn make(path: &Path) -> Result<NamedTempFile, StoreError> {
     // Looked at before the store itself: a server that starts at the same time may make the store,
@@ -53,7 +48,7 @@ pub fn make(path: &Path) -> Result<NamedTempFile, StoreError> {
         return Err(StoreError::Exists(url(path)));
     }
     left?;
-    make_in(folder_of(path)).map_err(failed(CREATE))
+    make_in(folder_of(path)).map_err(failed(MAKE))
 }
 
 fn make_in(folder: &Path) -> Result<NamedTempFile, Cause> {
@@ -70,8 +65,7 @@ fn make_in(folder: &Path) -> Result<NamedTempFile, Cause> {
     }
     let connection = Connection::open(file.path())?;
     connection.pragma_update(None, "synchronous", "off")?;
-    connection.execute_batch(TABLES)?;
-    Header::random().write(&connection)?;
+    create_tables(&connection)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.close().map_err(|(_, error)| error)?;
     Ok(file)
@@ -82,12 +76,12 @@ fn make_in(folder: &Path) -> Result<NamedTempFile, Cause> {
 /// No connection is open on the file any more. Its descriptor was opened before the first write, so
 /// it reports every write that failed.
 pub fn publish(file: NamedTempFile, path: &Path) -> Result<File, StoreError> {
-    file.as_file().sync_all().map_err(failed(CREATE))?;
+    file.as_file().sync_all().map_err(failed(MAKE))?;
     lock(file.as_file(), path)?;
     let file = file.persist_noclobber(path).map_err(|lost| match lost.error.kind() {
         ErrorKind::AlreadyExists => StoreError::Exists(url(path)),
-        _ => failed(CREATE)(lost.error),
+        _ => failed(MAKE)(lost.error),
     })?;
-    sync_folder_of(path).map_err(failed(CREATE))?;
+    sync_folder_of(path).map_err(failed(MAKE))?;
     Ok(file)
 }

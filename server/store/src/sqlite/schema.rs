@@ -1,20 +1,24 @@
-//! The tables: how they are made, read and checked.
+//! The tables, and the field of the file that says that it is a store.
+//!
+//! The field is `application_id` (<https://sqlite.org/fileformat2.html#application_id>), at byte 68
+//! of the file: "PLS", and a byte that is twice the number of the layout. It is written once. The
+//! releases before this one set the lowest bit while they served a store; it means nothing now.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
 
 use rusqlite::Connection;
-use rusqlite::types::Type;
 
-use crate::engine::{PAGE_BYTES, PAGE_ROWS, Row};
-use crate::error::Cause;
+use crate::error::StoreError;
 use crate::layout::LAYOUT;
-use crate::token::StoredToken;
-use crate::token_row::{self, READ};
+use crate::sqlite::error::{failed, url};
+use crate::sqlite::files::OPEN;
 
 /// `id` is the rowid, so plants lie in the order of their ids; `plant` is the JSON text of a plant.
 /// `digest` is the SHA-256 of a token; times are Unix seconds.
-pub const TABLES: &str = "
+const TABLES: &str = "
     CREATE TABLE plants (
         id INTEGER PRIMARY KEY,
         plant TEXT NOT NULL
@@ -28,43 +32,26 @@ pub const TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// The plants behind that id. A transaction of its own, so the WAL may start over between two
-/// pages.
-pub fn page(connection: &Connection, after: Option<i64>) -> rusqlite::Result<Vec<Row>> {
-    let condition = after.map_or(String::new(), |id| format!("WHERE id > {id}"));
-    let query = format!("SELECT id, plant FROM plants {condition} ORDER BY id");
-    let mut statement = connection.prepare(&query)?;
-    let mut rows = statement.query([])?;
-    let mut page = Vec::new();
-    let mut bytes = 0;
-    while page.len() < PAGE_ROWS
-        && bytes < PAGE_BYTES
-        && let Some(row) = rows.next()?
-    {
-        let id = row.get(0)?;
-        let plant: Arc<str> =
-            row.get(1).map_err(|error| unfit(format!("the plant of the id {id}: {error}")))?;
-        bytes += plant.len();
-        page.push(Row { id, plant });
+/// Fails if the file is no store of this release. It is read without SQLite, which would change a
+/// file of somebody else: it would roll back its journal, or copy its WAL into it.
+pub fn require_store(path: &Path, file: &File) -> Result<(), StoreError> {
+    let mut header = [0; 100];
+    // A file that is shorter has no such field.
+    file.read_at(&mut header, 0).map_err(failed(OPEN))?;
+    let layout = header[71];
+    let is_ours = header.starts_with(b"SQLite format 3\0") && header[68..].starts_with(b"PLS");
+    match layout >> 1 {
+        _ if !is_ours => Err(StoreError::NotAPlantStore(url(path))),
+        LAYOUT => Ok(()),
+        found => Err(StoreError::OtherLayout { url: url(path), found: found.into() }),
     }
-    Ok(page)
 }
 
-/// The service has not written this row.
-fn unfit(cause: impl Into<Cause>) -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, cause.into())
-}
-
-/// Every token, in the order of their names.
-pub fn tokens(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
-    connection
-        .prepare_cached(&format!("{READ} ORDER BY name"))?
-        .query_map([], |row| {
-            let name: String = row.get(0)?;
-            let digest: Vec<u8> = row.get(1)?;
-            token_row::token(&name, &digest, row.get(2)?, row.get(3)?, row.get(4)?).map_err(unfit)
-        })?
-        .collect()
+/// Makes the tables in a new file.
+pub fn create_tables(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(TABLES)?;
+    let number = u32::from_be_bytes([b'P', b'L', b'S', LAYOUT << 1]);
+    connection.pragma_update(None, "application_id", number)
 }
 
 /// What SQLite finds wrong with the file, and which tables are not those of this layout; nothing if

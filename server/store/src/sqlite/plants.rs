@@ -1,0 +1,76 @@
+//! How plants are added, compared and read.
+
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use rusqlite::types::Type;
+
+use crate::engine::{Outcome, PAGE_BYTES, Row};
+use crate::error::{Cause, CommitError};
+use crate::same_plant::is_same_plant;
+
+/// Commits the rows, each unless its id is taken. Without rows it writes a page as it was, because
+/// a transaction that writes nothing would not tell whether the store takes writes.
+pub fn commit(connection: &mut Connection, rows: &[Row]) -> Result<Vec<Outcome>, CommitError> {
+    let transaction = connection.transaction()?;
+    let outcomes = if rows.is_empty() {
+        // SQLite leaves this field to the user, and the store does not use it.
+        let version: i32 =
+            transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+        transaction.pragma_update(None, "user_version", version)?;
+        Vec::new()
+    } else {
+        add(&transaction, rows)?
+    };
+    transaction.commit()?;
+    Ok(outcomes)
+}
+
+fn add(transaction: &Connection, rows: &[Row]) -> rusqlite::Result<Vec<Outcome>> {
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO plants (id, plant) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING",
+    )?;
+    let mut kept = transaction.prepare_cached("SELECT plant FROM plants WHERE id = ?1")?;
+    let outcomes = rows.iter().map(|row| {
+        if insert.execute((row.id, &*row.plant))? == 1 {
+            return Ok(Outcome::Created);
+        }
+        let is_same = kept.query_row([row.id], |kept| {
+            // A text that is not UTF-8 was written by somebody else: it is another plant.
+            Ok(kept.get_ref(0)?.as_str().is_ok_and(|kept| is_same_plant(kept, &row.plant)))
+        })?;
+        Ok(if is_same { Outcome::Repeated } else { Outcome::Conflict })
+    });
+    outcomes.collect()
+}
+
+/// The next plants after an id, in the order of the ids. A transaction of its own, so the WAL may
+/// start over between two pages.
+pub fn page(
+    connection: &Connection,
+    after: Option<i64>,
+    limit: usize,
+) -> rusqlite::Result<Vec<Row>> {
+    let condition = after.map_or(String::new(), |id| format!("WHERE id > {id}"));
+    let query = format!("SELECT id, plant FROM plants {condition} ORDER BY id");
+    let mut statement = connection.prepare(&query)?;
+    let mut rows = statement.query([])?;
+    let mut page = Vec::new();
+    let mut bytes = 0;
+    while page.len() < limit
+        && bytes < PAGE_BYTES
+        && let Some(row) = rows.next()?
+    {
+        let id = row.get(0)?;
+        let plant: Arc<str> =
+            row.get(1).map_err(|error| unfit(format!("the plant of the id {id}: {error}")))?;
+        bytes += plant.len();
+        page.push(Row { id, plant });
+    }
+    Ok(page)
+}
+
+/// The service has not written this row.
+pub fn unfit(cause: impl Into<Cause>) -> rusqlite::Error {
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, cause.into())
+}

@@ -1,0 +1,51 @@
+//! How tokens are read and changed.
+
+use rusqlite::{Connection, ErrorCode};
+
+use crate::sqlite::plants::unfit;
+use crate::sqlite::wal::copy_wal_at_once;
+use crate::token::{StoredToken, TokenName};
+use crate::token_row::{self, ADD, READ, REVOKE};
+
+/// Every token, in the order of their names.
+pub fn tokens(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
+    connection
+        .prepare_cached(&format!("{READ} ORDER BY name"))?
+        .query_map([], |row| {
+            let name: String = row.get(0)?;
+            let digest: Vec<u8> = row.get(1)?;
+            token_row::token(&name, &digest, row.get(2)?, row.get(3)?, row.get(4)?).map_err(unfit)
+        })?
+        .collect()
+}
+
+/// Adds a token, unless its name is taken. Returns whether it was added.
+pub fn add_token(connection: &mut Connection, token: &StoredToken) -> rusqlite::Result<bool> {
+    prepare(connection)?;
+    let row = (
+        token.name.as_str(),
+        token.digest.0,
+        &token.first_characters,
+        token.created_at.timestamp(),
+        token.expires_at.map(|expiry| expiry.timestamp()),
+    );
+    match connection.execute(ADD, row) {
+        Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+            Ok(false)
+        }
+        added => added.map(|rows| rows == 1),
+    }
+}
+
+/// Removes the token of that name. Returns whether there was one.
+pub fn revoke_token(connection: &mut Connection, name: &TokenName) -> rusqlite::Result<bool> {
+    prepare(connection)?;
+    Ok(connection.execute(REVOKE, [name.as_str()])? > 0)
+}
+
+/// After a crash the WAL's pages may not be on the disk, and the change would be behind them
+/// (`wal.rs`). Beside a server, its own checkpoint has seen to that: then it does not matter if this
+/// one is kept from running.
+fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
+    copy_wal_at_once(connection).map(drop)
+}
