@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* The path of that part of an open file's state; returns 0 for a file that is not the store's. */
@@ -105,18 +106,24 @@ static void copy(int from, int to, off_t offset, ssize_t length) {
 /* Forgets the unsynced writes of the file. Those that are on the disk now survive a power cut. */
 static void forget_unsynced(int file, int on_disk) {
     char path[PATH_MAX];
-    FILE *unsynced = state_path(file, "unsynced", path) ? fopen(path, "r") : NULL;
-    if (!unsynced) return;
+    struct stat now;
+    if (fstat(file, &now) != 0 || !S_ISREG(now.st_mode)) return;
+    if (!state_path(file, "unsynced", path)) return;
+    FILE *unsynced = fopen(path, "r");
     unlink(path);
     state_path(file, "synced", path);
-    int synced = open(path, O_WRONLY | O_CREAT, 0600);
+    int synced = on_disk ? open(path, O_WRONLY | O_CREAT, 0600) : -1;
     long long offset;
     ssize_t length;
-    while (on_disk && fscanf(unsynced, "%lld %zd\n", &offset, &length) == 2) {
+    while (on_disk && unsynced && fscanf(unsynced, "%lld %zd\n", &offset, &length) == 2) {
         copy(file, synced, offset, length);
     }
-    close(synced);
-    fclose(unsynced);
+    /* A sync also makes durable that the file was truncated. */
+    if (on_disk && lseek(synced, 0, SEEK_END) > now.st_size) {
+        if (ftruncate(synced, now.st_size) != 0) abort();
+    }
+    if (on_disk) close(synced);
+    if (unsynced) fclose(unsynced);
 }
 
 static void be_slow(int file) {

@@ -21,7 +21,7 @@ fn full_disk_under_the_wal_is_503_until_there_is_space() {
         assert_eq!(answer.error(), 503);
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
-    server.wait_for_log("/plant-store.db: database or disk is full: see server/RESTORE.md#rescue");
+    server.wait_for_log("the store does not take writes: database or disk is full");
     disk::stop_failing(server.folder(), "write", WAL);
     server.create(&plant(2, "Fern", None)).plant();
     server.wait_for_log("the store takes writes again");

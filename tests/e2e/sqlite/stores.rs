@@ -92,16 +92,6 @@ fn missing_folder_or_store_is_refused_and_not_created() {
     }
 }
 
-#[test]
-fn other_journal_is_refused_and_unchanged() {
-    let stopped = Server::start().stopped_by(Signal::SIGTERM);
-    let store = Connection::open(stopped.folder().join(STORE)).expect("the store");
-    // `execute` would fail, because it returns a row.
-    store.execute_batch("PRAGMA journal_mode = delete").expect("the store takes the change");
-    drop(store);
-    assert_left_alone(stopped.folder(), "sqlite:plant-store.db", "with journal_mode=wal");
-}
-
 /// Most of these names have a special meaning to a shell, in a URI or to SQLite. An absolute path
 /// may begin with several slashes.
 #[test]
@@ -170,25 +160,6 @@ fn store_behind_a_symbolic_link_uses_the_wal_beside_the_file() {
     server.create(&plant(2, "Fern", None)).plant();
     assert!(server.export().into_keys().eq([1, 2]));
     assert!(!server.folder().join(WAL).exists());
-}
-
-#[test]
-fn wal_left_by_a_crash_stays_when_a_command_reads_the_store() {
-    let server = Server::start();
-    server.create(&plant(1, "Ficus", None)).plant();
-    let stopped = server.stopped_by(Signal::SIGKILL);
-    let left = || [STORE, WAL].map(|name| fs::read(stopped.folder().join(name)).expect("a file"));
-    let before = left();
-    for command in ["export", "token list"] {
-        let output = run(stopped.folder(), &command.split(' ').collect::<Vec<_>>());
-        assert!(output.status.success());
-        assert!(left() == before, "{command} changes the store or its WAL");
-    }
-    assert!(run(stopped.folder(), &["token", "create", "ci"]).status.success());
-    let stopped = stopped.start().stopped_by(Signal::SIGTERM);
-    assert!(!stopped.folder().join(WAL).exists(), "the server has copied the WAL and removed it");
-    let listed = run(stopped.folder(), &["token", "list"]).stdout;
-    assert!(String::from_utf8_lossy(&listed).contains("ci"));
 }
 
 /// One of them creates the store, and serves it.

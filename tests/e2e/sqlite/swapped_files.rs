@@ -7,7 +7,7 @@ use std::path::Path;
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, plant};
 
-use crate::database::{INDEX, STORE, WAL, locked};
+use crate::database::{INDEX, STORE, WAL};
 use crate::hard_to_kill::load::{Answer, Load};
 
 /// What the server says before it ends.
@@ -75,21 +75,4 @@ fn index_of_the_wal_that_was_removed_ends_the_service_and_the_next_start_makes_i
     assert!(last.contains("plant-store.db-shm was removed or renamed"), "{last}");
     let (_, stopped) = server.ended();
     assert!(stopped.start().export().into_keys().eq([1]));
-}
-
-#[test]
-fn stop_that_cannot_close_the_store_is_status_1_and_says_what_the_next_start_needs() {
-    let mut server = Server::start();
-    server.create(&plant(1, "Ficus", None)).plant();
-    let lock = locked(&server);
-    server.signal(Signal::SIGTERM);
-    assert_eq!(server.wait().code(), Some(1));
-    let log = server.log();
-    let last = log.lines().last().expect("a last line");
-    assert!(
-        last.starts_with("plant-store: the store was not closed: database is locked"),
-        "{last}"
-    );
-    assert!(last.contains("The next start needs /"), "{last}");
-    drop(lock);
 }

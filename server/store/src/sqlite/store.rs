@@ -11,9 +11,11 @@ use crate::engine::{Checked, Engine, Outcome, Row, Sizes};
 use crate::error::{CommitError, StoreError};
 use crate::sqlite::connection::{connect, remove_wal_at_close, use_wal};
 use crate::sqlite::error::{failed, url};
-use crate::sqlite::files::{OPEN, sizes, sync_folder_of, wal_of};
+use crate::sqlite::files::{OPEN, sizes};
 use crate::sqlite::opened_files::OpenedFiles;
-use crate::sqlite::wal::{Checkpoints, WAL_BOUND, copy_wal, copy_wal_at_once, shorten};
+use crate::sqlite::wal::{
+    Checkpoints, WAL_BOUND, copy_wal, copy_wal_at_once, shorten, sync_empty_wal,
+};
 use crate::sqlite::{plants, schema, tokens};
 use crate::token::{StoredToken, TokenName};
 
@@ -61,8 +63,7 @@ impl Sqlite {
         remove_wal_at_close(self.side_connection.get_mut(), false).map_err(failed(OPEN))?;
         use_wal(connection).map_err(failed(OPEN))?;
         copy_wal(connection).map_err(failed(COPY))?;
-        // SQLite does not report whether it has synced the name of a new WAL.
-        sync_folder_of(&wal_of(&self.path)).map_err(failed(COPY))?;
+        sync_empty_wal(&self.path).map_err(failed(COPY))?;
         self.served_files = Some(OpenedFiles::of(&self.path, &self.file).map_err(failed(OPEN))?);
         Ok(())
     }

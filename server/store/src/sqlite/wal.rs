@@ -2,9 +2,11 @@
 //!
 //! An fsync of the process before may have failed. Then the kernel still shows pages of the WAL
 //! that the disk does not have, and what is committed behind them would be lost with them at a
-//! power cut. So a server copies the whole WAL into the file, syncs the file, and has the WAL begin
-//! again, before it answers anything.
+//! power cut. So a server copies the whole WAL into the file, syncs the file, and empties the WAL,
+//! before it answers anything.
 
+use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,6 +16,7 @@ use rusqlite::{Connection, ErrorCode, MAIN_DB};
 
 use crate::error::CommitError;
 use crate::sqlite::connection::{PAUSE, WAIT, connect, wait_for_lock};
+use crate::sqlite::files::{sync_folder_of, wal_of};
 
 /// Above this many bytes the WAL's file is cut
 /// (<https://sqlite.org/pragma.html#pragma_journal_size_limit>).
@@ -82,6 +85,14 @@ pub fn copy_wal(connection: &Connection) -> Result<(), NotCopied> {
 /// The same, if nobody is in its way. Returns whether nobody was.
 pub fn copy_wal_at_once(connection: &mut Connection) -> rusqlite::Result<bool> {
     checkpoint_at_once(connection, CheckpointMode::TRUNCATE)
+}
+
+/// Makes it durable that the WAL is empty, and its name. SQLite does not, and after a power cut the
+/// disk could show an older state of the WAL than the one that was copied.
+pub fn sync_empty_wal(store: &Path) -> io::Result<()> {
+    let wal = wal_of(store);
+    File::open(&wal)?.sync_all()?;
+    sync_folder_of(&wal)
 }
 
 /// The checkpoints between the commits of one connection.

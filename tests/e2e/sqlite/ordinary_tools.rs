@@ -1,0 +1,103 @@
+//! The store is an ordinary SQLite database: what another program does to it by SQLite is right.
+
+use std::path::Path;
+
+use nix::sys::signal::Signal;
+use plant_store_tests::{Server, Starting, plant};
+use rusqlite::Connection;
+use rusqlite::backup::Progress;
+use tempfile::TempDir;
+
+use crate::database::{self, STORE, WAL};
+use crate::operators::{create, files};
+
+fn sqlite(folder: &Path) -> Connection {
+    Connection::open(folder.join(STORE)).expect("the store opens")
+}
+
+fn number(store: &Connection, query: &str) -> i64 {
+    store.query_row(query, [], |row| row.get(0)).expect("a number")
+}
+
+/// As the last connection, it copies the WAL into the file and removes it.
+#[test]
+fn start_after_sigkill_and_one_look_by_another_program_loses_nothing() {
+    let server = Server::start();
+    create(&server, 0..3);
+    let stopped = server.stopped_by(Signal::SIGKILL);
+    assert_eq!(number(&sqlite(stopped.folder()), "SELECT count(*) FROM plants"), 3);
+    assert!(!stopped.folder().join(WAL).exists(), "it has copied the WAL");
+    assert!(stopped.start().export().into_keys().eq(0..3));
+}
+
+/// As `.backup` of `sqlite3` does it.
+fn back_up(from: &Connection, to: &Path) {
+    from.backup("main", to, None::<fn(Progress)>).expect("a copy");
+}
+
+fn vacuum(from: &Connection, to: &Path) {
+    from.execute("VACUUM INTO ?1", [to.to_str()]).expect("a copy");
+}
+
+#[test]
+fn copy_of_a_served_store_by_backup_or_vacuum_into_is_sound_and_served() {
+    for copy in [back_up, vacuum] {
+        let server = Server::start();
+        create(&server, 0..3);
+        let folder = TempDir::new().expect("a temporary folder");
+        copy(&database::open(&server), &folder.path().join(STORE));
+        create(&server, 3..4);
+        let copied = Starting::on(folder, &server.token);
+        let checked = plant_store_tests::run(copied.folder(), &["check"]);
+        let said = String::from_utf8(checked.stdout).expect("text");
+        assert!(said.contains("is sound; plants: 3, tokens: 1"), "{said}");
+        let copied = copied.start();
+        copied.create(&plant(7, "Fern", None)).plant();
+        let copied = copied.stopped_by(Signal::SIGKILL).start();
+        assert!(copied.export().into_keys().eq([0, 1, 2, 7]));
+    }
+}
+
+/// It left a random number in `user_version`, and in `application_id` twice the number of the
+/// layout; one more after a crash.
+#[test]
+fn store_of_the_release_before_opens() {
+    for application_id in [0x504c_5302, 0x504c_5303] {
+        let server = Server::start();
+        create(&server, 0..3);
+        let stopped = server.stopped_by(Signal::SIGTERM);
+        let store = sqlite(stopped.folder());
+        store.pragma_update(None, "application_id", application_id).expect("a pragma");
+        store.pragma_update(None, "user_version", -123_456_789).expect("a pragma");
+        drop(store);
+        let server = stopped.start();
+        server.create(&plant(7, "Fern", None)).plant();
+        assert!(server.export().into_keys().eq([0, 1, 2, 7]));
+        let stopped = server.stopped_by(Signal::SIGTERM);
+        assert_eq!(number(&sqlite(stopped.folder()), "PRAGMA application_id"), application_id);
+    }
+}
+
+#[test]
+fn stopped_store_is_one_file_and_a_start_and_a_stop_leave_its_bytes() {
+    let server = Server::start();
+    create(&server, 0..3);
+    let stopped = server.stopped_by(Signal::SIGTERM);
+    let before = files(stopped.folder());
+    assert!(before.keys().eq(["log", STORE]));
+    let stopped = stopped.start().stopped_by(Signal::SIGTERM);
+    assert!(files(stopped.folder())[STORE] == before[STORE]);
+}
+
+/// Another program holds a write transaction.
+#[test]
+fn stop_beside_a_writer_is_status_0_and_the_next_start_has_every_plant() {
+    let server = Server::start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    let lock = database::locked(&server);
+    server.signal(Signal::SIGTERM);
+    let (status, stopped) = server.ended();
+    assert_eq!(status.code(), Some(0));
+    drop(lock);
+    assert!(stopped.start().export().into_keys().eq([1]));
+}
