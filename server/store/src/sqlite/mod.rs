@@ -33,7 +33,8 @@ use std::path::Path;
 use anyhow::Context;
 
 use crate::engine::{Engine, Served, Start};
-use crate::error::{Reason, StoreError};
+use crate::error::StoreError;
+use crate::sqlite::error::is_unwritable;
 use crate::sqlite::files::{is_empty_wal, lock, remove_beside};
 use crate::sqlite::new_file::{MAKE, make, publish};
 use crate::sqlite::store::Sqlite;
@@ -75,8 +76,6 @@ pub fn open(path: &Path) -> Result<Sqlite, StoreError> {
 
 /// See [`crate::open_to_read`].
 pub fn open_to_read(path: &Path) -> Result<Box<dyn Engine>, StoreError> {
-    let is_unwritable =
-        |error: &StoreError| matches!(error.reason(), Reason::Denied | Reason::Full);
     // SQLite makes the WAL's index when it reads for the first time.
     let opened = open(path).and_then(|store| match store.page(None, 1) {
         Err(error) if is_unwritable(&error) => Err(error),
