@@ -3,7 +3,7 @@
 mod verdict;
 
 use anyhow::{Error, Result, bail};
-use plant_store_store::{Checked, ContentDigest, Reason, Row, StoreError};
+use plant_store_store::{Checked, ContentDigest, Reason, Row, StoreError, StoreUrl};
 use serde_json::{Map, Value};
 
 use crate::command::check::verdict::{Contents, Verdict};
@@ -42,9 +42,18 @@ pub fn run(args: &Args) -> Result<()> {
     if args.json {
         print(&(serde_json::to_string_pretty(&verdict.report())? + "\n"))?;
     }
+    let contents = contents_of(verdict, url)?;
+    if args.json { Ok(()) } else { print(&format!("{url} is sound; {}\n", contents.in_words())) }
+}
+
+/// What is in the store, which must be sound.
+pub fn sound(store: &StoreArgs) -> Result<Contents> {
+    contents_of(verdict(store), &store.url)
+}
+
+fn contents_of(verdict: Verdict, url: &StoreUrl) -> Result<Contents> {
     match verdict {
-        Verdict::Sound(_) if args.json => Ok(()),
-        Verdict::Sound(contents) => print(&format!("{url} is sound; {}\n", contents.in_words())),
+        Verdict::Sound(contents) => Ok(contents),
         Verdict::Unsound { faults, .. } => bail!("{url} is not sound: {}", faults.join("; ")),
         Verdict::Unchecked { cause, .. } => {
             Err(CannotCheck(format!("{url} cannot be checked: {cause}")).into())
@@ -77,7 +86,7 @@ fn reason_of(error: &Error) -> Reason {
 /// Has the database check itself, and reads every row. `faults` gets what is wrong, also if the
 /// rest cannot be read.
 fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Contents> {
-    let store = args.open()?;
+    let store = args.open_to_read()?;
     let Checked { faults: found, sizes } = store.check()?;
     faults.extend(found);
     let mut plants = 0;
