@@ -9,7 +9,6 @@ use plant_store_store::{self as store, ContentDigest, Engine, Outcome, Row, Stor
 
 use crate::command::check;
 use crate::command::pages::for_each_page;
-use crate::command::rescue_advice::with_rescue_advice;
 use crate::command::store_args::StoreArgs;
 
 /// How long a database may take for a page.
@@ -53,11 +52,10 @@ pub fn copy_into(from: &StoreArgs, to: &StoreUrl) -> Result<Copied> {
     let source = from.open_to_read()?;
     let mut copied = Copied::default();
     store::fill(to, None, &mut |copy| {
-        copied = copy_plants(&from.url, &*source, to, copy)?;
+        copied = copy_plants(&*source, to, copy)?;
         copied.tokens = copy_tokens(&source.tokens()?, copy)?;
         Ok(())
-    })
-    .map_err(with_rescue_advice(to))?;
+    })?;
     let there = check::sound(&StoreArgs { url: to.clone(), ca: None })?;
     ensure!(
         there.digest == copied.digest.to_string() && there.tokens == copied.tokens,
@@ -67,14 +65,9 @@ pub fn copy_into(from: &StoreArgs, to: &StoreUrl) -> Result<Copied> {
 }
 
 /// Copies every plant.
-pub fn copy_plants(
-    from: &StoreUrl,
-    source: &dyn Engine,
-    to: &StoreUrl,
-    copy: &dyn Engine,
-) -> Result<Copied> {
+pub fn copy_plants(source: &dyn Engine, to: &StoreUrl, copy: &dyn Engine) -> Result<Copied> {
     let mut copied = Copied::default();
-    for_each_page(from, source, |page| copied.add(page, to, copy))?;
+    for_each_page(source, |page| copied.add(page, to, copy))?;
     Ok(copied)
 }
 

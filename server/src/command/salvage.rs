@@ -6,6 +6,8 @@ use std::ops::RangeInclusive;
 use anyhow::Result;
 use plant_store_store::{Engine, PAGE_ROWS, Row};
 
+use crate::command::check::is_plant;
+
 /// The ids whose plants cannot be read, if there are any.
 #[derive(Default)]
 pub struct Unread(Vec<RangeInclusive<i64>>);
@@ -25,18 +27,19 @@ impl fmt::Display for Unread {
 
 /// Reads every plant that can be read, in the order of the ids. If two damaged pages are near each
 /// other, sound ones between them may be missing too.
-pub fn salvage(
-    store: &dyn Engine,
-    mut take: impl FnMut(&[Row]) -> Result<()>,
-) -> Result<Unread> {
+pub fn salvage(store: &dyn Engine, mut take: impl FnMut(&[Row]) -> Result<()>) -> Result<Unread> {
     let mut unread = Unread::default();
     let mut after = None;
     let mut limit = PAGE_ROWS;
     loop {
         match store.page(after, limit) {
-            Ok(page) => {
+            Ok(mut page) => {
                 let Some(last_row) = page.last() else { return Ok(unread) };
                 after = Some(last_row.id);
+                // SQLite has no checksum: it reads some damaged pages as they are.
+                let damaged = page.iter().filter(|row| !is_plant(row));
+                unread.0.extend(damaged.map(|row| row.id..=row.id));
+                page.retain(is_plant);
                 take(&page)?;
                 limit = (limit * 2).min(PAGE_ROWS);
             }

@@ -94,7 +94,7 @@ pub enum StoreError {
          Put the store back beside them, or move them away"
     )]
     LeftBehind { url: StoreUrl, files: String },
-    #[error("a restore of {0} was interrupted: run the same `plant-store restore` again")]
+    #[error("a restore of {0} was interrupted")]
     RestoreUnfinished(StoreUrl),
     #[error("cannot use {url} now: {cause}")]
     Unreachable { url: StoreUrl, cause: Cause },

@@ -8,8 +8,22 @@ use tempfile::TempDir;
 
 /// What changes files and folders, as the binary, its libraries and SQLite do it.
 const CALLS: [&str; 17] = [
-    "chmod", "chown", "fallocate", "fchmod", "fchown", "fchownat", "fdatasync", "fsync",
-    "ftruncate", "linkat", "mkdir", "pwrite64", "rename", "renameat2", "rmdir", "unlink",
+    "chmod",
+    "chown",
+    "fallocate",
+    "fchmod",
+    "fchown",
+    "fchownat",
+    "fdatasync",
+    "fsync",
+    "ftruncate",
+    "linkat",
+    "mkdir",
+    "pwrite64",
+    "rename",
+    "renameat2",
+    "rmdir",
+    "unlink",
     "unlinkat",
 ];
 
@@ -26,7 +40,7 @@ pub fn before_each_call(
 ) {
     let mut kills = 0;
     for call in CALLS {
-        let step = if WRITES.contains(&call) { amount(5, 1) } else { 1 };
+        let step = if WRITES.contains(&call) { amount(10, 1) } else { 1 };
         for count in (1..).step_by(step) {
             let folder = prepare();
             if !is_killed(&command(folder.path()), call, count) {

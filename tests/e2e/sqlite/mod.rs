@@ -12,6 +12,7 @@ pub mod long_wals;
 pub mod loop_devices;
 pub mod ordinary_tools;
 pub mod restore;
+pub mod salvage;
 pub mod slow_disk;
 pub mod stores;
 pub mod swapped_files;

@@ -8,11 +8,12 @@ use nix::sys::signal::Signal;
 use plant_store_tests::{
     Server, Starting, bearer, binary_in, failure, plant, run, without_own_variables,
 };
+use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::database::{STORE, WAL};
 use crate::operators::killed::before_each_call;
-use crate::operators::{copy_of, create, names};
+use crate::operators::{copy_of, create, files, names};
 
 const BACKUP: &str = "backup.db";
 
@@ -124,6 +125,18 @@ fn restore_takes_the_plants_of_the_backup_and_keeps_the_tokens_of_the_store() {
     server.create_with(&by_new, &plant(3, "Fern", None)).plant();
 }
 
+/// A shell that has it for another command must not choose what is replaced.
+#[test]
+fn restore_takes_no_store_from_the_environment() {
+    let scene = Scene::new();
+    let mut restore = binary_in(scene.folder());
+    restore.args(["restore", BACKUP]).env("PLANT_STORE_STORE", "sqlite:plant-store.db");
+    let output = restore.output().expect("the binary starts");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("--store <URL>"), "{}", said(&output));
+    assert_eq!(contents(scene.folder()), is(&[1, 2], &["first", "new"]));
+}
+
 #[test]
 fn restore_with_the_tokens_of_the_backup_names_those_that_come_back() {
     let scene = Scene::new();
@@ -135,11 +148,14 @@ fn restore_with_the_tokens_of_the_backup_names_those_that_come_back() {
 #[test]
 fn restore_that_keeps_newer_plants_has_those_of_both() {
     let scene = Scene::new();
+    let nothing_to_do = scene.restored(scene.folder(), &["--keep-newer"]);
+    assert!(nothing_to_do.contains("holds what is in"), "{nothing_to_do}");
+    let store = Connection::open(scene.folder().join(STORE)).expect("the store opens");
+    store.execute_batch("DELETE FROM plants WHERE id = 1").expect("a plant is lost");
+    drop(store);
     let said = scene.restored(scene.folder(), &["--keep-newer"]);
     assert!(said.contains("plants that came after it: 1"), "{said}");
     assert_eq!(contents(scene.folder()), is(&[1, 2], &["first", "new"]));
-    let again = scene.restored(scene.folder(), &["--keep-newer"]);
-    assert!(again.contains("holds what is in"), "{again}");
 }
 
 #[test]
@@ -148,7 +164,7 @@ fn restore_beside_a_running_server_or_another_restore_is_refused() {
     let folder = File::open(scene.folder()).expect("a folder");
     folder.lock().expect("a lock");
     let said = scene.refused(scene.folder(), &[]);
-    assert!(said.contains("another restore runs"), "{said}");
+    assert!(said.contains("another process does that"), "{said}");
     drop(folder);
     let Scene { stopped, backup, token } = scene;
     let server = stopped.start();
@@ -224,10 +240,36 @@ fn restore_onto_a_full_disk_changes_nothing() {
 fn restore_that_is_killed_at_any_call_can_be_run_again_and_loses_nothing() {
     let scene = Scene::new();
     let old = is(&[1, 2], &["first", "new"]);
-    let restored = is(&[1], &["first", "revoked"]);
+    kill_and_restore(&scene, &scene.store(), |folder| {
+        let kept: Vec<_> = put_away(folder).iter().map(|folder| contents(folder)).collect();
+        assert_eq!(kept, [old.clone()], "the old store is there once");
+    });
+}
+
+/// SQLite would use the WAL with any file that is in the place of the store.
+#[test]
+fn restore_of_a_damaged_store_that_is_killed_at_any_call_keeps_the_old_wal_from_the_new_file() {
+    let scene = Scene::new();
+    let damaged = scene.store();
+    fs::write(damaged.path().join(STORE), "damaged").expect("a file");
+    let before = files(damaged.path());
+    kill_and_restore(&scene, &damaged, |folder| {
+        let kept: Vec<_> = put_away(folder).iter().map(|folder| files(folder)).collect();
+        assert_eq!(kept.len(), 1);
+        for name in [STORE, WAL] {
+            assert!(kept[0][name] == before[name], "{name} is as it was");
+        }
+    });
+}
+
+/// Restores with the backup's tokens in copies of that folder, killed at each call, and looks at
+/// what the kill and the next runs have left.
+fn kill_and_restore(scene: &Scene, store: &TempDir, check_old: impl Fn(&Path)) {
     let flags = ["--tokens", "backup"];
+    let old = contents(copy_of(store.path()).path());
+    let restored = is(&[1], &["first", "revoked"]);
     before_each_call(
-        || scene.store(),
+        || copy_of(store.path()),
         |folder| scene.command(folder, &flags),
         |folder| {
             // A look must not change what comes next.
@@ -245,9 +287,8 @@ fn restore_that_is_killed_at_any_call_can_be_run_again_and_loses_nothing() {
             assert_eq!(contents(folder), restored);
             let again = scene.restored(folder, &flags);
             assert!(again.contains("holds what is in"), "{again}");
-            let kept: Vec<_> = put_away(folder).iter().map(|folder| contents(folder)).collect();
-            assert_eq!(kept, [old.clone()], "the old store is there once");
             assert!(names(folder, "plant-store.db-restore").is_empty());
+            check_old(folder);
         },
     );
 }

@@ -24,7 +24,7 @@ fn stopped() -> Starting {
 }
 
 /// The pages of that kind, in their order.
-fn pages(folder: &Path, condition: &str) -> Vec<u64> {
+fn pages(folder: &Path, condition: &str) -> Vec<u32> {
     let store = Connection::open(folder.join(STORE)).expect("the store opens");
     let query = format!("SELECT pageno FROM dbstat WHERE {condition} ORDER BY path");
     let mut statement = store.prepare(&query).expect("a query");
@@ -32,9 +32,9 @@ fn pages(folder: &Path, condition: &str) -> Vec<u64> {
     pages.collect::<Result<_, _>>().expect("pages")
 }
 
-fn overwrite(folder: &Path, page: u64) {
+fn overwrite(folder: &Path, page: u32) {
     let store = File::options().write(true).open(folder.join(STORE)).expect("the store");
-    store.write_all_at(&[0; 4096], (page - 1) * 4096).expect("a page");
+    store.write_all_at(&[0; 4096], u64::from(page - 1) * 4096).expect("a page");
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -157,7 +157,10 @@ fn restore_that_keeps_newer_plants_takes_those_that_a_damaged_store_still_gives(
     assert!(output.status.success(), "{}", text(&output.stderr));
     let said = text(&output.stdout);
     let (_, lost) = said.split_once("missing are the plants with the ids ").expect(&said);
-    let lost = missing(&format!("missing are the plants with the ids {}", &lost[..lost.find(';').expect("more")]));
+    let lost = missing(&format!(
+        "missing are the plants with the ids {}",
+        &lost[..lost.find(';').expect("more")]
+    ));
     assert_eq!(lost.len(), 2, "{said}");
     let is_lost = |id: &i64| *id >= 500 && lost.iter().any(|(a, b)| (a..=b).contains(&id));
     let expected: Vec<_> = (0..1500).filter(|id| !is_lost(id)).collect();

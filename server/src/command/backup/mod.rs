@@ -5,8 +5,10 @@
 
 mod folder;
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::io::{ErrorKind, Write};
 use std::num::NonZeroUsize;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
@@ -57,7 +59,8 @@ pub fn run(args: &Args) -> Result<()> {
         return print(&format!("{} takes the backups of {store}\n", args.folder.display()));
     }
     let mut folder = Folder::open(&args.folder, &store)?;
-    let copied = copy_into(&args.store, &StoreUrl::Sqlite(folder.unfinished()))?;
+    let copied = copy_into(&args.store, &StoreUrl::Sqlite(folder.unfinished()))
+        .context("no backup is made, and none is removed; mend the cause and run it again")?;
     let backup = folder.add()?;
     let made = format!("the backup {} is made; {copied}", backup.display());
     let before = folder.plants();
@@ -84,7 +87,10 @@ fn finish(args: &Args, folder: &mut Folder, copied: &Copied) -> Result<()> {
 fn write_time(file: &Path, store: &StoreUrl) -> Result<()> {
     let series = format!("plant_store_backup_timestamp_seconds{{store=\"{store}\"}}");
     let cannot = || format!("cannot write its time to {}", file.display());
-    let there = fs::read_to_string(file).unwrap_or_default();
+    let there = match fs::read_to_string(file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+        there => there.with_context(cannot)?,
+    };
     ensure!(
         there.is_empty() || there.contains(&series),
         "{}: there is something else in it, such as the time of another store",
@@ -97,6 +103,13 @@ fn write_time(file: &Path, store: &StoreUrl) -> Result<()> {
         Utc::now().timestamp()
     );
     // The collector reads files that end in `.prom`, and must not read half a file.
-    let new = file.with_extension("new");
-    fs::write(&new, text).and_then(|()| fs::rename(&new, file)).with_context(cannot)
+    let mut new = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o644))
+        .tempfile_in(
+            file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")),
+        )
+        .with_context(cannot)?;
+    new.write_all(text.as_bytes()).with_context(cannot)?;
+    new.persist(file).with_context(cannot)?;
+    Ok(())
 }

@@ -10,14 +10,14 @@ use std::path::PathBuf;
 use anyhow::{Result, bail, ensure};
 use clap::ValueEnum;
 use plant_store_store::token::{StoredToken, TokenName};
-use plant_store_store::{Engine, Outcome, Place, StoreUrl};
+use plant_store_store::{Engine, Outcome, Place, StoreUrl, open_to_read};
 
 use crate::command::check;
 use crate::command::copying::{commit, copy_plants, copy_tokens};
 use crate::command::output::print;
 use crate::command::restore::difference::Difference;
 use crate::command::salvage::salvage;
-use crate::command::store_args::{StoreArgs, open_to_read};
+use crate::command::store_args::StoreArgs;
 use crate::command::variable;
 
 /// Put a backup in the place of a store that no server runs on
@@ -60,14 +60,14 @@ pub fn run(args: &Args) -> Result<()> {
     let place = Place::take(&url, args.ca.as_deref())?;
     let from = StoreUrl::Sqlite(args.backup.clone());
     let contents = check::sound(&StoreArgs { url: from.clone(), ca: None })?;
-    let backup = open_to_read(&from, None, "BACKUP")?;
+    let backup = open_to_read(&from, None)?;
     let Some(tokens) = tokens(args, &url, &*backup)? else {
         return print(&format!("{url} holds what is in {from}: now start the server\n"));
     };
     place.require_room(contents.store_bytes.unwrap_or_default())?;
     let mut said = Vec::new();
     let put_away = place.put(&mut |new| {
-        let mut copied = copy_plants(&from, &*backup, &url, new)?;
+        let mut copied = copy_plants(&*backup, &url, new)?;
         let newer = args.keep_newer.then(|| keep_newer(args, &url, new)).transpose()?;
         copied.tokens = copy_tokens(&tokens.valid, new)?;
         said.push(format!("{from} is restored to {url}; {copied}"));
@@ -96,7 +96,7 @@ impl Tokens {
 
 /// The tokens of the new store. None if the store in place has them already, and the plants.
 fn tokens(args: &Args, url: &StoreUrl, backup: &dyn Engine) -> Result<Option<Tokens>> {
-    let old = open_to_read(url, args.ca.as_deref(), "--store");
+    let old = open_to_read(url, args.ca.as_deref());
     let kept = match &old {
         Ok(old) => old.tokens().map_err(|cause| cause.to_string()),
         Err(cause) => Err(format!("{cause:#}")),
@@ -125,14 +125,9 @@ fn tokens(args: &Args, url: &StoreUrl, backup: &dyn Engine) -> Result<Option<Tok
     Ok(Some(Tokens { valid, come_back }))
 }
 
-/// Whether the store in place has the plants that it is to have. A file that cannot be read to its
-/// end does not.
-fn has_plants(
-    args: &Args,
-    url: &StoreUrl,
-    old: &dyn Engine,
-    backup: &dyn Engine,
-) -> Result<bool> {
+/// Whether the store in place is sound and has the plants that it is to have. A file that cannot be
+/// read to its end is not.
+fn has_plants(args: &Args, url: &StoreUrl, old: &dyn Engine, backup: &dyn Engine) -> Result<bool> {
     let Difference { has_less, has_more } = match Difference::between(old, backup) {
         Err(_) if is_file(url) => return Ok(false),
         difference => difference?,
@@ -141,7 +136,8 @@ fn has_plants(
         is_file(url) || !has_more || args.keep_newer,
         "{url} is not empty: it has plants that the backup lacks. Take an empty database"
     );
-    Ok(!has_less && (!has_more || args.keep_newer))
+    let is_sound = old.check()?.faults.is_empty();
+    Ok(is_sound && !has_less && (!has_more || args.keep_newer))
 }
 
 fn is_file(url: &StoreUrl) -> bool {
@@ -151,7 +147,7 @@ fn is_file(url: &StoreUrl) -> bool {
 /// Adds the plants of the store in place that the backup does not have. Returns what to say of
 /// them.
 fn keep_newer(args: &Args, url: &StoreUrl, new: &dyn Engine) -> Result<String> {
-    let old = open_to_read(url, args.ca.as_deref(), "--store")?;
+    let old = open_to_read(url, args.ca.as_deref())?;
     let mut newer = 0;
     let mut conflicts = 0;
     let unread = salvage(&*old, |page| {
@@ -161,5 +157,7 @@ fn keep_newer(args: &Args, url: &StoreUrl, new: &dyn Engine) -> Result<String> {
         conflicts += count(Outcome::Conflict);
         Ok(())
     })?;
-    Ok(format!("plants that came after it: {newer}, other plants under its ids: {conflicts}, {unread}"))
+    Ok(format!(
+        "plants that came after it: {newer}, other plants under its ids: {conflicts}, {unread}"
+    ))
 }

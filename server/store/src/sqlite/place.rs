@@ -46,18 +46,20 @@ impl Place {
     pub fn take(path: &Path) -> Result<Self, StoreError> {
         // The files beside a link are beside its file.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let lock_of_folder = File::open(folder_of(&path)).map_err(failed(PUT))?;
-        lock_of_folder.try_lock().map_err(failed("restore: another restore runs"))?;
+        let lock_of_folder = File::open(folder_of(&path)).map_err(failed(&path, PUT))?;
+        if lock_of_folder.try_lock().is_err() {
+            return Err(failed(&path, PUT)("another process does that in this folder now"));
+        }
         let mut place = Self {
             folder: restore_folder_of(&path),
             path,
             _lock: lock_of_folder,
             _server_lock: None,
         };
-        place.settle().map_err(failed(PUT))?;
+        place.settle().map_err(failed(&place.path, PUT))?;
         place._server_lock = match File::open(&place.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
-            file => Some(file.map_err(failed(PUT))?),
+            file => Some(file.map_err(failed(&place.path, PUT))?),
         };
         place._server_lock.iter().try_for_each(|file| lock(file, &place.path))?;
         Ok(place)
@@ -70,7 +72,7 @@ impl Place {
         match free {
             Some(free) if free < needed => {
                 let said = format!("{needed} bytes are needed beside it, and {free} are free");
-                Err(failed(PUT)(io::Error::new(ErrorKind::StorageFull, said)))
+                Err(failed(&self.path, PUT)(io::Error::new(ErrorKind::StorageFull, said)))
             }
             _ => Ok(()),
         }
@@ -82,15 +84,15 @@ impl Place {
         self,
         fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
     ) -> anyhow::Result<Option<PathBuf>> {
-        make_folder(&self.folder).map_err(failed(PUT))?;
+        make_folder(&self.folder).map_err(failed(&self.path, PUT))?;
         if let Err(error) = super::fill(&restored_file_in(&self.folder), fill) {
-            fs::remove_dir_all(&self.folder).map_err(failed(PUT))?;
+            fs::remove_dir_all(&self.folder).map_err(failed(&self.path, PUT))?;
             return Err(error);
         }
         if self.path.exists() {
-            self.put_away(&self.path).map_err(failed(PUT))?;
+            self.put_away(&self.path).map_err(failed(&self.path, PUT))?;
         }
-        Ok(self.settle().map_err(failed(PUT))?)
+        Ok(self.settle().map_err(failed(&self.path, PUT))?)
     }
 
     /// Goes on from step 3 if the place is empty, and else ends what was not begun. Returns the

@@ -30,10 +30,10 @@ pub struct ReadOnly {
 
 /// Opens the store to read it.
 pub fn open(path: &Path) -> Result<ReadOnly, StoreError> {
-    let file = File::open(path).map_err(failed(OPEN))?;
+    let file = File::open(path).map_err(failed(path, OPEN))?;
     schema::require_store(path, &file)?;
     file.try_lock_shared().map_err(|_| StoreError::Served(url(path)))?;
-    let connection = connect(path).map_err(failed(OPEN))?;
+    let connection = connect(path).map_err(failed(path, OPEN))?;
     Ok(ReadOnly { path: path.to_owned(), connection: connection.into(), _lock: file })
 }
 
@@ -52,35 +52,39 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// What it is not opened for.
-fn refused() -> StoreError {
-    let cause = io::Error::from(ErrorKind::ReadOnlyFilesystem);
-    failed("write to a store that was opened to be read")(cause)
+impl ReadOnly {
+    /// What it is not opened for.
+    fn refused(&self) -> StoreError {
+        let cause = io::Error::from(ErrorKind::ReadOnlyFilesystem);
+        failed(&self.path, "write to a store that was opened to be read")(cause)
+    }
 }
 
 impl Engine for ReadOnly {
     fn commit(&self, _: &[Row], _: Instant) -> Result<Vec<Outcome>, CommitError> {
-        Err(CommitError::Unavailable(refused().into()))
+        Err(CommitError::Unavailable(self.refused().into()))
     }
 
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError> {
-        plants::page(&self.connection.lock(), after, limit).map_err(failed("read the plants"))
+        let page = plants::page(&self.connection.lock(), after, limit);
+        page.map_err(failed(&self.path, "read the plants"))
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        tokens::tokens(&self.connection.lock()).map_err(failed("read the tokens"))
+        tokens::tokens(&self.connection.lock()).map_err(failed(&self.path, "read the tokens"))
     }
 
     fn add_token(&self, _: &StoredToken) -> Result<(), StoreError> {
-        Err(refused())
+        Err(self.refused())
     }
 
     fn revoke_token(&self, _: &TokenName) -> Result<(), StoreError> {
-        Err(refused())
+        Err(self.refused())
     }
 
     fn check(&self) -> Result<Checked, StoreError> {
-        let faults = schema::faults(&self.connection.lock()).map_err(failed("check the store"))?;
+        let faults = schema::faults(&self.connection.lock());
+        let faults = faults.map_err(failed(&self.path, "check the store"))?;
         Ok(Checked { faults, sizes: sizes(&self.path) })
     }
 
