@@ -2,17 +2,14 @@
 
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
-use plant_store_store::{self as store, ContentDigest, Engine, Outcome, StoreUrl};
+use anyhow::Result;
+use plant_store_store::{self as store, Engine, StoreUrl};
 
+use crate::command::copying::{Copied, copy_plants, copy_tokens};
 use crate::command::output::print;
-use crate::command::pages::for_each_page;
+use crate::command::salvage::salvage;
 use crate::command::variable;
-
-/// How long a database may take for a page.
-const PAGE_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// Copy every plant and every token to another store, also while a server runs on the first one
 ///
@@ -33,69 +30,41 @@ pub struct Args {
     /// PEM file with the authority of a database's certificate
     #[arg(long, value_name = "FILE", env = variable::of_flag("store-ca"))]
     store_ca: Option<PathBuf>,
-}
 
-/// What was copied.
-#[derive(Default)]
-struct Copied {
-    plants: usize,
-    /// Of the ids and the texts of the plants.
-    digest: ContentDigest,
-    /// Those that the copy did not have.
-    tokens: usize,
+    /// Copy what can be read of a damaged store, and say which ids are missing
+    #[arg(long)]
+    damaged: bool,
 }
 
 /// Copies, and prints how much.
 pub fn run(args: &Args) -> Result<()> {
-    let Args { from, to, store_ca } = args;
+    let Args { from, to, store_ca, damaged } = args;
     let ca = store_ca.as_deref();
-    let source = store::open(from, ca)?;
+    let source = store::open_to_read(from, ca)?;
     for file in store::unfinished(to) {
         let said = "left by a copy that was killed, or another copy runs; if none does, delete it";
         let _ = writeln!(io::stderr(), "plant-store: {}: {said}", file.display());
     }
-    let mut copied = Copied::default();
+    let mut said = String::new();
     store::fill(to, ca, &mut |copy| {
-        copy_plants(to, &*source, copy, &mut copied)?;
-        // Last: after a failure nobody can use the tokens of a store that was copied by mistake.
-        copied.tokens = copy_tokens(&*source, copy)?;
+        said = if *damaged {
+            copy_readable(&*source, to, copy)?
+        } else {
+            let mut copied = copy_plants(&*source, to, copy)?;
+            copied.tokens = copy_tokens(&source.tokens()?, copy)?;
+            copied.to_string()
+        };
         Ok(())
     })?;
-    let Copied { plants, digest, tokens } = copied;
-    print(&format!(
-        "{from} is copied to {to}; plants: {plants}, tokens added: {tokens}, digest: {digest}\n"
-    ))
+    print(&format!("{from} is copied to {to}; {said}\n"))
 }
 
-/// Copies every plant.
-fn copy_plants(
-    to: &StoreUrl,
-    source: &dyn Engine,
-    copy: &dyn Engine,
-    copied: &mut Copied,
-) -> Result<()> {
-    for_each_page(source, |page| {
-        let outcomes = copy.commit(page, Instant::now() + PAGE_TIMEOUT)?;
-        copy.upkeep()?;
-        let mut rows = page.iter().zip(outcomes);
-        if let Some((row, _)) = rows.find(|(_, outcome)| *outcome == Outcome::Conflict) {
-            let id = row.id;
-            bail!("{to} has a different plant under the id {id}: it is left as it is");
-        }
-        copied.plants += page.len();
-        copied.digest.add(page);
-        Ok(())
-    })
-}
-
-/// Copies the tokens that the copy does not have, and returns how many those are.
-fn copy_tokens(source: &dyn Engine, copy: &dyn Engine) -> Result<usize> {
-    let wanted = source.tokens()?;
-    let present = copy.tokens()?;
-    let mut added = 0;
-    for token in wanted.iter().filter(|token| !present.contains(token)) {
-        copy.add_token(token).context("cannot add a token")?;
-        added += 1;
-    }
-    Ok(added)
+/// Copies what can be read, and returns what that was.
+fn copy_readable(source: &dyn Engine, to: &StoreUrl, copy: &dyn Engine) -> Result<String> {
+    let mut copied = Copied::default();
+    let unread = salvage(source, |page| copied.add(page, to, copy))?;
+    let tokens = source.tokens();
+    copied.tokens = copy_tokens(tokens.as_deref().unwrap_or_default(), copy)?;
+    let cause = tokens.err().map(|cause| format!("; its tokens are missing: {cause}"));
+    Ok(format!("{copied}; {unread}{}", cause.unwrap_or_default()))
 }

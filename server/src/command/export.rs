@@ -12,7 +12,7 @@ use crate::command::store_args::StoreArgs;
 
 /// Writes the plants to standard output. A closed pipe, as in `export | head`, is not an error.
 pub fn run(args: &StoreArgs) -> Result<()> {
-    let store = args.open()?;
+    let store = args.open_to_read()?;
     let written = for_each_page(&*store, |page| print(&lines(page)?));
     match written {
         Err(error) if is_broken_pipe(&error) => Ok(()),

@@ -16,9 +16,16 @@ pub fn in_words(error: &Error) -> String {
 /// What to do about an error of the store.
 fn advice(error: &StoreError) -> &'static str {
     match error {
-        StoreError::Missing(_) => ": see --store, or --from of `copy`",
-        StoreError::Failed { reason: Reason::Damaged | Reason::Full, .. } => {
-            ": see \"Rescue\" in RESTORE.md, a page of the release"
+        StoreError::Missing(_) => ": see --store, --from of `copy`, or BACKUP of `restore`",
+        StoreError::RestoreUnfinished(_) => ": run the same `plant-store restore` again",
+        StoreError::NotAPlantStore(_) => {
+            ". If it was one, it is damaged: `plant-store restore` puts its backup there"
+        }
+        StoreError::Failed { reason: Reason::Damaged, .. } => {
+            ": `plant-store copy --damaged` takes what can be read"
+        }
+        StoreError::Failed { reason: Reason::Full, .. } => {
+            ": free space on the disk, or copy the store to another one by `plant-store copy`"
         }
         StoreError::Failed { reason: Reason::Untrusted, .. } => {
             ": name the file of its authority's certificate by --store-ca FILE"

@@ -1,12 +1,16 @@
 //! The command line: a file or a folder for each command, with its arguments and what it does.
 //! `openapi` and `completions` are a line or two each, below.
 
+mod backup;
 mod check;
 mod copy;
+mod copying;
 mod export;
 mod in_words;
 mod output;
 mod pages;
+mod restore;
+mod salvage;
 mod serve;
 mod store_args;
 mod token;
@@ -48,6 +52,8 @@ enum Command {
     /// Every plant that is in the store when the command starts is written. Of those that are
     /// created meanwhile, some are.
     Export(StoreArgs),
+    Backup(backup::Args),
+    Restore(restore::Args),
     Copy(copy::Args),
     Check(check::Args),
     /// Print the OpenAPI document of this release
@@ -72,6 +78,8 @@ impl Cli {
             Command::Serve(args) => serve::run(&args),
             Command::Token(command) => token::run(command),
             Command::Export(store) => export::run(&store),
+            Command::Backup(args) => backup::run(&args),
+            Command::Restore(args) => restore::run(&args),
             Command::Copy(args) => copy::run(&args),
             Command::Check(args) => check::run(&args),
             Command::Openapi => print(&document_text()),

@@ -94,6 +94,8 @@ pub enum StoreError {
          Put the store back beside them, or move them away"
     )]
     LeftBehind { url: StoreUrl, files: String },
+    #[error("a restore of {0} was interrupted")]
+    RestoreUnfinished(StoreUrl),
     #[error("cannot use {url} now: {cause}")]
     Unreachable { url: StoreUrl, cause: Cause },
     #[error(

@@ -29,6 +29,7 @@ mod inspection;
 mod last_cause;
 mod layout;
 mod metrics;
+mod place;
 mod postgres;
 mod reader;
 mod same_plant;
@@ -47,6 +48,7 @@ pub use group_commit::{CreateResult, GroupCommit, Guard, NotReady, WriterEnd};
 pub use inspection::inspect_each_second;
 pub use last_cause::LastCause;
 pub use layout::LAYOUT;
+pub use place::Place;
 pub use reader::Reader;
 pub use url::{InvalidUrl, StoreUrl};
 
@@ -91,6 +93,19 @@ pub fn open(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreE
         StoreUrl::Sqlite(path) => Box::new(sqlite::open(path)?),
         StoreUrl::Postgres(url) => Box::new(postgres::open(url, ca)?),
     })
+}
+
+/// Opens the store that is there to read it, also from a disk that is full or read-only, if no
+/// server has it open.
+///
+/// # Errors
+///
+/// Nothing was created or changed.
+pub fn open_to_read(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreError> {
+    match url {
+        StoreUrl::Sqlite(path) => sqlite::open_to_read(path),
+        StoreUrl::Postgres(_) => open(url, ca),
+    }
 }
 
 /// The temporary files in the folder of a store: what a first [`open_to_serve`] or a [`fill`] has

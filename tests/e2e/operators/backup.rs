@@ -1,104 +1,214 @@
-//! The script that makes a backup each night, with the environment that cron has.
+//! `plant-store backup`: what it makes, what it removes, and what it refuses.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::{Command, Output};
 
-use plant_store_tests::{Server, plant};
+use plant_store_tests::{Server, binary_in, plant, run};
+use serde_json::Value;
+use tempfile::TempDir;
 
-use super::machine::{Machine, block};
-use crate::without_store::readmes::text;
+use super::killed::before_each_call;
+use super::{copy_of, files, names};
+
+/// A folder for backups, and how they are made there.
+struct Backups {
+    root: TempDir,
+}
+
+impl Backups {
+    /// Of that server's store.
+    fn of(server: &Server) -> Self {
+        let backups = Self { root: TempDir::new().expect("a temporary folder") };
+        let begun = backups.make(server, &["--init"]);
+        assert!(begun.status.success(), "{}", said(&begun));
+        backups
+    }
+
+    fn folder(&self) -> String {
+        self.root.path().join("backups").display().to_string()
+    }
+
+    /// Runs the command.
+    fn make(&self, server: &Server, flags: &[&str]) -> Output {
+        let mut command = binary_in(server.folder());
+        command.args(["backup", &self.folder(), "--store", server.store()]).args(flags);
+        command.output().expect("the binary starts")
+    }
+
+    /// The same, which must fail. Returns what it says.
+    fn refused(&self, server: &Server, flags: &[&str]) -> String {
+        let output = self.make(server, flags);
+        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
+        said(&output)
+    }
+
+    /// The same, which must succeed.
+    fn made(&self, server: &Server, flags: &[&str]) {
+        let output = self.make(server, flags);
+        assert!(output.status.success(), "{}", said(&output));
+    }
+
+    /// The names of all files but the list.
+    fn names(&self) -> Vec<String> {
+        names(self.folder().as_ref(), "plant-store-2")
+    }
+}
+
+fn said(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A server with plants of these ids.
+fn with_plants(ids: std::ops::Range<i64>) -> Server {
+    let server = Server::start();
+    ids.for_each(|id| drop(server.create(&plant(id, "Ficus", None)).plant()));
+    server
+}
 
 #[test]
-fn backup_script_keeps_the_last_ones_and_fails_if_there_are_fewer_plants() {
-    let machine = Machine::with(Vec::new());
-    machine.program("backup", &text("server/deploy/plant-store-backup.sh"));
-    let folder = machine.backup("");
-    let script = format!("env -i PATH=/usr/local/bin:/bin KEEP=2 METRICS={folder}");
-    let backup = |server: &Server| {
-        machine.run(
-            server.folder(),
-            &format!("{script} PLANT_STORE_STORE='{}' backup '' '{folder}'", server.store()),
-        )
-    };
-    let backups = || -> Vec<_> {
-        super::files(folder.as_ref()).into_keys().filter(|name| name.contains("Z.db")).collect()
-    };
-    let server = Server::start();
-    for id in 0..3 {
+fn backup_has_every_plant_and_token_and_the_last_ones_stay() {
+    let server = with_plants(0..1);
+    let backups = Backups::of(&server);
+    for id in 1..4 {
         server.create(&plant(id, "Ficus", None)).plant();
-        backup(&server).expect("a backup");
+        backups.made(&server, &["--keep", "2"]);
     }
-    let kept = backups();
-    assert_eq!(kept.len(), 2);
-    let last = format!("sqlite:{folder}{}", kept[1]);
+    let kept = backups.names();
+    assert_eq!(kept.len(), 2, "{kept:?}");
+    let last = format!("sqlite:{}/{}", backups.folder(), kept[1]);
     assert_eq!(server.command(&["export", "--store", &last]), server.command(&["export"]));
-    let metrics = fs::read_to_string(machine.backup("plant-store-backup.prom")).expect("a file");
-    assert!(metrics.contains("\nplant_store_backup_timestamp_seconds 1"), "{metrics}");
-    let other = Server::start();
-    machine.program("date", "echo 2026-11-20T030000Z");
-    fs::write(machine.backup("plant-store-2026-11-20T030000Z.db"), "another's").expect("a file");
-    for expected in ["is there already, perhaps of another store", "there is something at"] {
-        let said = backup(&other).expect_err("the name is taken");
-        assert!(said.contains(expected), "{said}");
-    }
-    machine.program("date", "echo 2026-11-20T030001Z");
-    let said = backup(&other).expect_err("there are fewer plants");
-    assert!(said.contains("has 0 plants and had 3") && said.contains("remove "), "{said}");
-    let elsewhere = format!("backup '{}' '{folder}unmounted'", other.store());
-    let said = machine.run(other.folder(), &elsewhere).expect_err("there is no such folder");
-    assert!(said.contains("is it mounted?"), "{said}");
-    assert!(kept.iter().all(|name| backups().contains(name)), "none is removed");
+    let tokens = |store: &str| server.command(&["token", "list", "--store", store]);
+    assert_eq!(tokens(&last), tokens(server.store()));
+    let all: Vec<_> = files(backups.folder().as_ref()).into_keys().collect();
+    assert_eq!(all.len(), 3, "the backups and the list: {all:?}");
 }
 
+/// The clock was set back, and other files have names of this kind.
 #[test]
-fn backup_script_with_a_keep_that_is_no_number_from_1_makes_no_backup_and_says_so() {
-    let server = Server::start();
-    let machine = Machine::with(Vec::new());
-    machine.program("backup", &text("server/deploy/plant-store-backup.sh"));
-    for keep in ["0", "x", "-1", "1.5", "00"] {
-        let backup = format!("KEEP={keep} backup '{}' '{}'", server.store(), machine.backup(""));
-        let said = machine.run(server.folder(), &backup).expect_err("it is no number from 1");
-        assert!(said.contains(&format!("a number from 1, not '{keep}'")), "{said}");
-    }
-    assert!(super::files(machine.backup("").as_ref()).is_empty());
-}
-
-#[test]
-fn backup_script_that_is_run_by_a_link_finds_the_binary_beside_the_script() {
-    let server = Server::start();
-    let machine = Machine::with(Vec::new());
-    machine.program("backup", &text("server/deploy/plant-store-backup.sh"));
-    symlink(machine.programs().join("backup"), machine.backup("daily")).expect("a link");
-    let backup = format!(
-        "env -i PATH=/bin '{}' '{}' '{}'",
-        machine.backup("daily"),
-        server.store(),
-        machine.backup("")
-    );
-    let said = machine.run(server.folder(), &backup).expect("a backup");
-    assert!(said.contains("is sound; plants: 0"), "{said}");
-}
-
-/// What the blocks of the page have made stays, however many nights come after it.
-#[test]
-fn backup_script_removes_no_file_that_a_block_of_the_page_has_made() {
-    let server = Server::start();
-    let machine = Machine::with(Vec::new());
-    machine.program("backup", &text("server/deploy/plant-store-backup.sh"));
-    let blocks = ["Backup", "Upgrade", "Rescue"].map(block).concat();
-    let names = blocks.split("/var/backups/plant-store/").skip(1);
-    let prefixes = names.filter_map(|name| Some(name.split_once('$')?.0));
-    let by_hand: Vec<_> =
-        prefixes.map(|prefix| machine.backup(&format!("{prefix}2026-11-20T020000Z.db"))).collect();
-    assert!(by_hand.len() >= 3, "{by_hand:?}");
-    for file in &by_hand {
-        fs::write(file, "by hand").expect("a file");
-    }
+fn backup_removes_neither_what_it_has_just_made_nor_what_it_has_not_made() {
+    let server = with_plants(0..1);
+    let backups = Backups::of(&server);
+    let theirs = ["plant-store-2999-01-01T000000Z.db", "plant-store-2000-01-01T000000Z.db"];
+    let theirs = theirs.map(|name| format!("{}/{name}", backups.folder()));
+    theirs.iter().for_each(|file| fs::write(file, "somebody's").expect("a file"));
     for _ in 0..3 {
-        let backup = format!("KEEP=1 backup '{}' '{}'", server.store(), machine.backup(""));
-        machine.run(server.folder(), &backup).expect("a backup");
+        let output = backups.make(&server, &["--keep", "1"]);
+        let made = String::from_utf8(output.stdout).expect("text");
+        let made = made.split(' ').nth(2).expect("a file").to_owned();
+        assert!(fs::exists(&made).expect("the folder is there"), "{made}");
     }
-    for file in &by_hand {
-        assert!(fs::exists(file).expect("the folder is there"), "{file}");
+    assert_eq!(backups.names().len(), 3);
+    for file in theirs {
+        assert_eq!(fs::read(file).expect("the file"), b"somebody's");
     }
+}
+
+#[test]
+fn store_with_fewer_plants_is_copied_and_nothing_is_removed_unless_that_is_accepted() {
+    let server = with_plants(0..3);
+    let backups = Backups::of(&server);
+    backups.made(&server, &[]);
+    let list = format!("{}/plant-store-backups.json", backups.folder());
+    let text = fs::read_to_string(&list).expect("the list");
+    fs::write(&list, text.replace("\"plants\": 3", "\"plants\": 4")).expect("the list");
+    for count in 2..4 {
+        let said = backups.refused(&server, &["--keep", "1"]);
+        assert!(said.contains("had 4 plants") && said.contains("backup --fewer"), "{said}");
+        assert_eq!(backups.names().len(), count, "the copy stays, and the older ones");
+    }
+    backups.made(&server, &["--keep", "1", "--fewer"]);
+    assert_eq!(backups.names().len(), 1);
+    backups.made(&server, &[]);
+}
+
+/// A disk that is not mounted is an empty folder.
+#[test]
+fn folder_that_was_not_begun_or_is_of_another_store_is_refused() {
+    let server = with_plants(0..1);
+    let backups = Backups::of(&server);
+    let other = Server::start();
+    let said = backups.refused(&other, &[]);
+    assert!(said.contains("take a folder for each store"), "{said}");
+    let said = backups.refused(&other, &["--init"]);
+    assert!(said.contains("take a folder for each store"), "{said}");
+    backups.made(&server, &["--init"]);
+    backups.made(&server, &[]);
+    fs::remove_dir_all(backups.folder()).expect("it is ours");
+    let said = backups.refused(&server, &[]);
+    assert!(said.contains("is the disk mounted?") && said.contains("backup --init"), "{said}");
+    fs::create_dir(backups.folder()).expect("a folder");
+    backups.refused(&server, &[]);
+    assert!(files(backups.folder().as_ref()).is_empty());
+}
+
+#[test]
+fn time_of_the_backup_is_a_metric_with_the_store_and_a_file_of_another_store_is_left() {
+    let server = with_plants(0..1);
+    let backups = Backups::of(&server);
+    let metrics = format!("{}/backup.prom", backups.root.path().display());
+    for _ in 0..2 {
+        backups.made(&server, &["--metrics", &metrics]);
+    }
+    let text = fs::read_to_string(&metrics).expect("the metrics");
+    let list = fs::read(format!("{}/plant-store-backups.json", backups.folder()));
+    let list: Value = serde_json::from_slice(&list.expect("the list")).expect("JSON");
+    let series = format!("\nplant_store_backup_timestamp_seconds{{store={}}} 1", list["store"]);
+    assert!(text.contains(&series), "{text}");
+    let other = Server::start();
+    let said = Backups::of(&other).refused(&other, &["--metrics", &metrics]);
+    assert!(said.contains("the time of another store") && said.contains("is made"), "{said}");
+    assert_eq!(fs::read_to_string(&metrics).expect("the metrics"), text);
+}
+
+#[test]
+fn second_backup_at_the_same_time_is_refused() {
+    let server = with_plants(0..1);
+    let backups = Backups::of(&server);
+    let folder = fs::File::open(backups.folder()).expect("a folder");
+    folder.lock().expect("a lock");
+    let said = backups.refused(&server, &[]);
+    assert!(said.contains("another backup into"), "{said}");
+}
+
+/// After each kill every backup that has a name is whole, and the next backup succeeds.
+#[test]
+fn backup_that_is_killed_at_any_call_leaves_whole_backups_and_succeeds_when_it_is_run_again() {
+    let server = with_plants(0..3);
+    let exported = server.command(&["export"]);
+    let store = match server.store().strip_prefix("sqlite:") {
+        Some(file) => format!("sqlite:{}", server.folder().join(file).display()),
+        None => server.store().to_owned(),
+    };
+    let template = TempDir::new().expect("a temporary folder");
+    let backup = |folder: &Path, flags: &[&str]| -> Command {
+        let mut command = binary_in(folder);
+        command.args(["backup", ".", "--store", &store, "--keep", "2"]).args(flags);
+        command
+    };
+    for flags in [&["--init"][..], &[], &[]] {
+        assert!(backup(template.path(), flags).status().expect("it runs").success());
+    }
+    fs::write(template.path().join("plant-store-2000-01-01T000000Z.db"), "theirs").expect("a file");
+    let theirs = |folder: &Path| fs::read(folder.join("plant-store-2000-01-01T000000Z.db"));
+    let are_whole = |folder: &Path| {
+        for name in names(folder, "plant-store-202") {
+            let read = run(folder, &["export", "--store", &format!("sqlite:{name}")]);
+            assert_eq!(String::from_utf8_lossy(&read.stdout), exported, "{name}");
+        }
+    };
+    before_each_call(
+        || copy_of(template.path()),
+        |folder| backup(folder, &[]),
+        |folder| {
+            are_whole(folder);
+            let output = backup(folder, &[]).output().expect("it runs");
+            assert!(output.status.success(), "{}", said(&output));
+            are_whole(folder);
+            assert_eq!(theirs(folder).expect("it stays"), b"theirs");
+            assert_eq!(names(folder, ".").len(), 0, "nothing is left that is not finished");
+            let backups = names(folder, "plant-store-202").len();
+            assert!((2..=3).contains(&backups), "{backups} backups");
+        },
+    );
 }

@@ -2,13 +2,15 @@
 
 mod backup;
 mod copies;
-pub mod machine;
+pub mod killed;
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use plant_store_tests::{Server, plant};
+use tempfile::TempDir;
 
 /// The name and the bytes of each file in a folder.
 pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -21,6 +23,24 @@ pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
             (name, fs::read(file.path()).expect("a file"))
         })
         .collect()
+}
+
+/// The names of the files and folders in that folder that begin so, in their order.
+pub fn names(folder: &Path, prefix: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let names = entries.map(|entry| entry.expect("an entry").file_name().into_string());
+    let names = names.map(|name| name.expect("text")).filter(|name| name.starts_with(prefix));
+    let mut names: Vec<_> = names.collect();
+    names.sort();
+    names
+}
+
+/// Copies what is in a folder into a new one.
+pub fn copy_of(folder: &Path) -> TempDir {
+    let copy = TempDir::new().expect("a temporary folder");
+    let copied = Command::new("cp").args(["-r", "."]).arg(copy.path()).current_dir(folder).status();
+    assert!(copied.expect("there is cp").success());
+    copy
 }
 
 /// Creates plants with these ids, each of some kilobytes, so that a thousand of them take more

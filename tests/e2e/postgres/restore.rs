@@ -1,30 +1,44 @@
-//! `server/RESTORE.md` on a database.
+//! `plant-store restore` into a database.
 
-use plant_store_tests::{Folder, Server, plant};
+use nix::sys::signal::Signal;
+use plant_store_tests::{Folder, Server, plant, run};
+use tempfile::TempDir;
 
 use super::scene::with_plants;
-use crate::operators::machine::{Machine, block};
 
 #[test]
-fn restore_brings_back_the_backup_and_keeps_the_database_that_was_there() {
+fn restore_fills_an_empty_database_goes_on_after_an_interruption_and_refuses_another_one() {
     let (cluster, url) = with_plants();
-    let machine =
-        Machine::with(vec![("PGPORT", cluster.port().to_string()), ("PGUSER", "postgres".into())]);
     let server = Server::starting_in(Folder::over(&url)).start();
-    server.create(&plant(1, "Ficus", None)).plant();
-    let backup = format!("sqlite:{}", machine.backup("plant-store-2026-11-20T030000Z.db"));
-    server.command(&["copy", "--from", &url, "--to", &backup]);
-    server.create(&plant(2, "Fern", None)).plant();
-    let restore = block("Restore in PostgreSQL").replace("PGHOST=db.example", "PGHOST=127.0.0.1");
-    let databases = || cluster.session("postgres").value("SELECT count(*) FROM pg_database");
-    let count = databases();
-    let of_no_backup = restore.replace("T030000Z.db", "T040000Z.db");
-    machine.run(server.folder(), &of_no_backup).expect_err("there is no backup");
-    assert_eq!(databases(), count, "no database was made");
-    let server = machine.follow(&restore, server);
-    assert!(server.export().into_keys().eq([1]));
-    let names = "SELECT min(datname) FROM pg_database WHERE datname LIKE 'plants_before_%'";
-    let name = cluster.session("postgres").value(names);
-    let before = cluster.session(&name);
-    assert_eq!(before.value("SELECT count(*) FROM plants"), "2");
+    for id in 1..=3 {
+        server.create(&plant(id, "Ficus", None)).plant();
+    }
+    let folder = TempDir::new().expect("a temporary folder");
+    let backup = folder.path().join("backup.db").display().to_string();
+    server.command(&["copy", "--from", &url, "--to", &format!("sqlite:{backup}")]);
+    let words = ["restore", &backup, "--store", &url, "--tokens", "backup"];
+    let restore = || {
+        let output = run(folder.path(), &words);
+        let said = if output.status.success() { &output.stdout } else { &output.stderr };
+        (output.status.success(), String::from_utf8_lossy(said).into_owned())
+    };
+    let (is_done, said) = restore();
+    assert!(is_done && said.contains("holds what is in"), "{said}");
+    server.create(&plant(4, "Fern", None)).plant();
+    let (is_done, said) = restore();
+    assert!(!is_done && said.contains("is not empty: it has plants"), "{said}");
+    let stopped = server.stopped_by(Signal::SIGTERM);
+
+    let session = cluster.session("plants");
+    // As an interrupted restore leaves it.
+    session.execute("DELETE FROM plants WHERE id > 1");
+    session.execute("DELETE FROM tokens");
+    let (is_done, said) = restore();
+    assert!(is_done && said.contains("plants: 3, tokens added: 1"), "{said}");
+    assert!(said.contains("come back: first"), "{said}");
+    assert!(stopped.start().export().into_keys().eq([1, 2, 3]));
+
+    session.execute("DROP TABLE plants, tokens, plant_store_schema");
+    assert!(restore().0, "into a database without tables");
+    assert_eq!(session.value("SELECT count(*) FROM plants"), "3");
 }

@@ -122,15 +122,16 @@ fn what_cannot_be_checked_is_status_2_with_its_reason() {
 
 /// Another program has put it there: the service writes no such row.
 #[test]
-fn row_that_is_no_json_or_another_table_is_named_by_check_and_the_row_is_a_conflict() {
+fn row_that_is_no_plant_or_another_table_is_named_by_check_and_the_row_is_a_conflict() {
     let server = Server::start();
-    let row = "INSERT INTO plants (id, plant) VALUES (7, 'Ficus'); CREATE TABLE pots (id INTEGER)";
-    database::open(&server).execute_batch(row).expect("a row and a table");
+    let rows = r#"INSERT INTO plants (id, plant) VALUES (5, '["Fern", "Ficus"]'),
+        (6, '{"tag":"Ficus"}'), (7, 'Ficus'); CREATE TABLE pots (id INTEGER)"#;
+    database::open(&server).execute_batch(rows).expect("rows and a table");
     assert_eq!(server.create(&plant(7, "Ficus", None)).error(), 409);
     server.create(&plant(8, "Ficus", None)).plant();
     let Verdict { status, stderr, .. } = check(server.folder());
     assert_eq!(status, Some(1));
-    let row = "plants that are not JSON objects: 1, such as the ids [7]";
+    let row = "rows that are no Plant: 3, such as the ids [5, 6, 7]";
     assert!(stderr.contains(row), "{stderr}");
     let table = "the tables are not those of layout version 1: pots is not one of them";
     assert!(stderr.contains(table), "{stderr}");

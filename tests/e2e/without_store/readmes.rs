@@ -62,7 +62,7 @@ fn alerts_and_dashboard_name_series_that_are_served() {
     let names: BTreeSet<_> = both
         .split(|letter| !is_in_a_name(letter))
         .filter(|word| word.starts_with("plant_store_"))
-        // PostgreSQL alone has the first one. The backup script writes the other one.
+        // PostgreSQL alone has the first one. `backup` writes the other one.
         .filter(|name| !["plant_store_database_retries_total", BACKUP].contains(name))
         .collect();
     assert!(names.len() > 3, "{names:?}");

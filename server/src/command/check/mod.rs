@@ -3,8 +3,8 @@
 mod verdict;
 
 use anyhow::{Error, Result, bail};
-use plant_store_store::{Checked, ContentDigest, Reason, Row, StoreError};
-use serde_json::{Map, Value};
+use plant_store_api::types::Plant;
+use plant_store_store::{Checked, ContentDigest, Reason, Row, StoreError, StoreUrl};
 
 use crate::command::check::verdict::{Contents, Verdict};
 use crate::command::in_words::in_words;
@@ -12,7 +12,7 @@ use crate::command::output::print;
 use crate::command::pages::for_each_page;
 use crate::command::store_args::StoreArgs;
 
-/// How many of the malformed plants a fault names.
+/// How many of the malformed rows a fault names.
 const MOST_NAMED: usize = 10;
 
 /// Check whether the store is sound, also while a server runs on it
@@ -42,9 +42,18 @@ pub fn run(args: &Args) -> Result<()> {
     if args.json {
         print(&(serde_json::to_string_pretty(&verdict.report())? + "\n"))?;
     }
+    let contents = contents_of(verdict, url)?;
+    if args.json { Ok(()) } else { print(&format!("{url} is sound; {}\n", contents.in_words())) }
+}
+
+/// What is in the store, which must be sound.
+pub fn sound(store: &StoreArgs) -> Result<Contents> {
+    contents_of(verdict(store), &store.url)
+}
+
+fn contents_of(verdict: Verdict, url: &StoreUrl) -> Result<Contents> {
     match verdict {
-        Verdict::Sound(_) if args.json => Ok(()),
-        Verdict::Sound(contents) => print(&format!("{url} is sound; {}\n", contents.in_words())),
+        Verdict::Sound(contents) => Ok(contents),
         Verdict::Unsound { faults, .. } => bail!("{url} is not sound: {}", faults.join("; ")),
         Verdict::Unchecked { cause, .. } => {
             Err(CannotCheck(format!("{url} cannot be checked: {cause}")).into())
@@ -77,7 +86,7 @@ fn reason_of(error: &Error) -> Reason {
 /// Has the database check itself, and reads every row. `faults` gets what is wrong, also if the
 /// rest cannot be read.
 fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Contents> {
-    let store = args.open()?;
+    let store = args.open_to_read()?;
     let Checked { faults: found, sizes } = store.check()?;
     faults.extend(found);
     let mut plants = 0;
@@ -86,13 +95,13 @@ fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Contents> {
     for_each_page(&*store, |page| {
         plants += page.len();
         digest.add(page);
-        malformed.extend(page.iter().filter(|row| !is_object(row)).map(|row| row.id));
+        malformed.extend(page.iter().filter(|row| !is_plant(row)).map(|row| row.id));
         Ok(())
     })?;
     if !malformed.is_empty() {
         let count = malformed.len();
         let some = &malformed[..count.min(MOST_NAMED)];
-        faults.push(format!("plants that are not JSON objects: {count}, such as the ids {some:?}"));
+        faults.push(format!("rows that are no Plant: {count}, such as the ids {some:?}"));
     }
     let tokens = store.tokens()?.len();
     Ok(Contents {
@@ -104,6 +113,7 @@ fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Contents> {
     })
 }
 
-fn is_object(row: &Row) -> bool {
-    serde_json::from_str::<Map<String, Value>>(&row.plant).is_ok()
+/// Whether the row is as the service writes one. serde would take an array, too.
+pub fn is_plant(row: &Row) -> bool {
+    row.plant.starts_with('{') && serde_json::from_str::<Plant>(&row.plant).is_ok()
 }

@@ -55,6 +55,13 @@ fn reason(cause: &Cause) -> Reason {
     }
 }
 
+/// Whether a store cannot be opened because SQLite cannot write the files beside it.
+pub fn is_unwritable(error: &StoreError) -> bool {
+    let StoreError::Failed { cause, reason, .. } = error else { return false };
+    let code = cause.downcast_ref().and_then(rusqlite::Error::sqlite_error_code);
+    matches!(reason, Reason::Denied | Reason::Full) || code == Some(ErrorCode::CannotOpen)
+}
+
 fn is_of_fsync(extended_code: c_int) -> bool {
     matches!(extended_code, SQLITE_IOERR_FSYNC | SQLITE_IOERR_DIR_FSYNC)
 }

@@ -17,10 +17,13 @@ pub const OPEN: &str = "open the store";
 const WAL: &str = "-wal";
 const WAL_INDEX: &str = "-shm";
 const ROLLBACK_JOURNAL: &str = "-journal";
-const BESIDE: [&str; 3] = [WAL, WAL_INDEX, ROLLBACK_JOURNAL];
+pub const BESIDE: [&str; 3] = [WAL, WAL_INDEX, ROLLBACK_JOURNAL];
+
+/// The folder in which a new store is made that is to be put in this place (`place.rs`).
+const RESTORE: &str = "-restore";
 
 /// A file with that suffix, beside the store's file itself, also if `path` is a link to it.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
     name.push(suffix);
     name.into()
@@ -38,6 +41,21 @@ pub fn wal_index_of(path: &Path) -> PathBuf {
     beside(path, WAL_INDEX)
 }
 
+/// The folder of a new store for that place, and the file of the new store in it when it is whole.
+pub fn restore_folder_of(path: &Path) -> PathBuf {
+    beside(path, RESTORE)
+}
+
+/// See [`restore_folder_of`].
+pub fn restored_file_in(folder: &Path) -> PathBuf {
+    folder.join("new.db")
+}
+
+/// Whether a store is to be put in this place next: the old one was moved away already.
+pub fn is_being_restored(path: &Path) -> bool {
+    !path.exists() && restored_file_in(&restore_folder_of(path)).exists()
+}
+
 /// Whether there is no WAL, or an empty file in its place.
 pub fn is_empty_wal(path: &Path) -> bool {
     !wal_of(path).metadata().is_ok_and(|wal| wal.len() > 0)
@@ -52,6 +70,9 @@ pub fn remove_beside(path: &Path) {
 
 /// Fails if files of a store lie beside a path where there is none.
 pub fn nothing_left_beside(path: &Path) -> Result<(), StoreError> {
+    if is_being_restored(path) {
+        return Err(StoreError::RestoreUnfinished(url(path)));
+    }
     let files = BESIDE.iter().map(|suffix| beside(path, suffix)).filter(|file| file.exists());
     let names: Vec<_> = files.map(|file| file.display().to_string()).collect();
     if names.is_empty() {

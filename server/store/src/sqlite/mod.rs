@@ -16,19 +16,23 @@ mod error;
 mod files;
 mod new_file;
 mod opened_files;
+mod place;
 mod plants;
+mod read_only;
 mod schema;
 mod store;
 mod tokens;
 mod wal;
 
 pub use new_file::unfinished;
+pub use place::Place;
 
 use std::fs::File;
 use std::path::Path;
 
 use crate::engine::{Engine, Served, Start};
 use crate::error::StoreError;
+use crate::sqlite::error::is_unwritable;
 use crate::sqlite::files::{is_empty_wal, lock, remove_beside};
 use crate::sqlite::new_file::{MAKE, make, publish};
 use crate::sqlite::store::Sqlite;
@@ -71,6 +75,22 @@ pub fn try_to_make(path: &Path) -> Result<(), StoreError> {
 /// See [`crate::open`].
 pub fn open(path: &Path) -> Result<Sqlite, StoreError> {
     Sqlite::open(path, files::open(path)?)
+}
+
+/// See [`crate::open_to_read`].
+pub fn open_to_read(path: &Path) -> Result<Box<dyn Engine>, StoreError> {
+    // SQLite makes the WAL's index when it reads for the first time.
+    let opened = open(path).and_then(|store| match store.page(None, 1) {
+        Err(error) if is_unwritable(&error) => Err(error),
+        _ => Ok(store),
+    });
+    match opened {
+        Err(error) if is_unwritable(&error) => match read_only::open(path) {
+            Ok(store) => Ok(Box::new(store)),
+            Err(_) => Err(error),
+        },
+        opened => Ok(Box::new(opened?)),
+    }
 }
 
 /// See [`crate::fill`].

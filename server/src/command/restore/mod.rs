@@ -1,0 +1,163 @@
+//! `plant-store restore`: a backup in the place of the store.
+//!
+//! Nothing is moved before the backup was read to its end and the new store is whole. It may be run
+//! again after any end.
+
+mod difference;
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail, ensure};
+use clap::ValueEnum;
+use plant_store_store::token::{StoredToken, TokenName};
+use plant_store_store::{Engine, Outcome, Place, StoreUrl, open_to_read};
+
+use crate::command::check;
+use crate::command::copying::{commit, copy_plants, copy_tokens};
+use crate::command::output::print;
+use crate::command::restore::difference::Difference;
+use crate::command::salvage::salvage;
+use crate::command::store_args::StoreArgs;
+use crate::command::variable;
+
+/// Put a backup in the place of a store that no server runs on
+///
+/// The tokens stay those of the store in place: what was revoked stays revoked. The old files are
+/// moved into a folder beside the store. If this was interrupted, run it again: it goes on, or says
+/// that it is done. A database must be empty, and its old one is left as it is.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The file of the backup
+    backup: PathBuf,
+
+    /// The store to replace. No variable sets it
+    #[arg(long = "store", value_name = "URL")]
+    url: StoreUrl,
+
+    /// PEM file with the authority of a database's certificate
+    #[arg(long = "store-ca", value_name = "FILE", env = variable::of_flag("store-ca"))]
+    ca: Option<PathBuf>,
+
+    /// Take the tokens of the backup instead, also those that were revoked since
+    #[arg(long, value_name = "WHOSE")]
+    tokens: Option<Whose>,
+
+    /// Keep the plants of the store in place that the backup does not have, as far as they can be
+    /// read
+    #[arg(long)]
+    keep_newer: bool,
+}
+
+/// Whose tokens, if they are not to be those of the store in place.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Whose {
+    Backup,
+}
+
+/// Restores the backup.
+pub fn run(args: &Args) -> Result<()> {
+    let url = args.url.absolute();
+    let place = Place::take(&url, args.ca.as_deref())?;
+    let from = StoreUrl::Sqlite(args.backup.clone());
+    let contents = check::sound(&StoreArgs { url: from.clone(), ca: None })?;
+    let backup = open_to_read(&from, None)?;
+    let Some(tokens) = tokens(args, &url, &*backup)? else {
+        return print(&format!("{url} holds what is in {from}: now start the server\n"));
+    };
+    place.require_room(contents.store_bytes.unwrap_or_default())?;
+    let mut said = Vec::new();
+    let put_away = place.put(&mut |new| {
+        let mut copied = copy_plants(&*backup, &url, new)?;
+        let newer = args.keep_newer.then(|| keep_newer(args, &url, new)).transpose()?;
+        copied.tokens = copy_tokens(&tokens.valid, new)?;
+        said.push(format!("{from} is restored to {url}; {copied}"));
+        said.extend(newer);
+        Ok(())
+    })?;
+    said.extend(tokens.said());
+    said.extend(put_away.map(|folder| format!("the old files are in {}", folder.display())));
+    print(&format!("{}; now start the server\n", said.join("; ")))
+}
+
+/// The tokens of the new store.
+struct Tokens {
+    valid: Vec<StoredToken>,
+    /// Those that the store in place does not accept.
+    come_back: Vec<TokenName>,
+}
+
+impl Tokens {
+    /// Which ones come back, if there are any.
+    fn said(&self) -> Option<String> {
+        let names: Vec<_> = self.come_back.iter().map(TokenName::as_str).collect();
+        (!names.is_empty()).then(|| format!("tokens that come back: {}", names.join(", ")))
+    }
+}
+
+/// The tokens of the new store. None if the store in place has them already, and the plants.
+fn tokens(args: &Args, url: &StoreUrl, backup: &dyn Engine) -> Result<Option<Tokens>> {
+    let old = open_to_read(url, args.ca.as_deref());
+    let kept = match &old {
+        Ok(old) => old.tokens().map_err(|cause| cause.to_string()),
+        Err(cause) => Err(format!("{cause:#}")),
+    };
+    let valid = match (args.tokens, &kept) {
+        (Some(Whose::Backup), _) => backup.tokens()?,
+        (None, Ok(kept)) => kept.clone(),
+        (None, Err(cause)) => bail!(
+            "the tokens of the store in place cannot be kept: {cause}. Nothing was changed. Those \
+             of the backup, also those that were revoked since, are taken by `--tokens backup`"
+        ),
+    };
+    let kept = kept.unwrap_or_default();
+    let come_back = valid.iter().filter(|token| !kept.contains(token));
+    let come_back = come_back.map(|token| token.name.clone()).collect();
+    if let Ok(old) = old {
+        let has_plants = has_plants(args, url, &*old, backup)?;
+        if has_plants && kept == valid {
+            return Ok(None);
+        }
+        ensure!(
+            is_file(url) || kept.iter().all(|token| valid.contains(token)),
+            "{url} is not empty: it has tokens that the backup lacks. Take an empty database"
+        );
+    }
+    Ok(Some(Tokens { valid, come_back }))
+}
+
+/// Whether the store in place is sound and has the plants that it is to have. A file that cannot be
+/// read to its end is not.
+fn has_plants(args: &Args, url: &StoreUrl, old: &dyn Engine, backup: &dyn Engine) -> Result<bool> {
+    let Difference { has_less, has_more } = match Difference::between(old, backup) {
+        Err(_) if is_file(url) => return Ok(false),
+        difference => difference?,
+    };
+    ensure!(
+        is_file(url) || !has_more || args.keep_newer,
+        "{url} is not empty: it has plants that the backup lacks. Take an empty database"
+    );
+    let is_sound = old.check()?.faults.is_empty();
+    Ok(is_sound && !has_less && (!has_more || args.keep_newer))
+}
+
+fn is_file(url: &StoreUrl) -> bool {
+    matches!(url, StoreUrl::Sqlite(_))
+}
+
+/// Adds the plants of the store in place that the backup does not have. Returns what to say of
+/// them.
+fn keep_newer(args: &Args, url: &StoreUrl, new: &dyn Engine) -> Result<String> {
+    let old = open_to_read(url, args.ca.as_deref())?;
+    let mut newer = 0;
+    let mut conflicts = 0;
+    let unread = salvage(&*old, |page| {
+        let outcomes = commit(page, new)?;
+        let count = |wanted| outcomes.iter().filter(|outcome| **outcome == wanted).count();
+        newer += count(Outcome::Created);
+        conflicts += count(Outcome::Conflict);
+        Ok(())
+    })?;
+    Ok(format!(
+        "plants that came after it: {newer}, other plants under its ids: {conflicts}, {unread}"
+    ))
+}

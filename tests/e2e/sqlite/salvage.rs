@@ -1,0 +1,170 @@
+//! `plant-store copy --damaged`, and a restore that keeps what can be read: pages of the store are
+//! zeroes, as a disk leaves a page that it has lost.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::Output;
+
+use nix::sys::signal::Signal;
+use plant_store_tests::{Server, Starting, plant, run};
+use rusqlite::Connection;
+
+use crate::database::STORE;
+
+const PLANTS: i64 = 2000;
+
+/// A store that was stopped, with plants of even ids.
+fn stopped() -> Starting {
+    let server = Server::start();
+    for id in (0..PLANTS).step_by(2) {
+        server.create(&plant(id, "Ficus benjamina", None)).plant();
+    }
+    server.stopped_by(Signal::SIGTERM)
+}
+
+/// The pages of that kind, in their order.
+fn pages(folder: &Path, condition: &str) -> Vec<u32> {
+    let store = Connection::open(folder.join(STORE)).expect("the store opens");
+    let query = format!("SELECT pageno FROM dbstat WHERE {condition} ORDER BY path");
+    let mut statement = store.prepare(&query).expect("a query");
+    let pages = statement.query_map([], |row| row.get(0)).expect("pages");
+    pages.collect::<Result<_, _>>().expect("pages")
+}
+
+fn overwrite(folder: &Path, page: u32) {
+    let store = File::options().write(true).open(folder.join(STORE)).expect("the store");
+    store.write_all_at(&[0; 4096], u64::from(page - 1) * 4096).expect("a page");
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn copy(folder: &Path, flags: &[&str]) -> Output {
+    let words = ["copy", "--from", "sqlite:plant-store.db", "--to", "sqlite:copy.db"];
+    run(folder, &[&words, flags].concat())
+}
+
+fn ids(folder: &Path, store: &str) -> Vec<i64> {
+    let exported = run(folder, &["export", "--store", store]);
+    assert!(exported.status.success(), "{}", text(&exported.stderr));
+    let id = |line| serde_json::from_str::<serde_json::Value>(line).expect("JSON")["id"].as_i64();
+    text(&exported.stdout).lines().map(|line| id(line).expect("an id")).collect()
+}
+
+/// The ranges of ids that a copy names as missing.
+fn missing(said: &str) -> Vec<(i64, i64)> {
+    let (_, ids) = said.trim_end().split_once("missing are the plants with the ids ").expect(said);
+    let ranges = ids.split(", ").map(|range| range.split_once(" to ").unwrap_or((range, range)));
+    ranges.map(|(a, b)| (a.parse().expect("an id"), b.parse().expect("an id"))).collect()
+}
+
+#[test]
+fn plants_on_lost_pages_are_named_and_all_others_are_copied() {
+    let stopped = stopped();
+    let folder = stopped.folder();
+    let leaves = pages(folder, "name = 'plants' AND pagetype = 'leaf'");
+    assert!(leaves.len() > 8, "{leaves:?}");
+    let lost = [leaves[2], leaves[6]];
+    lost.iter().for_each(|page| overwrite(folder, *page));
+
+    let refused = copy(folder, &[]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("copy --damaged"), "{}", text(&refused.stderr));
+    let copied = copy(folder, &["--damaged"]);
+    assert!(copied.status.success(), "{}", text(&copied.stderr));
+    let said = text(&copied.stdout);
+    let ranges = missing(&said);
+    assert_eq!(ranges.len(), lost.len(), "{said}");
+    let is_missing = |id: &i64| ranges.iter().any(|(first, last)| (first..=last).contains(&id));
+    let expected: Vec<_> = (0..PLANTS).step_by(2).filter(|id| !is_missing(id)).collect();
+    assert_eq!(ids(folder, "sqlite:copy.db"), expected);
+    assert!(expected.len() > 700, "{said}");
+    assert!(said.contains(&format!("plants: {}, tokens added: 1", expected.len())), "{said}");
+    let check = run(folder, &["check", "--store", "sqlite:copy.db"]);
+    assert_eq!(check.status.code(), Some(0));
+}
+
+#[test]
+fn one_large_plant_whose_page_is_lost_is_the_only_one_that_is_missing() {
+    let server = Server::start();
+    for id in 0..9 {
+        server.create(&plant(id, &"Ficus ".repeat(2000), None)).plant();
+    }
+    let stopped = server.stopped_by(Signal::SIGTERM);
+    let folder = stopped.folder();
+    let overflow = pages(folder, "name = 'plants' AND pagetype = 'overflow'");
+    overwrite(folder, overflow[overflow.len() / 2]);
+    let said = text(&copy(folder, &["--damaged"]).stdout);
+    let lost = missing(&said);
+    assert!(lost.len() == 1 && lost[0].0 == lost[0].1, "{said}");
+    assert_eq!(ids(folder, "sqlite:copy.db").len(), 8);
+}
+
+#[test]
+fn store_whose_root_of_plants_is_lost_gives_its_tokens() {
+    let stopped = stopped();
+    let folder = stopped.folder();
+    overwrite(folder, pages(folder, "name = 'plants' AND path = '/'")[0]);
+    let copied = copy(folder, &["--damaged"]);
+    let said = text(&copied.stdout);
+    assert_eq!(missing(&said), [(i64::MIN, i64::MAX)]);
+    assert!(said.contains("plants: 0, tokens added: 1"), "{said}");
+}
+
+#[test]
+fn lost_index_makes_a_store_unsound_and_takes_nothing_from_a_copy() {
+    let stopped = stopped();
+    let folder = stopped.folder();
+    overwrite(folder, pages(folder, "name LIKE 'sqlite_autoindex_tokens%'")[0]);
+    assert_eq!(run(folder, &["check"]).status.code(), Some(1));
+    let copied = copy(folder, &["--damaged"]);
+    let said = text(&copied.stdout);
+    assert!(said.contains("plants: 1000, tokens added: 1"), "{said}");
+    assert!(said.contains("no plant is missing"), "{said}");
+}
+
+#[test]
+fn lost_first_page_leaves_nothing_to_read_and_the_message_says_what_to_do() {
+    let stopped = stopped();
+    overwrite(stopped.folder(), 1);
+    let copied = copy(stopped.folder(), &["--damaged"]);
+    assert_eq!(copied.status.code(), Some(1));
+    let said = text(&copied.stderr);
+    assert!(said.contains("plant-store restore"), "{said}");
+    assert!(!stopped.folder().join("copy.db").exists());
+}
+
+#[test]
+fn restore_that_keeps_newer_plants_takes_those_that_a_damaged_store_still_gives() {
+    let server = Server::start();
+    for id in 0..500 {
+        server.create(&plant(id, "Ficus benjamina", None)).plant();
+    }
+    server.command(&["copy", "--from", server.store(), "--to", "sqlite:backup.db"]);
+    for id in 500..1500 {
+        server.create(&plant(id, "Ficus benjamina", None)).plant();
+    }
+    let stopped = server.stopped_by(Signal::SIGTERM);
+    let folder = stopped.folder();
+    let leaves = pages(folder, "name = 'plants' AND pagetype = 'leaf'");
+    // One is in the backup too, one is not.
+    overwrite(folder, leaves[1]);
+    overwrite(folder, leaves[leaves.len() - 2]);
+    let words = ["restore", "backup.db", "--store", "sqlite:plant-store.db", "--keep-newer"];
+    let output = run(folder, &words);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let said = text(&output.stdout);
+    let (_, lost) = said.split_once("missing are the plants with the ids ").expect(&said);
+    let lost = missing(&format!(
+        "missing are the plants with the ids {}",
+        &lost[..lost.find(';').expect("more")]
+    ));
+    assert_eq!(lost.len(), 2, "{said}");
+    let is_lost = |id: &i64| *id >= 500 && lost.iter().any(|(a, b)| (a..=b).contains(&id));
+    let expected: Vec<_> = (0..1500).filter(|id| !is_lost(id)).collect();
+    assert_eq!(ids(folder, "sqlite:plant-store.db"), expected);
+    assert_eq!(run(folder, &["check"]).status.code(), Some(0));
+    drop(stopped.start());
+}
