@@ -2,8 +2,9 @@
 //! [`wait`], [`stop`].
 //!
 //! What runs beside the requests is started here: the thread that answers operators before all
-//! steps, the one that commits by [`start`], and by [`wait`] the tasks that read the tokens, look
-//! after the store, and reload the files of TLS. The log has its thread before.
+//! steps, by [`start`] the one that commits and the task that hands out its outcomes, and by [`wait`]
+//! the tasks that read the tokens, look after the store, and reload the files of TLS. The log has
+//! its thread before.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
