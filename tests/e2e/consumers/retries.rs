@@ -259,7 +259,7 @@ async fn foreign_refusal_without_end_is_read_in_part() {
     thread::spawn(move || {
         let mut client = listener.accept().expect("a connection").0;
         client.write_all(b"HTTP/1.1 502 Bad Gateway\r\n\r\n").expect("the client reads");
-        let _ = client.write_all(&[b'x'; 1024 * 1024]);
+        let _ = client.write_all(&vec![b'x'; 1024 * 1024]);
         while client.read(&mut [0; 1024]).is_ok_and(|read| read > 0) {}
     });
     let client = client_with_token(url, "token").expect("a client");
