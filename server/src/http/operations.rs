@@ -1,7 +1,7 @@
 //! The implementation of the API trait: what each operation does.
 //!
-//! `POST /plants` creates a plant. Its steps, in this order. The head alone decides the first four, before a byte of the body is
-//! read:
+//! `POST /plants` creates a plant. Its steps, in this order. The head alone decides the first four,
+//! before a byte of the body is read:
 //!
 //! | step | else `error` |
 //! | --- | --- |

@@ -91,8 +91,8 @@ impl Drop for Log {
     }
 }
 
-/// Dropshot's own records: its errors, and at `debug` its warnings, without the fields of a request.
-/// The others are dropped.
+/// Dropshot's own records: its errors, and at `debug` its warnings, without the fields of a
+/// request. The others are dropped.
 ///
 /// Everybody who can connect may cause its warnings, as often as they like: a client that leaves
 /// before its answer, a TLS handshake that fails, a connection for which no file is left.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use plant_store_client::types::{self, NewPlant};
 use plant_store_client::{
     ClientOptions, ExponentialBuilder, Failure, InvalidClient, Provided, ResponseValue,
-    RetryingClient,
+    RetryingClient, client_with_token,
 };
 use plant_store_tests::tls::{Authority, TLS};
 use plant_store_tests::{Server, new_plant};
@@ -249,4 +249,20 @@ async fn debug_output_of_the_client_shows_where_it_calls_and_no_token() {
     let client = client(ClientOptions::new("http://127.0.0.1:1"), "pst_secret").await;
     let shown = format!("{client:?}");
     assert!(shown.contains("http://127.0.0.1:1") && !shown.contains("secret"), "{shown}");
+}
+
+/// It could take all memory. Who reads to its end waits here until a time-out, without a status.
+#[tokio::test]
+async fn foreign_refusal_without_end_is_read_in_part() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+    thread::spawn(move || {
+        let mut client = listener.accept().expect("a connection").0;
+        client.write_all(b"HTTP/1.1 502 Bad Gateway\r\n\r\n").expect("the client reads");
+        let _ = client.write_all(&vec![b'x'; 1024 * 1024]);
+        while client.read(&mut [0; 1024]).is_ok_and(|read| read > 0) {}
+    });
+    let client = client_with_token(url, "token").expect("a client");
+    let refused = client.create_plant().body(ficus(1)).send().await.expect_err("no plant store");
+    assert_eq!(Failure::from(refused).status(), Some(502));
 }

@@ -144,7 +144,7 @@ fn unread_standard_error_drops_records_and_says_how_many() {
         let records = lines.map(|line| line.expect("the log is text"));
         let mut written = 0;
         let mut lost = 0;
-        let mut last = String::new();
+        let mut end = String::new();
         // The report comes with the next record for which there is room.
         server.signal(Signal::SIGTERM);
         for record in records {
@@ -152,12 +152,12 @@ fn unread_standard_error_drops_records_and_says_how_many() {
                 lost += lost_of(&record);
             }
             written += u64::from(record.contains("request completed"));
-            last = record;
+            end = record;
         }
         assert!(server.wait().success());
         assert!(lost > 0 && written > 0, "{lost} lost, {written} written");
         assert!(lost + written >= requests, "{lost} lost, {written} written");
-        assert!(last.contains("stopped"), "{last}");
+        assert!(end.contains("stopped"), "{end}");
     }
 }
 

@@ -2,8 +2,9 @@
 //! [`wait`], [`stop`].
 //!
 //! What runs beside the requests is started here: the thread that answers operators before all
-//! steps, the one that commits by [`start`], and by [`wait`] the tasks that read the tokens, look
-//! after the store, and reload the files of TLS. The log has its thread before.
+//! steps, by [`start`] the one that commits and the task that hands out its outcomes, and by
+//! [`wait`] the tasks that read the tokens, look after the store, and reload the files of TLS. The
+//! log has its thread before.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -164,8 +165,8 @@ fn start(args: &Args, log: &Log, opened: &Opened) -> Result<Running> {
     Ok(Running { server, open_files, plants, writer_end, tasks: JoinSet::new() })
 }
 
-/// Issues the first token of a new store, and reads the tokens; until then requests get `error` 503.
-/// The steps before may fail, and nobody would see the token of a start that failed.
+/// Issues the first token of a new store, and reads the tokens; until then requests get `error`
+/// 503. The steps before may fail, and nobody would see the token of a start that failed.
 async fn prepare_tokens(args: &Args, opened: &Opened, log: &Logger) -> Result<Option<Token>> {
     // A token that nobody sees would stay in force.
     let is_wanted = opened.is_new && args.first_token == FirstToken::Print && !is_output_lost();
