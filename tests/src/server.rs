@@ -156,6 +156,16 @@ impl Server {
         self.launched.process.wait().expect("it has ended")
     }
 
+    /// Sends that signal until the process has ended: the first ones are one stop.
+    pub fn stop_at_once(&mut self, signal: Signal) -> ExitStatus {
+        self.wait_until("the process ends", || {
+            kill(self.pid(), signal).expect("the process is there");
+            let state = std::fs::read_to_string(format!("/proc/{}/stat", self.pid()));
+            state.is_ok_and(|state| state.contains(") Z "))
+        });
+        self.wait()
+    }
+
     /// What a process that has ended wrote to standard output, after the lines that say where it
     /// listens and how to use it.
     pub fn printed(&mut self) -> String {

@@ -24,7 +24,7 @@ use slog::{Logger, warn};
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::http::permits::Permits;
+use crate::http::permits::{Bytes, Permits};
 use crate::http::rate::Rate;
 use crate::http::refusal::Refusal;
 use crate::token::LEASE;
@@ -70,6 +70,8 @@ pub struct KnownToken {
     rate: Option<Rate>,
     /// Its share of the permits.
     pub permits: Permits,
+    /// What it may have parsed and committed at a time.
+    pub bytes: Bytes,
 }
 
 impl KnownToken {
@@ -118,6 +120,7 @@ impl KnownTokens {
             _ => Arc::new(KnownToken {
                 rate: self.max_rate.map(|limit| Rate::new(limit, &stored.name)),
                 permits: Permits::share_of_a_token(self.max_creates),
+                bytes: Bytes::of_a_token(),
                 stored,
             }),
         }

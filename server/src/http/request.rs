@@ -148,16 +148,24 @@ impl<B> Request<B> {
 }
 
 impl<T: DeserializeOwned> Request<T> {
-    /// Reads the body, as what the document describes.
+    /// Receives the body.
     ///
     /// # Errors
     ///
     /// `error` 400, 408 or 413.
-    pub async fn read(&mut self, limits: &BodyLimits) -> Result<T, Refusal> {
+    pub async fn receive(&mut self, limits: &BodyLimits) -> Result<Vec<u8>, Refusal> {
         // A head may have 400 KiB, and a body may come slowly.
         self.headers = HeaderMap::new();
-        let text = self.body.read(limits).await?;
-        let read = json::read(&text)?;
+        self.body.read(limits).await
+    }
+
+    /// Reads the body, as what the document describes.
+    ///
+    /// # Errors
+    ///
+    /// `error` 400.
+    pub fn read(&mut self, body: &[u8]) -> Result<T, Refusal> {
+        let read = json::read(body)?;
         self.ignored = read.ignored;
         Ok(read.value)
     }

@@ -102,7 +102,21 @@ pub trait Engine: Send + Sync {
     /// # Errors
     ///
     /// What was committed before is durable all the same.
-    fn close(&self) -> Result<(), StoreError>;
+    fn close(&self) -> Result<Closed, StoreError>;
+}
+
+/// How a store was left at the end of a server. What was committed is durable in each case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Closed {
+    /// Nothing is left for the next start.
+    Wholly,
+    /// Another program was in the way, so the next start copies the WAL into the store's file.
+    WalLeft {
+        /// The size of the WAL.
+        bytes: u64,
+    },
+    /// As after a crash.
+    Unclosed,
 }
 
 /// What [`Engine::check`] has found.

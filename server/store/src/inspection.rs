@@ -20,8 +20,9 @@ const EVERY: Duration = Duration::from_secs(1);
 /// From this size on the WAL is reported.
 const LONG_WAL: u64 = 256 * 1024 * 1024;
 
-/// Inspects the store until it is lost. While commits fail, the writer tries one each second: if a
-/// balancer sends no creates because of that, nothing else would tell when the reason has passed.
+/// Inspects the store until it is lost. Until a commit has succeeded, and while commits fail, the
+/// writer tries one each second: if a balancer sends no creates because of that, nothing else would
+/// tell that the role may write, or when the reason has passed.
 /// It also tries one if the store cannot be inspected: then commits may fail, too.
 pub async fn inspect_each_second(
     engine: Arc<dyn Engine>,

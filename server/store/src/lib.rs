@@ -41,9 +41,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub use digest::ContentDigest;
-pub use engine::{Checked, Engine, Outcome, PAGE_ROWS, Row, Served, Sizes, Start};
+pub use engine::{Checked, Closed, Engine, Outcome, PAGE_ROWS, Row, Served, Sizes, Start};
 pub use error::{Cause, CommitError, Reason, StoreError};
-pub use group_commit::{CreateResult, GroupCommit, Guard, WriterEnd};
+pub use group_commit::{CreateResult, GroupCommit, Guard, NotReady, WriterEnd};
 pub use inspection::inspect_each_second;
 pub use last_cause::LastCause;
 pub use layout::LAYOUT;
@@ -64,6 +64,19 @@ pub fn open_to_serve(
     match url {
         StoreUrl::Sqlite(path) => sqlite::open_to_serve(path, start).map(Served::shared),
         StoreUrl::Postgres(url) => postgres::open_to_serve(url, ca, start).map(Served::shared),
+    }
+}
+
+/// Makes an empty store beside its place and removes it, to see whether a start could make one.
+/// Returns whether that was tried: in a database nothing is made.
+///
+/// # Errors
+///
+/// No store can be made there.
+pub fn try_to_make(url: &StoreUrl) -> Result<bool, StoreError> {
+    match url {
+        StoreUrl::Sqlite(path) => sqlite::try_to_make(path).map(|()| true),
+        StoreUrl::Postgres(_) => Ok(false),
     }
 }
 

@@ -6,17 +6,21 @@ use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
+use std::process::Command;
 use std::thread;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::postgres::{Cluster, Mode};
+use plant_store_tests::postgres::{Cluster, Mode, Session};
 use plant_store_tests::tls::{Authority, CERT, KEY};
-use plant_store_tests::{Folder, Server, Starting, plant, signalled, wait_until};
+use plant_store_tests::{
+    Folder, Server, Starting, plant, signalled, wait_until, without_own_variables,
+};
 use tempfile::TempDir;
 
 use super::scene::{TABLES, as_owner, refusal, with_plants, without_password};
-use crate::metrics::get;
+use crate::metrics::{get, metrics_address};
 use crate::monitoring::assert_monitoring_names_the_series_of;
+use crate::without_store::readmes::text;
 
 /// The password of the owner, if the cluster asks for one.
 const PASSWORD: &str = "s3cret%1";
@@ -48,7 +52,7 @@ fn database_that_is_down_is_waited_for_and_the_service_listens_once_it_is_there(
         starting.join().expect("it starts")
     });
     server.create(&plant(1, "Ficus", None)).plant();
-    assert_eq!(get(metrics, "/ready").status, 200);
+    server.wait_until("ready", || get(metrics, "/ready").status == 200);
 }
 
 #[test]
@@ -141,6 +145,60 @@ fn with_password() -> (Cluster, String) {
     (cluster, url)
 }
 
+/// The blocks of that kind on the page for operators.
+fn blocks(kind: &str) -> Vec<String> {
+    let page = text("server/POSTGRESQL.md");
+    let begin = format!("```{kind}\n");
+    let blocks = page.split(&begin).skip(1);
+    blocks.map(|block| block.split("```").next().unwrap_or_default().to_owned()).collect()
+}
+
+/// Runs the statements one by one: CREATE DATABASE may not be in a transaction.
+fn execute(session: &Session, statements: &str) {
+    for statement in statements.split(';').filter(|statement| !statement.trim().is_empty()) {
+        session.execute(statement);
+    }
+}
+
+#[test]
+fn role_of_the_page_serves_and_one_that_may_only_read_is_not_ready_and_is_told_why() {
+    let cluster = Cluster::start();
+    let sql = blocks("sql");
+    execute(&cluster.session("postgres"), &sql[0]);
+    let of_role = |role: &str| cluster.url("plants").replace("//postgres@", &format!("//{role}@"));
+    let stopped = serve(&of_role("plants_owner")).start();
+    let token = stopped.token.clone();
+    drop(stopped.stopped_by(Signal::SIGTERM));
+    let owner = Session::open(&of_role("plants_owner"));
+    execute(&owner, &sql[1]);
+    let url = of_role("plants");
+    let start = || {
+        let starting = Starting::on(Folder::over(&url), &token).command(without_password);
+        starting.with(&["--metrics", "127.0.0.1:0"]).start()
+    };
+    let server = start();
+    for _ in 0..2 {
+        server.create(&plant(1, "Ficus", None)).plant();
+    }
+    server.command(&["token", "create", "ci"]);
+    server.command(&["token", "revoke", "ci"]);
+    assert!(
+        server.command(&["serve", "--check", "--listen", "127.0.0.1:0"]).contains("can be used")
+    );
+
+    owner.execute("REVOKE INSERT, UPDATE (plant) ON plants FROM plants");
+    drop(server);
+    let server = start();
+    let ready = || get(metrics_address(&server), "/ready");
+    let said = || String::from_utf8(ready().body).expect("text");
+    server.wait_until("why", || said().contains("permission denied for table plants"));
+    assert!(said().contains("GRANT the role") && ready().status == 503, "{}", said());
+    let refused = refusal(&url, "serve --check --listen 127.0.0.1:0", &[]);
+    assert!(refused.contains("permission denied for table plants"), "{refused}");
+    execute(&owner, &sql[1]);
+    server.wait_until("ready", || ready().status == 200);
+}
+
 /// `url` with the password, as a URL has it.
 fn with(password: &str, url: &str) -> String {
     url.replace("plants@", &format!("plants:{}@", password.replace('%', "%25")))
@@ -167,6 +225,31 @@ fn password_is_taken_from_the_url_or_the_environment_and_never_shown() {
             assert!(!said.contains(wrong), "{said}");
         }
     }
+}
+
+/// The file of the units of systemd, which a shell reads too.
+#[test]
+fn command_of_the_page_takes_the_password_from_the_file_of_the_service() {
+    let (_cluster, url) = with_password();
+    drop(serve(&with(PASSWORD, &url)).start());
+    let page = text("server/POSTGRESQL.md");
+    let command =
+        blocks("sh").into_iter().find(|block| block.contains("set -a")).expect("a command");
+    assert!(page.contains("PLANT_STORE_STORE='postgres://") && page.contains("PGPASSWORD='"));
+    let folder = Folder::over(&url);
+    let file = folder.path().join("plant-store.env");
+    let settings = format!("PLANT_STORE_STORE='{url}'\nPGPASSWORD='{PASSWORD}'\n");
+    fs::write(&file, settings).expect("a file");
+    let binary = folder.command().get_program().display().to_string();
+    let command = command
+        .replace("/etc/plant-store.env", &file.display().to_string())
+        .replace("plant-store token", &format!("{binary} token"));
+    let mut shell = Command::new("sh");
+    without_own_variables(&mut shell);
+    without_password(&mut shell);
+    let listed = shell.args(["-c", &command]).output().expect("a shell");
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    assert!(String::from_utf8_lossy(&listed.stdout).contains("first "));
 }
 
 /// Has the server speak TLS, with a certificate of that authority for that name.

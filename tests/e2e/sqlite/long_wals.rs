@@ -1,8 +1,10 @@
 //! A WAL that cannot start over because another process reads the store: it grows, it is reported,
 //! and it shrinks afterwards.
 
-use plant_store_tests::Server;
+use nix::sys::signal::Signal;
+use plant_store_tests::{Server, plant};
 use rusqlite::Connection;
+use serde_json::Value;
 
 use crate::database::{self, WAL};
 use crate::export::started;
@@ -67,6 +69,23 @@ fn wal_of_256_mib_is_a_warning_that_says_how_to_find_the_reader() {
     let _reader = reader(&server);
     fill_wal(&server, 256 * MIB);
     server.wait_for_log("`fuser -v`");
+}
+
+#[test]
+fn stop_beside_another_reader_is_status_0_and_its_last_line_says_that_the_wal_stays() {
+    let mut server = Server::start();
+    let reader = reader(&server);
+    server.create(&plant(1, "Ficus", None)).plant();
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.wait().code(), Some(0));
+    let log = server.log();
+    let last: Value = serde_json::from_str(log.lines().last().expect("a line")).expect("a record");
+    let said = last["msg"].as_str().expect("text");
+    assert!(said.starts_with("stopped; the WAL stays, because another program"), "{log}");
+    assert_eq!(last["wal_bytes"], wal_bytes(&server));
+    assert!(wal_bytes(&server) > 0);
+    drop(reader);
+    server.ended().1.start().create(&plant(1, "Ficus", None)).plant();
 }
 
 /// It has written its first lines, and waits for a reader of the others.

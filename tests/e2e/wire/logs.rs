@@ -156,16 +156,14 @@ fn unread_standard_error_drops_records_and_counts_them() {
 /// After a second signal, `main` writes one more line to standard error: that must not block.
 #[test]
 fn unread_standard_error_does_not_delay_the_end() {
-    for (signals, status) in [(&[Signal::SIGTERM][..], 0), (&[Signal::SIGTERM, Signal::SIGINT], 1)]
-    {
-        let (mut server, _log) = logging_to_a_pipe("json");
-        overflow_log(&server);
-        let _connection = (status == 1).then(|| in_flight(&server, &plant(1, "Ficus", None)));
-        for signal in signals {
-            server.signal(*signal);
-        }
-        assert_eq!(server.wait().code(), Some(status), "{signals:?}");
-    }
+    let (mut server, _log) = logging_to_a_pipe("json");
+    overflow_log(&server);
+    server.signal(Signal::SIGTERM);
+    assert_eq!(server.wait().code(), Some(0));
+    let (mut server, _log) = logging_to_a_pipe("json");
+    overflow_log(&server);
+    let _connection = in_flight(&server, &plant(1, "Ficus", None));
+    assert_eq!(server.stop_at_once(Signal::SIGTERM).code(), Some(1));
 }
 
 #[test]
@@ -185,9 +183,7 @@ fn records_for_a_closed_standard_error_are_counted_and_change_no_exit_status() {
     server.create(&plant(2, "Ficus", None)).plant();
     wait_until(|| lost() >= before + 2, || "two records are lost".into());
     let _connection = in_flight(&server, &plant(3, "Fern", None));
-    server.signal(Signal::SIGTERM);
-    server.signal(Signal::SIGINT);
-    assert_eq!(server.wait().code(), Some(1));
+    assert_eq!(server.stop_at_once(Signal::SIGTERM).code(), Some(1));
 }
 
 /// Whoever adds a member looks here first, for clients that send one of that name already.

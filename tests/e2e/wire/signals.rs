@@ -61,10 +61,23 @@ fn second_signal_stops_at_once_with_status_1() {
         let _connection = in_flight(&server, &plant(1, "Ficus", None));
         server.signal(first);
         server.wait_for_log("stopping");
-        server.signal(second);
-        assert_eq!(server.wait().code(), Some(1), "{first}, {second}");
+        assert_eq!(server.stop_at_once(second).code(), Some(1), "{first}, {second}");
         assert!(server.log().contains("second signal"), "{}", server.log());
     }
+}
+
+/// Such as by a supervisor and a terminal. A stopped process gets both at once.
+#[test]
+fn two_signals_within_a_second_are_one_stop() {
+    let mut server = Server::start();
+    let body = plant(1, "Ficus", None);
+    let mut connection = in_flight(&server, &body);
+    for signal in [Signal::SIGSTOP, Signal::SIGTERM, Signal::SIGINT, Signal::SIGCONT] {
+        server.signal(signal);
+    }
+    server.wait_for_log("stopping");
+    connection.exchange(body.as_bytes()).plant();
+    assert_eq!(server.wait().code(), Some(0), "{}", server.log());
 }
 
 #[test]

@@ -4,11 +4,11 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::Child;
+use std::process::{Child, Command};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use plant_store_tests::{Launched, Server, binary_in, run, wait_until};
+use plant_store_tests::{Launched, Server, binary_in, run, wait_until, without_own_variables};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -53,6 +53,26 @@ fn start_names_the_file_that_a_killed_start_has_left() {
     let server = starting.start();
     let warning = record_of(&server, LEFT);
     assert!(warning["file"].as_str().expect("text").ends_with(".plant-store-abc"), "{warning}");
+}
+
+/// Nobody would see it, and it would stay in force.
+#[test]
+fn new_store_has_no_token_if_standard_output_is_closed_or_dev_null() {
+    for redirection in [">&-", "> /dev/null"] {
+        let folder = TempDir::new().expect("a temporary folder");
+        let mut shell = Command::new("sh");
+        without_own_variables(&mut shell);
+        let serve = format!("exec \"$0\" serve --listen 127.0.0.1:0 {redirection} 2> log");
+        shell.args(["-c", &serve]).arg(binary_in(folder.path()).get_program());
+        let mut process = shell.current_dir(folder.path()).spawn().expect("a shell");
+        let log = folder.path().join("log");
+        record(&log, "listening");
+        record(&log, "the store has no token: `plant-store token create NAME` makes one");
+        let listed = run(folder.path(), &["token", "list", "--json"]).stdout;
+        assert_eq!(String::from_utf8(listed).expect("text").trim(), "[]", "{redirection}");
+        process.kill().expect("it runs");
+        process.wait().expect("it ends");
+    }
 }
 
 /// Serves in that folder, with a standard output that takes nothing and its log in the file `log`.

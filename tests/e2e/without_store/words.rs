@@ -1,6 +1,7 @@
 //! What a person is told who cannot go on: what happened, where, and what to do.
 
 use std::fs::{self, File};
+use std::path::Path;
 use std::process::Command;
 
 use nix::unistd::geteuid;
@@ -44,6 +45,20 @@ fn copy_names_the_file_that_a_killed_copy_has_left() {
     assert_eq!(named.lines().count(), 1, "{named}");
 }
 
+/// The binary in that folder, without the capabilities of root: for root too, the permissions of
+/// files hold.
+pub fn unprivileged(folder: &Path) -> Command {
+    let command = binary_in(folder);
+    if !geteuid().is_root() {
+        return command;
+    }
+    let mut unprivileged = Command::new("setpriv");
+    unprivileged.arg("--bounding-set=-all").arg(command.get_program());
+    without_own_variables(&mut unprivileged);
+    unprivileged.current_dir(folder).env("PLANT_STORE_LISTEN", "127.0.0.1:0");
+    unprivileged
+}
+
 #[test]
 fn port_that_only_root_may_take_is_refused_with_what_it_needs() {
     let folder = TempDir::new().expect("a temporary folder");
@@ -51,14 +66,7 @@ fn port_that_only_root_may_take_is_refused_with_what_it_needs() {
         (["--listen", "127.0.0.1:80"], "plant-store: cannot listen on 127.0.0.1:80: "),
         (["--metrics", "127.0.0.1:80"], "plant-store: cannot serve metrics on 127.0.0.1:80: "),
     ] {
-        let mut command = binary_in(folder.path());
-        if geteuid().is_root() {
-            let mut unprivileged = Command::new("setpriv");
-            unprivileged.arg("--bounding-set=-all").arg(command.get_program());
-            without_own_variables(&mut unprivileged);
-            unprivileged.current_dir(folder.path()).env("PLANT_STORE_LISTEN", "127.0.0.1:0");
-            command = unprivileged;
-        }
+        let mut command = unprivileged(folder.path());
         let (status, said) = failure(command.arg("serve").args(flags));
         assert_eq!(status, Some(1), "{said}");
         assert!(said.contains(expected), "{said}");

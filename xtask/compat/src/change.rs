@@ -50,7 +50,7 @@ impl Change {
         Self {
             class: kind.class(reach.direction),
             kind,
-            reason: kind.reason(),
+            reason: kind.reason(reach.direction),
             place,
             others: Vec::new(),
             old,

@@ -1,6 +1,7 @@
 //! The rules: every kind of change, why it has its class, and the class.
 //!
-//! The comment of a kind is its reason, and is printed as it stands here.
+//! The comment of a kind is its reason, and is printed as it stands here: what is before a semicolon
+//! for a request, and what is after it for a response.
 
 use serde::Serialize;
 use strum::{Display, EnumMessage};
@@ -48,11 +49,11 @@ pub enum Kind {
     OperationAdded,
     /// generated functions have its name
     OperationId,
-    /// generated arguments have its name; on the wire a parameter of a path has none
+    /// generated arguments have its name, and the wire does not
     PathParameterRenamed,
     /// it still works (Semantic Versioning, section 7)
     Deprecation,
-    /// it groups operations for readers; progenitor's functions do not have it
+    /// it groups operations for readers, and progenitor's functions do not have it
     Tag,
     /// progenitor makes a stream of pages of such an operation
     Pagination,
@@ -68,7 +69,7 @@ pub enum Kind {
     SecurityTightened,
     /// a generated client has another server to choose
     ServerAdded,
-    /// a generated client may call it by default; a client that runs keeps its address
+    /// a generated client may call it by default, and one that runs keeps its address
     ServerRemoved,
 
     /// a client may leave it out
@@ -89,7 +90,7 @@ pub enum Kind {
     RequiredBodyAdded,
     /// a client sends it, or waits for it
     BodyRemoved,
-    /// a client that runs does not look for one; a generated function returns it
+    /// a generated function returns it, and a client that runs does not look for it
     AnswerAdded,
     /// a request without it may be refused
     BodyRequired,
@@ -122,39 +123,39 @@ pub enum Kind {
 
     /// no value of the one type is one of the other
     Type,
-    /// some values are not allowed any more
+    /// a request with another value may be refused; its values are of another type
     TypeNarrowed,
-    /// more values are allowed
+    /// its values are of another type; a client may not be able to read some values
     TypeWidened,
     /// the generated type has another name
     TypeName,
-    /// the value may be null
+    /// a request may have null now; a client may not expect null
     Nullable,
-    /// the value may not be null any more
+    /// a request with null may be refused; a response has no null any more
     NotNullable,
-    /// the list of values grew
+    /// a request may have them now; a client may not know them
     ValuesAdded,
-    /// the list of values shrank
+    /// a request with one of them may be refused; code may name them
     ValuesRemoved,
     /// some values of the list went, and others came
     Values,
-    /// only the values of a list are allowed now
+    /// a request with another value may be refused; the type becomes an enumeration
     ListAdded,
-    /// other values than those of the list are allowed now
+    /// the type is no enumeration any more; a client may not know the other values
     ListRemoved,
-    /// the limit is tighter
+    /// a request beyond it may be refused; a response promises more
     LimitTightened,
-    /// the limit is looser
+    /// a request may go further; a client may refuse what goes further
     LimitLoosened,
     /// nobody can say which of the two limits allows more
     Limit,
-    /// what a request without it means is another thing; a type is generated with it
+    /// a request without it means another thing; its type is generated with it
     Default,
-    /// what a request without it means is said, or not said any more; a type is generated with it
+    /// its type is generated with it
     DefaultSaid,
     /// objects are open, and who receives it ignores a member that it does not know
     MemberAdded,
-    /// who receives the object refuses a member that it does not know
+    /// a request may have it now; a client that knows the object as closed refuses it
     MemberAddedToClosed,
     /// a request without it may be refused; a response promises more
     RequiredMemberAdded,
@@ -168,17 +169,17 @@ pub enum Kind {
     OneWay,
     /// both sides may send it now
     BothWays,
-    /// members that the schema does not name are refused, or limited
+    /// a request with another member may be refused; a response promises more
     ObjectClosed,
-    /// members that the schema does not name are allowed, or allowed more
+    /// a request may have more members; a client that knows the object as closed refuses them
     ObjectOpened,
-    /// a value may be of one case more
+    /// a request may be of one case more; a client may not know the case
     PartAdded,
-    /// a value is of one case less
+    /// a request of this case may be refused; code may name the case
     PartRemoved,
-    /// a value has to fit one schema more
+    /// a request that does not fit it may be refused; its values are of another type
     DemandAdded,
-    /// a value has to fit one schema less
+    /// its values are of another type; a client may refuse what does not fit it
     DemandRemoved,
     /// a value that fits two parts is refused by `oneOf` and not by `anyOf`
     Composition,
@@ -186,7 +187,7 @@ pub enum Kind {
     Discriminator,
     /// the list is open: a client takes a new value as the x00 of its class
     CodeAdded,
-    /// code may name it, and a request may have it
+    /// a request with it may be refused; code may name it
     CodeRemoved,
     /// a client sends the same request again in vain
     NoLongerRetryable,
@@ -315,7 +316,12 @@ impl Kind {
     }
 
     /// Why.
-    pub fn reason(self) -> &'static str {
-        self.get_documentation().expect("each kind has a comment")
+    pub fn reason(self, place: Direction) -> &'static str {
+        let reason = self.get_documentation().expect("each kind has a comment");
+        match reason.split_once("; ") {
+            Some((request, _)) if place.request && !place.response => request,
+            Some((_, response)) if place.response && !place.request => response,
+            _ => reason,
+        }
     }
 }

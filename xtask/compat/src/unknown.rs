@@ -32,6 +32,8 @@ pub const DEFAULTS: &[(&str, &str, &str)] = &[
     ("required", "[]", "Schema Object"),
     ("required", "false", "Parameter Object"),
     ("servers", "[]", "OpenAPI Object"),
+    ("style", "\"form\"", "Parameter Object"),
+    ("style", "\"simple\"", "Parameter Object"),
     ("tags", "[]", "OpenAPI Object"),
     ("uniqueItems", "false", "Schema Object"),
     ("variables", "{}", "Server Object"),
@@ -51,8 +53,9 @@ const COMPONENTS: [&str; 9] = [
     "callbacks",
 ];
 
-/// The unknown values by the pointer of the object that has them, each with its name.
-pub type Unknown = BTreeMap<String, BTreeMap<String, String>>;
+/// The unknown values by the place of the object that has them, and by their name. A place has `-`
+/// in the place of each number, as the order of a list means nothing.
+pub type Unknown = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 /// What the typed document has not kept.
 pub fn unknown(read: &Value, written: &Value) -> Unknown {
@@ -76,22 +79,21 @@ fn collect(place: &str, read: &Value, written: &Value, found: &mut Unknown) {
                     None if is_default(name, value) => {}
                     _ => {
                         let all = found.entry(place.to_owned()).or_default();
-                        all.insert(name.clone(), canonical(value));
+                        all.entry(name.clone()).or_default().insert(canonical(value));
                     }
                 }
             }
         }
         (Value::Array(read), Value::Array(written)) if read.len() == written.len() => {
-            for (at, (value, kept)) in read.iter().zip(written).enumerate() {
-                if value != kept {
-                    collect(&format!("{place}/{at}"), value, kept, found);
-                }
+            for (value, kept) in read.iter().zip(written) {
+                collect(&format!("{place}/-"), value, kept, found);
             }
         }
         (read, written) if same_number(read, written) => {}
         (read, _) => {
             let (parent, name) = place.rsplit_once('/').unwrap_or(("#", place));
-            found.entry(parent.to_owned()).or_default().insert(name.to_owned(), canonical(read));
+            let all = found.entry(parent.to_owned()).or_default();
+            all.entry(name.to_owned()).or_default().insert(canonical(read));
         }
     }
 }
@@ -122,44 +124,38 @@ pub struct Difference {
 
 /// The unknown keywords in which two documents differ, in objects that both have.
 pub fn differences(old: (&Unknown, &Value), new: (&Unknown, &Value)) -> Vec<Difference> {
-    // The order of a list means nothing: the same keywords in another order are no difference.
-    if unordered(old.0) == unordered(new.0) {
-        return Vec::new();
-    }
-    let has = |json: &Value, place: &str| json.pointer(&place[1..]).is_some();
     let places: BTreeSet<&String> = old.0.keys().chain(new.0.keys()).collect();
     let mut differences = Vec::new();
     for place in places {
-        if !has(old.1, place) || !has(new.1, place) {
+        let steps: Vec<String> = place
+            .split('/')
+            .skip(1)
+            .map(|step| step.replace("~1", "/").replace("~0", "~"))
+            .collect();
+        if !has(old.1, &steps) || !has(new.1, &steps) {
             continue;
         }
         let none = BTreeMap::new();
         let [old, new] = [old.0, new.0].map(|all| all.get(place).unwrap_or(&none));
         for name in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
-            if old.get(name) != new.get(name) {
-                differences.push(Difference {
-                    place: step(place, name),
-                    old: old.get(name).cloned(),
-                    new: new.get(name).cloned(),
-                });
+            let text = |all: &BTreeMap<String, BTreeSet<String>>| {
+                let values = all.get(name)?;
+                Some(values.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
+            };
+            let [old, new] = [old, new].map(text);
+            if old != new {
+                differences.push(Difference { place: step(place, name), old, new });
             }
         }
     }
     differences
 }
 
-/// The keywords without the numbers of the lists in which they stand.
-fn unordered(unknown: &Unknown) -> BTreeMap<(String, &String, &String), usize> {
-    let mut counted = BTreeMap::new();
-    for (place, all) in unknown {
-        let place: Vec<&str> = place
-            .split('/')
-            .map(|step| if step.parse::<u32>().is_ok() { "-" } else { step })
-            .collect();
-        let place = place.join("/");
-        for (name, value) in all {
-            *counted.entry((place.clone(), name, value)).or_default() += 1;
-        }
+/// Whether a document has such a place, in any item of its lists.
+fn has(value: &Value, steps: &[String]) -> bool {
+    match (steps, value) {
+        ([], _) => true,
+        ([_, rest @ ..], Value::Array(items)) => items.iter().any(|item| has(item, rest)),
+        ([name, rest @ ..], _) => value.get(name).is_some_and(|member| has(member, rest)),
     }
-    counted
 }

@@ -23,7 +23,7 @@ const TEXTBOOK_DROPSHOT: &str = "textbook Dropshot";
 /// Medians, and in brackets the least and the most of a round.
 const HEAD: &str = "\
 | load | server | creates/s | median ms | 99 % ms | CPU µs/create | of Dropshot's | MiB, idle–peak |
-|---|---|---|---|---|---|---|---|";
+| --- | --- | --- | --- | --- | --- | --- | --- |";
 
 /// A server to be measured.
 struct Target {

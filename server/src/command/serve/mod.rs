@@ -37,8 +37,8 @@ pub fn run(args: &Args) -> Result<()> {
     let log = Log::start(args.log_format.unwrap_or(default), args.log_level)
         .context("cannot start the log")?;
     warn_of_flags(args, &log.logger);
-    if args.check {
-        return dry_run::run(args, &log.logger);
+    if let Some(check) = args.check {
+        return dry_run::run(args, check, &log.logger);
     }
     serve(args, &log)
 }

@@ -6,22 +6,23 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use plant_store_store::{self as store, Engine, GroupCommit, LAYOUT, Served, WriterEnd};
+use plant_store_store::{self as store, Closed, Engine, GroupCommit, LAYOUT, Served, WriterEnd};
 use sd_notify::NotifyState;
 use slog::{Logger, error, info, warn};
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
 use crate::admin::{Admin, Readiness};
+use crate::command::output::is_output_lost;
 use crate::command::serve::address::{cannot, check_is_free};
 use crate::command::serve::announcement::{Endpoint, print_announcement};
 use crate::command::serve::args::{Args, FirstToken};
 use crate::command::serve::opening::{issue_first_token, open_store};
 use crate::command::serve::reload::reload_at_hangup;
-use crate::command::serve::signals::Signals;
+use crate::command::serve::signals::{Signals, Stop};
 use crate::command::serve::threads::http_runtime;
 use crate::command::serve::tls::Tls;
 use crate::http::body::BodyLimits;
@@ -37,6 +38,10 @@ const LAST_THREADS: Duration = Duration::from_secs(1);
 
 /// How long a stop waits for the last commits and until the store is closed.
 const CLOSE_STORE: Duration = Duration::from_secs(5);
+
+/// Signals that come within this time stop the service once: a supervisor and a terminal may send
+/// one each.
+const ONE_STOP: Duration = Duration::from_secs(1);
 
 /// The thread that commits ended without an order, such as by a panic.
 #[derive(Debug, thiserror::Error)]
@@ -119,7 +124,8 @@ fn open(args: &Args, log: &Logger) -> Result<Opened> {
     check_is_free(args.listen)?;
     let tls = args.tls.as_ref().map(|files| files.load(log)).transpose()?;
     let Served { store, is_new } = open_store(args, log)?;
-    let is_token_wanted = is_new && args.first_token == FirstToken::Print;
+    // A token that nobody sees would stay in force.
+    let is_token_wanted = is_new && args.first_token == FirstToken::Print && !is_output_lost();
     let first_token = is_token_wanted.then(|| issue_first_token(&*store)).transpose()?;
     let tokens = KnownTokens::new(args.max_rate, args.max_creates);
     if tokens.read(&*store)? == 0 {
@@ -196,7 +202,7 @@ async fn wait(
 }
 
 /// Answers the requests in flight, for at most `--shutdown-timeout`, and closes the store unless it
-/// is lost. A second signal ends that early.
+/// is lost. A signal that comes later than [`ONE_STOP`] ends that early.
 async fn stop(
     args: &Args,
     running: Running,
@@ -214,26 +220,39 @@ async fn stop(
             warn!(log, "requests are left unfinished");
         }
         drop(tasks);
-        if is_sound { close_store(&plants, writer_end, log).await } else { Ok(()) }
+        if is_sound { close_store(&plants, writer_end, log).await } else { Ok(Closed::Unclosed) }
     };
     let closed = tokio::select! {
         closed = closing => closed,
-        () = signals.stop.next() => bail!("stopped at once by a second signal"),
+        () = second_stop(&mut signals.stop) => bail!("stopped at once by a second signal"),
     };
     match &closed {
-        Ok(()) => info!(log, "stopped"),
+        Ok(Closed::WalLeft { bytes }) => {
+            warn!(log, "stopped; the WAL stays, because another program reads the store: the next \
+                start copies it into the store's file, which takes longer (`fuser -v` with the \
+                path of the -wal file names the program)"; "wal_bytes" => bytes);
+        }
+        Ok(_) => info!(log, "stopped"),
         Err(cause) => error!(log, "stopped with an error"; "cause" => format!("{cause:#}")),
     }
-    ended.and(closed)
+    ended.and(closed.map(drop))
+}
+
+/// Waits for a signal that asks for another stop.
+async fn second_stop(stop: &mut Stop) {
+    let first = Instant::now();
+    while first.elapsed() < ONE_STOP {
+        stop.next().await;
+    }
 }
 
 /// Has the writer commit what is queued and close the store. If that takes too long, such as on a
 /// disk that does not answer, the store stays as after a crash.
-async fn close_store(plants: &GroupCommit, writer_end: WriterEnd, log: &Logger) -> Result<()> {
+async fn close_store(plants: &GroupCommit, writer_end: WriterEnd, log: &Logger) -> Result<Closed> {
     plants.end();
     let Ok(end) = timeout(CLOSE_STORE, writer_end).await else {
         warn!(log, "the store is left unclosed: the next start puts it in order");
-        return Ok(());
+        return Ok(Closed::Unclosed);
     };
     end.unwrap_or_else(|_| Err(WriterDied.into()))
 }

@@ -23,15 +23,16 @@ mod writer;
 
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use slog::Logger;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout_at;
 
-use crate::engine::{Engine, Row};
+use crate::engine::{Closed, Engine, Row};
 use crate::error::CommitError;
 use crate::group_commit::queue::{BatchResult, Queue, Work};
 pub use crate::group_commit::queue::{CreateResult, Guard};
@@ -41,7 +42,19 @@ use crate::metrics::CommitMetrics;
 /// Resolves when the writer has ended: after [`GroupCommit::end`], once every queued create is
 /// committed and the store is closed; or early, because the store is lost. An error says that the
 /// store is lost or was not closed. The last answers may still be on their way to the requests.
-pub type WriterEnd = oneshot::Receiver<anyhow::Result<()>>;
+pub type WriterEnd = oneshot::Receiver<anyhow::Result<Closed>>;
+
+/// Why the store takes no creates now, in words for operators.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum NotReady {
+    #[error("the writer has ended")]
+    WriterEnded,
+    #[error("a commit hangs")]
+    Hangs,
+    #[error(transparent)]
+    Failed(Arc<CommitError>),
+}
 
 /// The way into the store, shared by all requests.
 #[derive(Clone)]
@@ -69,8 +82,9 @@ impl GroupCommit {
         let (queue, work_receiver) = Queue::new();
         let (result_sender, result_receiver) = mpsc::unbounded_channel();
         let (end_sender, end_receiver) = oneshot::channel();
+        let untried = CommitError::Unavailable("no commit was tried yet".into());
         let shared = Arc::new(Shared {
-            has_failed: AtomicBool::new(false),
+            failure: Mutex::new(Some(Arc::new(untried))),
             is_lost: AtomicBool::new(false),
             timeout,
             metrics: CommitMetrics::register(),
@@ -85,24 +99,32 @@ impl GroupCommit {
         Ok((Self { queue, shared }, end_receiver))
     }
 
-    /// Whether the store takes creates now, else why not, in words for operators.
-    pub fn readiness(&self) -> Result<(), &'static str> {
+    /// Whether the store takes creates now, as far as the last commit tells.
+    ///
+    /// # Errors
+    ///
+    /// Why not.
+    pub fn readiness(&self) -> Result<(), NotReady> {
         let is_hanging = |arrival: Instant| arrival.elapsed() >= self.shared.timeout;
         if self.queue.is_closed() {
-            Err("the writer has ended")
+            Err(NotReady::WriterEnded)
         } else if self.queue.oldest_arrival().is_some_and(is_hanging) {
-            Err("a commit hangs")
-        } else if self.has_failed() {
-            Err("the store does not take writes")
+            Err(NotReady::Hangs)
         } else {
-            Ok(())
+            self.shared.failure.lock().clone().map_or(Ok(()), |cause| Err(NotReady::Failed(cause)))
         }
     }
 
-    /// Whether the last commit failed.
+    /// How long a create waits for its answer.
+    #[must_use]
+    pub fn timeout(&self) -> Duration {
+        self.shared.timeout
+    }
+
+    /// Whether the last commit failed, or none was tried yet.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        self.shared.has_failed.load(Relaxed)
+        self.shared.failure.lock().is_some()
     }
 
     /// Has the writer find out whether the store takes writes. If nobody creates a plant, nothing

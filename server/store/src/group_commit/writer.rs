@@ -6,10 +6,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::anyhow;
+use parking_lot::Mutex;
 use slog::{Logger, crit, error, info, warn};
 use tokio::sync::mpsc;
 
-use crate::engine::{BATCH, Engine, Row};
+use crate::engine::{BATCH, Closed, Engine, Row};
 use crate::error::CommitError;
 use crate::group_commit::queue::{BatchResult, Create, Guard, Work};
 use crate::last_cause::LastCause;
@@ -23,8 +24,8 @@ const TRY_LIMIT: Duration = Duration::from_secs(1);
 
 /// What the requests see of the writer.
 pub struct Shared {
-    /// Whether the last commit failed.
-    pub has_failed: AtomicBool,
+    /// Why the last commit failed, or that none was tried yet; none if it succeeded.
+    pub failure: Mutex<Option<Arc<CommitError>>>,
     /// Whether the store was found lost: by the writer, or beside it by an inspection. From then on
     /// no create is answered with success.
     pub is_lost: AtomicBool,
@@ -128,7 +129,7 @@ impl Writer {
     /// # Errors
     ///
     /// The store is lost, or it was not closed.
-    pub fn run(mut self) -> anyhow::Result<()> {
+    pub fn run(mut self) -> anyhow::Result<Closed> {
         while let Some(first) = self.work_receiver.blocking_recv() {
             let is_last = self.gather(first);
             if is_last && self.batch.rows.is_empty() {
@@ -144,7 +145,7 @@ impl Writer {
         }
         // Every `GroupCommit` was dropped without a call of `end`: the inspection may have found
         // the store lost, and then its file must not be touched.
-        Ok(())
+        Ok(Closed::Unclosed)
     }
 
     /// Takes the creates that wait, as far as they fit one batch. Returns whether no more are taken
@@ -175,7 +176,7 @@ impl Writer {
     ///
     /// The store is lost.
     fn commit(&mut self) -> anyhow::Result<bool> {
-        let Shared { has_failed, is_lost, timeout, metrics } = &*self.shared;
+        let Shared { failure, is_lost, timeout, metrics } = &*self.shared;
         let creates = self.batch.rows.len();
         metrics.begun(creates);
         let started = Instant::now();
@@ -189,11 +190,11 @@ impl Writer {
             committed = Err(CommitError::Gone("an inspection has found that".into()));
         }
         let outcomes = committed.map_err(Arc::new);
-        has_failed.store(outcomes.is_err(), Relaxed);
         // Counted before the answer, so that a scrape after an answer includes it.
         metrics.ended(creates, started.elapsed(), outcomes.iter().flatten().copied());
         self.batch.clear();
         let failed = outcomes.as_ref().err().map(Arc::clone);
+        failure.lock().clone_from(&failed);
         // Fails only if the runtime has ended, and with it every request that waited.
         let _ = self.result_sender.send(BatchResult { creates, outcomes });
         if let Some(cause) = failed {
@@ -250,7 +251,7 @@ impl Writer {
         Ok(())
     }
 
-    fn close(&self) -> anyhow::Result<()> {
+    fn close(&self) -> anyhow::Result<Closed> {
         Ok(self.engine.close()?)
     }
 }

@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use parking_lot::Mutex;
 
-use crate::engine::{Checked, Engine, Outcome, Row, Served, Sizes, Start};
+use crate::engine::{Checked, Closed, Engine, Outcome, Row, Served, Sizes, Start};
 use crate::error::{CommitError, Reason, StoreError};
 use crate::metrics::register_retries;
 use crate::postgres::connector::{Connector, Purpose};
@@ -96,7 +96,7 @@ pub fn fill(
 ) -> anyhow::Result<()> {
     let store = open_to_serve(url, ca, Start { make: true, ..Start::default() })?.store;
     fill(&store).context("what was copied before this stays in the database")?;
-    Ok(store.close()?)
+    Ok(store.close().map(drop)?)
 }
 
 impl Postgres {
@@ -220,11 +220,11 @@ impl Engine for Postgres {
     }
 
     /// Everything is in the database already.
-    fn close(&self) -> Result<(), StoreError> {
+    fn close(&self) -> Result<Closed, StoreError> {
         for session in [&self.write_session, &self.page_session, &self.read_session] {
             session.lock().disconnect();
         }
-        Ok(())
+        Ok(Closed::Wholly)
     }
 }
 

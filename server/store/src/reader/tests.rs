@@ -6,7 +6,7 @@ use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 
 use super::*;
-use crate::engine::{Checked, Outcome, Sizes, Start};
+use crate::engine::{Checked, Closed, Outcome, Sizes, Start};
 use crate::error::{CommitError, StoreError};
 use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
@@ -53,7 +53,7 @@ impl Engine for Counting {
         unimplemented!("a reader only reads plants")
     }
 
-    fn close(&self) -> Result<(), StoreError> {
+    fn close(&self) -> Result<Closed, StoreError> {
         unimplemented!("a reader only reads plants")
     }
 }

@@ -63,6 +63,11 @@ fn make_or_open(path: &Path) -> Result<StoreFile, StoreError> {
     }
 }
 
+/// See [`crate::try_to_make`].
+pub fn try_to_make(path: &Path) -> Result<(), StoreError> {
+    make(path).map(drop)
+}
+
 /// See [`crate::open`].
 pub fn open(path: &Path) -> Result<Sqlite, StoreError> {
     Sqlite::open(path, files::open(path)?)
@@ -77,7 +82,7 @@ pub fn fill(
     let mut store = Sqlite::open(new.path(), files::open(new.path())?)?;
     // Nobody needs a new store before it is published, which syncs the file.
     store.sync_nothing()?;
-    let filled = fill(&store).and_then(|()| Ok(store.close()?));
+    let filled = fill(&store).and_then(|()| Ok(store.close().map(drop)?));
     drop(store);
     if filled.is_err() {
         // SQLite leaves the WAL where it is if the disk is full.

@@ -7,7 +7,7 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use rusqlite::Connection;
 
-use crate::engine::{Checked, Engine, Outcome, Row, Sizes};
+use crate::engine::{Checked, Closed, Engine, Outcome, Row, Sizes};
 use crate::error::{CommitError, StoreError};
 use crate::sqlite::connection::{connect, remove_wal_at_close, use_wal};
 use crate::sqlite::error::{failed, url};
@@ -136,14 +136,15 @@ impl Engine for Sqlite {
 
     /// If another program is in the way of the last checkpoint, the WAL stays, and the next start
     /// copies it.
-    fn close(&self) -> Result<(), StoreError> {
+    fn close(&self) -> Result<Closed, StoreError> {
         self.are_files_in_place().map_err(failed(&self.path, CLOSE))?;
         let connection = &mut self.commits.lock().connection;
-        if copy_wal_at_once(connection).map_err(failed(&self.path, COPY))? {
-            remove_wal_at_close(connection, true).map_err(failed(&self.path, CLOSE))?;
-            remove_wal_at_close(&self.side_connection.lock(), true)
-                .map_err(failed(&self.path, CLOSE))?;
+        if !copy_wal_at_once(connection).map_err(failed(&self.path, COPY))? {
+            return Ok(Closed::WalLeft { bytes: sizes(&self.path).wal.unwrap_or_default() });
         }
-        Ok(())
+        remove_wal_at_close(connection, true).map_err(failed(&self.path, CLOSE))?;
+        remove_wal_at_close(&self.side_connection.lock(), true)
+            .map_err(failed(&self.path, CLOSE))?;
+        Ok(Closed::Wholly)
     }
 }

@@ -9,6 +9,7 @@
 //! | `security` of the document at an operation | its absence there | Operation Object |
 //! | `security: []` | `security: [{}]`: anybody | Security Requirement Object |
 //! | `servers` of the document at an operation; `[{"url": "/"}]` | their absence | OpenAPI Object |
+//! | `nullable` of a parameter that is a text | its absence | Parameter Object, `style` |
 //! | parameters of a path | the same at each operation | Path Item Object |
 //! | `$ref` with anything beside it | the `$ref` alone | Reference Object |
 //! | `$ref` | what it leads to; only generated types have its name | Reference Object |

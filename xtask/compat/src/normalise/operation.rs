@@ -217,7 +217,8 @@ impl Normaliser<'_> {
         let (schema, encoding) = match format {
             ParameterSchemaOrContent::Schema(schema) => {
                 let schema = self.used(&step(&place, "schema"), schema);
-                // How a list or an object becomes text does not matter for one value.
+                // A text cannot be null.
+                let schema = Schema { nullable: false, ..schema };
                 let explode = data.explode.unwrap_or(is_form);
                 (schema, format!("{style} explode={explode}"))
             }

@@ -11,8 +11,8 @@ use slog::{Drain, Logger, OwnedKVList, Record, o};
 use tokio::runtime::{Builder, Runtime};
 
 use super::{Arc, CommitError, CreateResult, Duration, GroupCommit, Instant, Row, WriterEnd};
-use crate::engine::BATCH;
 use crate::engine::Outcome::{self, Conflict, Created, Repeated};
+use crate::engine::{BATCH, Closed};
 use crate::error::{Reason, StoreError};
 use crate::group_commit::tests::scripted::{Committed, Scripted};
 
@@ -69,6 +69,11 @@ fn store(timeout: Duration) -> Store {
 
 fn row(id: i64) -> Row {
     Row { id, plant: format!("{{\"name\":\"{id}\"}}").into() }
+}
+
+/// Why the store takes no creates, or "ready".
+fn readiness(store: &Store) -> String {
+    store.plants.readiness().map_or_else(|cause| cause.to_string(), |()| "ready".into())
 }
 
 /// The outcome, or the words of the error.
@@ -161,7 +166,7 @@ fn queued_create_is_committed_when_its_client_has_left() {
     drop(first);
     assert_eq!(store.begun.recv(), Ok(vec![2]));
     store.commit(Ok(vec![Created]));
-    assert!(matches!(store.end.blocking_recv(), Ok(Ok(()))));
+    assert!(matches!(store.end.blocking_recv(), Ok(Ok(Closed::Wholly))));
 }
 
 #[test]
@@ -173,10 +178,10 @@ fn create_without_an_answer_in_time_is_refused_and_keeps_its_permit() {
     assert!(matches!(*late, CommitError::TooLate(_)) && late.may_pass(), "{late}");
     assert_eq!(Arc::strong_count(&held), 2, "its row is still in the store's queue");
     assert_eq!(store.begun.recv(), Ok(vec![1]));
-    assert_eq!(store.plants.readiness(), Err("a commit hangs"));
+    assert_eq!(readiness(&store), "a commit hangs");
     store.plants.end();
     store.commit(Ok(vec![Created]));
-    assert!(matches!(store.end.blocking_recv(), Ok(Ok(()))));
+    assert!(matches!(store.end.blocking_recv(), Ok(Ok(Closed::Wholly))));
     assert_eq!(Arc::strong_count(&held), 1);
 }
 
@@ -208,12 +213,12 @@ fn failed_commit_is_an_error_and_the_next_may_succeed() {
         store.commit(Err(failure));
         let error = store.wait(create).expect_err("the commit failed");
         assert_eq!((error.to_string().as_str(), error.may_pass()), (expected, may_pass));
-        assert_eq!(store.plants.readiness(), Err("the store does not take writes"));
+        assert_eq!(readiness(&store), expected);
         store.plants.try_write();
         assert_eq!(store.begun.recv(), Ok(vec![]), "a try has no rows");
         store.commit(Ok(vec![]));
         let create = store.begun(1);
-        assert_eq!(store.plants.readiness(), Ok(()));
+        assert_eq!(readiness(&store), "ready");
         store.commit(Ok(vec![Created]));
         assert_eq!(said(store.wait(create)), Ok(Created));
     }
@@ -263,10 +268,10 @@ fn upkeep_that_fails_after_each_commit_is_logged_once_and_commits_go_on() {
         let create = store.begun(id);
         store.commit(Ok(vec![Created]));
         assert_eq!(said(store.wait(create)), Ok(Created));
-        assert_eq!(store.plants.readiness(), Ok(()));
+        assert_eq!(readiness(&store), "ready");
     }
     store.plants.end();
-    assert!(matches!(store.end.blocking_recv(), Ok(Ok(()))));
+    assert!(matches!(store.end.blocking_recv(), Ok(Ok(Closed::Wholly))));
     let expected = [
         "the upkeep of the store fails: each commit tries it again",
         "the upkeep of the store succeeds again",

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use crate::engine::{Checked, Engine, Outcome, Row, Sizes};
+use crate::engine::{Checked, Closed, Engine, Outcome, Row, Sizes};
 use crate::error::{CommitError, StoreError};
 use crate::token::{StoredToken, TokenName};
 
@@ -35,8 +35,8 @@ impl Engine for Scripted {
         self.upkeeps.lock().pop_front().unwrap_or(Ok(()))
     }
 
-    fn close(&self) -> Result<(), StoreError> {
-        self.close.lock().take().map_or(Ok(()), Err)
+    fn close(&self) -> Result<Closed, StoreError> {
+        self.close.lock().take().map_or(Ok(Closed::Wholly), Err)
     }
 
     fn page(&self, _: Option<i64>, _: usize) -> Result<Vec<Row>, StoreError> {
