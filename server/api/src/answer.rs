@@ -57,13 +57,13 @@ pub struct Answer<T> {
 }
 
 impl<T: Content> Answer<T> {
-    /// A 200 with that text. `held` is dropped when the socket has taken the last byte of it, or
-    /// when the connection has ended. hyper drops the body itself earlier, so `held` is kept beside
-    /// the bytes. In HTTP/1.1 over TLS hyper copies the bytes, because Dropshot's connection takes no
-    /// vectored writes: there `held` is dropped at once.
+    /// A 200 with that text. `permit` is dropped when the socket has taken the last byte of it, or
+    /// when the connection has ended. hyper drops the body itself earlier, so `permit` is kept
+    /// beside the bytes. In HTTP/1.1 over TLS hyper copies the bytes, because Dropshot's connection
+    /// takes no vectored writes: there `permit` is dropped at once.
     #[must_use]
-    pub fn ok(text: JsonText<T>, held: impl Send + Sync + 'static) -> Self {
-        let bytes = Bytes::from_owner(Unsent { text: text.text, _held: held });
+    pub fn ok(text: JsonText<T>, permit: impl Send + Sync + 'static) -> Self {
+        let bytes = Bytes::from_owner(Unsent { text: text.text, _permit: permit });
         Self::json(Self::STATUS_CODE, Body::wrap(Full::new(bytes)))
     }
 
@@ -103,10 +103,10 @@ impl<T: Content> Answer<T> {
     }
 }
 
-/// The bytes of a 200, and what is held until they are sent.
+/// The bytes of a 200, and the permit that is kept until they are sent.
 struct Unsent<H> {
     text: Arc<str>,
-    _held: H,
+    _permit: H,
 }
 
 impl<H> AsRef<[u8]> for Unsent<H> {

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use http::HeaderValue;
 use plant_store_api::error_code::ErrorCode;
-use plant_store_store::CommitError;
+use plant_store_store::WriteError;
 
 /// RFC 6750, section 3.1: without an `error` code if no token was given.
 const CHALLENGE: HeaderValue = HeaderValue::from_static(r#"Bearer realm="plant-store""#);
@@ -79,8 +79,8 @@ pub enum Refusal {
     StoreUnavailable(Cause),
 }
 
-impl From<Arc<CommitError>> for Refusal {
-    fn from(cause: Arc<CommitError>) -> Self {
+impl From<Arc<WriteError>> for Refusal {
+    fn from(cause: Arc<WriteError>) -> Self {
         if cause.may_pass() { Self::StoreUnavailable(cause) } else { Self::Fault(cause) }
     }
 }

@@ -12,7 +12,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::error::{CommitError, StoreError};
+use crate::error::{StoreError, WriteError};
 use crate::token::{StoredToken, TokenName};
 
 /// The most creates of one transaction: enough to make the fsync cheap for each, few enough that
@@ -50,7 +50,7 @@ pub trait Engine: Send + Sync {
     /// # Errors
     ///
     /// No row may be answered with success.
-    fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, CommitError>;
+    fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, WriteError>;
 
     /// What the next commits need, such as a checkpoint. Called after each answered batch, so no
     /// answer waits for it, and the next creates gather meanwhile.
@@ -58,7 +58,7 @@ pub trait Engine: Send + Sync {
     /// # Errors
     ///
     /// As for a commit. What was committed before stays durable.
-    fn upkeep(&self) -> Result<(), CommitError> {
+    fn upkeep(&self) -> Result<(), WriteError> {
         Ok(())
     }
 
@@ -94,8 +94,8 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     ///
-    /// As for a commit; an error that [`CommitError::is_final`] ends the service.
-    fn inspect(&self) -> Result<Sizes, CommitError>;
+    /// As for a commit; an error that [`WriteError::is_final`] ends the service.
+    fn inspect(&self) -> Result<Sizes, WriteError>;
 
     /// The last call of a server, after the last commit.
     ///

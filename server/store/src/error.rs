@@ -40,9 +40,9 @@ pub enum Reason {
     Other,
 }
 
-/// Why a batch was not committed.
+/// Why a store that is served cannot be written: what a commit, the upkeep or an inspection says.
 #[derive(Debug, thiserror::Error)]
-pub enum CommitError {
+pub enum WriteError {
     /// The reason may pass: a full disk, a lock held too long, a database that restarts. Nothing
     /// was written, or the answer to the commit was lost. In both cases the same plants may be
     /// committed again.
@@ -66,7 +66,7 @@ pub enum CommitError {
     Gone(Cause),
 }
 
-impl CommitError {
+impl WriteError {
     /// Whether the reason may pass while the service runs, by itself or because an operator removes
     /// it.
     #[must_use]
@@ -101,7 +101,7 @@ pub enum StoreError {
     #[error(
         "{0} is served by another process already; stop that one first, or choose another store"
     )]
-    Served(StoreUrl),
+    ServedElsewhere(StoreUrl),
     #[error("{0} is not a plant store")]
     NotAPlantStore(StoreUrl),
     #[error(

@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::engine::Engine;
-use crate::error::CommitError;
+use crate::error::WriteError;
 use crate::group_commit::GroupCommit;
 use crate::last_cause::LastCause;
 use crate::metrics::show_sizes;
@@ -37,7 +37,7 @@ pub async fn inspect_each_second(
         ticks.tick().await;
         let engine = Arc::clone(&engine);
         let sizes = spawn_blocking(move || engine.inspect()).await;
-        match sizes.unwrap_or_else(|panic| Err(CommitError::Fault(panic.into()))) {
+        match sizes.unwrap_or_else(|panic| Err(WriteError::Fault(panic.into()))) {
             Ok(sizes) => {
                 show_sizes(sizes);
                 let is_long = sizes.wal >= Some(LONG_WAL);

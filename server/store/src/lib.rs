@@ -15,7 +15,7 @@
 //! - [`GroupCommit`] commits the creates of all requests through one engine.
 //!   [`inspect_each_second`] looks after a store that is served. [`Reader`] reads one plant for an
 //!   operation that reads; the contract has none yet.
-//! - [`StoreError`] and [`CommitError`] (`error.rs`) are how an open store and a commit fail.
+//! - [`StoreError`] and [`WriteError`] (`error.rs`) are how an open store and a commit fail.
 //! - What both engines use: `token` and `token_row`, `same_plant`, `layout`, and [`ContentDigest`],
 //!   by which stores are compared. `metrics` counts, and [`LastCause`] says what lasts once.
 //!
@@ -43,7 +43,7 @@ use std::sync::Arc;
 
 pub use digest::ContentDigest;
 pub use engine::{Checked, Closed, Engine, Outcome, PAGE_ROWS, Row, Served, Sizes, Start};
-pub use error::{Cause, CommitError, Reason, StoreError};
+pub use error::{Cause, Reason, StoreError, WriteError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, NotReady, WriterEnd};
 pub use inspection::inspect_each_second;
 pub use last_cause::LastCause;

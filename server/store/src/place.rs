@@ -20,7 +20,7 @@ impl Place {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Served`] if a server runs on the file.
+    /// [`StoreError::ServedElsewhere`] if a server runs on the file.
     pub fn take(url: &StoreUrl, ca: Option<&Path>) -> Result<Self, StoreError> {
         Ok(match url {
             StoreUrl::Sqlite(path) => Self::File(sqlite::Place::take(path)?),

@@ -85,7 +85,7 @@ fn try_store(args: &Args) -> Result<Found> {
         Err(StoreError::Missing(_)) if !args.no_create => {
             Ok(if store::try_to_make(url)? { Found::Makeable } else { Found::Missing })
         }
-        Err(StoreError::Served(_)) => Ok(Found::Served),
+        Err(StoreError::ServedElsewhere(_)) => Ok(Found::Served),
         Err(error) => Err(error.into()),
     }
 }

@@ -16,7 +16,7 @@ fn each_example_of_the_document_is_a_message_of_the_service() {
         Refusal::BodyTooLarge { limit: 64 * 1024 },
         Refusal::NotJsonMediaType,
         Refusal::TooManyRequests { limit: per_second },
-        Refusal::Fault(Arc::new(CommitError::Unavailable("a disk".into()))),
+        Refusal::Fault(Arc::new(WriteError::Unavailable("a disk".into()))),
         Refusal::NoPermit { cause: "others" },
     ];
     for code in ErrorCode::ALL {

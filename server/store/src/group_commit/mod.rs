@@ -13,8 +13,8 @@
 //!
 //! The outcomes of a batch go as one message to a task of the requests' runtime. It hands them to
 //! those who wait, who stand in the order of the queue, and refuses those who have waited for too
-//! long. If that runtime has one thread, a wake-up costs no system call; from the writer's thread each
-//! one would. A create has no timer: with one, and its sender in the queue, it took 1,980
+//! long. If that runtime has one thread, a wake-up costs no system call; from the writer's thread
+//! each one would. A create has no timer: with one, and its sender in the queue, it took 1,980
 //! instructions from the queue to its answer instead of 1,310 (both ways side by side, without an
 //! engine, 64 creates at a time, callgrind).
 
@@ -33,7 +33,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout_at;
 
 use crate::engine::{Closed, Engine, Row};
-use crate::error::CommitError;
+use crate::error::WriteError;
 use crate::group_commit::queue::{BatchResult, Queue, Work};
 pub use crate::group_commit::queue::{CreateResult, Guard};
 use crate::group_commit::writer::{Shared, Writer};
@@ -53,7 +53,7 @@ pub enum NotReady {
     #[error("a commit hangs")]
     Hangs,
     #[error(transparent)]
-    Failed(Arc<CommitError>),
+    Failed(Arc<WriteError>),
 }
 
 /// The way into the store, shared by all requests.
@@ -82,7 +82,7 @@ impl GroupCommit {
         let (queue, work_receiver) = Queue::new();
         let (result_sender, result_receiver) = mpsc::unbounded_channel();
         let (end_sender, end_receiver) = oneshot::channel();
-        let untried = CommitError::Unavailable("no commit was tried yet".into());
+        let untried = WriteError::Unavailable("no commit was tried yet".into());
         let shared = Arc::new(Shared {
             failure: Mutex::new(Some(Arc::new(untried))),
             is_lost: AtomicBool::new(false),
@@ -135,7 +135,7 @@ impl GroupCommit {
 
     /// Has no create be a success from now on, because an inspection has found the store lost, and
     /// says so in the log. The process has to end with the error that this returns.
-    pub fn report_loss(&self, cause: &CommitError, log: &Logger) -> anyhow::Error {
+    pub fn report_loss(&self, cause: &WriteError, log: &Logger) -> anyhow::Error {
         self.shared.report_loss(cause, log)
     }
 
@@ -156,7 +156,7 @@ impl GroupCommit {
         // Counted before the writer can take it.
         self.shared.metrics.queued();
         let answered = self.queue.create(row, guard).await;
-        let has_ended = |_| Err(Arc::new(CommitError::Unavailable("the writer has ended".into())));
+        let has_ended = |_| Err(Arc::new(WriteError::Unavailable("the writer has ended".into())));
         answered.unwrap_or_else(has_ended)
     }
 }

@@ -12,11 +12,11 @@ use parking_lot::Mutex;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::engine::{Outcome, Row};
-use crate::error::CommitError;
+use crate::error::WriteError;
 
 /// What became of a create, or why that is not known: then the plant may be in the store or not.
 /// The same create, sent again, tells. The creates of one batch share their error.
-pub type CreateResult = Result<Outcome, Arc<CommitError>>;
+pub type CreateResult = Result<Outcome, Arc<WriteError>>;
 
 /// Kept by a create until its commit has ended. What its last clone holds is free then.
 pub type Guard = Arc<dyn Send + Sync>;
@@ -44,7 +44,7 @@ pub struct BatchResult {
     /// How many there were.
     pub creates: usize,
     /// An outcome for each, in their order.
-    pub outcomes: Result<Vec<Outcome>, Arc<CommitError>>,
+    pub outcomes: Result<Vec<Outcome>, Arc<WriteError>>,
 }
 
 /// A request that waits for the outcome of its create.
@@ -115,7 +115,7 @@ impl Queue {
     /// Tells those who have waited for as long as `timeout` that it is too late. Their creates are
     /// committed all the same.
     pub fn refuse_late(&self, timeout: Duration) {
-        let late = Arc::new(CommitError::TooLate(timeout));
+        let late = Arc::new(WriteError::TooLate(timeout));
         let mut waiters = self.waiters.lock();
         let is_late = |waiter: &&mut Waiter| waiter.since.elapsed() >= timeout;
         for waiter in waiters.iter_mut().take_while(is_late) {

@@ -11,7 +11,7 @@ use slog::{Logger, crit, error, info, warn};
 use tokio::sync::mpsc;
 
 use crate::engine::{BATCH, Closed, Engine, Row};
-use crate::error::CommitError;
+use crate::error::WriteError;
 use crate::group_commit::queue::{BatchResult, Create, Guard, Work};
 use crate::last_cause::LastCause;
 use crate::metrics::CommitMetrics;
@@ -25,7 +25,7 @@ const TRY_LIMIT: Duration = Duration::from_secs(1);
 /// What the requests see of the writer.
 pub struct Shared {
     /// Why the last commit failed, or that none was tried yet; none if it succeeded.
-    pub failure: Mutex<Option<Arc<CommitError>>>,
+    pub failure: Mutex<Option<Arc<WriteError>>>,
     /// Whether the store was found lost: by the writer, or beside it by an inspection. From then on
     /// no create is answered with success.
     pub is_lost: AtomicBool,
@@ -37,13 +37,13 @@ pub struct Shared {
 impl Shared {
     /// Marks the store as lost, and says so in the log, once. The process has to end with the error
     /// that this returns.
-    pub fn report_loss(&self, cause: &CommitError, log: &Logger) -> anyhow::Error {
+    pub fn report_loss(&self, cause: &WriteError, log: &Logger) -> anyhow::Error {
         // Before the record: no create is a success after it.
         if !self.is_lost.swap(true, Relaxed) {
             crit!(log, "the store is lost: stopping"; "cause" => %cause);
         }
         match cause {
-            CommitError::SyncFailed(_) => {
+            WriteError::SyncFailed(_) => {
                 anyhow!("a sync of the store failed; a restart reads what is on the disk")
             }
             other => anyhow!(
@@ -187,7 +187,7 @@ impl Writer {
         };
         let mut committed = self.engine.commit(&self.batch.rows, limit);
         if is_lost.load(Relaxed) {
-            committed = Err(CommitError::Gone("an inspection has found that".into()));
+            committed = Err(WriteError::Gone("an inspection has found that".into()));
         }
         let outcomes = committed.map_err(Arc::new);
         // Counted before the answer, so that a scrape after an answer includes it.
@@ -212,7 +212,7 @@ impl Writer {
     /// # Errors
     ///
     /// The store is lost.
-    fn report_commit(&mut self, cause: &CommitError) -> anyhow::Result<()> {
+    fn report_commit(&mut self, cause: &WriteError) -> anyhow::Result<()> {
         if cause.is_final() {
             return Err(self.shared.report_loss(cause, &self.log));
         }

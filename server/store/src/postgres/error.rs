@@ -8,7 +8,7 @@ use std::error::Error;
 
 use tokio_postgres::error::SqlState;
 
-use crate::error::{CommitError, Reason, StoreError};
+use crate::error::{Reason, StoreError, WriteError};
 use crate::metrics::RetryCause;
 use crate::token_row::Malformed;
 use crate::url::StoreUrl;
@@ -186,7 +186,7 @@ impl From<StoreError> for PostgresError {
     }
 }
 
-impl From<PostgresError> for CommitError {
+impl From<PostgresError> for WriteError {
     fn from(error: PostgresError) -> Self {
         if error.may_pass() { Self::Unavailable(error.into()) } else { Self::Fault(error.into()) }
     }

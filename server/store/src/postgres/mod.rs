@@ -22,7 +22,7 @@ use anyhow::Context;
 use parking_lot::Mutex;
 
 use crate::engine::{Checked, Closed, Engine, Outcome, Row, Served, Sizes, Start};
-use crate::error::{CommitError, Reason, StoreError};
+use crate::error::{Reason, StoreError, WriteError};
 use crate::metrics::register_retries;
 use crate::postgres::connector::{Connector, Purpose};
 use crate::postgres::error::PostgresError;
@@ -156,7 +156,7 @@ impl Postgres {
 }
 
 impl Engine for Postgres {
-    fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, CommitError> {
+    fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, WriteError> {
         // Safe to repeat if the answer to a commit was lost: the same plants are there then.
         let commit = async |session: &Session| plants::commit(session, rows).await;
         Ok(self.write_session.lock().retry(PostgresError::passes_soon, until, commit)?)
@@ -203,7 +203,7 @@ impl Engine for Postgres {
 
     /// Looks at the settings of the database. This session may see another host than the one that
     /// writes; after a failover both are connected again.
-    fn inspect(&self) -> Result<Sizes, CommitError> {
+    fn inspect(&self) -> Result<Sizes, WriteError> {
         if self.purpose != Purpose::WriteSafely {
             return Ok(self.sizes());
         }

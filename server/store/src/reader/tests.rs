@@ -7,7 +7,7 @@ use tokio::task::JoinSet;
 
 use super::*;
 use crate::engine::{Checked, Closed, Outcome, Sizes, Start};
-use crate::error::{CommitError, StoreError};
+use crate::error::{StoreError, WriteError};
 use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
 use crate::{Served, open_to_serve};
@@ -29,7 +29,7 @@ impl Engine for Counting {
         page
     }
 
-    fn commit(&self, _: &[Row], _: Instant) -> Result<Vec<Outcome>, CommitError> {
+    fn commit(&self, _: &[Row], _: Instant) -> Result<Vec<Outcome>, WriteError> {
         unimplemented!("a reader only reads plants")
     }
 
@@ -49,7 +49,7 @@ impl Engine for Counting {
         unimplemented!("a reader only reads plants")
     }
 
-    fn inspect(&self) -> Result<Sizes, CommitError> {
+    fn inspect(&self) -> Result<Sizes, WriteError> {
         unimplemented!("a reader only reads plants")
     }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use rusqlite::ErrorCode;
 use rusqlite::ffi::{SQLITE_IOERR_DIR_FSYNC, SQLITE_IOERR_FSYNC, SQLITE_IOERR_SHMSIZE};
 
-use crate::error::{Cause, CommitError, Reason, StoreError};
+use crate::error::{Cause, Reason, StoreError, WriteError};
 use crate::url::StoreUrl;
 
 /// How a store of this engine is named in an error.
@@ -73,7 +73,7 @@ fn may_pass(code: ErrorCode) -> bool {
 }
 
 /// What an error means for a commit, by SQLite's result code (<https://sqlite.org/rescode.html>).
-impl From<rusqlite::Error> for CommitError {
+impl From<rusqlite::Error> for WriteError {
     fn from(error: rusqlite::Error) -> Self {
         match error.sqlite_error() {
             Some(failure) if is_of_fsync(failure.extended_code) => Self::SyncFailed(error.into()),

@@ -140,7 +140,7 @@ pub fn sizes(path: &Path) -> Sizes {
 /// Takes the server's lock.
 pub fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
     file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => StoreError::Served(url(path)),
+        TryLockError::WouldBlock => StoreError::ServedElsewhere(url(path)),
         TryLockError::Error(error) => failed(path, "lock the store")(error),
     })
 }

@@ -10,7 +10,7 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::error::CommitError;
+use crate::error::WriteError;
 use crate::sqlite::files::{wal_index_of, wal_of};
 
 /// What tells one file from all others, as long as it is open (inode(7)).
@@ -33,16 +33,16 @@ struct OpenedFile {
 }
 
 impl OpenedFile {
-    fn at(path: PathBuf) -> Result<Self, CommitError> {
+    fn at(path: PathBuf) -> Result<Self, WriteError> {
         let id = find(&path)?;
         Ok(Self { path, id })
     }
 
-    fn is_in_place(&self) -> Result<(), CommitError> {
+    fn is_in_place(&self) -> Result<(), WriteError> {
         if find(&self.path)? == self.id {
             return Ok(());
         }
-        Err(CommitError::Gone(format!("another file is at {}", self.path.display()).into()))
+        Err(WriteError::Gone(format!("another file is at {}", self.path.display()).into()))
     }
 }
 
@@ -55,8 +55,8 @@ pub struct OpenedFiles {
 
 impl OpenedFiles {
     /// The files of the store that SQLite has just opened at that path. `file` was opened before.
-    pub fn of(path: &Path, file: &File) -> Result<Self, CommitError> {
-        let file = file.metadata().map_err(|error| CommitError::Fault(error.into()))?;
+    pub fn of(path: &Path, file: &File) -> Result<Self, WriteError> {
+        let file = file.metadata().map_err(|error| WriteError::Fault(error.into()))?;
         let files = Self {
             store: OpenedFile { path: path.to_owned(), id: file.into() },
             wal: OpenedFile::at(wal_of(path))?,
@@ -67,7 +67,7 @@ impl OpenedFiles {
     }
 
     /// Fails if another file, or none, is in the place of one of them.
-    pub fn are_in_place(&self) -> Result<(), CommitError> {
+    pub fn are_in_place(&self) -> Result<(), WriteError> {
         self.store.is_in_place()?;
         self.wal.is_in_place()?;
         self.wal_index.is_in_place()
@@ -75,12 +75,12 @@ impl OpenedFiles {
 }
 
 /// Which file is there now.
-fn find(path: &Path) -> Result<FileId, CommitError> {
+fn find(path: &Path) -> Result<FileId, WriteError> {
     let file = fs::metadata(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
-            CommitError::Gone(format!("{} was removed or renamed", path.display()).into())
+            WriteError::Gone(format!("{} was removed or renamed", path.display()).into())
         }
-        _ => CommitError::Fault(format!("{}: {error}", path.display()).into()),
+        _ => WriteError::Fault(format!("{}: {error}", path.display()).into()),
     })?;
     Ok(file.into())
 }

@@ -6,12 +6,12 @@ use rusqlite::Connection;
 use rusqlite::types::Type;
 
 use crate::engine::{Outcome, PAGE_BYTES, Row};
-use crate::error::{Cause, CommitError};
+use crate::error::{Cause, WriteError};
 use crate::same_plant::is_same_plant;
 
 /// Commits the rows, each unless its id is taken. Without rows it writes a page as it was, because
 /// a transaction that writes nothing would not tell whether the store takes writes.
-pub fn commit(connection: &mut Connection, rows: &[Row]) -> Result<Vec<Outcome>, CommitError> {
+pub fn commit(connection: &mut Connection, rows: &[Row]) -> Result<Vec<Outcome>, WriteError> {
     let transaction = connection.transaction()?;
     let outcomes = if rows.is_empty() {
         // SQLite leaves this field to the user, and the store does not use it.

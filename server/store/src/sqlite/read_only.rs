@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::engine::{Checked, Closed, Engine, Outcome, Row, Sizes};
-use crate::error::{CommitError, StoreError};
+use crate::error::{StoreError, WriteError};
 use crate::sqlite::error::{failed, url};
 use crate::sqlite::files::{OPEN, is_empty_wal, sizes};
 use crate::sqlite::{plants, schema, tokens};
@@ -32,7 +32,7 @@ pub struct ReadOnly {
 pub fn open(path: &Path) -> Result<ReadOnly, StoreError> {
     let file = File::open(path).map_err(failed(path, OPEN))?;
     schema::require_store(path, &file)?;
-    file.try_lock_shared().map_err(|_| StoreError::Served(url(path)))?;
+    file.try_lock_shared().map_err(|_| StoreError::ServedElsewhere(url(path)))?;
     let connection = connect(path).map_err(failed(path, OPEN))?;
     Ok(ReadOnly { path: path.to_owned(), connection: connection.into(), _lock: file })
 }
@@ -61,8 +61,8 @@ impl ReadOnly {
 }
 
 impl Engine for ReadOnly {
-    fn commit(&self, _: &[Row], _: Instant) -> Result<Vec<Outcome>, CommitError> {
-        Err(CommitError::Unavailable(self.refused().into()))
+    fn commit(&self, _: &[Row], _: Instant) -> Result<Vec<Outcome>, WriteError> {
+        Err(WriteError::Unavailable(self.refused().into()))
     }
 
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError> {
@@ -88,7 +88,7 @@ impl Engine for ReadOnly {
         Ok(Checked { faults, sizes: sizes(&self.path) })
     }
 
-    fn inspect(&self) -> Result<Sizes, CommitError> {
+    fn inspect(&self) -> Result<Sizes, WriteError> {
         Ok(sizes(&self.path))
     }
 

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use rusqlite::Connection;
 
 use crate::engine::{Checked, Closed, Engine, Outcome, Row, Sizes};
-use crate::error::{CommitError, StoreError};
+use crate::error::{StoreError, WriteError};
 use crate::sqlite::connection::{connect, remove_wal_at_close, use_wal};
 use crate::sqlite::error::{failed, url};
 use crate::sqlite::files::{OPEN, sizes};
@@ -77,17 +77,17 @@ impl Sqlite {
     }
 
     /// Fails if another file, or none, is in the place of one that is served.
-    fn are_files_in_place(&self) -> Result<(), CommitError> {
+    fn are_files_in_place(&self) -> Result<(), WriteError> {
         self.served_files.as_ref().map_or(Ok(()), OpenedFiles::are_in_place)
     }
 }
 
 impl Engine for Sqlite {
-    fn commit(&self, rows: &[Row], _: Instant) -> Result<Vec<Outcome>, CommitError> {
+    fn commit(&self, rows: &[Row], _: Instant) -> Result<Vec<Outcome>, WriteError> {
         plants::commit(&mut self.commits.lock().connection, rows)
     }
 
-    fn upkeep(&self) -> Result<(), CommitError> {
+    fn upkeep(&self) -> Result<(), WriteError> {
         let Commits { connection, checkpoints } = &mut *self.commits.lock();
         checkpoints.run_if_long(connection)
     }
@@ -126,7 +126,7 @@ impl Engine for Sqlite {
         Ok(Checked { faults, sizes: sizes(&self.path) })
     }
 
-    fn inspect(&self) -> Result<Sizes, CommitError> {
+    fn inspect(&self) -> Result<Sizes, WriteError> {
         self.are_files_in_place()?;
         if sizes(&self.path).wal > Some(WAL_BOUND.into()) {
             shorten(&self.path)?;

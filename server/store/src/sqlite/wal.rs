@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use rusqlite::wal::CheckpointMode;
 use rusqlite::{Connection, ErrorCode, MAIN_DB};
 
-use crate::error::{Cause, CommitError};
+use crate::error::{Cause, WriteError};
 use crate::sqlite::connection::{PAUSE, WAIT, connect, wait_for_lock};
 use crate::sqlite::files::{sync_folder_of, wal_of};
 
@@ -100,7 +100,7 @@ pub struct Checkpoints {
 
 impl Checkpoints {
     /// Copies the WAL into the file when it has grown.
-    pub fn run_if_long(&mut self, connection: &mut Connection) -> Result<(), CommitError> {
+    pub fn run_if_long(&mut self, connection: &mut Connection) -> Result<(), WriteError> {
         let Some(wal) = checkpoint(connection, CheckpointMode::NOOP)? else {
             return Ok(());
         };
@@ -111,9 +111,9 @@ impl Checkpoints {
         }
         if wal.pages - wal.copied <= TOO_MANY_PAGES {
             let copied = checkpoint_at_once(connection, CheckpointMode::RESTART);
-            match copied.map_err(CommitError::from) {
+            match copied.map_err(WriteError::from) {
                 // If the disk is full under the store's file, the WAL may still take commits.
-                Ok(_) | Err(CommitError::Unavailable(_)) => {}
+                Ok(_) | Err(WriteError::Unavailable(_)) => {}
                 Err(cause) => return Err(cause),
             }
         }
@@ -126,7 +126,7 @@ impl Checkpoints {
 ///
 /// It copies what no reader holds back any more. If much was committed meanwhile, the next call
 /// goes on.
-pub fn shorten(store: &Path) -> Result<(), CommitError> {
+pub fn shorten(store: &Path) -> Result<(), WriteError> {
     let connection = connect(store)?;
     connection.busy_timeout(Duration::ZERO)?;
     if let Some(wal) = checkpoint(&connection, CheckpointMode::PASSIVE)?

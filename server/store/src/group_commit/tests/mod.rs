@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use slog::{Drain, Logger, OwnedKVList, Record, o};
 use tokio::runtime::{Builder, Runtime};
 
-use super::{Arc, CommitError, CreateResult, Duration, GroupCommit, Instant, Row, WriterEnd};
+use super::{Arc, CreateResult, Duration, GroupCommit, Instant, Row, WriteError, WriterEnd};
 use crate::engine::Outcome::{self, Conflict, Created, Repeated};
 use crate::engine::{BATCH, Closed};
 use crate::error::{Reason, StoreError};
@@ -175,7 +175,7 @@ fn create_without_an_answer_in_time_is_refused_and_keeps_its_permit() {
     let held = Arc::new(());
     let create = store.plants.create(row(1), Arc::clone(&held) as _);
     let late = store.wait(create).expect_err("nothing is committed yet");
-    assert!(matches!(*late, CommitError::TooLate(_)) && late.may_pass(), "{late}");
+    assert!(matches!(*late, WriteError::TooLate(_)) && late.may_pass(), "{late}");
     assert_eq!(Arc::strong_count(&held), 2, "its row is still in the store's queue");
     assert_eq!(store.begun.recv(), Ok(vec![1]));
     assert_eq!(readiness(&store), "a commit hangs");
@@ -205,8 +205,8 @@ fn batch_may_take_as_long_as_its_newest_create_waits() {
 #[test]
 fn failed_commit_is_an_error_and_the_next_may_succeed() {
     for (failure, expected, may_pass) in [
-        (CommitError::Unavailable("full".into()), "the store does not take writes: full", true),
-        (CommitError::Fault("broken".into()), "the store failed: broken", false),
+        (WriteError::Unavailable("full".into()), "the store does not take writes: full", true),
+        (WriteError::Fault("broken".into()), "the store failed: broken", false),
     ] {
         let store = store(TIMEOUT);
         let create = store.begun(1);
@@ -229,9 +229,9 @@ fn nothing_is_committed_after_a_failed_fsync() {
     let store = store(TIMEOUT);
     let begun = store.begun(1);
     let waiting = store.queued(row(2));
-    store.commit(Err(CommitError::SyncFailed("lost".into())));
+    store.commit(Err(WriteError::SyncFailed("lost".into())));
     let unknown = store.wait(begun).expect_err("it may be in the store or not");
-    assert!(matches!(&*unknown, CommitError::SyncFailed(cause) if cause.to_string() == "lost"));
+    assert!(matches!(&*unknown, WriteError::SyncFailed(cause) if cause.to_string() == "lost"));
     for never_tried in [store.wait(waiting), store.wait(store.create(row(3)))] {
         let error = never_tried.expect_err("the writer has ended");
         assert!(error.may_pass() && error.to_string().ends_with("the writer has ended"), "{error}");
@@ -249,10 +249,10 @@ fn commit_that_ends_after_the_store_was_found_lost_is_no_success() {
     let begun = store.begun(1);
     let waiting = store.queued(row(2));
     let log = Logger::root(slog::Discard, o!());
-    store.plants.report_loss(&CommitError::Gone("removed".into()), &log);
+    store.plants.report_loss(&WriteError::Gone("removed".into()), &log);
     store.commit(Ok(vec![Created]));
     let gone = store.wait(begun).expect_err("nobody would find the plant");
-    assert!(matches!(*gone, CommitError::Gone(_)), "{gone}");
+    assert!(matches!(*gone, WriteError::Gone(_)), "{gone}");
     let never_tried = store.wait(waiting).expect_err("the writer has ended");
     assert!(never_tried.may_pass(), "{never_tried}");
     assert!(store.end.blocking_recv().expect("the writer has ended").is_err());
@@ -262,7 +262,7 @@ fn commit_that_ends_after_the_store_was_found_lost_is_no_success() {
 #[test]
 fn upkeep_that_fails_after_each_commit_is_logged_once_and_commits_go_on() {
     let store = store(TIMEOUT);
-    let fails = || Err(CommitError::Unavailable("full".into()));
+    let fails = || Err(WriteError::Unavailable("full".into()));
     store.engine.upkeeps.lock().extend([fails(), fails(), fails()]);
     for id in 0..4 {
         let create = store.begun(id);

@@ -7,10 +7,10 @@ use std::time::Instant;
 use parking_lot::Mutex;
 
 use crate::engine::{Checked, Closed, Engine, Outcome, Row, Sizes};
-use crate::error::{CommitError, StoreError};
+use crate::error::{StoreError, WriteError};
 use crate::token::{StoredToken, TokenName};
 
-pub type Committed = Result<Vec<Outcome>, CommitError>;
+pub type Committed = Result<Vec<Outcome>, WriteError>;
 
 /// An engine that reports the ids that it is about to commit, and returns what the test sends.
 pub struct Scripted {
@@ -19,7 +19,7 @@ pub struct Scripted {
     /// The time of each commit by which it has to return.
     pub limits: Mutex<Vec<Instant>>,
     /// What the next calls return; then they succeed.
-    pub upkeeps: Mutex<VecDeque<Result<(), CommitError>>>,
+    pub upkeeps: Mutex<VecDeque<Result<(), WriteError>>>,
     /// What the call returns, once.
     pub close: Mutex<Option<StoreError>>,
 }
@@ -31,7 +31,7 @@ impl Engine for Scripted {
         self.results.lock().recv().expect("a result")
     }
 
-    fn upkeep(&self) -> Result<(), CommitError> {
+    fn upkeep(&self) -> Result<(), WriteError> {
         self.upkeeps.lock().pop_front().unwrap_or(Ok(()))
     }
 
@@ -59,7 +59,7 @@ impl Engine for Scripted {
         unimplemented!("group commit does not read")
     }
 
-    fn inspect(&self) -> Result<Sizes, CommitError> {
+    fn inspect(&self) -> Result<Sizes, WriteError> {
         unimplemented!("group commit does not look at files")
     }
 }

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::engine::{Outcome, PAGE_ROWS, Row};
-use crate::error::CommitError;
+use crate::error::WriteError;
 use crate::sqlite::files::{wal_index_of, wal_of};
 
 const MAKE_IT: Start = Start { make: true, without_fsync: false };
@@ -115,7 +115,7 @@ fn checkpoint_that_finds_a_damaged_file_is_an_error_of_each_upkeep() {
     file.set_len(4096).expect("the file is cut");
     for _ in 0..2 {
         let fault = store.upkeep().expect_err("the file is shorter than it was");
-        assert!(matches!(fault, CommitError::Fault(_)), "{fault}");
+        assert!(matches!(fault, WriteError::Fault(_)), "{fault}");
     }
 }
 
