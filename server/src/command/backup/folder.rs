@@ -92,7 +92,7 @@ impl Folder {
     /// is killed in between, the backup stays, and the list does not have it.
     pub fn add(&mut self) -> Result<PathBuf> {
         let now = Utc::now();
-        let name = (0..)
+        let name = (0..3600)
             .map(|seconds| now + TimeDelta::seconds(seconds))
             .map(|time| format!("plant-store-{}.db", time.format("%Y-%m-%dT%H%M%SZ")))
             .find(|name| !self.path.join(name).exists())

@@ -38,7 +38,7 @@ pub struct Place {
     folder: PathBuf,
     _lock: File,
     /// If there is a store in the place.
-    _server_lock: Option<File>,
+    server_lock: Option<File>,
 }
 
 impl Place {
@@ -54,14 +54,14 @@ impl Place {
             folder: restore_folder_of(&path),
             path,
             _lock: lock_of_folder,
-            _server_lock: None,
+            server_lock: None,
         };
         place.settle().map_err(failed(&place.path, PUT))?;
-        place._server_lock = match File::open(&place.path) {
+        place.server_lock = match File::open(&place.path) {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             file => Some(file.map_err(failed(&place.path, PUT))?),
         };
-        place._server_lock.iter().try_for_each(|file| lock(file, &place.path))?;
+        place.server_lock.iter().try_for_each(|file| lock(file, &place.path))?;
         Ok(place)
     }
 
@@ -128,7 +128,7 @@ impl Place {
     /// Gives the folder its last name.
     fn name_folder(&self) -> io::Result<PathBuf> {
         let now = Utc::now();
-        let folder = (0..)
+        let folder = (0..3600)
             .map(|seconds| (now + TimeDelta::seconds(seconds)).format("%Y-%m-%dT%H%M%SZ"))
             .map(|time| beside(&self.path, &format!(".before-restore-{time}")))
             .find(|folder| !folder.exists())
