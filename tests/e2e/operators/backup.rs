@@ -91,7 +91,9 @@ fn backup_removes_neither_what_it_has_just_made_nor_what_it_has_not_made() {
     let backups = Backups::of(&server);
     let theirs = ["plant-store-2999-01-01T000000Z.db", "plant-store-2000-01-01T000000Z.db"];
     let theirs = theirs.map(|name| format!("{}/{name}", backups.folder()));
-    theirs.iter().for_each(|file| fs::write(file, "somebody's").expect("a file"));
+    for file in &theirs {
+        fs::write(file, "somebody's").expect("a file");
+    }
     for _ in 0..3 {
         let output = backups.make(&server, &["--keep", "1"]);
         let made = String::from_utf8(output.stdout).expect("text");

@@ -67,7 +67,9 @@ fn plants_on_lost_pages_are_named_and_all_others_are_copied() {
     let leaves = pages(folder, "name = 'plants' AND pagetype = 'leaf'");
     assert!(leaves.len() > 8, "{leaves:?}");
     let lost = [leaves[2], leaves[6]];
-    lost.iter().for_each(|page| overwrite(folder, *page));
+    for page in lost {
+        overwrite(folder, page);
+    }
 
     let refused = copy(folder, &[]);
     assert_eq!(refused.status.code(), Some(1));

@@ -1,7 +1,10 @@
 //! The archive of a release, for one target: the programs, statically linked with musl, their
-//! manual pages and completions, the licence, and the licences of all that is linked. The SHA-256
-//! is in a file of its own. Zig compiles the C code of SQLite and aws-lc, and links the programs,
-//! so that every machine can build every target.
+//! manual pages and completions, what an operator installs or reads, the licence, and the licences
+//! of all that is linked. The SHA-256 is in a file of its own. Zig compiles the C code of SQLite and
+//! aws-lc, and links the programs, so that every machine can build every target.
+//!
+//! It is no Debian package: the programs need no other package, and cargo-deb would add a tool and
+//! a list of the same files for one family of systems.
 
 mod licences;
 mod programs;
@@ -22,6 +25,11 @@ const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-
 
 /// It has cargo write into each program which crates are in it: `cargo audit bin` reads that list.
 const AUDITABLE: &str = "cargo-auditable@0.7.7";
+
+/// The units, the timer, nginx.conf, the alerts and the pages, as git finds them. In the archive they
+/// have the same paths, so that what a page says is true there, too.
+const OPERATORS: [&str; 4] =
+    [":(glob)server/*.md", ":(glob)server/*.yaml", "server/dashboard.json", "server/deploy"];
 
 /// Where the archives are, relative to the root.
 const FOLDER: &str = "target/dist";
@@ -57,6 +65,7 @@ pub fn run(Target { target }: &Target) -> Result<()> {
         sh.copy_file(built, &folder)?;
     }
     describe(&sh, &folder)?;
+    copy_pages(&sh, &folder)?;
     sh.copy_file("server/LICENSE", &folder)?;
     sh.write_file(folder.join("THIRD-PARTY-LICENSES"), licences::text(&sh, target)?)?;
     try_out(&sh, &folder, target)?;
@@ -86,6 +95,14 @@ fn describe(sh: &Shell, folder: &Path) -> Result<()> {
     cmd!(sh, "cargo build --example manuals {ALL...}").run()?;
     let manuals = target_folder()?.join("debug/examples/manuals");
     quietly(cmd!(sh, "{manuals} {folder}"))?;
+    Ok(())
+}
+
+/// What an operator installs or reads.
+fn copy_pages(sh: &Shell, folder: &Path) -> Result<()> {
+    let files = quietly(cmd!(sh, "git ls-files -- {OPERATORS...}"))?;
+    let files = files.lines();
+    quietly(cmd!(sh, "cp --parents {files...} {folder}"))?;
     Ok(())
 }
 
