@@ -258,11 +258,13 @@ async fn foreign_refusal_without_end_is_read_in_part() {
     let url = format!("http://{}", listener.local_addr().expect("it is bound"));
     thread::spawn(move || {
         let mut client = listener.accept().expect("a connection").0;
+        let _ = client.read(&mut [0; 1024]).expect("a request");
         client.write_all(b"HTTP/1.1 502 Bad Gateway\r\n\r\n").expect("the client reads");
         let _ = client.write_all(&vec![b'x'; 1024 * 1024]);
         while client.read(&mut [0; 1024]).is_ok_and(|read| read > 0) {}
     });
     let client = client_with_token(url, "token").expect("a client");
     let refused = client.create_plant().body(ficus(1)).send().await.expect_err("no plant store");
-    assert_eq!(Failure::from(refused).status(), Some(502));
+    let failure = Failure::from(refused);
+    assert_eq!(failure.status(), Some(502), "{failure}");
 }
