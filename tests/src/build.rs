@@ -1,5 +1,5 @@
-//! Builds what the tests run: the programs of the workspace, and libraries in C that stand between a
-//! process and the kernel.
+//! Builds what the tests run: the programs of the workspace, and libraries in C that stand between
+//! a process and the kernel.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,8 +1,8 @@
 //! The chores of this repository: `cargo xtask` lists them.
 //!
 //! This program must build within seconds. So it knows how the chores run, and does not use the
-//! code of the service: a chore that needs that code is in `chores/` or `tests/src/bin/`, programs of
-//! their own.
+//! code of the service: a chore that needs that code is in `chores/` or `tests/src/bin/`, programs
+//! of their own.
 
 use std::env;
 use std::process::ExitCode;

@@ -144,3 +144,20 @@ fn restore_onto_a_disk_without_room_is_refused_before_anything_is_made() {
     assert!(!output.status.success() && said.contains(" bytes are needed"), "{said}");
     assert!(files(&disk.path()) == before);
 }
+
+#[test]
+fn backup_onto_a_full_disk_is_refused_and_the_older_ones_stay() {
+    let Some(disk) = Disk::new() else { return };
+    let server = Server::start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    let folder = disk.path().join("backups").display().to_string();
+    server.command(&["backup", "--init", &folder]);
+    server.command(&["backup", &folder]);
+    let before = files(folder.as_ref());
+    disk.fill();
+    let output = run(server.folder(), &["backup", &folder, "--keep", "1"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said.contains("disk is full") || said.contains("No space left"), "{said}");
+    assert!(files(folder.as_ref()) == before);
+}

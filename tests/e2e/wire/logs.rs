@@ -64,8 +64,8 @@ fn requests_without_an_accepted_token_have_no_record_and_at_error_none_has_one()
     }
 }
 
-/// Its plant may be stored. Dropshot warns of it, and everybody may cause it: the warning would fill
-/// the disk that holds the log.
+/// Its plant may be stored. Dropshot warns of it, and everybody may cause it: the warning would
+/// fill the disk that holds the log.
 #[test]
 fn client_that_leaves_before_its_answer_is_a_record_and_no_warning() {
     let mut server = Server::starting().with(&["--store-timeout", "1m"]).start();

@@ -1,5 +1,5 @@
-//! `serve --check`: whether a server can start, without starting one. And the unit of systemd, which
-//! uses it.
+//! `serve --check`: whether a server can start, without starting one. And the unit of systemd,
+//! which uses it.
 
 use std::fs::{self, Permissions};
 use std::net::TcpListener;

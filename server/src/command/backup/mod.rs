@@ -1,4 +1,5 @@
-//! `plant-store backup`: a copy of the store in a folder of its own, which nobody has to look after.
+//! `plant-store backup`: a copy of the store in a folder of its own, which nobody has to look
+//! after.
 //!
 //! It removes no file that it has not made, and never the one that it has just made, whatever the
 //! clock and the names say: the folder has a list of its backups.
@@ -9,7 +10,7 @@ use std::fs::{self, Permissions};
 use std::io::{ErrorKind, Write};
 use std::num::NonZeroUsize;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use anyhow::{Context, Result, ensure};
 use chrono::Utc;
@@ -87,6 +88,7 @@ fn finish(args: &Args, folder: &mut Folder, copied: &Copied) -> Result<()> {
 fn write_time(file: &Path, store: &StoreUrl) -> Result<()> {
     let series = format!("plant_store_backup_timestamp_seconds{{store=\"{store}\"}}");
     let cannot = || format!("cannot write its time to {}", file.display());
+    let file = &absolute(file).with_context(cannot)?;
     let there = match fs::read_to_string(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         there => there.with_context(cannot)?,
@@ -105,9 +107,7 @@ fn write_time(file: &Path, store: &StoreUrl) -> Result<()> {
     // The collector reads files that end in `.prom`, and must not read half a file.
     let mut new = tempfile::Builder::new()
         .permissions(Permissions::from_mode(0o644))
-        .tempfile_in(
-            file.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new(".")),
-        )
+        .tempfile_in(file.parent().unwrap_or(Path::new("/")))
         .with_context(cannot)?;
     new.write_all(text.as_bytes()).with_context(cannot)?;
     new.persist(file).with_context(cannot)?;

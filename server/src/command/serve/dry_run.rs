@@ -1,4 +1,5 @@
-//! `serve --check`: does what a start does, and ends before it listens. What it cannot try, it says.
+//! `serve --check`: does what a start does, and ends before it listens. What it cannot try, it
+//! says.
 //!
 //! It makes no store. One that is there is opened, tried and closed as a server does.
 

@@ -1,5 +1,5 @@
-//! The compatibility check of a consumer: the action of `.github/actions/compat`, run as GitHub runs
-//! it, in a folder that has nothing to do with this repository.
+//! The compatibility check of a consumer: the action of `.github/actions/compat`, run as GitHub
+//! runs it, in a folder that has nothing to do with this repository.
 
 use anyhow::Result;
 use plant_store_chores::tools::{folder, shell};

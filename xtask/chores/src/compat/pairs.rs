@@ -1,7 +1,7 @@
 //! The compatibility check on real documents: folders with two consecutive versions each.
 //!
-//! It prints counts, so that they can stand beside those of oasdiff on the same pairs. The documents
-//! are somebody else's: nothing of them is kept here.
+//! It prints counts, so that they can stand beside those of oasdiff on the same pairs. The
+//! documents are somebody else's: nothing of them is kept here.
 
 use std::fs;
 use std::path::Path;

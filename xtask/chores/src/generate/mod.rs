@@ -29,8 +29,8 @@ pub fn write() -> Result<()> {
     Ok(())
 }
 
-/// Every generated file, as the code has it now. The test `golden` compares these with the files that
-/// are checked in.
+/// Every generated file, as the code has it now. The test `golden` compares these with the files
+/// that are checked in.
 pub fn generated() -> Result<Vec<Generated>> {
     let mut files = vec![Generated { path: DOCUMENT, text: document_text() }];
     files.append(&mut client::client()?);

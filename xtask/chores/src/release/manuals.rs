@@ -1,8 +1,8 @@
 //! Writes the manual pages and the completions of the programs of a release into a folder, from the
 //! definitions of their command lines: this machine may not run the programs for the target.
 //!
-//! It is an example of the tests' package, because it needs the client, and the chores have to build
-//! without it: one of them generates it.
+//! It is an example of the tests' package, because it needs the client, and the chores have to
+//! build without it: one of them generates it.
 
 use std::env;
 use std::fs;

@@ -1,7 +1,7 @@
 //! The archive of a release, for one target: the programs, statically linked with musl, their
 //! manual pages and completions, what an operator installs or reads, the licence, and the licences
-//! of all that is linked. The SHA-256 is in a file of its own. Zig compiles the C code of SQLite and
-//! aws-lc, and links the programs, so that every machine can build every target.
+//! of all that is linked. The SHA-256 is in a file of its own. Zig compiles the C code of SQLite
+//! and aws-lc, and links the programs, so that every machine can build every target.
 //!
 //! It is no Debian package: the programs need no other package, and cargo-deb would add a tool and
 //! a list of the same files for one family of systems.
@@ -26,8 +26,8 @@ const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-
 /// It has cargo write into each program which crates are in it: `cargo audit bin` reads that list.
 const AUDITABLE: &str = "cargo-auditable@0.7.7";
 
-/// The units, the timer, nginx.conf, the alerts and the pages, as git finds them. In the archive they
-/// have the same paths, so that what a page says is true there, too.
+/// The units, the timer, nginx.conf, the alerts and the pages, as git finds them. In the archive
+/// they have the same paths, so that what a page says is true there, too.
 const OPERATORS: [&str; 4] =
     [":(glob)server/*.md", ":(glob)server/*.yaml", "server/dashboard.json", "server/deploy"];
 
