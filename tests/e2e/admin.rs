@@ -45,6 +45,8 @@ fn operators_get_live_and_ready_and_nothing_else() {
 #[test]
 fn ready_is_503_while_the_store_takes_no_writes_and_200_after_without_a_create() {
     let (server, address) = starting(&[]);
+    // The commit that is tried at the start is over.
+    server.wait_until("ready", || is_ready(address));
     let lock = database::locked(&server);
     assert_eq!(server.create(&plant(1, "Ficus", None)).error(), 503);
     let (status, said) = ready(address);

@@ -21,6 +21,8 @@ impl Pair {
         let (primary, _) = with_plants();
         let standby = primary.standby("s1");
         let server = hosts::start([&primary, &standby].map(Cluster::port), store_timeout);
+        // The commit that is tried at the start must not be the one that waits for the standby.
+        server.create(&plant(1000, "Fern", None)).plant();
         Self { primary, standby, server }
     }
 
