@@ -38,11 +38,11 @@ pub enum PlantStore {}
 impl PlantStoreApi for PlantStore {
     type Context = Arc<Service>;
 
-    async fn create_plant(
+    fn create_plant(
         context: RequestContext<Arc<Service>>,
         request: Unread<NewPlant>,
-    ) -> Result<Answer<Plant>, Error> {
-        respond(context, request, create_plant).await
+    ) -> impl Future<Output = Result<Answer<Plant>, Error>> + Send {
+        respond(context, request, create_plant)
     }
 }
 

@@ -40,21 +40,24 @@ pub struct Request<T> {
 
 /// Has the operation handle the request, and answers, counts and records what comes of it. It is
 /// never an `Err`: a refusal is an [`Answer`], because it has headers.
-pub async fn respond<B, T: Content>(
+// Not an `async fn`: its future would keep its parameters, and so the whole head, until the answer.
+pub fn respond<B, T: Content>(
     context: RequestContext<Arc<Service>>,
     unread: Unread<B>,
     operation: impl AsyncFnOnce(&Service, &mut Request<B>) -> Result<Answer<T>, Refusal>,
-) -> Result<Answer<T>, Error> {
+) -> impl Future<Output = Result<Answer<T>, Error>> {
     let service = Arc::clone(context.context());
     let mut request = Request::new(context, unread);
-    let result = operation(&service, &mut request).await;
-    match result {
-        Err(Refusal::TooManyRequests { .. }) => sleep(PAUSE_PAST_RATE).await,
-        // Otherwise hyper answers up to 16 pipelined requests of a connection before others.
-        Err(_) => yield_now().await,
-        Ok(_) => {}
+    async move {
+        let result = operation(&service, &mut request).await;
+        match result {
+            Err(Refusal::TooManyRequests { .. }) => sleep(PAUSE_PAST_RATE).await,
+            // Otherwise hyper answers up to 16 pipelined requests of a connection before others.
+            Err(_) => yield_now().await,
+            Ok(_) => {}
+        }
+        Ok(request.finish(result))
     }
-    Ok(request.finish(result))
 }
 
 impl<B> Request<B> {
