@@ -5,9 +5,10 @@ use std::fmt;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use crate::compare::{Difference, NAMED};
-use crate::kind::{Direction, Kind};
-use crate::{Class, unknown};
+use crate::Class;
+use crate::compare::Difference;
+use crate::kind::Kind;
+use crate::normalise::METHODS;
 
 /// One change.
 #[derive(Clone, Debug, Serialize)]
@@ -29,10 +30,8 @@ pub struct Change {
     /// The older and the newer value as one text, [`printable`]. No other values give the same
     /// text: a file that accepts it accepts no other change.
     pub change: String,
-    /// The first operations that it reaches.
+    /// The operations that it reaches.
     pub operations: Vec<String>,
-    /// How many operations it reaches.
-    pub reaches: usize,
     /// When and why it was accepted.
     pub accepted: Option<String>,
 }
@@ -48,7 +47,7 @@ impl Change {
             (None, None) => "not compared".to_owned(),
         });
         Self {
-            class: kind.class(reach.direction),
+            class: kind.class(!reach.operations.is_empty(), reach.direction),
             kind,
             reason: kind.reason(reach.direction),
             place,
@@ -57,16 +56,8 @@ impl Change {
             new,
             change,
             operations: reach.operations,
-            reaches: reach.count,
             accepted: None,
         }
-    }
-
-    pub(crate) fn unknown(difference: unknown::Difference) -> Self {
-        let unknown::Difference { place, old, new } = difference;
-        let mut reach = crate::compare::Reach::default();
-        reach.direction = Direction::BOTH;
-        Self::new(Difference { kind: Kind::Unknown, place, old, new, reach })
     }
 
     /// What is the same for a change that several operations have: all but the operation.
@@ -83,20 +74,20 @@ impl Change {
     }
 }
 
-/// The methods of a path, as OpenAPI writes them.
-const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+/// So many operations of a change are named in a line.
+const NAMED: usize = 5;
 
 /// One line, in which everything of the documents is [`printable`].
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { class, kind, reason, place, change, operations, reaches, accepted, .. } = self;
+        let Self { class, kind, reason, place, change, operations, accepted, .. } = self;
         let (verdict, why) = match accepted {
             Some(why) => ("accepted".to_owned(), format!("{class}; {why}")),
             None => (class.to_string(), format!("{kind}: {reason}")),
         };
         let mut reached = operations[..operations.len().min(NAMED)].join(", ");
-        if *reaches > operations.len() {
-            reached = format!("{reached} and {} more", reaches - operations.len());
+        if operations.len() > NAMED {
+            reached = format!("{reached} and {} more", operations.len() - NAMED);
         }
         if !reached.is_empty() {
             reached = format!("; {reached}");

@@ -1,13 +1,10 @@
 //! A document that can be compared: OpenAPI 3.0 in JSON.
 
 use anyhow::{Context, Result, ensure};
-use openapiv3::{OpenAPI, Schema};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
-use crate::model::Model;
-use crate::normalise::normalised;
-use crate::unknown::{Unknown, unknown};
+use crate::normalise::{Model, normalised};
 
 /// A document, and where it comes from.
 #[derive(Serialize)]
@@ -21,8 +18,6 @@ pub struct Document {
     pub version: String,
     #[serde(skip)]
     pub(crate) model: Model,
-    #[serde(skip)]
-    pub(crate) unknown: Unknown,
 }
 
 impl Document {
@@ -46,58 +41,10 @@ impl Document {
 
     fn of(name: &str, json: Value) -> Result<Self> {
         check(&json)?;
-        let (openapi, kept) = typed(&json).context("it is no OpenAPI 3.0")?;
-        let written = serde_json::to_value(&openapi).context("it cannot be written back")?;
-        let unknown = unknown(&json, &written);
-        drop(written);
-        let version = openapi.info.version.clone();
-        let model = normalised(kept.as_ref().unwrap_or(&json), openapi)?;
-        Ok(Self { name: name.to_owned(), json, version, model, unknown })
-    }
-}
-
-/// The document with types and, if some schemas have keywords of the wrong type, the JSON without
-/// those. They are unknown keywords: what is missing in the typed document is found later.
-fn typed(json: &Value) -> serde_json::Result<(OpenAPI, Option<Value>)> {
-    OpenAPI::deserialize(json).map(|typed| (typed, None)).or_else(|error| {
-        let mut kept = json.clone();
-        leave_out_wrong_keywords(&mut kept, Role::Other);
-        OpenAPI::deserialize(&kept).map(|typed| (typed, Some(kept))).map_err(|_| error)
-    })
-}
-
-/// What a value is.
-#[derive(Clone, Copy, PartialEq)]
-enum Role {
-    Schema,
-    /// Schemas by name.
-    Schemas,
-    Other,
-}
-
-/// Removes each keyword with a value that no schema may have there, innermost first.
-fn leave_out_wrong_keywords(value: &mut Value, role: Role) {
-    if let Value::Array(items) = value {
-        for item in items {
-            leave_out_wrong_keywords(item, role);
-        }
-        return;
-    }
-    let Value::Object(members) = value else { return };
-    for (name, member) in members.iter_mut() {
-        let inner = match (role, name.as_str()) {
-            (Role::Schemas, _) | (Role::Other, "schema") => Role::Schema,
-            (Role::Schema, "properties") | (Role::Other, "schemas") => Role::Schemas,
-            (Role::Schema, "default" | "enum" | "example") => continue,
-            (role, _) => role,
-        };
-        leave_out_wrong_keywords(member, inner);
-    }
-    if role == Role::Schema {
-        members.retain(|name, member| {
-            let alone = serde_json::Map::from_iter([(name.clone(), member.clone())]);
-            Schema::deserialize(&Value::Object(alone)).is_ok()
-        });
+        let version = json["info"]["version"].as_str().context("`info.version` is no string")?;
+        let version = version.to_owned();
+        let model = normalised(&json)?;
+        Ok(Self { name: name.to_owned(), json, version, model })
     }
 }
 
@@ -123,5 +70,6 @@ fn check(document: &Value) -> Result<()> {
         openapi.starts_with("3.0."),
         "OpenAPI {openapi} is not supported: {EXPECTED}; compare the documents with oasdiff"
     );
+    ensure!(document["paths"].is_object(), "`paths` is no object: {EXPECTED}");
     Ok(())
 }

@@ -8,30 +8,22 @@ use strum::{Display, EnumMessage};
 
 use crate::Class::{self, Additive, Source, Wire, Words};
 
-/// Who receives the place that changed.
+/// Who receives the place that changed: the service in a request, the client in a response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Direction {
-    /// The service, in a request.
     pub request: bool,
-    /// The client, in a response.
     pub response: bool,
-    /// Either of them: what one of them receives counts for both.
-    pub either: bool,
 }
 
 impl Direction {
-    pub const BOTH: Self = Self { request: true, response: true, either: false };
-    pub const REQUEST: Self = Self { request: true, response: false, either: false };
-    pub const RESPONSE: Self = Self { request: false, response: true, either: false };
-    pub const EITHER: Self = Self { request: true, response: true, either: true };
+    pub const BOTH: Self = Self { request: true, response: true };
+    pub const REQUEST: Self = Self { request: true, response: false };
+    pub const RESPONSE: Self = Self { request: false, response: true };
 
     /// What is in both.
     pub fn and(self, other: Self) -> Self {
-        let either = self.either || other.either;
         let request = self.request && other.request;
-        let response = self.response && other.response;
-        let any = either && (request || response);
-        Self { request: request || any, response: response || any, either }
+        Self { request, response: self.response && other.response }
     }
 }
 
@@ -39,7 +31,6 @@ impl Direction {
 #[derive(
     Clone, Copy, Debug, Display, EnumMessage, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize,
 )]
-#[cfg_attr(test, derive(strum::EnumIter))]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Kind {
@@ -72,30 +63,21 @@ pub enum Kind {
     /// a generated client may call it by default, and one that runs keeps its address
     ServerRemoved,
 
-    /// a client may leave it out
-    ParameterAdded,
-    /// a request without it may be refused
-    RequiredParameterAdded,
-    /// a client may send it
-    ParameterRemoved,
-    /// a request without it may be refused
-    ParameterRequired,
-    /// a client may leave it out now
-    ParameterOptional,
+    /// a client may leave it out; objects and headers are open, and a client ignores a new one
+    Added,
+    /// a request without it may be refused; a response promises more
+    RequiredAdded,
+    /// a client may send it; a client may wait for it
+    Removed,
+    /// a request without it may be refused; a response promises more
+    Required,
+    /// a client may leave it out now; a response may lack it
+    Optional,
+
     /// one side writes what the other reads in another way
     Encoding,
-    /// a client may leave it out
-    BodyAdded,
-    /// a request without it may be refused
-    RequiredBodyAdded,
-    /// a client sends it, or waits for it
-    BodyRemoved,
     /// a generated function returns it, and a client that runs does not look for it
     AnswerAdded,
-    /// a request without it may be refused
-    BodyRequired,
-    /// a client may leave it out now
-    BodyOptional,
     /// a client that runs sends the others, or asks for them
     MediaTypeAdded,
     /// a client sends it, or asks for it
@@ -112,14 +94,6 @@ pub enum Kind {
     RefusalAdded,
     /// a client that knows it does not receive it any more
     RefusalRemoved,
-    /// a client ignores headers that it does not know
-    HeaderAdded,
-    /// a client may wait for it
-    HeaderRemoved,
-    /// a client may wait for it
-    HeaderOptional,
-    /// a response promises more
-    HeaderRequired,
 
     /// no value of the one type is one of the other
     Type,
@@ -153,18 +127,8 @@ pub enum Kind {
     Default,
     /// its type is generated with it
     DefaultSaid,
-    /// objects are open, and who receives it ignores a member that it does not know
-    MemberAdded,
     /// a request may have it now; a client that knows the object as closed refuses it
-    MemberAddedToClosed,
-    /// a request without it may be refused; a response promises more
-    RequiredMemberAdded,
-    /// a client may send it, or wait for it
-    MemberRemoved,
-    /// a request without it may be refused; a response promises more
-    MemberRequired,
-    /// a client may leave it out now; a response may lack it
-    MemberOptional,
+    AddedToClosed,
     /// only one side may send it now
     OneWay,
     /// both sides may send it now
@@ -198,8 +162,6 @@ pub enum Kind {
     UnusedTypeAdded,
     /// no operation uses it, but generated code may have it
     UnusedTypeRemoved,
-    /// no operation uses it, but generated code may have it
-    UnusedType,
     /// OpenAPI gives it no meaning, but a generator may
     Extension,
     /// it is text for people
@@ -222,16 +184,10 @@ impl Kind {
             | Self::Link
             | Self::SecurityLoosened
             | Self::ServerAdded
-            | Self::ParameterAdded
-            | Self::ParameterOptional
-            | Self::BodyAdded
-            | Self::BodyOptional
+            | Self::Added
             | Self::MediaTypeAdded
             | Self::RefusalAdded
             | Self::RefusalRemoved
-            | Self::HeaderAdded
-            | Self::HeaderRequired
-            | Self::MemberAdded
             | Self::BothWays
             | Self::Discriminator
             | Self::CodeAdded
@@ -247,31 +203,22 @@ impl Kind {
             | Self::TypeName
             | Self::DefaultSaid
             | Self::Composition
-            | Self::UnusedType
             | Self::UnusedTypeRemoved => (Source, Source),
 
             Self::OperationRemoved
             | Self::Websocket
             | Self::Callback
             | Self::SecurityTightened
-            | Self::RequiredParameterAdded
-            | Self::ParameterRemoved
-            | Self::ParameterRequired
+            | Self::Removed
             | Self::Encoding
-            | Self::RequiredBodyAdded
-            | Self::BodyRemoved
-            | Self::BodyRequired
             | Self::MediaTypeRemoved
             | Self::MediaType
             | Self::SuccessAdded
             | Self::SuccessRemoved
             | Self::SuccessStatus
-            | Self::HeaderRemoved
-            | Self::HeaderOptional
             | Self::Type
             | Self::Values
             | Self::Limit
-            | Self::MemberRemoved
             | Self::OneWay
             | Self::NoLongerRetryable
             | Self::Unknown
@@ -279,8 +226,8 @@ impl Kind {
 
             // A request has to keep to more: what was sent may be refused.
             Self::LimitTightened
-            | Self::RequiredMemberAdded
-            | Self::MemberRequired
+            | Self::RequiredAdded
+            | Self::Required
             | Self::NotNullable
             | Self::ObjectClosed => (Wire, Additive),
             Self::TypeNarrowed
@@ -293,8 +240,8 @@ impl Kind {
 
             // A response may have more: a client may receive what it cannot read.
             Self::LimitLoosened
-            | Self::MemberAddedToClosed
-            | Self::MemberOptional
+            | Self::AddedToClosed
+            | Self::Optional
             | Self::Nullable
             | Self::ValuesAdded
             | Self::ObjectOpened
@@ -303,16 +250,19 @@ impl Kind {
         }
     }
 
-    /// What it means to a consumer. What no operation reaches breaks no client that runs.
-    pub fn class(self, place: Direction) -> Class {
+    /// What it means to a consumer, if operations have the place, and who receives it.
+    pub fn class(self, is_used: bool, place: Direction) -> Class {
         let (request, response) = self.classes();
-        match (place.request, place.response) {
+        let class = match (place.request, place.response) {
             (true, true) => request.max(response),
             (true, false) => request,
             (false, true) => response,
-            (false, false) if matches!(self, Self::Unknown | Self::NotCompared) => Wire,
-            (false, false) => request.min(response).min(Source),
-        }
+            (false, false) => request.min(response),
+        };
+        // Generated code has every type, but a client that runs sends or receives only some.
+        let is_on_wire = is_used && place != Direction::default();
+        let is_known = !matches!(self, Self::Unknown | Self::NotCompared);
+        if is_known && !is_on_wire { class.min(Source) } else { class }
     }
 
     /// Why.

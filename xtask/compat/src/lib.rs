@@ -3,8 +3,7 @@
 //! ```text
 //! args        what the program is asked for
 //!   → document    whether a document can be compared: OpenAPI 3.0 in JSON
-//!     → unknown     the keywords in it that this check does not know
-//!     → normalise   the document in one spelling, as a model
+//!     → normalise   the document in one spelling
 //!   → compare     what changed between two models, and which operations that reaches
 //!     → kind        the rules: each kind of change, its class and the reason
 //!   → report      the changes, severest first
@@ -29,11 +28,9 @@ mod class;
 mod compare;
 mod document;
 mod kind;
-mod model;
 mod normalise;
 pub mod output;
 mod report;
-mod unknown;
 
 pub use args::{Args, Format};
 pub use change::{Change, printable};
@@ -45,9 +42,6 @@ pub use report::Report;
 /// Compares two documents by meaning.
 #[must_use]
 pub fn compare(old: Document, new: Document) -> Report {
-    let mut changes: Vec<Change> =
-        compare::differences(&old.model, &new.model).into_iter().map(Change::new).collect();
-    let unknown = unknown::differences((&old.unknown, &old.json), (&new.unknown, &new.json));
-    changes.extend(unknown.into_iter().map(Change::unknown));
-    Report::new(old, new, changes)
+    let differences = compare::differences(&old.model, &new.model);
+    Report::new(old, new, differences.into_iter().map(Change::new).collect())
 }

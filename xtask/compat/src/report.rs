@@ -35,10 +35,10 @@ impl Report {
         for change in &self.changes {
             match told.last_mut() {
                 Some(last) if last.what() == change.what() && last.accepted == change.accepted => {
-                    last.reaches += change.reaches;
                     last.others.push(change.place.clone());
-                    let left = crate::compare::NAMED.saturating_sub(last.operations.len());
-                    last.operations.extend(change.operations.iter().take(left).cloned());
+                    last.operations.extend(change.operations.iter().cloned());
+                    last.operations.sort();
+                    last.operations.dedup();
                 }
                 _ => told.push(change.clone()),
             }

@@ -69,7 +69,7 @@ fn a_breaking_last_commit_on_main_fails_after_its_push_unless_it_is_accepted() {
         "{DOCUMENT} 1.0.0, since 1.0.0 of the last commit with another document ({hash}): "
     );
     let what = r#"removed: {"type":"string"}"#;
-    let removed = "member-removed: a client may send it, or wait for it; POST /plants";
+    let removed = "removed: a client may wait for it; POST /plants";
     let need = "breaks wire; needs 2.0.0 or larger";
     let failed = format!(
         "{first}{need}\nbreaks wire    {place}  {what}  ({removed})\n\

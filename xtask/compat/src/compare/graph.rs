@@ -14,9 +14,6 @@ pub struct Node(pub usize);
 /// More pairs are not compared: two documents that are not trusted may have a product of them.
 const MOST_PAIRS: usize = 100_000;
 
-/// So many operations of a change are named.
-pub const NAMED: usize = 5;
-
 #[derive(Default)]
 pub struct Graph {
     edges: Vec<Vec<(Node, Direction)>>,
@@ -30,22 +27,14 @@ pub struct Graph {
 #[derive(Clone, Default)]
 pub struct Reach {
     pub direction: Direction,
-    /// The first operations, and how many there are.
     pub operations: Vec<String>,
-    pub count: usize,
-    /// The operation that was added last.
-    last: String,
 }
 
 impl Graph {
-    fn node(&mut self) -> Node {
+    /// A node from which nothing is reached yet. It is for what no operation uses.
+    pub fn node(&mut self) -> Node {
         self.edges.push(Vec::new());
         Node(self.edges.len() - 1)
-    }
-
-    /// A node from which nothing is reached yet, for what no operation uses.
-    pub fn unused(&mut self) -> Node {
-        self.node()
     }
 
     /// A node for the request or the response of an operation.
@@ -90,7 +79,6 @@ impl Graph {
         let mut reached = vec![Reach::default(); self.edges.len()];
         // The number of the last root that came here in each direction.
         let mut seen = vec![[usize::MAX; 2]; self.edges.len()];
-        let mut counted: Vec<Option<&str>> = vec![None; self.edges.len()];
         for (number, (operation, root, direction)) in self.roots.iter().enumerate() {
             let mut pending = vec![(*root, *direction)];
             while let Some((node, direction)) = pending.pop() {
@@ -109,12 +97,8 @@ impl Graph {
                 let reach = &mut reached[node.0];
                 reach.direction.request |= request;
                 reach.direction.response |= response;
-                if counted[node.0] != Some(operation) {
-                    counted[node.0] = Some(operation);
-                    reach.count += 1;
-                    if reach.operations.len() < NAMED {
-                        reach.operations.push(operation.clone());
-                    }
+                if reach.operations.last() != Some(operation) {
+                    reach.operations.push(operation.clone());
                 }
                 for (to, through) in &self.edges[node.0] {
                     pending.push((*to, direction.and(*through)));
@@ -126,22 +110,12 @@ impl Graph {
 }
 
 impl Reach {
-    /// Adds what another node is reached by: one operation, or those of a type, of which the first
-    /// are the same wherever the type is used.
+    /// Adds what another node is reached by.
     pub fn add(&mut self, other: &Self) {
         self.direction.request |= other.direction.request;
         self.direction.response |= other.direction.response;
-        let is_known = |name: &String| self.operations.contains(name) || self.last == *name;
-        if other.operations.iter().any(is_known) {
-            self.count = self.count.max(other.count);
-        } else {
-            self.count += other.count;
-        }
-        for name in &other.operations {
-            self.last.clone_from(name);
-            if self.operations.len() < NAMED && !self.operations.contains(name) {
-                self.operations.push(name.clone());
-            }
-        }
+        self.operations.extend(other.operations.iter().cloned());
+        self.operations.sort();
+        self.operations.dedup();
     }
 }

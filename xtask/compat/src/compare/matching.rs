@@ -1,70 +1,65 @@
 //! Which parts of two lists belong together: by what they are, never by their place in the list.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
-use crate::model::{Model, Schema};
+use serde_json::Value;
+
+use super::schema::{pointer, required, short};
+use super::told;
+use crate::normalise::{Model, meaning};
 
 /// A part of each list, or of one of them.
-pub type Pair<'a> = (Option<&'a Schema>, Option<&'a Schema>);
+pub type Pair<'a> = (Option<&'a Value>, Option<&'a Value>);
 
-/// Pairs the parts of two lists, each once: those that are equal, whatever
-/// their types are called; then those with the same tag, the
-/// same only required member, the same name; then the most alike. The rest has no partner.
-pub fn pairs<'a>(
-    (old_model, old): (&'a Model, &[&'a Schema]),
-    (new_model, new): (&'a Model, &[&'a Schema]),
-) -> Vec<Pair<'a>> {
-    let old: Vec<Part> = old.iter().map(|part| Part::of(old_model, part)).collect();
-    let new: Vec<Part> = new.iter().map(|part| Part::of(new_model, part)).collect();
-    let mut partners: Vec<Option<usize>> = vec![None; old.len()];
-    let mut taken = vec![false; new.len()];
+/// A list of parts, and the document that it is in.
+pub type List<'a> = (&'a Model, &'a [Value]);
 
+/// Pairs the parts of two lists, each once: those that are equal, whatever their types are called;
+/// then those with the same tag, the same only required member, the same name; then the most alike.
+/// The rest has no partner.
+pub fn pairs<'a>(old: List<'a>, new: List<'a>) -> Vec<Pair<'a>> {
+    let [mut old_left, mut new_left] = [old, new]
+        .map(|(model, parts)| parts.iter().map(|part| Part::of(model, part)).collect::<Vec<_>>());
+    let mut pairs: Vec<Pair<'a>> = Vec::new();
     let rounds: [fn(&Part<'_>) -> Vec<String>; 6] = [
         |part| vec![part.text.clone()],
         |part| vec![part.nameless.clone()],
         |part| part.tags.clone(),
         |part| part.only_required.iter().cloned().collect(),
-        |part| part.schema.title.iter().cloned().collect(),
-        |part| part.schema.pointer().map(str::to_owned).into_iter().collect(),
+        |part| part.schema.get("title").map(told).into_iter().collect(),
+        |part| pointer(part.schema).map(str::to_owned).into_iter().collect(),
     ];
     for keys in rounds {
-        let mut by_key: HashMap<String, Vec<usize>> = HashMap::new();
-        for (at, part) in new.iter().enumerate().rev() {
-            for key in keys(part) {
-                by_key.entry(key).or_default().push(at);
-            }
+        let mut by_key: HashMap<String, usize> = HashMap::new();
+        for (at, part) in new_left.iter().enumerate().rev() {
+            by_key.extend(keys(part).into_iter().map(|key| (key, at)));
         }
-        for (at, part) in old.iter().enumerate() {
-            if partners[at].is_some() {
-                continue;
-            }
-            for key in keys(part) {
-                let Some(candidates) = by_key.get_mut(&key) else { continue };
-                while candidates.last().is_some_and(|&last| taken[last]) {
-                    candidates.pop();
-                }
-                if let Some(partner) = candidates.pop() {
-                    partners[at] = Some(partner);
-                    taken[partner] = true;
-                    break;
-                }
-            }
-        }
+        let mut taken = BTreeSet::new();
+        old_left.retain(|part| {
+            let partner = keys(part).iter().find_map(|key| by_key.get(key)).copied();
+            let Some(partner) = partner.filter(|partner| taken.insert(*partner)) else {
+                return true;
+            };
+            pairs.push((Some(part.schema), Some(new_left[partner].schema)));
+            false
+        });
+        new_left = without(new_left, &taken);
     }
-    most_alike(&old, &new, &mut partners, &mut taken);
-
-    let mut pairs: Vec<Pair<'a>> = Vec::new();
-    for (at, part) in old.iter().enumerate() {
-        pairs.push((Some(part.schema), partners[at].map(|partner| new[partner].schema)));
-    }
-    let without = new.iter().zip(&taken).filter(|(_, taken)| !**taken);
-    pairs.extend(without.map(|(part, _)| (None, Some(part.schema))));
+    let (gone, came) = most_alike(&old_left, &new_left, &mut pairs);
+    pairs.extend(without(old_left, &gone).iter().map(|part| (Some(part.schema), None)));
+    pairs.extend(without(new_left, &came).iter().map(|part| (None, Some(part.schema))));
     pairs
+}
+
+fn without<'a>(parts: Vec<Part<'a>>, taken: &BTreeSet<usize>) -> Vec<Part<'a>> {
+    let left = parts.into_iter().enumerate().filter(|(at, _)| !taken.contains(at));
+    left.map(|(_, part)| part).collect()
 }
 
 /// What a part is known by.
 struct Part<'a> {
-    schema: &'a Schema,
+    schema: &'a Value,
     text: String,
     /// The same without the names of types.
     nameless: String,
@@ -77,78 +72,90 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    fn of(model: &'a Model, schema: &'a Schema) -> Self {
-        let text = serde_json::to_string(schema).expect("a schema is JSON");
-        let limits = model.resolved(schema).and_then(Schema::limits);
+    fn of(model: &Model, schema: &'a Value) -> Self {
         let mut part = Self {
             schema,
-            text,
-            nameless: model.nameless(schema),
+            text: meaning(schema).to_string(),
+            nameless: model.prints.nameless(schema),
             tags: Vec::new(),
             only_required: None,
             features: BTreeSet::new(),
         };
-        let Some(limits) = limits else { return part };
-        for (name, member) in &limits.members {
-            let inner = model.resolved(member).and_then(Schema::limits);
-            let kind = inner.and_then(|limits| limits.kind.as_deref()).unwrap_or_default();
-            part.features.insert(format!("{name}: {kind}"));
-            let values = inner.and_then(|limits| limits.values.as_ref());
-            if let Some(values) = values.filter(|values| values.len() == 1) {
-                part.tags.extend(values.iter().map(|value| format!("{name} = {value}")));
+        let Some(whole) = model.resolved(schema) else { return part };
+        for (name, member) in whole["properties"].as_object().into_iter().flatten() {
+            let member = model.resolved(member).unwrap_or_default();
+            part.features.insert(format!("{name}: {}", member["type"]));
+            if let Some([value]) = member["enum"].as_array().map(Vec::as_slice) {
+                part.tags.push(format!("{name} = {value}"));
             }
         }
-        if let [only] = Vec::from_iter(&limits.required)[..]
+        if let [only] = Vec::from_iter(required(&whole))[..]
             && part.tags.is_empty()
         {
-            part.only_required = Some(only.clone());
+            part.only_required = Some(only.to_owned());
         }
-        part.features.extend(limits.values.iter().flatten().cloned());
-        part.features.extend(limits.items.iter().map(|_| "items".to_owned()));
-        part.features.extend(limits.kind.iter().map(|kind| format!("type {kind}")));
+        let values = whole["enum"].as_array().into_iter().flatten();
+        part.features.extend(values.map(Value::to_string));
+        part.features.extend(whole.get("items").map(|_| "items".to_owned()));
+        part.features.extend(whole.get("type").map(|kind| format!("type {kind}")));
         part
     }
 }
 
 /// Pairs what is left: the two that share most first. Two parts belong together if they share at
-/// least half of what they are, or if they are all that is left.
-fn most_alike(
-    old: &[Part<'_>],
-    new: &[Part<'_>],
-    partners: &mut [Option<usize>],
-    taken: &mut [bool],
-) {
-    let old_left: Vec<usize> = (0..old.len()).filter(|&at| partners[at].is_none()).collect();
-    let new_left: Vec<usize> = (0..new.len()).filter(|&at| !taken[at]).collect();
+/// least half of what they are. Returns which parts have a partner.
+fn most_alike<'a>(
+    old: &[Part<'a>],
+    new: &[Part<'a>],
+    pairs: &mut Vec<Pair<'a>>,
+) -> (BTreeSet<usize>, BTreeSet<usize>) {
     let mut by_feature: HashMap<&str, Vec<usize>> = HashMap::new();
-    for &at in &new_left {
-        for feature in &new[at].features {
+    for (at, part) in new.iter().enumerate() {
+        for feature in &part.features {
             by_feature.entry(feature).or_default().push(at);
         }
     }
     let mut scored = Vec::new();
-    for &at in &old_left {
+    for (at, part) in old.iter().enumerate() {
         let mut candidates = BTreeSet::new();
-        for feature in &old[at].features {
+        for feature in &part.features {
             // A feature that many parts have tells none of them apart.
             let rare = by_feature.get(feature.as_str()).filter(|all| all.len() <= 50);
             candidates.extend(rare.into_iter().flatten().copied());
         }
         for candidate in candidates {
-            let shared = old[at].features.intersection(&new[candidate].features).count();
-            let all = old[at].features.len().max(new[candidate].features.len());
+            let shared = part.features.intersection(&new[candidate].features).count();
+            let all = part.features.len().max(new[candidate].features.len());
             if shared * 2 >= all {
-                scored.push((shared * 1000 / all, at, candidate));
+                scored.push((Reverse(shared * 1000 / all), at, candidate));
             }
         }
     }
-    scored.sort_by_key(|&(score, at, candidate)| {
-        (std::cmp::Reverse(score), &old[at].text, &new[candidate].text)
-    });
+    scored.sort_by_key(|&(score, at, candidate)| (score, &old[at].text, &new[candidate].text));
+    let (mut gone, mut came) = (BTreeSet::new(), BTreeSet::new());
     for (_, at, candidate) in scored {
-        if partners[at].is_none() && !taken[candidate] {
-            partners[at] = Some(candidate);
-            taken[candidate] = true;
+        if !gone.contains(&at) && !came.contains(&candidate) {
+            gone.insert(at);
+            came.insert(candidate);
+            pairs.push((Some(old[at].schema), Some(new[candidate].schema)));
         }
     }
+    (gone, came)
+}
+
+/// A name for a part of a list: its type, its title, or its only member with one value.
+pub fn label(part: &Value) -> String {
+    let tag = || {
+        let mut members = part["properties"].as_object()?.values();
+        members.find_map(|member| match member["enum"].as_array()?.as_slice() {
+            [only] => Some(told(only)),
+            _ => None,
+        })
+    };
+    let name = pointer(part).map(|pointer| short(pointer).to_owned());
+    name.or_else(|| part.get("title").map(told))
+        .or_else(tag)
+        .or_else(|| required(part).first().map(|name| (*name).to_owned()))
+        .or_else(|| part.get("type").map(told))
+        .unwrap_or_else(|| "-".to_owned())
 }

@@ -1,8 +1,11 @@
 //! What changed between two documents in one spelling.
 //!
+//! Each object is compared keyword by keyword. A keyword without a rule is unknown, unless it is
+//! text or an extension: so nothing new passes in silence.
+//!
 //! ```text
-//! operation   the operations of both, and what only one of them has
-//!   → schema    the limits of two schemas, one by one
+//! operation   what an operation, a parameter, a body and a response say
+//!   → schema    what a schema says of a value, keyword by keyword
 //!     → values    types, enumerations and bounds
 //!     → matching  which parts of two lists belong together
 //!   → graph     which operations reach a pair of types, in requests or responses
@@ -16,11 +19,12 @@ mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use graph::{NAMED, Reach};
+use serde_json::Value;
 
-use crate::Class;
+pub use graph::Reach;
+
 use crate::kind::{Direction, Kind};
-use crate::model::Model;
+use crate::normalise::{Model, meaning, step};
 use graph::{Graph, Node};
 
 /// One change.
@@ -33,46 +37,26 @@ pub struct Difference {
 }
 
 /// Where the comparison is.
-#[derive(Clone, Copy)]
-struct Here<'a> {
-    place: Place<'a>,
+#[derive(Clone)]
+struct Here {
+    /// A JSON pointer, but for the parts of lists, which have names.
+    place: String,
     node: Node,
     /// What the path from the node to here lets through.
     through: Direction,
 }
 
-/// A place below another one. It becomes a text only if something changed there.
-#[derive(Clone, Copy)]
-enum Place<'a> {
-    At(&'a str),
-    Below(&'a Place<'a>, &'a str),
-}
-
-impl Place<'_> {
-    fn text(&self) -> String {
-        match self {
-            Self::At(place) => (*place).to_owned(),
-            Self::Below(place, name) => {
-                format!("{}/{}", place.text(), name.replace('~', "~0").replace('/', "~1"))
-            }
-        }
-    }
-}
-
-impl<'a> Here<'a> {
-    fn at(place: &'a str, node: Node) -> Self {
-        Self { place: Place::At(place), node, through: Direction::BOTH }
+impl Here {
+    fn at(place: &str, node: Node) -> Self {
+        Self { place: place.to_owned(), node, through: Direction::BOTH }
     }
 
-    fn below<'b>(&'b self, name: &'b str) -> Here<'b>
-    where
-        'a: 'b,
-    {
-        Here { place: Place::Below(&self.place, name), ..*self }
+    fn below(&self, name: &str) -> Self {
+        Self { place: step(&self.place, name), ..*self }
     }
 
-    fn only(self, direction: Direction) -> Self {
-        Self { through: self.through.and(direction), ..self }
+    fn only(&self, direction: Direction) -> Self {
+        Self { through: self.through.and(direction), ..self.clone() }
     }
 }
 
@@ -85,10 +69,8 @@ struct Comparison<'a> {
 
 /// A change, before it is known who reaches it.
 struct Found {
-    node: Node,
-    through: Direction,
+    here: Here,
     kind: Kind,
-    place: String,
     old: Option<String>,
     new: Option<String>,
 }
@@ -100,20 +82,52 @@ pub fn differences(old: &Model, new: &Model) -> Vec<Difference> {
     comparison.pairs();
     comparison.unused();
     comparison.pairs();
-    comparison.texts();
+    comparison.rest();
     comparison.finished()
 }
 
 impl Comparison<'_> {
-    fn say(&mut self, here: Here<'_>, kind: Kind, old: Option<String>, new: Option<String>) {
-        let Here { place, node, through } = here;
-        self.found.push(Found { node, through, kind, place: place.text(), old, new });
+    fn say(&mut self, here: &Here, kind: Kind, old: Option<String>, new: Option<String>) {
+        self.found.push(Found { here: here.clone(), kind, old, new });
     }
 
     /// Says that a value changed, if it did.
-    fn value(&mut self, here: Here<'_>, kind: Kind, old: Option<String>, new: Option<String>) {
+    fn value(&mut self, here: &Here, kind: Kind, old: Option<&Value>, new: Option<&Value>) {
         if old != new {
-            self.say(here, kind, old, new);
+            self.say(here, kind, old.map(told), new.map(told));
+        }
+    }
+
+    /// A keyword that has the same meaning everywhere, or that this check does not know.
+    fn other(&mut self, here: &Here, name: &str, old: Option<&Value>, new: Option<&Value>) {
+        let kind = match name {
+            "deprecated" => Kind::Deprecation,
+            "description" | "example" | "examples" | "externalDocs" | "summary" | "title" => {
+                Kind::Text
+            }
+            _ if name.starts_with("x-") => Kind::Extension,
+            _ => Kind::Unknown,
+        };
+        self.value(here, kind, old, new);
+    }
+
+    /// Something that only one of the documents has.
+    fn in_one(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>, is_required: bool) {
+        let kind = match (old, is_required) {
+            (Some(_), _) => Kind::Removed,
+            (None, true) => Kind::RequiredAdded,
+            (None, false) => Kind::Added,
+        };
+        let required = if is_required { ", required" } else { "" };
+        self.say(here, kind, old.map(told), new.map(|new| told(new) + required));
+    }
+
+    fn required(&mut self, here: &Here, was_required: bool, is_required: bool) {
+        let kind = if is_required { Kind::Required } else { Kind::Optional };
+        if was_required != is_required {
+            let [old, new] = [was_required, is_required]
+                .map(|required| if required { "required" } else { "optional" });
+            self.say(here, kind, Some(old.to_owned()), Some(new.to_owned()));
         }
     }
 
@@ -122,73 +136,67 @@ impl Comparison<'_> {
         while let Some((old_name, new_name, node)) = self.graph.next() {
             let old = &self.old.schemas[&old_name];
             let new = &self.new.schemas[&new_name];
-            self.schema(Here::at(&old_name, node), old, new);
+            self.schema(&Here::at(&old_name, node), old, new);
         }
     }
 
-    /// What no operation reaches.
+    /// The types that no operation reaches.
     fn unused(&mut self) {
         for name in self.old.schemas.keys().chain(self.new.schemas.keys()).collect::<BTreeSet<_>>()
         {
-            let node = self.graph.unused();
+            let node = self.graph.node();
             let here = Here::at(name, node);
             match (self.old.schemas.get(name), self.new.schemas.get(name)) {
                 (Some(_), Some(_)) if !self.graph.has(name, name) => {
                     self.graph.lead(node, Direction::BOTH, name, name);
                 }
                 (Some(old), None) if !self.old.referenced.contains(name) => {
-                    self.say(here, Kind::UnusedTypeRemoved, Some(told(old)), None);
+                    self.say(&here, Kind::UnusedTypeRemoved, Some(told(old)), None);
                 }
                 (None, Some(new)) if !self.new.referenced.contains(name) => {
-                    self.say(here, Kind::UnusedTypeAdded, None, Some(told(new)));
+                    self.say(&here, Kind::UnusedTypeAdded, None, Some(told(new)));
                 }
                 _ => {}
             }
         }
     }
 
-    /// Texts for people and extensions, of objects that both documents have.
-    fn texts(&mut self) {
-        let node = self.graph.unused();
-        let mut changed = Vec::new();
-        for (place, old) in &self.old.texts {
-            changed.extend(self.new.texts.get(place).filter(|new| *new != old).map(|_| place));
-        }
-        if let [first, ..] = changed[..] {
-            let count = format!("{} texts", changed.len());
-            self.say(Here::at(first, node), Kind::Text, None, Some(count));
-        }
-        for (place, old) in &self.old.extensions {
-            let Some(new) = self.new.extensions.get(place) else { continue };
-            for name in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
-                let text =
-                    |all: &BTreeMap<String, BTreeSet<String>>| Some(joined(all.get(name)?, " "));
-                self.value(
-                    Here::at(place, node).below(name),
-                    Kind::Extension,
-                    text(old),
-                    text(new),
-                );
+    /// What is neither an operation nor a schema: texts for people, extensions and what is unknown.
+    fn rest(&mut self) {
+        let here = Here::at("#", self.graph.node());
+        let (old, new) = (self.old, self.new);
+        for (name, old, new) in members(Some(&old.rest), Some(&new.rest)) {
+            let here = here.below(name);
+            match name {
+                "info" | "tags" => self.value(&here, Kind::Text, old, new),
+                // Operations have all the others.
+                "paths" => {
+                    for (name, old, new) in members(old, new) {
+                        self.other(&here.below(name), name, old, new);
+                    }
+                }
+                _ => self.other(&here, name, old, new),
             }
         }
     }
 
-    /// The changes with those who reach them: one for each place and kind.
+    /// The changes with those who reach them: one for each place and kind, and one for all texts.
     fn finished(self) -> Vec<Difference> {
         let reached = self.graph.reached();
         let mut all: BTreeMap<_, Reach> = BTreeMap::new();
-        for mut found in self.found {
-            let by = &reached[found.node.0];
-            let mut reach = by.clone();
-            reach.direction = by.direction.and(found.through);
-            if by.direction == Direction::default() {
-                let breaks = found.kind.class(Direction::BOTH) >= Class::Source;
-                if breaks && let Some(unused) = unused_type(self.old, self.new, &found) {
-                    found = unused;
-                }
+        let mut texts = BTreeSet::new();
+        for found in self.found {
+            if found.kind == Kind::Text {
+                texts.insert((found.here.place, found.old, found.new));
+                continue;
             }
-            let Found { kind, place, old, new, .. } = found;
-            all.entry((place, kind, old, new)).or_default().add(&reach);
+            let Found { here, kind, old, new } = found;
+            let mut reach = reached[here.node.0].clone();
+            if reach.operations.is_empty() {
+                reach.direction = Direction::BOTH;
+            }
+            reach.direction = reach.direction.and(here.through);
+            all.entry((here.place, kind, old, new)).or_default().add(&reach);
         }
         let differences = all.into_iter().map(|((place, kind, old, new), reach)| Difference {
             kind,
@@ -197,25 +205,47 @@ impl Comparison<'_> {
             new,
             reach,
         });
-        differences.collect()
+        let texts = said(&texts);
+        differences.chain(texts).collect()
     }
 }
 
-/// One change for all that changed of a type that no operation uses.
-fn unused_type(old: &Model, new: &Model, found: &Found) -> Option<Found> {
-    let name: Vec<&str> = found.place.splitn(5, '/').take(4).collect();
-    let place = name.join("/");
-    let (old, new) = (old.schemas.get(&place)?, new.schemas.get(&place)?);
-    let [old, new] = [told(old), told(new)].map(Some);
-    let Found { node, through, .. } = *found;
-    Some(Found { node, through, kind: Kind::UnusedType, place, old, new })
+/// One change for all texts, at the first of them.
+fn said(texts: &BTreeSet<(String, Option<String>, Option<String>)>) -> Option<Difference> {
+    let (place, _, _) = texts.first()?;
+    // One text may stand at many operations.
+    let different: BTreeSet<_> = texts.iter().map(|(_, old, new)| (old, new)).collect();
+    let new = Some(match different.len() {
+        1 => "1 text".to_owned(),
+        count => format!("{count} texts"),
+    });
+    let reach = Reach::default();
+    Some(Difference { kind: Kind::Text, place: place.clone(), old: None, new, reach })
 }
 
-fn joined(texts: &BTreeSet<String>, between: &str) -> String {
-    texts.iter().map(String::as_str).collect::<Vec<_>>().join(between)
+type Member<'a> = (&'a str, Option<&'a Value>, Option<&'a Value>);
+
+/// The members of two values, each with its values. What is no object has none.
+fn members<'a>(old: Option<&'a Value>, new: Option<&'a Value>) -> Vec<Member<'a>> {
+    let members = |value: Option<&'a Value>| value.and_then(Value::as_object).into_iter().flatten();
+    let names = members(old).chain(members(new)).map(|(name, _)| name).collect::<BTreeSet<_>>();
+    let of = |value: Option<&'a Value>, name: &str| value.and_then(|value| value.get(name));
+    names.into_iter().map(|name| (name.as_str(), of(old, name), of(new, name))).collect()
 }
 
-/// A value as JSON.
-fn told(value: &impl serde::Serialize) -> String {
-    serde_json::to_string(value).expect("a part of a document is JSON")
+/// The members that both values have.
+fn both<'a>(
+    old: Option<&'a Value>,
+    new: Option<&'a Value>,
+) -> impl Iterator<Item = (&'a str, &'a Value, &'a Value)> {
+    let members = members(old, new).into_iter();
+    members.filter_map(|(name, old, new)| Some((name, old?, new?)))
+}
+
+/// A value as a person reads it.
+fn told(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        _ => meaning(value).to_string(),
+    }
 }

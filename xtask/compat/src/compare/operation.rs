@@ -2,293 +2,275 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Comparison, Here, Place, joined, told};
+use serde_json::Value;
+
+use super::{Comparison, Here, both, members, told};
 use crate::kind::{Direction, Kind};
-use crate::model::{Body, Field, Media, Operation, Response};
 
 /// The responses of an operation by status.
-type All<'a> = BTreeMap<&'a str, &'a Response>;
+type All<'a> = BTreeMap<&'a str, &'a Value>;
 
-/// The nodes of an operation: what its request has, and what its response has.
-#[derive(Clone, Copy)]
-struct Sides<'a> {
-    request: Here<'a>,
-    response: Here<'a>,
-}
-
-impl<'a> Comparison<'a> {
+impl Comparison<'_> {
     pub(super) fn operations(&mut self) {
-        let keys: BTreeSet<_> =
-            self.old.operations.keys().chain(self.new.operations.keys()).collect();
-        for key in keys {
-            let both = (self.old.operations.get(key), self.new.operations.get(key));
-            let Some(one) = both.0.or(both.1) else { continue };
-            let request = self.graph.root(&one.name, Direction::REQUEST);
-            let response = self.graph.root(&one.name, Direction::RESPONSE);
-            let sides = Sides {
-                request: Here::at(&one.place, request),
-                response: Here::at(&one.place, response),
-            };
-            match both {
-                (Some(old), Some(new)) => self.operation(sides, old, new),
+        let (old, new) = (self.old, self.new);
+        for key in old.operations.keys().chain(new.operations.keys()).collect::<BTreeSet<_>>() {
+            let (old, new) = (old.operations.get(key), new.operations.get(key));
+            let Some(one) = old.or(new) else { continue };
+            let request = Here::at(&one.place, self.graph.root(&one.name, Direction::REQUEST));
+            let response = Here::at(&one.place, self.graph.root(&one.name, Direction::RESPONSE));
+            match (old, new) {
+                (Some(old), Some(new)) => self.operation(&request, &response, &old.json, &new.json),
                 (Some(old), None) => {
-                    self.say(sides.request, Kind::OperationRemoved, Some(old.name.clone()), None);
+                    self.say(&request, Kind::OperationRemoved, Some(old.name.clone()), None);
                 }
                 (_, new) => {
                     let name = new.map(|new| new.name.clone());
-                    self.say(sides.request, Kind::OperationAdded, None, name);
+                    self.say(&request, Kind::OperationAdded, None, name);
                 }
             }
         }
     }
 
-    fn operation(&mut self, sides: Sides<'_>, old: &'a Operation, new: &'a Operation) {
-        let here = sides.request;
-        self.value(here.below("operationId"), Kind::OperationId, old.id.clone(), new.id.clone());
-        if old.deprecated != new.deprecated {
-            let [old, new] = [old, new].map(|one| Some(one.deprecated.to_string()));
-            self.say(here.below("deprecated"), Kind::Deprecation, old, new);
-        }
-        let [one, other] = [old, new].map(|one| Some(joined(&one.tags, ", ")));
-        self.value(here.below("tags"), Kind::Tag, one, other);
-        let [one, other] = [old, new].map(|one| one.pagination.clone());
-        let kind = match one.is_some() == other.is_some() {
-            true => Kind::Extension,
-            false => Kind::Pagination,
-        };
-        self.value(here.below("x-dropshot-pagination"), kind, one, other);
-        let [one, other] = [old, new].map(|one| one.websocket.clone());
-        self.value(here.below("x-dropshot-websocket"), Kind::Websocket, one, other);
-        let [one, other] = [old, new].map(|one| one.callbacks.clone());
-        self.value(here.below("callbacks"), Kind::Callback, one, other);
-        self.security(here, old, new);
-        self.servers(here, old, new);
-        self.parameters(here, old, new);
-        self.body(here.below("requestBody"), old.body.as_ref(), new.body.as_ref());
-        let responses = sides.response.below("responses");
+    fn operation(&mut self, request: &Here, response: &Here, old: &Value, new: &Value) {
         // The answer of a websocket is its handshake: 101, whether the document says so or not.
-        let is_websocket = old.websocket.is_some() && new.websocket.is_some();
-        let is_judged = |status: &str| {
-            let is_in_both = [old, new].iter().all(|one| one.responses.contains_key(status));
-            !is_websocket || is_in_both || !["default", "101"].contains(&status)
-        };
-        let [old, new]: [All<'a>; 2] = [old, new].map(|one| {
-            let all = one.responses.iter().map(|(status, response)| (status.as_str(), response));
-            all.filter(|(status, _)| is_judged(status)).collect()
-        });
-        self.responses(responses, &old, &new);
-    }
-
-    fn security(&mut self, here: Here<'_>, old: &Operation, new: &Operation) {
-        if old.security.value == new.security.value {
-            return;
-        }
-        let lets_in =
-            |old: &BTreeSet<String>| new.security.value.iter().any(|new| new.is_subset(old));
-        let loosened = old.security.value.iter().all(lets_in);
-        let kind = if loosened { Kind::SecurityLoosened } else { Kind::SecurityTightened };
-        let here = Here { place: Place::At(&new.security.place), ..here };
-        self.say(here, kind, Some(told(&old.security.value)), Some(told(&new.security.value)));
-    }
-
-    fn servers(&mut self, here: Here<'_>, old: &Operation, new: &Operation) {
-        let here = Here { place: Place::At(&new.servers.place), ..here };
-        // `/`, the place of the document itself, is what a document without servers means.
-        let [old, new] = [&old.servers.value, &new.servers.value];
-        for server in old.difference(new).filter(|server| *server != "/") {
-            self.say(here, Kind::ServerRemoved, Some(server.clone()), None);
-        }
-        for server in new.difference(old).filter(|server| *server != "/") {
-            self.say(here, Kind::ServerAdded, None, Some(server.clone()));
-        }
-    }
-
-    fn parameters(&mut self, here: Here<'_>, old: &'a Operation, new: &'a Operation) {
-        let keys = old.parameters.keys().chain(new.parameters.keys()).collect::<BTreeSet<_>>();
-        for key in keys {
-            match (old.parameters.get(key), new.parameters.get(key)) {
-                (Some(old), Some(new)) => {
-                    let here = Here { place: Place::At(&old.place), ..here };
-                    if key.0 == "path" {
-                        let [old, new] = [old, new].map(|one| Some(one.name.clone()));
-                        self.value(here.below("name"), Kind::PathParameterRenamed, old, new);
+        let is_websocket = [old, new].iter().all(|one| one.get(WEBSOCKET).is_some());
+        for (name, old, new) in members(Some(old), Some(new)) {
+            let here = request.below(name);
+            match name {
+                "callbacks" => self.value(&here, Kind::Callback, old, new),
+                "operationId" => self.value(&here, Kind::OperationId, old, new),
+                "parameters" => self.parameters(&here, old, new),
+                "path" => {
+                    for (name, old, new) in members(old, new) {
+                        self.other(&here.below(name), name, old, new);
                     }
-                    let kinds = (Kind::ParameterRequired, Kind::ParameterOptional);
-                    self.field(here, kinds, old, new);
                 }
-                (Some(old), None) => {
-                    let here = Here { place: Place::At(&old.place), ..here };
-                    self.say(here, Kind::ParameterRemoved, Some(field_text(old)), None);
+                "requestBody" => self.body(&here, old, new),
+                "responses" => self.all_responses(&response.below(name), is_websocket, old, new),
+                "security" => self.security(&here, old, new),
+                "servers" => self.servers(&here, old, new),
+                "tags" => self.value(&here, Kind::Tag, old, new),
+                "x-dropshot-pagination" if old.is_some() != new.is_some() => {
+                    self.value(&here, Kind::Pagination, old, new);
                 }
-                (_, Some(new)) => {
-                    let here = Here { place: Place::At(&new.place), ..here };
-                    let kind = match new.required {
-                        true => Kind::RequiredParameterAdded,
-                        false => Kind::ParameterAdded,
-                    };
-                    self.say(here, kind, None, Some(field_text(new)));
-                }
-                (None, None) => {}
+                WEBSOCKET => self.value(&here, Kind::Websocket, old, new),
+                _ => self.other(&here, name, old, new),
             }
         }
+    }
+
+    fn security(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+        let sets = |value: Option<&Value>| -> Vec<BTreeSet<String>> {
+            let all = value.and_then(Value::as_array).into_iter().flatten();
+            let texts = |set: &Value| {
+                let schemes = set.as_array().into_iter().flatten();
+                schemes.map(told).collect()
+            };
+            all.map(texts).collect()
+        };
+        let after = sets(new);
+        let lets_in = |old: &BTreeSet<String>| after.iter().any(|new| new.is_subset(old));
+        let loosened = sets(old).iter().all(lets_in);
+        let kind = if loosened { Kind::SecurityLoosened } else { Kind::SecurityTightened };
+        self.value(here, kind, old, new);
+    }
+
+    fn servers(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+        let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned();
+        let [before, after] = [old, new].map(|value| list(value).unwrap_or_default());
+        let stays = before.iter().all(|server| after.contains(server));
+        let kind = if stays { Kind::ServerAdded } else { Kind::ServerRemoved };
+        self.value(here, kind, old, new);
+    }
+
+    fn parameters(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+        for (key, old, new) in members(old, new) {
+            let here = here.below(key);
+            match (old, new) {
+                (Some(old), Some(new)) => {
+                    if key.starts_with("path ") {
+                        let (old, new) = (old.get("name"), new.get("name"));
+                        self.value(&here.below("name"), Kind::PathParameterRenamed, old, new);
+                    }
+                    self.field(&here, old, new);
+                }
+                _ => self.field_in_one(&here, old, new),
+            }
+        }
+    }
+
+    /// A parameter or a header that only one of the documents has.
+    fn field_in_one(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+        let schema = |field: Option<&'_ Value>| field.map(|field| field["schema"].clone());
+        let (old_schema, new_schema) = (schema(old), schema(new));
+        self.in_one(here, old_schema.as_ref(), new_schema.as_ref(), new.is_some_and(is_required));
     }
 
     /// A parameter or a header.
-    fn field(
-        &mut self,
-        here: Here<'_>,
-        (required, optional): (Kind, Kind),
-        old: &'a Field,
-        new: &'a Field,
-    ) {
-        if old.required != new.required {
-            let kind = if new.required { required } else { optional };
-            let [old, new] = [old, new].map(|one| Some(one.required.to_string()));
-            self.say(here.below("required"), kind, old, new);
-        }
-        if old.deprecated != new.deprecated {
-            let [old, new] = [old, new].map(|one| Some(one.deprecated.to_string()));
-            self.say(here.below("deprecated"), Kind::Deprecation, old, new);
-        }
-        let [one, other] = [old, new].map(|one| Some(one.encoding.clone()));
-        self.value(here, Kind::Encoding, one, other);
-        self.schema(here.below("schema"), &old.schema, &new.schema);
-    }
-
-    fn body(&mut self, here: Here<'_>, old: Option<&'a Body>, new: Option<&'a Body>) {
-        match (old, new) {
-            (Some(old), Some(new)) => {
-                let here = Here { place: Place::At(&old.place), ..here };
-                if old.required != new.required {
-                    let kind = if new.required { Kind::BodyRequired } else { Kind::BodyOptional };
-                    let [old, new] = [old, new].map(|one| Some(one.required.to_string()));
-                    self.say(here.below("required"), kind, old, new);
-                }
-                self.content(here.below("content"), &old.content, &new.content);
-            }
-            (None, Some(new)) => {
-                let kind = if new.required { Kind::RequiredBodyAdded } else { Kind::BodyAdded };
-                self.say(here, kind, None, Some(media_text(&new.content)));
-            }
-            (Some(old), None) => {
-                self.say(here, Kind::BodyRemoved, Some(media_text(&old.content)), None);
-            }
-            (None, None) => {}
-        }
-    }
-
-    fn content(
-        &mut self,
-        here: Here<'_>,
-        old: &'a BTreeMap<String, Media>,
-        new: &'a BTreeMap<String, Media>,
-    ) {
-        for (name, old) in old {
-            let Some(new) = new.get(name) else { continue };
-            let here = here.below(name);
-            let [one, other] = [old, new].map(|one| Some(one.encoding.clone()));
-            self.value(here.below("encoding"), Kind::Encoding, one, other);
-            self.schema(here.below("schema"), &old.schema, &new.schema);
-        }
-        let gone: Vec<_> = old.keys().filter(|name| !new.contains_key(*name)).collect();
-        let came: Vec<_> = new.keys().filter(|name| !old.contains_key(*name)).collect();
-        if let ([gone], [came]) = (&gone[..], &came[..]) {
-            self.say(here, Kind::MediaType, Some((*gone).clone()), Some((*came).clone()));
+    fn field(&mut self, here: &Here, old: &Value, new: &Value) {
+        if old.get("content").is_some() != new.get("content").is_some() {
+            let [old, new] = [old, new].map(|field| field.get("content").or(field.get("schema")));
+            self.value(here, Kind::Encoding, old, new);
             return;
         }
-        for name in gone {
-            self.say(here.below(name), Kind::MediaTypeRemoved, Some(told(&old[name].schema)), None);
-        }
-        for name in came {
-            self.say(here.below(name), Kind::MediaTypeAdded, None, Some(told(&new[name].schema)));
+        self.required(&here.below("required"), is_required(old), is_required(new));
+        for (name, old, new) in members(Some(old), Some(new)) {
+            let here = here.below(name);
+            match (name, old, new) {
+                ("in" | "name" | "required", _, _) => {}
+                ("encoding", _, _) => self.value(&here, Kind::Encoding, old, new),
+                ("schema", Some(old), Some(new)) => self.schema(&here, old, new),
+                ("content", _, _) => self.content(&here, old, new),
+                _ => self.other(&here, name, old, new),
+            }
         }
     }
 
-    fn responses(&mut self, here: Here<'_>, old: &All<'a>, new: &All<'a>) {
-        let successes = |one: &All<'a>, other: &All<'a>| {
-            let only = one.keys().filter(|&status| !other.contains_key(status));
-            only.filter(|status| is_success(status, one)).copied().collect::<Vec<&str>>()
+    fn body(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+        let (Some(old), Some(new)) = (old, new) else {
+            let content = |body: Option<&'_ Value>| body.map(|body| body["content"].clone());
+            let (before, after) = (content(old), content(new));
+            self.in_one(here, before.as_ref(), after.as_ref(), new.is_some_and(is_required));
+            return;
         };
-        let mut moved = ["", ""];
+        self.required(&here.below("required"), is_required(old), is_required(new));
+        for (name, old, new) in members(Some(old), Some(new)) {
+            let here = here.below(name);
+            match name {
+                "required" => {}
+                "content" => self.content(&here, old, new),
+                _ => self.other(&here, name, old, new),
+            }
+        }
+    }
+
+    fn content(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+        for (media_type, old, new) in both(old, new) {
+            let here = here.below(media_type);
+            for (name, old, new) in members(Some(old), Some(new)) {
+                let here = here.below(name);
+                match (name, old, new) {
+                    ("encoding", _, _) => self.value(&here, Kind::Encoding, old, new),
+                    ("schema", Some(old), Some(new)) => self.schema(&here, old, new),
+                    _ => self.other(&here, name, old, new),
+                }
+            }
+        }
+        let all = members(old, new);
+        let gone: Vec<_> = all.iter().filter(|(_, _, new)| new.is_none()).collect();
+        let came: Vec<_> = all.iter().filter(|(_, old, _)| old.is_none()).collect();
+        if let ([(gone, ..)], [(came, ..)]) = (&gone[..], &came[..]) {
+            let [gone, came] = [gone, came].map(|name| Some((*name).to_owned()));
+            self.say(here, Kind::MediaType, gone, came);
+            return;
+        }
+        for (name, old, _) in gone {
+            let schema = old.map(|old| told(&old["schema"]));
+            self.say(&here.below(name), Kind::MediaTypeRemoved, schema, None);
+        }
+        for (name, _, new) in came {
+            let schema = new.map(|new| told(&new["schema"]));
+            self.say(&here.below(name), Kind::MediaTypeAdded, None, schema);
+        }
+    }
+
+    fn all_responses(
+        &mut self,
+        here: &Here,
+        is_websocket: bool,
+        old: Option<&Value>,
+        new: Option<&Value>,
+    ) {
+        let mut all = [All::new(), All::new()];
+        for (status, old, new) in members(old, new) {
+            if status.starts_with("x-") {
+                self.other(&here.below(status), status, old, new);
+            } else if !is_websocket
+                || !["default", "101"].contains(&status)
+                || old.is_some() == new.is_some()
+            {
+                all[0].extend(old.map(|old| (status, old)));
+                all[1].extend(new.map(|new| (status, new)));
+            }
+        }
+        self.responses(here, &all[0], &all[1]);
+    }
+
+    fn responses(&mut self, here: &Here, old: &All<'_>, new: &All<'_>) {
+        let successes = |one: &All<'_>, other: &All<'_>| {
+            let only = one.keys().filter(|&status| !other.contains_key(status));
+            let good = only.filter(|status| is_success(status, one));
+            good.map(|status| (*status).to_owned()).collect::<Vec<String>>()
+        };
+        let mut moved = [String::new(), String::new()];
         if let ([gone], [came]) = (&successes(old, new)[..], &successes(new, old)[..])
-            && ![gone, came].contains(&&"default")
+            && ![gone, came].contains(&&"default".to_owned())
         {
-            let [before, now] = [gone, came].map(|status| Some((*status).to_owned()));
-            self.say(here, Kind::SuccessStatus, before, now);
-            self.response(here.below(gone), old[gone], new[came]);
-            moved = [gone, came];
+            self.say(here, Kind::SuccessStatus, Some(gone.clone()), Some(came.clone()));
+            self.response(&here.below(gone), old[gone.as_str()], new[came.as_str()]);
+            moved = [gone.clone(), came.clone()];
         }
         for &status in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
             let here = here.below(status);
             // A status that is not named is that of its range, or the default one.
-            match (old.get(status), new.get(status)) {
-                (Some(old), Some(new)) => self.response(here, old, new),
-                _ if moved.contains(&status) => {}
-                (Some(one), None) => {
-                    if let Some(new) = cover(status, new) {
-                        self.response(here, one, new);
-                        continue;
-                    }
+            let before = old.get(status).copied().or_else(|| cover(status, old));
+            let after = new.get(status).copied().or_else(|| cover(status, new));
+            match (before, after) {
+                _ if moved.iter().any(|moved| moved == status) => {}
+                (Some(old), Some(new)) => self.response(&here, old, new),
+                (Some(response), _) => {
                     let kind = match is_success(status, old) {
                         true => Kind::SuccessRemoved,
                         false => Kind::RefusalRemoved,
                     };
-                    self.say(here, kind, Some(media_text(&one.content)), None);
+                    self.say(&here, kind, Some(content(response)), None);
                 }
-                (_, Some(one)) => {
-                    if let Some(old) = cover(status, old) {
-                        self.response(here, old, one);
-                        continue;
-                    }
+                (_, Some(response)) => {
                     let kind = match is_success(status, new) {
                         true => Kind::SuccessAdded,
                         false => Kind::RefusalAdded,
                     };
-                    self.say(here, kind, None, Some(media_text(&one.content)));
+                    self.say(&here, kind, None, Some(content(response)));
                 }
                 (None, None) => {}
             }
         }
     }
 
-    fn response(&mut self, here: Here<'_>, old: &'a Response, new: &'a Response) {
-        let place = here.place.text();
-        let is_own = old.place.starts_with("#/paths");
-        let here = Here { place: Place::At(if is_own { &place } else { &old.place }), ..here };
-        match (old.content.is_empty(), new.content.is_empty()) {
-            (true, false) => {
-                self.say(
-                    here.below("content"),
-                    Kind::AnswerAdded,
-                    None,
-                    Some(media_text(&new.content)),
-                );
-            }
-            (false, true) => {
-                self.say(
-                    here.below("content"),
-                    Kind::BodyRemoved,
-                    Some(media_text(&old.content)),
-                    None,
-                );
-            }
-            _ => self.content(here.below("content"), &old.content, &new.content),
-        }
-        for name in old.headers.keys().chain(new.headers.keys()).collect::<BTreeSet<_>>() {
-            let headers = here.below("headers");
-            let here = headers.below(name);
-            match (old.headers.get(name), new.headers.get(name)) {
-                (Some(old), Some(new)) => {
-                    self.field(here, (Kind::HeaderRequired, Kind::HeaderOptional), old, new);
+    fn response(&mut self, here: &Here, old: &Value, new: &Value) {
+        for (name, old, new) in members(Some(old), Some(new)) {
+            let here = here.below(name);
+            match (name, old, new) {
+                ("content", Some(_), Some(_)) => self.content(&here, old, new),
+                ("content", None, new) => {
+                    self.say(&here, Kind::AnswerAdded, None, new.map(told));
                 }
-                (Some(old), None) => {
-                    self.say(here, Kind::HeaderRemoved, Some(field_text(old)), None);
+                ("content", old, None) => self.say(&here, Kind::Removed, old.map(told), None),
+                ("headers", _, _) => {
+                    for (name, old, new) in members(old, new) {
+                        let here = here.below(name);
+                        match (old, new) {
+                            (Some(old), Some(new)) => self.field(&here, old, new),
+                            _ => self.field_in_one(&here, old, new),
+                        }
+                    }
                 }
-                (None, new) => self.say(here, Kind::HeaderAdded, None, new.map(field_text)),
+                ("links", _, _) => self.value(&here, Kind::Link, old, new),
+                _ => self.other(&here, name, old, new),
             }
         }
-        self.value(here.below("links"), Kind::Link, old.links.clone(), new.links.clone());
     }
+}
+
+const WEBSOCKET: &str = "x-dropshot-websocket";
+
+/// What a response has, as a person reads it.
+fn content(response: &Value) -> String {
+    response.get("content").map_or_else(|| "no content".to_owned(), told)
+}
+
+fn is_required(one: &Value) -> bool {
+    one.get("required") == Some(&Value::Bool(true))
 }
 
 /// Whether a client takes the status for a success: also the default one, if no other is.
@@ -298,19 +280,9 @@ fn is_success(status: &str, all: &All<'_>) -> bool {
 }
 
 /// The response of a status that has no entry of its own.
-fn cover<'a>(status: &str, all: &All<'a>) -> Option<&'a Response> {
+fn cover<'a>(status: &str, all: &All<'a>) -> Option<&'a Value> {
     let range = status.get(..1).map(|class| format!("{class}XX"));
     let is_for_refusals = !is_success("default", all) && !is_success(status, all);
     let default = all.get("default").filter(|_| is_for_refusals);
     range.and_then(|range| all.get(range.as_str())).or(default).copied()
-}
-
-fn media_text(content: &BTreeMap<String, Media>) -> String {
-    let media: Vec<String> =
-        content.iter().map(|(name, media)| format!("{name} {}", told(&media.schema))).collect();
-    media.join(", ")
-}
-
-fn field_text(field: &Field) -> String {
-    format!("{}{}", told(&field.schema), if field.required { ", required" } else { "" })
 }

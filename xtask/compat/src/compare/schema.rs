@@ -1,280 +1,284 @@
 //! What changed between two schemas.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::matching::pairs;
-use super::{Comparison, Here, told};
+use serde_json::{Value, json};
+
+use super::matching::{self, pairs};
+use super::values::types;
+use super::{Comparison, Here, members, told};
 use crate::kind::{Direction, Kind};
-use crate::model::{Limits, Others, Schema};
+use crate::normalise::{BOUNDS, NOTES};
 
-impl<'a> Comparison<'a> {
+impl Comparison<'_> {
     /// Two schemas where they are used.
-    pub(super) fn schema(&mut self, here: Here<'_>, old: &'a Schema, new: &'a Schema) {
-        if let (Some(old_name), Some(new_name)) = (old.pointer(), new.pointer()) {
-            self.flags(here, old, new);
-            self.names(here, old_name, new_name);
+    pub(super) fn schema(&mut self, here: &Here, old: &Value, new: &Value) {
+        if let (Some(old_name), Some(new_name)) = (pointer(old), pointer(new)) {
+            self.notes(here, old, new);
+            if old_name != new_name {
+                let here = Here { place: old_name.to_owned(), ..here.clone() };
+                self.type_name(&here, old, new);
+            }
             if !self.graph.lead(here.node, here.through, old_name, new_name) {
                 self.say(here, Kind::NotCompared, None, None);
             }
             return;
         }
-        let (Some(inner_old), Some(inner_new)) = (self.old.resolved(old), self.new.resolved(new))
+        let (Some(whole_old), Some(whole_new)) = (self.old.resolved(old), self.new.resolved(new))
         else {
             self.say(here, Kind::NotCompared, Some(told(old)), Some(told(new)));
             return;
         };
-        let mut old_flags = self.old.with_flags(old);
-        let new_flags = self.new.with_flags(new);
+        if pointer(old) != pointer(new) && !is_wrapped(&whole_old, &whole_new) {
+            self.type_name(here, old, new);
+        }
+        self.notes(here, &whole_old, &whole_new);
+        self.limits(here, &whole_old, &whole_new);
+    }
+
+    fn type_name(&mut self, here: &Here, old: &Value, new: &Value) {
+        let [old, new] = [old, new].map(|one| pointer(one).map(|name| short(name).to_owned()));
+        self.say(here, Kind::TypeName, old, new);
+    }
+
+    /// What a schema says beside the values that it allows.
+    fn notes(&mut self, here: &Here, old: &Value, new: &Value) {
         // A schema that says nothing allows null, too.
-        if [inner_old, inner_new].iter().any(|one| **one == Schema::default()) {
-            old_flags.nullable = new_flags.nullable;
-        }
-        self.flags(here, &old_flags, &new_flags);
-        if old.pointer() != new.pointer() && !is_wrapped(inner_old, inner_new) {
-            let [old_name, new_name] = [old, new].map(|one| one.pointer().map(short));
-            self.say(here, Kind::TypeName, old_name, new_name);
-        }
-        self.limits(here, inner_old, inner_new);
-    }
-
-    /// What a schema says beside its limits.
-    fn flags(&mut self, here: Here<'_>, old: &Schema, new: &Schema) {
-        let kind = if new.nullable { Kind::Nullable } else { Kind::NotNullable };
-        self.flag(here, kind, "nullable", old.nullable, new.nullable);
-        self.flag(here, Kind::Deprecation, "deprecated", old.deprecated, new.deprecated);
-        let kind = match (&old.default, &new.default) {
-            (Some(_), Some(_)) => Kind::Default,
-            _ => Kind::DefaultSaid,
+        let says_nothing = |schema: &Value| {
+            schema.as_object().is_some_and(|schema| schema.keys().all(|name| is_note(name)))
         };
-        let [old, new] = [old, new].map(|one| one.default.clone());
-        self.value(here.below("default"), kind, old, new);
-    }
-
-    fn flag(&mut self, here: Here<'_>, kind: Kind, name: &str, old: bool, new: bool) {
-        if old != new {
-            self.say(here.below(name), kind, Some(old.to_string()), Some(new.to_string()));
+        let allows_all = says_nothing(old) || says_nothing(new);
+        for (name, old, new) in
+            members(Some(old), Some(new)).into_iter().filter(|one| is_note(one.0))
+        {
+            let here = here.below(name);
+            match name {
+                "nullable" if allows_all => {}
+                "nullable" => {
+                    let kind = if new.is_some() { Kind::Nullable } else { Kind::NotNullable };
+                    self.value(&here, kind, old, new);
+                }
+                "default" if old.is_some() && new.is_some() => {
+                    self.value(&here, Kind::Default, old, new);
+                }
+                "default" => self.value(&here, Kind::DefaultSaid, old, new),
+                "x-codes" => self.codes(&here, old, new),
+                // The object that has the member judges them.
+                "readOnly" | "writeOnly" => {}
+                _ => self.other(&here, name, old, new),
+            }
         }
     }
 
-    /// The names of two types that are used at the same place.
-    fn names(&mut self, here: Here<'_>, old: &str, new: &str) {
-        if old != new {
-            let here = Here { place: super::Place::At(old), ..here };
-            self.say(here, Kind::TypeName, Some(short(old)), Some(short(new)));
-        }
-    }
-
-    /// Two schemas that are no references, but for what they say beside their limits.
-    fn limits(&mut self, here: Here<'_>, old: &'a Schema, new: &'a Schema) {
-        let (Some(old_limits), Some(new_limits)) = (old.limits(), new.limits()) else { return };
-        if old_limits == new_limits {
-            // Equal texts may hold references to types that differ.
-            self.inner(here, old_limits, new_limits);
+    /// Which values two schemas allow. They are no references.
+    fn limits(&mut self, here: &Here, old: &Value, new: &Value) {
+        if !old.is_object() || !new.is_object() {
+            self.value(here, Kind::Unknown, Some(old), Some(new));
             return;
         }
-        if old_limits.one_of.is_empty() != new_limits.one_of.is_empty() {
-            // One schema, where the other document has a list with it.
-            self.parts(here, (old, old_limits), (new, new_limits));
+        if cases(old).is_some() != cases(new).is_some() {
+            self.case_or_list(here, old, new);
             return;
         }
-        self.types(here, old_limits, new_limits);
-        if old_limits.kind != new_limits.kind {
+        if let Some(kind) = types(old, new) {
+            let [old, new] = [old, new].map(type_name);
+            self.say(&here.below("type"), kind, old, new);
+        }
+        if old.get("type") != new.get("type") {
             // Of another type every other keyword is another one, too.
             return;
         }
-        self.values(here, old_limits, new_limits);
-        self.bounds(here, old_limits, new_limits);
-        let [one, other] = [old_limits, new_limits].map(|limits| limits.discriminator.clone());
-        self.value(here.below("discriminator"), Kind::Discriminator, one, other);
-        self.codes(here, &old_limits.codes, &new_limits.codes);
-        self.inner(here, old_limits, new_limits);
-    }
-
-    /// The schemas within two schemas.
-    fn inner(&mut self, here: Here<'_>, old: &'a Limits, new: &'a Limits) {
         self.members(here, old, new);
-        self.others(here, &old.others, &new.others);
-        match (&old.items, &new.items) {
-            (Some(old), Some(new)) => self.schema(here.below("items"), old, new),
-            (None, None) => {}
-            (old, new) => {
-                let kind = if old.is_some() { Kind::TypeWidened } else { Kind::TypeNarrowed };
-                let [old, new] = [old, new].map(|items| items.as_ref().map(told));
-                self.say(here.below("items"), kind, old, new);
+        if let (Some((was, old)), Some((is, new))) = (cases(old), cases(new)) {
+            if was != is {
+                let [old, new] = [was, is].map(|name| Some(name.to_owned()));
+                self.say(&here.below(is), Kind::Composition, old, new);
             }
+            self.list(&here.below(is), (Kind::PartRemoved, Kind::PartAdded), old, new);
         }
-        if !old.one_of.is_empty() {
-            let name = if new.any { "anyOf" } else { "oneOf" };
-            if old.any != new.any {
-                let texts = [old.any, new.any].map(|any| if any { "anyOf" } else { "oneOf" });
-                let [old, new] = texts.map(|text| Some(text.to_owned()));
-                self.say(here.below(name), Kind::Composition, old, new);
-            }
-            let old: Vec<&Schema> = old.one_of.iter().collect();
-            let new: Vec<&Schema> = new.one_of.iter().collect();
-            let kinds = (Kind::PartRemoved, Kind::PartAdded);
-            self.list(here.below(name), kinds, &old, &new);
-        }
-        let [one, other]: [Vec<&Schema>; 2] = [old, new].map(|one| one.all_of.iter().collect());
-        let kinds = (Kind::DemandRemoved, Kind::DemandAdded);
-        self.list(here.below("allOf"), kinds, &one, &other);
-        match (&old.not, &new.not) {
-            // What is wider within is narrower without: each change counts in both directions.
-            (Some(old), Some(new)) => {
-                self.schema(here.below("not").only(Direction::EITHER), old, new);
-            }
-            (None, None) => {}
-            (old, new) => {
-                let kind = if old.is_some() { Kind::DemandRemoved } else { Kind::DemandAdded };
-                let [old, new] = [old, new].map(|not| not.as_ref().map(told));
-                self.say(here.below("not"), kind, old, new);
+        for (name, old, new) in members(Some(old), Some(new)) {
+            let here = here.below(name);
+            match name {
+                "type" | "format" | "properties" | "required" | "oneOf" | "anyOf" => {}
+                _ if is_note(name) => {}
+                "additionalProperties" => self.others(&here, old, new),
+                "allOf" => {
+                    let list = |parts: Option<&Value>| parts.and_then(Value::as_array).cloned();
+                    let [old, new] = [old, new].map(|parts| list(parts).unwrap_or_default());
+                    self.list(&here, (Kind::DemandRemoved, Kind::DemandAdded), &old, &new);
+                }
+                "discriminator" => self.value(&here, Kind::Discriminator, old, new),
+                "enum" => self.values(&here, old, new),
+                "items" => self.items(&here, old, new),
+                "multipleOf" | "pattern" | "uniqueItems" => self.rule(&here, old, new),
+                "not" => self.not(&here, old, new),
+                _ if BOUNDS.contains(&name) => self.bound(&here, name, old, new),
+                _ => self.other(&here, name, old, new),
             }
         }
     }
 
-    /// A schema and a list of which it may be a part.
-    fn parts(
-        &mut self,
-        here: Here<'_>,
-        (old, old_limits): (&'a Schema, &'a Limits),
-        (new, new_limits): (&'a Schema, &'a Limits),
-    ) {
-        let name = if old_limits.any || new_limits.any { "anyOf" } else { "oneOf" };
-        let parts = |schema, limits: &'a Limits| -> Vec<&'a Schema> {
-            if limits.one_of.is_empty() { vec![schema] } else { limits.one_of.iter().collect() }
+    fn items(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+        match (old, new) {
+            (Some(old), Some(new)) => self.schema(here, old, new),
+            (_, None) => self.value(here, Kind::TypeWidened, old, new),
+            _ => self.value(here, Kind::TypeNarrowed, old, new),
+        }
+    }
+
+    /// What is wider within is narrower without, so nobody looks inside.
+    fn not(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+        match (old, new) {
+            (Some(old), Some(new)) => {
+                let texts = (self.old.prints.nameless(old), self.new.prints.nameless(new));
+                if texts.0 != texts.1 {
+                    self.say(here, Kind::Limit, Some(told(old)), Some(told(new)));
+                }
+            }
+            (_, None) => self.value(here, Kind::DemandRemoved, old, new),
+            _ => self.value(here, Kind::DemandAdded, old, new),
+        }
+    }
+
+    /// A schema, and a list of cases of which it may be one.
+    fn case_or_list(&mut self, here: &Here, old: &Value, new: &Value) {
+        let name = cases(old).or(cases(new)).map_or("oneOf", |(name, _)| name);
+        let here = here.below(name);
+        let list = |schema: &Value| {
+            cases(schema).map_or_else(|| vec![schema.clone()], |all| all.1.clone())
         };
-        let [old_parts, new_parts] = [parts(old, old_limits), parts(new, new_limits)];
+        let (old_list, new_list) = (list(old), list(new));
         let is_wrapped = is_wrapped(old, new);
         let mut is_whole = true;
-        for (one, other) in pairs((self.old, &old_parts), (self.new, &new_parts)) {
-            let here = here.below(name);
+        for (one, other) in pairs((self.old, &old_list), (self.new, &new_list)) {
             match (one, other) {
                 (Some(one), Some(other)) => {
-                    let inner = (self.old.resolved(one), self.new.resolved(other));
-                    if let (Some(one), Some(other)) = inner {
-                        self.limits(here, one, other);
+                    if let (Some(one), Some(other)) =
+                        (self.old.resolved(one), self.new.resolved(other))
+                    {
+                        self.limits(&here, &one, &other);
                     }
                 }
                 _ if is_wrapped => is_whole = false,
-                (Some(one), None) => self.say(here, Kind::PartRemoved, Some(told(one)), None),
-                (_, other) => self.say(here, Kind::PartAdded, None, other.map(told)),
+                (Some(one), None) => self.say(&here, Kind::PartRemoved, Some(told(one)), None),
+                (_, other) => self.say(&here, Kind::PartAdded, None, other.map(told)),
             }
         }
         if !is_whole {
-            let grew = old_limits.one_of.is_empty();
+            let grew = cases(old).is_none();
             let kind = if grew { Kind::TypeWidened } else { Kind::TypeNarrowed };
-            self.say(here, kind, Some(told(old)), Some(told(new)));
+            self.say(&here, kind, Some(told(old)), Some(told(new)));
         }
     }
 
     /// Two lists of parts.
-    fn list(
-        &mut self,
-        here: Here<'_>,
-        (removed, added): (Kind, Kind),
-        old: &[&'a Schema],
-        new: &[&'a Schema],
-    ) {
+    fn list(&mut self, here: &Here, (removed, added): (Kind, Kind), old: &[Value], new: &[Value]) {
         for (old, new) in pairs((self.old, old), (self.new, new)) {
-            let label = old.or(new).map(label).unwrap_or_default();
+            let label = old.or(new).map(matching::label).unwrap_or_default();
             let here = here.below(&label);
             match (old, new) {
-                (Some(old), Some(new)) => self.schema(here, old, new),
-                (Some(old), None) => self.say(here, removed, Some(told(old)), None),
-                (_, new) => self.say(here, added, None, new.map(told)),
+                (Some(old), Some(new)) => self.schema(&here, old, new),
+                (Some(old), None) => self.say(&here, removed, Some(told(old)), None),
+                (_, new) => self.say(&here, added, None, new.map(told)),
             }
         }
     }
 
-    fn members(&mut self, here: Here<'_>, old: &'a Limits, new: &'a Limits) {
-        let names = [&old.members, &new.members].into_iter().flat_map(BTreeMap::keys);
-        let names = names.chain(&old.required).chain(&new.required).collect::<BTreeSet<_>>();
+    fn members(&mut self, here: &Here, old: &Value, new: &Value) {
+        let was_closed = old.get("additionalProperties") == Some(&Value::Bool(false));
+        let names = [old, new].map(required);
+        let mut all = members(old.get("properties"), new.get("properties"));
+        let only_required = names[0].union(&names[1]).map(|name| (*name, None, None));
+        let known: BTreeSet<&str> = all.iter().map(|member| member.0).collect();
+        all.extend(only_required.filter(|(name, ..)| !known.contains(name)));
         let properties = here.below("properties");
-        for name in names {
+        for (name, old, new) in all {
             let here = properties.below(name);
-            let [was_required, required] = [old, new].map(|limits| limits.required.contains(name));
-            match (old.members.get(name), new.members.get(name)) {
-                (Some(one), Some(other)) => {
-                    if one.read_only && !other.read_only && required {
+            let [was_required, is_required] = [&names[0], &names[1]].map(|all| all.contains(name));
+            match (old, new) {
+                (Some(old), Some(new)) => {
+                    if has(old, "readOnly") && !has(new, "readOnly") && is_required {
                         let here = here.only(Direction::REQUEST);
-                        self.say(here, Kind::RequiredMemberAdded, None, Some(told(other)));
+                        self.in_one(&here, None, Some(new), true);
                     }
-                    let here = self.ways(here, one, other);
-                    self.required(here, was_required, required);
-                    self.schema(here, one, other);
+                    let here = self.ways(&here, old, new);
+                    self.required(&here, was_required, is_required);
+                    self.schema(&here, old, new);
                 }
-                (Some(one), None) => {
-                    let here = here.only(ways(one));
-                    self.say(here, Kind::MemberRemoved, Some(told(one)), None);
+                (None, None) => self.required(&here, was_required, is_required),
+                (None, Some(new)) if was_closed && !is_required => {
+                    let here = here.only(ways(new));
+                    self.say(&here, Kind::AddedToClosed, None, Some(told(new)));
                 }
-                (None, Some(other)) => {
-                    let here = here.only(ways(other));
-                    let kind = match required && !was_required {
-                        true => Kind::RequiredMemberAdded,
-                        false if old.others == Others::Closed(false) => Kind::MemberAddedToClosed,
-                        false => Kind::MemberAdded,
-                    };
-                    let required = if required { ", required" } else { "" };
-                    self.say(here, kind, None, Some(told(other) + required));
+                (old, new) => {
+                    let here = here.only(old.or(new).map_or(Direction::BOTH, ways));
+                    self.in_one(&here, old, new, is_required && !was_required);
                 }
-                (None, None) => self.required(here, was_required, required),
             }
-        }
-    }
-
-    fn required(&mut self, here: Here<'_>, old: bool, new: bool) {
-        let kind = if new { Kind::MemberRequired } else { Kind::MemberOptional };
-        if old != new {
-            let [old, new] =
-                [old, new].map(|required| if required { "required" } else { "optional" });
-            self.say(here, kind, Some(old.to_owned()), Some(new.to_owned()));
         }
     }
 
     /// Which side sends a member, and what changed about that.
-    fn ways<'h>(&mut self, here: Here<'h>, old: &Schema, new: &Schema) -> Here<'h> {
-        for (name, was, is, side) in [
-            ("readOnly", old.read_only, new.read_only, Direction::REQUEST),
-            ("writeOnly", old.write_only, new.write_only, Direction::RESPONSE),
-        ] {
-            let kind = if is { Kind::OneWay } else { Kind::BothWays };
-            self.flag(here.only(side), kind, name, was, is);
+    fn ways(&mut self, here: &Here, old: &Value, new: &Value) -> Here {
+        for (name, side) in [("readOnly", Direction::REQUEST), ("writeOnly", Direction::RESPONSE)] {
+            let kind = if has(new, name) { Kind::OneWay } else { Kind::BothWays };
+            let here = here.only(side).below(name);
+            self.value(&here, kind, old.get(name), new.get(name));
         }
-        match (ways(old), ways(new)) {
-            (old, new) if old == new => here.only(new),
-            _ => here,
-        }
+        if ways(old) == ways(new) { here.only(ways(new)) } else { here.clone() }
     }
 
-    fn others(&mut self, here: Here<'_>, old: &'a Others, new: &'a Others) {
-        let here = here.below("additionalProperties");
-        if let (Others::Like(old), Others::Like(new)) = (old, new) {
-            return self.schema(here, old, new);
+    fn others(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+        if let (Some(Value::Object(_)), Some(Value::Object(_))) = (old, new) {
+            let [old, new] = [old, new].map(|schema| schema.cloned().unwrap_or_default());
+            return self.schema(here, &old, &new);
         }
-        let freedom = |others: &Others| match others {
-            Others::Open => 2,
-            Others::Like(_) => 1,
-            Others::Closed(_) => 0,
+        let freedom = |others: Option<&Value>| match others {
+            None => 2,
+            Some(Value::Bool(false)) => 0,
+            Some(_) => 1,
         };
         let opened = freedom(new) > freedom(old);
         let kind = if opened { Kind::ObjectOpened } else { Kind::ObjectClosed };
-        let text = |others: &Others| {
-            Some(if *others == Others::Open { "true".to_owned() } else { told(others) })
-        };
-        self.value(here, kind, text(old), text(new));
+        let open = json!(true);
+        self.value(here, kind, old.or(Some(&open)), new.or(Some(&open)));
     }
+}
+
+/// The pointer that a schema is, if it is a reference.
+pub fn pointer(schema: &Value) -> Option<&str> {
+    schema.get("$ref")?.as_str()
+}
+
+/// The cases of which a value is one, and the keyword that lists them.
+pub fn cases(schema: &Value) -> Option<(&'static str, &Vec<Value>)> {
+    ["oneOf", "anyOf"].into_iter().find_map(|name| Some((name, schema.get(name)?.as_array()?)))
+}
+
+/// The names of the members that an object must have.
+pub fn required(schema: &Value) -> BTreeSet<&str> {
+    let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    names.filter_map(Value::as_str).collect()
+}
+
+fn is_note(name: &str) -> bool {
+    NOTES.contains(&name) || name.starts_with("x-")
 }
 
 /// Whether one is a list of cases and the other a single one, which is no list of values: then the
 /// generated type is another one.
-fn is_wrapped(old: &Schema, new: &Schema) -> bool {
-    let (Some(old), Some(new)) = (old.limits(), new.limits()) else { return false };
-    old.one_of.is_empty() != new.one_of.is_empty() && old.values.is_none() && new.values.is_none()
+fn is_wrapped(old: &Value, new: &Value) -> bool {
+    let has_values = [old, new].iter().any(|one| one.get("enum").is_some());
+    cases(old).is_some() != cases(new).is_some() && !has_values
+}
+
+fn has(schema: &Value, flag: &str) -> bool {
+    schema.get(flag) == Some(&Value::Bool(true))
 }
 
 /// Which sides send a member.
-fn ways(member: &Schema) -> Direction {
-    match (member.read_only, member.write_only) {
+fn ways(member: &Value) -> Direction {
+    match (has(member, "readOnly"), has(member, "writeOnly")) {
         (true, false) => Direction::RESPONSE,
         (false, true) => Direction::REQUEST,
         _ => Direction::BOTH,
@@ -282,20 +286,12 @@ fn ways(member: &Schema) -> Direction {
 }
 
 /// The name of a type without its place.
-fn short(pointer: &str) -> String {
-    pointer.strip_prefix("#/components/schemas/").unwrap_or(pointer).to_owned()
+pub fn short(pointer: &str) -> &str {
+    pointer.strip_prefix("#/components/schemas/").unwrap_or(pointer)
 }
 
-/// A name for a part of a list: its title, its type, or its only member with one value.
-fn label(part: &Schema) -> String {
-    let tag = || {
-        let members = part.limits()?.members.values();
-        let mut values = members.filter_map(|member| member.limits()?.values.clone());
-        let only = values.find(|values| values.len() == 1)?.pop_first()?;
-        Some(only.trim_matches('"').to_owned())
-    };
-    let required = || part.limits()?.required.first().cloned();
-    let kind = || part.limits()?.kind.clone();
-    let name = part.pointer().map(short).or_else(|| part.title.clone());
-    name.or_else(tag).or_else(required).or_else(kind).unwrap_or_else(|| "-".to_owned())
+fn type_name(schema: &Value) -> Option<String> {
+    let kind = told(schema.get("type")?);
+    let format = schema.get("format").map(told);
+    Some(format.iter().fold(kind, |kind, format| format!("{kind} ({format})")))
 }

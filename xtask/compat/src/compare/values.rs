@@ -1,95 +1,92 @@
 //! What changed about the values that a schema allows: types, formats, enumerations, bounds.
 
-use std::collections::{BTreeMap, BTreeSet};
+use serde_json::Value;
 
-use super::{Comparison, Here, joined, told};
+use super::{Comparison, Here, members, told};
 use crate::kind::Kind;
-use crate::model::{Bound, Limits};
 
 impl Comparison<'_> {
-    pub(super) fn types(&mut self, here: Here<'_>, old: &Limits, new: &Limits) {
-        if let Some(kind) = types(old, new) {
-            let [old, new] = [old, new].map(type_name);
-            self.say(here.below("type"), kind, old, new);
-        }
+    pub(super) fn values(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+        let (Some(Value::Array(old)), Some(Value::Array(new))) = (old, new) else {
+            let kind = if new.is_some() { Kind::ListAdded } else { Kind::ListRemoved };
+            return self.value(here, kind, old, new);
+        };
+        let only = |one: &[Value], other: &[Value]| {
+            let values: Vec<String> =
+                one.iter().filter(|value| !other.contains(value)).map(Value::to_string).collect();
+            (!values.is_empty()).then(|| values.join(", "))
+        };
+        let (gone, came) = (only(old, new), only(new, old));
+        let kind = match (&gone, &came) {
+            (None, None) => return,
+            (Some(_), Some(_)) => Kind::Values,
+            (Some(_), None) => Kind::ValuesRemoved,
+            (None, Some(_)) => Kind::ValuesAdded,
+        };
+        self.say(here, kind, gone, came);
     }
 
-    pub(super) fn values(&mut self, here: Here<'_>, old: &Limits, new: &Limits) {
-        let here = here.below("enum");
-        let list = |values: &BTreeSet<String>| joined(values, ", ");
-        match (&old.values, &new.values) {
-            (None, None) => {}
-            (None, Some(values)) => self.say(here, Kind::ListAdded, None, Some(list(values))),
-            (Some(values), None) => self.say(here, Kind::ListRemoved, Some(list(values)), None),
-            (Some(old), Some(new)) => {
-                let gone: BTreeSet<String> = old.difference(new).cloned().collect();
-                let came: BTreeSet<String> = new.difference(old).cloned().collect();
-                let [gone, came] = [gone, came].map(|all| (!all.is_empty()).then(|| list(&all)));
-                let kind = match (&gone, &came) {
-                    (Some(_), Some(_)) => Kind::Values,
-                    (Some(_), None) => Kind::ValuesRemoved,
-                    _ => Kind::ValuesAdded,
-                };
-                self.value(here, kind, gone, came);
-            }
-        }
-    }
-
-    pub(super) fn bounds(&mut self, here: Here<'_>, old: &Limits, new: &Limits) {
-        for &name in old.bounds.keys().chain(new.bounds.keys()).collect::<BTreeSet<_>>() {
-            let [one, other] = [old, new].map(|limits| limits.bounds.get(name));
-            let is_upper = name.starts_with("max");
-            let looser = |old: &Bound, new: &Bound| {
-                let grows =
-                    if is_upper { new.number > old.number } else { new.number < old.number };
-                grows || new.number.to_bits() == old.number.to_bits() && old.exclusive
-            };
-            let kind = match (one, other) {
-                (Some(old), Some(new)) if !looser(old, new) => Kind::LimitTightened,
-                (None, _) => Kind::LimitTightened,
-                _ => Kind::LimitLoosened,
-            };
-            let [one, other] = [one, other].map(|bound| bound.map(told));
-            self.value(here.below(name), kind, one, other);
-        }
-        for &name in old.rules.keys().chain(new.rules.keys()).collect::<BTreeSet<_>>() {
-            let [one, other] = [old, new].map(|limits| limits.rules.get(name).cloned());
-            let kind = match (&one, &other) {
-                (None, _) => Kind::LimitTightened,
-                (_, None) => Kind::LimitLoosened,
-                _ => Kind::Limit,
-            };
-            self.value(here.below(name), kind, one, other);
-        }
-    }
-
-    pub(super) fn codes(
+    pub(super) fn bound(
         &mut self,
-        here: Here<'_>,
-        old: &BTreeMap<String, Option<bool>>,
-        new: &BTreeMap<String, Option<bool>>,
+        here: &Here,
+        name: &str,
+        old: Option<&Value>,
+        new: Option<&Value>,
     ) {
-        for code in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
-            let (kind, old, new) = match (old.get(code), new.get(code)) {
-                (None, _) => (Kind::CodeAdded, None, Some(code.clone())),
-                (_, None) => (Kind::CodeRemoved, Some(code.clone()), None),
-                (Some(old), Some(new)) if old == new => continue,
-                (Some(old), Some(new)) => {
-                    let lost = *old == Some(true);
-                    let kind = if lost { Kind::NoLongerRetryable } else { Kind::Retryable };
-                    let [old, new] =
-                        [old, new].map(|one| one.map(|one| format!("retryable: {one}")));
-                    (kind, old, new)
+        let is_upper = name.starts_with("max");
+        let number = |bound: &Value| bound.get("exclusive").unwrap_or(bound).as_f64();
+        let is_looser = |old: &Value, new: &Value| match (number(old), number(new)) {
+            (Some(before), Some(after)) if before < after => is_upper,
+            (Some(before), Some(after)) if before > after => !is_upper,
+            _ => old.get("exclusive").is_some(),
+        };
+        let kind = match (old, new) {
+            (Some(old), Some(new)) if !is_looser(old, new) => Kind::LimitTightened,
+            (None, _) => Kind::LimitTightened,
+            _ => Kind::LimitLoosened,
+        };
+        self.value(here, kind, old, new);
+    }
+
+    /// A limit of which nobody can say which of two values allows more.
+    pub(super) fn rule(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+        let kind = match (old, new) {
+            (None, _) => Kind::LimitTightened,
+            (_, None) => Kind::LimitLoosened,
+            _ => Kind::Limit,
+        };
+        self.value(here, kind, old, new);
+    }
+
+    /// The values of an open list, each with whether the same request may succeed later.
+    pub(super) fn codes(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+        for (code, old, new) in members(old, new) {
+            let here = here.below(code);
+            match (old, new) {
+                (None, _) => self.say(&here, Kind::CodeAdded, None, Some(code.to_owned())),
+                (_, None) => self.say(&here, Kind::CodeRemoved, Some(code.to_owned()), None),
+                (Some(Value::Bool(true)), _) => {
+                    self.value(&here, Kind::NoLongerRetryable, old, new);
                 }
-            };
-            self.say(here.below("codes").below(code), kind, old, new);
+                _ => self.value(&here, Kind::Retryable, old, new),
+            }
         }
     }
 }
 
 /// What changed about the type and the format; nothing if both are the same.
-fn types(old: &Limits, new: &Limits) -> Option<Kind> {
-    let by_format = || match (old.format.as_deref(), new.format.as_deref()) {
+pub fn types(old: &Value, new: &Value) -> Option<Kind> {
+    let text = |schema: &Value, name: &str| schema.get(name).map(told);
+    let [old_type, new_type] = [old, new].map(|schema| text(schema, "type"));
+    if old_type != new_type {
+        return Some(match (old_type.as_deref(), new_type.as_deref()) {
+            (None, _) | (Some("number"), Some("integer")) => Kind::TypeNarrowed,
+            (_, None) | (Some("integer"), Some("number")) => Kind::TypeWidened,
+            _ => Kind::Type,
+        });
+    }
+    let [old, new] = [old, new].map(|schema| text(schema, "format"));
+    match (old.as_deref(), new.as_deref()) {
         (old, new) if old == new => None,
         (None, _) => Some(Kind::TypeNarrowed),
         (_, None) => Some(Kind::TypeWidened),
@@ -98,12 +95,6 @@ fn types(old: &Limits, new: &Limits) -> Option<Kind> {
             (Some(old), Some(new)) if old.0 <= new.0 && new.1 <= old.1 => Kind::TypeNarrowed,
             _ => Kind::Type,
         }),
-    };
-    match (old.kind.as_deref(), new.kind.as_deref()) {
-        (old, new) if old == new => by_format(),
-        (None, _) | (Some("number"), Some("integer")) => Some(Kind::TypeNarrowed),
-        (_, None) | (Some("integer"), Some("number")) => Some(Kind::TypeWidened),
-        _ => Some(Kind::Type),
     }
 }
 
@@ -127,9 +118,4 @@ fn range(format: &str) -> Option<(i32, i32)> {
         "ip" => (-1001, 1001),
         _ => return None,
     })
-}
-
-fn type_name(limits: &Limits) -> Option<String> {
-    let kind = limits.kind.clone()?;
-    Some(limits.format.iter().fold(kind, |kind, format| format!("{kind} ({format})")))
 }

@@ -4,7 +4,7 @@
 //!
 //! | written | is the same as | section |
 //! | --- | --- | --- |
-//! | a default of [`unknown::DEFAULTS`](crate::unknown) | its absence | in that table |
+//! | a default of [`DEFAULTS`] | its absence | in that table |
 //! | `style`, `explode` of a parameter as by default | their absence | Parameter Object |
 //! | `security` of the document at an operation | its absence there | Operation Object |
 //! | `security: []` | `security: [{}]`: anybody | Security Requirement Object |
@@ -16,71 +16,126 @@
 //! | `allOf`, `oneOf`, `anyOf` of one part, with or without a description | the part | Schema Object |
 //! | `oneOf` of enumerations, as documented unit variants are | one enumeration | Schema Object |
 //! | a part or a value that is null alone | `nullable: true` | Schema Object |
-//! | objects in an `allOf` that share no member | one object | Schema Object |
-//! | `additionalProperties: true` or `{}`; lengths and counts from 0 | their absence | Schema Object |
 //! | `minimum: 0` of an unsigned format | its absence | Data Types |
 //! | `exclusiveMinimum` 0 of an integer | `minimum` 1 | Schema Object |
+//! | 1.0 | 1 | Data Types |
 //! | the order of lists, but for the text of values | any other order | |
 //!
-//! Nothing here knows two documents.
+//! The result is JSON, as the document is. So nothing is dropped: a keyword that is not named here
+//! stays, and the comparison finds it. Nothing here knows two documents.
 
 mod operation;
 mod parts;
+mod prints;
 mod schema;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Context, Result, bail};
-use openapiv3::{OpenAPI, ReferenceOr};
 use percent_encoding::percent_decode_str;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
-use crate::model::{Model, Schema};
+pub use parts::{NOTES, meaning};
+use prints::Prints;
+pub use schema::BOUNDS;
 
-/// The model of a document, which is given as JSON too: a reference may lead to any place in it.
-pub fn normalised(json: &Value, openapi: OpenAPI) -> Result<Model> {
+/// An object of a document.
+pub type Object = Map<String, Value>;
+
+/// A document in one spelling.
+#[derive(Default)]
+pub struct Model {
+    /// By path, with `{}` for each parameter, and method.
+    pub operations: BTreeMap<(String, &'static str), Operation>,
+    /// Each schema that has a name or that a reference leads to, by its JSON pointer.
+    pub schemas: BTreeMap<String, Value>,
+    /// The pointers of the schemas that a reference leads to.
+    pub referenced: BTreeSet<String>,
+    /// What each schema says, whatever its name is.
+    pub prints: Prints,
+    /// All the rest of the document.
+    pub rest: Value,
+}
+
+/// An operation: what it inherits is its own, and no reference is left but those to schemas.
+pub struct Operation {
+    /// Its name for people: `POST /plants`.
+    pub name: String,
+    /// Its JSON pointer.
+    pub place: String,
+    pub json: Value,
+}
+
+/// Keywords with a value that means the same as their absence, and where OpenAPI 3.0.3 says so.
+/// `null` stands for every keyword: some writers put it where there is no value.
+const DEFAULTS: &[(&str, &str, &str)] = &[
+    ("additionalProperties", "true", "Schema Object"),
+    ("additionalProperties", "{}", "Schema Object"),
+    ("allOf", "[]", "Schema Object"),
+    ("allowEmptyValue", "false", "Parameter Object"),
+    ("allowReserved", "false", "Parameter Object"),
+    ("anyOf", "[]", "Schema Object"),
+    ("callbacks", "{}", "Operation Object"),
+    ("content", "{}", "Response Object"),
+    ("deprecated", "false", "Operation Object"),
+    ("encoding", "{}", "Media Type Object"),
+    ("enum", "[]", "Schema Object"),
+    ("examples", "{}", "Media Type Object"),
+    ("exclusiveMaximum", "false", "Schema Object"),
+    ("exclusiveMinimum", "false", "Schema Object"),
+    ("headers", "{}", "Response Object"),
+    ("links", "{}", "Response Object"),
+    ("minItems", "0", "Schema Object"),
+    ("minLength", "0", "Schema Object"),
+    ("minProperties", "0", "Schema Object"),
+    ("nullable", "false", "Schema Object"),
+    ("oneOf", "[]", "Schema Object"),
+    ("parameters", "[]", "Operation Object"),
+    ("properties", "{}", "Schema Object"),
+    ("readOnly", "false", "Schema Object"),
+    ("required", "[]", "Schema Object"),
+    ("required", "false", "Parameter Object"),
+    ("servers", "[]", "OpenAPI Object"),
+    ("tags", "[]", "OpenAPI Object"),
+    ("uniqueItems", "false", "Schema Object"),
+    ("writeOnly", "false", "Schema Object"),
+];
+
+/// The document in one spelling.
+pub fn normalised(document: &Value) -> Result<Model> {
+    let mut document = document.clone();
+    numbers(&mut document);
     let mut normaliser =
-        Normaliser { json, model: Model::default(), pending: Vec::new(), schemes: BTreeMap::new() };
-    normaliser.document(openapi)?;
-    normaliser.named_schemas()?;
-    normaliser.model.take_prints();
+        Normaliser { document: &document, model: Model::default(), pending: Vec::new() };
+    normaliser.operations()?;
+    normaliser.schemas()?;
+    normaliser.model.prints = Prints::of(&normaliser.model.schemas);
+    normaliser.model.rest = Value::Object(rest(&document));
     Ok(normaliser.model)
 }
 
 struct Normaliser<'a> {
-    json: &'a Value,
+    document: &'a Value,
     model: Model,
     /// Pointers of schemas that are still to be read.
     pending: Vec<String>,
-    /// What each security scheme asks for, by its name.
-    schemes: BTreeMap<String, String>,
 }
 
 impl Normaliser<'_> {
     /// Reads every schema that has a name, or that a reference leads to.
-    fn named_schemas(&mut self) -> Result<()> {
-        let named = self.json["components"]["schemas"].as_object();
-        let pointers =
-            named.into_iter().flatten().map(|(name, _)| step("#/components/schemas", name));
-        self.pending.extend(pointers.collect::<Vec<_>>());
+    fn schemas(&mut self) -> Result<()> {
+        let named = self.document["components"]["schemas"].as_object();
+        let named = named.into_iter().flatten().map(|(name, _)| step("#/components/schemas", name));
+        self.pending.extend(named);
         while let Some(pointer) = self.pending.pop() {
             if !self.model.schemas.contains_key(&pointer) {
-                let schema = self.named_schema(&pointer)?;
+                // A name that nobody defines allows every value.
+                let schema = self.value(&pointer)?.cloned().unwrap_or_else(|| json!({}));
+                let schema = self.schema(schema);
                 self.model.schemas.insert(pointer, schema);
             }
         }
         Ok(())
-    }
-
-    /// A schema by its pointer. A name that nobody defines allows every value.
-    fn named_schema(&mut self, pointer: &str) -> Result<Schema> {
-        if pointer.starts_with("#/") && self.value(pointer)?.is_none() {
-            return Ok(Schema::default());
-        }
-        let schema: ReferenceOr<openapiv3::Schema> = self.target(pointer)?;
-        Ok(self.used(pointer, schema))
     }
 
     fn value(&self, reference: &str) -> Result<Option<&Value>> {
@@ -89,49 +144,72 @@ impl Normaliser<'_> {
         })?;
         // A pointer in a URL may be percent-encoded (RFC 6901, section 6).
         let decoded = percent_decode_str(pointer).decode_utf8_lossy();
-        Ok(self.json.pointer(&decoded))
+        Ok(self.document.pointer(&decoded))
     }
 
-    /// What a reference leads to, which may be another reference.
-    fn target<T: DeserializeOwned>(&self, reference: &str) -> Result<ReferenceOr<T>> {
-        let value = self.value(reference)?;
-        let value = value.with_context(|| format!("the `$ref` `{reference}` leads nowhere"))?;
-        ReferenceOr::deserialize(value)
-            .with_context(|| format!("the `$ref` `{reference}` leads to something else"))
+    /// The object, after all references and without what means the same as its absence.
+    fn followed(&self, value: &Value) -> Result<Object> {
+        let mut value = value;
+        for _ in 0..LONGEST_CHAIN {
+            let Some(reference) = value["$ref"].as_str() else {
+                let object = value.as_object().context("something is no object that has to be one");
+                return Ok(without_defaults(object?.clone()));
+            };
+            let target = self.value(reference)?;
+            value = target.with_context(|| format!("the `$ref` `{reference}` leads nowhere"))?;
+        }
+        bail!("the `$ref` {} leads in a circle", value["$ref"])
     }
+}
 
-    /// The object and its place, after all references.
-    fn followed<T: DeserializeOwned>(
-        &self,
-        place: String,
-        item: ReferenceOr<T>,
-    ) -> Result<(String, T)> {
-        let mut place = place;
-        let mut item = item;
-        for _ in 0..100 {
-            match item {
-                ReferenceOr::Item(item) => return Ok((place, item)),
-                ReferenceOr::Reference { reference } => {
-                    item = self.target(&reference)?;
-                    place = reference;
-                }
+/// So many references are followed, one after the other, to an object that is none.
+pub const LONGEST_CHAIN: usize = 100;
+
+/// What the operations and the schemas do not have. The version says what the changes mean; it is no
+/// change itself.
+fn rest(document: &Value) -> Object {
+    let mut rest = document.as_object().cloned().unwrap_or_default();
+    let judged = ["components", "openapi", "security", "servers"];
+    rest.retain(|name, _| !judged.contains(&name.as_str()));
+    // An operation has what its path says.
+    if let Some(paths) = rest.get_mut("paths").and_then(Value::as_object_mut) {
+        paths.retain(|path, _| !path.starts_with('/'));
+    }
+    if let Some(info) = rest.get_mut("info").and_then(Value::as_object_mut) {
+        info.remove("version");
+    }
+    without_defaults(rest)
+}
+
+/// The methods of a path, as OpenAPI writes them.
+pub const METHODS: [&str; 8] =
+    ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+fn without_defaults(mut object: Object) -> Object {
+    let is_default = |keyword: &str, value: &Value| {
+        let text = value.to_string();
+        DEFAULTS.iter().any(|(name, default, _)| *name == keyword && *default == text)
+    };
+    object.retain(|keyword, value| !value.is_null() && !is_default(keyword, value));
+    object
+}
+
+/// Gives each number that is whole one spelling: 1.0 and 1 are one number.
+fn numbers(value: &mut Value) {
+    /// Above it, not every whole number has a float of its own.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(numbers),
+        Value::Object(members) => members.values_mut().for_each(numbers),
+        Value::Number(number) if number.is_f64() => {
+            let float = number.as_f64().unwrap_or_default();
+            if float.fract() == 0.0 && float.abs() < EXACT {
+                #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
+                let whole = float as i64;
+                *value = Value::from(whole);
             }
         }
-        bail!("the `$ref` `{place}` leads in a circle")
-    }
-
-    /// Keeps the texts for people that an object has.
-    fn texts(&mut self, place: &str, texts: impl IntoIterator<Item = Option<String>>) {
-        let texts = texts.into_iter().flatten();
-        self.model.texts.entry(place.to_owned()).or_default().extend(texts);
-    }
-
-    /// Keeps the extensions that an object has.
-    fn extensions(&mut self, place: &str, extensions: impl IntoIterator<Item = (String, Value)>) {
-        let found = self.model.extensions.entry(place.to_owned()).or_default();
-        for (name, value) in extensions {
-            found.entry(name).or_default().insert(canonical(&value));
-        }
+        _ => {}
     }
 }
 
@@ -140,19 +218,30 @@ pub fn step(place: &str, name: &str) -> String {
     format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 
-/// A value as JSON, with its members in order.
-pub fn canonical(value: &Value) -> String {
-    match value {
-        Value::Object(members) => {
-            let members: BTreeMap<_, _> = members.iter().collect();
-            let members = members.into_iter().map(|(name, member)| {
-                format!("{}:{}", Value::from(name.as_str()), canonical(member))
-            });
-            format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+/// A list in order, with each value once.
+fn set(list: Value) -> Value {
+    let Value::Array(items) = list else { return list };
+    let items: BTreeMap<String, Value> =
+        items.into_iter().map(|item| (item.to_string(), item)).collect();
+    items.into_values().collect()
+}
+
+impl Model {
+    /// A schema that is no reference: the one to which a chain of references leads, with what each
+    /// of them says beside it. None if the chain is a circle or has more than 100 links.
+    pub fn resolved(&self, schema: &Value) -> Option<Value> {
+        let mut schema = schema.clone();
+        for _ in 0..LONGEST_CHAIN {
+            let Some(pointer) = schema.get("$ref").and_then(Value::as_str) else {
+                return Some(schema);
+            };
+            let inner = self.schemas.get(pointer)?.clone();
+            let (Value::Object(mut outer), Value::Object(inner)) = (schema, inner.clone()) else {
+                return Some(inner);
+            };
+            outer.remove("$ref");
+            schema = Value::Object(parts::over(outer, inner));
         }
-        Value::Array(items) => {
-            format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(","))
-        }
-        _ => value.to_string(),
+        None
     }
 }

@@ -1,222 +1,138 @@
 //! One spelling for schemas.
 
-use std::borrow::Borrow;
-use std::collections::BTreeMap;
+use serde_json::{Value, json};
 
-use openapiv3::{AdditionalProperties, AnySchema, ReferenceOr, SchemaKind};
-use serde::Deserialize;
-use serde_json::Value;
+use super::parts::composed;
+use super::{Normaliser, Object, set, without_defaults};
 
-use super::parts::{alternatives, demands};
-use super::{Normaliser, canonical, step};
-use crate::model::{Bound, Limits, Others, Schema, Shape};
+/// The limits of numbers, lengths and counts.
+pub const BOUNDS: [&str; 8] = [
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+];
 
 impl Normaliser<'_> {
-    /// A schema or a reference to one.
-    pub fn used<S>(&mut self, place: &str, schema: ReferenceOr<S>) -> Schema
-    where
-        S: Into<Box<openapiv3::Schema>> + Borrow<openapiv3::Schema>,
-    {
-        match schema {
-            ReferenceOr::Reference { reference } => self.reference(reference),
-            ReferenceOr::Item(schema) => self.schema(place, *schema.into()),
+    /// A schema or a reference to one. What is no schema stays as it is.
+    pub fn schema(&mut self, schema: Value) -> Value {
+        let Value::Object(schema) = schema else { return schema };
+        if let Some(Value::String(pointer)) = schema.get("$ref") {
+            if self.model.referenced.insert(pointer.clone()) {
+                self.pending.push(pointer.clone());
+            }
+            return json!({ "$ref": pointer });
         }
-    }
-
-    fn reference(&mut self, pointer: String) -> Schema {
-        if self.model.referenced.insert(pointer.clone()) {
-            self.pending.push(pointer.clone());
+        let mut schema = without_defaults(schema);
+        set_aside(&mut schema);
+        for name in ["items", "additionalProperties", "not"] {
+            self.within(schema.get_mut(name));
         }
-        Schema { shape: Shape::Reference { pointer }, ..Schema::default() }
-    }
-
-    fn schema(&mut self, place: &str, schema: openapiv3::Schema) -> Schema {
-        let data = schema.schema_data;
-        let docs = data.external_docs.map(|docs| docs.url);
-        let example = data.example.map(|example| canonical(&example));
-        self.texts(place, [data.title.clone(), data.description, docs, example]);
-        let mut extensions = data.extensions.into_iter().collect();
-        let codes = codes(&mut extensions);
-        self.extensions(place, extensions);
-        let discriminator = data.discriminator.map(|found| {
-            let mapping: BTreeMap<_, _> = found.mapping.into_iter().collect();
-            format!("{} {mapping:?}", found.property_name)
-        });
-
-        let outer = Schema {
-            nullable: data.nullable,
-            read_only: data.read_only,
-            write_only: data.write_only,
-            deprecated: data.deprecated,
-            default: data.default.map(|default| canonical(&default)),
-            title: data.title,
-            shape: Shape::default(),
-        };
-        let inner = self.limits(place, keywords(schema.schema_kind), codes, discriminator);
-        over(outer, inner)
-    }
-
-    /// What a schema says of values: its keywords in one spelling.
-    fn limits(
-        &mut self,
-        place: &str,
-        any: AnySchema,
-        codes: BTreeMap<String, Option<bool>>,
-        discriminator: Option<String>,
-    ) -> Schema {
-        let bounds = bounds(&any);
-        let inner = format!("{place}/properties");
-        let members: BTreeMap<String, Schema> = any
-            .properties
-            .into_iter()
-            .map(|(name, member)| {
-                let member = self.used(&step(&inner, &name), member);
-                (name, member)
-            })
-            .collect();
-        let others = match any.additional_properties {
-            None | Some(AdditionalProperties::Any(true)) => Others::Open,
-            Some(AdditionalProperties::Any(false)) => Others::Closed(false),
-            Some(AdditionalProperties::Schema(schema)) => {
-                match self.used(&step(place, "additionalProperties"), *schema) {
-                    schema if schema == Schema::default() => Others::Open,
-                    schema => Others::Like(Box::new(schema)),
+        if let Some(Value::Object(members)) = schema.get_mut("properties") {
+            for (_, member) in members {
+                self.within(Some(member));
+            }
+        }
+        for name in ["oneOf", "anyOf", "allOf"] {
+            if let Some(Value::Array(parts)) = schema.get_mut(name) {
+                for part in parts {
+                    self.within(Some(part));
                 }
             }
-        };
-        let items = any.items.map(|items| Box::new(self.used(&step(place, "items"), items)));
-        let not = any.not.map(|not| Box::new(self.used(&step(place, "not"), *not)));
-        let mut list = |parts: Vec<ReferenceOr<openapiv3::Schema>>, name: &str| {
-            let place = step(place, name);
-            parts.into_iter().map(|part| self.used(&place, part)).collect::<Vec<_>>()
-        };
-        let one_of = list(any.one_of, "oneOf");
-        let any_of = list(any.any_of, "anyOf");
-        let mut all_of = list(any.all_of, "allOf");
-
-        let mut nullable = false;
-        let values = (!any.enumeration.is_empty()).then(|| {
-            nullable = any.enumeration.contains(&Value::Null);
-            any.enumeration.iter().filter(|value| !value.is_null()).map(canonical).collect()
-        });
-        let mut rules = BTreeMap::new();
-        rules.extend(any.pattern.map(|pattern| ("pattern", pattern)));
-        rules.extend(any.multiple_of.map(|number| ("multipleOf", number.to_string())));
+        }
+        values(&mut schema);
+        codes(&mut schema);
+        bounds(&mut schema);
         // Without a type, members make it an object for each generator of clients.
-        let kind = any.typ.or_else(|| match () {
-            () if !members.is_empty() => Some("object".to_owned()),
-            () if items.is_some() => Some("array".to_owned()),
-            () => None,
-        });
-        let mut limits = Limits {
-            kind,
-            format: any.format,
-            values,
-            rules,
-            bounds,
-            members,
-            required: any.required.into_iter().collect(),
-            others,
-            items,
-            not,
-            discriminator,
-            codes,
-            ..Limits::default()
-        };
-        for (parts, is_any) in [(one_of, false), (any_of, true)] {
-            if parts.is_empty() {
-                continue;
-            }
-            let (parts, has_null) = alternatives(parts);
-            nullable |= has_null;
-            match <[Schema; 1]>::try_from(parts) {
-                Ok([only]) => all_of.push(only),
-                Err(parts) if limits.one_of.is_empty() => {
-                    limits.one_of = parts;
-                    limits.any = is_any;
-                }
-                Err(parts) => {
-                    all_of.push(Schema::of(Limits {
-                        one_of: parts,
-                        any: is_any,
-                        ..Limits::default()
-                    }));
-                }
-            }
+        let by_members = [("properties", "object"), ("items", "array")];
+        let kind = by_members.iter().find(|(name, _)| schema.contains_key(*name));
+        if let (None, Some((_, kind))) = (schema.get("type"), kind) {
+            schema.insert("type".to_owned(), json!(kind));
         }
-        let schema = if all_of.is_empty() { Schema::of(limits) } else { demands(all_of, limits) };
-        Schema { nullable: nullable || schema.nullable, ..schema }
+        // Others of which nothing is said are any others.
+        if schema.get("additionalProperties") == Some(&json!({})) {
+            schema.remove("additionalProperties");
+        }
+        Value::Object(composed(schema))
+    }
+
+    fn within(&mut self, schema: Option<&mut Value>) {
+        if let Some(schema) = schema {
+            *schema = self.schema(schema.take());
+        }
     }
 }
 
-/// A schema with what the one around it says beside it.
-fn over(outer: Schema, inner: Schema) -> Schema {
-    Schema {
-        nullable: outer.nullable || inner.nullable,
-        read_only: outer.read_only || inner.read_only,
-        write_only: outer.write_only || inner.write_only,
-        deprecated: outer.deprecated || inner.deprecated,
-        default: outer.default.or(inner.default),
-        title: outer.title.or(inner.title),
-        shape: inner.shape,
+/// Gives a keyword with a value of a wrong type another name. So it is a keyword that nobody knows.
+fn set_aside(schema: &mut Object) {
+    let objects =
+        ["items", "not", "properties"].map(|name| (name, Value::is_object as fn(&_) -> _));
+    let lists = ["allOf", "anyOf", "enum", "oneOf", "required"];
+    let lists = lists.map(|name| (name, Value::is_array as fn(&_) -> _));
+    for (name, fits) in objects.into_iter().chain(lists) {
+        if let Some(value) = schema.remove(name) {
+            let name =
+                if fits(&value) { name.to_owned() } else { format!("{name} of a wrong type") };
+            schema.insert(name, value);
+        }
     }
 }
 
-/// The values of `x-extensible-enum` and the rows of `x-error-codes`.
-fn codes(extensions: &mut BTreeMap<String, Value>) -> BTreeMap<String, Option<bool>> {
-    let mut codes = BTreeMap::new();
-    let mut list = |name| match extensions.remove(name) {
-        Some(Value::Array(list)) => list,
-        _ => Vec::new(),
-    };
-    for value in list("x-extensible-enum") {
-        codes.insert(canonical(&value), None);
+/// The lists without an order. `null` is no value of its own.
+fn values(schema: &mut Object) {
+    if let Some(required) = schema.remove("required") {
+        schema.insert("required".to_owned(), set(required));
     }
-    for row in list("x-error-codes") {
-        codes.insert(canonical(&row["error"]), row["retryable"].as_bool());
+    if let Some(Value::Array(mut values)) = schema.remove("enum") {
+        if values.contains(&Value::Null) {
+            schema.insert("nullable".to_owned(), json!(true));
+            values.retain(|value| !value.is_null());
+        }
+        schema.insert("enum".to_owned(), set(Value::Array(values)));
     }
-    codes
 }
 
-/// The numbers that values, lengths and counts may not pass.
-fn bounds(any: &AnySchema) -> BTreeMap<&'static str, Bound> {
-    let is_integer = any.typ.as_deref() == Some("integer");
-    let is_unsigned = any.format.as_deref().is_some_and(|format| format.starts_with("uint"));
-    let mut bounds = BTreeMap::new();
-    for (name, number, exclusive) in [
-        ("minimum", any.minimum.or(is_unsigned.then_some(0.0)), any.exclusive_minimum),
-        ("maximum", any.maximum, any.exclusive_maximum),
-    ] {
-        let Some(number) = number else { continue };
-        let exclusive = exclusive == Some(true);
-        let next = if name == "minimum" { number + 1.0 } else { number - 1.0 };
-        let bound = match exclusive && is_integer && number.fract() == 0.0 {
-            true => Bound { number: next, exclusive: false },
-            false => Bound { number, exclusive },
+/// One map for `x-extensible-enum` and `x-error-codes`: for each value of an open list whether the
+/// same request may succeed later, if the list says so.
+fn codes(schema: &mut Object) {
+    let mut codes = Object::new();
+    if let Some(Value::Array(values)) = schema.remove("x-extensible-enum") {
+        codes.extend(values.iter().map(|value| (value.to_string(), Value::Null)));
+    }
+    if let Some(Value::Array(rows)) = schema.remove("x-error-codes") {
+        let rows = rows.iter().map(|row| (row["error"].to_string(), row["retryable"].clone()));
+        codes.extend(rows);
+    }
+    if !codes.is_empty() {
+        schema.insert("x-codes".to_owned(), Value::Object(codes));
+    }
+}
+
+/// A bound and whether it is exclusive become one keyword. The next number of an integer is no
+/// exclusive one, and an unsigned number has the bound 0.
+fn bounds(schema: &mut Object) {
+    let is_integer = schema.get("type").is_some_and(|kind| kind == "integer");
+    let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
+    if format.starts_with("uint") && !schema.contains_key("minimum") {
+        schema.insert("minimum".to_owned(), json!(0));
+    }
+    for (name, exclusive, next) in
+        [("minimum", "exclusiveMinimum", 1), ("maximum", "exclusiveMaximum", -1)]
+    {
+        if schema.get(exclusive) != Some(&Value::Bool(true)) {
+            continue;
+        }
+        let Some(bound) = schema.get(name).cloned() else { continue };
+        schema.remove(exclusive);
+        let inclusive = bound.as_i64().and_then(|number| number.checked_add(next));
+        let bound = match inclusive.filter(|_| is_integer) {
+            Some(number) => json!(number),
+            None => json!({ "exclusive": bound }),
         };
-        bounds.insert(name, bound);
+        schema.insert(name.to_owned(), bound);
     }
-    for (name, number) in [
-        ("minLength", any.min_length.filter(|&least| least > 0)),
-        ("maxLength", any.max_length),
-        ("minItems", any.min_items.filter(|&least| least > 0)),
-        ("maxItems", any.max_items),
-        ("minProperties", any.min_properties.filter(|&least| least > 0)),
-        ("maxProperties", any.max_properties),
-        ("uniqueItems", any.unique_items.filter(|&unique| unique).map(usize::from)),
-    ] {
-        #[expect(clippy::cast_precision_loss, reason = "no list is so long")]
-        bounds
-            .extend(number.map(|number| (name, Bound { number: number as f64, exclusive: false })));
-    }
-    bounds
-}
-
-/// The keywords of a schema, whatever its type: `openapiv3` has a structure for each type.
-fn keywords(kind: SchemaKind) -> AnySchema {
-    if let SchemaKind::Any(any) = kind {
-        return any;
-    }
-    let json = serde_json::to_value(kind).expect("a schema is JSON");
-    AnySchema::deserialize(json).expect("each type has some of all keywords")
 }

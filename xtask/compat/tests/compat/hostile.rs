@@ -86,7 +86,7 @@ fn document_that_is_too_deep_too_large_or_not_openapi_3_0_is_refused_in_one_line
         ("{\"openapi\": 3.0}", "`openapi` 3.0 is no string"),
         (
             "{\"openapi\": \"3.0.0\"}",
-            "the document of old: it is no OpenAPI 3.0: missing field `info`",
+            "the document of old: `paths` is no object: OpenAPI 3.0.x is expected",
         ),
         (&" ".repeat((64 << 20) + 1), "has more than 67108864 bytes"),
     ] {

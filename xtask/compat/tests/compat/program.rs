@@ -51,10 +51,10 @@ fn text_has_the_conclusion_first_and_last_and_the_severest_change_first() {
     let (said, status) = edited(&edits, &[]);
     let expected = "\
 20240502.0 of new, since 20240502.0 of old: what changed breaks a client that runs
-breaks wire    #/components/schemas/Plant/properties/tag  removed: {\"type\":\"string\"}  (member-removed: a client may send it, or wait for it; GET /plants, POST /plants)
+breaks wire    #/components/schemas/Plant/properties/tag  removed: {\"type\":\"string\"}  (removed: a client may wait for it; GET /plants, POST /plants)
 breaks source  #/paths/~1plants/post/operationId  removed: create  (operation-id: generated functions have its name; POST /plants)
-additive       #/components/schemas/Plant/properties/new  added: {}  (member-added: objects are open, and who receives it ignores a member that it does not know; GET /plants, POST /plants)
-words only     #/paths/~1plants/post  changed: 1 texts  (text: it is text for people)
+additive       #/components/schemas/Plant/properties/new  added: {}  (added: objects and headers are open, and a client ignores a new one; GET /plants, POST /plants)
+words only     #/paths/~1plants/post/summary  changed: 1 text  (text: it is text for people)
 what changed breaks a client that runs
 ";
     assert_eq!((&said[..], status), (expected, 1));
@@ -119,11 +119,11 @@ fn json_has_whole_values_and_every_place() {
     let (said, status) = edited(&[edit], &["--format", "json"]);
     let report: Value = serde_json::from_str(&said).expect("it prints JSON");
     let expected = json!({
-        "class": "wire", "kind": "header-removed", "reason": "a client may wait for it",
+        "class": "wire", "kind": "removed", "reason": "a client may wait for it",
         "place": "#/paths/~1plants/post/responses/200/headers/x-id", "others": [],
-        "old": "{\"type\":\"string\"}, required", "new": null,
-        "change": "removed: {\"type\":\"string\"}, required",
-        "operations": ["POST /plants"], "reaches": 1, "accepted": null,
+        "old": "{\"type\":\"string\"}", "new": null,
+        "change": "removed: {\"type\":\"string\"}",
+        "operations": ["POST /plants"], "accepted": null,
     });
     assert_eq!(report["changes"], json!([expected]));
     assert_eq!((&report["status"], status), (&json!(1), 1));
