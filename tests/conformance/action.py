@@ -57,8 +57,8 @@ entry = "".join(f"{name} = {json.dumps(value)}\n" for name, value in entry.items
 
 expect(0, "nothing changed", pinned="one.json", published="one.json")
 expect(0, f"additive       {place}  added", pinned="one.json", published=(here / "two.json").as_uri())
-said = expect(1, f"breaks wire    {place}  removed", pinned="two.json", published="one.json")
-assert "\n::error file=two.json::breaks wire" in said, said
+said = expect(1, f"breaks source  {place}  removed", pinned="two.json", published="one.json")
+assert "\n::error file=two.json::breaks source" in said, said
 assert summary.read_text() == f"```text\n{said.split('::error')[0]}```\n", summary.read_text()
 expect(0, "nothing changed but what is accepted", pinned="two.json", published="one.json", accepted="accepted.toml")
 expect(0, "nothing that changed breaks a client", pinned="one.json", published="many.json", fail_on="wire")

@@ -60,17 +60,16 @@ impl Change {
         }
     }
 
-    /// What is the same for a change that several operations have: all but the operation.
+    /// What is the same for a change that several operations or types have: all but their names.
     pub(crate) fn what(&self) -> (Class, Kind, &str, String) {
         let steps: Vec<&str> = self.place.split('/').collect();
         let within = match steps[..] {
-            [_, "paths", _, method, ref within @ ..] if METHODS.contains(&method) => {
-                within.join("/")
-            }
-            [_, "paths", _, ref within @ ..] => within.join("/"),
-            _ => self.place.clone(),
+            [_, "paths", _, method, ref within @ ..] if METHODS.contains(&method) => within,
+            [_, "paths", _, ref within @ ..] => within,
+            [_, "components", "schemas", _, ref within @ ..] if !within.is_empty() => within,
+            ref all => all,
         };
-        (self.class, self.kind, &self.change, within)
+        (self.class, self.kind, &self.change, within.join("/"))
     }
 }
 
@@ -80,7 +79,12 @@ const NAMED: usize = 5;
 /// One line, in which everything of the documents is [`printable`].
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { class, kind, reason, place, change, operations, accepted, .. } = self;
+        let Self { class, kind, reason, change, operations, accepted, .. } = self;
+        let place = match self.others.len() {
+            0 => self.place.clone(),
+            1 => format!("{} and 1 more place", self.place),
+            count => format!("{} and {count} more places", self.place),
+        };
         let (verdict, why) = match accepted {
             Some(why) => ("accepted".to_owned(), format!("{class}; {why}")),
             None => (class.to_string(), format!("{kind}: {reason}")),
@@ -125,4 +129,4 @@ fn shortened(text: &str) -> String {
 }
 
 /// The longest value that is shown whole, in characters.
-const LONGEST: usize = 60;
+const LONGEST: usize = 100;

@@ -58,17 +58,17 @@ pub enum Kind {
     SecurityLoosened,
     /// a request that was let in may be refused
     SecurityTightened,
-    /// a generated client has another server to choose
-    ServerAdded,
-    /// a generated client may call it by default, and one that runs keeps its address
-    ServerRemoved,
+    /// a client has its address already
+    Server,
 
     /// a client may leave it out; objects and headers are open, and a client ignores a new one
     Added,
     /// a request without it may be refused; a response promises more
     RequiredAdded,
-    /// a client may send it; a client may wait for it
+    /// a client may send it; a client waits for it
     Removed,
+    /// a client may send it; a response could lack it before, and code may name it
+    OptionalRemoved,
     /// a request without it may be refused; a response promises more
     Required,
     /// a client may leave it out now; a response may lack it
@@ -90,6 +90,8 @@ pub enum Kind {
     SuccessRemoved,
     /// a client waits for the one status, and another one comes
     SuccessStatus,
+    /// a client of the default response takes it, and generated code names it
+    SuccessNamed,
     /// a client takes it as the x00 of its class (RFC 9110, section 15)
     RefusalAdded,
     /// a client that knows it does not receive it any more
@@ -183,7 +185,7 @@ impl Kind {
             | Self::Tag
             | Self::Link
             | Self::SecurityLoosened
-            | Self::ServerAdded
+            | Self::Server
             | Self::Added
             | Self::MediaTypeAdded
             | Self::RefusalAdded
@@ -198,8 +200,8 @@ impl Kind {
             Self::OperationId
             | Self::PathParameterRenamed
             | Self::Pagination
-            | Self::ServerRemoved
             | Self::AnswerAdded
+            | Self::SuccessNamed
             | Self::TypeName
             | Self::DefaultSaid
             | Self::Composition
@@ -236,6 +238,7 @@ impl Kind {
             | Self::PartRemoved
             | Self::DemandAdded
             | Self::CodeRemoved
+            | Self::OptionalRemoved
             | Self::Default => (Wire, Source),
 
             // A response may have more: a client may receive what it cannot read.

@@ -26,6 +26,7 @@ pub use graph::Reach;
 use crate::kind::{Direction, Kind};
 use crate::normalise::{Model, meaning, step};
 use graph::{Graph, Node};
+use schema::short;
 
 /// One change.
 pub struct Difference {
@@ -114,12 +115,14 @@ impl Comparison<'_> {
     /// Something that only one of the documents has.
     fn in_one(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>, is_required: bool) {
         let kind = match (old, is_required) {
-            (Some(_), _) => Kind::Removed,
+            (Some(_), true) => Kind::Removed,
+            (Some(_), false) => Kind::OptionalRemoved,
             (None, true) => Kind::RequiredAdded,
             (None, false) => Kind::Added,
         };
         let required = if is_required { ", required" } else { "" };
-        self.say(here, kind, old.map(told), new.map(|new| told(new) + required));
+        let [old, new] = [old, new].map(|one| one.map(|one| told(one) + required));
+        self.say(here, kind, old, new);
     }
 
     fn required(&mut self, here: &Here, was_required: bool, is_required: bool) {
@@ -136,7 +139,11 @@ impl Comparison<'_> {
         while let Some((old_name, new_name, node)) = self.graph.next() {
             let old = &self.old.schemas[&old_name];
             let new = &self.new.schemas[&new_name];
-            self.schema(&Here::at(&old_name, node), old, new);
+            let mut place = old_name;
+            if place != new_name {
+                place = format!("{place} → {}", short(&new_name));
+            }
+            self.schema(&Here::at(&place, node), old, new);
         }
     }
 

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{Comparison, Here, both, members, told};
 use crate::kind::{Direction, Kind};
+use crate::normalise::Model;
 
 /// The responses of an operation by status.
 type All<'a> = BTreeMap<&'a str, &'a Value>;
@@ -48,7 +49,7 @@ impl Comparison<'_> {
                 "requestBody" => self.body(&here, old, new),
                 "responses" => self.all_responses(&response.below(name), is_websocket, old, new),
                 "security" => self.security(&here, old, new),
-                "servers" => self.servers(&here, old, new),
+                "servers" => self.value(&here, Kind::Server, old, new),
                 "tags" => self.value(&here, Kind::Tag, old, new),
                 "x-dropshot-pagination" if old.is_some() != new.is_some() => {
                     self.value(&here, Kind::Pagination, old, new);
@@ -75,14 +76,6 @@ impl Comparison<'_> {
         self.value(here, kind, old, new);
     }
 
-    fn servers(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
-        let list = |value: Option<&Value>| value.and_then(Value::as_array).cloned();
-        let [before, after] = [old, new].map(|value| list(value).unwrap_or_default());
-        let stays = before.iter().all(|server| after.contains(server));
-        let kind = if stays { Kind::ServerAdded } else { Kind::ServerRemoved };
-        self.value(here, kind, old, new);
-    }
-
     fn parameters(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
         for (key, old, new) in members(old, new) {
             let here = here.below(key);
@@ -103,7 +96,8 @@ impl Comparison<'_> {
     fn field_in_one(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
         let schema = |field: Option<&'_ Value>| field.map(|field| field["schema"].clone());
         let (old_schema, new_schema) = (schema(old), schema(new));
-        self.in_one(here, old_schema.as_ref(), new_schema.as_ref(), new.is_some_and(is_required));
+        let is_required = old.or(new).is_some_and(is_required);
+        self.in_one(here, old_schema.as_ref(), new_schema.as_ref(), is_required);
     }
 
     /// A parameter or a header.
@@ -118,7 +112,13 @@ impl Comparison<'_> {
             let here = here.below(name);
             match (name, old, new) {
                 ("in" | "name" | "required", _, _) => {}
-                ("encoding", _, _) => self.value(&here, Kind::Encoding, old, new),
+                ("allowEmptyValue" | "allowReserved" | "encoding", _, _) => {
+                    self.value(&here, Kind::Encoding, old, new);
+                }
+                // A query or a path is text: a number is a text, too.
+                ("schema", Some(old), Some(new)) if becomes_text(old, new) => {
+                    self.value(&here, Kind::TypeWidened, Some(old), Some(new));
+                }
                 ("schema", Some(old), Some(new)) => self.schema(&here, old, new),
                 ("content", _, _) => self.content(&here, old, new),
                 _ => self.other(&here, name, old, new),
@@ -130,7 +130,8 @@ impl Comparison<'_> {
         let (Some(old), Some(new)) = (old, new) else {
             let content = |body: Option<&'_ Value>| body.map(|body| body["content"].clone());
             let (before, after) = (content(old), content(new));
-            self.in_one(here, before.as_ref(), after.as_ref(), new.is_some_and(is_required));
+            let is_required = old.or(new).is_some_and(is_required);
+            self.in_one(here, before.as_ref(), after.as_ref(), is_required);
             return;
         };
         self.required(&here.below("required"), is_required(old), is_required(new));
@@ -145,12 +146,23 @@ impl Comparison<'_> {
     }
 
     fn content(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
-        for (media_type, old, new) in both(old, new) {
+        for (media_type, old_media, new_media) in both(old, new) {
             let here = here.below(media_type);
-            for (name, old, new) in members(Some(old), Some(new)) {
+            for (name, old, new) in members(Some(old_media), Some(new_media)) {
                 let here = here.below(name);
                 match (name, old, new) {
-                    ("encoding", _, _) => self.value(&here, Kind::Encoding, old, new),
+                    ("encoding", _, _) => {
+                        // That of a new member is judged with the member.
+                        let is_in_both = |member: &str| {
+                            has_member(self.old, old_media, member)
+                                && has_member(self.new, new_media, member)
+                        };
+                        let changed = members(old, new).into_iter();
+                        for (member, old, new) in changed.filter(|(member, ..)| is_in_both(member))
+                        {
+                            self.value(&here.below(member), Kind::Encoding, old, new);
+                        }
+                    }
                     ("schema", Some(old), Some(new)) => self.schema(&here, old, new),
                     _ => self.other(&here, name, old, new),
                 }
@@ -164,13 +176,11 @@ impl Comparison<'_> {
             self.say(here, Kind::MediaType, gone, came);
             return;
         }
-        for (name, old, _) in gone {
-            let schema = old.map(|old| told(&old["schema"]));
-            self.say(&here.below(name), Kind::MediaTypeRemoved, schema, None);
+        for (name, ..) in gone {
+            self.say(here, Kind::MediaTypeRemoved, Some((*name).to_owned()), None);
         }
-        for (name, _, new) in came {
-            let schema = new.map(|new| told(&new["schema"]));
-            self.say(&here.below(name), Kind::MediaTypeAdded, None, schema);
+        for (name, ..) in came {
+            self.say(here, Kind::MediaTypeAdded, None, Some((*name).to_owned()));
         }
     }
 
@@ -203,11 +213,15 @@ impl Comparison<'_> {
             good.map(|status| (*status).to_owned()).collect::<Vec<String>>()
         };
         let mut moved = [String::new(), String::new()];
-        if let ([gone], [came]) = (&successes(old, new)[..], &successes(new, old)[..])
-            && ![gone, came].contains(&&"default".to_owned())
-        {
-            self.say(here, Kind::SuccessStatus, Some(gone.clone()), Some(came.clone()));
-            self.response(&here.below(gone), old[gone.as_str()], new[came.as_str()]);
+        if let ([gone], [came]) = (&successes(old, new)[..], &successes(new, old)[..]) {
+            let is_named = gone == "default";
+            let kind = if is_named { Kind::SuccessNamed } else { Kind::SuccessStatus };
+            self.say(here, kind, Some(gone.clone()), Some(came.clone()));
+            let (old, new) = (old[gone.as_str()], new[came.as_str()]);
+            // Whether there is a body follows from the status.
+            if [old, new].iter().all(|response| response.get("content").is_some()) {
+                self.response(&here.below(gone), old, new);
+            }
             moved = [gone.clone(), came.clone()];
         }
         for &status in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
@@ -227,6 +241,7 @@ impl Comparison<'_> {
                 }
                 (_, Some(response)) => {
                     let kind = match is_success(status, new) {
+                        true if old.is_empty() => Kind::AnswerAdded,
                         true => Kind::SuccessAdded,
                         false => Kind::RefusalAdded,
                     };
@@ -264,9 +279,21 @@ impl Comparison<'_> {
 
 const WEBSOCKET: &str = "x-dropshot-websocket";
 
-/// What a response has, as a person reads it.
+/// Which media types a response has, as a person reads it.
 fn content(response: &Value) -> String {
-    response.get("content").map_or_else(|| "no content".to_owned(), told)
+    let content = response.get("content").and_then(Value::as_object);
+    let names: Vec<&str> = content.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+    if names.is_empty() { "no content".to_owned() } else { names.join(", ") }
+}
+
+fn has_member(model: &Model, media: &Value, name: &str) -> bool {
+    model.resolved(&media["schema"]).is_some_and(|schema| schema["properties"].get(name).is_some())
+}
+
+/// Whether a number or a bool becomes any text, or a list of such ones.
+fn becomes_text(old: &Value, new: &Value) -> bool {
+    let was_no_text = ["boolean", "integer", "number"].iter().any(|kind| old["type"] == **kind);
+    was_no_text && (*new == json!({ "type": "string" }) || new.get("items") == Some(old))
 }
 
 fn is_required(one: &Value) -> bool {

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::matching::{self, pairs};
 use super::values::types;
-use super::{Comparison, Here, members, told};
+use super::{Comparison, Found, Here, members, told};
 use crate::kind::{Direction, Kind};
-use crate::normalise::{BOUNDS, NOTES};
+use crate::normalise::{BOUNDS, Model, is_note};
 
 impl Comparison<'_> {
     /// Two schemas where they are used.
@@ -16,7 +16,10 @@ impl Comparison<'_> {
         if let (Some(old_name), Some(new_name)) = (pointer(old), pointer(new)) {
             self.notes(here, old, new);
             if old_name != new_name {
-                let here = Here { place: old_name.to_owned(), ..here.clone() };
+                // A type that has another name now has it at every place.
+                let is_renamed = !self.new.schemas.contains_key(old_name);
+                let place = if is_renamed { old_name } else { &here.place };
+                let here = Here { place: place.to_owned(), ..here.clone() };
                 self.type_name(&here, old, new);
             }
             if !self.graph.lead(here.node, here.through, old_name, new_name) {
@@ -29,11 +32,16 @@ impl Comparison<'_> {
             self.say(here, Kind::NotCompared, Some(told(old)), Some(told(new)));
             return;
         };
-        if pointer(old) != pointer(new) && !is_wrapped(&whole_old, &whole_new) {
-            self.type_name(here, old, new);
-        }
+        let said = self.found.len();
         self.notes(here, &whole_old, &whole_new);
         self.limits(here, &whole_old, &whole_new);
+        let is_other = |found: &Found| {
+            use Kind::{ListAdded, ListRemoved, Type, TypeNarrowed, TypeWidened};
+            matches!(found.kind, Type | TypeNarrowed | TypeWidened | ListAdded | ListRemoved)
+        };
+        if pointer(old) != pointer(new) && !self.found[said..].iter().any(is_other) {
+            self.type_name(here, old, new);
+        }
     }
 
     fn type_name(&mut self, here: &Here, old: &Value, new: &Value) {
@@ -61,6 +69,8 @@ impl Comparison<'_> {
                 "default" if old.is_some() && new.is_some() => {
                     self.value(&here, Kind::Default, old, new);
                 }
+                // A list that is left out is empty in generated code.
+                "default" if old.or(new) == Some(&json!([])) => {}
                 "default" => self.value(&here, Kind::DefaultSaid, old, new),
                 "x-codes" => self.codes(&here, old, new),
                 // The object that has the member judges them.
@@ -148,26 +158,44 @@ impl Comparison<'_> {
             cases(schema).map_or_else(|| vec![schema.clone()], |all| all.1.clone())
         };
         let (old_list, new_list) = (list(old), list(new));
-        let is_wrapped = is_wrapped(old, new);
-        let mut is_whole = true;
+        let grew = cases(old).is_none();
+        let (plain, list) = if grew { (old, &new_list) } else { (new, &old_list) };
+        let model = if grew { self.new } else { self.old };
+        if is_wider(plain, model, list) {
+            let is_same = |case: &Value| says_little(case) && case.get("type") == plain.get("type");
+            let kind = match grew {
+                _ if list.iter().any(is_same) => Kind::TypeName,
+                true => Kind::TypeNarrowed,
+                false => Kind::TypeWidened,
+            };
+            return self.value(&here, kind, Some(old), Some(new));
+        }
+        let has_values = [old, new].iter().any(|one| one.get("enum").is_some());
+        let any = json!({});
+        let mut is_one = old_list.contains(&any) || new_list.contains(&any);
         for (one, other) in pairs((self.old, &old_list), (self.new, &new_list)) {
             match (one, other) {
                 (Some(one), Some(other)) => {
+                    is_one = true;
+                    let here = here.below(&matching::label(if grew { other } else { one }));
                     if let (Some(one), Some(other)) =
                         (self.old.resolved(one), self.new.resolved(other))
                     {
                         self.limits(&here, &one, &other);
                     }
                 }
-                _ if is_wrapped => is_whole = false,
+                _ if !has_values => {}
                 (Some(one), None) => self.say(&here, Kind::PartRemoved, Some(told(one)), None),
                 (_, other) => self.say(&here, Kind::PartAdded, None, other.map(told)),
             }
         }
-        if !is_whole {
-            let grew = cases(old).is_none();
-            let kind = if grew { Kind::TypeWidened } else { Kind::TypeNarrowed };
-            self.say(&here, kind, Some(told(old)), Some(told(new)));
+        if !has_values {
+            let kind = match (is_one, grew) {
+                (false, _) => Kind::Type,
+                (true, true) => Kind::TypeWidened,
+                (true, false) => Kind::TypeNarrowed,
+            };
+            self.value(&here, kind, Some(old), Some(new));
         }
     }
 
@@ -203,6 +231,7 @@ impl Comparison<'_> {
                     }
                     let here = self.ways(&here, old, new);
                     self.required(&here, was_required, is_required);
+                    let old = &as_nullable_as(new, old, was_required != is_required);
                     self.schema(&here, old, new);
                 }
                 (None, None) => self.required(&here, was_required, is_required),
@@ -212,7 +241,9 @@ impl Comparison<'_> {
                 }
                 (old, new) => {
                     let here = here.only(old.or(new).map_or(Direction::BOTH, ways));
-                    self.in_one(&here, old, new, is_required && !was_required);
+                    let is_required =
+                        if old.is_some() { was_required } else { is_required && !was_required };
+                    self.in_one(&here, old, new, is_required);
                 }
             }
         }
@@ -261,15 +292,19 @@ pub fn required(schema: &Value) -> BTreeSet<&str> {
     names.filter_map(Value::as_str).collect()
 }
 
-fn is_note(name: &str) -> bool {
-    NOTES.contains(&name) || name.starts_with("x-")
+/// Whether a schema says no more than its type, and each of the cases has the type.
+fn is_wider(schema: &Value, model: &Model, cases: &[Value]) -> bool {
+    let fits = |case: &Value| {
+        let case = model.resolved(case).unwrap_or_default();
+        schema.get("type").is_none_or(|kind| case.get("type") == Some(kind))
+    };
+    says_little(schema) && cases.iter().all(fits)
 }
 
-/// Whether one is a list of cases and the other a single one, which is no list of values: then the
-/// generated type is another one.
-fn is_wrapped(old: &Value, new: &Value) -> bool {
-    let has_values = [old, new].iter().any(|one| one.get("enum").is_some());
-    cases(old).is_some() != cases(new).is_some() && !has_values
+/// Whether a schema says no more than its type.
+fn says_little(schema: &Value) -> bool {
+    let keywords = schema.as_object();
+    keywords.is_some_and(|schema| schema.keys().all(|name| name == "type" || is_note(name)))
 }
 
 fn has(schema: &Value, flag: &str) -> bool {
@@ -283,6 +318,17 @@ fn ways(member: &Value) -> Direction {
         (false, true) => Direction::REQUEST,
         _ => Direction::BOTH,
     }
+}
+
+/// The older member. If another change says already that it may be missing, or not any more, null
+/// says nothing more.
+fn as_nullable_as(new: &Value, old: &Value, is_said: bool) -> Value {
+    let mut old = old.clone();
+    if let (true, Value::Object(schema)) = (is_said, &mut old) {
+        schema.remove("nullable");
+        schema.extend(new.get("nullable").map(|value| ("nullable".to_owned(), value.clone())));
+    }
+    old
 }
 
 /// The name of a type without its place.

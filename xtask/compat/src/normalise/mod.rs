@@ -35,7 +35,7 @@ use anyhow::{Context, Result, bail};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
-pub use parts::{NOTES, meaning};
+pub use parts::{is_note, meaning};
 use prints::Prints;
 pub use schema::BOUNDS;
 
@@ -173,7 +173,7 @@ fn rest(document: &Value) -> Object {
     rest.retain(|name, _| !judged.contains(&name.as_str()));
     // An operation has what its path says.
     if let Some(paths) = rest.get_mut("paths").and_then(Value::as_object_mut) {
-        paths.retain(|path, _| !path.starts_with('/'));
+        paths.retain(|path, _| path.starts_with("x-"));
     }
     if let Some(info) = rest.get_mut("info").and_then(Value::as_object_mut) {
         info.remove("version");

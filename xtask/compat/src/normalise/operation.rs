@@ -80,7 +80,9 @@ impl Normaliser<'_> {
                 let scheme = self.scheme(&name)?;
                 schemes.push(Value::from(scheme.as_str()));
                 let scopes = list(&scopes)?.into_iter();
-                schemes.extend(scopes.map(|scope| Value::from(format!("{scheme} {scope}"))));
+                let texts =
+                    scopes.filter_map(|scope| Some(format!("{scheme} {}", scope.as_str()?)));
+                schemes.extend(texts.map(Value::from));
             }
             all.push(set(Value::Array(schemes)));
         }
@@ -102,7 +104,11 @@ impl Normaliser<'_> {
         for flow in flows.filter_map(|(_, flow)| flow.as_object_mut()) {
             flow.remove("scopes");
         }
-        Ok(Value::Object(scheme).to_string())
+        let parts: Vec<String> = scheme
+            .into_iter()
+            .map(|(_, part)| part.as_str().map_or_else(|| part.to_string(), str::to_owned))
+            .collect();
+        Ok(parts.join(" "))
     }
 
     /// A parameter or a header: its schema, and how a value of it becomes text.
@@ -123,8 +129,7 @@ impl Normaliser<'_> {
             schema.remove("nullable");
         }
         field.insert("schema".to_owned(), schema);
-        let others = ["allowReserved", "allowEmptyValue"].map(|name| field.remove(name));
-        field.insert("encoding".to_owned(), json!([style, { "explode": explode }, others]));
+        field.insert("encoding".to_owned(), json!({ "style": style, "explode": explode }));
         Ok(Value::Object(field))
     }
 

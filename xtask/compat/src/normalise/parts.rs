@@ -55,6 +55,7 @@ fn alternatives(parts: Vec<Value>) -> (Vec<Value>, bool) {
     let mut has_null = false;
     for part in sorted(parts) {
         let Some(values) = enumeration(&part) else {
+            has_null |= part == json!({});
             others.push(part);
             continue;
         };
@@ -130,7 +131,8 @@ pub fn over(outer: Object, inner: Object) -> Object {
     both
 }
 
-fn is_note(name: &str) -> bool {
+/// Whether a keyword says nothing about the values.
+pub fn is_note(name: &str) -> bool {
     NOTES.contains(&name) || name.starts_with("x-")
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::parts::composed;
+use super::parts::{composed, is_note};
 use super::{Normaliser, Object, set, without_defaults};
 
 /// The limits of numbers, lengths and counts.
@@ -57,7 +57,12 @@ impl Normaliser<'_> {
         if schema.get("additionalProperties") == Some(&json!({})) {
             schema.remove("additionalProperties");
         }
-        Value::Object(composed(schema))
+        let mut schema = composed(schema);
+        if schema.keys().all(|name| is_note(name)) {
+            // Any value may be null.
+            schema.remove("nullable");
+        }
+        Value::Object(schema)
     }
 
     fn within(&mut self, schema: Option<&mut Value>) {
@@ -84,8 +89,10 @@ fn set_aside(schema: &mut Object) {
 
 /// The lists without an order. `null` is no value of its own.
 fn values(schema: &mut Object) {
-    if let Some(required) = schema.remove("required") {
-        schema.insert("required".to_owned(), set(required));
+    let required = schema.remove("required");
+    // Only objects have members.
+    if schema.get("type").is_none_or(|kind| kind == "object") {
+        schema.extend(required.map(|required| ("required".to_owned(), set(required))));
     }
     if let Some(Value::Array(mut values)) = schema.remove("enum") {
         if values.contains(&Value::Null) {

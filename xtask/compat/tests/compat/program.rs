@@ -47,11 +47,11 @@ fn edited(edits: &[&str], flags: &[&str]) -> (String, i32) {
 fn text_has_the_conclusion_first_and_last_and_the_severest_change_first() {
     let edits =
         [r#"set post/summary "New""#, "set Plant/properties/new {}", "remove post/operationId"];
-    let edits = [&edits[..], &["remove Plant/properties/tag"]].concat();
+    let edits = [&edits[..], &["remove Plant/properties/name"]].concat();
     let (said, status) = edited(&edits, &[]);
     let expected = "\
 20240502.0 of new, since 20240502.0 of old: what changed breaks a client that runs
-breaks wire    #/components/schemas/Plant/properties/tag  removed: {\"type\":\"string\"}  (removed: a client may wait for it; GET /plants, POST /plants)
+breaks wire    #/components/schemas/Plant/properties/name  removed: {\"maxLength\":80,\"pattern\":\"^[a-z]+$\",\"type\":\"string\"}, required  (removed: a client waits for it; GET /plants, POST /plants)
 breaks source  #/paths/~1plants/post/operationId  removed: create  (operation-id: generated functions have its name; POST /plants)
 additive       #/components/schemas/Plant/properties/new  added: {}  (added: objects and headers are open, and a client ignores a new one; GET /plants, POST /plants)
 words only     #/paths/~1plants/post/summary  changed: 1 text  (text: it is text for people)
@@ -77,7 +77,7 @@ fn one_change_of_many_operations_is_one_entry_with_five_of_them_named() {
     };
     let (said, status) = compared(&paths("a"), &paths("b"), &[]);
     let removed = said.lines().nth(1).expect("an entry");
-    assert!(removed.starts_with("breaks wire    #/paths/~10/get/responses/200/content/"), "{said}");
+    assert!(removed.starts_with("breaks source  #/paths/~10/get/responses/200/content/"), "{said}");
     assert!(removed.ends_with("; GET /0, GET /1, GET /2, GET /3, GET /4 and 4 more)"), "{said}");
     assert_eq!((said.lines().count(), status), (4, 1), "{said}");
 }
@@ -85,9 +85,9 @@ fn one_change_of_many_operations_is_one_entry_with_five_of_them_named() {
 #[test]
 fn long_values_are_cut_and_told_apart_by_a_hash() {
     let long =
-        |end: &str| format!(r#"set NewPlant/properties/name/pattern "{}{end}""#, "a".repeat(70));
+        |end: &str| format!(r#"set NewPlant/properties/name/pattern "{}{end}""#, "a".repeat(110));
     let said = ["x", "y"].map(|end| edited(&[&long(end)], &[]).0);
-    assert!(said[0].contains(&format!("→ {}… (", "a".repeat(30))), "{}", said[0]);
+    assert!(said[0].contains(&format!("→ {}… (", "a".repeat(50))), "{}", said[0]);
     assert_ne!(said[0], said[1]);
 }
 
@@ -119,10 +119,10 @@ fn json_has_whole_values_and_every_place() {
     let (said, status) = edited(&[edit], &["--format", "json"]);
     let report: Value = serde_json::from_str(&said).expect("it prints JSON");
     let expected = json!({
-        "class": "wire", "kind": "removed", "reason": "a client may wait for it",
+        "class": "wire", "kind": "removed", "reason": "a client waits for it",
         "place": "#/paths/~1plants/post/responses/200/headers/x-id", "others": [],
-        "old": "{\"type\":\"string\"}", "new": null,
-        "change": "removed: {\"type\":\"string\"}",
+        "old": "{\"type\":\"string\"}, required", "new": null,
+        "change": "removed: {\"type\":\"string\"}, required",
         "operations": ["POST /plants"], "accepted": null,
     });
     assert_eq!(report["changes"], json!([expected]));
@@ -182,7 +182,7 @@ fn accepted_changes_have_no_class_and_an_entry_without_a_change_is_a_note() {
     let arguments = ["old", "new", "--accepted", "accepted.toml"];
     let (said, status) = run(files(&both).path(), &arguments);
     assert!(said.contains("accepted       #/components/schemas/Plant/properties/tag  "), "{said}");
-    assert!(said.contains("(breaks wire; 2026-11-23: why"), "{said}");
+    assert!(said.contains("(breaks source; 2026-11-23: why"), "{said}");
     assert!(said.contains("\nnote: nothing changes any more as accepted: #/a  removed"), "{said}");
     assert!(said.ends_with("nothing changed but what is accepted\n") && status == 0, "{said}");
     for (entry, says) in [
