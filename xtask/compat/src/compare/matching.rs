@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use super::schema::{pointer, required, short};
+use super::object::required;
+use super::schema::{pointer, short};
 use super::told;
 use crate::normalise::{Model, meaning};
 

@@ -4,16 +4,22 @@
 //! text or an extension: so nothing new passes in silence.
 //!
 //! ```text
-//! operation   what an operation, a parameter, a body and a response say
+//! operation   what an operation, a parameter and a body say
+//!   → response  what answers an operation has
 //!   → schema    what a schema says of a value, keyword by keyword
+//!     → object    the members of an object
+//!     → cases     the parts of a list, and one schema in the place of a list
 //!     → values    types, enumerations and bounds
 //!     → matching  which parts of two lists belong together
 //!   → graph     which operations reach a pair of types, in requests or responses
 //! ```
 
+mod cases;
 mod graph;
 mod matching;
+mod object;
 mod operation;
+mod response;
 mod schema;
 mod values;
 

@@ -1,14 +1,12 @@
 //! What changed between two schemas.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Value, json};
 
-use super::matching::{self, pairs};
+use super::cases::cases;
 use super::values::types;
 use super::{Comparison, Found, Here, members, told};
-use crate::kind::{Direction, Kind};
-use crate::normalise::{BOUNDS, Model, is_note};
+use crate::kind::Kind;
+use crate::normalise::{BOUNDS, is_note};
 
 impl Comparison<'_> {
     /// Two schemas where they are used.
@@ -81,7 +79,7 @@ impl Comparison<'_> {
     }
 
     /// Which values two schemas allow. They are no references.
-    fn limits(&mut self, here: &Here, old: &Value, new: &Value) {
+    pub(super) fn limits(&mut self, here: &Here, old: &Value, new: &Value) {
         if !old.is_object() || !new.is_object() {
             self.value(here, Kind::Unknown, Some(old), Some(new));
             return;
@@ -149,186 +147,11 @@ impl Comparison<'_> {
             _ => self.value(here, Kind::DemandAdded, old, new),
         }
     }
-
-    /// A schema, and a list of cases of which it may be one.
-    fn case_or_list(&mut self, here: &Here, old: &Value, new: &Value) {
-        let name = cases(old).or(cases(new)).map_or("oneOf", |(name, _)| name);
-        let here = here.below(name);
-        let list = |schema: &Value| {
-            cases(schema).map_or_else(|| vec![schema.clone()], |all| all.1.clone())
-        };
-        let (old_list, new_list) = (list(old), list(new));
-        let grew = cases(old).is_none();
-        let (plain, list) = if grew { (old, &new_list) } else { (new, &old_list) };
-        let model = if grew { self.new } else { self.old };
-        if is_wider(plain, model, list) {
-            let is_same = |case: &Value| says_little(case) && case.get("type") == plain.get("type");
-            let kind = match grew {
-                _ if list.iter().any(is_same) => Kind::TypeName,
-                true => Kind::TypeNarrowed,
-                false => Kind::TypeWidened,
-            };
-            return self.value(&here, kind, Some(old), Some(new));
-        }
-        let has_values = [old, new].iter().any(|one| one.get("enum").is_some());
-        let any = json!({});
-        let mut is_one = old_list.contains(&any) || new_list.contains(&any);
-        for (one, other) in pairs((self.old, &old_list), (self.new, &new_list)) {
-            match (one, other) {
-                (Some(one), Some(other)) => {
-                    is_one = true;
-                    let here = here.below(&matching::label(if grew { other } else { one }));
-                    if let (Some(one), Some(other)) =
-                        (self.old.resolved(one), self.new.resolved(other))
-                    {
-                        self.limits(&here, &one, &other);
-                    }
-                }
-                _ if !has_values => {}
-                (Some(one), None) => self.say(&here, Kind::PartRemoved, Some(told(one)), None),
-                (_, other) => self.say(&here, Kind::PartAdded, None, other.map(told)),
-            }
-        }
-        if !has_values {
-            let kind = match (is_one, grew) {
-                (false, _) => Kind::Type,
-                (true, true) => Kind::TypeWidened,
-                (true, false) => Kind::TypeNarrowed,
-            };
-            self.value(&here, kind, Some(old), Some(new));
-        }
-    }
-
-    /// Two lists of parts.
-    fn list(&mut self, here: &Here, (removed, added): (Kind, Kind), old: &[Value], new: &[Value]) {
-        for (old, new) in pairs((self.old, old), (self.new, new)) {
-            let label = old.or(new).map(matching::label).unwrap_or_default();
-            let here = here.below(&label);
-            match (old, new) {
-                (Some(old), Some(new)) => self.schema(&here, old, new),
-                (Some(old), None) => self.say(&here, removed, Some(told(old)), None),
-                (_, new) => self.say(&here, added, None, new.map(told)),
-            }
-        }
-    }
-
-    fn members(&mut self, here: &Here, old: &Value, new: &Value) {
-        let was_closed = old.get("additionalProperties") == Some(&Value::Bool(false));
-        let names = [old, new].map(required);
-        let mut all = members(old.get("properties"), new.get("properties"));
-        let only_required = names[0].union(&names[1]).map(|name| (*name, None, None));
-        let known: BTreeSet<&str> = all.iter().map(|member| member.0).collect();
-        all.extend(only_required.filter(|(name, ..)| !known.contains(name)));
-        let properties = here.below("properties");
-        for (name, old, new) in all {
-            let here = properties.below(name);
-            let [was_required, is_required] = [&names[0], &names[1]].map(|all| all.contains(name));
-            match (old, new) {
-                (Some(old), Some(new)) => {
-                    if has(old, "readOnly") && !has(new, "readOnly") && is_required {
-                        let here = here.only(Direction::REQUEST);
-                        self.in_one(&here, None, Some(new), true);
-                    }
-                    let here = self.ways(&here, old, new);
-                    self.required(&here, was_required, is_required);
-                    let old = &as_nullable_as(new, old, was_required != is_required);
-                    self.schema(&here, old, new);
-                }
-                (None, None) => self.required(&here, was_required, is_required),
-                (None, Some(new)) if was_closed && !is_required => {
-                    let here = here.only(ways(new));
-                    self.say(&here, Kind::AddedToClosed, None, Some(told(new)));
-                }
-                (old, new) => {
-                    let here = here.only(old.or(new).map_or(Direction::BOTH, ways));
-                    let is_required =
-                        if old.is_some() { was_required } else { is_required && !was_required };
-                    self.in_one(&here, old, new, is_required);
-                }
-            }
-        }
-    }
-
-    /// Which side sends a member, and what changed about that.
-    fn ways(&mut self, here: &Here, old: &Value, new: &Value) -> Here {
-        for (name, side) in [("readOnly", Direction::REQUEST), ("writeOnly", Direction::RESPONSE)] {
-            let kind = if has(new, name) { Kind::OneWay } else { Kind::BothWays };
-            let here = here.only(side).below(name);
-            self.value(&here, kind, old.get(name), new.get(name));
-        }
-        if ways(old) == ways(new) { here.only(ways(new)) } else { here.clone() }
-    }
-
-    fn others(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
-        if let (Some(Value::Object(_)), Some(Value::Object(_))) = (old, new) {
-            let [old, new] = [old, new].map(|schema| schema.cloned().unwrap_or_default());
-            return self.schema(here, &old, &new);
-        }
-        let freedom = |others: Option<&Value>| match others {
-            None => 2,
-            Some(Value::Bool(false)) => 0,
-            Some(_) => 1,
-        };
-        let opened = freedom(new) > freedom(old);
-        let kind = if opened { Kind::ObjectOpened } else { Kind::ObjectClosed };
-        let open = json!(true);
-        self.value(here, kind, old.or(Some(&open)), new.or(Some(&open)));
-    }
 }
 
 /// The pointer that a schema is, if it is a reference.
 pub fn pointer(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()
-}
-
-/// The cases of which a value is one, and the keyword that lists them.
-pub fn cases(schema: &Value) -> Option<(&'static str, &Vec<Value>)> {
-    ["oneOf", "anyOf"].into_iter().find_map(|name| Some((name, schema.get(name)?.as_array()?)))
-}
-
-/// The names of the members that an object must have.
-pub fn required(schema: &Value) -> BTreeSet<&str> {
-    let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
-    names.filter_map(Value::as_str).collect()
-}
-
-/// Whether a schema says no more than its type, and each of the cases has the type.
-fn is_wider(schema: &Value, model: &Model, cases: &[Value]) -> bool {
-    let fits = |case: &Value| {
-        let case = model.resolved(case).unwrap_or_default();
-        schema.get("type").is_none_or(|kind| case.get("type") == Some(kind))
-    };
-    says_little(schema) && cases.iter().all(fits)
-}
-
-/// Whether a schema says no more than its type.
-fn says_little(schema: &Value) -> bool {
-    let keywords = schema.as_object();
-    keywords.is_some_and(|schema| schema.keys().all(|name| name == "type" || is_note(name)))
-}
-
-fn has(schema: &Value, flag: &str) -> bool {
-    schema.get(flag) == Some(&Value::Bool(true))
-}
-
-/// Which sides send a member.
-fn ways(member: &Value) -> Direction {
-    match (has(member, "readOnly"), has(member, "writeOnly")) {
-        (true, false) => Direction::RESPONSE,
-        (false, true) => Direction::REQUEST,
-        _ => Direction::BOTH,
-    }
-}
-
-/// The older member. If another change says already that it may be missing, or not any more, null
-/// says nothing more.
-fn as_nullable_as(new: &Value, old: &Value, is_said: bool) -> Value {
-    let mut old = old.clone();
-    if let (true, Value::Object(schema)) = (is_said, &mut old) {
-        schema.remove("nullable");
-        schema.extend(new.get("nullable").map(|value| ("nullable".to_owned(), value.clone())));
-    }
-    old
 }
 
 /// The name of a type without its place.

@@ -1,0 +1,105 @@
+//! What changed between the members of two objects.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{Comparison, Here, members, told};
+use crate::kind::{Direction, Kind};
+
+impl Comparison<'_> {
+    /// The members that have a name.
+    pub(super) fn members(&mut self, here: &Here, old: &Value, new: &Value) {
+        let was_closed = old.get("additionalProperties") == Some(&Value::Bool(false));
+        let names = [old, new].map(required);
+        let mut all = members(old.get("properties"), new.get("properties"));
+        let only_required = names[0].union(&names[1]).map(|name| (*name, None, None));
+        let known: BTreeSet<&str> = all.iter().map(|member| member.0).collect();
+        all.extend(only_required.filter(|(name, ..)| !known.contains(name)));
+        let properties = here.below("properties");
+        for (name, old, new) in all {
+            let here = properties.below(name);
+            let [was_required, is_required] = [&names[0], &names[1]].map(|all| all.contains(name));
+            match (old, new) {
+                (Some(old), Some(new)) => {
+                    if has(old, "readOnly") && !has(new, "readOnly") && is_required {
+                        let here = here.only(Direction::REQUEST);
+                        self.in_one(&here, None, Some(new), true);
+                    }
+                    let here = self.ways(&here, old, new);
+                    self.required(&here, was_required, is_required);
+                    let old = &as_nullable_as(new, old, was_required != is_required);
+                    self.schema(&here, old, new);
+                }
+                (None, None) => self.required(&here, was_required, is_required),
+                (None, Some(new)) if was_closed && !is_required => {
+                    let here = here.only(ways(new));
+                    self.say(&here, Kind::AddedToClosed, None, Some(told(new)));
+                }
+                (old, new) => {
+                    let here = here.only(old.or(new).map_or(Direction::BOTH, ways));
+                    let is_required =
+                        if old.is_some() { was_required } else { is_required && !was_required };
+                    self.in_one(&here, old, new, is_required);
+                }
+            }
+        }
+    }
+
+    /// Which side sends a member, and what changed about that.
+    fn ways(&mut self, here: &Here, old: &Value, new: &Value) -> Here {
+        for (name, side) in [("readOnly", Direction::REQUEST), ("writeOnly", Direction::RESPONSE)] {
+            let kind = if has(new, name) { Kind::OneWay } else { Kind::BothWays };
+            let here = here.only(side).below(name);
+            self.value(&here, kind, old.get(name), new.get(name));
+        }
+        if ways(old) == ways(new) { here.only(ways(new)) } else { here.clone() }
+    }
+
+    /// The members that have no name.
+    pub(super) fn others(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+        if let (Some(Value::Object(_)), Some(Value::Object(_))) = (old, new) {
+            let [old, new] = [old, new].map(|schema| schema.cloned().unwrap_or_default());
+            return self.schema(here, &old, &new);
+        }
+        let freedom = |others: Option<&Value>| match others {
+            None => 2,
+            Some(Value::Bool(false)) => 0,
+            Some(_) => 1,
+        };
+        let opened = freedom(new) > freedom(old);
+        let kind = if opened { Kind::ObjectOpened } else { Kind::ObjectClosed };
+        let open = json!(true);
+        self.value(here, kind, old.or(Some(&open)), new.or(Some(&open)));
+    }
+}
+
+/// The names of the members that an object must have.
+pub fn required(schema: &Value) -> BTreeSet<&str> {
+    let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    names.filter_map(Value::as_str).collect()
+}
+
+fn has(schema: &Value, flag: &str) -> bool {
+    schema.get(flag) == Some(&Value::Bool(true))
+}
+
+/// Which sides send a member.
+fn ways(member: &Value) -> Direction {
+    match (has(member, "readOnly"), has(member, "writeOnly")) {
+        (true, false) => Direction::RESPONSE,
+        (false, true) => Direction::REQUEST,
+        _ => Direction::BOTH,
+    }
+}
+
+/// The older member. If another change says already that it may be missing, or not any more, null
+/// says nothing more.
+fn as_nullable_as(new: &Value, old: &Value, is_said: bool) -> Value {
+    let mut old = old.clone();
+    if let (true, Value::Object(schema)) = (is_said, &mut old) {
+        schema.remove("nullable");
+        schema.extend(new.get("nullable").map(|value| ("nullable".to_owned(), value.clone())));
+    }
+    old
+}
