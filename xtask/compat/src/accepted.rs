@@ -7,7 +7,7 @@ use anyhow::{Context, Result, anyhow, ensure};
 use serde::Deserialize;
 use toml::value::Datetime;
 
-use crate::{Change, Report};
+use crate::{Change, Kind, Report};
 
 /// Accepted changes, in TOML: a table `[[change]]` for each.
 #[derive(Deserialize)]
@@ -48,7 +48,10 @@ impl Report {
     /// note. An error names the file.
     pub fn accept(&mut self, path: &Path) -> Result<()> {
         for Entry { place, change: what, reason, date } in Accepted::read(path)?.change {
-            let is_meant = |one: &&mut Change| one.place == place && one.change == what;
+            // Nobody knows what changed where nothing was compared.
+            let is_meant = |one: &&mut Change| {
+                one.place == place && one.change == what && one.kind != Kind::NotCompared
+            };
             if let Some(change) = self.changes.iter_mut().find(is_meant) {
                 change.accepted = Some(format!("{date}: {reason}"));
             } else {

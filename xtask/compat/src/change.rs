@@ -8,7 +8,6 @@ use sha2::{Digest, Sha256};
 use crate::Class;
 use crate::compare::Difference;
 use crate::kind::Kind;
-use crate::normalise::METHODS;
 
 /// One change.
 #[derive(Clone, Debug, Serialize)]
@@ -60,16 +59,12 @@ impl Change {
         }
     }
 
-    /// What is the same for a change that several operations or types have: all but their names.
-    pub(crate) fn what(&self) -> (Class, Kind, &str, String) {
-        let steps: Vec<&str> = self.place.split('/').collect();
-        let within = match steps[..] {
-            [_, "paths", _, method, ref within @ ..] if METHODS.contains(&method) => within,
-            [_, "paths", _, ref within @ ..] => within,
-            [_, "components", "schemas", _, ref within @ ..] if !within.is_empty() => within,
-            ref all => all,
-        };
-        (self.class, self.kind, &self.change, within.join("/"))
+    /// What is the same for a change that several operations or types have: all but their names,
+    /// which are the first four steps of a place.
+    pub(crate) fn what(&self) -> (Class, Kind, &str, &str) {
+        let mut slashes = self.place.match_indices('/');
+        let within = slashes.nth(3).map_or(&self.place[..], |(at, _)| &self.place[at..]);
+        (self.class, self.kind, &self.change, within)
     }
 }
 
@@ -123,9 +118,9 @@ fn shortened(text: &str) -> String {
         return text.to_owned();
     }
     let beginning: String = text.chars().take(LONGEST / 2).collect();
-    let hash =
-        Sha256::digest(text).iter().take(6).fold(0, |hash, byte| hash << 8 | u64::from(*byte));
-    format!("{beginning}… ({hash:012x})")
+    let hash = Sha256::digest(text);
+    let hash = hash[..6].iter().fold(String::new(), |hash, byte| format!("{hash}{byte:02x}"));
+    format!("{beginning}… ({hash})")
 }
 
 /// The longest value that is shown whole, in characters.

@@ -33,6 +33,9 @@ impl Comparison<'_> {
         let list = |schema: &Value| {
             cases(schema).map_or_else(|| vec![schema.clone()], |all| all.1.clone())
         };
+        if [old, new].into_iter().any(|schema| cases(schema).is_some() && says_more(schema)) {
+            return self.value(&here, Kind::Limit, Some(old), Some(new));
+        }
         let (old_list, new_list) = (list(old), list(new));
         let grew = cases(old).is_none();
         let (plain, list) = if grew { (old, &new_list) } else { (new, &old_list) };
@@ -88,6 +91,12 @@ fn is_wider(schema: &Value, model: &Model, cases: &[Value]) -> bool {
         schema.get("type").is_none_or(|kind| case.get("type") == Some(kind))
     };
     says_little(schema) && cases.iter().all(fits)
+}
+
+/// Whether a schema says more than its type and its cases.
+fn says_more(schema: &Value) -> bool {
+    let mut keywords = schema.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    keywords.any(|name| !["type", "oneOf", "anyOf"].contains(&name) && !is_note(name))
 }
 
 /// Whether a schema says no more than its type.

@@ -98,10 +98,13 @@ impl Comparison<'_> {
         self.found.push(Found { here: here.clone(), kind, old, new });
     }
 
-    /// Says that a value changed, if it did.
+    /// Says that a value changed, if it did. If only texts for people in it did, it is a text.
     fn value(&mut self, here: &Here, kind: Kind, old: Option<&Value>, new: Option<&Value>) {
-        if old != new {
-            self.say(here, kind, old.map(told), new.map(told));
+        let [old_text, new_text] = [old, new].map(|value| value.map(told));
+        if old_text != new_text {
+            self.say(here, kind, old_text, new_text);
+        } else if old != new {
+            self.say(here, Kind::Text, old.map(Value::to_string), new.map(Value::to_string));
         }
     }
 
@@ -183,7 +186,7 @@ impl Comparison<'_> {
             match name {
                 "info" | "tags" => self.value(&here, Kind::Text, old, new),
                 // Operations have all the others.
-                "paths" => {
+                "components" | "paths" => {
                     for (name, old, new) in members(old, new) {
                         self.other(&here.below(name), name, old, new);
                     }

@@ -70,7 +70,7 @@ impl Comparison<'_> {
                 // A list that is left out is empty in generated code.
                 "default" if old.or(new) == Some(&json!([])) => {}
                 "default" => self.value(&here, Kind::DefaultSaid, old, new),
-                "x-codes" => self.codes(&here, old, new),
+                "x-extensible-enum" => self.codes(&here, old, new),
                 // The object that has the member judges them.
                 "readOnly" | "writeOnly" => {}
                 _ => self.other(&here, name, old, new),

@@ -62,13 +62,15 @@ impl Comparison<'_> {
     pub(super) fn codes(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
         for (code, old, new) in members(old, new) {
             let here = here.below(code);
-            match (old, new) {
-                (None, _) => self.say(&here, Kind::CodeAdded, None, Some(code.to_owned())),
-                (_, None) => self.say(&here, Kind::CodeRemoved, Some(code.to_owned()), None),
-                (Some(Value::Bool(true)), _) => {
-                    self.value(&here, Kind::NoLongerRetryable, old, new);
-                }
-                _ => self.value(&here, Kind::Retryable, old, new),
+            let lists = members(old, new);
+            if lists.iter().any(|(_, old, new)| old.is_some() && new.is_none()) {
+                self.say(&here, Kind::CodeRemoved, Some(code.to_owned()), None);
+            } else if lists.iter().any(|(_, old, new)| old.is_none() && new.is_some()) {
+                self.say(&here, Kind::CodeAdded, None, Some(code.to_owned()));
+            } else {
+                let was_retryable = old.is_some_and(|old| old["retryable"] == true);
+                let kind = if was_retryable { Kind::NoLongerRetryable } else { Kind::Retryable };
+                self.value(&here, kind, old, new);
             }
         }
     }

@@ -21,8 +21,10 @@
 //! | 1.0 | 1 | Data Types |
 //! | the order of lists, but for the text of values | any other order | |
 //!
-//! The result is JSON, as the document is. So nothing is dropped: a keyword that is not named here
-//! stays, and the comparison finds it. Nothing here knows two documents.
+//! The result is JSON, as the document is. So a keyword that is not named here stays, and the
+//! comparison finds it. Only the words of servers and of security schemes are dropped.
+//!
+//! Nothing here knows two documents.
 
 mod operation;
 mod parts;
@@ -169,8 +171,12 @@ pub const LONGEST_CHAIN: usize = 100;
 /// change itself.
 fn rest(document: &Value) -> Object {
     let mut rest = document.as_object().cloned().unwrap_or_default();
-    let judged = ["components", "openapi", "security", "servers"];
+    let judged = ["openapi", "security", "servers"];
     rest.retain(|name, _| !judged.contains(&name.as_str()));
+    // They are judged where an operation uses them.
+    if let Some(components) = rest.get_mut("components").and_then(Value::as_object_mut) {
+        components.retain(|kind, _| !COMPONENTS.contains(&kind.as_str()));
+    }
     // An operation has what its path says.
     if let Some(paths) = rest.get_mut("paths").and_then(Value::as_object_mut) {
         paths.retain(|path, _| path.starts_with("x-"));
@@ -181,9 +187,21 @@ fn rest(document: &Value) -> Object {
     without_defaults(rest)
 }
 
+/// The kinds of components (Components Object).
+const COMPONENTS: [&str; 9] = [
+    "callbacks",
+    "examples",
+    "headers",
+    "links",
+    "parameters",
+    "requestBodies",
+    "responses",
+    "schemas",
+    "securitySchemes",
+];
+
 /// The methods of a path, as OpenAPI writes them.
-pub const METHODS: [&str; 8] =
-    ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
 fn without_defaults(mut object: Object) -> Object {
     let is_default = |keyword: &str, value: &Value| {

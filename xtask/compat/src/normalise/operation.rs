@@ -32,7 +32,7 @@ impl Normaliser<'_> {
         let security = security.as_ref().unwrap_or_else(|| inherited("security"));
         let servers = operation.remove("servers");
         let servers = servers.as_ref().unwrap_or_else(|| inherited("servers"));
-        let [security, servers] = [self.security(security)?, addresses(servers)?];
+        let [security, servers] = [self.security(security)?, without_words(servers)?];
         operation.insert("security".to_owned(), security);
         operation.insert("servers".to_owned(), servers);
 
@@ -211,15 +211,16 @@ fn without_names(path: &str) -> String {
 }
 
 /// What requests are sent to, without words.
-fn addresses(servers: &Value) -> Result<Value> {
-    let addresses = list(servers)?.into_iter().map(|server| {
-        let variables = server["variables"].as_object().into_iter().flatten();
-        let what_counts = |variable: &Value| json!([variable["default"], variable["enum"]]);
-        let variables: Object =
-            variables.map(|(name, variable)| (name.clone(), what_counts(variable))).collect();
-        let url = server["url"].clone();
-        if variables.is_empty() { url } else { json!([url, variables]) }
-    });
+fn without_words(servers: &Value) -> Result<Value> {
+    let mut servers = list(servers)?;
+    for server in servers.iter_mut().filter_map(Value::as_object_mut) {
+        server.remove("description");
+        let variables = server.get_mut("variables").and_then(Value::as_object_mut);
+        for (_, variable) in variables.into_iter().flatten() {
+            variable.as_object_mut().and_then(|variable| variable.remove("description"));
+        }
+    }
     // `/`, the place of the document itself, is what a document without servers means.
-    Ok(set(addresses.filter(|address| address != "/").collect()))
+    servers.retain(|server| *server != json!({ "url": "/" }));
+    Ok(set(Value::Array(servers)))
 }

@@ -103,19 +103,22 @@ fn values(schema: &mut Object) {
     }
 }
 
-/// One map for `x-extensible-enum` and `x-error-codes`: for each value of an open list whether the
-/// same request may succeed later, if the list says so.
+/// One map for `x-extensible-enum` and `x-error-codes`, the lists of the values that a client may
+/// decide by: which of the lists has a value, and whether the same request may succeed later.
 fn codes(schema: &mut Object) {
-    let mut codes = Object::new();
+    let mut codes = json!({});
     if let Some(Value::Array(values)) = schema.remove("x-extensible-enum") {
-        codes.extend(values.iter().map(|value| (value.to_string(), Value::Null)));
+        for value in values {
+            codes[value.to_string()]["listed"] = json!(true);
+        }
     }
     if let Some(Value::Array(rows)) = schema.remove("x-error-codes") {
-        let rows = rows.iter().map(|row| (row["error"].to_string(), row["retryable"].clone()));
-        codes.extend(rows);
+        for row in rows {
+            codes[row["error"].to_string()]["retryable"] = row["retryable"].clone();
+        }
     }
-    if !codes.is_empty() {
-        schema.insert("x-codes".to_owned(), Value::Object(codes));
+    if codes != json!({}) {
+        schema.insert("x-extensible-enum".to_owned(), codes);
     }
 }
 

@@ -78,8 +78,14 @@ fn one_change_of_many_operations_is_one_entry_with_five_of_them_named() {
     let (said, status) = compared(&paths("a"), &paths("b"), &[]);
     let removed = said.lines().nth(1).expect("an entry");
     assert!(removed.starts_with("breaks source  #/paths/~10/get/responses/200/content/"), "{said}");
+    assert!(removed.contains("/properties/a and 8 more places  removed: {}  ("), "{said}");
     assert!(removed.ends_with("; GET /0, GET /1, GET /2, GET /3, GET /4 and 4 more)"), "{said}");
     assert_eq!((said.lines().count(), status), (4, 1), "{said}");
+    // Types that no operation has alone may be one entry, too.
+    let (said, _) = edited(&["set Both/nullable true", "set Unused/nullable true"], &[]);
+    let place =
+        "breaks source  #/components/schemas/Both/nullable and 1 more place  added: true  (";
+    assert!(said.lines().nth(1).expect("an entry").starts_with(place), "{said}");
 }
 
 #[test]
