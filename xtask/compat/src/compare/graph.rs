@@ -64,11 +64,6 @@ impl Graph {
         true
     }
 
-    /// Whether two types were compared, or will be.
-    pub fn has(&self, old: &str, new: &str) -> bool {
-        self.pairs.contains_key(&(old.to_owned(), new.to_owned()))
-    }
-
     /// The next pair to compare.
     pub fn next(&mut self) -> Option<(String, String, Node)> {
         self.pending.pop()

@@ -32,16 +32,23 @@ pub fn pairs<'a>(old: List<'a>, new: List<'a>) -> Vec<Pair<'a>> {
         |part| pointer(part.schema).map(str::to_owned).into_iter().collect(),
     ];
     for keys in rounds {
-        let mut by_key: HashMap<String, usize> = HashMap::new();
+        let mut by_key: HashMap<String, Vec<usize>> = HashMap::new();
         for (at, part) in new_left.iter().enumerate().rev() {
-            by_key.extend(keys(part).into_iter().map(|key| (key, at)));
+            for key in keys(part) {
+                by_key.entry(key).or_default().push(at);
+            }
         }
         let mut taken = BTreeSet::new();
         old_left.retain(|part| {
-            let partner = keys(part).iter().find_map(|key| by_key.get(key)).copied();
-            let Some(partner) = partner.filter(|partner| taken.insert(*partner)) else {
-                return true;
-            };
+            let partner = keys(part).into_iter().find_map(|key| {
+                let candidates = by_key.get_mut(&key)?;
+                while candidates.last().is_some_and(|last| taken.contains(last)) {
+                    candidates.pop();
+                }
+                candidates.pop()
+            });
+            let Some(partner) = partner else { return true };
+            taken.insert(partner);
             pairs.push((Some(part.schema), Some(new_left[partner].schema)));
             false
         });

@@ -163,7 +163,7 @@ impl Comparison<'_> {
             let node = self.graph.node();
             let here = Here::at(name, node);
             match (self.old.schemas.get(name), self.new.schemas.get(name)) {
-                (Some(_), Some(_)) if !self.graph.has(name, name) => {
+                (Some(_), Some(_)) => {
                     self.graph.lead(node, Direction::BOTH, name, name);
                 }
                 (Some(old), None) if !self.old.referenced.contains(name) => {

@@ -89,6 +89,25 @@ fn one_change_of_many_operations_is_one_entry_with_five_of_them_named() {
 }
 
 #[test]
+fn reason_is_that_of_a_request_or_of_a_response_or_both() {
+    for (edit, reason) in [
+        ("remove NewPlant/properties/light", "(optional-removed: a client may send it; POST"),
+        (
+            "remove Plant/properties/tag",
+            "(optional-removed: a response could lack it before, and code may name it; GET",
+        ),
+        (
+            "remove Size/enum/2",
+            "(values-removed: a request with one of them may be refused; code may name them; GET",
+        ),
+        ("remove post", "(operation-removed: a client that uses it fails; POST"),
+    ] {
+        let (said, _) = edited(&[edit], &[]);
+        assert!(said.contains(reason), "{said}");
+    }
+}
+
+#[test]
 fn long_values_are_cut_and_told_apart_by_a_hash() {
     let long =
         |end: &str| format!(r#"set NewPlant/properties/name/pattern "{}{end}""#, "a".repeat(110));
