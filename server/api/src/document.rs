@@ -6,7 +6,7 @@
 //! `Error.error`) and removes what Dropshot adds (`4XX`, `5XX`). It must never change what the
 //! trait and the types say. Of Dropshot's words, it replaces the descriptions of responses.
 
-use openapiv3::{Header, OpenAPI, PathItem, ReferenceOr, Response, StatusCode};
+use openapiv3::OpenAPI;
 use serde_json::{Value, json};
 
 use crate::api::plant_store_api_mod;
@@ -39,9 +39,7 @@ pub fn document() -> OpenAPI {
         .json()
         .expect("the API description is a JSON document");
     complete(&mut described);
-    let mut document = serde_json::from_value(described).expect("it is OpenAPI 3.0");
-    describe_headers(&mut document);
-    document
+    serde_json::from_value(described).expect("it is OpenAPI 3.0")
 }
 
 /// The text of [`document`], as published: indented JSON that ends in a newline, the same bytes
@@ -57,12 +55,11 @@ pub fn document_text() -> String {
     text
 }
 
-/// Completes the document: all but the headers, which [`describe_headers`] adds in their order.
 fn complete(document: &mut Value) {
     describe_service(document);
     let components = &mut document["components"];
     describe_error_codes(&mut components["schemas"]["Error"]["properties"]["error"]);
-    let refusal = with_examples(take_refusal(components));
+    let refusal = with_headers(with_examples(take_refusal(components)));
     let schemas = components["schemas"].clone();
     let paths = members(&mut document["paths"]);
     for operation in paths.flat_map(members) {
@@ -90,8 +87,8 @@ fn describe_service(document: &mut Value) {
     });
 }
 
-/// Describes the body and the 200 by their schemas, and puts the one refusal in place of
-/// Dropshot's.
+/// Describes the body and the 200 by their schemas, puts the one refusal in place of Dropshot's, and
+/// adds the header of all answers.
 fn describe_operation(operation: &mut Value, schemas: &Value, refusal: &Value) {
     if let Some(body) = operation.get_mut("requestBody") {
         let schema = &schemas[schema_name(body)];
@@ -103,6 +100,12 @@ fn describe_operation(operation: &mut Value, schemas: &Value, refusal: &Value) {
         success["description"] = format!("{} response", schema_name(success)).into();
     }
     responses.insert("400".into(), refusal.clone());
+    for response in responses.values_mut() {
+        response["headers"]["X-Request-Id"] = header(
+            "The id of this request in the service's log: name it when you ask for help.",
+            "string",
+        );
+    }
 }
 
 /// The name of the schema of a body or of a response.
@@ -177,40 +180,17 @@ fn with_examples(mut refusal: Value) -> Value {
     refusal
 }
 
-fn describe_headers(document: &mut OpenAPI) {
+/// The headers that a refusal has and no other answer.
+fn with_headers(mut refusal: Value) -> Value {
     let with_pause = numbers(|code| code.retry_after().is_some());
     let retry_after = format!("Seconds to wait before sending again, if `error` is {with_pause}.");
-    let of_refusals = [
-        header("WWW-Authenticate", "The challenge of RFC 6750, if `error` is 401.", "string"),
-        header("Retry-After", &retry_after, "integer"),
-    ];
-    let of_all = header(
-        "X-Request-Id",
-        "The id of this request in the service's log: name it when you ask for help.",
-        "string",
-    );
-    for path in document.paths.paths.values_mut() {
-        let ReferenceOr::Item(path) = path else { unreachable!("Dropshot writes paths in place") };
-        for (status, response) in responses_of(path) {
-            let ReferenceOr::Item(response) = response else { continue };
-            if *status == StatusCode::Code(400) {
-                response.headers.extend(of_refusals.clone());
-            }
-            response.headers.extend([of_all.clone()]);
-        }
-    }
+    refusal["headers"] = json!({
+        "WWW-Authenticate": header("The challenge of RFC 6750, if `error` is 401.", "string"),
+        "Retry-After": header(&retry_after, "integer"),
+    });
+    refusal
 }
 
-/// The responses of all operations of a path.
-fn responses_of(
-    path: &mut PathItem,
-) -> impl Iterator<Item = (&StatusCode, &mut ReferenceOr<Response>)> {
-    let PathItem { get, put, post, delete, options, head, patch, trace, .. } = path;
-    let operations = [get, put, post, delete, options, head, patch, trace];
-    operations.into_iter().flatten().flat_map(|operation| &mut operation.responses.responses)
-}
-
-fn header(name: &str, description: &str, kind: &str) -> (String, ReferenceOr<Header>) {
-    let header = json!({ "description": description, "schema": { "type": kind } });
-    (name.into(), ReferenceOr::Item(serde_json::from_value(header).expect("it is a header")))
+fn header(description: &str, kind: &str) -> Value {
+    json!({ "description": description, "schema": { "type": kind } })
 }
