@@ -1,4 +1,4 @@
-//! The text of a body, read as what the document describes.
+//! The text of a body, parsed as what the document describes.
 //!
 //! What the type derives from serde reads it. Around that stand three checks: that the text is
 //! UTF-8 also in members that nobody reads, that it is an object (serde would also take the members
@@ -22,18 +22,18 @@ const MOST_NAMES: usize = 3;
 const WHITESPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// What a text says.
-pub struct Read<T> {
+pub struct Parsed<T> {
     pub value: T,
     /// The first names of members that the type does not have: for the log.
     pub ignored: Vec<String>,
 }
 
-/// Reads the text.
+/// Parses the text.
 ///
 /// # Errors
 ///
 /// `error` 400: the text is not what the type describes.
-pub fn read<T: DeserializeOwned>(text: &[u8]) -> Result<Read<T>, Refusal> {
+pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<Parsed<T>, Refusal> {
     let text = str::from_utf8(text).map_err(|error| {
         let place = format!("byte {}", error.valid_up_to() + 1);
         Refusal::Body { message: format!("the body is not UTF-8 at {place}"), place }
@@ -53,7 +53,7 @@ pub fn read<T: DeserializeOwned>(text: &[u8]) -> Result<Read<T>, Refusal> {
     let value = serde_path_to_error::deserialize(noting)
         .map_err(|error| refused(&error.path().to_string(), error.inner()))?;
     json.end().map_err(|error| refused(".", &error))?;
-    Ok(Read { value, ignored })
+    Ok(Parsed { value, ignored })
 }
 
 /// serde's words, behind the path of the member. The path of the whole body is a dot.

@@ -24,7 +24,7 @@ use slog::{Logger, warn};
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::http::permits::{Bytes, TokenPermits};
+use crate::http::permits::{ByteBudget, TokenPermits};
 use crate::http::rate::Rate;
 use crate::http::refusal::Refusal;
 use crate::token::LEASE;
@@ -70,7 +70,7 @@ pub struct KnownToken {
     rate: Option<Rate>,
     pub permits: TokenPermits,
     /// What it may have parsed and committed at a time.
-    pub bytes: Bytes,
+    pub bytes: ByteBudget,
 }
 
 impl KnownToken {
@@ -119,7 +119,7 @@ impl KnownTokens {
             _ => Arc::new(KnownToken {
                 rate: self.max_rate.map(|limit| Rate::new(limit, &stored.name)),
                 permits: TokenPermits::half_of(self.max_creates),
-                bytes: Bytes::of_a_token(),
+                bytes: ByteBudget::of_a_token(),
                 stored,
             }),
         }

@@ -42,13 +42,13 @@ impl PlantStoreApi for PlantStore {
         context: RequestContext<Arc<Service>>,
         request: Unread<NewPlant>,
     ) -> impl Future<Output = Result<Answer<Plant>, Error>> + Send {
-        respond(context, request, create_plant)
+        respond(context, request, create)
     }
 }
 
 /// A create is committed once it is queued, whether or not the client waits for the answer, so this
 /// future may be dropped at any point.
-async fn create_plant(
+async fn create(
     service: &Service,
     request: &mut Request<NewPlant>,
 ) -> Result<Answer<Plant>, Refusal> {
@@ -60,7 +60,7 @@ async fn create_plant(
 
     let body = request.receive(&service.bodies).await?;
     let bytes = token.bytes.take(&body, service.plants.timeout()).await?;
-    let (id, plant) = request.read(&body)?.into_parts();
+    let (id, plant) = request.parse(&body)?.into_parts();
     drop(body);
     service.tokens.check_still_accepted(&token)?;
 

@@ -41,12 +41,12 @@ const BYTES: u32 = 256 * 1024;
 /// The bytes of bodies of one token that may be parsed and committed now. The next bodies of the
 /// token wait, in their order. Otherwise the creates of others would wait for all large ones that
 /// a token can send, at each thread that they pass.
-pub struct Bytes(Arc<Semaphore>);
+pub struct ByteBudget(Arc<Semaphore>);
 
 /// The bytes of one body. They are free again when this is dropped.
-pub type BytesOfABody = OwnedSemaphorePermit;
+pub type BytesOfBody = OwnedSemaphorePermit;
 
-impl Bytes {
+impl ByteBudget {
     /// All of a token's.
     pub fn of_a_token() -> Self {
         Self(Arc::new(Semaphore::new(BYTES as usize)))
@@ -57,7 +57,7 @@ impl Bytes {
     /// # Errors
     ///
     /// `error` 503: they were not committed within the limit.
-    pub async fn take(&self, body: &[u8], limit: Duration) -> Result<BytesOfABody, Refusal> {
+    pub async fn take(&self, body: &[u8], limit: Duration) -> Result<BytesOfBody, Refusal> {
         let bytes = u32::try_from(body.len()).unwrap_or(BYTES).min(BYTES);
         let mut taken = pin!(Arc::clone(&self.0).acquire_many_owned(bytes));
         // A timer costs more than what is free at once.

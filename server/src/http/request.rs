@@ -125,14 +125,14 @@ impl<T: DeserializeOwned> Request<T> {
         self.body.read(limits).await
     }
 
-    /// Reads the body, as what the document describes.
+    /// Parses the body, as what the document describes.
     ///
     /// # Errors
     ///
     /// `error` 400.
-    pub fn read(&mut self, body: &[u8]) -> Result<T, Refusal> {
-        let read = json::read(body)?;
-        self.record.ignored = read.ignored;
-        Ok(read.value)
+    pub fn parse(&mut self, body: &[u8]) -> Result<T, Refusal> {
+        let parsed = json::parse(body)?;
+        self.record.ignored = parsed.ignored;
+        Ok(parsed.value)
     }
 }

@@ -7,7 +7,7 @@ use crate::http::json;
 #[test]
 fn each_example_of_the_document_is_a_message_of_the_service() {
     let per_second = NonZeroU32::new(50).expect("50 is not 0");
-    let body = json::read::<NewPlant>(br#"{"id":1}"#);
+    let body = json::parse::<NewPlant>(br#"{"id":1}"#);
     let refusals = [
         body.err().expect("no name"),
         Refusal::TokenNotAccepted,
