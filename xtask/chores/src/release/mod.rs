@@ -26,10 +26,16 @@ const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-
 /// It has cargo write into each program which crates are in it: `cargo audit bin` reads that list.
 const AUDITABLE: &str = "cargo-auditable@0.7.7";
 
-/// The units, the timer, nginx.conf, the alerts and the pages, as git finds them. In the archive
-/// they have the same paths, so that what a page says is true there, too.
-const OPERATORS: [&str; 4] =
-    [":(glob)server/*.md", ":(glob)server/*.yaml", "server/dashboard.json", "server/deploy"];
+/// The units, the timer, nginx.conf, the alerts, the pages and the document to which they link, as
+/// git finds them. In the archive they have the same paths, so that what a page says is true there,
+/// too.
+const OPERATORS: [&str; 5] = [
+    ":(glob)server/*.md",
+    ":(glob)server/*.yaml",
+    "server/dashboard.json",
+    "server/deploy",
+    DOCUMENT,
+];
 
 /// Where the archives are, relative to the root.
 const FOLDER: &str = "target/dist";
