@@ -1,13 +1,17 @@
 //! What `plants import` does not create, and where it writes that.
 
+use std::cell::Cell;
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use plant_store_tests::{Server, plant};
+use tempfile::TempDir;
 
 use super::import::{complete, counts, rejected};
 use super::{Ran, plants, program, run, write};
+use crate::operators::killed::before_each_call;
 
 const FERN: &str = "{\"id\":1,\"name\":\"Fern\"}\n";
 /// A plant, and a line that is no plant.
@@ -99,6 +103,43 @@ fn pipe_descriptor_or_process_substitution_is_imported_and_rejected_into_the_cur
             fs::remove_file(server.folder().join(file)).expect("it is there");
         }
     }
+}
+
+/// Each round has plants of its own, which its next run creates or finds.
+#[test]
+fn import_that_is_killed_at_any_call_is_run_again_and_rejects_the_same_into_new_files() {
+    let server = Server::start();
+    let round = Cell::new(0);
+    let last_is_another = |id: i64| plant(id + 1, "Fern", None) + "\n";
+    let prepare = || {
+        let folder = TempDir::new().expect("a temporary folder");
+        let id = round.replace(round.get() + 10);
+        let ferns: String = (id..id + 3).map(|id| plant(id, "Ficus", None) + "\n").collect();
+        let lines = format!("{ferns}Fern\n{}", last_is_another(id));
+        fs::write(folder.path().join("plants.jsonl"), lines).expect("a file");
+        fs::write(folder.path().join("plants.jsonl.rejected.jsonl"), "theirs").expect("a file");
+        folder
+    };
+    let import = |folder: &Path| {
+        let mut command = plants(&server, &["import", "plants.jsonl"]);
+        command.current_dir(folder);
+        command
+    };
+    before_each_call(prepare, import, |folder| {
+        let Ran { status, printed, said } = run(&mut import(folder));
+        assert_eq!((status, counts(&printed)), (Some(1), [3, 2, 0]), "{said}");
+        let (name, _) = said.split_once(" holds what was refused").expect(&said);
+        let name = name.trim_start_matches("plants: ");
+        let rejected = fs::read_to_string(folder.join(name)).expect("it is there");
+        let id = round.get() - 10;
+        assert_eq!(rejected, format!("Fern\n{}", last_is_another(id)));
+        let reasons = format!("{}.reasons.jsonl", name.trim_end_matches(".jsonl"));
+        let reasons = fs::read_to_string(folder.join(reasons));
+        assert_eq!(reasons.expect("it is there").lines().count(), 2);
+        let theirs = fs::read(folder.join("plants.jsonl.rejected.jsonl"));
+        assert_eq!(theirs.expect("it stays"), b"theirs");
+        assert!((id..id + 3).all(|id| server.export().contains_key(&id)));
+    });
 }
 
 /// The shell takes the signal from a write that is too long: it fails, as on a full disk.

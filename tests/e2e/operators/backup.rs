@@ -11,6 +11,9 @@ use tempfile::TempDir;
 use super::killed::before_each_call;
 use super::{copy_of, files, names};
 
+/// What is in a folder of backups beside them.
+const LIST: &str = "plant-store-backups.json";
+
 /// A folder for backups, and how they are made there.
 struct Backups {
     root: TempDir,
@@ -111,7 +114,7 @@ fn store_with_fewer_plants_is_copied_and_nothing_is_removed_unless_that_is_accep
     let server = with_plants(0..3);
     let backups = Backups::of(&server);
     backups.made(&server, &[]);
-    let list = format!("{}/plant-store-backups.json", backups.folder());
+    let list = format!("{}/{LIST}", backups.folder());
     let text = fs::read_to_string(&list).expect("the list");
     fs::write(&list, text.replace("\"plants\": 3", "\"plants\": 4")).expect("the list");
     for count in 2..4 {
@@ -153,7 +156,7 @@ fn time_of_the_backup_is_a_metric_with_the_store_and_a_file_of_another_store_is_
         backups.made(&server, &["--metrics", &metrics]);
     }
     let text = fs::read_to_string(&metrics).expect("the metrics");
-    let list = fs::read(format!("{}/plant-store-backups.json", backups.folder()));
+    let list = fs::read(format!("{}/{LIST}", backups.folder()));
     let list: Value = serde_json::from_slice(&list.expect("the list")).expect("JSON");
     let series = format!("\nplant_store_backup_timestamp_seconds{{store={}}} 1", list["store"]);
     assert!(text.contains(&series), "{text}");
@@ -188,9 +191,24 @@ fn backup_that_is_killed_at_any_call_leaves_whole_backups_and_succeeds_when_it_i
         command.args(["backup", ".", "--store", &store, "--keep", "2"]).args(flags);
         command
     };
-    for flags in [&["--init"][..], &[], &[]] {
-        assert!(backup(template.path(), flags).status().expect("it runs").success());
-    }
+    let succeeds = |folder: &Path, flags: &[&str]| {
+        let output = backup(folder, flags).output().expect("it runs");
+        assert!(output.status.success(), "{}", said(&output));
+    };
+    before_each_call(
+        || copy_of(template.path()),
+        |folder| backup(folder, &["--init"]),
+        |folder| {
+            succeeds(folder, &["--init"]);
+            assert_eq!(files(folder).into_keys().collect::<Vec<_>>(), [LIST], "and nothing else");
+            assert_eq!(names(folder, ".").len(), 0, "nothing is left that is not finished");
+        },
+    );
+
+    let metrics = ["--metrics", "backup.prom"];
+    succeeds(template.path(), &["--init"]);
+    succeeds(template.path(), &metrics);
+    succeeds(template.path(), &metrics);
     fs::write(template.path().join("plant-store-2000-01-01T000000Z.db"), "theirs").expect("a file");
     let theirs = |folder: &Path| fs::read(folder.join("plant-store-2000-01-01T000000Z.db"));
     let are_whole = |folder: &Path| {
@@ -198,17 +216,19 @@ fn backup_that_is_killed_at_any_call_leaves_whole_backups_and_succeeds_when_it_i
             let read = run(folder, &["export", "--store", &format!("sqlite:{name}")]);
             assert_eq!(String::from_utf8_lossy(&read.stdout), exported, "{name}");
         }
+        let time = fs::read_to_string(folder.join("backup.prom")).expect("the time");
+        assert!(time.contains("\nplant_store_backup_timestamp_seconds{store="), "{time}");
     };
     before_each_call(
         || copy_of(template.path()),
-        |folder| backup(folder, &[]),
+        |folder| backup(folder, &metrics),
         |folder| {
             are_whole(folder);
-            let output = backup(folder, &[]).output().expect("it runs");
-            assert!(output.status.success(), "{}", said(&output));
+            succeeds(folder, &metrics);
             are_whole(folder);
             assert_eq!(theirs(folder).expect("it stays"), b"theirs");
             assert_eq!(names(folder, ".").len(), 0, "nothing is left that is not finished");
+            assert_eq!(names(folder, "backup.prom").len(), 1, "{:?}", names(folder, ""));
             let backups = names(folder, "plant-store-202").len();
             assert!((2..=3).contains(&backups), "{backups} backups");
         },

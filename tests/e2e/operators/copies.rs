@@ -12,7 +12,8 @@ use plant_store_tests::{
 };
 use tempfile::TempDir;
 
-use super::{create, files};
+use super::killed::before_each_call;
+use super::{copy_of, create, files, names};
 use crate::database::STORE;
 use crate::hard_to_kill::load::{Answer, Load, Sent};
 
@@ -125,6 +126,47 @@ fn copy_into_a_file_that_is_killed_is_there_whole_or_not_at_all() {
         }
     }
     println!("{rounds} kills, {whole} of them after the copy");
+}
+
+#[test]
+fn copy_that_is_killed_at_any_call_is_whole_or_not_there_and_its_files_are_named() {
+    let server = Server::start();
+    create(&server, 0..3);
+    let from = match server.store().strip_prefix("sqlite:") {
+        Some(file) => url(&server.folder().join(file)),
+        None => server.store().to_owned(),
+    };
+    let empty = TempDir::new().expect("a temporary folder");
+    kill_and_copy(empty.path(), &["--from", &from], &server.command(&["export"]));
+}
+
+/// Copies a store into copies of that folder, killed at each call. What is exported of the copy
+/// must be as expected.
+pub fn kill_and_copy(folder: &Path, flags: &[&str], exported: &str) {
+    let copy = |folder: &Path| {
+        let mut command = binary_in(folder);
+        command.args(["copy", "--to", "sqlite:copy.db"]).args(flags);
+        command
+    };
+    let unfinished = |folder: &Path| names(folder, ".plant-store-");
+    before_each_call(
+        || copy_of(folder),
+        copy,
+        |folder| {
+            let left = unfinished(folder);
+            let was_there = folder.join("copy.db").exists();
+            let output = copy(folder).output().expect("it runs");
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert_eq!(output.status.success(), !was_there, "{said}");
+            assert!(
+                left.iter().all(|name| said.contains(&format!("{name}: "))),
+                "{left:?}: {said}"
+            );
+            assert_eq!(unfinished(folder), left, "the next run leaves nothing of its own");
+            let read = run(folder, &["export", "--store", "sqlite:copy.db"]);
+            assert!(String::from_utf8_lossy(&read.stdout) == exported, "the copy is not whole");
+        },
+    );
 }
 
 /// Under load: copied, killed at a random moment, and served from the copy.

@@ -1,7 +1,7 @@
 //! What operators do with the files of a store: copy, move, delete, look, and read for long.
 
 mod backup;
-mod copies;
+pub mod copies;
 pub mod killed;
 
 use std::collections::BTreeMap;

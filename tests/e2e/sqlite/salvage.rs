@@ -1,7 +1,7 @@
 //! `plant-store copy --damaged`, and a restore that keeps what can be read: pages of the store are
 //! zeroes, as a disk leaves a page that it has lost.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::Output;
@@ -11,6 +11,7 @@ use plant_store_tests::{Server, Starting, plant, run};
 use rusqlite::Connection;
 
 use crate::database::STORE;
+use crate::operators::copies::kill_and_copy;
 
 const PLANTS: i64 = 2000;
 
@@ -86,6 +87,18 @@ fn plants_on_lost_pages_are_named_and_all_others_are_copied() {
     assert!(said.contains(&format!("plants: {}, tokens added: 1", expected.len())), "{said}");
     let check = run(folder, &["check", "--store", "sqlite:copy.db"]);
     assert_eq!(check.status.code(), Some(0));
+}
+
+#[test]
+fn copy_of_a_damaged_store_that_is_killed_at_any_call_is_whole_or_not_there() {
+    let stopped = stopped();
+    let folder = stopped.folder();
+    overwrite(folder, pages(folder, "name = 'plants' AND pagetype = 'leaf'")[2]);
+    assert!(copy(folder, &["--damaged"]).status.success());
+    let exported = text(&run(folder, &["export", "--store", "sqlite:copy.db"]).stdout);
+    assert!(exported.lines().count() > 700);
+    fs::remove_file(folder.join("copy.db")).expect("the copy");
+    kill_and_copy(folder, &["--from", "sqlite:plant-store.db", "--damaged"], &exported);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, ensure};
 use chrono::Utc;
 use plant_store_store::StoreUrl;
 
-use crate::command::backup::folder::Folder;
+use crate::command::backup::folder::{Folder, remove};
 use crate::command::copying::{Copied, copy_into};
 use crate::command::output::print;
 use crate::command::store_args::StoreArgs;
@@ -105,8 +105,14 @@ fn write_time(file: &Path, store: &StoreUrl) -> Result<()> {
         Utc::now().timestamp()
     );
     // The collector reads files that end in `.prom`, and must not read half a file.
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".unfinished");
+    // A backup that was killed has left it.
+    remove(&file.with_file_name(&name)).with_context(cannot)?;
     let mut new = tempfile::Builder::new()
         .permissions(Permissions::from_mode(0o644))
+        .prefix(&name)
+        .rand_bytes(0)
         .tempfile_in(file.parent().unwrap_or(Path::new("/")))
         .with_context(cannot)?;
     new.write_all(text.as_bytes()).with_context(cannot)?;

@@ -32,11 +32,8 @@ pub fn unfinished(path: &Path) -> Vec<PathBuf> {
     let opened = Dir::open(folder, OFlag::O_RDONLY | OFlag::O_CLOEXEC, Mode::empty());
     let entries = opened.into_iter().flatten().flatten();
     let names = entries.map(|entry| OsStr::from_bytes(entry.file_name().to_bytes()).to_owned());
-    let is_store = |name: &OsStr| {
-        let name = name.to_string_lossy();
-        name.starts_with(PREFIX) && !name.ends_with("-wal") && !name.ends_with("-shm")
-    };
-    names.filter(|name| is_store(name)).map(|name| folder.join(name)).collect()
+    let ours = names.filter(|name| name.as_bytes().starts_with(PREFIX.as_bytes()));
+    ours.map(|name| folder.join(name)).collect()
 }
 
 /// Makes an empty store beside its path.
