@@ -41,8 +41,9 @@ impl Document {
 
     fn of(name: &str, json: Value) -> Result<Self> {
         check(&json)?;
-        let version = json["info"]["version"].as_str().context("`info.version` is no string")?;
-        let version = version.to_owned();
+        // Some writers put a number there.
+        let version = &json["info"]["version"];
+        let version = version.as_str().map_or_else(|| version.to_string(), str::to_owned);
         let model = normalised(&json)?;
         Ok(Self { name: name.to_owned(), json, version, model })
     }
