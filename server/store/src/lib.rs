@@ -13,13 +13,13 @@
 //!   `wal`, `files`, `new_file`, `opened_files`), in PostgreSQL the sessions with a database
 //!   (`connector`, `session`, `reconnecting_session`, `tls`).
 //! - [`GroupCommit`] commits the creates of all requests through one engine.
-//!   [`inspect_each_second`] looks after a store that is served. [`Reader`] reads one plant for an
-//!   operation that reads; the contract has none yet.
+//!   [`inspect_each_second`] looks after a store that is served.
 //! - [`StoreError`] and [`WriteError`] (`error.rs`) are how an open store and a commit fail.
 //! - What both engines use: `token` and `token_row`, `same_plant`, `layout`, and [`ContentDigest`],
 //!   by which stores are compared. `metrics` counts, and [`LastCause`] says what lasts once.
 //!
-//! A create runs through `group_commit`, then through `store` and `plants` of one engine.
+//! A create runs through `group_commit`, then through the [`Engine`] and the `plants` of `sqlite` or
+//! `postgres`.
 
 mod digest;
 mod engine;
@@ -31,7 +31,6 @@ mod layout;
 mod metrics;
 mod place;
 mod postgres;
-mod reader;
 mod same_plant;
 mod sqlite;
 pub mod token;
@@ -49,7 +48,6 @@ pub use inspection::inspect_each_second;
 pub use last_cause::LastCause;
 pub use layout::LAYOUT;
 pub use place::Place;
-pub use reader::Reader;
 pub use url::{InvalidUrl, StoreUrl};
 
 /// Opens the store to be served; `ca` is a file with the authority of a database's certificate.
