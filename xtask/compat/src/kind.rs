@@ -103,6 +103,8 @@ pub enum Kind {
     TypeNarrowed,
     /// its values are of another type; a client may not be able to read some values
     TypeWidened,
+    /// nobody can say whether the values of the one format are those of the other
+    Format,
     /// the generated type has another name
     TypeName,
     /// a request may have null now; a client may not expect null
@@ -131,6 +133,8 @@ pub enum Kind {
     DefaultSaid,
     /// a request may have it now; a client that knows the object as closed refuses it
     AddedToClosed,
+    /// a request without it may be refused; a client that knows the object as closed refuses it
+    RequiredAddedToClosed,
     /// only one side may send it now
     OneWay,
     /// both sides may send it now
@@ -222,6 +226,8 @@ impl Kind {
             | Self::Values
             | Self::Limit
             | Self::OneWay
+            | Self::RequiredAddedToClosed
+            | Self::Format
             | Self::NoLongerRetryable
             | Self::Unknown
             | Self::NotCompared => (Wire, Wire),

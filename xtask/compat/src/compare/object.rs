@@ -32,9 +32,12 @@ impl Comparison<'_> {
                     self.schema(&here, old, new);
                 }
                 (None, None) => self.required(&here, was_required, is_required),
-                (None, Some(new)) if was_closed && !is_required => {
-                    let here = here.only(ways(new));
-                    self.say(&here, Kind::AddedToClosed, None, Some(told(new)));
+                (None, Some(new)) if was_closed => {
+                    let kind = match is_required {
+                        true => Kind::RequiredAddedToClosed,
+                        false => Kind::AddedToClosed,
+                    };
+                    self.say(&here.only(ways(new)), kind, None, Some(told(new)));
                 }
                 (old, new) => {
                     let here = here.only(old.or(new).map_or(Direction::BOTH, ways));

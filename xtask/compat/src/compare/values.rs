@@ -95,7 +95,7 @@ pub fn types(old: &Value, new: &Value) -> Option<Kind> {
         (Some(old), Some(new)) => Some(match (range(old), range(new)) {
             (Some(old), Some(new)) if new.0 <= old.0 && old.1 <= new.1 => Kind::TypeWidened,
             (Some(old), Some(new)) if old.0 <= new.0 && new.1 <= old.1 => Kind::TypeNarrowed,
-            _ => Kind::Limit,
+            _ => Kind::Format,
         }),
     }
 }
