@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::matching::{label, pairs};
+use super::schema::pointer;
 use super::{Comparison, Here, told};
 use crate::kind::Kind;
 use crate::normalise::{Model, is_note};
@@ -27,16 +28,21 @@ impl Comparison<'_> {
     }
 
     /// A schema, and a list of cases of which it may be one.
-    pub(super) fn case_or_list(&mut self, here: &Here, old: &Value, new: &Value) {
+    pub(super) fn case_or_list(
+        &mut self,
+        here: &Here,
+        (written_old, old): (&Value, &Value),
+        (written_new, new): (&Value, &Value),
+    ) {
         let name = cases(old).or(cases(new)).map_or("oneOf", |(name, _)| name);
         let here = here.below(name);
-        let list = |schema: &Value| {
-            cases(schema).map_or_else(|| vec![schema.clone()], |all| all.1.clone())
+        let list = |schema: &Value, written: &Value| {
+            cases(schema).map_or_else(|| vec![written.clone()], |all| all.1.clone())
         };
         if [old, new].into_iter().any(|schema| cases(schema).is_some() && says_more(schema)) {
             return self.value(&here, Kind::Limit, Some(old), Some(new));
         }
-        let (old_list, new_list) = (list(old), list(new));
+        let (old_list, new_list) = (list(old, written_old), list(new, written_new));
         let grew = cases(old).is_none();
         let (plain, list) = if grew { (old, &new_list) } else { (new, &old_list) };
         let model = if grew { self.new } else { self.old };
@@ -57,11 +63,7 @@ impl Comparison<'_> {
                 (Some(one), Some(other)) => {
                     is_one = true;
                     let here = here.below(&label(if grew { other } else { one }));
-                    if let (Some(one), Some(other)) =
-                        (self.old.resolved(one), self.new.resolved(other))
-                    {
-                        self.limits(&here, &one, &other);
-                    }
+                    self.case(&here, one, other);
                 }
                 _ if !has_values => {}
                 (Some(one), None) => self.say(&here, Kind::PartRemoved, Some(told(one)), None),
@@ -75,6 +77,17 @@ impl Comparison<'_> {
                 (true, false) => Kind::TypeNarrowed,
             };
             self.value(&here, kind, Some(old), Some(new));
+        }
+    }
+
+    /// A schema, and the case that it is now. The name of the generated type is another one anyway.
+    fn case(&mut self, here: &Here, old: &Value, new: &Value) {
+        if let (Some(old_name), Some(new_name)) = (pointer(old), pointer(new)) {
+            self.lead(here, old_name, new_name);
+        } else if let (Some(whole_old), Some(whole_new)) =
+            (self.old.resolved(old), self.new.resolved(new))
+        {
+            self.limits(here, (old, &whole_old), (new, &whole_new));
         }
     }
 }

@@ -51,15 +51,17 @@ struct Here {
     node: Node,
     /// What the path from the node to here lets through.
     through: Direction,
+    /// How many steps it has.
+    depth: usize,
 }
 
 impl Here {
     fn at(place: &str, node: Node) -> Self {
-        Self { place: place.to_owned(), node, through: Direction::BOTH }
+        Self { place: place.to_owned(), node, through: Direction::BOTH, depth: 0 }
     }
 
     fn below(&self, name: &str) -> Self {
-        Self { place: step(&self.place, name), ..*self }
+        Self { place: step(&self.place, name), depth: self.depth + 1, ..*self }
     }
 
     fn only(&self, direction: Direction) -> Self {

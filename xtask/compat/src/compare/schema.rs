@@ -20,9 +20,7 @@ impl Comparison<'_> {
                 let here = Here { place: place.to_owned(), ..here.clone() };
                 self.type_name(&here, old, new);
             }
-            if !self.graph.lead(here.node, here.through, old_name, new_name) {
-                self.say(here, Kind::NotCompared, None, None);
-            }
+            self.lead(here, old_name, new_name);
             return;
         }
         let (Some(whole_old), Some(whole_new)) = (self.old.resolved(old), self.new.resolved(new))
@@ -32,13 +30,17 @@ impl Comparison<'_> {
         };
         let said = self.found.len();
         self.notes(here, &whole_old, &whole_new);
-        self.limits(here, &whole_old, &whole_new);
-        let is_other = |found: &Found| {
-            use Kind::{ListAdded, ListRemoved, Type, TypeNarrowed, TypeWidened};
-            matches!(found.kind, Type | TypeNarrowed | TypeWidened | ListAdded | ListRemoved)
-        };
+        self.limits(here, (old, &whole_old), (new, &whole_new));
+        let is_other = |found: &Found| OTHER_TYPE.contains(&found.kind);
         if pointer(old) != pointer(new) && !self.found[said..].iter().any(is_other) {
             self.type_name(here, old, new);
+        }
+    }
+
+    /// Has two types compared, if they were not.
+    pub(super) fn lead(&mut self, here: &Here, old_name: &str, new_name: &str) {
+        if !self.graph.lead(here.node, here.through, old_name, new_name) {
+            self.say(here, Kind::NotCompared, None, None);
         }
     }
 
@@ -50,9 +52,6 @@ impl Comparison<'_> {
     /// What a schema says beside the values that it allows.
     fn notes(&mut self, here: &Here, old: &Value, new: &Value) {
         // A schema that says nothing allows null, too.
-        let says_nothing = |schema: &Value| {
-            schema.as_object().is_some_and(|schema| schema.keys().all(|name| is_note(name)))
-        };
         let allows_all = says_nothing(old) || says_nothing(new);
         for (name, old, new) in
             members(Some(old), Some(new)).into_iter().filter(|one| is_note(one.0))
@@ -78,15 +77,30 @@ impl Comparison<'_> {
         }
     }
 
-    /// Which values two schemas allow. They are no references.
-    pub(super) fn limits(&mut self, here: &Here, old: &Value, new: &Value) {
+    /// Which values two schemas allow. Each is given as it is written, and as what it leads to.
+    pub(super) fn limits(
+        &mut self,
+        here: &Here,
+        (written_old, old): (&Value, &Value),
+        (written_new, new): (&Value, &Value),
+    ) {
+        // Lists that refer to each other may have no end.
+        if here.depth > DEEPEST {
+            self.say(here, Kind::NotCompared, None, None);
+            return;
+        }
         if !old.is_object() || !new.is_object() {
             self.value(here, Kind::Unknown, Some(old), Some(new));
             return;
         }
         if cases(old).is_some() != cases(new).is_some() {
-            self.case_or_list(here, old, new);
+            self.case_or_list(here, (written_old, old), (written_new, new));
             return;
+        }
+        if old.get("allOf").is_some() != new.get("allOf").is_some() {
+            let (old, new) = (demands(written_old, old), demands(written_new, new));
+            let here = here.below("allOf");
+            return self.list(&here, (Kind::DemandRemoved, Kind::DemandAdded), &old, &new);
         }
         if let Some(kind) = types(old, new) {
             let [old, new] = [old, new].map(type_name);
@@ -149,9 +163,33 @@ impl Comparison<'_> {
     }
 }
 
+/// The changes that say already that the generated type is another one.
+const OTHER_TYPE: [Kind; 7] = [
+    Kind::DemandAdded,
+    Kind::DemandRemoved,
+    Kind::ListAdded,
+    Kind::ListRemoved,
+    Kind::Type,
+    Kind::TypeNarrowed,
+    Kind::TypeWidened,
+];
+
+/// So many steps lead from a type or an operation to a schema at most. A document has 127 levels.
+const DEEPEST: usize = 300;
+
 /// The pointer that a schema is, if it is a reference.
 pub fn pointer(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()
+}
+
+/// What a value has to fit: the parts of `allOf`, or the schema itself unless it says nothing.
+fn demands(written: &Value, schema: &Value) -> Vec<Value> {
+    let itself = || if says_nothing(schema) { Vec::new() } else { vec![written.clone()] };
+    schema["allOf"].as_array().cloned().unwrap_or_else(itself)
+}
+
+fn says_nothing(schema: &Value) -> bool {
+    schema.as_object().is_some_and(|schema| schema.keys().all(|name| is_note(name)))
 }
 
 /// The name of a type without its place.

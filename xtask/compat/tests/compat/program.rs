@@ -89,6 +89,21 @@ fn one_change_of_many_operations_is_one_entry_with_five_of_them_named() {
 }
 
 #[test]
+fn place_of_a_part_names_it_by_its_tag_its_type_or_what_it_requires() {
+    for (edit, place) in [
+        (
+            r#"set Shape/oneOf/0/properties/radius/format "double""#,
+            "Shape/oneOf/circle/properties/",
+        ),
+        (r#"set Event/anyOf/0/properties/grew/type "string""#, "Event/anyOf/grew/properties/grew/"),
+        ("remove Both/allOf/0", "Both/allOf/Size"),
+    ] {
+        let (said, _) = edited(&[edit], &[]);
+        assert!(said.contains(&format!("#/components/schemas/{place}")), "{said}");
+    }
+}
+
+#[test]
 fn reason_is_that_of_a_request_or_of_a_response_or_both() {
     for (edit, reason) in [
         ("remove NewPlant/properties/light", "(optional-removed: a client may send it; POST"),
