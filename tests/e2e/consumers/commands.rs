@@ -205,7 +205,7 @@ fn answer_of_a_proxy_is_said_with_its_status_and_the_first_line_of_its_body() {
 }
 
 /// Answers each request like this. Returns its URL.
-fn proxy(status: &str, body: &str) -> String {
+pub fn proxy(status: &str, body: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("it is bound"));
     let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: text/html\r\n");
