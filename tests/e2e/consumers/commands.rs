@@ -181,7 +181,7 @@ fn completions_know_the_operations_of_the_contract() {
 
 /// As nginx does while the service is down, and if it lets no such body pass.
 #[test]
-fn answer_of_a_proxy_is_said_with_its_status_and_the_first_line_of_its_body() {
+fn answer_of_a_proxy_is_said_with_its_status_and_its_body_in_one_line() {
     let server = Server::start();
     write(&server, "plants.jsonl", "{\"id\":1,\"name\":\"Fern\"}");
     let create = ["create-plant", "--id", "1", "--name", "Fern"].as_slice();
@@ -196,11 +196,30 @@ fn answer_of_a_proxy_is_said_with_its_status_and_the_first_line_of_its_body() {
         let mut create = plants(&server, create);
         let Ran { status: exited, printed, said } = run(create.env("PLANTS_URL", &url));
         assert_eq!((exited, printed.as_str()), (Some(1), ""), "{said}");
-        let expected = format!("{url}/plants answered {status}, which a plant store does not: ");
-        assert!(said.ends_with(&(expected.clone() + "<html>no plant store</html>\n")), "{said}");
+        let expected = format!(
+            "{url}/plants answered {status}, which an operation of a plant store does not: \
+             <html>no plant store</html> <hr>\n"
+        );
+        assert!(said.ends_with(&expected), "{said}");
         let mut import = plants(&server, import);
         let Ran { status: exited, printed, said } = run(import.env("PLANTS_URL", &url));
         assert_eq!((exited, counts(&printed)), (Some(1), imported), "{said}");
+    }
+}
+
+#[test]
+fn path_too_many_in_the_url_is_said_with_what_the_server_answers() {
+    let server = Server::start();
+    let url = format!("{}/plants", server.url);
+    let create = ["create-plant", "--id", "1", "--name", "Fern", "--url", &url];
+    for words in [&create[..], &["check-token", "--url", &url]] {
+        let Ran { status, said, .. } = run(&mut plants(&server, words));
+        let expected = format!(
+            "plants: {url}/plants answered 404 Not Found, so no operation is there (see whether \
+             the base URL has a path too many): {{ \"request_id\": \""
+        );
+        assert!(status == Some(1) && said.starts_with(&expected), "{said}");
+        assert!(said.ends_with("\"message\": \"Not Found\" }\n"), "{said}");
     }
 }
 
