@@ -94,6 +94,7 @@ fn command_with_which_nothing_is_sent_is_2_and_says_why() {
         (&[create, &["--url", "http://:password@plants"]].concat(), "has no user"),
         (&["import", "none.jsonl"], "none.jsonl"),
         (&["import", "."], ". is a folder"),
+        (&["import", ".", "--rate", "0"], "0 is not in 1.."),
         (
             &["import", "list.json", "--token-file", "open"],
             "plants: cannot use open (--token-file or PLANTS_TOKEN_FILE): others may read it",
