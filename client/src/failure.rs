@@ -89,7 +89,7 @@ impl Failure {
             }
             Error::InvalidResponsePayload(body, cause) => Self::new(format!(
                 "the answer is not that of a plant store ({cause}): {}",
-                first_line(body)
+                in_short(body)
             )),
             error => Self::new(error.to_string()),
         }
@@ -119,12 +119,14 @@ impl Failure {
     pub(crate) fn of_foreign(answer: &Response) -> Self {
         let status = answer.status();
         let code = ErrorCode::from(i32::from(status.as_u16()));
-        let body = answer.extensions().get::<Foreign>().map(|Foreign(body)| first_line(body));
-        let text = format!(
-            "{} answered {status}, which a plant store does not: {}",
-            answer.url(),
-            body.unwrap_or_default()
-        );
+        let body = answer.extensions().get::<Foreign>().map(|Foreign(body)| in_short(body));
+        let what = if status == StatusCode::NOT_FOUND {
+            "so no operation is there (see whether the base URL has a path too many)"
+        } else {
+            "which an operation of a plant store does not"
+        };
+        let body = body.unwrap_or_default();
+        let text = format!("{} answered {status}, {what}: {body}", answer.url());
         Self {
             is_retryable: code.is_retryable() && status != StatusCode::NOT_IMPLEMENTED,
             ..Self::new(text).with_head(status, answer.headers())
@@ -183,11 +185,16 @@ impl From<Error<types::Error>> for Failure {
     }
 }
 
-/// The beginning of a body, for people.
-fn first_line(body: &[u8]) -> String {
+/// The beginning of a body in one line, for people.
+fn in_short(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
-    let line = text.trim_start().lines().next().unwrap_or("an empty body");
-    in_one_line(&line.chars().take(SHOWN).collect::<String>())
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.is_empty() {
+        return "an empty body".to_owned();
+    }
+    let shown = line.chars().take(SHOWN).collect::<String>();
+    let cut = if shown.len() < line.len() { "…" } else { "" };
+    in_one_line(&shown) + cut
 }
 
 /// Whether the server broke the rules of TLS: a certificate that is not trusted, or no TLS at all.

@@ -1,16 +1,18 @@
 //! How a client reaches the service: the base URL, TLS, the time-outs, the token.
 
 use std::error::Error as StdError;
+use std::fmt::{self, Debug, Formatter};
 use std::time::Duration;
 
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{ClientBuilder, Url};
 
+use crate::causes::with_causes;
 use crate::{Client, Sending};
 
 /// Why a client cannot be made. No variant shows the token.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidClient {
     /// The base URL is none, or has a scheme that this client does not speak.
@@ -39,6 +41,13 @@ pub enum InvalidClient {
     /// The HTTP client cannot start.
     #[error("the HTTP client cannot start")]
     Http(#[source] reqwest::Error),
+}
+
+/// The text with its causes: it is what a `main` prints that returns the error.
+impl Debug for InvalidClient {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.debug_tuple("InvalidClient").field(&with_causes(self)).finish()
+    }
 }
 
 /// How a client reaches the service. Make it with [`ClientOptions::new`], and set what is to

@@ -29,11 +29,12 @@ fn control_characters_of_a_refusal_are_escaped() {
 }
 
 #[test]
-fn answer_that_is_no_plant_has_its_cause_and_its_first_line() {
-    let page = "\n<html>\r\n<body>".as_bytes();
-    let cause = serde_json::from_slice::<types::Plant>(page).expect_err("no plant");
+fn answer_that_is_no_plant_has_its_cause_and_the_beginning_of_its_body_in_one_line() {
+    let page = "\n<html>\r\n  <body>".to_owned() + &"x".repeat(300);
+    let cause = serde_json::from_str::<types::Plant>(&page).expect_err("no plant");
     let failure = Failure::from(Error::InvalidResponsePayload(page.into(), cause));
     let text = failure.to_string();
-    assert!(text.contains("expected value") && text.ends_with(": <html>"), "{text}");
+    let expected = format!(": <html> <body>{}…", "x".repeat(187));
+    assert!(text.contains("expected value") && text.ends_with(&expected), "{text}");
     assert!(!failure.is_retryable());
 }

@@ -13,10 +13,14 @@ pub fn in_words(error: &Error) -> String {
     format!("{error:#}{advice}")
 }
 
+/// Not every command has `--store`.
+const MISSING: &str =
+    ": name the one that is there, such as by `--store sqlite:/folder/plant-store.db`";
+
 /// What to do about an error of the store.
 fn advice(error: &StoreError) -> &'static str {
     match error {
-        StoreError::Missing(_) => ": see --store, --from of `copy`, or BACKUP of `restore`",
+        StoreError::Missing(_) => MISSING,
         StoreError::RestoreUnfinished(_) => ": run the same `plant-store restore` again",
         StoreError::NotAPlantStore(_) => {
             ". If it was one, it is damaged: `plant-store restore` puts its backup there"

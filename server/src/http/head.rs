@@ -19,7 +19,8 @@ pub fn credentials(headers: &HeaderMap) -> Result<TokenDigest, Refusal> {
         return Err(Refusal::NoToken);
     }
     let value = only(headers, &AUTHORIZATION).ok_or(Refusal::MalformedCredentials)?;
-    let value = value.to_str().map_err(|_| Refusal::MalformedCredentials)?;
+    // A token is ASCII.
+    let value = value.to_str().map_err(|_| Refusal::MalformedToken)?;
     let (scheme, credentials) = value.split_once(' ').unwrap_or((value, ""));
     if !scheme.eq_ignore_ascii_case("Bearer") {
         return Err(Refusal::NoToken);

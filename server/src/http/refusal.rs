@@ -38,8 +38,12 @@ pub enum Refusal {
     /// `Authorization` is not what RFC 6750 describes, or is there twice.
     #[error("the bearer token is malformed: send `Authorization: Bearer <ACCESS_TOKEN>` once")]
     MalformedCredentials,
-    /// What was sent as a bearer token is not one: its checksum does not hold.
-    #[error("the bearer token is cut or mistyped: send it as it was issued")]
+    /// What was sent as a bearer token is not one: it has another form, or its checksum does not
+    /// hold.
+    #[error(
+        "the bearer token is cut or mistyped: it is `pst_` and 38 letters and digits; send it as \
+         it was issued"
+    )]
     MalformedToken,
     /// A well-formed token that the store does not have: it is unknown or revoked. The client is
     /// not told which, nor whether it has expired.

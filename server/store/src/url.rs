@@ -24,7 +24,10 @@ pub enum StoreUrl {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidUrl {
     /// No engine has that scheme.
-    #[error("expected `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`")]
+    #[error(
+        "expected `sqlite:PATH`, such as `sqlite:/folder/x.db`, or \
+         `postgres://USER@HOST:PORT/DATABASE`"
+    )]
     UnknownEngine,
     /// SQLite takes an empty path and `:memory:` for a database that is not kept. Some tools read
     /// parameters after a `?`. Some read `sqlite://x.db` as a file here, others as one in the root.

@@ -39,7 +39,7 @@ function isTemporary(error: number): boolean {
 /** Whether to send the same plant again. A create is safe to repeat. */
 function mayPass(failure: Error): boolean {
   if (failure instanceof Refused) return isTemporary(failure.error);
-  if (failure instanceof Unexpected) return isTemporary(failure.status);
+  if (failure instanceof Unexpected) return isTemporary(failure.status) && failure.status !== 501;
   if (failure.name === "TimeoutError") return true;
   // No answer came. A bad URL, or a certificate that is not trusted, has another code or none.
   const { code } = (failure.cause ?? {}) as { code?: string };
@@ -54,6 +54,15 @@ function exact(id: bigint | number): bigint {
   return BigInt(id);
 }
 
+/** What a body holds as JSON: of a proxy, nothing. */
+function parsed(body: string): any {
+  try {
+    return JSON.parse(body) ?? {};
+  } catch {
+    return {};
+  }
+}
+
 async function send(plant: NewPlant): Promise<Plant> {
   const response = await fetch(`${env.PLANTS_URL}/plants`, {
     method: "POST",
@@ -62,14 +71,16 @@ async function send(plant: NewPlant): Promise<Plant> {
       "Content-Type": "application/json",
     },
     body: stringify({ ...plant, id: exact(plant.id) }), // no member that is undefined
+    redirect: "manual", // another request would lose the token, or be a GET
     signal: AbortSignal.timeout(30_000),
   });
+  if (response.status === 200) return response.json();
   if (response.status === 400) {
-    const { error, message } = await response.json();
-    throw new Refused(error, message, Number(response.headers.get("Retry-After")));
+    const { error, message } = parsed(await response.text());
+    const retryAfter = Number(response.headers.get("Retry-After"));
+    if (typeof error === "number") throw new Refused(error, message, retryAfter);
   }
-  if (response.status !== 200) throw new Unexpected(response.status);
-  return response.json();
+  throw new Unexpected(response.status);
 }
 
 function createPlant(plant: NewPlant): Promise<Plant> {

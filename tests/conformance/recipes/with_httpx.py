@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from contextlib import suppress
 
 import httpx
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random_exponential
@@ -12,7 +13,7 @@ class Refused(Exception):
 
     def __init__(self, response):
         body = response.json()
-        self.error = body["error"]
+        self.error = int(body["error"])
         self.retry_after = int(response.headers.get("Retry-After", 0))
         super().__init__(f"{self.error}: {body['message']}")
 
@@ -28,7 +29,8 @@ def may_pass(failure):
         case Refused():
             return is_temporary(failure.error)
         case httpx.HTTPStatusError():  # of a proxy on the way: its status means the same
-            return is_temporary(failure.response.status_code)
+            status = failure.response.status_code
+            return is_temporary(status) and status != 501
         case httpx.ConnectError() if "[SSL" in str(failure):  # a certificate that is not trusted
             return False
         case httpx.NetworkError() | httpx.TimeoutException() | httpx.RemoteProtocolError():
@@ -51,8 +53,9 @@ async def create_plant(client, id, name, tag=None):
         plant["tag"] = tag  # absent or a string, never null
     response = await client.post("/plants", json=plant)
     if response.status_code == 400:
-        raise Refused(response)
-    response.raise_for_status()
+        with suppress(KeyError, TypeError, ValueError):  # its body is no `Error`
+            raise Refused(response)
+    response.raise_for_status()  # also of a redirect: httpx follows none
     return response.json()
 
 

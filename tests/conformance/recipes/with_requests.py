@@ -1,6 +1,7 @@
 # pip install requests tenacity
 
 import os
+from contextlib import suppress
 
 import requests
 from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random_exponential
@@ -11,7 +12,7 @@ class Refused(Exception):
 
     def __init__(self, response):
         body = response.json()
-        self.error = body["error"]
+        self.error = int(body["error"])
         self.retry_after = int(response.headers.get("Retry-After", 0))
         super().__init__(f"{self.error}: {body['message']}")
 
@@ -27,7 +28,8 @@ def may_pass(failure):
         case Refused():
             return is_temporary(failure.error)
         case requests.HTTPError():  # of a proxy on the way: its status means the same
-            return is_temporary(failure.response.status_code)
+            status = failure.response.status_code
+            return is_temporary(status) and status != 501
         case requests.exceptions.SSLError():
             return False
         case requests.ConnectionError() | requests.Timeout():
@@ -54,10 +56,15 @@ def create_plant(id, name, tag=None):
     plant = {"id": id, "name": name}  # an int of Python has as many digits as it needs
     if tag is not None:
         plant["tag"] = tag  # absent or a string, never null
-    response = session.post(os.environ["PLANTS_URL"] + "/plants", json=plant, timeout=(5, 30))
+    # A redirect is not followed: it would lose the token, or make a GET of the POST.
+    response = session.post(
+        os.environ["PLANTS_URL"] + "/plants", json=plant, timeout=(5, 30), allow_redirects=False
+    )
     if response.status_code == 400:
-        raise Refused(response)
-    response.raise_for_status()
+        with suppress(KeyError, TypeError, ValueError):  # its body is no `Error`
+            raise Refused(response)
+    if response.status_code != 200:
+        raise requests.HTTPError(f"HTTP status {response.status_code}", response=response)
     return response.json()
 
 

@@ -94,6 +94,7 @@ fn command_with_which_nothing_is_sent_is_2_and_says_why() {
         (&[create, &["--url", "http://:password@plants"]].concat(), "has no user"),
         (&["import", "none.jsonl"], "none.jsonl"),
         (&["import", "."], ". is a folder"),
+        (&["import", ".", "--rate", "0"], "0 is not in 1.."),
         (
             &["import", "list.json", "--token-file", "open"],
             "plants: cannot use open (--token-file or PLANTS_TOKEN_FILE): others may read it",
@@ -181,7 +182,7 @@ fn completions_know_the_operations_of_the_contract() {
 
 /// As nginx does while the service is down, and if it lets no such body pass.
 #[test]
-fn answer_of_a_proxy_is_said_with_its_status_and_the_first_line_of_its_body() {
+fn answer_of_a_proxy_is_said_with_its_status_and_its_body_in_one_line() {
     let server = Server::start();
     write(&server, "plants.jsonl", "{\"id\":1,\"name\":\"Fern\"}");
     let create = ["create-plant", "--id", "1", "--name", "Fern"].as_slice();
@@ -196,16 +197,35 @@ fn answer_of_a_proxy_is_said_with_its_status_and_the_first_line_of_its_body() {
         let mut create = plants(&server, create);
         let Ran { status: exited, printed, said } = run(create.env("PLANTS_URL", &url));
         assert_eq!((exited, printed.as_str()), (Some(1), ""), "{said}");
-        let expected = format!("{url}/plants answered {status}, which a plant store does not: ");
-        assert!(said.ends_with(&(expected.clone() + "<html>no plant store</html>\n")), "{said}");
+        let expected = format!(
+            "{url}/plants answered {status}, which an operation of a plant store does not: \
+             <html>no plant store</html> <hr>\n"
+        );
+        assert!(said.ends_with(&expected), "{said}");
         let mut import = plants(&server, import);
         let Ran { status: exited, printed, said } = run(import.env("PLANTS_URL", &url));
         assert_eq!((exited, counts(&printed)), (Some(1), imported), "{said}");
     }
 }
 
+#[test]
+fn path_too_many_in_the_url_is_said_with_what_the_server_answers() {
+    let server = Server::start();
+    let url = format!("{}/plants", server.url);
+    let create = ["create-plant", "--id", "1", "--name", "Fern", "--url", &url];
+    for words in [&create[..], &["check-token", "--url", &url]] {
+        let Ran { status, said, .. } = run(&mut plants(&server, words));
+        let expected = format!(
+            "plants: {url}/plants answered 404 Not Found, so no operation is there (see whether \
+             the base URL has a path too many): {{ \"request_id\": \""
+        );
+        assert!(status == Some(1) && said.starts_with(&expected), "{said}");
+        assert!(said.ends_with("\"message\": \"Not Found\" }\n"), "{said}");
+    }
+}
+
 /// Answers each request like this. Returns its URL.
-fn proxy(status: &str, body: &str) -> String {
+pub fn proxy(status: &str, body: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let url = format!("http://{}", listener.local_addr().expect("it is bound"));
     let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: text/html\r\n");

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use plant_store_tests::{Server, plant};
 use tempfile::TempDir;
 
-use super::import::{complete, counts, rejected};
+use super::import::{complete, counts, reasons, rejected};
 use super::{Ran, plants, program, run, write};
 use crate::operators::killed::before_each_call;
 
@@ -154,4 +154,26 @@ fn rejected_record_that_cannot_be_written_ends_the_import_with_1_and_is_said() {
     let Ran { status, printed, said } = run(&mut bash);
     assert_eq!((status, complete(&printed)), (Some(1), false), "{said}");
     assert!(said.contains("cannot write what was not created: File too large"), "{said}");
+}
+
+/// A file may be one array, in one line or in several. The byte order mark is that of an editor.
+#[test]
+fn line_with_an_array_is_refused_and_a_byte_order_mark_is_passed_over() {
+    let server = Server::start();
+    let text = [
+        "\u{feff}{\"id\":1,\"name\":\"Fern\"}",
+        r#"[2,"Fern","indoor"]"#,
+        r#" [{"id":3,"name":"Fern"}]"#,
+        "[",
+        r#"{"id":5,"name":"Fern"}"#,
+        "]",
+    ];
+    write(&server, "plants.jsonl", text.join("\n"));
+    let Ran { status, printed, said } = run(&mut plants(&server, &["import", "plants.jsonl"]));
+    assert_eq!((status, counts(&printed)), (Some(1), [2, 4, 0]), "{said}");
+    let reasons = reasons(&server, "plants.jsonl.rejected");
+    for reason in &reasons[..3] {
+        assert!(reason.message.starts_with("an array: a line has to be one JSON object"));
+    }
+    assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 5]);
 }

@@ -244,6 +244,19 @@ async fn provider_without_a_token_is_asked_once_for_all_that_wait_and_each_says_
     assert!(matches!(hanging, InvalidClient::Provider(_)), "{hanging:?}");
 }
 
+/// It is what a `main` prints that returns the error.
+#[tokio::test]
+async fn debug_output_of_an_invalid_client_says_what_is_wrong_with_all_causes() {
+    let provider = || async { Ok(std::fs::read_to_string("/no/token")?) };
+    let options = ClientOptions::new("http://127.0.0.1:1");
+    let missing = RetryingClient::new(options.clone(), provider).await.expect_err("no token");
+    let expected = "InvalidClient(\"no token can be had: No such file or directory (os error 2)\")";
+    assert_eq!(format!("{missing:?}"), expected);
+    let empty = options.client("").expect_err("no token");
+    let shown = format!("{empty:?}");
+    assert!(shown.starts_with("InvalidClient(\"the token is empty, or holds"), "{shown}");
+}
+
 #[tokio::test]
 async fn debug_output_of_the_client_shows_where_it_calls_and_no_token() {
     let client = client(ClientOptions::new("http://127.0.0.1:1"), "pst_secret").await;

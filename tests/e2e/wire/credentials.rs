@@ -68,6 +68,20 @@ fn request_without_an_accepted_token_is_401_before_its_body_is_read() {
     }
 }
 
+/// As who sends the `pst_…` of a page.
+#[test]
+fn what_is_no_token_is_refused_with_what_one_is_and_not_repeated() {
+    let server = Server::start();
+    let last_changed = server.token[..41].to_owned() + "é";
+    for token in ["pst_…", "pst_secret", &last_changed] {
+        let answer = server.create_with(&bearer(token), &plant(1, "Ficus", None));
+        let (error, message) = answer.refusal();
+        assert_eq!(error, 401, "{token}");
+        let expected = "cut or mistyped: it is `pst_` and 38 letters and digits; send it as it was";
+        assert!(message.contains(expected) && !message.contains("secret"), "{token}: {message}");
+    }
+}
+
 #[test]
 fn bearer_scheme_is_case_insensitive_and_takes_several_spaces() {
     let server = Server::start();

@@ -26,7 +26,7 @@ fn wrong_command_line_is_status_2_and_says_what_is_wrong() {
         ("plant", "unrecognized subcommand 'plant'"),
         ("serve --plant", "unexpected argument '--plant'"),
         ("serve --listen 8080", "expected an address and a port, such as 127.0.0.1:8080"),
-        ("serve --store plants.db", "'--store <URL>': expected `sqlite:PATH`"),
+        ("serve --store plants.db", "'--store <URL>': expected `sqlite:PATH`, such as `sqlite:/"),
         ("serve --store sqlite::memory:", "a file that outlives the process"),
         ("serve --store sqlite:plants.db?mode=ro", "no parameters, and no `?` in its path"),
         ("serve --store sqlite://plants.db", "expected `sqlite:x.db`, which is relative"),
@@ -42,7 +42,9 @@ fn wrong_command_line_is_status_2_and_says_what_is_wrong() {
         ("token create x --expires-in 2024-12-31", "this day has begun"),
         ("token list --expiring 3m", "write 3min or 3months"),
         ("serve --listen plants.invalid:80", "invalid value 'plants.invalid:80' for '--listen"),
-        ("serve --max-creates 0", "invalid value '0' for '--max-creates <CREATES>'"),
+        ("serve --max-creates 0", "'--max-creates <CREATES>': 0 is not in 1.."),
+        ("serve --max-rate 0", "'--max-rate <CREATES>': 0 is not in 1.."),
+        ("serve --max-rate x", "'--max-rate <CREATES>': invalid digit found in string"),
         ("serve --max-creates 99999999999", "invalid value '99999999999'"),
         ("serve --http-threads 10000", "10000 is not in 1..=256"),
         ("serve --tls-cert plants.pem", "--tls-key <FILE>"),
@@ -189,6 +191,8 @@ fn address_in_use_is_refused_and_leaves_no_store() {
     ] {
         let (status, said) = refused(&words, variable);
         assert_eq!(status, Some(1));
-        assert!(said.contains(&format!("cannot listen on {address}: ")), "{said}");
+        let expected = "Address already in use (os error 98): stop what listens there, or";
+        assert!(said.contains(&format!("cannot listen on {address}: {expected}")), "{said}");
+        assert!(said.contains("--listen"), "{said}");
     }
 }

@@ -9,6 +9,12 @@ use crate::types::NewPlant;
 /// default. It bounds the memory of the import.
 const LONGEST: u64 = 1024 * 1024;
 
+/// What some editors and exports begin a file with (U+FEFF in UTF-8). `csv` passes over it, too.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+const ARRAY: &str =
+    "an array: a line has to be one JSON object, as `jq -c '.[]'` writes those of an array";
+
 /// The lines of a file.
 pub struct Lines<R> {
     input: R,
@@ -33,6 +39,9 @@ impl<R: BufRead> Lines<R> {
             if text.len() as u64 == LONGEST {
                 return Err(io::Error::other(format!("line {} is longer than 1 MiB", self.line)));
             }
+            if self.line == 1 && text.starts_with(BYTE_ORDER_MARK) {
+                text.drain(..BYTE_ORDER_MARK.len());
+            }
             text.truncate(text.trim_ascii_end().len());
         }
         let plant = plant(&text, self.ignores_unknown);
@@ -51,6 +60,10 @@ impl<R: BufRead> Iterator for Lines<R> {
 /// The plant of a line. A member that the contract does not have is refused, because the service
 /// would ignore it: a mistyped name would lose its value.
 fn plant(text: &[u8], ignores_unknown: bool) -> Result<NewPlant, String> {
+    // Serde would take the elements of an array for the members, in their order.
+    if text.trim_ascii_start().starts_with(b"[") {
+        return Err(ARRAY.to_owned());
+    }
     let mut unknown = Vec::new();
     let mut json = serde_json::Deserializer::from_slice(text);
     let plant = serde_ignored::deserialize(&mut json, |name| unknown.push(name.to_string()))

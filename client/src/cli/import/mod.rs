@@ -26,6 +26,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, anyhow};
+use clap::builder::TypedValueParser;
 use futures::{StreamExt, TryStreamExt};
 #[cfg(unix)]
 use tokio::signal::unix::{SignalKind, signal};
@@ -65,6 +66,7 @@ pub struct Arguments {
     ignore_unknown: bool,
     /// How many creates are sent a second. By default as many as the service answers
     #[arg(long, value_name = "CREATES")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..).try_map(NonZeroU32::try_from))]
     rate: Option<NonZeroU32>,
     /// How many creates are under way at once
     #[arg(long, value_name = "CREATES", default_value_t = 64)]

@@ -22,19 +22,26 @@ pub fn parse_address(text: &str) -> Result<SocketAddr, InvalidAddress> {
     of_ipv4.or(addresses.first()).copied().ok_or(InvalidAddress::Unknown)
 }
 
-/// Fails if nobody can listen on that address now, such as because another process does.
-pub fn check_is_free(address: SocketAddr) -> Result<()> {
-    let listener = TcpListener::bind(address).map_err(cannot("listen", address))?;
+/// Fails if nobody can listen on the address of that flag now, such as because another process does.
+pub fn check_is_free(flag: &str, address: SocketAddr) -> Result<()> {
+    let listener = TcpListener::bind(address).map_err(cannot("listen", flag, address))?;
     drop(listener);
     Ok(())
 }
 
-/// Why nothing can be done on that address. A permission can only be that for the port (ip(7),
+/// Why nothing can be done on the address of that flag. A permission can only be that for the port (ip(7),
 /// `ip_unprivileged_port_start`).
-pub fn cannot(doing: &str, address: SocketAddr) -> impl Fn(io::Error) -> Error {
-    const ADVICE: &str = ": a low port needs root or CAP_NET_BIND_SERVICE; take one from 1024 on";
+pub fn cannot(doing: &str, flag: &str, address: SocketAddr) -> impl Fn(io::Error) -> Error {
     move |cause| {
-        let is_denied = cause.kind() == ErrorKind::PermissionDenied;
-        anyhow!("cannot {doing} on {address}: {cause}{}", if is_denied { ADVICE } else { "" })
+        let advice = match cause.kind() {
+            ErrorKind::PermissionDenied => {
+                ": a low port needs root or CAP_NET_BIND_SERVICE; take one from 1024 on".to_owned()
+            }
+            ErrorKind::AddrInUse => {
+                format!(": stop what listens there, or take another address by {flag}")
+            }
+            _ => String::new(),
+        };
+        anyhow!("cannot {doing} on {address}: {cause}{advice}")
     }
 }

@@ -94,7 +94,7 @@ pub struct Args {
 
     /// How many creates may be in the service at a time; one token may have half of them. The next
     /// ones are refused with `error` 503
-    #[arg(long, value_name = "CREATES", default_value = "1024")]
+    #[arg(long, value_name = "CREATES", value_parser = count(), default_value = "1024")]
     pub max_creates: NonZeroU32,
 
     /// How long a request body may take to arrive
@@ -103,7 +103,7 @@ pub struct Args {
 
     /// How many creates per second each token may send to this server, a tenth of them at once; the
     /// next ones are refused with `error` 429 [default: any]
-    #[arg(long, value_name = "CREATES")]
+    #[arg(long, value_name = "CREATES", value_parser = count())]
     pub max_rate: Option<NonZeroU32>,
 
     /// How long a create may wait for the store until it is refused with `error` 503; it may be
@@ -129,6 +129,11 @@ pub struct Args {
     /// How the log is written [default: text on a terminal, json elsewhere]
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
+}
+
+/// At least one.
+fn count() -> impl TypedValueParser<Value = NonZeroU32> {
+    value_parser!(u32).range(1..).try_map(NonZeroU32::try_from)
 }
 
 /// Each flag can be set in the environment.

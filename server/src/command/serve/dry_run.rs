@@ -48,8 +48,8 @@ pub fn run(args: &Args, check: Check, log: &Logger) -> Result<()> {
     }
     let found = try_store(args)?;
     if !matches!(found, Found::Served) {
-        check_is_free(args.listen)?;
-        args.metrics.map_or(Ok(()), check_is_free)?;
+        check_is_free("--listen", args.listen)?;
+        args.metrics.map_or(Ok(()), |address| check_is_free("--metrics", address))?;
     }
     let url = args.store.url.absolute();
     let root = if geteuid().is_root() {

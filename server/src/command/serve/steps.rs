@@ -75,7 +75,8 @@ struct Running {
 /// Serves from the first step to the last.
 pub fn serve(args: &Args, log: &Log) -> Result<()> {
     // Before the store: an address that is in use must not leave a new store behind.
-    let start_admin = |address| Admin::start(address).map_err(cannot("serve metrics", address));
+    let start_admin =
+        |address| Admin::start(address).map_err(cannot("serve metrics", "--metrics", address));
     let admin = args.metrics.map(start_admin).transpose()?;
     if let Some(admin) = &admin {
         info!(log.logger, "serving metrics"; "address" => %admin.address);
@@ -136,7 +137,7 @@ async fn open_on_another_thread(args: &Args, log: &Logger) -> Result<Opened> {
 /// Opens the files of TLS and the store. It waits for a database that is not there yet.
 fn open(args: &Args, log: &Logger) -> Result<Opened> {
     // An address that is in use must not leave a new store behind.
-    check_is_free(args.listen)?;
+    check_is_free("--listen", args.listen)?;
     let tls = args.tls.as_ref().map(|files| files.load(log)).transpose()?;
     let Served { store, is_new } = open_store(args, log)?;
     let tokens = KnownTokens::new(args.max_rate, args.max_creates);

@@ -13,7 +13,7 @@ mod callers;
 mod compat;
 mod judges;
 mod oasdiff;
-mod unknown_errors;
+mod other_answers;
 
 use std::process::ExitCode;
 use std::time::Instant;
