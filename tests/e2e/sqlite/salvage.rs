@@ -170,3 +170,20 @@ fn restore_that_keeps_newer_plants_takes_those_that_a_damaged_store_still_gives(
     assert_eq!(run(folder, &["check"]).status.code(), Some(0));
     drop(stopped.start());
 }
+
+/// A page of the tokens' table, or of its index: SQLite's own check cannot read the file.
+#[test]
+fn backup_with_its_tokens_is_restored_over_a_store_whose_tokens_are_lost() {
+    let stopped = stopped();
+    let folder = stopped.folder();
+    let to = ["copy", "--from", "sqlite:plant-store.db", "--to", "sqlite:backup.db"];
+    assert!(run(folder, &to).status.success());
+    for table in ["tokens", "sqlite_autoindex_tokens_2"] {
+        overwrite(folder, pages(folder, &format!("name = '{table}'"))[0]);
+        let words = ["restore", "backup.db", "--store", "sqlite:plant-store.db"];
+        let restored = run(folder, &[&words[..], &["--tokens", "backup"]].concat());
+        assert!(restored.status.success(), "{table}: {}", text(&restored.stderr));
+        assert_eq!(run(folder, &["check"]).status.code(), Some(0));
+    }
+    drop(stopped.start());
+}

@@ -113,7 +113,11 @@ fn tokens(args: &Args, url: &StoreUrl, backup: &dyn Engine) -> Result<Option<Tok
     let come_back = valid.iter().filter(|token| !kept.contains(token));
     let come_back = come_back.map(|token| token.name.clone()).collect();
     if let Ok(old) = old {
-        let has_plants = has_plants(args, url, &*old, backup)?;
+        let has_plants = match has_plants(args, url, &*old, backup) {
+            // A file that cannot be read to its end does not have them.
+            Err(_) if is_file(url) => false,
+            has_plants => has_plants?,
+        };
         if has_plants && kept == valid {
             return Ok(None);
         }
@@ -125,13 +129,9 @@ fn tokens(args: &Args, url: &StoreUrl, backup: &dyn Engine) -> Result<Option<Tok
     Ok(Some(Tokens { valid, come_back }))
 }
 
-/// Whether the store in place is sound and has the plants that it is to have. A file that cannot be
-/// read to its end is not.
+/// Whether the store in place is sound and has the plants that it is to have.
 fn has_plants(args: &Args, url: &StoreUrl, old: &dyn Engine, backup: &dyn Engine) -> Result<bool> {
-    let Difference { has_less, has_more } = match Difference::between(old, backup) {
-        Err(_) if is_file(url) => return Ok(false),
-        difference => difference?,
-    };
+    let Difference { has_less, has_more } = Difference::between(old, backup)?;
     ensure!(
         is_file(url) || !has_more || args.keep_newer,
         "{url} is not empty: it has plants that the backup lacks. Take an empty database"
