@@ -19,7 +19,7 @@ fn advice(error: &StoreError) -> &'static str {
         StoreError::Missing(_) => ": see --store, --from of `copy`, or BACKUP of `restore`",
         StoreError::RestoreUnfinished(_) => ": run the same `plant-store restore` again",
         StoreError::NotAPlantStore(_) => {
-            ". If it was one, it is damaged: `plant-store restore` puts its backup there"
+            ". If it was one, it is damaged: `plant-store restore` takes a sound backup"
         }
         StoreError::Failed { reason: Reason::Damaged, .. } => {
             ": `plant-store copy --damaged` takes what can be read"

@@ -108,6 +108,18 @@ pub fn open_to_read(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>
     }
 }
 
+/// The same, also a file of which not all can be read: one that is cut, beside damaged pages.
+///
+/// # Errors
+///
+/// Nothing was created or changed.
+pub fn open_damaged(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreError> {
+    match url {
+        StoreUrl::Sqlite(path) => sqlite::open_damaged(path),
+        StoreUrl::Postgres(_) => open(url, ca),
+    }
+}
+
 /// The temporary files in the folder of a store: what a first [`open_to_serve`] or a [`fill`] has
 /// left there that was killed, or what one that runs is writing.
 pub fn unfinished(url: &StoreUrl) -> Vec<PathBuf> {

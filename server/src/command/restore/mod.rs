@@ -16,7 +16,7 @@ use crate::command::check;
 use crate::command::copying::{commit, copy_plants, copy_tokens};
 use crate::command::output::print;
 use crate::command::restore::difference::Difference;
-use crate::command::salvage::salvage;
+use crate::command::salvage::{open_damaged, salvage};
 use crate::command::store_args::StoreArgs;
 use crate::command::variable;
 
@@ -147,7 +147,7 @@ fn is_file(url: &StoreUrl) -> bool {
 /// Adds the plants of the store in place that the backup does not have. Returns what to say of
 /// them.
 fn keep_newer(args: &Args, url: &StoreUrl, new: &dyn Engine) -> Result<String> {
-    let old = open_to_read(url, args.ca.as_deref())?;
+    let old = open_damaged(url, args.ca.as_deref())?;
     let mut newer = 0;
     let mut conflicts = 0;
     let unread = salvage(&*old, |page| {
@@ -158,6 +158,7 @@ fn keep_newer(args: &Args, url: &StoreUrl, new: &dyn Engine) -> Result<String> {
         Ok(())
     })?;
     Ok(format!(
-        "plants that came after it: {newer}, other plants under its ids: {conflicts}, {unread}"
+        "plants that came after it: {newer}, other plants under its ids: {conflicts}, of the old \
+         store cannot be read: {unread}"
     ))
 }
