@@ -18,6 +18,9 @@ fn advice(error: &StoreError) -> &'static str {
     match error {
         StoreError::Missing(_) => ": see --store, --from of `copy`, or BACKUP of `restore`",
         StoreError::RestoreUnfinished(_) => ": run the same `plant-store restore` again",
+        StoreError::FillUnfinished(_) => {
+            ": run the same `plant-store copy` or `plant-store restore` again"
+        }
         StoreError::NotAPlantStore(_) => {
             ". If it was one, it is damaged: `plant-store restore` takes a sound backup"
         }

@@ -130,7 +130,8 @@ pub fn unfinished(url: &StoreUrl) -> Vec<PathBuf> {
 }
 
 /// Makes a store and has `fill` fill it. A file appears whole and synced, or not at all. In a
-/// database, what was filled stays if `fill` fails: it may be run again.
+/// database, what was filled stays if `fill` fails: it may be run again, and a store that this call
+/// has made is refused until then.
 ///
 /// # Errors
 ///

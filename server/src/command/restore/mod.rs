@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail, ensure};
 use clap::ValueEnum;
 use plant_store_store::token::{StoredToken, TokenName};
-use plant_store_store::{Engine, Outcome, Place, StoreUrl, open_to_read};
+use plant_store_store::{Engine, Outcome, Place, StoreError, StoreUrl, open_to_read};
 
 use crate::command::check;
 use crate::command::copying::{commit, copy_plants, copy_tokens};
@@ -67,8 +67,13 @@ pub fn run(args: &Args) -> Result<()> {
     place.require_room(contents.store_bytes.unwrap_or_default())?;
     let mut said = Vec::new();
     let put_away = place.put(&mut |new| {
+        if !is_file(&url) {
+            require_nothing_else(args, &tokens, new, &*backup)?;
+        }
         let mut copied = copy_plants(&*backup, &url, new)?;
-        let newer = args.keep_newer.then(|| keep_newer(args, &url, new)).transpose()?;
+        // A database keeps what it has.
+        let keeps = args.keep_newer && is_file(&url);
+        let newer = keeps.then(|| keep_newer(args, &url, new)).transpose()?;
         copied.tokens = copy_tokens(&tokens.valid, new)?;
         said.push(format!("{from} is restored to {url}; {copied}"));
         said.extend(newer);
@@ -113,7 +118,7 @@ fn tokens(args: &Args, url: &StoreUrl, backup: &dyn Engine) -> Result<Option<Tok
     let come_back = valid.iter().filter(|token| !kept.contains(token));
     let come_back = come_back.map(|token| token.name.clone()).collect();
     if let Ok(old) = old {
-        let has_plants = match has_plants(args, url, &*old, backup) {
+        let has_plants = match has_plants(args, &*old, backup) {
             // A file that cannot be read to its end does not have them.
             Err(_) if is_file(url) => false,
             has_plants => has_plants?,
@@ -121,23 +126,34 @@ fn tokens(args: &Args, url: &StoreUrl, backup: &dyn Engine) -> Result<Option<Tok
         if has_plants && kept == valid {
             return Ok(None);
         }
-        ensure!(
-            is_file(url) || kept.iter().all(|token| valid.contains(token)),
-            "{url} is not empty: it has tokens that the backup lacks. Take an empty database"
-        );
     }
     Ok(Some(Tokens { valid, come_back }))
 }
 
 /// Whether the store in place is sound and has the plants that it is to have.
-fn has_plants(args: &Args, url: &StoreUrl, old: &dyn Engine, backup: &dyn Engine) -> Result<bool> {
+fn has_plants(args: &Args, old: &dyn Engine, backup: &dyn Engine) -> Result<bool, StoreError> {
     let Difference { has_less, has_more } = Difference::between(old, backup)?;
-    ensure!(
-        is_file(url) || !has_more || args.keep_newer,
-        "{url} is not empty: it has plants that the backup lacks. Take an empty database"
-    );
     let is_sound = old.check()?.faults.is_empty();
     Ok(is_sound && !has_less && (!has_more || args.keep_newer))
+}
+
+/// Fails if a database has plants or tokens that the restored store is not to have.
+fn require_nothing_else(
+    args: &Args,
+    tokens: &Tokens,
+    database: &dyn Engine,
+    backup: &dyn Engine,
+) -> Result<()> {
+    let url = &args.url;
+    ensure!(
+        args.keep_newer || !Difference::between(database, backup)?.has_more,
+        "{url} is not empty: it has plants that the backup lacks. Take an empty database"
+    );
+    ensure!(
+        database.tokens()?.iter().all(|token| tokens.valid.contains(token)),
+        "{url} is not empty: it has tokens that the backup lacks. Take an empty database"
+    );
+    Ok(())
 }
 
 fn is_file(url: &StoreUrl) -> bool {
