@@ -13,7 +13,7 @@ use plant_store_store::token::{StoredToken, TokenName};
 use plant_store_store::{Engine, Outcome, Place, StoreError, StoreUrl, open_to_read};
 
 use crate::command::check;
-use crate::command::copying::{commit, copy_plants, copy_tokens};
+use crate::command::copying::{Copied, commit, copy_plants, copy_tokens};
 use crate::command::output::print;
 use crate::command::restore::difference::Difference;
 use crate::command::salvage::{open_damaged, salvage};
@@ -61,10 +61,20 @@ pub fn run(args: &Args) -> Result<()> {
     let from = StoreUrl::Sqlite(args.backup.clone());
     let contents = check::sound(&StoreArgs { url: from.clone(), ca: None })?;
     let backup = open_to_read(&from, None)?;
+    let require_room = || place.require_room(contents.store_bytes.unwrap_or_default());
+    if place.require_room(0).is_err() {
+        // SQLite could not read the store, and would leave files beside it.
+        require_room()?;
+    }
     let Some(tokens) = tokens(args, &url, &*backup)? else {
-        return print(&format!("{url} holds what is in {from}: now start the server\n"));
+        let old = place.last_put_away().map(|file| {
+            let restore = format!("plant-store restore {} --store {url}", file.display());
+            format!("; `{restore} --keep-newer` also takes the plants of the old file")
+        });
+        let old = old.unwrap_or_default();
+        return print(&format!("{url} holds what is in {from}{old}; now start the server\n"));
     };
-    place.require_room(contents.store_bytes.unwrap_or_default())?;
+    require_room()?;
     let mut said = Vec::new();
     let put_away = place.put(&mut |new| {
         if !is_file(&url) {
@@ -74,6 +84,9 @@ pub fn run(args: &Args) -> Result<()> {
         // A database keeps what it has.
         let keeps = args.keep_newer && is_file(&url);
         let newer = keeps.then(|| keep_newer(args, &url, new)).transpose()?;
+        if keeps {
+            copied = Copied::all_of(new)?;
+        }
         copied.tokens = copy_tokens(&tokens.valid, new)?;
         said.push(format!("{from} is restored to {url}; {copied}"));
         said.extend(newer);
@@ -109,6 +122,10 @@ fn tokens(args: &Args, url: &StoreUrl, backup: &dyn Engine) -> Result<Option<Tok
     let valid = match (args.tokens, &kept) {
         (Some(Whose::Backup), _) => backup.tokens()?,
         (None, Ok(kept)) => kept.clone(),
+        (None, Err(cause)) if is_file(url) && matches!(old, Err(StoreError::Missing(_))) => bail!(
+            "{cause}. Is its disk mounted? Nothing was changed. If the store is lost, its tokens \
+             are too: see --tokens in `plant-store restore --help`"
+        ),
         (None, Err(cause)) => bail!(
             "the tokens of the store in place cannot be kept: {cause}. Nothing was changed. Those \
              of the backup, also those that were revoked since, are taken by `--tokens backup`"
