@@ -3,12 +3,12 @@
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use plant_store_store::{self as store, Engine, StoreUrl};
 
 use crate::command::copying::{Copied, copy_plants, copy_tokens};
 use crate::command::output::print;
-use crate::command::salvage::salvage;
+use crate::command::salvage::{nothing_of, open_damaged, salvage};
 use crate::command::variable;
 
 /// Copy every plant and every token to another store, also while a server runs on the first one
@@ -31,7 +31,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE", env = variable::of_flag("store-ca"))]
     store_ca: Option<PathBuf>,
 
-    /// Copy what can be read of a damaged store, and say which ids are missing
+    /// Copy what can be read of a damaged store, and say which ids are missing. If anything is, the
+    /// exit status is 1
     #[arg(long)]
     damaged: bool,
 }
@@ -40,31 +41,49 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let Args { from, to, store_ca, damaged } = args;
     let ca = store_ca.as_deref();
-    let source = store::open_to_read(from, ca)?;
+    let source = if *damaged { open_damaged(from, ca)? } else { store::open_to_read(from, ca)? };
     for file in store::unfinished(to) {
         let said = "left by a copy that was killed, or another copy runs; if none does, delete it";
         let _ = writeln!(io::stderr(), "plant-store: {}: {said}", file.display());
     }
     let mut said = String::new();
+    let mut is_whole = true;
     store::fill(to, ca, &mut |copy| {
-        said = if *damaged {
-            copy_readable(&*source, to, copy)?
+        if *damaged {
+            let readable = copy_readable(args, &*source, copy)?;
+            is_whole = readable.is_whole;
+            said = readable.said;
         } else {
             let mut copied = copy_plants(&*source, to, copy)?;
             copied.tokens = copy_tokens(&source.tokens()?, copy)?;
-            copied.to_string()
-        };
+            said = copied.to_string();
+        }
         Ok(())
     })?;
-    print(&format!("{from} is copied to {to}; {said}\n"))
+    let said = format!("{from} is copied to {to}; {said}");
+    ensure!(is_whole, said);
+    print(&format!("{said}\n"))
 }
 
-/// Copies what can be read, and returns what that was.
-fn copy_readable(source: &dyn Engine, to: &StoreUrl, copy: &dyn Engine) -> Result<String> {
+/// What was copied of a damaged store.
+struct Readable {
+    said: String,
+    /// Whether nothing is missing.
+    is_whole: bool,
+}
+
+/// Copies what can be read.
+fn copy_readable(args: &Args, source: &dyn Engine, copy: &dyn Engine) -> Result<Readable> {
     let mut copied = Copied::default();
-    let unread = salvage(source, |page| copied.add(page, to, copy))?;
+    let unread = salvage(source, |page| copied.add(page, &args.to, copy))?;
     let tokens = source.tokens();
     copied.tokens = copy_tokens(tokens.as_deref().unwrap_or_default(), copy)?;
-    let cause = tokens.err().map(|cause| format!("; its tokens are missing: {cause}"));
-    Ok(format!("{copied}; {unread}{}", cause.unwrap_or_default()))
+    let is_whole = unread.is_empty() && tokens.is_ok();
+    let missing = format!("{copied}; missing: {unread}");
+    let said = match tokens {
+        Ok(_) => missing,
+        Err(cause) if copied.plants == 0 => return Err(nothing_of(&args.from, &cause.into())),
+        Err(cause) => format!("{missing}; its tokens are missing: {cause}"),
+    };
+    Ok(Readable { said, is_whole })
 }

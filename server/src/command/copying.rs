@@ -26,9 +26,20 @@ pub struct Copied {
 }
 
 impl Copied {
+    /// Every plant of a store that was filled.
+    pub fn all_of(store: &dyn Engine) -> Result<Self> {
+        let mut all = Self::default();
+        for_each_page(store, |page| {
+            all.plants += page.len();
+            all.digest.add(page);
+            Ok(())
+        })?;
+        Ok(all)
+    }
+
     /// Adds plants to the copy, which must not have other ones under their ids.
     pub fn add(&mut self, page: &[Row], to: &StoreUrl, copy: &dyn Engine) -> Result<()> {
-        let outcomes = commit(page, copy)?;
+        let outcomes = commit(page, copy).with_context(|| format!("cannot write to {to}"))?;
         let mut rows = page.iter().zip(outcomes);
         if let Some((row, _)) = rows.find(|(_, outcome)| *outcome == Outcome::Conflict) {
             let id = row.id;

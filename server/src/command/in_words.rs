@@ -22,8 +22,11 @@ fn advice(error: &StoreError) -> &'static str {
     match error {
         StoreError::Missing(_) => MISSING,
         StoreError::RestoreUnfinished(_) => ": run the same `plant-store restore` again",
+        StoreError::FillUnfinished(_) => {
+            ": run the same `plant-store copy` or `plant-store restore` again"
+        }
         StoreError::NotAPlantStore(_) => {
-            ". If it was one, it is damaged: `plant-store restore` puts its backup there"
+            ". If it was one, it is damaged: `plant-store restore` takes a sound backup"
         }
         StoreError::Failed { reason: Reason::Damaged, .. } => {
             ": `plant-store copy --damaged` takes what can be read"

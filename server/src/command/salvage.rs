@@ -2,27 +2,54 @@
 
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::path::Path;
 
-use anyhow::Result;
-use plant_store_store::{Engine, PAGE_ROWS, Row};
+use anyhow::{Error, Result, anyhow};
+use plant_store_store::{self as store, Engine, PAGE_ROWS, Reason, Row, StoreUrl};
 
 use crate::command::check::is_plant;
 
-/// The ids whose plants cannot be read, if there are any.
+/// The ids whose plants cannot be read.
 #[derive(Default)]
 pub struct Unread(Vec<RangeInclusive<i64>>);
 
+impl Unread {
+    /// Whether every plant was read.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 impl fmt::Display for Unread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0.is_empty() {
-            return f.write_str("no plant is missing");
-        }
-        let ranges = self.0.iter().map(|ids| match (ids.start(), ids.end()) {
+        let ranges = self.0.iter().map(|ids| match (*ids.start(), *ids.end()) {
             (first, last) if first == last => format!("{first}"),
+            (i64::MIN, last) => format!("up to {last}"),
+            (first, i64::MAX) => format!("from {first} on"),
             (first, last) => format!("{first} to {last}"),
         });
-        write!(f, "missing are the plants with the ids {}", ranges.collect::<Vec<_>>().join(", "))
+        match self.0.as_slice() {
+            [] => f.write_str("no plant"),
+            [all] if *all == (i64::MIN..=i64::MAX) => f.write_str("all plants"),
+            _ => write!(f, "the plants with the ids {}", ranges.collect::<Vec<_>>().join(", ")),
+        }
     }
+}
+
+/// Opens a store of which perhaps not all can be read.
+pub fn open_damaged(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>> {
+    store::open_damaged(url, ca).map_err(|error| match error.reason() {
+        Reason::Damaged | Reason::NotAStore => nothing_of(url, &error.into()),
+        _ => error.into(),
+    })
+}
+
+/// What is said if nothing can be read. No other command reads more.
+pub fn nothing_of(url: &StoreUrl, cause: &Error) -> Error {
+    anyhow!(
+        "nothing of {url} can be read ({cause:#}): run `plant-store restore BACKUP --store {url} \
+         --tokens backup`"
+    )
 }
 
 /// Reads every plant that can be read, in the order of the ids. If two damaged pages are near each
@@ -34,7 +61,13 @@ pub fn salvage(store: &dyn Engine, mut take: impl FnMut(&[Row]) -> Result<()>) -
     loop {
         match store.page(after, limit) {
             Ok(mut page) => {
-                let Some(last_row) = page.last() else { return Ok(unread) };
+                let (Some(row), Some(last_row)) = (page.first(), page.last()) else {
+                    return Ok(unread);
+                };
+                // What is between the damage and the next plant may be lost too.
+                if let Some(damage) = unread.0.last_mut().filter(|ids| Some(*ids.end()) == after) {
+                    *damage = *damage.start()..=row.id - 1;
+                }
                 after = Some(last_row.id);
                 // SQLite has no checksum: it reads some damaged pages as they are.
                 let damaged = page.iter().filter(|row| !is_plant(row));

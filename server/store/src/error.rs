@@ -96,6 +96,8 @@ pub enum StoreError {
     LeftBehind { url: StoreUrl, files: String },
     #[error("a restore of {0} was interrupted")]
     RestoreUnfinished(StoreUrl),
+    #[error("a copy or a restore into {0} was interrupted, so not every plant is there")]
+    FillUnfinished(StoreUrl),
     #[error("cannot use {url} now: {cause}")]
     Unreachable { url: StoreUrl, cause: Cause },
     #[error(

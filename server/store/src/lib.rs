@@ -106,6 +106,18 @@ pub fn open_to_read(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>
     }
 }
 
+/// The same, also a file of which not all can be read: one that is cut, beside damaged pages.
+///
+/// # Errors
+///
+/// Nothing was created or changed.
+pub fn open_damaged(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreError> {
+    match url {
+        StoreUrl::Sqlite(path) => sqlite::open_damaged(path),
+        StoreUrl::Postgres(_) => open(url, ca),
+    }
+}
+
 /// The temporary files in the folder of a store: what a first [`open_to_serve`] or a [`fill`] has
 /// left there that was killed, or what one that runs is writing.
 pub fn unfinished(url: &StoreUrl) -> Vec<PathBuf> {
@@ -116,7 +128,8 @@ pub fn unfinished(url: &StoreUrl) -> Vec<PathBuf> {
 }
 
 /// Makes a store and has `fill` fill it. A file appears whole and synced, or not at all. In a
-/// database, what was filled stays if `fill` fails: it may be run again.
+/// database, what was filled stays if `fill` fails: it may be run again, and a store that this call
+/// has made is refused until then.
 ///
 /// # Errors
 ///

@@ -36,6 +36,14 @@ impl Place {
         }
     }
 
+    /// The file of the store that was in the place before the last replacement, if it is there.
+    pub fn last_put_away(&self) -> Option<PathBuf> {
+        match self {
+            Self::File(place) => place.last_put_away(),
+            Self::Database(..) => None,
+        }
+    }
+
     /// Makes a store and has `fill` fill it. A file is then put in the place, and the folder is
     /// returned in which the old one is now. A database is filled as it is.
     ///

@@ -94,7 +94,10 @@ fn copy_onto_a_full_disk_leaves_nothing_at_its_path() {
     let mut command = Command::new("sh");
     without_own_variables(&mut command);
     let output = command.args(["-c", &script]).current_dir(server.folder()).output();
-    assert!(!output.expect("there is a shell").status.success());
+    let output = output.expect("there is a shell");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let target = format!("cannot write to {}: ", url(&folder.path().join(STORE)));
+    assert!(!output.status.success() && said.contains(&target), "{said}");
     let left: Vec<_> = files(folder.path()).into_keys().collect();
     assert!(left.is_empty(), "{left:?}");
 }

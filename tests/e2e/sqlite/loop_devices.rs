@@ -105,6 +105,7 @@ fn store_on_a_disk_that_is_full_or_read_only_is_checked_copied_and_keeps_every_p
                 &["check", "--store", &url][..],
                 &["copy", "--from", &url, "--to", "sqlite:copy.db"],
                 &["check", "--store", "sqlite:copy.db"],
+                &["backup", "--init", "backups", "--store", &url],
             ] {
                 let output = run(folder.path(), words);
                 let said = String::from_utf8_lossy(&output.stderr);
@@ -134,15 +135,23 @@ fn restore_onto_a_disk_without_room_is_refused_before_anything_is_made() {
     file.write_all(&vec![1; 9 << 20]).expect("it has room");
     let before = files(&disk.path());
     let url = format!("sqlite:{}/{STORE}", disk.shown());
-    let restore = ["restore", "backup.db", "--store", &url, "--tokens", "backup"];
+    let restore = ["restore", "backup.db", "--store", &url];
     // The store has another plant: there is something to do.
     server.create(&plant(2, "Ficus", None)).plant();
     fs::remove_file(folder.join("backup.db")).expect("a file");
     server.command(&["copy", "--from", server.store(), "--to", "sqlite:backup.db"]);
-    let output = run(&folder, &restore);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains(" bytes are needed"), "{said}");
+    let refused = || {
+        let output = run(&folder, &restore);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(" bytes are needed"), "{said}");
+        assert!(!said.contains("--tokens backup"), "{said}");
+    };
+    refused();
     assert!(files(&disk.path()) == before);
+    disk.fill();
+    let before = files(&disk.path());
+    refused();
+    assert!(files(&disk.path()) == before, "and leaves nothing");
 }
 
 #[test]
@@ -159,5 +168,6 @@ fn backup_onto_a_full_disk_is_refused_and_the_older_ones_stay() {
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
     assert!(said.contains("disk is full") || said.contains("No space left"), "{said}");
+    assert!(said.contains(&folder), "{said}");
     assert!(files(folder.as_ref()) == before);
 }

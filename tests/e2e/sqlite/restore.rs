@@ -120,6 +120,12 @@ fn restore_takes_the_plants_of_the_backup_and_keeps_the_tokens_of_the_store() {
     let again = scene.restored(scene.folder(), &[]);
     assert!(again.contains("holds what is in"), "{again}");
     assert_eq!(put_away(scene.folder()), old);
+    // `--keep-newer` was forgotten.
+    let (_, mended) = again.split_once("`plant-store ").expect(&again);
+    let (mended, _) = mended.split_once('`').expect(&again);
+    let mended = run(scene.folder(), &mended.split(' ').collect::<Vec<_>>());
+    assert!(mended.status.success(), "{mended:?}");
+    assert_eq!(contents(scene.folder()), Ok(is(&[1, 2], &["first", "new"])));
     let Scene { stopped, token, .. } = scene;
     let server = stopped.start();
     let by_new = bearer(&token);
@@ -155,7 +161,7 @@ fn restore_that_keeps_newer_plants_has_those_of_both() {
     store.execute_batch("DELETE FROM plants WHERE id = 1").expect("a plant is lost");
     drop(store);
     let said = scene.restored(scene.folder(), &["--keep-newer"]);
-    assert!(said.contains("plants that came after it: 1"), "{said}");
+    assert!(said.contains("plants: 2, ") && said.contains("came after it: 1"), "{said}");
     assert_eq!(contents(scene.folder()), Ok(is(&[1, 2], &["first", "new"])));
 }
 
@@ -167,6 +173,9 @@ fn restore_beside_a_running_server_or_another_restore_is_refused() {
     let said = scene.refused(scene.folder(), &[]);
     assert!(said.contains("another process does that"), "{said}");
     drop(folder);
+    let mut elsewhere = binary_in(scene.folder());
+    let (_, said) = failure(elsewhere.args(["restore", BACKUP, "--store", "sqlite:disk/x.db"]));
+    assert!(said.contains("disk; is its disk mounted?"), "{said}");
     let Scene { stopped, backup, token } = scene;
     let server = stopped.start();
     let scene = Scene { stopped: Server::starting(), backup, token };
@@ -202,7 +211,8 @@ fn store_that_is_lost_or_damaged_is_restored_with_the_tokens_of_the_backup() {
     fs::write(damaged.path().join(STORE), "damaged").expect("a file");
     for (folder, old) in [(lost.path(), 0), (damaged.path(), 1)] {
         let said = scene.refused(folder, &[]);
-        assert!(said.contains("`--tokens backup`"), "{said}");
+        assert_eq!(said.contains("`--tokens backup`"), old == 1, "{said}");
+        assert_eq!(said.contains("Is its disk mounted?"), old == 0, "{said}");
         let said = scene.restored(folder, &["--tokens", "backup"]);
         assert!(said.contains("come back: first, revoked"), "{said}");
         assert_eq!(contents(folder), Ok(is(&[1], &["first", "revoked"])));

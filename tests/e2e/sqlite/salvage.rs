@@ -1,5 +1,5 @@
 //! `plant-store copy --damaged`, and a restore that keeps what can be read: pages of the store are
-//! zeroes, as a disk leaves a page that it has lost.
+//! zeroes, as a disk leaves a page that it has lost, or the file is cut.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -38,6 +38,13 @@ fn overwrite(folder: &Path, page: u32) {
     store.write_all_at(&[0; 4096], u64::from(page - 1) * 4096).expect("a page");
 }
 
+/// Takes so many bytes from the end of the store.
+fn cut(folder: &Path, bytes: u64) {
+    let store = File::options().write(true).open(folder.join(STORE)).expect("the store");
+    let length = store.metadata().expect("a length").len();
+    store.set_len(length - bytes).expect("it is cut");
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -54,11 +61,30 @@ fn ids(folder: &Path, store: &str) -> Vec<i64> {
     text(&exported.stdout).lines().map(|line| id(line).expect("an id")).collect()
 }
 
-/// The ranges of ids that a copy names as missing.
+/// Copies what can be read, and returns what it says: something is missing.
+fn readable(folder: &Path) -> String {
+    let copied = copy(folder, &["--damaged"]);
+    assert_eq!(copied.status.code(), Some(1), "{}", text(&copied.stdout));
+    text(&copied.stderr)
+}
+
+/// The ranges of ids that a command names as missing.
 fn missing(said: &str) -> Vec<(i64, i64)> {
-    let (_, ids) = said.trim_end().split_once("missing are the plants with the ids ").expect(said);
-    let ranges = ids.split(", ").map(|range| range.split_once(" to ").unwrap_or((range, range)));
-    ranges.map(|(a, b)| (a.parse().expect("an id"), b.parse().expect("an id"))).collect()
+    let (_, ids) = said.trim_end().split_once(": the plants with the ids ").expect(said);
+    let ids = ids.split(';').next().expect("ids");
+    let range = |range: &str| {
+        let up_to_the_last = range.strip_prefix("from ").and_then(|ids| ids.strip_suffix(" on"));
+        let last = i64::MAX.to_string();
+        let ends = up_to_the_last.map(|first| (first, &*last)).or(range.split_once(" to "));
+        let (first, last) = ends.unwrap_or((range, range));
+        (first.parse().expect("an id"), last.parse().expect("an id"))
+    };
+    ids.split(", ").map(range).collect()
+}
+
+/// Whether the id is in one of the ranges.
+fn is_in(ranges: &[(i64, i64)], id: i64) -> bool {
+    ranges.iter().any(|(first, last)| (*first..=*last).contains(&id))
 }
 
 #[test]
@@ -75,13 +101,10 @@ fn plants_on_lost_pages_are_named_and_all_others_are_copied() {
     let refused = copy(folder, &[]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(text(&refused.stderr).contains("copy --damaged"), "{}", text(&refused.stderr));
-    let copied = copy(folder, &["--damaged"]);
-    assert!(copied.status.success(), "{}", text(&copied.stderr));
-    let said = text(&copied.stdout);
+    let said = readable(folder);
     let ranges = missing(&said);
     assert_eq!(ranges.len(), lost.len(), "{said}");
-    let is_missing = |id: &i64| ranges.iter().any(|(first, last)| (first..=last).contains(&id));
-    let expected: Vec<_> = (0..PLANTS).step_by(2).filter(|id| !is_missing(id)).collect();
+    let expected: Vec<_> = (0..PLANTS).step_by(2).filter(|id| !is_in(&ranges, *id)).collect();
     assert_eq!(ids(folder, "sqlite:copy.db"), expected);
     assert!(expected.len() > 700, "{said}");
     assert!(said.contains(&format!("plants: {}, tokens added: 1", expected.len())), "{said}");
@@ -111,7 +134,7 @@ fn one_large_plant_whose_page_is_lost_is_the_only_one_that_is_missing() {
     let folder = stopped.folder();
     let overflow = pages(folder, "name = 'plants' AND pagetype = 'overflow'");
     overwrite(folder, overflow[overflow.len() / 2]);
-    let said = text(&copy(folder, &["--damaged"]).stdout);
+    let said = readable(folder);
     let lost = missing(&said);
     assert!(lost.len() == 1 && lost[0].0 == lost[0].1, "{said}");
     assert_eq!(ids(folder, "sqlite:copy.db").len(), 8);
@@ -122,10 +145,36 @@ fn store_whose_root_of_plants_is_lost_gives_its_tokens() {
     let stopped = stopped();
     let folder = stopped.folder();
     overwrite(folder, pages(folder, "name = 'plants' AND path = '/'")[0]);
-    let copied = copy(folder, &["--damaged"]);
-    let said = text(&copied.stdout);
-    assert_eq!(missing(&said), [(i64::MIN, i64::MAX)]);
+    let said = readable(folder);
     assert!(said.contains("plants: 0, tokens added: 1"), "{said}");
+    assert!(said.contains("missing: all plants"), "{said}");
+}
+
+/// One page, a part of a page, and a third of the file. A restore takes the same plants.
+#[test]
+fn file_that_is_cut_gives_the_plants_before_the_cut() {
+    for bytes in [4096, 1000, 20_000] {
+        let stopped = stopped();
+        let folder = stopped.folder();
+        let to = ["copy", "--from", "sqlite:plant-store.db", "--to", "sqlite:backup.db"];
+        assert!(run(folder, &to).status.success());
+        cut(folder, bytes);
+        let said = readable(folder);
+        let ranges = missing(&said);
+        let expected: Vec<_> = (0..PLANTS).step_by(2).filter(|id| !is_in(&ranges, *id)).collect();
+        assert_eq!(ids(folder, "sqlite:copy.db"), expected, "{bytes}: {said}");
+        assert!(expected.len() > 100 && expected.len() < 1000, "{bytes}: {said}");
+
+        run(folder, &["restore", "backup.db", "--store", "sqlite:empty.db", "--tokens", "backup"]);
+        let emptied = Connection::open(folder.join("empty.db")).expect("a store");
+        emptied.execute_batch("DELETE FROM plants").expect("no plants");
+        drop(emptied);
+        let words = ["restore", "empty.db", "--store", "sqlite:plant-store.db", "--keep-newer"];
+        let restored = run(folder, &[&words[..], &["--tokens", "backup"]].concat());
+        assert!(restored.status.success(), "{bytes}: {}", text(&restored.stderr));
+        assert_eq!(missing(&text(&restored.stdout)), ranges, "{bytes}");
+        assert_eq!(ids(folder, "sqlite:plant-store.db"), expected, "{bytes}");
+    }
 }
 
 #[test]
@@ -137,18 +186,24 @@ fn lost_index_makes_a_store_unsound_and_takes_nothing_from_a_copy() {
     let copied = copy(folder, &["--damaged"]);
     let said = text(&copied.stdout);
     assert!(said.contains("plants: 1000, tokens added: 1"), "{said}");
-    assert!(said.contains("no plant is missing"), "{said}");
+    assert!(copied.status.success() && said.contains("missing: no plant"), "{said}");
 }
 
 #[test]
 fn lost_first_page_leaves_nothing_to_read_and_the_message_says_what_to_do() {
     let stopped = stopped();
-    overwrite(stopped.folder(), 1);
-    let copied = copy(stopped.folder(), &["--damaged"]);
-    assert_eq!(copied.status.code(), Some(1));
-    let said = text(&copied.stderr);
-    assert!(said.contains("plant-store restore"), "{said}");
-    assert!(!stopped.folder().join("copy.db").exists());
+    let folder = stopped.folder();
+    let store = File::options().write(true).open(folder.join(STORE)).expect("the store");
+    // The header is whole, and what is behind it is not.
+    store.write_all_at(&[0xff; 3996], 100).expect("a page");
+    for _ in 0..2 {
+        let said = readable(folder);
+        assert!(said.contains("nothing of sqlite:plant-store.db can be read"), "{said}");
+        assert!(said.contains("`plant-store restore BACKUP --store"), "{said}");
+        assert!(said.contains("--tokens backup") && !said.contains("copy --damaged"), "{said}");
+        assert!(!folder.join("copy.db").exists());
+        overwrite(folder, 1);
+    }
 }
 
 #[test]
@@ -171,15 +226,27 @@ fn restore_that_keeps_newer_plants_takes_those_that_a_damaged_store_still_gives(
     let output = run(folder, &words);
     assert!(output.status.success(), "{}", text(&output.stderr));
     let said = text(&output.stdout);
-    let (_, lost) = said.split_once("missing are the plants with the ids ").expect(&said);
-    let lost = missing(&format!(
-        "missing are the plants with the ids {}",
-        &lost[..lost.find(';').expect("more")]
-    ));
+    let lost = missing(&said);
     assert_eq!(lost.len(), 2, "{said}");
-    let is_lost = |id: &i64| *id >= 500 && lost.iter().any(|(a, b)| (a..=b).contains(&id));
-    let expected: Vec<_> = (0..1500).filter(|id| !is_lost(id)).collect();
+    let expected: Vec<_> = (0..1500).filter(|id| *id < 500 || !is_in(&lost, *id)).collect();
     assert_eq!(ids(folder, "sqlite:plant-store.db"), expected);
     assert_eq!(run(folder, &["check"]).status.code(), Some(0));
+    drop(stopped.start());
+}
+
+/// A page of the tokens' table, or of its index: SQLite's own check cannot read the file.
+#[test]
+fn backup_with_its_tokens_is_restored_over_a_store_whose_tokens_are_lost() {
+    let stopped = stopped();
+    let folder = stopped.folder();
+    let to = ["copy", "--from", "sqlite:plant-store.db", "--to", "sqlite:backup.db"];
+    assert!(run(folder, &to).status.success());
+    for table in ["tokens", "sqlite_autoindex_tokens_2"] {
+        overwrite(folder, pages(folder, &format!("name = '{table}'"))[0]);
+        let words = ["restore", "backup.db", "--store", "sqlite:plant-store.db"];
+        let restored = run(folder, &[&words[..], &["--tokens", "backup"]].concat());
+        assert!(restored.status.success(), "{table}: {}", text(&restored.stderr));
+        assert_eq!(run(folder, &["check"]).status.code(), Some(0));
+    }
     drop(stopped.start());
 }

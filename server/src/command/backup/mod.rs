@@ -55,7 +55,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<()> {
     let store = args.store.url.absolute();
     if args.init {
-        args.store.open()?;
+        args.store.open_to_read()?;
         Folder::begin(&args.folder, &store)?;
         return print(&format!("{} takes the backups of {store}\n", args.folder.display()));
     }

@@ -10,13 +10,13 @@ use std::path::PathBuf;
 use anyhow::{Result, bail, ensure};
 use clap::ValueEnum;
 use plant_store_store::token::{StoredToken, TokenName};
-use plant_store_store::{Engine, Outcome, Place, StoreUrl, open_to_read};
+use plant_store_store::{Engine, Outcome, Place, StoreError, StoreUrl, open_to_read};
 
 use crate::command::check;
-use crate::command::copying::{commit, copy_plants, copy_tokens};
+use crate::command::copying::{Copied, commit, copy_plants, copy_tokens};
 use crate::command::output::print;
 use crate::command::restore::difference::Difference;
-use crate::command::salvage::salvage;
+use crate::command::salvage::{open_damaged, salvage};
 use crate::command::store_args::StoreArgs;
 use crate::command::variable;
 
@@ -61,14 +61,32 @@ pub fn run(args: &Args) -> Result<()> {
     let from = StoreUrl::Sqlite(args.backup.clone());
     let contents = check::sound(&StoreArgs { url: from.clone(), ca: None })?;
     let backup = open_to_read(&from, None)?;
+    let require_room = || place.require_room(contents.store_bytes.unwrap_or_default());
+    if place.require_room(0).is_err() {
+        // SQLite could not read the store, and would leave files beside it.
+        require_room()?;
+    }
     let Some(tokens) = tokens(args, &url, &*backup)? else {
-        return print(&format!("{url} holds what is in {from}: now start the server\n"));
+        let old = place.last_put_away().map(|file| {
+            let restore = format!("plant-store restore {} --store {url}", file.display());
+            format!("; `{restore} --keep-newer` also takes the plants of the old file")
+        });
+        let old = old.unwrap_or_default();
+        return print(&format!("{url} holds what is in {from}{old}; now start the server\n"));
     };
-    place.require_room(contents.store_bytes.unwrap_or_default())?;
+    require_room()?;
     let mut said = Vec::new();
     let put_away = place.put(&mut |new| {
+        if !is_file(&url) {
+            require_nothing_else(args, &tokens, new, &*backup)?;
+        }
         let mut copied = copy_plants(&*backup, &url, new)?;
-        let newer = args.keep_newer.then(|| keep_newer(args, &url, new)).transpose()?;
+        // A database keeps what it has.
+        let keeps = args.keep_newer && is_file(&url);
+        let newer = keeps.then(|| keep_newer(args, &url, new)).transpose()?;
+        if keeps {
+            copied = Copied::all_of(new)?;
+        }
         copied.tokens = copy_tokens(&tokens.valid, new)?;
         said.push(format!("{from} is restored to {url}; {copied}"));
         said.extend(newer);
@@ -104,6 +122,10 @@ fn tokens(args: &Args, url: &StoreUrl, backup: &dyn Engine) -> Result<Option<Tok
     let valid = match (args.tokens, &kept) {
         (Some(Whose::Backup), _) => backup.tokens()?,
         (None, Ok(kept)) => kept.clone(),
+        (None, Err(cause)) if is_file(url) && matches!(old, Err(StoreError::Missing(_))) => bail!(
+            "{cause}. Is its disk mounted? Nothing was changed. If the store is lost, its tokens \
+             are too: see --tokens in `plant-store restore --help`"
+        ),
         (None, Err(cause)) => bail!(
             "the tokens of the store in place cannot be kept: {cause}. Nothing was changed. Those \
              of the backup, also those that were revoked since, are taken by `--tokens backup`"
@@ -113,31 +135,42 @@ fn tokens(args: &Args, url: &StoreUrl, backup: &dyn Engine) -> Result<Option<Tok
     let come_back = valid.iter().filter(|token| !kept.contains(token));
     let come_back = come_back.map(|token| token.name.clone()).collect();
     if let Ok(old) = old {
-        let has_plants = has_plants(args, url, &*old, backup)?;
+        let has_plants = match has_plants(args, &*old, backup) {
+            // A file that cannot be read to its end does not have them.
+            Err(_) if is_file(url) => false,
+            has_plants => has_plants?,
+        };
         if has_plants && kept == valid {
             return Ok(None);
         }
-        ensure!(
-            is_file(url) || kept.iter().all(|token| valid.contains(token)),
-            "{url} is not empty: it has tokens that the backup lacks. Take an empty database"
-        );
     }
     Ok(Some(Tokens { valid, come_back }))
 }
 
-/// Whether the store in place is sound and has the plants that it is to have. A file that cannot be
-/// read to its end is not.
-fn has_plants(args: &Args, url: &StoreUrl, old: &dyn Engine, backup: &dyn Engine) -> Result<bool> {
-    let Difference { has_less, has_more } = match Difference::between(old, backup) {
-        Err(_) if is_file(url) => return Ok(false),
-        difference => difference?,
-    };
-    ensure!(
-        is_file(url) || !has_more || args.keep_newer,
-        "{url} is not empty: it has plants that the backup lacks. Take an empty database"
-    );
+/// Whether the store in place is sound and has the plants that it is to have.
+fn has_plants(args: &Args, old: &dyn Engine, backup: &dyn Engine) -> Result<bool, StoreError> {
+    let Difference { has_less, has_more } = Difference::between(old, backup)?;
     let is_sound = old.check()?.faults.is_empty();
     Ok(is_sound && !has_less && (!has_more || args.keep_newer))
+}
+
+/// Fails if a database has plants or tokens that the restored store is not to have.
+fn require_nothing_else(
+    args: &Args,
+    tokens: &Tokens,
+    database: &dyn Engine,
+    backup: &dyn Engine,
+) -> Result<()> {
+    let url = &args.url;
+    ensure!(
+        args.keep_newer || !Difference::between(database, backup)?.has_more,
+        "{url} is not empty: it has plants that the backup lacks. Take an empty database"
+    );
+    ensure!(
+        database.tokens()?.iter().all(|token| tokens.valid.contains(token)),
+        "{url} is not empty: it has tokens that the backup lacks. Take an empty database"
+    );
+    Ok(())
 }
 
 fn is_file(url: &StoreUrl) -> bool {
@@ -147,7 +180,7 @@ fn is_file(url: &StoreUrl) -> bool {
 /// Adds the plants of the store in place that the backup does not have. Returns what to say of
 /// them.
 fn keep_newer(args: &Args, url: &StoreUrl, new: &dyn Engine) -> Result<String> {
-    let old = open_to_read(url, args.ca.as_deref())?;
+    let old = open_damaged(url, args.ca.as_deref())?;
     let mut newer = 0;
     let mut conflicts = 0;
     let unread = salvage(&*old, |page| {
@@ -158,6 +191,7 @@ fn keep_newer(args: &Args, url: &StoreUrl, new: &dyn Engine) -> Result<String> {
         Ok(())
     })?;
     Ok(format!(
-        "plants that came after it: {newer}, other plants under its ids: {conflicts}, {unread}"
+        "plants that came after it: {newer}, other plants under its ids: {conflicts}, of the old \
+         store cannot be read: {unread}"
     ))
 }

@@ -23,6 +23,7 @@ use parking_lot::Mutex;
 
 use crate::engine::{Checked, Closed, Engine, Outcome, Row, Served, Sizes, Start};
 use crate::error::{Reason, StoreError, WriteError};
+use crate::layout::{LAYOUT, UNFINISHED};
 use crate::metrics::register_retries;
 use crate::postgres::connector::{Connector, Purpose};
 use crate::postgres::error::PostgresError;
@@ -73,7 +74,7 @@ pub fn open_to_serve(
     if !start.make {
         return Err(StoreError::Missing(store.url));
     }
-    let is_new = store.change(MAKE, schema::create_tables)?;
+    let is_new = store.create_tables(LAYOUT)?;
     Ok(Served { store, is_new })
 }
 
@@ -88,14 +89,26 @@ pub fn open(url: &PostgresUrl, ca: Option<&Path>) -> Result<Postgres, StoreError
     }
 }
 
-/// See [`crate::fill`].
+/// See [`crate::fill`]. Until its end no command but another fill uses the store, if this has made
+/// it.
 pub fn fill(
     url: &PostgresUrl,
     ca: Option<&Path>,
     fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let store = open_to_serve(url, ca, Start { make: true, ..Start::default() })?.store;
+    let store = Postgres::new(url, ca, Purpose::WriteSafely)?;
+    let is_there = async |session: &Session| schema::is_there(session, &store.url).await;
+    let is_made = match store.change(OPEN, is_there) {
+        Err(StoreError::FillUnfinished(_)) => false,
+        is_made => is_made?,
+    };
+    if !is_made {
+        store.create_tables(UNFINISHED)?;
+    }
     fill(&store).context("what was copied before this stays in the database")?;
+    if !is_made {
+        store.create_tables(LAYOUT)?;
+    }
     Ok(store.close().map(drop)?)
 }
 
@@ -146,6 +159,12 @@ impl Postgres {
         let changed =
             self.write_session.lock().retry(PostgresError::was_rolled_back, until, change);
         changed.map_err(|error| error.of_store(&self.url, doing))
+    }
+
+    /// See [`schema::create_tables`].
+    fn create_tables(&self, layout: u8) -> Result<bool, StoreError> {
+        let create = async |session: &Session| schema::create_tables(session, layout).await;
+        self.change(MAKE, create)
     }
 
     /// Waits while the table is locked, such as when it is altered. The tokens must not wait too.

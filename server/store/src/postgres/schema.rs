@@ -8,13 +8,14 @@ use tokio_postgres::error::SqlState;
 
 use crate::engine::Sizes;
 use crate::error::StoreError;
-use crate::layout::LAYOUT;
+use crate::layout::{LAYOUT, UNFINISHED};
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::Session;
 use crate::token_row::READ;
 use crate::url::StoreUrl;
 
-/// `plant_store_schema` tells a plant store from any other database. `plant` is the JSON text of a
+/// `plant_store_schema` tells a plant store from any other database: it has the number of the
+/// layout, and before that the one that says that the store is not filled to its end. `plant` is the JSON text of a
 /// plant. `digest` is the SHA-256 of a token; times are Unix seconds.
 const TABLES: [&str; 3] = [
     "CREATE TABLE IF NOT EXISTS plant_store_schema (version bigint PRIMARY KEY)",
@@ -32,7 +33,7 @@ const TABLES: [&str; 3] = [
 ///
 /// # Errors
 ///
-/// Also if the tables are not those of a store of this release, or texts are not kept as UTF-8.
+/// [`StoreError::FillUnfinished`]. Also if the tables are not those of a store of this release, or texts are not kept as UTF-8.
 pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, PostgresError> {
     let look = "SELECT current_setting('server_encoding'),
         to_regclass('plant_store_schema') IS NOT NULL, to_regclass('plants') IS NOT NULL";
@@ -53,13 +54,16 @@ pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, Postgre
     match version.try_get::<_, Option<i64>>(0)? {
         None => Ok(false),
         Some(version) if version == i64::from(LAYOUT) => Ok(true),
+        Some(version) if version == i64::from(UNFINISHED) => {
+            Err(StoreError::FillUnfinished(url.clone()).into())
+        }
         Some(found) => Err(StoreError::OtherLayout { url: url.clone(), found }.into()),
     }
 }
 
-/// Makes the tables that are not there. Returns whether this call ended the creation: if several
-/// servers do it together, one of them did.
-pub async fn create_tables(session: &Session) -> Result<bool, PostgresError> {
+/// Makes the tables that are not there, with the number of a layout. Returns whether this call
+/// ended the creation: if several servers do it together, one of them did.
+pub async fn create_tables(session: &Session, layout: u8) -> Result<bool, PostgresError> {
     for table in TABLES {
         while let Err(error) = session.client.execute_typed(table, &[]).await {
             let error = PostgresError::from(error);
@@ -72,7 +76,7 @@ pub async fn create_tables(session: &Session) -> Result<bool, PostgresError> {
         }
     }
     let made = format!(
-        "INSERT INTO plant_store_schema (version) VALUES ({LAYOUT}) \
+        "INSERT INTO plant_store_schema (version) VALUES ({layout}) \
          ON CONFLICT (version) DO NOTHING"
     );
     Ok(session.client.execute_typed(&made, &[]).await? == 1)

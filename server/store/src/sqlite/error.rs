@@ -62,6 +62,11 @@ pub fn is_unwritable(error: &StoreError) -> bool {
     matches!(reason, Reason::Denied | Reason::Full) || code == Some(ErrorCode::CannotOpen)
 }
 
+/// Whether what is in the store is not as it was written.
+pub fn is_damaged(error: &StoreError) -> bool {
+    matches!(error, StoreError::Failed { reason: Reason::Damaged, .. })
+}
+
 fn is_of_fsync(extended_code: c_int) -> bool {
     matches!(extended_code, SQLITE_IOERR_FSYNC | SQLITE_IOERR_DIR_FSYNC)
 }

@@ -32,7 +32,7 @@ use std::path::Path;
 
 use crate::engine::{Engine, Served, Start};
 use crate::error::StoreError;
-use crate::sqlite::error::is_unwritable;
+use crate::sqlite::error::{is_damaged, is_unwritable};
 use crate::sqlite::files::{is_empty_wal, lock, remove_beside};
 use crate::sqlite::new_file::{MAKE, make, publish};
 use crate::sqlite::store::Sqlite;
@@ -90,6 +90,14 @@ pub fn open_to_read(path: &Path) -> Result<Box<dyn Engine>, StoreError> {
             Err(_) => Err(error),
         },
         opened => Ok(Box::new(opened?)),
+    }
+}
+
+/// See [`crate::open_damaged`].
+pub fn open_damaged(path: &Path) -> Result<Box<dyn Engine>, StoreError> {
+    match open_to_read(path) {
+        Err(error) if is_damaged(&error) => Ok(Box::new(read_only::open_short(path)?)),
+        opened => opened,
     }
 }
 

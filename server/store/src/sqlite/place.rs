@@ -28,6 +28,9 @@ use crate::sqlite::files::{
 
 const PUT: &str = "put the store in its place";
 
+/// What follows the name of the store in the name of the folder of an old one, before the time.
+const OLD: &str = ".before-restore-";
+
 /// What is left free of the disk: the new store has a WAL while it is made.
 const MARGIN: u64 = 8 * 1024 * 1024;
 
@@ -46,7 +49,12 @@ impl Place {
     pub fn take(path: &Path) -> Result<Self, StoreError> {
         // The files beside a link are beside its file.
         let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        let lock_of_folder = File::open(folder_of(&path)).map_err(failed(&path, PUT))?;
+        let folder = folder_of(&path);
+        if !folder.exists() {
+            let said = format!("there is no folder {}; is its disk mounted?", folder.display());
+            return Err(failed(&path, PUT)(said));
+        }
+        let lock_of_folder = File::open(folder).map_err(failed(&path, PUT))?;
         if lock_of_folder.try_lock().is_err() {
             return Err(failed(&path, PUT)("another process does that in this folder now"));
         }
@@ -76,6 +84,17 @@ impl Place {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The file of the store that was put away last, if it is there.
+    pub fn last_put_away(&self) -> Option<PathBuf> {
+        let name = self.path.file_name()?;
+        let prefix = format!("{}{OLD}", name.display());
+        let folders = folder_of(&self.path).read_dir().ok()?.flatten();
+        let folders =
+            folders.filter(|folder| folder.file_name().to_string_lossy().starts_with(&prefix));
+        let files = folders.map(|folder| folder.path().join(name)).filter(|file| file.exists());
+        files.max()
     }
 
     /// Makes a store, has `fill` fill it, and puts it in the place. Returns the folder of the old
@@ -130,7 +149,7 @@ impl Place {
         let now = Utc::now();
         let folder = (0..3600)
             .map(|seconds| (now + TimeDelta::seconds(seconds)).format("%Y-%m-%dT%H%M%SZ"))
-            .map(|time| beside(&self.path, &format!(".before-restore-{time}")))
+            .map(|time| beside(&self.path, &format!("{OLD}{time}")))
             .find(|folder| !folder.exists())
             .ok_or(ErrorKind::AlreadyExists)?;
         rename(&self.folder, &folder)?;

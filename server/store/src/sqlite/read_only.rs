@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use parking_lot::Mutex;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::engine::{Checked, Closed, Engine, Outcome, Row, Sizes};
@@ -24,17 +25,34 @@ use crate::token::{StoredToken, TokenName};
 pub struct ReadOnly {
     path: PathBuf,
     connection: Mutex<Connection>,
-    /// No server starts meanwhile.
-    _lock: File,
+    /// With its lock no server starts meanwhile. Dropped after the connection.
+    file: File,
 }
 
 /// Opens the store to read it.
 pub fn open(path: &Path) -> Result<ReadOnly, StoreError> {
+    let store = open_unlocked(path)?;
+    store.file.try_lock_shared().map_err(|_| StoreError::ServedElsewhere(url(path)))?;
+    Ok(store)
+}
+
+/// Opens a file that may be shorter than its header says, to read it as far as it goes. A restore
+/// has the lock already.
+pub fn open_short(path: &Path) -> Result<ReadOnly, StoreError> {
+    let store = open_unlocked(path)?;
+    // The setting also has this effect (<https://sqlite.org/pragma.html#pragma_writable_schema>).
+    // Nothing is written.
+    let set =
+        store.connection.lock().set_db_config(DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, true);
+    set.map_err(failed(path, OPEN))?;
+    Ok(store)
+}
+
+fn open_unlocked(path: &Path) -> Result<ReadOnly, StoreError> {
     let file = File::open(path).map_err(failed(path, OPEN))?;
     schema::require_store(path, &file)?;
-    file.try_lock_shared().map_err(|_| StoreError::ServedElsewhere(url(path)))?;
     let connection = connect(path).map_err(failed(path, OPEN))?;
-    Ok(ReadOnly { path: path.to_owned(), connection: connection.into(), _lock: file })
+    Ok(ReadOnly { path: path.to_owned(), connection: connection.into(), file })
 }
 
 fn connect(path: &Path) -> rusqlite::Result<Connection> {
