@@ -192,6 +192,7 @@ fn restore_of_what_is_no_sound_backup_changes_nothing() {
     fs::write(&scene.backup, "somebody's").expect("a file");
     let said = scene.refused(scene.folder(), &[]);
     assert!(said.contains("is not a plant store"), "{said}");
+    assert!(said.contains("`plant-store restore` takes a sound backup"), "{said}");
     fs::write(&scene.backup, &sound[..sound.len() - 4096]).expect("a file");
     let said = scene.refused(scene.folder(), &[]);
     assert!(said.contains("is not sound"), "{said}");
