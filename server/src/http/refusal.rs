@@ -30,7 +30,7 @@ pub enum Refusal {
     #[error("{message}")]
     Body { message: String, place: String },
     /// The framing of the body broke: a bad chunk, or the client went away.
-    #[error("the body broke off: send the whole request again")]
+    #[error("the body broke off: it ended early, or a chunk of it is malformed")]
     BrokenBody,
     /// No bearer token was sent: no header, or another scheme's.
     #[error("a bearer token is required: send `Authorization: Bearer <ACCESS_TOKEN>`")]
