@@ -126,6 +126,7 @@ fn other_media_types_and_codings_are_415() {
     for accepted in [
         "application/json",
         "application/json; charset=utf-8",
+        "application/json; charset=latin1",
         "application/json;charset=\"UTF-8\"",
         "Application/JSON ; x=y",
     ] {

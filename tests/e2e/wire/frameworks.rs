@@ -39,6 +39,8 @@ fn request_that_does_not_reach_the_operation_gets_an_answer_of_the_framework() {
         (line("PLANT /plants HTTP/1.1"), 405, By::Dropshot),
         (line("POST /x/../plants HTTP/1.1"), 400, By::Dropshot),
         (line("POST /%ff HTTP/1.1"), 400, By::Dropshot),
+        (line("POST /%zz HTTP/1.1"), 404, By::Dropshot),
+        (line("POST /%2e%2e/plants HTTP/1.1"), 404, By::Dropshot),
         (line("POST /plants"), 400, By::Hyper),
         (line("POST /plants HTTP/3.0"), 400, By::Hyper),
         (line("\0"), 400, By::Hyper),
