@@ -97,13 +97,16 @@ impl Comparison<'_> {
             self.case_or_list(here, (written_old, old), (written_new, new));
             return;
         }
-        if old.get("allOf").is_some() != new.get("allOf").is_some() {
-            let (old, new) = (demands(written_old, old), demands(written_new, new));
-            let here = here.below("allOf");
-            return self.list(&here, (Kind::DemandRemoved, Kind::DemandAdded), &old, &new);
+        // What stood beside an `allOf` is one of its parts: see `normalise::parts`.
+        if old.get("allOf").is_some() || new.get("allOf").is_some() {
+            let old = demands(written_old, old);
+            let new = demands(written_new, new);
+            let kinds = (Kind::DemandRemoved, Kind::DemandAdded);
+            self.list(&here.below("allOf"), kinds, &old, &new);
+            return;
         }
         if let Some(kind) = types(old, new) {
-            let [old, new] = [old, new].map(type_name);
+            let [old, new] = [old, new].map(type_and_format);
             self.say(&here.below("type"), kind, old, new);
         }
         if old.get("type") != new.get("type") {
@@ -124,11 +127,6 @@ impl Comparison<'_> {
                 "type" | "format" | "properties" | "required" | "oneOf" | "anyOf" => {}
                 _ if is_note(name) => {}
                 "additionalProperties" => self.others(&here, old, new),
-                "allOf" => {
-                    let list = |parts: Option<&Value>| parts.and_then(Value::as_array).cloned();
-                    let [old, new] = [old, new].map(|parts| list(parts).unwrap_or_default());
-                    self.list(&here, (Kind::DemandRemoved, Kind::DemandAdded), &old, &new);
-                }
                 "discriminator" => self.value(&here, Kind::Discriminator, old, new),
                 "enum" => self.values(&here, old, new),
                 "items" => self.items(&here, old, new),
@@ -197,7 +195,7 @@ pub fn short(pointer: &str) -> &str {
     pointer.strip_prefix("#/components/schemas/").unwrap_or(pointer)
 }
 
-fn type_name(schema: &Value) -> Option<String> {
+fn type_and_format(schema: &Value) -> Option<String> {
     let kind = told(schema.get("type")?);
     let format = schema.get("format").map(told);
     Some(format.iter().fold(kind, |kind, format| format!("{kind} ({format})")))
