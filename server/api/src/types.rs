@@ -48,8 +48,8 @@ pub struct NewPlant {
 }
 
 impl NewPlant {
-    /// The id of the plant, and the plant. It names every member of both types, so a member that
-    /// one of them lacks does not compile.
+    /// The id of the plant, and the plant. It names every member of both types: a member that one of
+    /// them lacks does not compile, or is dropped here by name, which a test of the contract sees.
     #[must_use]
     pub fn into_parts(self) -> (i64, Plant) {
         let Self { id, name, tag } = self;

@@ -43,6 +43,19 @@ fn document_has_no_nullable_member() {
     assert!(!text().contains("nullable"));
 }
 
+/// `into_parts` ties the two types, but a field that it takes and drops compiles: then the service
+/// would answer 200 and lose the member.
+#[test]
+fn new_plant_has_the_members_of_a_plant_and_an_id() {
+    let schemas = &document()["components"]["schemas"];
+    let mut new_plant = schemas["NewPlant"].clone();
+    new_plant["properties"].as_object_mut().expect("properties").remove("id").expect("an id");
+    new_plant["required"].as_array_mut().expect("names").retain(|name| name != "id");
+    for keyword in ["properties", "required"] {
+        assert_eq!(new_plant[keyword], schemas["Plant"][keyword]);
+    }
+}
+
 #[test]
 fn what_the_document_adds_to_the_specification_breaks_no_consumer() {
     let compat = build("openapi-compat", false).expect("the program builds");
