@@ -48,9 +48,10 @@ impl Pair {
     }
 }
 
-/// How many commits wait for a standby.
+/// How many commits of creates wait for a standby. A commit by which the service tries whether the
+/// store takes writes gives up after a second.
 const WAITING: &str = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'
-    AND application_name = 'plant-store'";
+    AND application_name = 'plant-store' AND query_start < clock_timestamp() - interval '2 s'";
 
 fn is_there(cluster: &Cluster, id: i64) -> bool {
     let count = format!("SELECT count(*) FROM plants WHERE id = {id}");
