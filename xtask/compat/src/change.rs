@@ -6,7 +6,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::Class;
-use crate::compare::Difference;
+use crate::compare::Reach;
 use crate::kind::Kind;
 
 /// One change.
@@ -36,8 +36,13 @@ pub struct Change {
 }
 
 impl Change {
-    pub(crate) fn new(difference: Difference) -> Self {
-        let Difference { kind, place, old, new, reach } = difference;
+    pub(crate) fn new(
+        kind: Kind,
+        place: String,
+        old: Option<String>,
+        new: Option<String>,
+        reach: Reach,
+    ) -> Self {
         let change = printable(&match (&old, &new) {
             (Some(old), Some(new)) => format!("{} → {}", shortened(old), shortened(new)),
             (Some(old), None) => format!("removed: {}", shortened(old)),

@@ -42,6 +42,6 @@ pub use report::Report;
 /// Compares two documents by meaning.
 #[must_use]
 pub fn compare(old: Document, new: Document) -> Report {
-    let differences = compare::differences(&old.model, &new.model);
-    Report::new(old, new, differences.into_iter().map(Change::new).collect())
+    let changes = compare::changes(&old.model, &new.model);
+    Report::new(old, new, changes)
 }

@@ -1,6 +1,5 @@
 //! Which parts of two lists belong together: by what they are, never by their place in the list.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
@@ -110,8 +109,8 @@ impl<'a> Part<'a> {
     }
 }
 
-/// Pairs what is left: the two that share most first. Two parts belong together if they share at
-/// least half of what they are. Returns which parts have a partner.
+/// Pairs what is left: the two that differ least first. Two parts belong together if they share at
+/// least as much as they differ in. Returns which parts have a partner.
 fn most_alike<'a>(
     old: &[Part<'a>],
     new: &[Part<'a>],
@@ -132,14 +131,15 @@ fn most_alike<'a>(
             candidates.extend(rare.into_iter().flatten().copied());
         }
         for candidate in candidates {
-            let shared = part.features.intersection(&new[candidate].features).count();
-            let all = part.features.len().max(new[candidate].features.len());
-            if shared * 2 >= all {
-                scored.push((Reverse(shared * 1000 / all), at, candidate));
+            let other = &new[candidate].features;
+            let shared = part.features.intersection(other).count();
+            let apart = part.features.symmetric_difference(other).count();
+            if shared >= apart {
+                scored.push((apart, at, candidate));
             }
         }
     }
-    scored.sort_by_key(|&(score, at, candidate)| (score, &old[at].text, &new[candidate].text));
+    scored.sort_by_key(|&(apart, at, candidate)| (apart, &old[at].text, &new[candidate].text));
     let (mut gone, mut came) = (BTreeSet::new(), BTreeSet::new());
     for (_, at, candidate) in scored {
         if !gone.contains(&at) && !came.contains(&candidate) {

@@ -29,19 +29,11 @@ use serde_json::Value;
 
 pub use graph::Reach;
 
+use crate::Change;
 use crate::kind::{Direction, Kind};
 use crate::normalise::{Model, meaning, step};
 use graph::{Graph, Node};
 use schema::short;
-
-/// One change.
-pub struct Difference {
-    pub kind: Kind,
-    pub place: String,
-    pub old: Option<String>,
-    pub new: Option<String>,
-    pub reach: Reach,
-}
 
 /// Where the comparison is.
 #[derive(Clone)]
@@ -85,7 +77,7 @@ struct Found {
 }
 
 /// Every change between two documents.
-pub fn differences(old: &Model, new: &Model) -> Vec<Difference> {
+pub fn changes(old: &Model, new: &Model) -> Vec<Change> {
     let mut comparison = Comparison { old, new, graph: Graph::default(), found: Vec::new() };
     comparison.operations();
     comparison.pairs();
@@ -199,7 +191,7 @@ impl Comparison<'_> {
     }
 
     /// The changes with those who reach them: one for each place and kind, and one for all texts.
-    fn finished(self) -> Vec<Difference> {
+    fn finished(self) -> Vec<Change> {
         let reached = self.graph.reached();
         let mut all: BTreeMap<_, Reach> = BTreeMap::new();
         let mut texts = BTreeSet::new();
@@ -216,20 +208,15 @@ impl Comparison<'_> {
             reach.direction = reach.direction.and(here.through);
             all.entry((here.place, kind, old, new)).or_default().add(&reach);
         }
-        let differences = all.into_iter().map(|((place, kind, old, new), reach)| Difference {
-            kind,
-            place,
-            old,
-            new,
-            reach,
-        });
-        let texts = said(&texts);
-        differences.chain(texts).collect()
+        let changes = all
+            .into_iter()
+            .map(|((place, kind, old, new), reach)| Change::new(kind, place, old, new, reach));
+        changes.chain(said(&texts)).collect()
     }
 }
 
 /// One change for all texts, at the first of them.
-fn said(texts: &BTreeSet<(String, Option<String>, Option<String>)>) -> Option<Difference> {
+fn said(texts: &BTreeSet<(String, Option<String>, Option<String>)>) -> Option<Change> {
     let (place, _, _) = texts.first()?;
     // One text may stand at many operations.
     let different: BTreeSet<_> = texts.iter().map(|(_, old, new)| (old, new)).collect();
@@ -237,8 +224,7 @@ fn said(texts: &BTreeSet<(String, Option<String>, Option<String>)>) -> Option<Di
         1 => "1 text".to_owned(),
         count => format!("{count} texts"),
     });
-    let reach = Reach::default();
-    Some(Difference { kind: Kind::Text, place: place.clone(), old: None, new, reach })
+    Some(Change::new(Kind::Text, place.clone(), None, new, Reach::default()))
 }
 
 type Member<'a> = (&'a str, Option<&'a Value>, Option<&'a Value>);

@@ -92,32 +92,30 @@ pub fn types(old: &Value, new: &Value) -> Option<Kind> {
         (old, new) if old == new => None,
         (None, _) => Some(Kind::TypeNarrowed),
         (_, None) => Some(Kind::TypeWidened),
-        (Some(old), Some(new)) => Some(match (range(old), range(new)) {
-            (Some(old), Some(new)) if new.0 <= old.0 && old.1 <= new.1 => Kind::TypeWidened,
-            (Some(old), Some(new)) if old.0 <= new.0 && new.1 <= old.1 => Kind::TypeNarrowed,
-            _ => Kind::Format,
-        }),
+        (Some(old), Some(new)) if is_wider(old, new) => Some(Kind::TypeWidened),
+        (Some(old), Some(new)) if is_wider(new, old) => Some(Kind::TypeNarrowed),
+        _ => Some(Kind::Format),
     }
 }
 
-/// The numbers of a format, as powers of two: those below zero and those above. A set of addresses
-/// counts as one, too.
-fn range(format: &str) -> Option<(i32, i32)> {
-    Some(match format {
-        "int8" => (-7, 7),
-        "int16" => (-15, 15),
-        "int32" => (-31, 31),
-        "int64" | "int" => (-63, 63),
-        "uint8" => (0, 8),
-        "uint16" => (0, 16),
-        "uint32" => (0, 32),
-        "uint64" | "uint" => (0, 64),
-        "uint128" => (0, 128),
-        "float" => (-128, 128),
-        "double" => (-1024, 1024),
-        "ipv4" => (0, 1001),
-        "ipv6" => (-1001, 0),
-        "ip" => (-1001, 1001),
-        _ => return None,
+/// Formats in rows: each has all values of those before it in its row. `int` and `uint` have 32 or
+/// 64 bits.
+const WIDER: [&[&str]; 8] = [
+    &["int8", "int16", "int32", "int", "int64"],
+    &["uint8", "int16", "int32", "int", "int64"],
+    &["uint8", "uint16", "int32", "int", "int64"],
+    &["uint8", "uint16", "uint32", "int64"],
+    &["uint8", "uint16", "uint32", "uint", "uint64", "uint128"],
+    &["float", "double"],
+    &["ipv4", "ip"],
+    &["ipv6", "ip"],
+];
+
+/// Whether every value of the one format is one of the other.
+fn is_wider(old: &str, new: &str) -> bool {
+    let place = |row: &[&str], format: &str| row.iter().position(|one| *one == format);
+    WIDER.iter().any(|row| match (place(row, old), place(row, new)) {
+        (Some(old), Some(new)) => old < new,
+        _ => false,
     })
 }

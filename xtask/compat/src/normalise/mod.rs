@@ -219,11 +219,11 @@ fn numbers(value: &mut Value) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(numbers),
         Value::Object(members) => members.values_mut().for_each(numbers),
-        Value::Number(number) if number.is_f64() => {
-            let float = number.as_f64().unwrap_or_default();
-            if float.fract() == 0.0 && float.abs() < EXACT {
+        Value::Number(number) => {
+            let whole = number.as_f64().filter(|one| one.fract() == 0.0 && one.abs() < EXACT);
+            if let Some(whole) = whole {
                 #[expect(clippy::cast_possible_truncation, reason = "it is whole and small")]
-                let whole = float as i64;
+                let whole = whole as i64;
                 *value = Value::from(whole);
             }
         }

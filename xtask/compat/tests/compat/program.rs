@@ -66,21 +66,23 @@ what changed breaks a client that runs
 /// A change that each operation has is one entry, with five of them named.
 #[test]
 fn one_change_of_many_operations_is_one_entry_with_five_of_them_named() {
-    let paths = |member: &str| {
+    let paths = |member: &str, count: usize| {
         let operation = json!({ "responses": { "200": { "description": "", "content": {
             "application/json": { "schema": { "type": "object", "properties": { member: {} } } } } } } });
         let paths: serde_json::Map<String, Value> =
-            (0..9).map(|at| (format!("/{at}"), json!({ "get": operation }))).collect();
+            (0..count).map(|at| (format!("/{at}"), json!({ "get": operation }))).collect();
         let mut all = document();
         all["paths"] = Value::Object(paths);
         all.to_string()
     };
-    let (said, status) = compared(&paths("a"), &paths("b"), &[]);
+    let (said, status) = compared(&paths("a", 9), &paths("b", 9), &[]);
     let removed = said.lines().nth(1).expect("an entry");
     assert!(removed.starts_with("breaks source  #/paths/~10/get/responses/200/content/"), "{said}");
     assert!(removed.contains("/properties/a and 8 more places  removed: {}  ("), "{said}");
     assert!(removed.ends_with("; GET /0, GET /1, GET /2, GET /3, GET /4 and 4 more)"), "{said}");
     assert_eq!((said.lines().count(), status), (4, 1), "{said}");
+    let (said, _) = compared(&paths("a", 5), &paths("b", 5), &[]);
+    assert!(said.contains("; GET /0, GET /1, GET /2, GET /3, GET /4)"), "{said}");
     // Types that no operation has alone may be one entry, too.
     let (said, _) = edited(&["set Both/nullable true", "set Unused/nullable true"], &[]);
     let place =
@@ -123,6 +125,23 @@ fn reason_is_that_of_a_request_or_of_a_response_or_both() {
 }
 
 #[test]
+fn values_are_told_as_a_person_reads_them() {
+    for (edit, told) in [
+        (r#"set Plant/properties/age/type "string""#, "integer (int32) → string (int32)"),
+        ("remove Plant/properties/age/type", "/type  removed: integer (int32)"),
+        (r#"set post/responses/201 {"description": ""}"#, "/201  added: no content"),
+        (
+            r##"set post/responses/403 {"$ref": "#/components/responses/Error"}"##,
+            "/403  added: application/json",
+        ),
+        (r#"set NewPlant/required/2 "note""#, "/note  optional → required"),
+    ] {
+        let (said, _) = edited(&[edit], &[]);
+        assert!(said.contains(told), "{said}");
+    }
+}
+
+#[test]
 fn long_values_are_cut_and_told_apart_by_a_hash() {
     let long =
         |end: &str| format!(r#"set NewPlant/properties/name/pattern "{}{end}""#, "a".repeat(110));
@@ -144,6 +163,8 @@ fn exit_status_is_that_of_the_lightest_class_that_fails() {
         assert_eq!(edits.map(|edit| edited(&[edit], flags).1), statuses, "{flags:?}");
         assert_eq!(edited(&[], flags).1, 0);
     }
+    let (said, _) = edited(&["remove post/operationId"], &[]);
+    assert!(said.ends_with("a client generated again\n"), "{said}");
     let (said, _) = edited(&["set /x-a 1"], &["--fail-on", "additive"]);
     assert!(said.ends_with("a client, but it fails because of `--fail-on additive`\n"), "{said}");
     let (said, _) = edited(&["set /x-a 1"], &["--fail-on", "additive", "--format", "github"]);
@@ -185,6 +206,9 @@ fn annotations_are_ten_at_most_and_the_last_one_says_how_many_are_left() {
     assert!(lines[0].starts_with("::error file=old::breaks wire "), "{said}");
     let last = "::error file=old::7 more changes break a client: the log has them all";
     assert_eq!(lines[9], last, "{said}");
+    let ten = ["set Plant/properties {}", "remove post/operationId", "remove get/operationId"];
+    let (said, _) = edited(&ten, &["--format", "github"]);
+    assert_eq!(said.matches("::breaks ").count(), 10, "{said}");
     let (said, _) =
         edited(&["remove post/operationId"], &["--format", "github", "--fail-on", "wire"]);
     assert!(said.contains("\n::warning file=old::breaks source "), "{said}");
