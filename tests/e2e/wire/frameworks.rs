@@ -31,7 +31,7 @@ fn request_that_does_not_reach_the_operation_gets_an_answer_of_the_framework() {
     let fields = |fields: &str| request.replace("Host: plants\r\n", fields);
     for (request, status, whose) in [
         (line("POST / HTTP/1.1"), 404, By::Dropshot),
-        (line("POST /plants/1 HTTP/1.1"), 404, By::Dropshot),
+        (line("POST /plants.json HTTP/1.1"), 404, By::Dropshot),
         (line("POST /Plants HTTP/1.1"), 404, By::Dropshot),
         (line("POST * HTTP/1.1"), 404, By::Dropshot),
         (line("GET /plants HTTP/1.1"), 405, By::Dropshot),

@@ -37,7 +37,7 @@ fn judged(old: &str, new: &str, edits: &[&str]) -> Report {
     compare(document(old, &[]), document(new, edits))
 }
 
-const BREAK: &str = "remove Plant/properties/tag";
+const BREAK: &str = "remove NewPlant/properties/tag";
 const BREAK_SOURCE: &str = r#"set post/operationId "add""#;
 const ADD: &str = r#"set Plant/properties/made_up {"type": "string"}"#;
 const REWORD: &str = r#"set post/summary "Add a plant""#;

@@ -64,17 +64,15 @@ fn a_breaking_last_commit_on_main_fails_after_its_push_unless_it_is_accepted() {
     repository.push("main");
 
     let hash = repository.hash("HEAD~2");
-    let place = "#/components/schemas/Plant/properties/tag";
+    let place = "#/components/schemas/NewPlant/properties/tag";
     let first = format!(
         "{DOCUMENT} 1.0.0, since 1.0.0 of the last commit with another document ({hash}): "
     );
     let what = r#"removed: {"type":"string"}"#;
-    let removed =
-        "optional-removed: a response could lack it before, and code may name it; POST /plants";
-    let need = "breaks source; needs 2.0.0 or larger";
+    let removed = "optional-removed: a client may send it; POST /plants";
+    let need = "breaks wire; needs 2.0.0 or larger";
     let failed = format!(
-        "{first}{need}\nbreaks source  {place}  {what}  ({removed})\n\
-         breaks source; needs 2.0.0 or larger\n\
+        "{first}{need}\nbreaks wire    {place}  {what}  ({removed})\n{need}\n\
          xtask: info.version is 1.0.0, was 1.0.0, and must be 2.0.0 or larger: set VERSION in \
          server/api/src/document.rs, then run `cargo xtask generate`\n"
     );
@@ -87,7 +85,7 @@ fn a_breaking_last_commit_on_main_fails_after_its_push_unless_it_is_accepted() {
     repository.write("openapi/accepted-changes.toml", &accepted);
     let passed = format!(
         "{first}nothing else changed\n\
-         accepted       {place}  {what}  (breaks source; 2026-11-23: why; POST /plants)\n\
+         accepted       {place}  {what}  (breaks wire; 2026-11-23: why; POST /plants)\n\
          note: nothing changes any more as accepted: #/a  {what}\n\
          nothing else changed\n"
     );
