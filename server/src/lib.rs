@@ -22,9 +22,9 @@
 //! socket → Dropshot → api::request   the head, and the unread body of a NewPlant
 //!   → operations                   the API trait
 //!     → request                      what every operation does alike, around it
+//!       → head → token::bearer         a well-formed token, and its digest
+//!       → known_tokens                 whether it is accepted
 //!       → operations                   the operation, which calls in this order:
-//!         request → head → token::bearer   a well-formed token, and its digest
-//!                 → known_tokens           whether it is accepted
 //!         known_tokens → rate              the rate of the token, if there is one
 //!         head                             plain JSON
 //!         permits                          a permit for the create

@@ -1,7 +1,7 @@
 //! The implementation of the API trait: what each operation does.
 //!
-//! `POST /plants` creates a plant. Its steps, in this order. The head alone decides the first four,
-//! before a byte of the body is read:
+//! `POST /plants` creates a plant. Its steps, in this order. [`respond`] takes the first one for
+//! every operation. The head alone decides the first four, before a byte of the body is read:
 //!
 //! | step | else `error` |
 //! | --- | --- |
@@ -28,6 +28,7 @@ use plant_store_api::types::{NewPlant, Plant};
 use plant_store_store::{Guard, Outcome, Row};
 
 use crate::http::head::require_json;
+use crate::http::known_tokens::KnownToken;
 use crate::http::refusal::Refusal;
 use crate::http::request::{Request, respond};
 use crate::http::service::Service;
@@ -51,8 +52,8 @@ impl PlantStoreApi for PlantStore {
 async fn create(
     service: &Service,
     request: &mut Request<NewPlant>,
+    token: Arc<KnownToken>,
 ) -> Result<Answer<Plant>, Refusal> {
-    let token = request.accepted_token(&service.tokens)?;
     token.check_rate()?;
     require_json(&request.headers)?;
     // Given back when the client has taken the whole answer.

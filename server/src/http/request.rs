@@ -1,7 +1,8 @@
 //! A request from its head to its answer: what every operation does alike.
 //!
-//! An operation is a function from a [`Request`] to an answer or a [`Refusal`]. [`respond`] makes
-//! of its result the answer, the record and the count: nothing else does.
+//! An operation is a function from a [`Request`] and its token to an answer or a [`Refusal`].
+//! [`respond`] calls it only with a token that is accepted, and makes of its result the answer, the
+//! record and the count: nothing else does.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use crate::http::access_log::{AccessRecord, Answered};
 use crate::http::body::{BodyLimits, UnreadBody};
 use crate::http::head::credentials;
 use crate::http::json;
-use crate::http::known_tokens::{KnownToken, KnownTokens};
+use crate::http::known_tokens::KnownToken;
 use crate::http::refusal::Refusal;
 use crate::http::service::Service;
 
@@ -38,18 +39,25 @@ pub struct Request<T> {
     record: AccessRecord,
 }
 
-/// Has the operation handle the request, and answers, counts and records what comes of it. It is
-/// never an `Err`: a refusal is an [`Answer`], because it has headers.
+/// Has the operation handle the request if its token is accepted, and answers, counts and records
+/// what comes of it. It is never an `Err`: a refusal is an [`Answer`], because it has headers.
 // Not an `async fn`: its future would keep its parameters, and so the whole head, until the answer.
 pub fn respond<B, T: Content>(
     context: RequestContext<Arc<Service>>,
     unread: Unread<B>,
-    operation: impl AsyncFnOnce(&Service, &mut Request<B>) -> Result<Answer<T>, Refusal>,
+    operation: impl AsyncFnOnce(
+        &Service,
+        &mut Request<B>,
+        Arc<KnownToken>,
+    ) -> Result<Answer<T>, Refusal>,
 ) -> impl Future<Output = Result<Answer<T>, Error>> {
     let service = Arc::clone(context.context());
     let mut request = Request::new(context, unread);
     async move {
-        let result = operation(&service, &mut request).await;
+        let result = match request.accepted_token(&service) {
+            Ok(token) => operation(&service, &mut request, token).await,
+            Err(refusal) => Err(refusal),
+        };
         match result {
             Err(Refusal::TooManyRequests { .. }) => sleep(PAUSE_PAST_RATE).await,
             // Otherwise hyper answers up to 16 pipelined requests of a connection before others.
@@ -76,8 +84,8 @@ impl<B> Request<B> {
     /// # Errors
     ///
     /// `error` 401, or 503 if the tokens are not known.
-    pub fn accepted_token(&mut self, tokens: &KnownTokens) -> Result<Arc<KnownToken>, Refusal> {
-        let token = tokens.find(&credentials(&self.headers)?)?;
+    fn accepted_token(&mut self, service: &Service) -> Result<Arc<KnownToken>, Refusal> {
+        let token = service.tokens.find(&credentials(&self.headers)?)?;
         self.record.token = Some(Arc::clone(&token));
         token.check_expiry()?;
         Ok(token)
