@@ -4,13 +4,14 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use dropshot::{RequestContext, ServerContext};
 use http::StatusCode;
 use metrics::{Counter, Histogram, Unit, counter, describe_counter, describe_histogram, histogram};
 use plant_store_api::error_code::ErrorCode;
-use slog::{KV, Logger, Record, Serializer, debug, info};
+use slog::{KV, Logger, Record, Serializer, debug, error, info};
 
 use crate::http::known_tokens::KnownToken;
 use crate::http::refusal::Refusal;
@@ -107,6 +108,11 @@ impl Drop for AccessRecord {
             "request ended without an answer"
         };
         let record = Fields { record: self, latency };
+        if thread::panicking() {
+            // The connection ends without an answer.
+            error!(self.log.log, "request panicked"; record);
+            return;
+        }
         // The records of strangers could fill the disk that holds the log.
         if self.token.is_some() {
             info!(self.log.log, "{msg}"; record);

@@ -3,9 +3,11 @@
 //! nothing.
 
 use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Child, Command};
 
+use nix::fcntl::{FcntlArg, fcntl};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use plant_store_tests::{Launched, Server, binary_in, run, wait_until, without_own_variables};
@@ -42,6 +44,12 @@ fn start_logs_the_limits_in_force() {
     assert!(limits["open_files"].as_u64() > Some(64), "{limits}");
 }
 
+/// The tokens of the store in that folder, as JSON.
+fn tokens(folder: &Path) -> String {
+    let listed = run(folder, &["token", "list", "--json"]).stdout;
+    String::from_utf8(listed).expect("text").trim().to_owned()
+}
+
 const LEFT: &str =
     "left by a start or a copy that was killed, or a copy runs; if none does, delete it";
 
@@ -68,8 +76,7 @@ fn new_store_has_no_token_if_standard_output_is_closed_or_dev_null() {
         let log = folder.path().join("log");
         record(&log, "listening");
         record(&log, "the store has no token: `plant-store token create NAME` makes one");
-        let listed = run(folder.path(), &["token", "list", "--json"]).stdout;
-        assert_eq!(String::from_utf8(listed).expect("text").trim(), "[]", "{redirection}");
+        assert_eq!(tokens(folder.path()), "[]", "{redirection}");
         process.kill().expect("it runs");
         process.wait().expect("it ends");
     }
@@ -90,9 +97,8 @@ fn start_that_fails_before_it_listens_leaves_no_token() {
         }
         if folder.path().join("plant-store.db").exists() {
             stores += 1;
-            let listed = run(folder.path(), &["token", "list", "--json"]).stdout;
             let log = fs::read_to_string(folder.path().join("log")).expect("a log");
-            assert_eq!(String::from_utf8(listed).expect("text").trim(), "[]", "{files}: {log}");
+            assert_eq!(tokens(folder.path()), "[]", "{files}: {log}");
         }
     }
     assert!(stores > 0, "no start failed after it had made the store");
@@ -122,19 +128,36 @@ fn existing_store_is_served_with_a_warning_if_standard_output_is_full() {
 }
 
 #[test]
-fn new_store_whose_first_token_is_not_printed_is_status_1_and_the_message_says_so() {
+fn first_token_that_is_not_printed_is_revoked_and_the_status_is_1() {
     let folder = TempDir::new().expect("a temporary folder");
     let status = serve_into_full(folder.path()).wait().expect("it ends");
     assert_eq!(status.code(), Some(1));
     let log = fs::read_to_string(folder.path().join("log")).expect("text");
     let last = log.lines().last().expect("a last line");
     for expected in [
-        "plant-store: the new store has a token that nobody has seen",
-        "`plant-store token revoke first`, then `plant-store token create NAME`",
-        "cannot write to standard output: No space left",
+        "plant-store: cannot write to standard output: No space left",
+        "so it is revoked: `plant-store token create NAME` makes one",
     ] {
         assert!(last.contains(expected), "{last}");
     }
-    let listed = run(folder.path(), &["token", "list"]).stdout;
-    assert!(String::from_utf8(listed).expect("text").contains("first "));
+    assert_eq!(tokens(folder.path()), "[]");
+}
+
+/// A pipe that nobody reads. Neither the signal nor the operator waits for the reader.
+#[test]
+fn start_whose_standard_output_is_a_full_pipe_is_ended_by_a_signal() {
+    let folder = TempDir::new().expect("a temporary folder");
+    let (reader, mut output) = io::pipe().expect("a pipe");
+    fcntl(&output, FcntlArg::F_SETPIPE_SZ(4096)).expect("it is empty");
+    output.write_all(&[b' '; 4096]).expect("it has room");
+    let log = File::create(folder.path().join("log")).expect("a file");
+    let mut serve = binary_in(folder.path());
+    let mut process = serve.arg("serve").stdout(output).stderr(log).spawn().expect("it starts");
+    let made = || tokens(folder.path()).contains("first");
+    wait_until(made, || "no first token".to_owned());
+    let id = Pid::from_raw(process.id().try_into().expect("a process id"));
+    kill(id, Signal::SIGTERM).expect("the process is there");
+    let ended = || process.try_wait().expect("it is ours").is_some();
+    wait_until(ended, || "it does not end".to_owned());
+    drop(reader);
 }

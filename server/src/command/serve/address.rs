@@ -23,10 +23,9 @@ pub fn parse_address(text: &str) -> Result<SocketAddr, InvalidAddress> {
 }
 
 /// Fails if nobody can listen on the address of that flag now, such as because another process does.
-pub fn check_is_free(flag: &str, address: SocketAddr) -> Result<()> {
-    let listener = TcpListener::bind(address).map_err(cannot("listen", flag, address))?;
-    drop(listener);
-    Ok(())
+/// Until the listener is dropped, nobody else can.
+pub fn check_is_free(flag: &str, address: SocketAddr) -> Result<TcpListener> {
+    TcpListener::bind(address).map_err(cannot("listen", flag, address))
 }
 
 /// Why nothing can be done on the address of that flag. A permission can only be that for the port (ip(7),

@@ -2,9 +2,11 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use anyhow::{Context, Result};
+use anyhow::{Result, bail};
 use plant_store_api::answer::JsonText;
 use plant_store_api::types::NewPlant;
+use plant_store_store::Engine;
+use plant_store_store::token::TokenName;
 use slog::{Logger, warn};
 
 use crate::command::output::print;
@@ -20,17 +22,20 @@ pub struct Endpoint {
 
 /// Prints where the service listens, and a command that uses the first token of a new store. If
 /// only the address cannot be printed, that is a warning: the service works without it. A token
-/// that cannot be printed is an error, because nobody else has it.
+/// that cannot be printed is revoked, because nobody has it; that is an error.
 pub fn print_announcement(
     endpoint: Endpoint,
     first_token: Option<Token>,
+    store: &dyn Engine,
     log: &Logger,
 ) -> Result<()> {
     let line = format!("plant-store listening on {}\n", endpoint.url());
     if let Some(token) = first_token {
-        return print(&(line + &first_request(endpoint, &token))).context(
-            "the new store has a token that nobody has seen: `plant-store token revoke first`, \
-             then `plant-store token create NAME`",
+        let Err(cause) = print(&(line + &first_request(endpoint, &token))) else { return Ok(()) };
+        store.revoke_token(&TokenName::first())?;
+        bail!(
+            "{cause:#}; nobody has seen the first token, so it is revoked: `plant-store token \
+             create NAME` makes one"
         );
     }
     if let Err(cause) = print(&line) {

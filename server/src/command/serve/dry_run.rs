@@ -48,8 +48,9 @@ pub fn run(args: &Args, check: Check, log: &Logger) -> Result<()> {
     }
     let found = try_store(args)?;
     if !matches!(found, Found::Served) {
-        check_is_free("--listen", args.listen)?;
-        args.metrics.map_or(Ok(()), |address| check_is_free("--metrics", address))?;
+        let listener = check_is_free("--listen", args.listen)?;
+        args.metrics.map(|address| check_is_free("--metrics", address)).transpose()?;
+        drop(listener);
     }
     let url = args.store.url.absolute();
     let root = if geteuid().is_root() {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use plant_store_store::{self as store, Closed, Engine, GroupCommit, LAYOUT, Served, WriterEnd};
 use sd_notify::NotifyState;
 use slog::{Logger, error, info, warn};
@@ -98,13 +99,14 @@ async fn run_steps(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> 
     if let Some(admin) = admin {
         admin.set_readiness(readiness(opened.tokens.clone(), running.plants.clone()));
     }
-    let preparing = prepare_tokens(args, &opened, logger);
-    let ended = match unless_stopped(preparing, &mut signals, logger).await? {
-        Some(first_token) => {
-            announce(args, &running, &opened, first_token, logger)?;
-            wait(&mut running, opened, &mut signals, logger).await
-        }
-        None => Ok(()),
+    let last_steps = async {
+        let first_token = prepare_tokens(args, &opened, logger).await?;
+        announce(args, &running, &opened, first_token, logger).await
+    };
+    let ended = match unless_stopped(last_steps, &mut signals, logger).await {
+        Ok(Some(())) => wait(&mut running, opened, &mut signals, logger).await,
+        Ok(None) => Ok(()),
+        Err(cause) => Err(cause),
     };
     if let Some(admin) = admin {
         admin.set_stopping();
@@ -137,7 +139,7 @@ async fn open_on_another_thread(args: &Args, log: &Logger) -> Result<Opened> {
 /// Opens the files of TLS and the store. It waits for a database that is not there yet.
 fn open(args: &Args, log: &Logger) -> Result<Opened> {
     // An address that is in use must not leave a new store behind.
-    check_is_free("--listen", args.listen)?;
+    drop(check_is_free("--listen", args.listen)?);
     let tls = args.tls.as_ref().map(|files| files.load(log)).transpose()?;
     let Served { store, is_new } = open_store(args, log)?;
     let tokens = KnownTokens::new(args.max_rate, args.max_creates);
@@ -147,7 +149,8 @@ fn open(args: &Args, log: &Logger) -> Result<Opened> {
 /// Starts the thread that commits and the HTTP server, which listens. Raises the soft limit on open
 /// files to the hard one before, because each connection takes a file.
 fn start(args: &Args, log: &Log, opened: &Opened) -> Result<Running> {
-    let open_files = rlimit::increase_nofile_limit(u64::MAX)
+    let (_, open_files) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, open_files, open_files)
         .context("cannot raise the soft limit on open files to the hard one")?;
     let store = Arc::clone(&opened.store);
     let (plants, writer_end) = GroupCommit::start(store, *args.store_timeout, log.logger.clone())
@@ -186,7 +189,7 @@ async fn prepare_tokens(args: &Args, opened: &Opened, log: &Logger) -> Result<Op
 
 /// Says where the service listens and which limits are in force: to whoever has started it, to the
 /// log, and to the supervisor.
-fn announce(
+async fn announce(
     args: &Args,
     running: &Running,
     opened: &Opened,
@@ -195,8 +198,10 @@ fn announce(
 ) -> Result<()> {
     let address = running.server.local_addr();
     let endpoint = Endpoint { is_tls: opened.tls.is_some(), address };
-    // Nothing keeps the token after this.
-    print_announcement(endpoint, first_token, log)?;
+    let store = Arc::clone(&opened.store);
+    let logger = log.clone();
+    // A pipe that nobody reads may be full. Nothing keeps the token after this.
+    spawn_blocking(move || print_announcement(endpoint, first_token, &*store, &logger)).await??;
     info!(log, "listening"; "address" => %address, "version" => version(),
         "store" => %args.store.url.absolute(), "is_new" => opened.is_new, "layout" => LAYOUT);
     info!(log, "limits";
