@@ -1,6 +1,7 @@
 //! `plant-store backup`: what it makes, what it removes, and what it refuses.
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -10,6 +11,7 @@ use tempfile::TempDir;
 
 use super::killed::before_each_call;
 use super::{copy_of, files, names};
+use crate::without_store::words::unprivileged;
 
 /// What is in a folder of backups beside them.
 const LIST: &str = "plant-store-backups.json";
@@ -148,6 +150,17 @@ fn folder_that_was_not_begun_or_is_of_another_store_is_refused() {
 }
 
 #[test]
+fn folder_that_cannot_be_read_is_not_taken_for_one_that_is_not_there() {
+    let server = with_plants(0..1);
+    let backups = Backups::of(&server);
+    fs::set_permissions(backups.folder(), Permissions::from_mode(0o000)).expect("it is ours");
+    let mut command = unprivileged(server.folder());
+    command.args(["backup", &backups.folder(), "--store", server.store()]);
+    let said = said(&command.output().expect("the binary starts"));
+    assert!(said.contains("Permission denied") && !said.contains("--init"), "{said}");
+}
+
+#[test]
 fn time_of_the_backup_is_a_metric_with_the_store_and_a_file_of_another_store_is_left() {
     let server = with_plants(0..1);
     let backups = Backups::of(&server);
@@ -160,6 +173,16 @@ fn time_of_the_backup_is_a_metric_with_the_store_and_a_file_of_another_store_is_
     let list: Value = serde_json::from_slice(&list.expect("the list")).expect("JSON");
     let series = format!("\nplant_store_backup_timestamp_seconds{{store={}}} 1", list["store"]);
     assert!(text.contains(&series), "{text}");
+    // As Prometheus escapes the value of a label.
+    let quoted = format!("sqlite:{}/a\"b.db", backups.root.path().display());
+    let folder = format!("{}/quoted", backups.root.path().display());
+    let metrics_of_quoted = format!("{folder}.prom");
+    server.command(&["copy", "--from", server.store(), "--to", &quoted]);
+    let backup = ["backup", &folder, "--store", &quoted];
+    server.command(&[&backup[..], &["--init"]].concat());
+    server.command(&[&backup[..], &["--metrics", &metrics_of_quoted]].concat());
+    let text_of_quoted = fs::read_to_string(metrics_of_quoted).expect("the metrics");
+    assert!(text_of_quoted.contains(r#"/a\"b.db"} 1"#), "{text_of_quoted}");
     let other = Server::start();
     let said = Backups::of(&other).refused(&other, &["--metrics", &metrics]);
     assert!(said.contains("the time of another store") && said.contains("is made"), "{said}");

@@ -110,6 +110,15 @@ fn what_an_operator_has_to_correct_is_said_by_every_command_and_left_as_it_is() 
     }
 }
 
+/// PostgreSQL says the same when another server makes the table.
+#[test]
+fn name_of_a_table_that_a_type_has_is_said_by_a_start() {
+    let (cluster, url) = with_plants();
+    cluster.session("plants").execute("CREATE TYPE plants AS ENUM ()");
+    let said = refusal(&url, SERVE, &[]);
+    assert!(said.contains("type \"plants\" already exists (SQLSTATE 42710)"), "{said}");
+}
+
 #[test]
 fn database_that_does_not_sync_is_refused_and_served_with_a_warning_by_without_fsync() {
     let (cluster, url) = with_plants();

@@ -3,6 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::Write;
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -27,7 +28,9 @@ impl Disk {
             return None;
         }
         let disk = Self { folder: TempDir::new().expect("a temporary folder") };
-        fs::create_dir(disk.path()).expect("a folder");
+        // In the name that SQLite is given, a question mark would begin the parameters.
+        fs::create_dir(disk.folder.path().join("disk?")).expect("a folder");
+        symlink("disk?", disk.path()).expect("a link");
         let image = disk.folder.path().join("image");
         File::create(&image).and_then(|file| file.set_len(16 << 20)).expect("an image");
         let image = image.display().to_string();
@@ -106,6 +109,7 @@ fn store_on_a_disk_that_is_full_or_read_only_is_checked_copied_and_keeps_every_p
                 &["copy", "--from", &url, "--to", "sqlite:copy.db"],
                 &["check", "--store", "sqlite:copy.db"],
                 &["backup", "--init", "backups", "--store", &url],
+                &["token", "list", "--store", &url],
             ] {
                 let output = run(folder.path(), words);
                 let said = String::from_utf8_lossy(&output.stderr);

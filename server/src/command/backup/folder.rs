@@ -46,7 +46,7 @@ impl Folder {
     pub fn begin(path: &Path, store: &StoreUrl) -> Result<()> {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
         made.with_context(|| format!("cannot make the folder {}", path.display()))?;
-        if path.join(LIST).exists() {
+        if is_begun(path)? {
             return Self::open(path, store).map(drop);
         }
         let list = List { store: store.to_string(), ..List::default() };
@@ -57,7 +57,7 @@ impl Folder {
     pub fn open(path: &Path, store: &StoreUrl) -> Result<Self> {
         let shown = path.display();
         ensure!(
-            path.join(LIST).exists(),
+            is_begun(path)?,
             "{shown} is no folder of backups. If it is on a disk, is the disk mounted? \
              `plant-store backup --init {shown}` begins a new one"
         );
@@ -70,7 +70,8 @@ impl Folder {
             "{shown} takes the backups of {}, and this is {store}: take a folder for each store",
             folder.list.store
         );
-        folder.list.backups.retain(|name| path.join(name).exists());
+        // One of which nobody can say whether it is there stays in the list.
+        folder.list.backups.retain(|name| path.join(name).try_exists().unwrap_or(true));
         Ok(folder)
     }
 
@@ -131,6 +132,11 @@ impl Folder {
         written.and_then(|()| fs::rename(&new, self.path.join(LIST))).with_context(cannot)?;
         sync(&self.path).with_context(cannot)
     }
+}
+
+/// Whether the folder has a list.
+fn is_begun(path: &Path) -> Result<bool> {
+    path.join(LIST).try_exists().with_context(|| format!("cannot read {}", path.display()))
 }
 
 /// The folder of what is not finished, without what a backup that was killed has left there.

@@ -86,6 +86,9 @@ fn finish(args: &Args, folder: &mut Folder, copied: &Copied) -> Result<()> {
 /// Says in that file when the last backup was made. A file that says something else is left as it
 /// is: it may be that of another store.
 fn write_time(file: &Path, store: &StoreUrl) -> Result<()> {
+    // As the format escapes the value of a label
+    // (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
+    let store = store.to_string().replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n");
     let series = format!("plant_store_backup_timestamp_seconds{{store=\"{store}\"}}");
     let cannot = || format!("cannot write its time to {}", file.display());
     let file = &absolute(file).with_context(cannot)?;

@@ -61,18 +61,24 @@ pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, Postgre
     }
 }
 
+/// How often a table is tried that another server may be making. Something else of its name stays.
+const MOST_TRIES: usize = 10;
+
 /// Makes the tables that are not there, with the number of a layout. Returns whether this call
 /// ended the creation: if several servers do it together, one of them did.
 pub async fn create_tables(session: &Session, layout: u8) -> Result<bool, PostgresError> {
     for table in TABLES {
+        let mut tries = 1;
         while let Err(error) = session.client.execute_typed(table, &[]).await {
             let error = PostgresError::from(error);
             // Not covered by `IF NOT EXISTS`: another server creates the same table at the same
             // time, and one of the two finds the other's row in the catalogue, as a key, table or
             // type.
-            if !error.is_of(&["23505", "42P07", "42710"]) {
+            let may_pass = error.is_of(&["23505", "42P07", "42710"]);
+            if !may_pass || tries == MOST_TRIES {
                 return Err(error);
             }
+            tries += 1;
         }
     }
     let made = format!(

@@ -74,7 +74,17 @@ fn is_of_fsync(extended_code: c_int) -> bool {
 /// Whether the reason may pass while the service runs. An operator may free the disk.
 fn may_pass(code: ErrorCode) -> bool {
     use ErrorCode::{CannotOpen, DatabaseBusy, DatabaseLocked, DiskFull, OutOfMemory};
-    matches!(code, CannotOpen | DatabaseBusy | DatabaseLocked | DiskFull | OutOfMemory)
+    // Others have taken the WAL's locks again and again.
+    use ErrorCode::FileLockingProtocolFailed;
+    matches!(
+        code,
+        CannotOpen
+            | DatabaseBusy
+            | DatabaseLocked
+            | DiskFull
+            | FileLockingProtocolFailed
+            | OutOfMemory
+    )
 }
 
 /// What an error means for a commit, by SQLite's result code (<https://sqlite.org/rescode.html>).

@@ -60,7 +60,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if is_empty_wal(&path) {
         let escaped = path.to_string_lossy().replace('%', "%25").replace('#', "%23");
-        let uri = format!("file:{escaped}?immutable=1");
+        let uri = format!("file:{}?immutable=1", escaped.replace('?', "%3f"));
         return Connection::open_with_flags(uri, flags | OpenFlags::SQLITE_OPEN_URI);
     }
     // It takes no locks: on a file that cannot be written it could not take the one that says that
