@@ -1,5 +1,6 @@
 //! What the generated client does with a request, by progenitor's hooks: it sends it once, or
-//! repeats it. No operation needs a line here.
+//! repeats it. No operation needs a line here. Middleware for reqwest wraps its client, and the
+//! generated client takes no other one.
 
 use progenitor_client::{ClientHooks, OperationInfo};
 use reqwest::header::HeaderMap;

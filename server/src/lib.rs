@@ -14,7 +14,7 @@
 //! - `http` implements the contract. It does not know which engine keeps the plants.
 //! - `token` is a bearer token: parsed, issued, hashed.
 //! - `log` writes what the service says about itself. `admin` serves the metrics, and says whether
-//!   the service is ready. These two import nothing from the others.
+//!   the service is ready. `version` is the release and the commit of this build.
 //!
 //! The way of a create on SQLite. A name without a crate is a file of `http`:
 //!
@@ -29,7 +29,7 @@
 //!         head                             plain JSON
 //!         permits                          a permit for the create
 //!         request → body                   the bytes, within their limits
-//!         permits                          not too many bytes of the token at a time
+//!         byte_budget                      not too many bytes of the token at a time
 //!         request → json → api::types      the bytes to an id and a Plant
 //!         known_tokens                     again: the token may be revoked or expired by now
 //!         api::answer                      the Plant to its text

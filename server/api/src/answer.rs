@@ -1,7 +1,8 @@
 //! The answer of an operation: a 200 with what the document describes, or a refusal.
 //!
-//! Dropshot's response types can set no header on a refusal, and serialise again what was given to
-//! a store as text. [`Answer`] has the same description in the document. Nothing here knows why a
+//! Of Dropshot's own types, only `HttpError` can set a header on a refusal, and its body is another
+//! one; the others serialise again what was given to a store as text. [`Answer`] has the same
+//! description in the document. Nothing here knows why a
 //! request is refused.
 
 use std::marker::PhantomData;
@@ -60,7 +61,8 @@ impl<T: Content> Answer<T> {
     /// A 200 with that text. `permit` is dropped when the socket has taken the last byte of it, or
     /// when the connection has ended. hyper drops the body itself earlier, so `permit` is kept
     /// beside the bytes. In HTTP/1.1 over TLS hyper copies the bytes, because Dropshot's connection
-    /// takes no vectored writes: there `permit` is dropped at once.
+    /// takes no vectored writes, and in HTTP/2 the crate h2 copies short ones: there `permit` is
+    /// dropped at once.
     #[must_use]
     pub fn ok(text: JsonText<T>, permit: impl Send + Sync + 'static) -> Self {
         let bytes = Bytes::from_owner(Unsent { text: text.text, _permit: permit });

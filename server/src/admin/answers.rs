@@ -17,10 +17,10 @@ const READY: &str = "plant_store_ready";
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// Why the service would take no create now, in words for operators.
-pub type NotReady = Box<dyn Error + Send + Sync>;
+pub type WhyNot = Box<dyn Error + Send + Sync>;
 
 /// Says whether the service would take a create now.
-pub type Readiness = Box<dyn Fn() -> Result<(), NotReady> + Send + Sync>;
+pub type Readiness = Box<dyn Fn() -> Result<(), WhyNot> + Send + Sync>;
 
 /// The service has not started yet.
 #[derive(Debug, thiserror::Error)]
@@ -47,7 +47,7 @@ impl Answers {
         Self { exporter, readiness: OnceLock::new(), is_stopping: AtomicBool::new(false) }
     }
 
-    fn readiness(&self) -> Result<(), NotReady> {
+    fn readiness(&self) -> Result<(), WhyNot> {
         if self.is_stopping.load(Relaxed) {
             return Err(Stops.into());
         }

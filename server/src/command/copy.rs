@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Result, ensure};
 use plant_store_store::{self as store, Engine, StoreUrl};
 
-use crate::command::copying::{Copied, copy_plants, copy_tokens};
+use crate::command::copying::{Copied, copy_all, copy_tokens};
 use crate::command::output::print;
 use crate::command::salvage::{nothing_of, open_damaged, salvage};
 use crate::command::variable;
@@ -54,9 +54,7 @@ pub fn run(args: &Args) -> Result<()> {
             is_whole = readable.is_whole;
             said = readable.said;
         } else {
-            let mut copied = copy_plants(&*source, to, copy)?;
-            copied.tokens = copy_tokens(&source.tokens()?, copy)?;
-            said = copied.to_string();
+            said = copy_all(&*source, to, copy)?.to_string();
         }
         Ok(())
     })?;

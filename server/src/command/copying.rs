@@ -63,8 +63,7 @@ pub fn copy_into(from: &StoreArgs, to: &StoreUrl) -> Result<Copied> {
     let source = from.open_to_read()?;
     let mut copied = Copied::default();
     store::fill(to, None, &mut |copy| {
-        copied = copy_plants(&*source, to, copy)?;
-        copied.tokens = copy_tokens(&source.tokens()?, copy)?;
+        copied = copy_all(&*source, to, copy)?;
         Ok(())
     })?;
     let there = check::sound(&StoreArgs { url: to.clone(), ca: None })?;
@@ -73,6 +72,13 @@ pub fn copy_into(from: &StoreArgs, to: &StoreUrl) -> Result<Copied> {
         "{to} does not hold what was copied: is its disk sound?"
     );
     Ok(copied)
+}
+
+/// Copies every plant and every token.
+pub fn copy_all(source: &dyn Engine, to: &StoreUrl, copy: &dyn Engine) -> Result<Copied> {
+    let plants = copy_plants(source, to, copy)?;
+    let tokens = copy_tokens(&source.tokens()?, copy)?;
+    Ok(Copied { tokens, ..plants })
 }
 
 /// Copies every plant.

@@ -11,16 +11,16 @@ use crate::command::check::is_plant;
 
 /// The ids whose plants cannot be read.
 #[derive(Default)]
-pub struct Unread(Vec<RangeInclusive<i64>>);
+pub struct Unreadable(Vec<RangeInclusive<i64>>);
 
-impl Unread {
+impl Unreadable {
     /// Whether every plant was read.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-impl fmt::Display for Unread {
+impl fmt::Display for Unreadable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ranges = self.0.iter().map(|ids| match (*ids.start(), *ids.end()) {
             (first, last) if first == last => format!("{first}"),
@@ -54,8 +54,11 @@ pub fn nothing_of(url: &StoreUrl, cause: &Error) -> Error {
 
 /// Reads every plant that can be read, in the order of the ids. If two damaged pages are near each
 /// other, sound ones between them may be missing too.
-pub fn salvage(store: &dyn Engine, mut take: impl FnMut(&[Row]) -> Result<()>) -> Result<Unread> {
-    let mut unread = Unread::default();
+pub fn salvage(
+    store: &dyn Engine,
+    mut take: impl FnMut(&[Row]) -> Result<()>,
+) -> Result<Unreadable> {
+    let mut unread = Unreadable::default();
     let mut after = None;
     let mut limit = PAGE_ROWS;
     loop {

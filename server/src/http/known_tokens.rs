@@ -9,12 +9,12 @@
 //! Of a token, only the digest and the first eight characters are here. Nothing in this module may
 //! keep a whole one.
 
+use std::collections::HashMap;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono::Utc;
-use foldhash::HashMap;
 use metrics::{Unit, describe_gauge, gauge};
 use nix::time::{ClockId, clock_gettime};
 use parking_lot::RwLock;
@@ -24,7 +24,8 @@ use slog::{Logger, warn};
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::http::permits::{ByteBudget, TokenPermits};
+use crate::http::byte_budget::ByteBudget;
+use crate::http::permits::TokenPermits;
 use crate::http::rate::Rate;
 use crate::http::refusal::Refusal;
 use crate::token::LEASE;

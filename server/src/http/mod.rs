@@ -4,6 +4,7 @@
 
 mod access_log;
 pub(crate) mod body;
+mod byte_budget;
 mod head;
 mod json;
 pub(crate) mod known_tokens;

@@ -115,8 +115,8 @@ pub enum Closed {
         /// The size of the WAL.
         bytes: u64,
     },
-    /// As after a crash.
-    Unclosed,
+    /// The next start puts it in order.
+    AsAfterACrash,
 }
 
 /// What [`Engine::check`] has found.

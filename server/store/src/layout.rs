@@ -3,5 +3,5 @@
 /// The layout that this release reads and writes, in every engine.
 pub const LAYOUT: u8 = 1;
 
-/// In its place in a database until a copy or a restore has filled it to its end.
+/// Alone in a database until a copy or a restore has filled it to its end.
 pub const UNFINISHED: u8 = 0;

@@ -5,13 +5,16 @@
 //! # The map
 //!
 //! - [`Engine`] (`engine.rs`) is what an engine promises: commit, read, change the tokens, check.
-//!   [`open_to_serve`], [`open`] and [`fill`] turn a [`StoreUrl`] (`url.rs`) into one. Nothing
-//!   outside this crate knows which one keeps the store.
+//!   [`open_to_serve`], [`open`], [`open_to_read`], [`open_damaged`] and [`fill`] turn a
+//!   [`StoreUrl`] (`url.rs`) into one. [`Place`] (`place.rs`) puts a restored store in the place of
+//!   another one. Who serves a store does not know which engine keeps it; backup and restore know
+//!   whether it is a file.
 //! - `sqlite` and `postgres` are the engines, file by file alike: `schema` makes and checks the
 //!   tables, `plants` and `tokens` read and write them, `error` says what the engine's errors mean.
-//!   How a commit gets durable is theirs: in SQLite the file, its WAL and its lock (`connection`,
-//!   `wal`, `files`, `new_file`, `opened_files`), in PostgreSQL the sessions with a database
-//!   (`connector`, `session`, `reconnecting_session`, `tls`).
+//!   How a commit gets durable is theirs: in SQLite the file, its WAL and its lock (`store`,
+//!   `connection`, `wal`, `files`, `new_file`, `opened_files`, `place`; `read_only` for a disk that
+//!   takes no writes), in PostgreSQL the sessions with a database (`connector`, `session`,
+//!   `reconnecting_session`, `tls`, `url`).
 //! - [`GroupCommit`] commits the creates of all requests through one engine.
 //!   [`inspect_each_second`] looks after a store that is served.
 //! - [`StoreError`] and [`WriteError`] (`error.rs`) are how an open store and a commit fail.

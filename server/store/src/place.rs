@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::engine::Engine;
 use crate::error::StoreError;
-use crate::url::{PostgresUrl, StoreUrl};
+use crate::postgres::url::PostgresUrl;
+use crate::url::StoreUrl;
 use crate::{postgres, sqlite};
 
 /// The place of a store, until another one was put there. No server starts on it.
@@ -26,6 +27,11 @@ impl Place {
             StoreUrl::Sqlite(path) => Self::File(sqlite::Place::take(path)?),
             StoreUrl::Postgres(url) => Self::Database(url.clone(), ca.map(Into::into)),
         })
+    }
+
+    /// Whether the disk of a file has no room for anything.
+    pub fn is_full(&self) -> bool {
+        self.require_room(0).is_err()
     }
 
     /// Fails if the disk has no room for a new store of that size, in bytes.

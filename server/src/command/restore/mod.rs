@@ -62,18 +62,21 @@ pub fn run(args: &Args) -> Result<()> {
     let contents = check::sound(&StoreArgs { url: from.clone(), ca: None })?;
     let backup = open_to_read(&from, None)?;
     let require_room = || place.require_room(contents.store_bytes.unwrap_or_default());
-    if place.require_room(0).is_err() {
+    if place.is_full() {
         // SQLite could not read the store, and would leave files beside it.
         require_room()?;
     }
-    let Some(tokens) = tokens(args, &url, &*backup)? else {
+    let old = open_to_read(&url, args.ca.as_deref());
+    let tokens = tokens(args, &url, &old, &*backup)?;
+    if is_restored(args, &url, &old, &tokens, &*backup)? {
         let old = place.last_put_away().map(|file| {
             let restore = format!("plant-store restore {} --store {url}", file.display());
             format!("; `{restore} --keep-newer` also takes the plants of the old file")
         });
         let old = old.unwrap_or_default();
         return print(&format!("{url} holds what is in {from}{old}; now start the server\n"));
-    };
+    }
+    drop(old);
     require_room()?;
     let mut said = Vec::new();
     let put_away = place.put(&mut |new| {
@@ -112,10 +115,12 @@ impl Tokens {
     }
 }
 
-/// The tokens of the new store. None if the store in place has them already, and the plants.
-fn tokens(args: &Args, url: &StoreUrl, backup: &dyn Engine) -> Result<Option<Tokens>> {
-    let old = open_to_read(url, args.ca.as_deref());
-    let kept = match &old {
+/// The store in place, or why it cannot be read.
+type Old = Result<Box<dyn Engine>, StoreError>;
+
+/// The tokens of the new store.
+fn tokens(args: &Args, url: &StoreUrl, old: &Old, backup: &dyn Engine) -> Result<Tokens> {
+    let kept = match old {
         Ok(old) => old.tokens().map_err(|cause| cause.to_string()),
         Err(cause) => Err(format!("{cause:#}")),
     };
@@ -134,24 +139,29 @@ fn tokens(args: &Args, url: &StoreUrl, backup: &dyn Engine) -> Result<Option<Tok
     let kept = kept.unwrap_or_default();
     let come_back = valid.iter().filter(|token| !kept.contains(token));
     let come_back = come_back.map(|token| token.name.clone()).collect();
-    if let Ok(old) = old {
-        let has_plants = match has_plants(args, &*old, backup) {
-            // A file that cannot be read to its end does not have them.
-            Err(_) if is_file(url) => false,
-            has_plants => has_plants?,
-        };
-        if has_plants && kept == valid {
-            return Ok(None);
-        }
-    }
-    Ok(Some(Tokens { valid, come_back }))
+    Ok(Tokens { valid, come_back })
 }
 
-/// Whether the store in place is sound and has the plants that it is to have.
-fn has_plants(args: &Args, old: &dyn Engine, backup: &dyn Engine) -> Result<bool, StoreError> {
-    let Difference { has_less, has_more } = Difference::between(old, backup)?;
-    let is_sound = old.check()?.faults.is_empty();
-    Ok(is_sound && !has_less && (!has_more || args.keep_newer))
+/// Whether the store in place is sound, and has the plants and the tokens that it is to have.
+fn is_restored(
+    args: &Args,
+    url: &StoreUrl,
+    old: &Old,
+    tokens: &Tokens,
+    backup: &dyn Engine,
+) -> Result<bool> {
+    let Ok(old) = old else { return Ok(false) };
+    let is_whole = || -> Result<bool, StoreError> {
+        let Difference { has_less, has_more } = Difference::between(&**old, backup)?;
+        let is_sound = old.check()?.faults.is_empty();
+        let has_plants = !has_less && (!has_more || args.keep_newer);
+        Ok(is_sound && has_plants && old.tokens()? == tokens.valid)
+    };
+    match is_whole() {
+        // A file that cannot be read to its end does not have them.
+        Err(_) if is_file(url) => Ok(false),
+        is_whole => Ok(is_whole?),
+    }
 }
 
 /// Fails if a database has plants or tokens that the restored store is not to have.

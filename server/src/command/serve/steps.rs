@@ -259,7 +259,11 @@ async fn stop(
             warn!(log, "requests are left unfinished");
         }
         drop(tasks);
-        if is_sound { close_store(&plants, writer_end, log).await } else { Ok(Closed::Unclosed) }
+        if is_sound {
+            close_store(&plants, writer_end, log).await
+        } else {
+            Ok(Closed::AsAfterACrash)
+        }
     };
     let closed = tokio::select! {
         closed = closing => closed,
@@ -291,7 +295,7 @@ async fn close_store(plants: &GroupCommit, writer_end: WriterEnd, log: &Logger) 
     plants.end();
     let Ok(end) = timeout(CLOSE_STORE, writer_end).await else {
         warn!(log, "the store is left unclosed: the next start puts it in order");
-        return Ok(Closed::Unclosed);
+        return Ok(Closed::AsAfterACrash);
     };
     end.unwrap_or_else(|_| Err(WriterDied.into()))
 }

@@ -133,8 +133,8 @@ impl GroupCommit {
         self.queue.tell(Work::Try);
     }
 
-    /// Has no create be a success from now on, because an inspection has found the store lost, and
-    /// says so in the log. The process has to end with the error that this returns.
+    /// Has no commit that ends after this be a success, because an inspection has found the store
+    /// lost, and says so in the log. The process has to end with the error that this returns.
     pub fn report_loss(&self, cause: &WriteError, log: &Logger) -> anyhow::Error {
         self.shared.report_loss(cause, log)
     }

@@ -26,8 +26,8 @@ const TRY_LIMIT: Duration = Duration::from_secs(1);
 pub struct Shared {
     /// Why the last commit failed, or that none was tried yet; none if it succeeded.
     pub failure: Mutex<Option<Arc<WriteError>>>,
-    /// Whether the store was found lost: by the writer, or beside it by an inspection. From then on
-    /// no create is answered with success.
+    /// Whether the store was found lost: by the writer, or beside it by an inspection. No commit
+    /// that ends after that is a success.
     pub is_lost: AtomicBool,
     /// How long a create waits for its answer.
     pub timeout: Duration,
@@ -38,7 +38,7 @@ impl Shared {
     /// Marks the store as lost, and says so in the log, once. The process has to end with the error
     /// that this returns.
     pub fn report_loss(&self, cause: &WriteError, log: &Logger) -> anyhow::Error {
-        // Before the record: no create is a success after it.
+        // Before the record: no commit that ends after it is a success.
         if !self.is_lost.swap(true, Relaxed) {
             crit!(log, "the store is lost: stopping"; "cause" => %cause);
         }
@@ -145,7 +145,7 @@ impl Writer {
         }
         // Every `GroupCommit` was dropped without a call of `end`: the inspection may have found
         // the store lost, and then its file must not be touched.
-        Ok(Closed::Unclosed)
+        Ok(Closed::AsAfterACrash)
     }
 
     /// Takes the creates that wait, as far as they fit one batch. Returns whether no more are taken

@@ -16,7 +16,7 @@ use crate::postgres::error::PostgresError;
 use crate::postgres::schema;
 use crate::postgres::session::Session;
 use crate::postgres::tls::tls;
-use crate::url::{PostgresUrl, is_local};
+use crate::postgres::url::{PostgresUrl, is_local};
 
 /// How long one host may take. The driver's own time-out is only that of TCP, and a listener may
 /// accept and stay silent.

@@ -14,6 +14,7 @@ mod schema;
 mod session;
 mod tls;
 mod tokens;
+pub mod url;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -29,8 +30,9 @@ use crate::postgres::connector::{Connector, Purpose};
 use crate::postgres::error::PostgresError;
 use crate::postgres::reconnecting_session::ReconnectingSession;
 use crate::postgres::session::Session;
+use crate::postgres::url::PostgresUrl;
 use crate::token::{StoredToken, TokenName};
-use crate::url::{PostgresUrl, StoreUrl};
+use crate::url::StoreUrl;
 
 const OPEN: &str = "open the store";
 const MAKE: &str = "make the store";
