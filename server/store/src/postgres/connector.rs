@@ -83,6 +83,7 @@ impl Connector {
             match session.unwrap_or(Err(PostgresError::Timeout)) {
                 Ok(session) => {
                     self.first.store(at, Relaxed);
+                    // It takes writes, so no other host of the database does.
                     if self.purpose == Purpose::WriteSafely {
                         schema::refuse_unsafe(&session).await?;
                     }
