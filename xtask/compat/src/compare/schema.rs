@@ -63,8 +63,11 @@ impl Comparison<'_> {
                     let kind = if new.is_some() { Kind::Nullable } else { Kind::NotNullable };
                     self.value(&here, kind, old, new);
                 }
+                "default" if old == new => {}
                 "default" if old.is_some() && new.is_some() => {
-                    self.value(&here, Kind::Default, old, new);
+                    // It is no schema: a member `description` of it is no text for people.
+                    let [old, new] = [old, new].map(|value| value.map(Value::to_string));
+                    self.say(&here, Kind::Default, old, new);
                 }
                 // A list that is left out is empty in generated code.
                 "default" if old.or(new) == Some(&json!([])) => {}
