@@ -1,5 +1,6 @@
 //! One change, and how a person is told about it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
@@ -18,7 +19,8 @@ pub struct Change {
     pub kind: Kind,
     /// Why.
     pub reason: &'static str,
-    /// Its place in the documents: a JSON pointer, with names instead of numbers in lists.
+    /// Its place: a JSON pointer into the document in one spelling, with names instead of numbers in
+    /// lists.
     pub place: String,
     /// The other places where it stands, if several operations have it.
     pub others: Vec<String>,
@@ -26,11 +28,11 @@ pub struct Change {
     pub old: Option<String>,
     /// The newer value; none if it was removed.
     pub new: Option<String>,
-    /// The older and the newer value as one text, [`printable`]. No other values give the same
+    /// The older and the newer value as one text, [`printable`]. Other values hardly give the same
     /// text: a file that accepts it accepts no other change.
     pub change: String,
     /// The operations that it reaches.
-    pub operations: Vec<String>,
+    pub operations: BTreeSet<String>,
     /// When and why it was accepted.
     pub accepted: Option<String>,
 }
@@ -89,7 +91,8 @@ impl fmt::Display for Change {
             Some(why) => ("accepted".to_owned(), format!("{class}; {why}")),
             None => (class.to_string(), format!("{kind}: {reason}")),
         };
-        let mut reached = operations[..operations.len().min(NAMED)].join(", ");
+        let named: Vec<&str> = operations.iter().take(NAMED).map(String::as_str).collect();
+        let mut reached = named.join(", ");
         if operations.len() > NAMED {
             reached = format!("{reached} and {} more", operations.len() - NAMED);
         }

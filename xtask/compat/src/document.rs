@@ -23,11 +23,8 @@ pub struct Document {
 impl Document {
     /// Parses a document. An error names it.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
-        ensure!(
-            !text.starts_with(BYTE_ORDER_MARK),
-            "the document of {name} begins with a byte order mark: save it as UTF-8 without one \
-             (RFC 8259, section 8.1)"
-        );
+        // A parser may ignore it (RFC 8259, section 8.1).
+        let text = text.trim_start_matches(BYTE_ORDER_MARK);
         let json = serde_json::from_str(text).with_context(|| {
             let form = if is_yaml(text) {
                 "is YAML: convert it to JSON, as with `yq --output-format json`"

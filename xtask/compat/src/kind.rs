@@ -28,9 +28,7 @@ impl Direction {
 }
 
 /// A kind of change.
-#[derive(
-    Clone, Copy, Debug, Display, EnumMessage, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize,
-)]
+#[derive(Clone, Copy, Debug, Display, EnumMessage, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Kind {
@@ -174,7 +172,7 @@ pub enum Kind {
     Text,
     /// this check does not know the keyword
     Unknown,
-    /// the documents have too many pairs of types, or a chain of references that does not end
+    /// the documents have too many pairs of types or too many levels, or references without an end
     NotCompared,
 }
 

@@ -37,8 +37,6 @@ impl Report {
                 Some(last) if last.what() == change.what() && last.accepted == change.accepted => {
                     last.others.push(change.place.clone());
                     last.operations.extend(change.operations.iter().cloned());
-                    last.operations.sort();
-                    last.operations.dedup();
                 }
                 _ => told.push(change.clone()),
             }

@@ -55,29 +55,21 @@ impl Comparison<'_> {
             };
             return self.value(&here, kind, Some(old), Some(new));
         }
-        let has_values = [old, new].iter().any(|one| one.get("enum").is_some());
         let any = json!({});
         let mut is_one = old_list.contains(&any) || new_list.contains(&any);
         for (one, other) in pairs((self.old, &old_list), (self.new, &new_list)) {
-            match (one, other) {
-                (Some(one), Some(other)) => {
-                    is_one = true;
-                    let here = here.below(&label(if grew { other } else { one }));
-                    self.case(&here, one, other);
-                }
-                _ if !has_values => {}
-                (Some(one), None) => self.say(&here, Kind::PartRemoved, Some(told(one)), None),
-                (_, other) => self.say(&here, Kind::PartAdded, None, other.map(told)),
+            if let (Some(one), Some(other)) = (one, other) {
+                is_one = true;
+                let here = here.below(&label(if grew { other } else { one }));
+                self.case(&here, one, other);
             }
         }
-        if !has_values {
-            let kind = match (is_one, grew) {
-                (false, _) => Kind::Type,
-                (true, true) => Kind::TypeWidened,
-                (true, false) => Kind::TypeNarrowed,
-            };
-            self.value(&here, kind, Some(old), Some(new));
-        }
+        let kind = match (is_one, grew) {
+            (false, _) => Kind::Type,
+            (true, true) => Kind::TypeWidened,
+            (true, false) => Kind::TypeNarrowed,
+        };
+        self.value(&here, kind, Some(old), Some(new));
     }
 
     /// A schema, and the case that it is now. The name of the generated type is another one anyway.
@@ -109,7 +101,8 @@ fn is_wider(schema: &Value, model: &Model, cases: &[Value]) -> bool {
 /// Whether a schema says more than its type and its cases.
 fn says_more(schema: &Value) -> bool {
     let mut keywords = schema.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
-    keywords.any(|name| !["type", "oneOf", "anyOf"].contains(&name) && !is_note(name))
+    keywords
+        .any(|name| !["type", "oneOf", "anyOf", "discriminator"].contains(&name) && !is_note(name))
 }
 
 /// Whether a schema says no more than its type.

@@ -3,13 +3,12 @@
 //! A pair of named types is compared once, however many places lead to it. The places are edges;
 //! each operation has a node for its request and one for its response.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::kind::Direction;
 
 /// The number of a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node(pub usize);
+pub type Node = usize;
 
 /// More pairs are not compared: two documents that are not trusted may have a product of them.
 const MOST_PAIRS: usize = 100_000;
@@ -27,14 +26,14 @@ pub struct Graph {
 #[derive(Clone, Default)]
 pub struct Reach {
     pub direction: Direction,
-    pub operations: Vec<String>,
+    pub operations: BTreeSet<String>,
 }
 
 impl Graph {
     /// A node from which nothing is reached yet. It is for what no operation uses.
     pub fn node(&mut self) -> Node {
         self.edges.push(Vec::new());
-        Node(self.edges.len() - 1)
+        self.edges.len() - 1
     }
 
     /// A node for the request or the response of an operation.
@@ -57,10 +56,7 @@ impl Graph {
                 node
             }
         };
-        let edges = &mut self.edges[from.0];
-        if !edges.contains(&(to, through)) {
-            edges.push((to, through));
-        }
+        self.edges[from].push((to, through));
         true
     }
 
@@ -69,34 +65,20 @@ impl Graph {
         self.pending.pop()
     }
 
-    /// Who reaches each node.
-    pub fn reached(&self) -> Vec<Reach> {
-        let mut reached = vec![Reach::default(); self.edges.len()];
-        // The number of the last root that came here in each direction.
-        let mut seen = vec![[usize::MAX; 2]; self.edges.len()];
-        for (number, (operation, root, direction)) in self.roots.iter().enumerate() {
-            let mut pending = vec![(*root, *direction)];
-            while let Some((node, direction)) = pending.pop() {
-                let came = &mut seen[node.0];
-                let request = direction.request && came[0] != number;
-                let response = direction.response && came[1] != number;
-                if !request && !response {
-                    continue;
+    /// Who reaches these nodes. A root has one direction, so an edge lets it through or not.
+    pub fn reached(&self, nodes: &BTreeSet<Node>) -> BTreeMap<Node, Reach> {
+        let mut reached: BTreeMap<Node, Reach> = BTreeMap::new();
+        for (operation, root, direction) in &self.roots {
+            let mut seen = HashSet::from([*root]);
+            let mut pending = vec![*root];
+            while let Some(node) = pending.pop() {
+                if nodes.contains(&node) {
+                    reached.entry(node).or_default().add(*direction, [operation]);
                 }
-                if request {
-                    came[0] = number;
-                }
-                if response {
-                    came[1] = number;
-                }
-                let reach = &mut reached[node.0];
-                reach.direction.request |= request;
-                reach.direction.response |= response;
-                if reach.operations.last() != Some(operation) {
-                    reach.operations.push(operation.clone());
-                }
-                for (to, through) in &self.edges[node.0] {
-                    pending.push((*to, direction.and(*through)));
+                for (to, through) in &self.edges[node] {
+                    if through.and(*direction) == *direction && seen.insert(*to) {
+                        pending.push(*to);
+                    }
                 }
             }
         }
@@ -105,12 +87,14 @@ impl Graph {
 }
 
 impl Reach {
-    /// Adds what another node is reached by.
-    pub fn add(&mut self, other: &Self) {
-        self.direction.request |= other.direction.request;
-        self.direction.response |= other.direction.response;
-        self.operations.extend(other.operations.iter().cloned());
-        self.operations.sort();
-        self.operations.dedup();
+    /// Adds these operations in this direction.
+    pub fn add<'a>(
+        &mut self,
+        direction: Direction,
+        operations: impl IntoIterator<Item = &'a String>,
+    ) {
+        self.direction.request |= direction.request;
+        self.direction.response |= direction.response;
+        self.operations.extend(operations.into_iter().cloned());
     }
 }

@@ -102,6 +102,17 @@ impl Comparison<'_> {
         }
     }
 
+    /// Says that a value changed inside which nobody looks, also behind its references.
+    fn closed(&mut self, here: &Here, kind: Kind, old: Option<&Value>, new: Option<&Value>) {
+        let old_text = old.map(|value| self.old.prints.nameless(value));
+        let new_text = new.map(|value| self.new.prints.nameless(value));
+        if old_text == new_text {
+            self.value(here, Kind::TypeName, old, new);
+        } else {
+            self.say(here, kind, old.map(told), new.map(told));
+        }
+    }
+
     /// A keyword that has the same meaning everywhere, or that this check does not know.
     fn other(&mut self, here: &Here, name: &str, old: Option<&Value>, new: Option<&Value>) {
         let kind = match name {
@@ -192,7 +203,8 @@ impl Comparison<'_> {
 
     /// The changes with those who reach them: one for each place and kind, and one for all texts.
     fn finished(self) -> Vec<Change> {
-        let reached = self.graph.reached();
+        let nodes = self.found.iter().map(|found| found.here.node).collect();
+        let reached = self.graph.reached(&nodes);
         let mut all: BTreeMap<_, Reach> = BTreeMap::new();
         let mut texts = BTreeSet::new();
         for found in self.found {
@@ -201,12 +213,10 @@ impl Comparison<'_> {
                 continue;
             }
             let Found { here, kind, old, new } = found;
-            let mut reach = reached[here.node.0].clone();
-            if reach.operations.is_empty() {
-                reach.direction = Direction::BOTH;
-            }
-            reach.direction = reach.direction.and(here.through);
-            all.entry((here.place, kind, old, new)).or_default().add(&reach);
+            let unused = Reach { direction: Direction::BOTH, ..Reach::default() };
+            let reach = reached.get(&here.node).unwrap_or(&unused);
+            let direction = reach.direction.and(here.through);
+            all.entry((here.place, kind, old, new)).or_default().add(direction, &reach.operations);
         }
         let changes = all
             .into_iter()

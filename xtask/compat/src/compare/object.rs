@@ -10,7 +10,8 @@ use crate::kind::{Direction, Kind};
 impl Comparison<'_> {
     /// The members that have a name.
     pub(super) fn members(&mut self, here: &Here, old: &Value, new: &Value) {
-        let was_closed = old.get("additionalProperties") == Some(&Value::Bool(false));
+        let others = old.get("additionalProperties");
+        let was_closed = others == Some(&Value::Bool(false));
         let names = [old, new].map(required);
         let mut all = members(old.get("properties"), new.get("properties"));
         let only_required = names[0].union(&names[1]).map(|name| (*name, None, None));
@@ -22,13 +23,16 @@ impl Comparison<'_> {
             let [was_required, is_required] = [&names[0], &names[1]].map(|all| all.contains(name));
             match (old, new) {
                 (Some(old), Some(new)) => {
-                    if has(old, "readOnly") && !has(new, "readOnly") && is_required {
+                    // The schema that the member refers to may say it, too.
+                    let whole_old = self.old.resolved(old).unwrap_or_default();
+                    let whole_new = self.new.resolved(new).unwrap_or_default();
+                    if has(&whole_old, "readOnly") && !has(&whole_new, "readOnly") && is_required {
                         let here = here.only(Direction::REQUEST);
                         self.in_one(&here, None, Some(new), true);
                     }
-                    let here = self.ways(&here, old, new);
+                    let here = self.ways(&here, &whole_old, &whole_new);
                     self.required(&here, was_required, is_required);
-                    let old = &as_nullable_as(new, old, was_required != is_required);
+                    let old = &as_nullable_as(new, old, was_required, is_required);
                     self.schema(&here, old, new);
                 }
                 (None, None) => self.required(&here, was_required, is_required),
@@ -37,10 +41,19 @@ impl Comparison<'_> {
                         true => Kind::RequiredAddedToClosed,
                         false => Kind::AddedToClosed,
                     };
-                    self.say(&here.only(ways(new)), kind, None, Some(told(new)));
+                    let ways = ways(&self.new.resolved(new).unwrap_or_default());
+                    self.say(&here.only(ways), kind, None, Some(told(new)));
                 }
                 (old, new) => {
-                    let here = here.only(old.or(new).map_or(Direction::BOTH, ways));
+                    let whole = match (old, new) {
+                        (Some(old), _) => self.old.resolved(old),
+                        (_, new) => new.and_then(|new| self.new.resolved(new)),
+                    };
+                    let here = here.only(ways(&whole.unwrap_or_default()));
+                    if let (Some(others @ Value::Object(_)), Some(new)) = (others, new) {
+                        // Under this name another value was allowed before.
+                        self.schema(&here, others, new);
+                    }
                     let is_required =
                         if old.is_some() { was_required } else { is_required && !was_required };
                     self.in_one(&here, old, new, is_required);
@@ -96,11 +109,12 @@ fn ways(member: &Value) -> Direction {
     }
 }
 
-/// The older member. If another change says already that it may be missing, or not any more, null
-/// says nothing more.
-fn as_nullable_as(new: &Value, old: &Value, is_said: bool) -> Value {
+/// The older member. One that must be there now and must not be null any more is one change, and so
+/// is the reverse.
+fn as_nullable_as(new: &Value, old: &Value, was_required: bool, is_required: bool) -> Value {
     let mut old = old.clone();
-    if let (true, Value::Object(schema)) = (is_said, &mut old) {
+    let is_one = was_required != is_required && new.get("nullable").is_some() != is_required;
+    if let (true, Value::Object(schema)) = (is_one, &mut old) {
         schema.remove("nullable");
         schema.extend(new.get("nullable").map(|value| ("nullable".to_owned(), value.clone())));
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Comparison, Here, both, members, told};
 use crate::kind::{Direction, Kind};
-use crate::normalise::Model;
+use crate::normalise::{Model, meaning};
 
 impl Comparison<'_> {
     pub(super) fn operations(&mut self) {
@@ -35,15 +35,15 @@ impl Comparison<'_> {
         for (name, old, new) in members(Some(old), Some(new)) {
             let here = request.below(name);
             match name {
-                "callbacks" => self.value(&here, Kind::Callback, old, new),
+                "callbacks" => self.closed(&here, Kind::Callback, old, new),
                 "operationId" => self.value(&here, Kind::OperationId, old, new),
-                "parameters" => self.parameters(&here, old, new),
+                "parameters" => self.fields(&here, old, new),
                 "path" => {
                     for (name, old, new) in members(old, new) {
                         self.other(&here.below(name), name, old, new);
                     }
                 }
-                "requestBody" => self.body(&here, old, new),
+                "requestBody" => self.field(&here, old, new),
                 "responses" => self.responses(&response.below(name), is_websocket, old, new),
                 "security" => self.security(&here, old, new),
                 "servers" => self.value(&here, Kind::Server, old, new),
@@ -73,39 +73,29 @@ impl Comparison<'_> {
         self.value(here, kind, old, new);
     }
 
-    fn parameters(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+    /// The parameters of an operation, or the headers of a response.
+    pub(super) fn fields(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
         for (key, old, new) in members(old, new) {
             let here = here.below(key);
-            match (old, new) {
-                (Some(old), Some(new)) => {
-                    if key.starts_with("path ") {
-                        let (old, new) = (old.get("name"), new.get("name"));
-                        self.value(&here.below("name"), Kind::PathParameterRenamed, old, new);
-                    }
-                    self.field(&here, old, new);
-                }
-                _ => self.field_in_one(&here, old, new),
+            if let (true, Some(old), Some(new)) = (key.starts_with("path "), old, new) {
+                let here = here.below("name");
+                self.value(&here, Kind::PathParameterRenamed, old.get("name"), new.get("name"));
             }
+            self.field(&here, old, new);
         }
     }
 
-    /// A parameter or a header that only one of the documents has.
-    pub(super) fn field_in_one(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
-        let schema = |field: Option<&'_ Value>| field.map(|field| field["schema"].clone());
-        let (old_schema, new_schema) = (schema(old), schema(new));
-        let is_required = old.or(new).is_some_and(is_required);
-        self.in_one(here, old_schema.as_ref(), new_schema.as_ref(), is_required);
-    }
-
-    /// A parameter or a header.
-    pub(super) fn field(&mut self, here: &Here, old: &Value, new: &Value) {
-        if old.get("content").is_some() != new.get("content").is_some() {
-            let [old, new] = [old, new].map(|field| field.get("content").or(field.get("schema")));
-            self.value(here, Kind::Encoding, old, new);
-            return;
+    /// A parameter, a header or a body: what it has is its `schema` or its `content`.
+    fn field(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+        let (Some(one), Some(other)) = (old, new) else {
+            let is_required = old.or(new).is_some_and(is_required);
+            return self.in_one(here, old.map(held), new.map(held), is_required);
+        };
+        if one.get("schema").is_some() != other.get("schema").is_some() {
+            return self.value(here, Kind::Encoding, old.map(held), new.map(held));
         }
-        self.required(&here.below("required"), is_required(old), is_required(new));
-        for (name, old, new) in members(Some(old), Some(new)) {
+        self.required(&here.below("required"), is_required(one), is_required(other));
+        for (name, old, new) in members(old, new) {
             let here = here.below(name);
             match (name, old, new) {
                 ("in" | "name" | "required", _, _) => {}
@@ -118,25 +108,6 @@ impl Comparison<'_> {
                 }
                 ("schema", Some(old), Some(new)) => self.schema(&here, old, new),
                 ("content", _, _) => self.content(&here, old, new),
-                _ => self.other(&here, name, old, new),
-            }
-        }
-    }
-
-    fn body(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
-        let (Some(old), Some(new)) = (old, new) else {
-            let content = |body: Option<&'_ Value>| body.map(|body| body["content"].clone());
-            let (before, after) = (content(old), content(new));
-            let is_required = old.or(new).is_some_and(is_required);
-            self.in_one(here, before.as_ref(), after.as_ref(), is_required);
-            return;
-        };
-        self.required(&here.below("required"), is_required(old), is_required(new));
-        for (name, old, new) in members(Some(old), Some(new)) {
-            let here = here.below(name);
-            match name {
-                "required" => {}
-                "content" => self.content(&here, old, new),
                 _ => self.other(&here, name, old, new),
             }
         }
@@ -192,7 +163,12 @@ fn has_member(model: &Model, media: &Value, name: &str) -> bool {
 /// Whether a number or a bool becomes any text, or a list of such ones.
 fn becomes_text(old: &Value, new: &Value) -> bool {
     let was_no_text = ["boolean", "integer", "number"].iter().any(|kind| old["type"] == **kind);
-    was_no_text && (*new == json!({ "type": "string" }) || new.get("items") == Some(old))
+    was_no_text && (meaning(new) == json!({ "type": "string" }) || new.get("items") == Some(old))
+}
+
+/// What a parameter, a header or a body has.
+fn held(field: &Value) -> &Value {
+    field.get("schema").unwrap_or(&field["content"])
 }
 
 fn is_required(one: &Value) -> bool {

@@ -90,15 +90,7 @@ impl Comparison<'_> {
                     self.say(&here, Kind::AnswerAdded, None, new.map(told));
                 }
                 ("content", old, None) => self.say(&here, Kind::Removed, old.map(told), None),
-                ("headers", _, _) => {
-                    for (name, old, new) in members(old, new) {
-                        let here = here.below(name);
-                        match (old, new) {
-                            (Some(old), Some(new)) => self.field(&here, old, new),
-                            _ => self.field_in_one(&here, old, new),
-                        }
-                    }
-                }
+                ("headers", _, _) => self.fields(&here, old, new),
                 ("links", _, _) => self.value(&here, Kind::Link, old, new),
                 _ => self.other(&here, name, old, new),
             }
@@ -122,7 +114,7 @@ fn is_success(status: &str, all: &All<'_>) -> bool {
 /// The response of a status that has no entry of its own.
 fn cover<'a>(status: &str, all: &All<'a>) -> Option<&'a Value> {
     let range = status.get(..1).map(|class| format!("{class}XX"));
-    let is_for_refusals = !is_success("default", all) && !is_success(status, all);
-    let default = all.get("default").filter(|_| is_for_refusals);
+    let is_alike = is_success("default", all) == is_success(status, all);
+    let default = all.get("default").filter(|_| is_alike);
     range.and_then(|range| all.get(range.as_str())).or(default).copied()
 }

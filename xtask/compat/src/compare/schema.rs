@@ -109,12 +109,12 @@ impl Comparison<'_> {
             return;
         }
         if let Some(kind) = types(old, new) {
-            let [old, new] = [old, new].map(type_and_format);
-            self.say(&here.below("type"), kind, old, new);
-        }
-        if old.get("type") != new.get("type") {
-            // Of another type every other keyword is another one, too.
-            return;
+            let [old_type, new_type] = [old, new].map(type_and_format);
+            self.say(&here.below("type"), kind, old_type, new_type);
+            if kind == Kind::Type || says_nothing(old) || says_nothing(new) {
+                // Every other keyword is another one, too.
+                return;
+            }
         }
         self.members(here, old, new);
         if let (Some((was, old)), Some((is, new))) = (cases(old), cases(new)) {
@@ -152,12 +152,7 @@ impl Comparison<'_> {
     /// What is wider within is narrower without, so nobody looks inside.
     fn not(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
         match (old, new) {
-            (Some(old), Some(new)) => {
-                let texts = (self.old.prints.nameless(old), self.new.prints.nameless(new));
-                if texts.0 != texts.1 {
-                    self.say(here, Kind::Limit, Some(told(old)), Some(told(new)));
-                }
-            }
+            (Some(_), Some(_)) => self.closed(here, Kind::Limit, old, new),
             (_, None) => self.value(here, Kind::DemandRemoved, old, new),
             _ => self.value(here, Kind::DemandAdded, old, new),
         }

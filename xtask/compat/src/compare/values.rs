@@ -1,5 +1,7 @@
 //! What changed about the values that a schema allows: types, formats, enumerations, bounds.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::{Comparison, Here, members, told};
@@ -11,12 +13,10 @@ impl Comparison<'_> {
             let kind = if new.is_some() { Kind::ListAdded } else { Kind::ListRemoved };
             return self.value(here, kind, old, new);
         };
-        let only = |one: &[Value], other: &[Value]| {
-            let values: Vec<String> =
-                one.iter().filter(|value| !other.contains(value)).map(Value::to_string).collect();
-            (!values.is_empty()).then(|| values.join(", "))
-        };
-        let (gone, came) = (only(old, new), only(new, old));
+        let [old, new] =
+            [old, new].map(|list| list.iter().map(Value::to_string).collect::<BTreeSet<_>>());
+        let [gone, came] = [&old - &new, &new - &old]
+            .map(|only| (!only.is_empty()).then(|| Vec::from_iter(only).join(", ")));
         let kind = match (&gone, &came) {
             (None, None) => return,
             (Some(_), Some(_)) => Kind::Values,
@@ -92,8 +92,8 @@ pub fn types(old: &Value, new: &Value) -> Option<Kind> {
         (old, new) if old == new => None,
         (None, _) => Some(Kind::TypeNarrowed),
         (_, None) => Some(Kind::TypeWidened),
-        (Some(old), Some(new)) if is_wider(old, new) => Some(Kind::TypeWidened),
-        (Some(old), Some(new)) if is_wider(new, old) => Some(Kind::TypeNarrowed),
+        (Some(old), Some(new)) if has_all(new, old) => Some(Kind::TypeWidened),
+        (Some(old), Some(new)) if has_all(old, new) => Some(Kind::TypeNarrowed),
         _ => Some(Kind::Format),
     }
 }
@@ -111,11 +111,11 @@ const WIDER: [&[&str]; 8] = [
     &["ipv6", "ip"],
 ];
 
-/// Whether every value of the one format is one of the other.
-fn is_wider(old: &str, new: &str) -> bool {
+/// Whether a format has every value of another one.
+fn has_all(format: &str, other: &str) -> bool {
     let place = |row: &[&str], format: &str| row.iter().position(|one| *one == format);
-    WIDER.iter().any(|row| match (place(row, old), place(row, new)) {
-        (Some(old), Some(new)) => old < new,
+    WIDER.iter().any(|row| match (place(row, other), place(row, format)) {
+        (Some(other), Some(format)) => other < format,
         _ => false,
     })
 }

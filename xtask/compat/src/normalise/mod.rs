@@ -5,7 +5,7 @@
 //! | written | is the same as | section |
 //! | --- | --- | --- |
 //! | a default of [`DEFAULTS`] | its absence | in that table |
-//! | `style`, `explode` of a parameter as by default | their absence | Parameter Object |
+//! | no `style` or `explode` of a parameter | the default one | Parameter Object |
 //! | `security` of the document at an operation | its absence there | Operation Object |
 //! | `security: []` | `security: [{}]`: anybody | Security Requirement Object |
 //! | `servers` of the document at an operation; `[{"url": "/"}]` | their absence | OpenAPI Object |
@@ -22,7 +22,7 @@
 //! | the order of lists, but for the text of values | any other order | |
 //!
 //! The result is JSON, as the document is. So a keyword that is not named here stays, and the
-//! comparison finds it. Only the words of servers and of security schemes are dropped.
+//! comparison finds it. Only the words of security schemes are dropped.
 //!
 //! Nothing here knows two documents.
 
@@ -72,7 +72,6 @@ pub struct Operation {
 /// `null` stands for every keyword: some writers put it where there is no value.
 const DEFAULTS: &[(&str, &str, &str)] = &[
     ("additionalProperties", "true", "Schema Object"),
-    ("additionalProperties", "{}", "Schema Object"),
     ("allOf", "[]", "Schema Object"),
     ("allowEmptyValue", "false", "Parameter Object"),
     ("allowReserved", "false", "Parameter Object"),
@@ -187,9 +186,8 @@ fn rest(document: &Value) -> Object {
     without_defaults(rest)
 }
 
-/// The kinds of components (Components Object).
-const COMPONENTS: [&str; 9] = [
-    "callbacks",
+/// The kinds of components (Components Object) that are judged where an operation uses them.
+const COMPONENTS: [&str; 8] = [
     "examples",
     "headers",
     "links",
@@ -205,8 +203,11 @@ const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "
 
 fn without_defaults(mut object: Object) -> Object {
     let is_default = |keyword: &str, value: &Value| {
-        let text = value.to_string();
-        DEFAULTS.iter().any(|(name, default, _)| *name == keyword && *default == text)
+        let mut defaults = DEFAULTS.iter().filter(|(name, ..)| *name == keyword);
+        defaults.any(|(_, default, _)| {
+            let text = value.to_string();
+            text == *default
+        })
     };
     object.retain(|keyword, value| !value.is_null() && !is_default(keyword, value));
     object

@@ -32,7 +32,7 @@ impl Normaliser<'_> {
         let security = security.as_ref().unwrap_or_else(|| inherited("security"));
         let servers = operation.remove("servers");
         let servers = servers.as_ref().unwrap_or_else(|| inherited("servers"));
-        let [security, servers] = [self.security(security)?, without_words(servers)?];
+        let [security, servers] = [self.security(security)?, targets(servers)?];
         operation.insert("security".to_owned(), security);
         operation.insert("servers".to_owned(), servers);
 
@@ -52,9 +52,8 @@ impl Normaliser<'_> {
         }
         operation.insert("parameters".to_owned(), Value::Object(parameters));
         if let Some(body) = operation.get("requestBody") {
-            let mut body = self.followed(body)?;
-            self.content(&mut body)?;
-            operation.insert("requestBody".to_owned(), Value::Object(body));
+            let body = self.followed(body)?;
+            operation.insert("requestBody".to_owned(), self.field(body)?);
         }
         if let Some(responses) = operation.get_mut("responses") {
             let responses = responses.as_object_mut().context("`responses` is no object")?;
@@ -76,10 +75,10 @@ impl Normaliser<'_> {
         let mut all = Vec::new();
         for requirement in list(security)? {
             let mut schemes = Vec::new();
-            for (name, scopes) in self.followed(&requirement)? {
-                let scheme = self.scheme(&name)?;
+            for (name, scopes) in requirement.as_object().into_iter().flatten() {
+                let scheme = self.scheme(name)?;
                 schemes.push(Value::from(scheme.as_str()));
-                let scopes = list(&scopes)?.into_iter();
+                let scopes = list(scopes)?.into_iter();
                 let texts =
                     scopes.filter_map(|scope| Some(format!("{scheme} {}", scope.as_str()?)));
                 schemes.extend(texts.map(Value::from));
@@ -116,6 +115,7 @@ impl Normaliser<'_> {
         let style = field.remove("style");
         let explode = field.remove("explode");
         if field.contains_key("content") {
+            field.remove("schema");
             self.content(&mut field)?;
             return Ok(Value::Object(field));
         }
@@ -151,11 +151,15 @@ impl Normaliser<'_> {
     fn content(&mut self, owner: &mut Object) -> Result<()> {
         let Some(content) = owner.remove("content") else { return Ok(()) };
         let mut all = Object::new();
-        for (name, media) in self.followed(&content)? {
+        let content = self.followed(&content)?;
+        for (name, media) in content.clone() {
             let mut media = self.followed(&media)?;
             let schema = self.schema(media.remove("schema").unwrap_or_else(|| json!({})));
             media.insert("schema".to_owned(), schema);
-            all.insert(media_type(&name), Value::Object(media));
+            // One that is written in two ways is two.
+            let plain = media_type(&name);
+            let name = if content.contains_key(&plain) { name } else { plain };
+            all.insert(name, Value::Object(media));
         }
         owner.insert("content".to_owned(), Value::Object(all));
         Ok(())
@@ -201,25 +205,13 @@ fn media_type(name: &str) -> String {
 
 /// The path with `{}` for each parameter.
 fn without_names(path: &str) -> String {
-    let mut is_name = false;
-    path.chars()
-        .filter(|&char| {
-            is_name = (is_name || char == '{') && char != '}';
-            !is_name || char == '{'
-        })
-        .collect()
+    let parts = path.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest));
+    parts.collect::<Vec<_>>().join("{}")
 }
 
-/// What requests are sent to, without words.
-fn without_words(servers: &Value) -> Result<Value> {
+/// What requests are sent to.
+fn targets(servers: &Value) -> Result<Value> {
     let mut servers = list(servers)?;
-    for server in servers.iter_mut().filter_map(Value::as_object_mut) {
-        server.remove("description");
-        let variables = server.get_mut("variables").and_then(Value::as_object_mut);
-        for (_, variable) in variables.into_iter().flatten() {
-            variable.as_object_mut().and_then(|variable| variable.remove("description"));
-        }
-    }
     // `/`, the place of the document itself, is what a document without servers means.
     servers.retain(|server| *server != json!({ "url": "/" }));
     Ok(set(Value::Array(servers)))

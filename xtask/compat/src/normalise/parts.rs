@@ -56,6 +56,9 @@ fn alternatives(parts: Vec<Value>) -> (Vec<Value>, bool) {
     for part in sorted(parts) {
         let Some(values) = enumeration(&part) else {
             has_null |= part == json!({});
+            let mut part = part;
+            // If null is one case, it is one of the list.
+            has_null |= part.as_object_mut().is_some_and(|part| part.remove("nullable").is_some());
             others.push(part);
             continue;
         };
@@ -111,8 +114,11 @@ fn demanded(parts: Vec<Value>, siblings: Object) -> Object {
         demands.push(Value::Object(part));
     }
     let mut demands = sorted(demands);
-    if demands.iter().any(|part| part.get("nullable").is_some()) {
+    if !demands.is_empty() && demands.iter().all(|part| part.get("nullable").is_some()) {
         said.insert("nullable".to_owned(), json!(true));
+        for part in demands.iter_mut().filter_map(Value::as_object_mut) {
+            part.remove("nullable");
+        }
     }
     match demands.pop() {
         Some(Value::Object(only)) if demands.is_empty() => over(said, only),

@@ -1,5 +1,7 @@
 //! One spelling for schemas.
 
+use std::mem;
+
 use serde_json::{Value, json};
 
 use super::parts::{composed, is_note};
@@ -29,20 +31,11 @@ impl Normaliser<'_> {
         }
         let mut schema = without_defaults(schema);
         set_aside(&mut schema);
-        for name in ["items", "additionalProperties", "not"] {
-            self.within(schema.get_mut(name));
+        for name in ["items", "additionalProperties", "not", "oneOf", "anyOf", "allOf"] {
+            schema.get_mut(name).into_iter().for_each(|value| self.within(value));
         }
         if let Some(Value::Object(members)) = schema.get_mut("properties") {
-            for (_, member) in members {
-                self.within(Some(member));
-            }
-        }
-        for name in ["oneOf", "anyOf", "allOf"] {
-            if let Some(Value::Array(parts)) = schema.get_mut(name) {
-                for part in parts {
-                    self.within(Some(part));
-                }
-            }
+            members.values_mut().for_each(|member| self.within(member));
         }
         values(&mut schema);
         codes(&mut schema);
@@ -65,25 +58,24 @@ impl Normaliser<'_> {
         Value::Object(schema)
     }
 
-    fn within(&mut self, schema: Option<&mut Value>) {
-        if let Some(schema) = schema {
-            *schema = self.schema(schema.take());
+    fn within(&mut self, value: &mut Value) {
+        match value {
+            Value::Array(parts) => parts.iter_mut().for_each(|part| self.within(part)),
+            _ => *value = self.schema(value.take()),
         }
     }
 }
 
 /// Gives a keyword with a value of a wrong type another name. So it is a keyword that nobody knows.
 fn set_aside(schema: &mut Object) {
-    let objects =
-        ["items", "not", "properties"].map(|name| (name, Value::is_object as fn(&_) -> _));
-    let lists = ["allOf", "anyOf", "enum", "oneOf", "required"];
-    let lists = lists.map(|name| (name, Value::is_array as fn(&_) -> _));
-    for (name, fits) in objects.into_iter().chain(lists) {
-        if let Some(value) = schema.remove(name) {
-            let name =
-                if fits(&value) { name.to_owned() } else { format!("{name} of a wrong type") };
-            schema.insert(name, value);
-        }
+    for (name, value) in mem::take(schema) {
+        let fits = match &name[..] {
+            "items" | "not" | "properties" => value.is_object(),
+            "allOf" | "anyOf" | "enum" | "oneOf" | "required" | "x-error-codes"
+            | "x-extensible-enum" => value.is_array(),
+            _ => true,
+        };
+        schema.insert(if fits { name } else { format!("{name} of a wrong type") }, value);
     }
 }
 
