@@ -211,7 +211,7 @@ fn answer_of_a_proxy_is_said_with_its_status_and_its_body_in_one_line() {
 #[test]
 fn path_too_many_in_the_url_is_said_with_what_the_server_answers() {
     let server = Server::start();
-    let url = format!("{}/plants", server.url);
+    let url = format!("{}/api", server.url);
     let create = ["create-plant", "--id", "1", "--name", "Fern", "--url", &url];
     for words in [&create[..], &["check-token", "--url", &url]] {
         let Ran { status, said, .. } = run(&mut plants(&server, words));
