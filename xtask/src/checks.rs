@@ -1,10 +1,13 @@
 //! The chores that have steps: the checks of a contributor ([`test()`]) and of CI ([`ci()`]).
 
+use std::env;
+use std::fs;
+use std::path::PathBuf;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use xshell::{Cmd, cmd};
+use xshell::{Cmd, Shell, cmd};
 
 use crate::cargo::ALL;
 use crate::checkout::shell;
@@ -58,6 +61,7 @@ pub fn ci() -> Result<()> {
     }
     let documentation = cmd!(sh, "cargo doc --no-deps --quiet {ALL...}");
     step("documentation", documentation.env("RUSTDOCFLAGS", "-Dwarnings"))?;
+    forget_packages(&sh)?;
     let packages = cmd!(
         sh,
         "cargo package --allow-dirty --quiet
@@ -70,6 +74,26 @@ pub fn ci() -> Result<()> {
     step("packages", packages.env("CARGO_PROFILE_DEV_DEBUG", "false"))?;
     let if_possible = (!in_ci()).then_some("--if-possible");
     step("conformance", cmd!(sh, "cargo xtask conformance {if_possible...}"))
+}
+
+/// Removes what cargo has unpacked of our packages in its home, and has built of them. It takes what
+/// is there for the same path and version, also if that is of an older commit.
+fn forget_packages(sh: &Shell) -> Result<()> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));
+    let unpacked = home.context("cargo has no home")?.join("registry/src");
+    for registry in fs::read_dir(unpacked).into_iter().flatten() {
+        let registry = registry?.path();
+        for name in ["plant-store-api", "plant-store-store"] {
+            let package = registry.join(format!("{name}-{}", env!("CARGO_PKG_VERSION")));
+            if package.exists() {
+                fs::remove_dir_all(package)?;
+            }
+        }
+    }
+    let clean =
+        cmd!(sh, "cargo clean --quiet --package plant-store-api --package plant-store-store");
+    step("older packages", clean)
 }
 
 /// The tests of crashes, faults, floods, copies and both engines, at full length.
