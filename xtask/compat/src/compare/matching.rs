@@ -26,12 +26,19 @@ pub fn pairs<'a>(old: List<'a>, new: List<'a>) -> Vec<Pair<'a>> {
             by_key.entry(key).or_default().push(at);
         }
     }
+    // How many parts of the older list had the key before.
+    let mut ranks: HashMap<&Key, usize> = HashMap::new();
     let mut alike = Vec::new();
     for (at, part) in old.iter().enumerate() {
-        let known = part.keys.iter().filter_map(|key| by_key.get(key));
-        // A key that many parts have tells none of them apart.
-        let rare = known.filter(|all| all.len() <= 50);
-        for candidate in rare.flatten().copied().collect::<BTreeSet<usize>>() {
+        let mut candidates: BTreeSet<usize> = BTreeSet::new();
+        for key in &part.keys {
+            let Some(all) = by_key.get(key) else { continue };
+            let rank = ranks.entry(key).or_default();
+            let first = all.len().saturating_sub(MOST_CANDIDATES).min(*rank);
+            candidates.extend(all[first..].iter().take(MOST_CANDIDATES));
+            *rank += 1;
+        }
+        for candidate in candidates {
             let distance = part.distance(&new[candidate]);
             alike.extend(distance.map(|distance| (distance, at, candidate)));
         }
@@ -55,6 +62,10 @@ pub fn pairs<'a>(old: List<'a>, new: List<'a>) -> Vec<Pair<'a>> {
     pairs.extend(left(&new, &came).into_iter().map(|part| (None, Some(part))));
     pairs
 }
+
+/// With so many parts that have the same key a part is compared: of more, with those at its own
+/// place among them.
+const MOST_CANDIDATES: usize = 50;
 
 /// What a part is known by, and how surely.
 type Key = (By, String);

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use openapi_compat::Class;
 use serde_json::{Value, json};
 
 use crate::mutations::{document, judged};
@@ -160,6 +161,23 @@ fn keyword_of_the_wrong_type_is_unknown_and_does_not_stop_the_comparison() {
     let mut new = one.clone();
     new["components"]["schemas"]["Plant"]["properties"] = json!({ "items": {}, "type": {} });
     assert!(judged(&one, &new).to_string().contains("properties/name  removed"));
+}
+
+/// All of them say the same, so any two belong together.
+#[test]
+fn hundred_equal_types_with_other_names_break_no_wire() {
+    let with = |suffix: &str| {
+        let mut document = document();
+        let name = |number: usize| format!("Equal{number}{suffix}");
+        let part = |number| json!({ "$ref": format!("#/components/schemas/{}", name(number)) });
+        let parts: Vec<Value> = (0..100).map(part).collect();
+        let all = document["components"]["schemas"].as_object_mut().expect("schemas");
+        all.extend((0..100).map(|number| (name(number), json!({ "type": "object" }))));
+        all["Shape"] = json!({ "oneOf": parts });
+        document
+    };
+    let report = judged(&with(""), &with("_2"));
+    assert_eq!(report.class(), Some(Class::Source), "{report}");
 }
 
 /// The lists of real documents have hundreds of parts.
