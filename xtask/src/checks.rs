@@ -76,8 +76,8 @@ pub fn ci() -> Result<()> {
     step("conformance", cmd!(sh, "cargo xtask conformance {if_possible...}"))
 }
 
-/// Removes what cargo has unpacked of our packages in its home, and has built of them. It takes what
-/// is there for the same path and version, also if that is of an older commit.
+/// Removes what cargo has unpacked of our packages in its home, and what it has built of them. For
+/// the same path and version cargo uses what is there, also if an older commit has left it.
 fn forget_packages(sh: &Shell) -> Result<()> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));

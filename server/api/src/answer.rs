@@ -2,8 +2,7 @@
 //!
 //! Of Dropshot's own types, only `HttpError` can set a header on a refusal, and its body is another
 //! one; the others serialise again what was given to a store as text. [`Answer`] has the same
-//! description in the document. Nothing here knows why a
-//! request is refused.
+//! description in the document. Nothing here knows why a request is refused.
 
 use std::marker::PhantomData;
 use std::sync::Arc;

@@ -143,7 +143,7 @@ fn first_token_that_is_not_printed_is_revoked_and_the_status_is_1() {
     assert_eq!(tokens(folder.path()), "[]");
 }
 
-/// A pipe that nobody reads. Neither the signal nor the operator waits for the reader.
+/// A pipe that nobody reads: the print waits for ever, and the signal ends the start all the same.
 #[test]
 fn start_whose_standard_output_is_a_full_pipe_is_ended_by_a_signal() {
     let folder = TempDir::new().expect("a temporary folder");

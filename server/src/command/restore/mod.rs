@@ -69,12 +69,12 @@ pub fn run(args: &Args) -> Result<()> {
     let old = open_to_read(&url, args.ca.as_deref());
     let tokens = tokens(args, &url, &old, &*backup)?;
     if is_restored(args, &url, &old, &tokens, &*backup)? {
-        let old = place.last_put_away().map(|file| {
+        let put_away = place.last_put_away().map(|file| {
             let restore = format!("plant-store restore {} --store {url}", file.display());
             format!("; `{restore} --keep-newer` also takes the plants of the old file")
         });
-        let old = old.unwrap_or_default();
-        return print(&format!("{url} holds what is in {from}{old}; now start the server\n"));
+        let put_away = put_away.unwrap_or_default();
+        return print(&format!("{url} holds what is in {from}{put_away}; now start the server\n"));
     }
     drop(old);
     require_room()?;

@@ -240,8 +240,9 @@ async fn wait(
     }
 }
 
-/// Answers the requests in flight, for at most `--shutdown-timeout`, and closes the store unless it
-/// is lost. A signal that comes later than [`ONE_STOP`] ends that early.
+/// Answers the requests in flight, for at most `--shutdown-timeout`, and closes the store. If an
+/// error has ended the service, the store stays as after a crash. A signal that comes later than
+/// [`ONE_STOP`] ends that early.
 async fn stop(
     args: &Args,
     running: Running,

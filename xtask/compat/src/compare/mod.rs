@@ -103,7 +103,7 @@ impl Comparison<'_> {
     }
 
     /// Says that a value changed inside which nobody looks, also behind its references.
-    fn closed(&mut self, here: &Here, kind: Kind, old: Option<&Value>, new: Option<&Value>) {
+    fn opaque(&mut self, here: &Here, kind: Kind, old: Option<&Value>, new: Option<&Value>) {
         let old_text = old.map(|value| self.old.prints.nameless(value));
         let new_text = new.map(|value| self.new.prints.nameless(value));
         if old_text == new_text {

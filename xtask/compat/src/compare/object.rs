@@ -21,11 +21,11 @@ impl Comparison<'_> {
         for (name, old, new) in all {
             let here = properties.below(name);
             let [was_required, is_required] = [&names[0], &names[1]].map(|all| all.contains(name));
+            // The schema that a member refers to may say which side sends it.
+            let whole_old = old.and_then(|old| self.old.resolved(old)).unwrap_or_default();
+            let whole_new = new.and_then(|new| self.new.resolved(new)).unwrap_or_default();
             match (old, new) {
                 (Some(old), Some(new)) => {
-                    // The schema that the member refers to may say it, too.
-                    let whole_old = self.old.resolved(old).unwrap_or_default();
-                    let whole_new = self.new.resolved(new).unwrap_or_default();
                     if has(&whole_old, "readOnly") && !has(&whole_new, "readOnly") && is_required {
                         let here = here.only(Direction::REQUEST);
                         self.in_one(&here, None, Some(new), true);
@@ -41,15 +41,11 @@ impl Comparison<'_> {
                         true => Kind::RequiredAddedToClosed,
                         false => Kind::AddedToClosed,
                     };
-                    let ways = ways(&self.new.resolved(new).unwrap_or_default());
-                    self.say(&here.only(ways), kind, None, Some(told(new)));
+                    self.say(&here.only(ways(&whole_new)), kind, None, Some(told(new)));
                 }
                 (old, new) => {
-                    let whole = match (old, new) {
-                        (Some(old), _) => self.old.resolved(old),
-                        (_, new) => new.and_then(|new| self.new.resolved(new)),
-                    };
-                    let here = here.only(ways(&whole.unwrap_or_default()));
+                    let whole = if old.is_some() { &whole_old } else { &whole_new };
+                    let here = here.only(ways(whole));
                     if let (Some(others @ Value::Object(_)), Some(new)) = (others, new) {
                         // Under this name another value was allowed before.
                         self.schema(&here, others, new);

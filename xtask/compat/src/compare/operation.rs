@@ -35,7 +35,7 @@ impl Comparison<'_> {
         for (name, old, new) in members(Some(old), Some(new)) {
             let here = request.below(name);
             match name {
-                "callbacks" => self.closed(&here, Kind::Callback, old, new),
+                "callbacks" => self.opaque(&here, Kind::Callback, old, new),
                 "operationId" => self.value(&here, Kind::OperationId, old, new),
                 "parameters" => self.fields(&here, old, new),
                 "path" => {

@@ -152,7 +152,7 @@ impl Comparison<'_> {
     /// What is wider within is narrower without, so nobody looks inside.
     fn not(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
         match (old, new) {
-            (Some(_), Some(_)) => self.closed(here, Kind::Limit, old, new),
+            (Some(_), Some(_)) => self.opaque(here, Kind::Limit, old, new),
             (_, None) => self.value(here, Kind::DemandRemoved, old, new),
             _ => self.value(here, Kind::DemandAdded, old, new),
         }

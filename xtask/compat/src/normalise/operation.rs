@@ -152,14 +152,14 @@ impl Normaliser<'_> {
         let Some(content) = owner.remove("content") else { return Ok(()) };
         let mut all = Object::new();
         let content = self.followed(&content)?;
-        for (name, media) in content.clone() {
-            let mut media = self.followed(&media)?;
+        for (name, media) in &content {
+            let mut media = self.followed(media)?;
             let schema = self.schema(media.remove("schema").unwrap_or_else(|| json!({})));
             media.insert("schema".to_owned(), schema);
             // One that is written in two ways is two.
-            let plain = media_type(&name);
-            let name = if content.contains_key(&plain) { name } else { plain };
-            all.insert(name, Value::Object(media));
+            let plain = media_type(name);
+            let key = if content.contains_key(&plain) { name.clone() } else { plain };
+            all.insert(key, Value::Object(media));
         }
         owner.insert("content".to_owned(), Value::Object(all));
         Ok(())

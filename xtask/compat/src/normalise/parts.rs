@@ -53,10 +53,9 @@ fn alternatives(parts: Vec<Value>) -> (Vec<Value>, bool) {
     let mut others: Vec<Value> = Vec::new();
     let mut lists: BTreeMap<String, (Object, Vec<Value>)> = BTreeMap::new();
     let mut has_null = false;
-    for part in sorted(parts) {
+    for mut part in sorted(parts) {
         let Some(values) = enumeration(&part) else {
             has_null |= part == json!({});
-            let mut part = part;
             // If null is one case, it is one of the list.
             has_null |= part.as_object_mut().is_some_and(|part| part.remove("nullable").is_some());
             others.push(part);
