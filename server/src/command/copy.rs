@@ -7,9 +7,9 @@ use anyhow::{Result, ensure};
 use plant_store_store::{self as store, Engine, StoreUrl};
 
 use crate::command::copying::{Copied, copy_all, copy_tokens};
-use crate::command::output::print;
 use crate::command::salvage::{nothing_of, open_damaged, salvage};
-use crate::command::variable;
+use crate::command::shared::output::print;
+use crate::command::shared::variable;
 
 /// Copy every plant and every token to another store, also while a server runs on the first one
 ///

@@ -8,8 +8,8 @@ use plant_store_store::token::StoredToken;
 use plant_store_store::{self as store, ContentDigest, Engine, Outcome, Row, StoreUrl};
 
 use crate::command::check;
-use crate::command::pages::for_each_page;
-use crate::command::store_args::StoreArgs;
+use crate::command::shared::pages::for_each_page;
+use crate::command::shared::store_args::StoreArgs;
 
 /// How long a database may take for a page.
 const PAGE_TIMEOUT: Duration = Duration::from_mins(1);

@@ -6,9 +6,9 @@ use std::io::{self, ErrorKind};
 use anyhow::{Error, Result, bail};
 use plant_store_store::Row;
 
-use crate::command::output::print;
-use crate::command::pages::for_each_page;
-use crate::command::store_args::StoreArgs;
+use crate::command::shared::output::print;
+use crate::command::shared::pages::for_each_page;
+use crate::command::shared::store_args::StoreArgs;
 
 /// Writes the plants to standard output. A closed pipe, as in `export | head`, is not an error.
 pub fn run(args: &StoreArgs) -> Result<()> {

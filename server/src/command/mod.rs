@@ -1,34 +1,30 @@
 //! The command line: a file or a folder for each command, with its arguments and what it does.
-//! `openapi` and `completions` are a line or two each, below.
+//! `openapi` and `completions` are a line or two each, below. What several commands use is in the
+//! folder `shared`.
 
 mod backup;
 mod check;
 mod copy;
 mod copying;
 mod export;
-mod in_words;
-mod output;
-mod pages;
 mod restore;
 mod salvage;
 mod serve;
-mod store_args;
+mod shared;
 mod token;
-mod usage_error;
-mod variable;
 
 use anyhow::Result;
 use clap::{CommandFactory, Parser, Subcommand};
 use clap_complete::Shell;
 use plant_store_api::document::document_text;
 
-use crate::command::output::print;
-use crate::command::store_args::StoreArgs;
-use crate::command::usage_error::without_secrets;
+use crate::command::shared::output::print;
+use crate::command::shared::store_args::StoreArgs;
+use crate::command::shared::usage_error::without_secrets;
 use crate::version::version;
 
 pub use crate::command::check::CannotCheck;
-pub use crate::command::in_words::in_words;
+pub use crate::command::shared::in_words::in_words;
 
 /// Runs and looks after a plant store: POST /plants creates a plant, durably
 #[derive(Debug, Parser)]

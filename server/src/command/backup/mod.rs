@@ -18,8 +18,8 @@ use plant_store_store::StoreUrl;
 
 use crate::command::backup::folder::{Folder, remove};
 use crate::command::copying::{Copied, copy_into};
-use crate::command::output::print;
-use crate::command::store_args::StoreArgs;
+use crate::command::shared::output::print;
+use crate::command::shared::store_args::StoreArgs;
 
 /// Make a backup of the store in a folder, also while a server runs on it
 ///

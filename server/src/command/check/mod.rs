@@ -7,10 +7,10 @@ use plant_store_api::types::Plant;
 use plant_store_store::{Checked, ContentDigest, Reason, Row, StoreError, StoreUrl};
 
 use crate::command::check::verdict::{Contents, Verdict};
-use crate::command::in_words::in_words;
-use crate::command::output::print;
-use crate::command::pages::for_each_page;
-use crate::command::store_args::StoreArgs;
+use crate::command::shared::in_words::in_words;
+use crate::command::shared::output::print;
+use crate::command::shared::pages::for_each_page;
+use crate::command::shared::store_args::StoreArgs;
 
 /// How many of the malformed rows a fault names.
 const MOST_NAMED: usize = 10;

@@ -14,11 +14,11 @@ use plant_store_store::{Engine, Outcome, Place, StoreError, StoreUrl, open_to_re
 
 use crate::command::check;
 use crate::command::copying::{Copied, commit, copy_plants, copy_tokens};
-use crate::command::output::print;
 use crate::command::restore::difference::Difference;
 use crate::command::salvage::{open_damaged, salvage};
-use crate::command::store_args::StoreArgs;
-use crate::command::variable;
+use crate::command::shared::output::print;
+use crate::command::shared::store_args::StoreArgs;
+use crate::command::shared::variable;
 
 /// Put a backup in the place of a store that no server runs on
 ///

@@ -9,7 +9,7 @@ use plant_store_store::Engine;
 use plant_store_store::token::TokenName;
 use slog::{Logger, warn};
 
-use crate::command::output::print;
+use crate::command::shared::output::print;
 use crate::token::Token;
 
 /// Where the service listens.

@@ -12,8 +12,8 @@ use humantime::Duration;
 use crate::command::serve::address::parse_address;
 use crate::command::serve::bounds::{body_size, store_timeout, time_limit};
 use crate::command::serve::tls::TlsFiles;
-use crate::command::store_args::StoreArgs;
-use crate::command::variable;
+use crate::command::shared::store_args::StoreArgs;
+use crate::command::shared::variable;
 use crate::log::{LogFormat, LogLevel};
 
 /// Where the first token of a new store goes.

@@ -10,10 +10,10 @@ use nix::unistd::geteuid;
 use plant_store_store::{self as store, StoreError};
 use slog::Logger;
 
-use crate::command::output::print;
 use crate::command::serve::address::check_is_free;
 use crate::command::serve::args::{Args, Check};
 use crate::command::serve::opening::start_of;
+use crate::command::shared::output::print;
 
 /// What a start would find.
 enum Found {

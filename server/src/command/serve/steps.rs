@@ -19,7 +19,6 @@ use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
 use crate::admin::{Admin, Readiness};
-use crate::command::output::is_output_lost;
 use crate::command::serve::address::{cannot, check_is_free};
 use crate::command::serve::announcement::{Endpoint, print_announcement};
 use crate::command::serve::args::{Args, FirstToken};
@@ -28,6 +27,7 @@ use crate::command::serve::reload::reload_at_hangup;
 use crate::command::serve::signals::{Signals, Stop};
 use crate::command::serve::threads::http_runtime;
 use crate::command::serve::tls::Tls;
+use crate::command::shared::output::is_output_lost;
 use crate::http::body::BodyLimits;
 use crate::http::known_tokens::KnownTokens;
 use crate::http::server::{Server, start_server};

@@ -6,7 +6,7 @@ use std::env;
 use clap::{Args as _, Command};
 
 use crate::command::serve::args::Args;
-use crate::command::variable;
+use crate::command::shared::variable;
 
 /// The names of those variables in order, those of Kubernetes left out.
 pub fn unknown_variables() -> Vec<String> {

@@ -16,8 +16,8 @@ use chrono::{DateTime, Utc};
 use clap::Subcommand;
 use plant_store_store::token::{StoredToken, TokenName};
 
-use crate::command::output::{is_output_lost, print};
-use crate::command::store_args::StoreArgs;
+use crate::command::shared::output::{is_output_lost, print};
+use crate::command::shared::store_args::StoreArgs;
 use crate::command::token::expiry::parse_expiry;
 use crate::command::token::listing::{Listed, in_seconds, table};
 use crate::command::token::selection::select;

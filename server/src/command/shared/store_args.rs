@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use plant_store_store::{self as store, Engine, StoreError, StoreUrl};
 
-use crate::command::variable;
+use crate::command::shared::variable;
 
 /// Which store to work on.
 #[derive(clap::Args, Clone, Debug)]

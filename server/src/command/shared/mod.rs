@@ -1,0 +1,8 @@
+//! What several commands use. Nothing here knows a command.
+
+pub mod in_words;
+pub mod output;
+pub mod pages;
+pub mod store_args;
+pub mod usage_error;
+pub mod variable;
