@@ -1,7 +1,6 @@
 //! The end-to-end tests: the real binary, real sockets, the real client.
 
 mod admin;
-mod certificates;
 mod consumers;
 mod database;
 mod export;

@@ -8,7 +8,6 @@ use plant_store_tests::Server;
 use serde_json::{Map, Value};
 
 use crate::metrics::{metrics_address, scrape};
-use crate::tls::serving;
 use crate::without_store::readmes::{table, text};
 
 /// The series that a server serves. A histogram is one series here.
@@ -21,15 +20,14 @@ fn served(server: &Server) -> BTreeSet<String> {
 const LIMITED: &str = "with `--max-rate`";
 
 /// Fails unless the series that this server serves are those that `MONITORING.md` names for all
-/// stores, for its engine, for `--max-rate` and, if it speaks it, for TLS.
+/// stores, for its engine and for `--max-rate`.
 pub fn assert_monitoring_names_the_series_of(server: &Server) {
     let engine = if server.store().starts_with("postgres") { "on PostgreSQL" } else { "on SQLite" };
-    let tls = if server.url.starts_with("https") { "over TLS" } else { "always" };
     let rows = table(&text("server/MONITORING.md"), "series");
     let (here, elsewhere): (Vec<_>, Vec<_>) =
-        rows.into_iter().partition(|(_, on)| ["always", engine, tls, LIMITED].contains(&&on[..]));
+        rows.into_iter().partition(|(_, on)| ["always", engine, LIMITED].contains(&&on[..]));
     for (_, on) in elsewhere {
-        let known = ["on PostgreSQL", "on SQLite", "over TLS", LIMITED];
+        let known = ["on PostgreSQL", "on SQLite", LIMITED];
         assert!(known.contains(&&on[..]), "it is not one of {known:?}: {on}");
     }
     let named = here.iter().map(|(name, _)| name.trim_matches('`').to_owned()).collect();
@@ -42,7 +40,7 @@ pub fn assert_monitoring_names_the_series_of(server: &Server) {
 
 #[test]
 fn monitoring_names_each_series_that_is_served_and_no_other() {
-    let (server, _) = serving(&["--metrics", "127.0.0.1:0", "--max-rate", "1"]);
+    let server = Server::starting().with(&["--metrics", "127.0.0.1:0", "--max-rate", "1"]).start();
     assert_monitoring_names_the_series_of(&server);
 }
 

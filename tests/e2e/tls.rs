@@ -25,7 +25,7 @@ pub fn serving(flags: &[&str]) -> (Server, Authority) {
 }
 
 /// An HTTP client that trusts the authority alone, and has the server's accepted token.
-pub fn client(server: &Server, authority: &Authority) -> ClientBuilder {
+fn client(server: &Server, authority: &Authority) -> ClientBuilder {
     let header =
         |name: HeaderName, value: &str| (name, HeaderValue::try_from(value).expect("text"));
     let token = format!("Bearer {}", server.token);
@@ -53,7 +53,7 @@ fn shown(answer: &Response) -> &[u8] {
 }
 
 /// The certificate that a new connection is shown.
-pub async fn shown_now(server: &Server, authority: &Authority) -> Vec<u8> {
+async fn shown_now(server: &Server, authority: &Authority) -> Vec<u8> {
     let client = client(server, authority).build().expect("a client");
     shown(&create(server, &client).await).to_owned()
 }

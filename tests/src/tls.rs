@@ -5,11 +5,8 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
 
-use rcgen::{
-    CertificateParams, CertifiedIssuer, DistinguishedName, DnType, IsCa, KeyPair, date_time_ymd,
-};
+use rcgen::{CertificateParams, CertifiedIssuer, DistinguishedName, DnType, IsCa, KeyPair};
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore};
@@ -47,19 +44,6 @@ impl Authority {
     /// The same, for that name or address.
     pub fn issue_for(&self, name: &str, folder: &Path) -> CertificateDer<'static> {
         self.sign(&CertificateParams::new([name.to_owned()]).expect("a name"), folder)
-    }
-
-    /// The same as [`Authority::issue`], valid from the first to the second of these days, as
-    /// counted from now. Returns the certificate, and the last second in Unix time.
-    pub fn issue_valid(&self, days: [i64; 2], folder: &Path) -> (CertificateDer<'static>, u64) {
-        const DAY: i64 = 24 * 60 * 60;
-        let now = UNIX_EPOCH.elapsed().expect("it is later than 1970").as_secs();
-        let [from, until] = days.map(|days| now.strict_add_signed(days * DAY));
-        let time = |second| date_time_ymd(1970, 1, 1) + Duration::from_secs(second);
-        let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("a name");
-        params.not_before = time(from);
-        params.not_after = time(until);
-        (self.sign(&params, folder), until)
     }
 
     fn sign(&self, params: &CertificateParams, folder: &Path) -> CertificateDer<'static> {

@@ -5,7 +5,6 @@ pub mod command_line;
 pub mod compat;
 pub mod contract;
 mod digests;
-mod dry_run;
 pub mod readmes;
 mod starts;
 mod variables;

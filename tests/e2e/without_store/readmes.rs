@@ -1,4 +1,5 @@
-//! What the pages and the files for operators say about the command line and the series.
+//! What the pages and the files for operators say about the command line and the series, and the
+//! settings of the unit.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -8,10 +9,10 @@ use std::fs;
 use clap::CommandFactory;
 use plant_store_chores::errors::between;
 use plant_store_server::command::Cli;
+use plant_store_tests::Server;
 use xtask::checkout::root;
 
 use crate::metrics::{metrics_address, scrape, series};
-use crate::tls::serving;
 
 /// A document of the repository.
 pub fn text(file: &str) -> String {
@@ -55,7 +56,7 @@ const BACKUP: &str = "plant_store_backup_timestamp_seconds";
 
 #[test]
 fn alerts_and_dashboard_name_series_that_are_served() {
-    let (server, _) = serving(&["--metrics", "127.0.0.1:0"]);
+    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
     let metrics = metrics_address(&server);
     let is_in_a_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
     let both = text("server/alerts.yaml") + &text("server/dashboard.json");
@@ -72,5 +73,14 @@ fn alerts_and_dashboard_name_series_that_are_served() {
             let scrape = scrape(metrics);
             series(&scrape).keys().any(|key| key.split('{').next() == Some(name))
         });
+    }
+}
+
+/// A long WAL or a late database must not end the start, nor a flood the records of creates.
+#[test]
+fn unit_limits_neither_the_time_of_a_start_nor_the_records_in_the_journal() {
+    let unit = text("server/deploy/plant-store.service");
+    for setting in ["TimeoutStartSec=infinity", "LogRateLimitIntervalSec=0"] {
+        assert!(unit.lines().any(|line| line == setting), "{setting}");
     }
 }

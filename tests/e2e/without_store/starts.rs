@@ -1,6 +1,5 @@
 //! What a start says: which variables it ignores, which limits are in force, what a killed start
-//! has left, and that nobody has read its standard output. And `serve --check`, which starts
-//! nothing.
+//! has left, and that nobody has read its standard output.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

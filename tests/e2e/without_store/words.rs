@@ -1,10 +1,12 @@
 //! What a person is told who cannot go on: what happened, where, and what to do.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
 use nix::unistd::geteuid;
+use plant_store_tests::tls::{Authority, KEY, TLS};
 use plant_store_tests::{Launched, Server, binary_in, failure, run, without_own_variables};
 use tempfile::TempDir;
 
@@ -75,6 +77,26 @@ fn port_that_only_root_may_take_is_refused_with_what_it_needs() {
         assert!(said.contains(expected), "{said}");
         assert!(said.contains("a low port needs root or CAP_NET_BIND_SERVICE; take"), "{said}");
     }
+}
+
+#[test]
+fn start_that_lacks_a_permission_names_the_file_or_the_folder() {
+    let folder = TempDir::new().expect("a temporary folder");
+    Authority::new().issue(folder.path());
+    let set_mode = |path: &Path, mode| {
+        fs::set_permissions(path, Permissions::from_mode(mode)).expect("it is ours");
+    };
+    set_mode(&folder.path().join(KEY), 0o000);
+    set_mode(folder.path(), 0o555);
+    for (flags, expected) in [
+        (&TLS[..], "cannot read plants.key: Permission denied"),
+        (&[], "cannot write to the folder"),
+    ] {
+        let (status, said) = failure(unprivileged(folder.path()).arg("serve").args(flags));
+        assert_eq!(status, Some(1), "{said}");
+        assert!(said.contains(expected), "{said}");
+    }
+    set_mode(folder.path(), 0o755);
 }
 
 /// A token that nobody has seen is of no use, and its name would be taken.

@@ -1,9 +1,9 @@
-//! An address to listen on: as a flag has it, tried before the start, and why it cannot be used.
+//! An address to listen on, as a flag has it, and why it cannot be used.
 
 use std::io::{self, ErrorKind};
-use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::net::{SocketAddr, ToSocketAddrs};
 
-use anyhow::{Error, Result, anyhow};
+use anyhow::{Error, anyhow};
 
 /// Why a text is no address.
 #[derive(Debug, thiserror::Error)]
@@ -22,14 +22,8 @@ pub fn parse_address(text: &str) -> Result<SocketAddr, InvalidAddress> {
     of_ipv4.or(addresses.first()).copied().ok_or(InvalidAddress::Unknown)
 }
 
-/// Fails if nobody can listen on the address of that flag now, such as because another process does.
-/// Until the listener is dropped, nobody else can.
-pub fn check_is_free(flag: &str, address: SocketAddr) -> Result<TcpListener> {
-    TcpListener::bind(address).map_err(cannot("listen", flag, address))
-}
-
-/// Why nothing can be done on the address of that flag. A permission can only be that for the port (ip(7),
-/// `ip_unprivileged_port_start`).
+/// Why a start cannot use the address of that flag. A permission that is missing can only be the one
+/// for a low port (ip(7), `ip_unprivileged_port_start`).
 pub fn cannot(doing: &str, flag: &str, address: SocketAddr) -> impl Fn(io::Error) -> Error {
     move |cause| {
         let advice = match cause.kind() {

@@ -25,15 +25,6 @@ pub enum FirstToken {
     None,
 }
 
-/// What `--check` checks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Check {
-    /// All that a start uses
-    Start,
-    /// The flags and the files of TLS, which a reload reads
-    Tls,
-}
-
 /// Serve the API until SIGTERM or SIGINT
 ///
 /// A store that does not exist is created, and a first token is issued and printed.
@@ -71,17 +62,6 @@ pub struct Args {
     /// Start only on a store that is there already
     #[arg(long)]
     pub no_create: bool,
-
-    /// Do what a start does, but make no store, and end before it listens: status 0 if a server
-    /// can start. `--check=tls` is for a reload: it reads the flags and the files of TLS alone
-    #[arg(
-        long,
-        value_name = "WHAT",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "start"
-    )]
-    pub check: Option<Check>,
 
     /// Address to serve /metrics, /live and /ready on, to everybody who can reach it: bind it to
     /// loopback or to a private network [default: none]

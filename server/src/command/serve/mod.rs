@@ -11,7 +11,6 @@ mod address;
 mod announcement;
 mod args;
 mod bounds;
-mod dry_run;
 mod opening;
 mod reload;
 mod signals;
@@ -19,7 +18,6 @@ mod steps;
 mod threads;
 mod tls;
 mod unknown_variables;
-mod validity;
 
 use std::io::{self, IsTerminal};
 
@@ -38,9 +36,6 @@ pub fn run(args: &Args) -> Result<()> {
     let log = Log::start(args.log_format.unwrap_or(default), args.log_level)
         .context("cannot start the log")?;
     warn_of_flags(args, &log.logger);
-    if let Some(check) = args.check {
-        return dry_run::run(args, check, &log.logger);
-    }
     serve(args, &log)
 }
 

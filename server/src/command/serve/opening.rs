@@ -16,14 +16,9 @@ use crate::token::{self, Token};
 /// How often a database that is not there yet is tried.
 const TRY_EVERY: Duration = Duration::from_secs(1);
 
-/// How the flags say that a server starts on the store.
-pub fn start_of(args: &Args) -> Start {
-    Start { make: !args.no_create, without_fsync: args.without_fsync }
-}
-
 /// Opens the store. Tries a database that is not there once a second, and says so once.
 pub fn open_store(args: &Args, log: &Logger) -> Result<Served<Arc<dyn Engine>>, StoreError> {
-    let start = start_of(args);
+    let start = Start { make: !args.no_create, without_fsync: args.without_fsync };
     let mut is_said = false;
     loop {
         match store::open_to_serve(&args.store.url, args.store.ca.as_deref(), start) {

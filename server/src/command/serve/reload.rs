@@ -1,47 +1,35 @@
-//! At each SIGHUP the files of TLS are read again, for the connections that come then; those that
-//! are open go on.
-//!
-//! A certificate that is valid must never be replaced by one that is not.
+//! At each SIGHUP the files of TLS are read again, for new connections. Open ones go on.
 
 use std::convert::Infallible;
 
-use anyhow::{Error, Result, ensure};
+use anyhow::Error;
 use slog::{Logger, error, info};
 use tokio::signal::unix::Signal;
 use tokio::task::spawn_blocking;
 
-use crate::command::serve::tls::{Tls, TlsFiles, Validity};
+use crate::command::serve::tls::TlsFiles;
 use crate::http::server::Server;
 
-/// Reads the files at each SIGHUP. If they cannot be used, the old ones stay in use. Without `tls`
-/// there is nothing to read. Never ends.
+/// Reads the files at each SIGHUP. If they cannot be used, the old ones stay in use. Never ends.
 pub async fn reload_at_hangup(
     server: &Server,
-    tls: Option<Tls>,
+    files: Option<&TlsFiles>,
     hangup: &mut Signal,
     log: &Logger,
 ) -> Infallible {
-    let Some(mut in_use) = tls else {
-        loop {
-            hangup.recv().await;
-            info!(log, "SIGHUP: there is nothing to read");
-        }
-    };
     loop {
         hangup.recv().await;
+        let Some(files) = files.cloned() else {
+            info!(log, "SIGHUP: there is nothing to read");
+            continue;
+        };
         // On another thread: a pipe or a disk that does not answer keeps only that one.
-        let loaded = spawn_blocking({
-            let files = in_use.files.clone();
-            let validity = in_use.validity;
-            let log = log.clone();
-            move || load_better(&files, validity, &log)
-        });
-        match loaded.await.map_err(Error::from).flatten() {
-            Ok(loaded) => {
+        let logger = log.clone();
+        let loaded = spawn_blocking(move || files.load(&logger)).await;
+        match loaded.map_err(Error::from).flatten() {
+            Ok(config) => {
                 // An error says that the server does not speak TLS.
-                let _ = server.refresh_tls(&loaded.config).await;
-                loaded.validity.report();
-                in_use = loaded;
+                let _ = server.refresh_tls(&config).await;
                 info!(log, "SIGHUP: new connections use the files of TLS as they are now");
             }
             Err(cause) => {
@@ -50,14 +38,4 @@ pub async fn reload_at_hangup(
             }
         }
     }
-}
-
-fn load_better(files: &TlsFiles, in_use: Validity, log: &Logger) -> Result<Tls> {
-    let was_valid = in_use.is_now();
-    let tls = files.load(log)?;
-    ensure!(
-        tls.validity.is_now() || !was_valid,
-        "the certificate in use is valid, and this one is not"
-    );
-    Ok(tls)
 }

@@ -6,11 +6,13 @@
 //! [`wait`] the tasks that read the tokens, look after the store, and reload the files of TLS. The
 //! log has its thread before.
 
+use std::net::TcpListener;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use dropshot::ConfigTls;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use plant_store_store::{self as store, Closed, Engine, GroupCommit, LAYOUT, Served, WriterEnd};
 use sd_notify::NotifyState;
@@ -19,14 +21,13 @@ use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::timeout;
 
 use crate::admin::{Admin, Readiness};
-use crate::command::serve::address::{cannot, check_is_free};
+use crate::command::serve::address::cannot;
 use crate::command::serve::announcement::{Endpoint, print_announcement};
 use crate::command::serve::args::{Args, FirstToken};
 use crate::command::serve::opening::{issue_first_token, open_store};
 use crate::command::serve::reload::reload_at_hangup;
 use crate::command::serve::signals::{Signals, Stop};
 use crate::command::serve::threads::http_runtime;
-use crate::command::serve::tls::Tls;
 use crate::command::shared::output::is_output_lost;
 use crate::http::body::BodyLimits;
 use crate::http::known_tokens::KnownTokens;
@@ -54,7 +55,7 @@ struct WriterDied;
 /// What is open before the service listens.
 struct Opened {
     /// None if the service does not speak TLS.
-    tls: Option<Tls>,
+    tls: Option<ConfigTls>,
     store: Arc<dyn Engine>,
     /// Whether this start has created the store.
     is_new: bool,
@@ -104,7 +105,7 @@ async fn run_steps(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> 
         announce(args, &running, &opened, first_token, logger).await
     };
     let ended = match unless_stopped(last_steps, &mut signals, logger).await {
-        Ok(Some(())) => wait(&mut running, opened, &mut signals, logger).await,
+        Ok(Some(())) => wait(args, &mut running, opened, &mut signals, logger).await,
         Ok(None) => Ok(()),
         Err(cause) => Err(cause),
     };
@@ -139,7 +140,7 @@ async fn open_on_another_thread(args: &Args, log: &Logger) -> Result<Opened> {
 /// Opens the files of TLS and the store. It waits for a database that is not there yet.
 fn open(args: &Args, log: &Logger) -> Result<Opened> {
     // An address that is in use must not leave a new store behind.
-    drop(check_is_free("--listen", args.listen)?);
+    drop(TcpListener::bind(args.listen).map_err(cannot("listen", "--listen", args.listen))?);
     let tls = args.tls.as_ref().map(|files| files.load(log)).transpose()?;
     let Served { store, is_new } = open_store(args, log)?;
     let tokens = KnownTokens::new(args.max_rate, args.max_creates);
@@ -160,11 +161,7 @@ fn start(args: &Args, log: &Log, opened: &Opened) -> Result<Running> {
     let tokens = opened.tokens.clone();
     let service =
         Service::new(tokens, plants.clone(), args.max_creates, bodies, log.logger.clone());
-    let config = opened.tls.as_ref().map(|tls| {
-        tls.validity.report();
-        tls.config.clone()
-    });
-    let server = start_server(args.listen, config, service, log.dropshot.clone())
+    let server = start_server(args.listen, opened.tls.clone(), service, log.dropshot.clone())
         .with_context(|| format!("cannot listen on {}", args.listen))?;
     Ok(Running { server, open_files, plants, writer_end, tasks: JoinSet::new() })
 }
@@ -220,12 +217,13 @@ async fn announce(
 /// Starts what runs beside the requests, and waits for what ends the service: a signal, or as an
 /// error that the store is lost or the writer has died.
 async fn wait(
+    args: &Args,
     running: &mut Running,
     opened: Opened,
     signals: &mut Signals,
     log: &Logger,
 ) -> Result<()> {
-    let Opened { tls, store, tokens, .. } = opened;
+    let Opened { store, tokens, .. } = opened;
     // Requests need the tokens until the last one is answered.
     running.tasks.spawn(tokens.watch(Arc::clone(&store), log.clone()));
     let Signals { stop, hangup } = signals;
@@ -236,7 +234,7 @@ async fn wait(
             Ok(Err(lost)) => Err(lost),
             _ => Err(WriterDied.into()),
         },
-        never = reload_at_hangup(&running.server, tls, hangup, log) => match never {},
+        never = reload_at_hangup(&running.server, args.tls.as_ref(), hangup, log) => match never {},
     }
 }
 

@@ -15,8 +15,6 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use slog::{Logger, warn};
 
-pub use crate::command::serve::validity::Validity;
-
 /// The permission of everybody to read a file (chmod(2), `S_IROTH`).
 const READABLE_BY_ALL: u32 = 0o004;
 
@@ -26,29 +24,20 @@ const READABLE_BY_ALL: u32 = 0o004;
 pub struct TlsFiles {
     /// PEM file with the certificate chain: with it and --tls-key the API is served over TLS
     #[arg(long = "tls-cert", value_name = "FILE", required = false, requires = "key")]
-    pub cert: PathBuf,
+    cert: PathBuf,
 
     /// PEM file with the private key of the certificate
     #[arg(long = "tls-key", value_name = "FILE", required = false, requires = "cert")]
     key: PathBuf,
 }
 
-/// What the files hold.
-pub struct Tls {
-    pub files: TlsFiles,
-    pub config: ConfigTls,
-    /// That of the server's own certificate.
-    pub validity: Validity,
-}
-
 impl TlsFiles {
     /// Reads both files. What is wrong with them, although they can be used, is a warning.
-    pub fn load(&self, log: &Logger) -> Result<Tls> {
+    pub fn load(&self, log: &Logger) -> Result<ConfigTls> {
         let chain = self.read_chain()?;
         let key = self.read_key()?;
         let cert_file = self.cert.display();
         let key_file = self.key.display();
-        let validity = Validity::of(&chain[0]);
         let provider = Arc::new(aws_lc_rs::default_provider());
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()?
@@ -65,11 +54,7 @@ impl TlsFiles {
             warn!(log, "everybody on this machine may read the private key: chmod o-r";
                 "file" => %key_file);
         }
-        if let Some(fault) = validity.fault() {
-            warn!(log, "{fault}"; "file" => %cert_file,
-                "valid_from" => %validity.from, "valid_until" => %validity.until);
-        }
-        Ok(Tls { files: self.clone(), config: ConfigTls::Dynamic(config), validity })
+        Ok(ConfigTls::Dynamic(config))
     }
 
     /// The certificates of the file, at least one.
