@@ -55,6 +55,21 @@ fn token_name_is_unique_until_revoked() {
     }
 }
 
+/// The database refuses a second token, as if another command had taken the name meanwhile.
+#[test]
+fn printed_token_that_cannot_be_stored_is_status_1_and_not_in_force() {
+    let server = Server::start();
+    database::execute(&server, "CREATE UNIQUE INDEX one ON tokens ((created_at IS NULL))");
+    let output = run(server.folder(), &["token", "create", "ci"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8(output.stderr).expect("text");
+    assert!(said.starts_with("plant-store: the printed token could not be stored ("), "{said}");
+    let token = String::from_utf8(output.stdout).expect("text");
+    let refused = server.create_with(&bearer(token.trim_end()), &plant(1, "Ficus", None));
+    assert_eq!(refused.error(), 401);
+    server.create(&plant(1, "Ficus", None)).plant();
+}
+
 #[test]
 fn token_list_shows_name_first_characters_and_times() {
     let server = Server::start();

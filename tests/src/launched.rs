@@ -14,6 +14,8 @@ pub struct Launched {
     pub address: SocketAddr,
     /// The same, with the scheme: `http`, or `https` if it speaks TLS.
     pub url: String,
+    /// The command that creates a plant, which a server prints only for a new store.
+    pub first_request: Option<String>,
     /// Kept open: a process that prints into a closed pipe gets EPIPE.
     stdout: BufReader<ChildStdout>,
 }
@@ -23,25 +25,22 @@ impl Launched {
     ///
     /// # Errors
     ///
-    /// The process does not start, or its first line is not `… listening on SCHEME://ADDRESS`. In
-    /// the second case it is killed.
+    /// The process does not start, or it does not print `… listening on SCHEME://ADDRESS`. In the
+    /// second case it is killed.
     pub fn start(command: &mut Command) -> Result<Self> {
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut process = command.spawn().context("cannot start the server")?;
         let mut stdout = BufReader::new(process.stdout.take().expect("standard output is piped"));
-        match read_url(&mut stdout) {
-            Ok((url, address)) => Ok(Self { process, address, url, stdout }),
+        match read_lines(&mut stdout) {
+            Ok((first_request, url, address)) => {
+                Ok(Self { process, address, url, first_request, stdout })
+            }
             Err(error) => {
                 let _ = process.kill();
                 let _ = process.wait();
                 Err(error)
             }
         }
-    }
-
-    /// The second line, which a server prints only for a new store: a command that creates a plant.
-    pub fn first_request(&mut self) -> Result<String> {
-        read_line(&mut self.stdout)
     }
 
     /// What the process printed after the lines that were read. Waits until it closes its output.
@@ -65,12 +64,18 @@ pub fn token(first_request: &str) -> Result<&str> {
     rest.split('\'').next().context("no token was printed")
 }
 
-fn read_url(stdout: &mut impl BufRead) -> Result<(String, SocketAddr)> {
-    let line = read_line(stdout)?;
+/// Reads the first request, if there is one, and then where the server listens.
+fn read_lines(stdout: &mut impl BufRead) -> Result<(Option<String>, String, SocketAddr)> {
+    let first_line = read_line(stdout)?;
+    let (first_request, line) = if first_line.starts_with("curl ") {
+        (Some(first_line), read_line(stdout)?)
+    } else {
+        (None, first_line)
+    };
     let (_, url) = line.split_once("listening on ").context("no address was printed")?;
     let authority = url.strip_prefix("http://").or_else(|| url.strip_prefix("https://"));
     let address = authority.and_then(|authority| authority.parse().ok());
-    Ok((url.to_owned(), address.context("the printed address is malformed")?))
+    Ok((first_request, url.to_owned(), address.context("the printed address is malformed")?))
 }
 
 fn read_line(stdout: &mut impl BufRead) -> Result<String> {

@@ -84,12 +84,10 @@ impl Starting {
             let log = std::fs::read_to_string(self.log_file()).unwrap_or_default();
             panic!("the server does not serve: {error:#}; its log:\n{log}")
         });
-        let (token, first_request) = if let Some(token) = self.token {
-            (token, None)
-        } else {
-            let printed = launched.first_request().expect("standard output is text");
-            (token(&printed).expect("a new store prints a token").to_owned(), Some(printed))
-        };
+        let first_request = launched.first_request.take();
+        let printed = first_request.as_deref().and_then(|printed| token(printed).ok());
+        let token = self.token.or_else(|| printed.map(str::to_owned));
+        let token = token.expect("a new store prints a token");
         let address = launched.address;
         let url = launched.url.clone();
         Server { launched, address, url, token, first_request, folder: self.folder }

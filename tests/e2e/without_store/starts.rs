@@ -13,6 +13,8 @@ use plant_store_tests::{Launched, Server, binary_in, run, wait_until, without_ow
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::metrics::get;
+
 /// The first record with that message, when there is one.
 pub fn record(log: &Path, message: &str) -> Value {
     let find = || {
@@ -62,25 +64,6 @@ fn start_names_the_file_that_a_killed_start_has_left() {
     assert!(warning["file"].as_str().expect("text").ends_with(".plant-store-abc"), "{warning}");
 }
 
-/// Nobody would see it, and it would stay in force.
-#[test]
-fn new_store_has_no_token_if_standard_output_is_closed_or_dev_null() {
-    for redirection in [">&-", "> /dev/null"] {
-        let folder = TempDir::new().expect("a temporary folder");
-        let mut shell = Command::new("sh");
-        without_own_variables(&mut shell);
-        let serve = format!("exec \"$0\" serve --listen 127.0.0.1:0 {redirection} 2> log");
-        shell.args(["-c", &serve]).arg(binary_in(folder.path()).get_program());
-        let mut process = shell.current_dir(folder.path()).spawn().expect("a shell");
-        let log = folder.path().join("log");
-        record(&log, "listening");
-        record(&log, "the store has no token: `plant-store token create NAME` makes one");
-        assert_eq!(tokens(folder.path()), "[]", "{redirection}");
-        process.kill().expect("it runs");
-        process.wait().expect("it ends");
-    }
-}
-
 /// Nobody has seen its token. The number of files at which a start fails late is found by trying.
 #[test]
 fn start_that_fails_before_it_listens_leaves_no_token() {
@@ -127,15 +110,16 @@ fn existing_store_is_served_with_a_warning_if_standard_output_is_full() {
 }
 
 #[test]
-fn first_token_that_is_not_printed_is_revoked_and_the_status_is_1() {
+fn first_token_that_is_not_printed_is_never_stored() {
     let folder = TempDir::new().expect("a temporary folder");
     let status = serve_into_full(folder.path()).wait().expect("it ends");
     assert_eq!(status.code(), Some(1));
     let log = fs::read_to_string(folder.path().join("log")).expect("text");
     let last = log.lines().last().expect("a last line");
     for expected in [
-        "plant-store: cannot write to standard output: No space left",
-        "so it is revoked: `plant-store token create NAME` makes one",
+        "plant-store: the first token was not printed, so it is not in force",
+        "`plant-store token create NAME` makes one",
+        "cannot write to standard output: No space left",
     ] {
         assert!(last.contains(expected), "{last}");
     }
@@ -143,6 +127,7 @@ fn first_token_that_is_not_printed_is_revoked_and_the_status_is_1() {
 }
 
 /// A pipe that nobody reads: the print waits for ever, and the signal ends the start all the same.
+/// The token was not printed, so it was never in force.
 #[test]
 fn start_whose_standard_output_is_a_full_pipe_is_ended_by_a_signal() {
     let folder = TempDir::new().expect("a temporary folder");
@@ -151,12 +136,16 @@ fn start_whose_standard_output_is_a_full_pipe_is_ended_by_a_signal() {
     output.write_all(&[b' '; 4096]).expect("it has room");
     let log = File::create(folder.path().join("log")).expect("a file");
     let mut serve = binary_in(folder.path());
-    let mut process = serve.arg("serve").stdout(output).stderr(log).spawn().expect("it starts");
-    let made = || tokens(folder.path()).contains("first");
-    wait_until(made, || "no first token".to_owned());
+    serve.args(["serve", "--metrics", "127.0.0.1:0"]).stdout(output).stderr(log);
+    let mut process = serve.spawn().expect("it starts");
+    let address = record(&folder.path().join("log"), "serving metrics")["address"].clone();
+    let address = address.as_str().expect("text").parse().expect("an address");
+    let waits = || get(address, "/ready").body.starts_with(b"the tokens cannot be read");
+    wait_until(waits, || "the service does not listen".to_owned());
     let id = Pid::from_raw(process.id().try_into().expect("a process id"));
     kill(id, Signal::SIGTERM).expect("the process is there");
     let ended = || process.try_wait().expect("it is ours").is_some();
     wait_until(ended, || "it does not end".to_owned());
+    assert_eq!(tokens(folder.path()), "[]");
     drop(reader);
 }

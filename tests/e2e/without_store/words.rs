@@ -99,9 +99,8 @@ fn start_that_lacks_a_permission_names_the_file_or_the_folder() {
     set_mode(folder.path(), 0o755);
 }
 
-/// A token that nobody has seen is of no use, and its name would be taken.
 #[test]
-fn standard_output_that_is_full_is_named_and_a_token_that_was_not_printed_is_revoked() {
+fn standard_output_that_is_full_is_named_and_a_token_that_is_not_printed_is_never_stored() {
     let folder = TempDir::new().expect("a temporary folder");
     let begin = ["serve", "--first-token", "none", "--listen", "127.0.0.1:0"];
     let server = Launched::start(binary_in(folder.path()).args(begin)).expect("it serves");
@@ -121,7 +120,7 @@ fn standard_output_that_is_full_is_named_and_a_token_that_was_not_printed_is_rev
             said.contains("cannot write to standard output: No space left"),
             "{words:?}: {said}"
         );
-        assert_eq!(said.contains("so it is revoked"), words[1..] == ["create", "ci"], "{said}");
+        assert_eq!(said.contains("no token is issued"), words[1..] == ["create", "ci"], "{said}");
     }
     let listed = run(folder.path(), &["token", "list", "--json"]).stdout;
     assert_eq!(String::from_utf8(listed).expect("text").trim(), "[]");

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 /// The load has core 1.
 const CORE: usize = 0;
@@ -26,18 +26,19 @@ impl Running {
         let mut command = on_core(CORE, binary);
         let command = command.args(arguments).current_dir(folder).stdin(Stdio::null());
         let mut process = command.stdout(Stdio::piped()).stderr(log).spawn()?;
-        let mut lines = BufReader::new(process.stdout.take().expect("it is piped")).lines();
+        let lines = BufReader::new(process.stdout.take().expect("it is piped")).lines();
         let mut server = Self { process, url: String::new(), token: String::new() };
-        let first = lines.next().context("the server does not listen")??;
-        let (_, url) = first.split_once("listening on ").context("it does not say where")?;
-        server.url.push_str(url);
-        if !arguments.is_empty() {
-            // The second line of the service is a command with the first token.
-            let second = lines.next().context("the service prints no token")??;
-            let (_, token) = second.split_once("Bearer ").context("there is no token")?;
-            server.token.push_str(token.split('\'').next().unwrap_or_default());
+        for line in lines {
+            let line = line?;
+            // The service prints a command with the first token before it listens.
+            if let Some((_, token)) = line.split_once("Bearer ") {
+                server.token.push_str(token.split('\'').next().unwrap_or_default());
+            } else if let Some((_, url)) = line.split_once("listening on ") {
+                server.url.push_str(url);
+                return Ok(server);
+            }
         }
-        Ok(server)
+        bail!("the server does not listen")
     }
 
     /// The CPU time of all threads so far, in microseconds: `utime` and `stime` (proc(5)).

@@ -1,8 +1,8 @@
-//! What a start prints to standard output: where the service listens, and how to use a new store.
+//! What a start prints to standard output: how to use a new store, and where the service listens.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result};
 use plant_store_api::answer::JsonText;
 use plant_store_api::types::NewPlant;
 use plant_store_store::Engine;
@@ -10,7 +10,7 @@ use plant_store_store::token::TokenName;
 use slog::{Logger, warn};
 
 use crate::command::shared::output::print;
-use crate::token::Token;
+use crate::token::{self, Token};
 
 /// Where the service listens.
 #[derive(Clone, Copy)]
@@ -20,28 +20,25 @@ pub struct Endpoint {
     pub address: SocketAddr,
 }
 
-/// Prints where the service listens, and a command that uses the first token of a new store. If
-/// only the address cannot be printed, that is a warning: the service works without it. A token
-/// that cannot be printed is revoked, because nobody has it; that is an error.
-pub fn print_announcement(
-    endpoint: Endpoint,
-    first_token: Option<Token>,
-    store: &dyn Engine,
-    log: &Logger,
-) -> Result<()> {
-    let line = format!("plant-store listening on {}\n", endpoint.url());
-    if let Some(token) = first_token {
-        let Err(cause) = print(&(line + &first_request(endpoint, &token))) else { return Ok(()) };
-        store.revoke_token(&TokenName::first())?;
-        bail!(
-            "{cause:#}; nobody has seen the first token, so it is revoked: `plant-store token \
-             create NAME` makes one"
-        );
-    }
-    if let Err(cause) = print(&line) {
+/// Prints the first token of a new store, in a command that uses it, and then stores the token. So
+/// a token that could not be printed was never in force.
+pub fn issue_first_token(endpoint: Endpoint, store: &dyn Engine) -> Result<()> {
+    let first = token::issue(TokenName::first(), None);
+    print(&first_request(endpoint, &first.token)).context(
+        "the first token was not printed, so it is not in force (`plant-store token create NAME` \
+         makes one)",
+    )?;
+    store.add_token(&first.stored).context(
+        "the first token was printed and could not be stored (`plant-store token list` shows \
+         whether it is in force)",
+    )
+}
+
+/// Prints where the service listens. If that fails, it is a warning: the service works without it.
+pub fn print_address(endpoint: Endpoint, log: &Logger) {
+    if let Err(cause) = print(&format!("plant-store listening on {}\n", endpoint.url())) {
         warn!(log, "the address was not printed"; "cause" => format!("{cause:#}"));
     }
-    Ok(())
 }
 
 fn first_request(endpoint: Endpoint, token: &Token) -> String {

@@ -11,10 +11,12 @@ mod address;
 mod announcement;
 mod args;
 mod bounds;
+mod lifecycle;
 mod opening;
 mod reload;
+mod running;
+mod shutdown;
 mod signals;
-mod steps;
 mod threads;
 mod tls;
 mod unknown_variables;
@@ -24,7 +26,7 @@ use std::io::{self, IsTerminal};
 use anyhow::{Context, Result};
 use slog::{Logger, warn};
 
-use crate::command::serve::steps::serve;
+use crate::command::serve::lifecycle::serve;
 use crate::command::serve::unknown_variables::unknown_variables;
 use crate::log::{Log, LogFormat};
 

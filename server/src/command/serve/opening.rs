@@ -1,23 +1,43 @@
-//! The store of a start, and its first token.
+//! What a start opens before it listens: the files of TLS, and the store.
 //!
 //! Nothing here may run on a thread that speaks HTTP: it waits for a disk or a database.
 
+use std::net::TcpListener;
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use plant_store_store::token::TokenName;
+use anyhow::Result;
+use dropshot::ConfigTls;
 use plant_store_store::{self as store, Engine, Served, Start, StoreError};
 use slog::{Logger, warn};
 
+use crate::command::serve::address::cannot;
 use crate::command::serve::args::Args;
-use crate::token::{self, Token};
 
 /// How often a database that is not there yet is tried.
 const TRY_EVERY: Duration = Duration::from_secs(1);
 
+/// What is open before the service listens.
+pub struct Opened {
+    /// None if the service does not speak TLS.
+    pub tls: Option<ConfigTls>,
+    pub store: Arc<dyn Engine>,
+    /// Whether this start has created the store.
+    pub is_new: bool,
+}
+
+/// Opens the files of TLS and the store. Waits for a database that is not there yet.
+pub fn open(args: &Args, log: &Logger) -> Result<Opened> {
+    // An address that is in use must not leave a new store behind.
+    drop(TcpListener::bind(args.listen).map_err(cannot("listen", "--listen", args.listen))?);
+    let tls = args.tls.as_ref().map(|files| files.load(log)).transpose()?;
+    let Served { store, is_new } = open_store(args, log)?;
+    Ok(Opened { tls, store, is_new })
+}
+
 /// Opens the store. Tries a database that is not there once a second, and says so once.
-pub fn open_store(args: &Args, log: &Logger) -> Result<Served<Arc<dyn Engine>>, StoreError> {
+fn open_store(args: &Args, log: &Logger) -> Result<Served<Arc<dyn Engine>>, StoreError> {
     let start = Start { make: !args.no_create, without_fsync: args.without_fsync };
     let mut is_said = false;
     loop {
@@ -43,11 +63,4 @@ fn warn_of_unfinished_files(args: &Args, log: &Logger) {
         warn!(log, "left by a start or a copy that was killed, or a copy runs; if none does, \
             delete it"; "file" => %file.display());
     }
-}
-
-/// Issues the first token of a new store.
-pub fn issue_first_token(store: &dyn Engine) -> Result<Token, StoreError> {
-    let first = token::issue(TokenName::first(), None);
-    store.add_token(&first.stored)?;
-    Ok(first.token)
 }

@@ -6,20 +6,23 @@
 
 mod expiry;
 mod listing;
+mod lost_output;
 mod selection;
 
 use std::io::{self, Write as _};
 use std::thread;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use chrono::{DateTime, Utc};
 use clap::Subcommand;
+use plant_store_store::StoreError;
 use plant_store_store::token::{StoredToken, TokenName};
 
-use crate::command::shared::output::{is_output_lost, print};
+use crate::command::shared::output::print;
 use crate::command::shared::store_args::StoreArgs;
 use crate::command::token::expiry::parse_expiry;
 use crate::command::token::listing::{Listed, in_seconds, table};
+use crate::command::token::lost_output::is_output_lost;
 use crate::command::token::selection::select;
 use crate::token::{self, Issued, LEASE, TOKEN_PREFIX};
 
@@ -78,6 +81,7 @@ pub fn run(command: Command) -> Result<()> {
     }
 }
 
+/// Prints a new token, and then stores it: a token that could not be printed was never in force.
 fn create(name: TokenName, expires_at: Option<DateTime<Utc>>, args: &StoreArgs) -> Result<()> {
     ensure!(
         !name.as_str().starts_with(TOKEN_PREFIX),
@@ -87,13 +91,16 @@ fn create(name: TokenName, expires_at: Option<DateTime<Utc>>, args: &StoreArgs) 
         !is_output_lost(),
         "standard output is closed or /dev/null, so nobody would see the token: none is issued"
     );
-    let Issued { token, stored } = token::issue(name, expires_at);
     let store = args.open()?;
-    store.add_token(&stored)?;
-    if let Err(cause) = print(&format!("{}\n", token.reveal())) {
-        store.revoke_token(&stored.name)?;
-        bail!("{cause:#}; nobody has seen the token, so it is revoked");
+    if store.tokens()?.iter().any(|token| token.name == name) {
+        return Err(StoreError::TokenNameTaken { name, url: args.url.clone() }.into());
     }
+    let Issued { token, stored } = token::issue(name, expires_at);
+    print(&format!("{}\n", token.reveal())).context("no token is issued")?;
+    store.add_token(&stored).context(
+        "the printed token could not be stored (`plant-store token list` shows whether it is in \
+         force)",
+    )?;
     if let Some(expiry) = expires_at {
         let _ = writeln!(io::stderr(), "it expires at {}", in_seconds(expiry));
     }

@@ -172,9 +172,10 @@ impl Service {
         let log = File::create(folder.join("log")).context("cannot make the log")?;
         let mut command = Command::new(&binary);
         command.args(["serve", "--listen", "127.0.0.1:0", "--log-level", "debug"]).args(limits);
-        let mut process = Launched::start(command.current_dir(&folder).stderr(log))
+        let process = Launched::start(command.current_dir(&folder).stderr(log))
             .with_context(|| format!("the log is beside the store: {}", folder.display()))?;
-        let token = token(&process.first_request()?)?.to_owned();
+        let printed = process.first_request.as_deref().context("no token was printed")?;
+        let token = token(printed)?.to_owned();
         Ok(Self { process, token, binary, folder })
     }
 
