@@ -1,5 +1,5 @@
-//! The admin listener: `/metrics`, `/live` and `/ready`, for operators and their programs. It is
-//! another listener than that of the API, which never has these answers.
+//! The admin listener: `/metrics`, `/live`, `/ready` and `/openapi.json`, for operators and their
+//! programs. It is a second Dropshot server, and the server of the API never has these answers.
 //!
 //! It has a thread of its own, so a scrape does not wait for requests, and requests do not wait
 //! while the samples of a busy second are sorted.
@@ -12,9 +12,8 @@
 //! nothing may count plants or tokens by their content. The values of labels are words of this
 //! crate, or the names of tokens. The exporter keeps a series until the process ends.
 
-mod answers;
+mod endpoints;
 mod exporter;
-mod listener;
 
 use std::io;
 use std::net::SocketAddr;
@@ -22,43 +21,63 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
-use tokio::net::TcpListener;
+use dropshot::{BuildError, ConfigDropshot, HandlerTaskMode, ServerBuilder};
+use slog::Logger;
 use tokio::runtime::Builder;
 
-use crate::admin::answers::Answers;
+use crate::admin::endpoints::{State, description};
 use crate::admin::exporter::{install_recorder, sort_samples};
-use crate::admin::listener::accept_connections;
 
-pub use crate::admin::answers::Readiness;
+pub use crate::admin::endpoints::Readiness;
 
 /// The admin listener.
 pub struct Admin {
     /// Where it listens, with the port that port 0 became.
     pub address: SocketAddr,
-    answers: Arc<Answers>,
+    state: Arc<State>,
 }
 
 impl Admin {
     /// Serves until the process ends; counts what is registered from now on. There can be one.
-    pub fn start(address: SocketAddr) -> io::Result<Self> {
-        let runtime = Builder::new_current_thread().enable_all().build()?;
-        let listener = runtime.block_on(TcpListener::bind(address))?;
-        let bound = listener.local_addr()?;
+    /// `log` takes Dropshot's own records.
+    pub fn start(address: SocketAddr, log: Logger) -> io::Result<Self> {
         let exporter = install_recorder().map_err(io::Error::other)?;
-        let answers = Arc::new(Answers::new(exporter.clone()));
-        runtime.spawn(sort_samples(exporter));
-        let accepting = accept_connections(listener, Arc::clone(&answers));
-        thread::Builder::new().name("admin".into()).spawn(move || runtime.block_on(accepting))?;
-        Ok(Self { address: bound, answers })
+        let state = Arc::new(State::new(exporter.clone()));
+        let config = ConfigDropshot {
+            bind_address: address,
+            default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
+            ..ConfigDropshot::default()
+        };
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let server = {
+            let _context = runtime.enter();
+            let builder = ServerBuilder::new(description(), Arc::clone(&state), log);
+            builder.config(config).start().map_err(cause)?
+        };
+        let address = server.local_addr();
+        let serve = async move {
+            let _server = server;
+            sort_samples(exporter).await
+        };
+        thread::Builder::new().name("admin".into()).spawn(move || runtime.block_on(serve))?;
+        Ok(Self { address, state })
     }
 
     /// Sets what `/ready` answers once the service has started.
     pub fn set_readiness(&self, readiness: Readiness) {
-        let _ = self.answers.readiness.set(readiness);
+        let _ = self.state.readiness.set(readiness);
     }
 
     /// From now on `/ready` answers that the service stops.
     pub fn set_stopping(&self) {
-        self.answers.is_stopping.store(true, Relaxed);
+        self.state.is_stopping.store(true, Relaxed);
+    }
+}
+
+/// Why the address cannot be used, as the operating system says it.
+fn cause(error: BuildError) -> io::Error {
+    match error {
+        BuildError::BindError { error, .. } => error,
+        other => io::Error::other(other),
     }
 }

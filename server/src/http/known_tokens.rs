@@ -38,12 +38,15 @@ const READ_EVERY: Duration = Duration::from_millis(500);
 const TOO_SLOW: &str = "reading them takes longer than half of the time for which they may be \
     used: revoke those that nobody uses, or find out why the store is slow";
 
+/// The server was stopped or suspended, and no reading has ended since.
+const TOO_OLD: &str = "they were read too long ago";
+
 const EXPIRES: &str = "plant_store_token_expires_seconds";
 
-/// The last reading of the tokens is too old to be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the tokens cannot be read")]
-pub struct TokensNotRead;
+/// There is no reading of the tokens that may be used, and why.
+#[derive(Debug, thiserror::Error)]
+#[error("the tokens are not known: {0}")]
+pub struct TokensNotRead(String);
 
 /// The tokens, shared between the requests and the task that reads them.
 #[derive(Clone)]
@@ -56,11 +59,12 @@ pub struct KnownTokens {
 }
 
 /// The tokens as they were read.
-#[derive(Default)]
 struct Reading {
     tokens: HashMap<TokenDigest, Arc<KnownToken>>,
     /// Until when they may be used, by [`now`].
     until: Duration,
+    /// Why they may not be used after that.
+    why_not: String,
 }
 
 /// A token of the store. It may have expired.
@@ -94,7 +98,9 @@ impl KnownTokens {
     /// No tokens yet. Each may send `max_rate` creates per second, or any; and half of
     /// `max_creates` of them may be in the service at a time.
     pub fn new(max_rate: Option<NonZeroU32>, max_creates: NonZeroU32) -> Self {
-        Self { last_reading: Arc::default(), max_rate, max_creates }
+        let why_not = "they were not read yet".into();
+        let none = Reading { tokens: HashMap::new(), until: Duration::ZERO, why_not };
+        Self { last_reading: Arc::new(RwLock::new(none)), max_rate, max_creates }
     }
 
     /// Reads the tokens of the store, and returns how many there are.
@@ -108,7 +114,7 @@ impl KnownTokens {
         for token in stored {
             tokens.insert(token.digest, self.carry_over(token));
         }
-        *self.last_reading.write() = Reading { tokens, until };
+        *self.last_reading.write() = Reading { tokens, until, why_not: TOO_OLD.into() };
         Ok(count)
     }
 
@@ -128,7 +134,8 @@ impl KnownTokens {
 
     /// Whether the tokens are known.
     pub fn readiness(&self) -> Result<(), TokensNotRead> {
-        if self.last_reading.read().is_fresh() { Ok(()) } else { Err(TokensNotRead) }
+        let reading = self.last_reading.read();
+        if reading.is_fresh() { Ok(()) } else { Err(TokensNotRead(reading.why_not.clone())) }
     }
 
     /// The token with that digest, which may have expired.
@@ -172,6 +179,7 @@ impl KnownTokens {
                 Ok(Err(error)) => error.to_string(),
                 Err(panic) => panic.to_string(),
             };
+            self.last_reading.write().why_not.clone_from(&cause);
             if last_cause.failed(&cause) {
                 warn!(log, "the tokens cannot be read in time"; "cause" => cause);
             }

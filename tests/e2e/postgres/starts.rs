@@ -201,6 +201,20 @@ fn role_of_the_page_serves_and_one_that_may_only_read_is_not_ready_and_is_told_w
     assert!(said().contains("GRANT the role") && ready().status == 503, "{}", said());
     execute(&owner, &sql[1]);
     server.wait_until("ready", || ready().status == 200);
+    for table in ["plants", "tokens"] {
+        owner.execute(&format!("REVOKE SELECT ON {table} FROM plants"));
+        let denied = format!("permission denied for table {table}");
+        server.wait_until("why", || said().contains(&denied) && said().contains("GRANT the role"));
+        assert_eq!(ready().status, 503);
+        execute(&owner, &sql[1]);
+        server.wait_until("ready", || ready().status == 200);
+    }
+    for table in ["plant_store_schema", "tokens"] {
+        owner.execute(&format!("REVOKE SELECT ON {table} FROM plants"));
+        let refused = refusal(&url, SERVE, &[]);
+        assert!(refused.contains(&format!("permission denied for table {table}")), "{refused}");
+        execute(&owner, &sql[1]);
+    }
 }
 
 /// `url` with the password, as a URL has it.

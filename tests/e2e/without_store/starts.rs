@@ -140,7 +140,7 @@ fn start_whose_standard_output_is_a_full_pipe_is_ended_by_a_signal() {
     let mut process = serve.spawn().expect("it starts");
     let address = record(&folder.path().join("log"), "serving metrics")["address"].clone();
     let address = address.as_str().expect("text").parse().expect("an address");
-    let waits = || get(address, "/ready").body.starts_with(b"the tokens cannot be read");
+    let waits = || get(address, "/ready").body.starts_with(b"the tokens are not known");
     wait_until(waits, || "the service does not listen".to_owned());
     let id = Pid::from_raw(process.id().try_into().expect("a process id"));
     kill(id, Signal::SIGTERM).expect("the process is there");

@@ -63,8 +63,8 @@ pub struct Args {
     #[arg(long)]
     pub no_create: bool,
 
-    /// Address to serve /metrics, /live and /ready on, to everybody who can reach it: bind it to
-    /// loopback or to a private network [default: none]
+    /// Address to serve /metrics, /live, /ready and /openapi.json on, to everybody who can reach it:
+    /// bind it to loopback or to a private network [default: none]
     #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     pub metrics: Option<SocketAddr>,
 

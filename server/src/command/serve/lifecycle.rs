@@ -36,8 +36,10 @@ const LAST_THREADS: Duration = Duration::from_secs(1);
 /// Serves from the first step to the last.
 pub fn serve(args: &Args, log: &Log) -> Result<()> {
     // Before the store: an address that is in use must not leave a new store behind.
-    let start_admin =
-        |address| Admin::start(address).map_err(cannot("serve metrics", "--metrics", address));
+    let start_admin = |address| {
+        let started = Admin::start(address, log.dropshot.clone());
+        started.map_err(cannot("serve metrics", "--metrics", address))
+    };
     let admin = args.metrics.map(start_admin).transpose()?;
     if let Some(admin) = &admin {
         info!(log.logger, "serving metrics"; "address" => %admin.address);
