@@ -1,5 +1,5 @@
-//! What the end-to-end tests and the benchmark share: the real binary as a process on a store of
-//! its own, and HTTP/1.1 sent byte by byte.
+//! What the end-to-end tests share: the real binary as a process on a store of its own, and HTTP/1.1
+//! sent byte by byte.
 //!
 //! Tests wait for events and not for a fixed time: at most [`EVENT_TIMEOUT`] long, so that a test
 //! fails instead of hanging. If nothing reports an event, a loop asks for it again and again:
@@ -34,13 +34,6 @@ pub use terminal::terminal;
 /// How much of something a test does: little in `cargo xtask test`, much in `cargo xtask soak`.
 pub fn amount(short: usize, soak: usize) -> usize {
     if std::env::var_os("PLANT_STORE_SOAK").is_some() { soak } else { short }
-}
-
-/// The median of at least one figure.
-pub fn median(figures: impl Iterator<Item = f64>) -> f64 {
-    let mut figures: Vec<f64> = figures.collect();
-    figures.sort_by(f64::total_cmp);
-    figures[figures.len() / 2]
 }
 
 /// The JSON body that creates a plant. A required member that is not named here is that of the

@@ -1,26 +1,19 @@
-//! CPU time, memory and open files of a process, as the kernel counts and limits them.
+//! The memory and the open files of a process, as the kernel counts and limits them.
 
 use std::fs;
-use std::time::Duration;
 
 use anyhow::{Context, Result};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use nix::time::{clock_getcpuclockid, clock_gettime};
 use nix::unistd::Pid;
 
-/// The CPU time of the whole process so far.
-pub fn cpu_time(process: Pid) -> Result<Duration> {
-    Ok(clock_gettime(clock_getcpuclockid(process)?)?.into())
-}
-
-/// A line of `/proc/PID/status`, such as `VmRSS` or `VmHWM`, in MiB.
-pub fn memory_mib(process: Pid, line: &str) -> Result<f64> {
+/// The most memory that the process has had so far, in MiB.
+pub fn peak_memory_mib(process: Pid) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{process}/status"))?;
     let kib: u32 = status
         .lines()
-        .find_map(|text| text.strip_prefix(line)?.strip_prefix(':'))
+        .find_map(|line| line.strip_prefix("VmHWM:"))
         .and_then(|value| value.trim().strip_suffix(" kB")?.parse().ok())
-        .with_context(|| format!("no {line} in /proc"))?;
+        .context("no VmHWM in /proc")?;
     Ok(f64::from(kib) / 1024.0)
 }
 

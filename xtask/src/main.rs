@@ -29,7 +29,7 @@ Chores:
   soak         Run the tests of crashes, faults and floods at full length
   conformance  Check document and service with other people's tools
   docs         Write the reference page and, beside it, the document: `target/docs`
-  release      Build the archive of a release, with the three programs for a target: `target/dist`
+  release      Build the archive of a release, with the programs for a target: `target/dist`
   bench        Measure the service beside other servers, and print a table
 
 `cargo xtask CHORE --help` lists the options of a chore that has some. xtask/README.md says which

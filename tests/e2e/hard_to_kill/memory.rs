@@ -6,7 +6,7 @@ use bytes::Bytes;
 use h2::client::{Builder, ResponseFuture, SendRequest};
 use h2::{RecvStream, SendStream};
 use http::{Request, request};
-use plant_store_tests::process::memory_mib;
+use plant_store_tests::process::peak_memory_mib;
 use plant_store_tests::{Server, amount, plant};
 use tokio::net::TcpStream;
 
@@ -24,7 +24,7 @@ const BODY_MIB: f64 = 64.0 / 1024.0;
 /// permits of creates.
 pub fn assert_peak(server: &Server, connections: usize, permits: usize) {
     let number = |number| f64::from(u32::try_from(number).expect("a small number"));
-    let peak = memory_mib(server.pid(), "VmHWM").expect("the process is there");
+    let peak = peak_memory_mib(server.pid()).expect("the process is there");
     let most = 60.0 + 0.75 * number(connections) + 3.0 * BODY_MIB * number(permits);
     println!("peak {peak:.0} MiB of {most:.0}");
     assert!(peak < most, "{peak} MiB");

@@ -1,4 +1,4 @@
-//! A real PostgreSQL that is thrown away: for tests and for the benchmark.
+//! A real PostgreSQL that is thrown away after the tests.
 //!
 //! Whatever happens to the process that started it, no server and no folder is left: see
 //! `keeper.rs`. What fails here panics, with what PostgreSQL says.
