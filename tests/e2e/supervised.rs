@@ -2,11 +2,12 @@
 //! document.
 
 use std::fs::{self, File};
-use std::os::unix::net::UnixDatagram;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 use nix::sys::signal::{self, Signal};
 use nix::unistd::Pid;
-use plant_store_tests::{EVENT_TIMEOUT, Folder, Launched, Server, failure, plant, run};
+use plant_store_tests::{EVENT_TIMEOUT, Folder, Launched, Server, Starting, failure, plant, run};
 use xtask::checkout::root;
 
 #[test]
@@ -74,18 +75,30 @@ fn told(socket: &UnixDatagram) -> String {
     String::from_utf8_lossy(&buffer[..length]).trim_end().to_owned()
 }
 
+/// A supervisor has its socket in a folder, or with a `@` in the abstract namespace.
 #[test]
 fn supervisor_is_told_ready_and_stopping() {
-    let starting = Server::starting();
-    let path = starting.folder().join("notify");
-    let socket = UnixDatagram::bind(&path).expect("a socket");
+    for mark in ["", "@"] {
+        let starting = Server::starting();
+        let path = starting.folder().join("notify").display().to_string();
+        let address = if mark.is_empty() {
+            SocketAddr::from_pathname(&path)
+        } else {
+            SocketAddr::from_abstract_name(&path)
+        };
+        let socket = UnixDatagram::bind_addr(&address.expect("an address")).expect("a socket");
+        assert_ready_and_stopping(starting, &socket, &format!("{mark}{path}"));
+    }
+}
+
+fn assert_ready_and_stopping(starting: Starting, socket: &UnixDatagram, name: &str) {
     socket.set_read_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
     let starting = starting.command(|command| {
-        command.env("NOTIFY_SOCKET", &path);
+        command.env("NOTIFY_SOCKET", name);
     });
     let mut server = starting.start();
-    assert_eq!(told(&socket), "READY=1");
+    assert_eq!(told(socket), "READY=1");
     server.signal(Signal::SIGTERM);
-    assert_eq!(told(&socket), "STOPPING=1");
+    assert_eq!(told(socket), "STOPPING=1");
     assert!(server.wait().success());
 }

@@ -12,7 +12,6 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use plant_store_store::{self as store, Engine, GroupCommit, LAYOUT};
-use sd_notify::NotifyState;
 use slog::{Logger, info, warn};
 use tokio::task::spawn_blocking;
 
@@ -25,6 +24,7 @@ use crate::command::serve::reload::reload_at_hangup;
 use crate::command::serve::running::Running;
 use crate::command::serve::shutdown::{WriterDied, stop};
 use crate::command::serve::signals::Signals;
+use crate::command::serve::supervisor::{READY, tell_supervisor};
 use crate::command::serve::threads::http_runtime;
 use crate::http::known_tokens::KnownTokens;
 use crate::log::Log;
@@ -147,8 +147,7 @@ async fn announce(
         "body_timeout" => %args.body_timeout,
         "store_timeout" => %args.store_timeout,
         "shutdown_timeout" => %args.shutdown_timeout);
-    // A supervisor that cannot be told (sd_notify(3)) sees what happens to the process.
-    let _ = sd_notify::notify(&[NotifyState::Ready]);
+    tell_supervisor(READY);
     Ok(())
 }
 

@@ -17,6 +17,7 @@ mod reload;
 mod running;
 mod shutdown;
 mod signals;
+mod supervisor;
 mod threads;
 mod tls;
 mod unknown_variables;

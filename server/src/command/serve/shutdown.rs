@@ -4,13 +4,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use plant_store_store::{Closed, GroupCommit, WriterEnd};
-use sd_notify::NotifyState;
 use slog::{Logger, error, info, warn};
 use tokio::time::timeout;
 
 use crate::command::serve::args::Args;
 use crate::command::serve::running::Running;
 use crate::command::serve::signals::Stop;
+use crate::command::serve::supervisor::{STOPPING, tell_supervisor};
 
 /// How long a stop waits for the last commits and until the store is closed.
 const CLOSE_STORE: Duration = Duration::from_secs(5);
@@ -35,7 +35,7 @@ pub async fn stop(
     log: &Logger,
 ) -> Result<()> {
     info!(log, "stopping");
-    let _ = sd_notify::notify(&[NotifyState::Stopping]);
+    tell_supervisor(STOPPING);
     let Running { server, plants, writer_end, tasks, .. } = running;
     let is_sound = ended.is_ok();
     let closing = async {

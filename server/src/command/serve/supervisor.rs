@@ -1,0 +1,28 @@
+//! What the supervisor of the service is told, such as systemd (sd_notify(3)).
+
+use std::env;
+use std::io;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+
+/// The service takes requests.
+pub const READY: &str = "READY=1";
+
+/// The service answers its last requests.
+pub const STOPPING: &str = "STOPPING=1";
+
+/// Tells the supervisor, if there is one. One that cannot be told sees what happens to the process.
+pub fn tell_supervisor(state: &str) {
+    let _ = send(state);
+}
+
+fn send(state: &str) -> io::Result<()> {
+    let Some(socket) = env::var_os("NOTIFY_SOCKET") else { return Ok(()) };
+    let address = match socket.as_bytes().strip_prefix(b"@") {
+        // Of the abstract namespace (unix(7)).
+        Some(name) => SocketAddr::from_abstract_name(name)?,
+        None => SocketAddr::from_pathname(&socket)?,
+    };
+    UnixDatagram::unbound()?.send_to_addr(state.as_bytes(), &address).map(drop)
+}
