@@ -42,6 +42,12 @@ pub enum InvalidUrl {
          %40, %2F, %3F or %23"
     )]
     NotADatabase,
+    /// libpq has these modes, and the driver has none of them.
+    #[error(
+        "a parameter of the URL is wrong: `sslmode` is `require`, which verifies the certificate \
+         and its name, as `verify-full` of libpq does, or `disable`"
+    )]
+    UnknownSslMode,
 }
 
 impl FromStr for StoreUrl {
@@ -59,7 +65,10 @@ impl FromStr for StoreUrl {
                 }
             }
             Some(("postgres" | "postgresql", rest)) if rest.starts_with("//") => {
-                PostgresUrl::parse(text).map(Self::Postgres).ok_or(InvalidUrl::NotADatabase)
+                let is_of_libpq = text.contains("sslmode=verify-");
+                let wrong =
+                    if is_of_libpq { InvalidUrl::UnknownSslMode } else { InvalidUrl::NotADatabase };
+                PostgresUrl::parse(text).map(Self::Postgres).ok_or(wrong)
             }
             _ => Err(InvalidUrl::UnknownEngine),
         }

@@ -31,6 +31,7 @@ fn wrong_command_line_is_status_2_and_says_what_is_wrong() {
         ("serve --store sqlite:plants.db?mode=ro", "no parameters, and no `?` in its path"),
         ("serve --store sqlite://plants.db", "expected `sqlite:x.db`, which is relative"),
         ("copy --from plants.db --to sqlite:x.db", "'--from <URL>': expected `sqlite:PATH`"),
+        ("check --store postgres://db/plants?sslmode=verify-full", "`sslmode` is `require`, which"),
         ("serve --first-token token", "invalid value 'token' for '--first-token"),
         ("serve --body-timeout 10", "time unit needed, for example 10sec or 10ms"),
         ("token create x --expires-in 0s", "expected 1min to 10y, such as 90d, or a day"),
