@@ -1,9 +1,11 @@
 //! `plant-store export`: a snapshot of all plants, one line for each, in the order of the ids.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use plant_store_tests::{Server, binary_in, plant, terminal};
 use serde_json::Value;
 
@@ -89,6 +91,35 @@ fn export_into_a_closed_pipe_is_no_error() {
     let output = process.wait_with_output().expect("the export ends");
     assert!(output.status.success());
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+/// As in a container, where the kernel has no default action for a signal.
+#[test]
+fn export_as_the_first_process_ends_at_sigterm() {
+    let unshare = ["--map-root-user", "--pid", "--fork", "--kill-child"];
+    let can = Command::new("unshare").args(unshare).arg("true").status();
+    if !can.is_ok_and(|status| status.success()) {
+        println!("skipped, because this machine lets nobody make a namespace of processes");
+        return;
+    }
+    let server = server_with_many_plants();
+    let mut export = Command::new("unshare");
+    let mut process = export
+        .args(unshare)
+        .arg(binary_in(server.folder()).get_program())
+        .args(["export", "--store", server.store()])
+        .current_dir(server.folder())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    let mut stdout = BufReader::new(process.stdout.take().expect("standard output is piped"));
+    stdout.read_line(&mut String::new()).expect("standard output is text");
+    let children = format!("/proc/{0}/task/{0}/children", process.id());
+    let first = fs::read_to_string(children).expect("the process is there");
+    let first = Pid::from_raw(first.trim().parse().expect("one child"));
+    kill(first, Signal::SIGTERM).expect("the process is there");
+    // `unshare` ends as its child does.
+    assert_eq!(process.wait().expect("it ends").code(), Some(128 + Signal::SIGTERM as i32));
 }
 
 #[test]

@@ -13,14 +13,18 @@ mod serve;
 mod shared;
 mod token;
 
-use anyhow::Result;
-use clap::{CommandFactory, Parser, Subcommand};
+use std::env;
+
+use anyhow::{Context, Result};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 use plant_store_api::document::document_text;
 
+use crate::command::shared::first_process::end_at_signals_as_first_process;
 use crate::command::shared::output::print;
 use crate::command::shared::store_args::StoreArgs;
 use crate::command::shared::usage_error::without_secrets;
+use crate::command::shared::variable::without_empty_variables;
 use crate::version::version;
 
 pub use crate::command::check::CannotCheck;
@@ -65,11 +69,21 @@ enum Command {
 impl Cli {
     /// Reads the command line, or ends the process.
     pub fn read() -> Self {
-        Self::try_parse().unwrap_or_else(|error| without_secrets(error).exit())
+        Self::try_read().unwrap_or_else(|error| without_secrets(error).exit())
+    }
+
+    fn try_read() -> Result<Self, clap::Error> {
+        let mut command = without_empty_variables(Self::command());
+        let matches = command.try_get_matches_from_mut(env::args_os())?;
+        Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
     /// Runs the command. An error is for the person who typed it.
     pub fn run(self) -> Result<()> {
+        // `serve` waits for signals itself.
+        if !matches!(self.command, Command::Serve(_)) {
+            end_at_signals_as_first_process().context("cannot wait for signals")?;
+        }
         match self.command {
             Command::Serve(args) => serve::run(&args),
             Command::Token(command) => token::run(command),

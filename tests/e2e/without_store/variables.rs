@@ -1,10 +1,28 @@
 //! Variables of the environment that look like those of flags.
 
-use plant_store_tests::Server;
+use plant_store_tests::{Server, binary_in};
 
 use crate::without_store::starts::record_of;
 
+const LIST: [&str; 2] = ["token", "list"];
+
 const IGNORED: &str = "variables that no flag has are ignored";
+
+/// As a line of `plant-store.env` without a value leaves it.
+#[test]
+fn empty_variable_counts_as_none() {
+    let starting = Server::starting().command(|command| {
+        for name in ["STORE_CA", "MAX_BODY", "MAX_RATE", "METRICS", "NO_CREATE", "TLS_CERT"] {
+            command.env(format!("PLANT_STORE_{name}"), "");
+        }
+    });
+    let server = starting.start();
+    assert_eq!(record_of(&server, "limits")["max_body"], 65536);
+    assert!(!server.log().contains(IGNORED), "{}", server.log());
+    let listed = binary_in(server.folder()).env("PLANT_STORE_STORE", "").args(LIST).output();
+    let default = binary_in(server.folder()).env_remove("PLANT_STORE_STORE").args(LIST).output();
+    assert_eq!(listed.expect("it starts").stderr, default.expect("it starts").stderr);
+}
 
 #[test]
 fn variables_that_no_flag_has_are_a_warning_unless_they_are_of_kubernetes() {

@@ -1,5 +1,6 @@
 //! What several commands use. Nothing here knows a command.
 
+pub mod first_process;
 pub mod in_words;
 pub mod output;
 pub mod pages;
