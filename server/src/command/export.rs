@@ -12,22 +12,21 @@ use crate::command::shared::store_args::StoreArgs;
 
 /// Writes the plants to standard output. A closed pipe, as in `export | head`, is not an error.
 pub fn run(args: &StoreArgs) -> Result<()> {
-    let store = args.open_to_read()?;
-    let written = for_each_page(&*store, |page| print(&lines(page)?));
-    match written {
+    let store = args.open()?;
+    match for_each_page(&*store, |page| print(&lines(page)?)) {
         Err(error) if is_broken_pipe(&error) => Ok(()),
-        other => other,
+        written => written.map(drop),
     }
 }
 
-/// A line for each plant. Its id becomes the first member of the kept object.
+/// A line for each plant. The id becomes the first member of the kept object.
 fn lines(page: &[Row]) -> Result<String> {
     let mut lines = String::new();
-    for Row { id, plant } in page {
-        match plant.strip_prefix('{') {
+    for Row { id, json } in page {
+        match json.strip_prefix('{') {
             Some("}") => writeln!(lines, "{{\"id\":{id}}}")?,
             Some(members) => writeln!(lines, "{{\"id\":{id},{members}")?,
-            None => bail!("the plant of the id {id} is not a JSON object: see `check`"),
+            None => bail!("the plant of the id {id} is not a JSON object: see `plant-store check`"),
         }
     }
     Ok(lines)

@@ -5,10 +5,8 @@
 mod backup;
 mod check;
 mod copy;
-mod copying;
 mod export;
 mod restore;
-mod salvage;
 mod serve;
 mod shared;
 mod token;
@@ -27,8 +25,8 @@ use crate::command::shared::usage_error::without_secrets;
 use crate::command::shared::variable::without_empty_variables;
 use crate::version::version;
 
-pub use crate::command::check::CannotCheck;
 pub use crate::command::shared::in_words::in_words;
+pub use crate::command::shared::verdict::CannotCheck;
 
 /// Runs and looks after a plant store: POST /plants creates a plant, durably
 #[derive(Debug, Parser)]

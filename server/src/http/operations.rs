@@ -66,7 +66,7 @@ async fn create(
     service.tokens.check_still_accepted(&token)?;
 
     let text = JsonText::of(&plant);
-    let row = Row { id, plant: text.share() };
+    let row = Row { id, json: text.share() };
     let until_committed: Guard = Arc::new((Arc::clone(&permit), bytes));
     match service.plants.create(row, until_committed).await? {
         Outcome::Created | Outcome::Repeated => Ok(Answer::ok(text, permit)),

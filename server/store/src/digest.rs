@@ -17,11 +17,11 @@ pub struct ContentDigest(Sha256);
 impl ContentDigest {
     /// Adds the next rows. The rows of a store are added in the order of their ids.
     pub fn add(&mut self, rows: &[Row]) {
-        for Row { id, plant } in rows {
+        for Row { id, json } in rows {
             self.0.update(id.to_be_bytes());
             // Otherwise the end of a text could be the id of the next row.
-            self.0.update((plant.len() as u64).to_be_bytes());
-            self.0.update(plant.as_bytes());
+            self.0.update((json.len() as u64).to_be_bytes());
+            self.0.update(json.as_bytes());
         }
     }
 }

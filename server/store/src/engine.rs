@@ -28,10 +28,10 @@ pub const PAGE_BYTES: usize = 1024 * 1024;
 /// A plant as a store keeps it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Its id, which is the key.
+    /// The id of the plant, which is the key of the table.
     pub id: i64,
-    /// The JSON text of the plant. It is shared, so that a row and an answer need one text.
-    pub plant: Arc<str>,
+    /// The JSON text of the plant. The row and the answer share it.
+    pub json: Arc<str>,
 }
 
 /// A store that is open.
@@ -62,10 +62,14 @@ pub trait Engine: Send + Sync {
         Ok(())
     }
 
-    /// The rows with an id greater than `after`, in the order of the ids: at most `limit`, and
-    /// about a MiB of texts. Empty after the last one. A plant never changes, so the pages of a
-    /// store hold every plant that was there when the first one was read.
+    /// Reads the rows with an id greater than `after`, in the order of the ids: at most `limit`, and
+    /// about a MiB of texts. Empty after the last row. A plant never changes, so the pages of a
+    /// store hold every plant that was there when the first page was read. A damaged store may skip
+    /// rows, or return them in another order, without an error.
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError>;
+
+    /// Counts the rows. SQLite verifies the structure of its file before: damage is an error.
+    fn count(&self) -> Result<u64, StoreError>;
 
     /// Every token, expired ones included, in the order of their names.
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError>;
@@ -128,13 +132,13 @@ pub struct Checked {
     pub sizes: Sizes,
 }
 
-/// How a server starts on a store.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Start {
-    /// Whether a store is made if there is none.
-    pub make: bool,
-    /// Whether a store is served whose database does not sync.
-    pub without_fsync: bool,
+/// What a server does if there is no store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IfMissing {
+    /// It creates an empty one.
+    Create,
+    /// It fails with [`StoreError::Missing`].
+    Fail,
 }
 
 /// A store that was opened to be served.

@@ -5,8 +5,6 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-
 use crate::layout::LAYOUT;
 use crate::token::TokenName;
 use crate::url::StoreUrl;
@@ -14,29 +12,16 @@ use crate::url::StoreUrl;
 /// An error of any engine, for people and logs.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a store cannot be used, for programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
+/// Why a store cannot be used, where that decides what an operator does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// What is in the store is not as it was written.
     Damaged,
-    /// There is no store.
-    Missing,
-    /// The database cannot be reached.
-    Unreachable,
-    /// A permission, a grant or a valid password is missing.
-    Denied,
-    /// Nobody whom this machine trusts has signed the certificate of the database.
-    Untrusted,
-    /// The settings of the database make a commit less than durable.
-    Unsafe,
     /// The disk is full.
     Full,
-    /// Something else is there.
-    NotAStore,
-    /// Another release has to be used.
-    OtherRelease,
-    /// Anything else.
+    /// Nobody whom this machine trusts has signed the certificate of the database.
+    Untrusted,
+    /// Any other reason.
     Other,
 }
 
@@ -94,14 +79,35 @@ pub enum StoreError {
          Put the store back beside them, or move them away"
     )]
     LeftBehind { url: StoreUrl, files: String },
-    #[error("a restore of {0} was interrupted")]
-    RestoreUnfinished(StoreUrl),
-    #[error("a copy or a restore into {0} was interrupted, so not every plant is there")]
-    FillUnfinished(StoreUrl),
+    #[error(
+        "{0} is not a plant store, or a copy into it was interrupted: if it was a copy, delete the \
+         file, and those named like it with -wal and -shm at the end, and copy again"
+    )]
+    Unfinished(StoreUrl),
+    #[error("a copy into {0} was interrupted, so not every plant is there")]
+    CopyUnfinished(StoreUrl),
+    #[error(
+        "the file of {url} {}: SQLite keeps a WAL for each name of a file, and two of them ruin \
+         the store. {}",
+        if *.is_mounted { "is mounted by itself" } else { "has a second name, a hard link" },
+        if *.is_mounted {
+            "Mount the folder that contains the file"
+        } else {
+            "Keep one of the names, while no server runs"
+        }
+    )]
+    SecondName { url: StoreUrl, is_mounted: bool },
+    #[error(
+        "a server or a restore uses {0}, and the -shm file of the store is not there: if it is \
+         only starting, or is a restore, try again in a moment. Otherwise somebody has removed \
+         the file: stop the server, and start it again"
+    )]
+    NoWalIndex(StoreUrl),
     #[error("cannot use {url} now: {cause}")]
     Unreachable { url: StoreUrl, cause: Cause },
     #[error(
-        "{0} is served by another process already; stop that one first, or choose another store"
+        "{0} is used by another process, a server, a restore or a copy: stop it, or choose another \
+         store"
     )]
     ServedElsewhere(StoreUrl),
     #[error("{0} is not a plant store")]
@@ -126,13 +132,6 @@ impl StoreError {
     /// Why, in one word.
     #[must_use]
     pub fn reason(&self) -> Reason {
-        match self {
-            Self::Missing(_) | Self::LeftBehind { .. } => Reason::Missing,
-            Self::Unreachable { .. } => Reason::Unreachable,
-            Self::NotAPlantStore(_) => Reason::NotAStore,
-            Self::OtherLayout { .. } => Reason::OtherRelease,
-            Self::Failed { reason, .. } => *reason,
-            _ => Reason::Other,
-        }
+        if let Self::Failed { reason, .. } = self { *reason } else { Reason::Other }
     }
 }

@@ -52,7 +52,7 @@ pub async fn inspect_each_second(
                     plants.try_write();
                 }
             }
-            Err(cause) if cause.is_final() => return plants.report_loss(&cause, &log),
+            Err(cause) if cause.is_final() => return plants.report_loss(cause, &log),
             Err(cause) => {
                 if last_cause.failed(&cause) {
                     warn!(log, "the store cannot be looked at"; "cause" => %cause);

@@ -1,4 +1,5 @@
-//! Why something fails that is tried again and again: the log has a cause that lasts once.
+//! Deduplicates the warnings of something that is tried again and again: a failure is reported when
+//! it starts or changes, and not at every try.
 
 use std::fmt::Display;
 
@@ -7,11 +8,11 @@ use std::fmt::Display;
 pub struct LastCause(Option<String>);
 
 impl LastCause {
-    /// Notes a failure. Returns whether its cause is another one than that of the last try.
+    /// Notes a failure. Returns whether the last try did not fail for the same cause.
     pub fn failed(&mut self, cause: &impl Display) -> bool {
-        let said = Some(cause.to_string());
-        let is_news = self.0 != said;
-        self.0 = said;
+        let cause = Some(cause.to_string());
+        let is_news = self.0 != cause;
+        self.0 = cause;
         is_news
     }
 

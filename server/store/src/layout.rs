@@ -3,5 +3,5 @@
 /// The layout that this release reads and writes, in every engine.
 pub const LAYOUT: u8 = 1;
 
-/// Alone in a database until a copy or a restore has filled it to its end.
+/// The only layout in a database until a copy into it has ended.
 pub const UNFINISHED: u8 = 0;

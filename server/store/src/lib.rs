@@ -5,21 +5,18 @@
 //! # The map
 //!
 //! - [`Engine`] (`engine.rs`) is what an engine promises: commit, read, change the tokens, check.
-//!   [`open_to_serve`], [`open`], [`open_to_read`], [`open_damaged`] and [`fill`] turn a
-//!   [`StoreUrl`] (`url.rs`) into one. [`Place`] (`place.rs`) puts a restored store in the place of
-//!   another one. Who serves a store does not know which engine keeps it; backup and restore know
-//!   whether it is a file.
-//! - `sqlite` and `postgres` are the engines, file by file alike: `schema` makes and checks the
+//!   [`open_to_serve`], [`open`] and [`fill`] turn a [`StoreUrl`] (`url.rs`) into one. Who serves a
+//!   store does not know which engine keeps it. [`restore`] is for files alone.
+//! - `sqlite` and `postgres` are the engines, file by file alike: `schema` creates and checks the
 //!   tables, `plants` and `tokens` read and write them, `error` says what the engine's errors mean.
-//!   How a commit gets durable is theirs: in SQLite the file, its WAL and its lock (`store`,
-//!   `connection`, `wal`, `files`, `new_file`, `opened_files`, `place`; `read_only` for a disk that
-//!   takes no writes), in PostgreSQL the sessions with a database (`connector`, `session`,
-//!   `reconnecting_session`, `tls`, `url`).
+//!   How a commit becomes durable is the engine's own: in SQLite the file, its WAL and its lock
+//!   (`open`, `store`, `connection`, `wal`, `files`, `opened_files`, `restore`), in PostgreSQL the
+//!   sessions with a database (`connector`, `session`, `reconnecting_session`, `tls`, `url`).
 //! - [`GroupCommit`] commits the creates of all requests through one engine.
 //!   [`inspect_each_second`] looks after a store that is served.
 //! - [`StoreError`] and [`WriteError`] (`error.rs`) are how an open store and a commit fail.
-//! - What both engines use: `token` and `token_row`, `same_plant`, `layout`, and [`ContentDigest`],
-//!   by which stores are compared. `metrics` counts, and [`LastCause`] says what lasts once.
+//! - What both engines use: `token` and `token_row`, `same_json`, `layout`, and [`ContentDigest`],
+//!   by which stores are compared. `metrics` counts. [`LastCause`] deduplicates warnings.
 //!
 //! A create runs through `group_commit`, then through the [`Engine`] and the `plants` of `sqlite` or
 //! `postgres`.
@@ -32,29 +29,27 @@ mod inspection;
 mod last_cause;
 mod layout;
 mod metrics;
-mod place;
 mod postgres;
-mod same_plant;
+mod same_json;
 mod sqlite;
 pub mod token;
 mod token_row;
 mod url;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 pub use digest::ContentDigest;
-pub use engine::{Checked, Closed, Engine, Outcome, PAGE_ROWS, Row, Served, Sizes, Start};
+pub use engine::{Checked, Closed, Engine, IfMissing, Outcome, PAGE_ROWS, Row, Served, Sizes};
 pub use error::{Cause, Reason, StoreError, WriteError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, NotReady, WriterEnd};
 pub use inspection::inspect_each_second;
 pub use last_cause::LastCause;
 pub use layout::LAYOUT;
-pub use place::Place;
+pub use sqlite::{Restored, restore};
 pub use url::{InvalidUrl, StoreUrl};
 
 /// Opens the store to be served; `ca` is a file with the authority of a database's certificate.
-/// If there is none and `start` says so, an empty one is made, whole or not at all.
 ///
 /// # Errors
 ///
@@ -62,33 +57,20 @@ pub use url::{InvalidUrl, StoreUrl};
 pub fn open_to_serve(
     url: &StoreUrl,
     ca: Option<&Path>,
-    start: Start,
+    if_missing: IfMissing,
 ) -> Result<Served<Arc<dyn Engine>>, StoreError> {
     match url {
-        StoreUrl::Sqlite(path) => sqlite::open_to_serve(path, start).map(Served::shared),
-        StoreUrl::Postgres(url) => postgres::open_to_serve(url, ca, start).map(Served::shared),
+        StoreUrl::Sqlite(path) => sqlite::open_to_serve(path, if_missing).map(Served::shared),
+        StoreUrl::Postgres(url) => postgres::open_to_serve(url, ca, if_missing).map(Served::shared),
     }
 }
 
-/// Makes an empty store beside its place and removes it, to see whether a start could make one.
-/// Returns whether that was tried: in a database nothing is made.
-///
-/// # Errors
-///
-/// No store can be made there.
-pub fn try_to_make(url: &StoreUrl) -> Result<bool, StoreError> {
-    match url {
-        StoreUrl::Sqlite(path) => sqlite::try_to_make(path).map(|()| true),
-        StoreUrl::Postgres(_) => Ok(false),
-    }
-}
-
-/// Opens the store that is there to read it or to change its tokens, also while a server runs on
+/// Opens the store that is there, to read it or to change its tokens, also while a server runs on
 /// it.
 ///
 /// # Errors
 ///
-/// Nothing was made or changed.
+/// Nothing was created or changed.
 pub fn open(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreError> {
     Ok(match url {
         StoreUrl::Sqlite(path) => Box::new(sqlite::open(path)?),
@@ -96,47 +78,13 @@ pub fn open(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreE
     })
 }
 
-/// Opens the store that is there to read it, also from a disk that is full or read-only, if no
-/// server has it open.
+/// Creates a store and has `fill` fill it. Until that has ended, no command but another fill uses
+/// the store.
 ///
 /// # Errors
 ///
-/// Nothing was created or changed.
-pub fn open_to_read(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreError> {
-    match url {
-        StoreUrl::Sqlite(path) => sqlite::open_to_read(path),
-        StoreUrl::Postgres(_) => open(url, ca),
-    }
-}
-
-/// The same, also a file of which not all can be read: one that is cut, beside damaged pages.
-///
-/// # Errors
-///
-/// Nothing was created or changed.
-pub fn open_damaged(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreError> {
-    match url {
-        StoreUrl::Sqlite(path) => sqlite::open_damaged(path),
-        StoreUrl::Postgres(_) => open(url, ca),
-    }
-}
-
-/// The temporary files in the folder of a store: what a first [`open_to_serve`] or a [`fill`] has
-/// left there that was killed, or what one that runs is writing.
-pub fn unfinished(url: &StoreUrl) -> Vec<PathBuf> {
-    match url {
-        StoreUrl::Sqlite(path) => sqlite::unfinished(path),
-        StoreUrl::Postgres(_) => Vec::new(),
-    }
-}
-
-/// Makes a store and has `fill` fill it. A file appears whole and synced, or not at all. In a
-/// database, what was filled stays if `fill` fails: it may be run again, and a store that this call
-/// has made is refused until then.
-///
-/// # Errors
-///
-/// There is something in the place of the file, or `fill` failed.
+/// There is something in the place of the file, or `fill` failed. Then the file is removed. In a
+/// database, what was filled stays, and the same may be filled in again.
 pub fn fill(
     url: &StoreUrl,
     ca: Option<&Path>,

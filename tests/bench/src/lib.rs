@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use plant_store_api::types::{NewPlant, Plant};
-use plant_store_store::{self as store, GroupCommit, Row, Start, StoreUrl};
+use plant_store_store::{self as store, GroupCommit, IfMissing, Row, StoreUrl};
 use slog::{Discard, Logger, o};
 
 /// As the service's default.
@@ -19,8 +19,8 @@ impl Store {
     /// Creates it.
     pub fn create_in_this_folder() -> Arc<Self> {
         let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
-        let start = Start { make: true, ..Start::default() };
-        let engine = store::open_to_serve(&url, None, start).expect("a new store").store;
+        let opened = store::open_to_serve(&url, None, IfMissing::Create);
+        let engine = opened.expect("a new store").store;
         let log = Logger::root(Discard, o!());
         let (plants, _end) = GroupCommit::start(engine, TIMEOUT, log).expect("a thread");
         Arc::new(Self(plants))
@@ -30,7 +30,7 @@ impl Store {
     pub async fn create(&self, new_plant: NewPlant) -> Plant {
         let (id, plant) = new_plant.into_parts();
         let text = serde_json::to_string(&plant).expect("a plant is JSON");
-        self.0.create(Row { id, plant: text.into() }, Arc::new(())).await.expect("a free id");
+        self.0.create(Row { id, json: text.into() }, Arc::new(())).await.expect("a free id");
         plant
     }
 }

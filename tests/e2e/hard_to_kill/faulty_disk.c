@@ -40,7 +40,6 @@ static int state_path(int file, const char *what, char path[PATH_MAX]) {
     const char *name = strrchr(target, '/');
     if (!name || !getcwd(folder, sizeof folder)) return 0;
     if (!strcmp(target, folder)) name = "/folder";
-    else if (!strncmp(name, "/.plant-store-", 14)) name = "/new";
     else if (strcmp(name, "/plant-store.db") && strcmp(name, "/plant-store.db-wal")) return 0;
     return snprintf(path, PATH_MAX, "%s/%s.%s", disk, what, name + 1) < PATH_MAX;
 }

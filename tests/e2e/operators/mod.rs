@@ -1,6 +1,5 @@
 //! What operators do with the files of a store: copy, move, delete, look, and read for long.
 
-mod backup;
 pub mod copies;
 pub mod killed;
 

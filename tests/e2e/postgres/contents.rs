@@ -34,7 +34,7 @@ fn on_a_file() -> Server {
     }
     let many = format!(
         "WITH RECURSIVE ids(id) AS (SELECT 10 UNION ALL SELECT id + 1 FROM ids LIMIT {MANY})
-        INSERT INTO plants (id, plant) SELECT id, json_object('name', 'Ficus ' || id) FROM ids"
+        INSERT INTO plants (id, json) SELECT id, json_object('name', 'Ficus ' || id) FROM ids"
     );
     database::open(&server).execute_batch(&many).expect("the store takes them");
     server
@@ -84,23 +84,24 @@ fn check_says_what_is_wrong_with_status_1() {
 }
 
 #[test]
-fn what_cannot_be_checked_is_status_2_with_its_reason() {
+fn what_cannot_be_checked_is_status_2_and_says_why() {
     let (cluster, url) = with_plants();
-    let reason = |url: &str| {
+    let cause = |url: &str| {
         let said = refusal(url, "check", &[]);
         assert!(said.contains(" cannot be checked: "), "{said}");
         let output = Folder::over(url).command().args(["check", "--json"]).output();
-        let report = output.expect("the binary starts").stdout;
-        let report: Value = serde_json::from_slice(&report).expect("JSON");
+        let output = output.expect("the binary starts");
+        assert_eq!(output.status.code(), Some(2));
+        let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(report["sound"], Value::Null, "{report}");
-        report["reason"].as_str().expect("a reason").to_owned()
+        report["faults"][0].as_str().expect("a cause").to_owned()
     };
-    assert_eq!(reason(&url), "missing", "the store");
+    assert!(cause(&url).contains("there is no plant store at"));
     drop(without_token(&url).start());
     cluster.session("postgres").execute("CREATE ROLE stranger LOGIN");
-    assert_eq!(reason(&url.replace("//plants@", "//stranger@")), "denied");
+    assert!(cause(&url.replace("//plants@", "//stranger@")).contains("permission denied"));
     cluster.stop(Mode::Fast);
-    assert_eq!(reason(&url), "unreachable");
+    assert!(cause(&url).contains("cannot use"));
 }
 
 #[test]
@@ -113,7 +114,7 @@ fn export_and_copy_from_a_standby_are_those_from_the_primary() {
     // It returns when the standby shows them, too.
     primary.session("plants").execute(
         "SET synchronous_commit = remote_apply;
-        INSERT INTO plants (id, plant)
+        INSERT INTO plants (id, json)
             SELECT id, format('{\"name\":\"Ficus 🌱 %s\"}', id)
             FROM generate_series(-1500, 1500) id",
     );
@@ -122,8 +123,11 @@ fn export_and_copy_from_a_standby_are_those_from_the_primary() {
     assert!(export(&server, &standby_url) == exported);
     copy(&server, &standby_url, "sqlite:copy.db");
     assert!(export(&server, "sqlite:copy.db") == exported);
-    // It cannot be written to.
-    let said = refusal(&standby_url, "token create ci", &[]);
+    // It cannot be written to. The token was printed, and is not in force.
+    let output = Folder::over(&standby_url).command().args(["token", "create", "ci"]).output();
+    let output = output.expect("the binary starts");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{said}");
     assert!(said.contains("database does not allow writes"), "{said}");
 }
 
@@ -152,7 +156,7 @@ fn copy_that_is_killed_is_completed_by_the_same_copy_again() {
     drop(without_token(&url).start().stopped_by(Signal::SIGTERM));
     let session = cluster.session("plants");
     // The copy waits for the end of this transaction when it has committed its first page.
-    session.execute("BEGIN; INSERT INTO plants (id, plant) VALUES (2000, '{}')");
+    session.execute("BEGIN; INSERT INTO plants (id, json) VALUES (2000, '{}')");
     let mut command = binary_in(file.folder());
     command.args(["copy", "--from", file.store(), "--to", &url]);
     command.stdout(Stdio::null()).stderr(Stdio::null());
@@ -177,9 +181,36 @@ fn copy_that_meets_another_plant_of_an_id_is_refused_and_leaves_it() {
     let file = on_a_file();
     drop(without_token(&url).start().stopped_by(Signal::SIGTERM));
     let session = cluster.session("plants");
-    session.execute("INSERT INTO plants (id, plant) VALUES (11, '{\"name\":\"Ivy\"}')");
+    session.execute("INSERT INTO plants (id, json) VALUES (11, '{\"name\":\"Ivy\"}')");
     let from = format!("sqlite:{}", file.folder().join(database::STORE).display());
     let said = refusal(&url, &format!("copy --from {from} --to {url}"), &[]);
     assert!(said.contains("11"), "it names the id: {said}");
-    assert!(session.value("SELECT plant FROM plants WHERE id = 11").contains("Ivy"));
+    assert!(session.value("SELECT json FROM plants WHERE id = 11").contains("Ivy"));
+}
+
+#[test]
+fn database_of_an_interrupted_copy_is_refused_until_the_copy_has_ended() {
+    let (cluster, url) = with_plants();
+    let file = on_a_file();
+    let session = cluster.session("plants");
+    // As a kill before the last statement of the copy leaves the database.
+    for _ in 0..2 {
+        copy(&file, file.store(), &url);
+        assert!(export(&file, &url) == export(&file, file.store()));
+        session.execute("DELETE FROM plant_store_schema WHERE version = 1");
+        for command in ["check", "serve", "export"] {
+            let said = refusal(&url, command, &[]);
+            assert!(said.contains("was interrupted, so not every plant is there"), "{said}");
+            assert!(said.contains("run the same `plant-store copy` again"), "{said}");
+        }
+    }
+}
+
+#[test]
+fn backup_and_restore_of_a_database_name_its_own_tools() {
+    let (_cluster, url) = with_plants();
+    let said = refusal(&url, &format!("backup folder --store {url}"), &[]);
+    assert!(said.contains("pg_dump"), "{said}");
+    let said = refusal(&url, &format!("restore backup.db --store {url}"), &[]);
+    assert!(said.contains("pg_restore") && said.contains("plant-store copy"), "{said}");
 }

@@ -5,7 +5,6 @@ mod contents;
 mod faults;
 mod hosts;
 mod refusals;
-mod restore;
 mod scene;
 mod servers;
 mod standbys;

@@ -149,7 +149,7 @@ fn serialization_failure_of_a_create_or_a_token_command_is_repeated() {
     scene.server.command(&["token", "create", "ci"]);
 
     let other = scene.cluster.session("plants");
-    other.execute("BEGIN; INSERT INTO plants (id, plant) VALUES (1, '{\"name\":\"Ficus\"}')");
+    other.execute("BEGIN; INSERT INTO plants (id, json) VALUES (1, '{\"name\":\"Ficus\"}')");
     let mut create = scene.server.connect();
     create.send(&scene.server.post(&plant(1, "Ficus", None)));
     wait_until_blocked_by(&other, &scene.cluster);

@@ -5,13 +5,17 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::process::Command;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, Starting, binary_in, failure, plant};
+use plant_store_tests::{
+    Server, Starting, amount, binary_in, failure, plant, without_own_variables,
+};
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::database::{STORE, WAL};
+use crate::database::{self, STORE, WAL};
+use crate::operators::names;
 
 /// How many plants the store has. Their ids are even; the odd ids are for new plants.
 const PLANTS: i64 = 400;
@@ -60,7 +64,7 @@ fn readable(folder: &Path) -> BTreeSet<i64> {
     }
     let store = Connection::open(copy.path().join(STORE)).expect("a database");
     let is_there = |id: &i64| {
-        let query = "SELECT plant ->> '$.name' = ?2 FROM plants WHERE id = ?1";
+        let query = "SELECT json ->> '$.name' = ?2 FROM plants WHERE id = ?1";
         store.query_row(query, (id, name(*id)), |row| row.get(0)).unwrap_or(false)
     };
     old_ids().chain(new_ids()).filter(is_there).collect()
@@ -122,4 +126,108 @@ fn damaged_store_is_500_where_damaged_and_loses_no_readable_plant() {
         let stopped = server.stopped_by(Signal::SIGTERM);
         assert!(readable(stopped.folder()).is_superset(&expected));
     }
+}
+
+/// How many plants [`many`] has: more than one interior page of SQLite's tree.
+pub const MANY: i64 = 20_001;
+
+/// The file of a store with that many plants and one token, closed.
+pub fn many() -> TempDir {
+    let server = Server::start();
+    let rows = format!(
+        "WITH RECURSIVE ids (id) AS (SELECT 0 UNION ALL SELECT id + 1 FROM ids WHERE id < {})
+        INSERT INTO plants (id, json) SELECT id, json_object('name', 'Ficus ' || id) FROM ids",
+        MANY - 1
+    );
+    database::open(&server).execute_batch(&rows).expect("rows");
+    let stopped = server.stopped_by(Signal::SIGTERM);
+    let folder = TempDir::new().expect("a temporary folder");
+    fs::copy(stopped.folder().join(STORE), folder.path().join(STORE)).expect("a copy");
+    folder
+}
+
+/// Runs the command, which must end soon, and prove with its status that it has taken every plant.
+/// Returns whether it succeeded, and what it says.
+fn takes_all_or_fails(folder: &Path, words: &[&str]) -> (bool, String) {
+    let mut command = Command::new("timeout");
+    command.arg("60").arg(binary_in(folder).get_program()).args(words).current_dir(folder);
+    without_own_variables(&mut command);
+    let output = command.output().expect("there is timeout");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(matches!(output.status.code(), Some(0..=2)), "{words:?}: {:?} {said}", output.status);
+    if words[0] == "export" && output.status.success() {
+        assert_all(&output.stdout, words);
+    }
+    (output.status.success(), said)
+}
+
+/// The lines are those of all ids, in their order. A damaged text may stay unnoticed.
+fn assert_all(lines: &[u8], words: &[&str]) {
+    let lines = String::from_utf8_lossy(lines);
+    let id = |line: &str| line.strip_prefix("{\"id\":")?.split([',', '}']).next()?.parse().ok();
+    let ids: Vec<i64> = lines.lines().filter_map(id).collect();
+    assert!(ids.iter().copied().eq(0..MANY), "{words:?} took {} plants", ids.len());
+}
+
+/// Tries every command that takes all plants of the store in that folder. Returns what the commands
+/// said that failed.
+fn take_all(folder: &Path) -> Vec<String> {
+    let mut failed = Vec::new();
+    let mut try_to = |words: &[&str]| {
+        let (is_done, said) = takes_all_or_fails(folder, words);
+        if !is_done {
+            failed.push(said);
+        }
+        is_done
+    };
+    try_to(&["check"]);
+    try_to(&["export"]);
+    if try_to(&["copy", "--from", "sqlite:plant-store.db", "--to", "sqlite:copy.db"]) {
+        takes_all_or_fails(folder, &["export", "--store", "sqlite:copy.db"]);
+    }
+    if try_to(&["backup", "--init", "backups"]) && try_to(&["backup", "backups"]) {
+        let backup = &names(&folder.join("backups"), "plant-store-2")[0];
+        let url = format!("sqlite:backups/{backup}");
+        takes_all_or_fails(folder, &["export", "--store", &url]);
+    }
+    let restore = ["restore", STORE, "--store", "sqlite:restored.db", "--tokens-of", STORE];
+    if try_to(&restore) {
+        takes_all_or_fails(folder, &["export", "--store", "sqlite:restored.db"]);
+    }
+    failed
+}
+
+/// A page that is read after an id of that row skips the plants in between.
+#[test]
+fn flipped_bit_of_a_row_id_is_found_by_every_command() {
+    let folder = many();
+    let file = folder.path().join(STORE);
+    let mut bytes = fs::read(&file).expect("the store");
+    // 10,000 as SQLite writes it, and the header of the row: its length, and a null for the id.
+    let row = [0xce, 0x10, 0x03, 0x00];
+    let at = bytes.windows(4).position(|window| window == row).expect("the row");
+    bytes[at] |= 0x20;
+    fs::write(&file, bytes).expect("the store");
+    let failed = take_all(folder.path());
+    assert_eq!(failed.len(), 5, "{failed:?}");
+    assert!(failed.iter().all(|said| said.contains("out of order")), "{failed:?}");
+}
+
+#[test]
+fn no_command_reports_success_for_a_part_of_a_damaged_store() {
+    let sound = many();
+    let bytes = fs::read(sound.path().join(STORE)).expect("the store");
+    let mut damaged = 0;
+    let rounds = amount(8, 100);
+    for _ in 0..rounds {
+        let folder = TempDir::new().expect("a temporary folder");
+        let mut bytes = bytes.clone();
+        let length = rand::random_range(16..=1000);
+        let at = rand::random_range(0..bytes.len() - length);
+        println!("{length} bytes at {at}");
+        bytes[at..at + length].iter_mut().for_each(|byte| *byte = rand::random());
+        fs::write(folder.path().join(STORE), bytes).expect("the store");
+        damaged += usize::from(!take_all(folder.path()).is_empty());
+    }
+    println!("{damaged} of {rounds} damaged files were refused by a command");
 }

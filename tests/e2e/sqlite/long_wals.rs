@@ -33,7 +33,7 @@ fn reader(server: &Server) -> Connection {
 fn fill_wal(server: &Server, bytes: u64) -> i64 {
     let store = database::open(server);
     store.pragma_update(None, "wal_autocheckpoint", 0).expect("a pragma");
-    let plant = "INSERT INTO plants (id, plant)
+    let plant = "INSERT INTO plants (id, json)
         VALUES (?1, json_object('name', printf('%.*c', 1000000, 'x')))";
     let mut plants = 0;
     while wal_bytes(server) < bytes {

@@ -59,26 +59,6 @@ fn copy_of_a_served_store_by_backup_or_vacuum_into_is_sound_and_served() {
     }
 }
 
-/// Such a build left a random number in `user_version`, and in `application_id` twice the number of
-/// the layout; one more after a crash.
-#[test]
-fn store_of_a_build_before_the_first_release_opens() {
-    for application_id in [0x504c_5302, 0x504c_5303] {
-        let server = Server::start();
-        create(&server, 0..3);
-        let stopped = server.stopped_by(Signal::SIGTERM);
-        let store = sqlite(stopped.folder());
-        store.pragma_update(None, "application_id", application_id).expect("a pragma");
-        store.pragma_update(None, "user_version", -123_456_789).expect("a pragma");
-        drop(store);
-        let server = stopped.start();
-        server.create(&plant(7, "Fern", None)).plant();
-        assert!(server.export().into_keys().eq([0, 1, 2, 7]));
-        let stopped = server.stopped_by(Signal::SIGTERM);
-        assert_eq!(number(&sqlite(stopped.folder()), "PRAGMA application_id"), application_id);
-    }
-}
-
 #[test]
 fn stopped_store_is_one_file_and_a_start_and_a_stop_leave_its_bytes() {
     let server = Server::start();

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 
 use nix::sys::signal::Signal;
@@ -48,7 +48,7 @@ fn other_file_is_refused_and_unchanged() {
     let folder = TempDir::new().expect("a temporary folder");
     let file = folder.path().join("plants.db");
     let refuse = || assert_left_alone(folder.path(), "sqlite:plants.db", "is not a plant store");
-    for bytes in [b"".as_slice(), b"plants\n", &[0; 4096], &[header, &[0xff; 9000]].concat()] {
+    for bytes in [b"plants\n".as_slice(), &[0; 4096], &[header, &[0xff; 9000]].concat()] {
         fs::write(&file, bytes).expect("a file");
         refuse();
     }
@@ -62,6 +62,82 @@ fn other_file_is_refused_and_unchanged() {
         drop(connection);
         refuse();
     }
+}
+
+/// A start that was killed leaves such a file.
+#[test]
+fn empty_file_is_a_store_that_nobody_has_begun() {
+    let folder = TempDir::new().expect("a temporary folder");
+    fs::write(folder.path().join(STORE), "").expect("a file");
+    let before = contents(folder.path());
+    for words in ["serve --no-create", "export", "token list", "token create x", "check"] {
+        let (_, said) = failure(binary_in(folder.path()).args(words.split(' ')));
+        assert!(said.contains("there is no plant store at"), "{words}: {said}");
+        assert!(contents(folder.path()) == before, "{words}");
+    }
+    let server = Server::starting_in(folder.into()).start();
+    server.create(&plant(1, "Ficus", None)).plant();
+}
+
+/// SQLite would delete the WAL.
+#[test]
+fn empty_file_beside_a_wal_is_refused() {
+    let server = Server::start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    let stopped = server.stopped_by(Signal::SIGKILL);
+    let folder = stopped.folder();
+    fs::rename(folder.join(STORE), folder.join("kept.db")).expect("the file moves");
+    fs::write(folder.join(STORE), "").expect("a file");
+    assert_left_alone(folder, "sqlite:plant-store.db", "but files of one");
+    fs::rename(folder.join("kept.db"), folder.join(STORE)).expect("the file is put back");
+    assert!(stopped.start().export().into_keys().eq([1]));
+}
+
+/// A server on one name and a command on the other would each use a WAL of their own.
+#[test]
+fn store_with_a_second_name_is_refused_by_every_command() {
+    let server = Server::start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    let folder = server.folder().to_owned();
+    fs::hard_link(folder.join(STORE), folder.join("second.db")).expect("a link");
+    for name in ["second.db", STORE] {
+        let url = format!("sqlite:{name}");
+        for words in COMMANDS.iter().chain(&["check", "restore second.db"]) {
+            let mut command = binary_in(&folder);
+            let (status, said) = failure(command.args(words.split(' ')).args(["--store", &url]));
+            assert!(matches!(status, Some(1 | 2)), "{words}");
+            let is_named = said.contains("has a second name") || said.contains("used by another");
+            assert!(is_named, "{words} {name}: {said}");
+        }
+    }
+    fs::remove_file(folder.join("second.db")).expect("the link is removed");
+    assert_eq!(server.export().len(), 1);
+}
+
+/// As `docker run -v FILE:FILE` makes it. Only root can mount.
+#[test]
+fn file_that_is_mounted_by_itself_is_refused() {
+    if !geteuid().is_root() {
+        println!("skipped, because only root can mount a file");
+        return;
+    }
+    let server = Server::start();
+    server.create(&plant(1, "Ficus", None)).plant();
+    let elsewhere = TempDir::new().expect("a temporary folder");
+    let mounted = elsewhere.path().join(STORE);
+    fs::write(&mounted, "").expect("a file");
+    let files = [&server.folder().join(STORE), &mounted];
+    let bound = Command::new("mount").arg("--bind").args(files).status();
+    if !bound.is_ok_and(|status| status.success()) {
+        println!("skipped, because this machine does not let us mount");
+        return;
+    }
+    let revoked = run(elsewhere.path(), &["token", "revoke", "first"]);
+    let unmounted = Command::new("umount").arg(&mounted).status();
+    assert!(unmounted.expect("there is umount").success());
+    let said = String::from_utf8_lossy(&revoked.stderr);
+    assert!(!revoked.status.success() && said.contains("is mounted by itself"), "{said}");
+    assert_eq!(server.export().len(), 1);
 }
 
 #[test]
@@ -79,7 +155,7 @@ fn path_without_a_file_or_a_folder_is_refused_and_nothing_is_made() {
     let mut serve = binary_in(folder.path());
     let (status, said) = failure(serve.args(["serve", "--store", "sqlite:no/plants.db"]));
     assert_eq!(status, Some(1));
-    assert!(said.contains("cannot make the store: there is no folder no"), "{said}");
+    assert!(said.contains("cannot create the store: there is no folder no"), "{said}");
     assert!(contents(folder.path()) == before);
 }
 
@@ -165,8 +241,8 @@ fn of_servers_that_start_together_one_serves_and_the_others_are_refused() {
     });
     let [server] = &mut serving[..] else { panic!("{} servers serve", serving.len()) };
     let (status, said) = failure(binary_in(folder.path()).arg("serve"));
-    let expected = "plant-store: sqlite:plant-store.db is served by another process already; stop \
-                    that one first, or choose another store";
+    let expected = "plant-store: sqlite:plant-store.db is used by another process, a server, a \
+                    restore or a copy: stop it, or choose another store";
     assert_eq!((status, said.trim_end()), (Some(1), expected));
     let listed = run(folder.path(), &["token", "list", "--json"]).stdout;
     let tokens: Vec<serde_json::Value> = serde_json::from_slice(&listed).expect("an array");

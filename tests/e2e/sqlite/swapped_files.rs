@@ -5,9 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, plant};
+use plant_store_tests::{Server, amount, plant, run};
 
-use crate::database::{STORE, WAL};
+use crate::database::{INDEX, STORE, WAL};
 use crate::hard_to_kill::load::{Answer, Load};
 use crate::wire::signals::in_flight;
 
@@ -78,5 +78,42 @@ fn store_that_has_replaced_the_served_one_is_left_as_it_is() {
     for file in [STORE, WAL] {
         let bytes = |folder: &Path| fs::read(folder.join(file)).expect("the file is there");
         assert!(bytes(server.folder()) == bytes(other.folder()), "{file}");
+    }
+}
+
+/// A command would make a second index of the WAL, and the server would write over its commits.
+#[test]
+fn command_on_a_served_store_without_the_index_is_refused() {
+    for _ in 0..amount(3, 14) {
+        let mut server = Server::start();
+        server.create(&plant(1, "Ficus", None)).plant();
+        fs::remove_file(server.folder().join(INDEX)).expect("the file is there");
+        let created = run(server.folder(), &["token", "create", "second"]);
+        if !created.status.success() {
+            let said = String::from_utf8_lossy(&created.stderr);
+            assert!(said.contains("the -shm file of the store is not there"), "{said}");
+        }
+        // Whoever was first: the server writes nothing past the commit of the command.
+        server.wait_for_log(LOST);
+        assert_eq!(server.wait().code(), Some(1));
+        let (_, stopped) = server.ended();
+        let server = stopped.start();
+        assert!(server.export().into_keys().eq([1]));
+        let listed = server.command(&["token", "list", "--json"]);
+        assert_eq!(listed.contains("second"), created.status.success());
+    }
+}
+
+/// The look at the files before and after each commit does not wait for the look once a second.
+#[test]
+fn create_after_the_file_was_removed_gets_no_200() {
+    for file in [STORE, WAL, INDEX] {
+        let mut server = Server::start();
+        server.create(&plant(1, "Ficus", None)).plant();
+        fs::remove_file(server.folder().join(file)).expect("the file is there");
+        let error = server.create(&plant(2, "Fern", None)).error();
+        assert!(error == 500 || error == 503, "{file}: {error}");
+        assert_eq!(server.wait().code(), Some(1));
+        assert!(server.log().contains("was removed or renamed"), "{}", server.log());
     }
 }

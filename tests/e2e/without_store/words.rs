@@ -31,25 +31,6 @@ fn store_that_is_missing_is_named_by_its_absolute_path_and_its_flag() {
     assert!(said.contains("no plant store at sqlite:/no/x.db: name the one"), "{said}");
 }
 
-/// A copy that is killed cannot remove what it has begun.
-#[test]
-fn copy_names_the_file_that_a_killed_copy_has_left() {
-    let folder = TempDir::new().expect("a temporary folder");
-    let begin = ["serve", "--first-token", "none", "--listen", "127.0.0.1:0"];
-    let _server = Launched::start(binary_in(folder.path()).args(begin)).expect("it serves");
-    let copy = ["copy", "--from", "sqlite:plant-store.db", "--to"];
-    let said = |to| {
-        let output = run(folder.path(), &[&copy[..], &[to]].concat());
-        assert!(output.status.success());
-        String::from_utf8(output.stderr).expect("text")
-    };
-    assert_eq!(said("sqlite:one.db"), "");
-    File::create(folder.path().join(".plant-store-abc")).expect("a file");
-    let named = said("sqlite:two.db");
-    assert!(named.contains(".plant-store-abc: left by a copy that was killed"), "{named}");
-    assert_eq!(named.lines().count(), 1, "{named}");
-}
-
 /// The binary in that folder, without the capabilities of root: for root too, the permissions of
 /// files hold.
 pub fn unprivileged(folder: &Path) -> Command {

@@ -1,7 +1,6 @@
 //! The folder of the backups of one store, with a list of those that were made there.
 
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, ErrorKind};
 use std::num::NonZeroUsize;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -10,34 +9,33 @@ use anyhow::{Context, Result, ensure};
 use chrono::{TimeDelta, Utc};
 use plant_store_store::StoreUrl;
 use serde::{Deserialize, Serialize};
-use tempfile::{TempDir, TempPath};
+
+use crate::command::backup::files::{remove, replace};
 
 /// The list, in the folder.
 const LIST: &str = "plant-store-backups.json";
 
-/// The folder of what is not finished, in the folder.
-const UNFINISHED: &str = ".unfinished";
-
-/// What follows the name of a backup in the names of its files; its readers make the first two.
-const BESIDE: [&str; 3] = ["-wal", "-shm", ""];
+/// What follows the name of a backup in the names of its files.
+const SUFFIXES: [&str; 4] = ["-journal", "-wal", "-shm", ""];
 
 /// What was made in the folder.
 #[derive(Default, Serialize, Deserialize)]
 struct List {
-    /// Whose backups they are: a disk that is not mounted has no list, another store another one.
+    /// The store that is backed up here. A disk that is not mounted has no list.
     store: String,
     /// How many plants the store had at the last backup that was accepted.
-    plants: usize,
+    plants: u64,
     /// The names of the backups, in the order in which they were made.
     backups: Vec<String>,
+    /// The name of the backup that is being made, or was when the command was killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unfinished: Option<String>,
 }
 
 /// A folder that no other backup uses meanwhile.
 pub struct Folder {
     path: PathBuf,
     list: List,
-    /// What is not finished. It is removed with this value; after a kill, by the next backup.
-    unfinished: TempDir,
     _lock: File,
 }
 
@@ -50,10 +48,11 @@ impl Folder {
             return Self::open(path, store).map(drop);
         }
         let list = List { store: store.to_string(), ..List::default() };
-        Self::lock(path, list)?.write()
+        Self { path: path.to_owned(), list, _lock: lock(path)? }.write()
     }
 
-    /// Opens the folder, which must have been begun for that store.
+    /// Opens the folder, which must have been begun for that store, and removes the backup that was
+    /// being made when the command was killed.
     pub fn open(path: &Path, store: &StoreUrl) -> Result<Self> {
         let shown = path.display();
         ensure!(
@@ -61,37 +60,26 @@ impl Folder {
             "{shown} is no folder of backups. If it is on a disk, is the disk mounted? \
              `plant-store backup --init {shown}` begins a new one"
         );
-        let mut folder = Self::lock(path, List::default())?;
+        let lock = lock(path)?;
         let text = fs::read(path.join(LIST)).with_context(|| format!("cannot read {shown}"))?;
-        folder.list = serde_json::from_slice(&text)
+        let list: List = serde_json::from_slice(&text)
             .with_context(|| format!("{LIST} in {shown} is no list of backups"))?;
         ensure!(
-            folder.list.store == store.to_string(),
+            list.store == store.to_string(),
             "{shown} takes the backups of {}, and this is {store}: take a folder for each store",
-            folder.list.store
+            list.store
         );
-        // One of which nobody can say whether it is there stays in the list.
+        let mut folder = Self { path: path.to_owned(), list, _lock: lock };
+        // A backup that cannot be looked at stays in the list.
         folder.list.backups.retain(|name| path.join(name).try_exists().unwrap_or(true));
+        if let Some(name) = folder.list.unfinished.take() {
+            folder.remove(&name)?;
+        }
         Ok(folder)
     }
 
-    fn lock(path: &Path, list: List) -> Result<Self> {
-        let shown = path.display();
-        let lock = File::open(path).with_context(|| format!("cannot open {shown}"))?;
-        // Each would remove what the other one has not finished.
-        lock.try_lock().with_context(|| format!("another backup into {shown} runs"))?;
-        let unfinished = empty_folder(path).with_context(|| format!("cannot write to {shown}"))?;
-        Ok(Self { path: path.to_owned(), list, unfinished, _lock: lock })
-    }
-
-    /// Where the next backup is to be made.
-    pub fn unfinished(&self) -> PathBuf {
-        self.unfinished.path().join("backup.db")
-    }
-
-    /// Gives the backup that was made there its time as its name, and adds it to the list. If this
-    /// is killed in between, the backup stays, and the list does not have it.
-    pub fn add(&mut self) -> Result<PathBuf> {
+    /// Notes the name of the next backup in the list, and returns its path.
+    pub fn begin_backup(&mut self) -> Result<PathBuf> {
         let now = Utc::now();
         let name = (0..3600)
             .map(|seconds| now + TimeDelta::seconds(seconds))
@@ -99,38 +87,41 @@ impl Folder {
             .find(|name| !self.path.join(name).exists())
             .context("no name is free")?;
         let backup = self.path.join(&name);
-        TempPath::try_from_path(self.unfinished())?.persist_noclobber(&backup)?;
-        sync(&self.path)?;
-        self.list.backups.push(name);
+        self.list.unfinished = Some(name);
         self.write()?;
         Ok(backup)
     }
 
+    /// Adds the backup to the list, once it is complete.
+    pub fn finish_backup(&mut self) -> Result<()> {
+        self.list.backups.extend(self.list.unfinished.take());
+        self.write()
+    }
+
     /// How many plants the store had at the last backup that was accepted.
-    pub fn plants(&self) -> usize {
+    pub fn plants(&self) -> u64 {
         self.list.plants
     }
 
-    /// Accepts the last backup, which has so many plants, and removes all but the last ones.
-    pub fn accept(&mut self, plants: usize, keep: NonZeroUsize) -> Result<()> {
+    /// Accepts the last backup, which has so many plants, and removes the oldest backups, until
+    /// `keep` are left.
+    pub fn accept(&mut self, plants: u64, keep: NonZeroUsize) -> Result<()> {
         self.list.plants = plants;
         let surplus = self.list.backups.len().saturating_sub(keep.get());
-        for name in self.list.backups.drain(..surplus) {
-            for suffix in BESIDE {
-                remove(&self.path.join(format!("{name}{suffix}")))?;
-            }
+        for name in self.list.backups.drain(..surplus).collect::<Vec<_>>() {
+            self.remove(&name)?;
         }
         self.write()
     }
 
-    /// Writes the list: the file always holds one that is whole.
+    fn remove(&self, name: &str) -> Result<()> {
+        SUFFIXES.iter().try_for_each(|suffix| remove(&self.path.join(format!("{name}{suffix}"))))
+    }
+
     fn write(&self) -> Result<()> {
         let text = serde_json::to_string_pretty(&self.list)? + "\n";
-        let new = self.unfinished.path().join(LIST);
-        let cannot = || format!("cannot write {LIST} in {}", self.path.display());
-        let written = fs::write(&new, text).and_then(|()| File::open(&new)?.sync_all());
-        written.and_then(|()| fs::rename(&new, self.path.join(LIST))).with_context(cannot)?;
-        sync(&self.path).with_context(cannot)
+        let written = replace(&self.path.join(LIST), &text, 0o600);
+        written.with_context(|| format!("cannot write {LIST} in {}", self.path.display()))
     }
 }
 
@@ -139,25 +130,10 @@ fn is_begun(path: &Path) -> Result<bool> {
     path.join(LIST).try_exists().with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// The folder of what is not finished, without what a backup that was killed has left there.
-fn empty_folder(path: &Path) -> io::Result<TempDir> {
-    match fs::remove_dir_all(path.join(UNFINISHED)) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
-        _ => tempfile::Builder::new().prefix(UNFINISHED).rand_bytes(0).tempdir_in(path),
-    }
-}
-
-/// Makes the names in the folder durable.
-fn sync(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
-}
-
-/// Removes a file of this command, if it is there.
-pub fn remove(file: &Path) -> Result<()> {
-    match fs::remove_file(file) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot remove {}", file.display()))
-        }
-        _ => Ok(()),
-    }
+/// Keeps other backups out of the folder: each would remove what the other has not finished.
+fn lock(path: &Path) -> Result<File> {
+    let shown = path.display();
+    let lock = File::open(path).with_context(|| format!("cannot open {shown}"))?;
+    lock.try_lock().with_context(|| format!("another backup into {shown} runs"))?;
+    Ok(lock)
 }

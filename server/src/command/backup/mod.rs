@@ -4,22 +4,24 @@
 //! It removes no file that it has not made, and never the one that it has just made, whatever the
 //! clock and the names say: the folder has a list of its backups.
 
+mod files;
 mod folder;
 
-use std::fs::{self, Permissions};
-use std::io::{ErrorKind, Write};
+use std::fs;
+use std::io::ErrorKind;
 use std::num::NonZeroUsize;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf, absolute};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use chrono::Utc;
-use plant_store_store::StoreUrl;
+use plant_store_store::{self as store, StoreUrl};
 
-use crate::command::backup::folder::{Folder, remove};
-use crate::command::copying::{Copied, copy_into};
+use crate::command::backup::files::replace;
+use crate::command::backup::folder::Folder;
+use crate::command::shared::copying::{Copied, copy_all};
 use crate::command::shared::output::print;
 use crate::command::shared::store_args::StoreArgs;
+use crate::command::shared::verdict::Verdict;
 
 /// Make a backup of the store in a folder, also while a server runs on it
 ///
@@ -54,15 +56,19 @@ pub struct Args {
 /// Makes a backup, or begins the folder.
 pub fn run(args: &Args) -> Result<()> {
     let store = args.store.url.absolute();
+    if matches!(store, StoreUrl::Postgres(_)) {
+        bail!("a database is backed up by its own tools, such as pg_dump or pg_basebackup");
+    }
     if args.init {
-        args.store.open_to_read()?;
+        args.store.open()?;
         Folder::begin(&args.folder, &store)?;
         return print(&format!("{} takes the backups of {store}\n", args.folder.display()));
     }
     let mut folder = Folder::open(&args.folder, &store)?;
-    let copied = copy_into(&args.store, &StoreUrl::Sqlite(folder.unfinished()))
+    let backup = folder.begin_backup()?;
+    let copied = copy_into(&args.store, &StoreUrl::Sqlite(backup.clone()))
         .context("no backup is made, and none is removed; mend the cause and run it again")?;
-    let backup = folder.add()?;
+    folder.finish_backup()?;
     let made = format!("the backup {} is made; {copied}", backup.display());
     let before = folder.plants();
     ensure!(
@@ -74,7 +80,24 @@ pub fn run(args: &Args) -> Result<()> {
     print(&format!("{made}\n"))
 }
 
-/// What comes when the backup is there.
+/// Copies the whole store into a new file, reads the file back, and compares.
+fn copy_into(from: &StoreArgs, to: &StoreUrl) -> Result<Copied> {
+    let source = from.open()?;
+    let mut copied = Copied::default();
+    store::fill(to, None, &mut |copy| {
+        copied = copy_all(&*source, to, copy)?;
+        Ok(())
+    })?;
+    let read_back = StoreArgs { url: to.clone(), ca: None };
+    let contents = Verdict::of(&read_back).require_sound(&read_back)?;
+    ensure!(
+        contents.digest == copied.digest.to_string() && contents.tokens == copied.tokens,
+        "{to} does not contain what was copied: is its disk sound?"
+    );
+    Ok(copied)
+}
+
+/// What follows when the backup is there.
 fn finish(args: &Args, folder: &mut Folder, copied: &Copied) -> Result<()> {
     folder.accept(copied.plants, args.keep)?;
     match &args.metrics {
@@ -107,18 +130,6 @@ fn write_time(file: &Path, store: &StoreUrl) -> Result<()> {
          {series} {}\n",
         Utc::now().timestamp()
     );
-    // The collector reads files that end in `.prom`, and must not read half a file.
-    let mut name = file.file_name().unwrap_or_default().to_owned();
-    name.push(".unfinished");
-    // A backup that was killed has left it.
-    remove(&file.with_file_name(&name)).with_context(cannot)?;
-    let mut new = tempfile::Builder::new()
-        .permissions(Permissions::from_mode(0o644))
-        .prefix(&name)
-        .rand_bytes(0)
-        .tempfile_in(file.parent().unwrap_or(Path::new("/")))
-        .with_context(cannot)?;
-    new.write_all(text.as_bytes()).with_context(cannot)?;
-    new.persist(file).with_context(cannot)?;
-    Ok(())
+    // The collector reads files that end in `.prom`, also those of other users.
+    replace(file, &text, 0o644).with_context(cannot)
 }

@@ -54,11 +54,6 @@ pub struct Args {
     #[arg(long, value_name = "THREADS", value_parser = value_parser!(u16).range(1..=256))]
     pub http_threads: Option<u16>,
 
-    /// Start on a database that has fsync or full_page_writes off; it may lose plants at a power
-    /// cut
-    #[arg(long)]
-    pub without_fsync: bool,
-
     /// Start only on a store that is there already
     #[arg(long)]
     pub no_create: bool,

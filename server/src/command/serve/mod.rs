@@ -52,7 +52,4 @@ fn warn_of_flags(args: &Args, log: &Logger) {
     if !unknown.is_empty() {
         warn!(log, "variables that no flag has are ignored"; "variables" => unknown.join(", "));
     }
-    if args.without_fsync {
-        warn!(log, "--without-fsync: the database may lose plants at a power cut");
-    }
 }

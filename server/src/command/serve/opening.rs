@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use dropshot::ConfigTls;
-use plant_store_store::{self as store, Engine, Served, Start, StoreError};
+use plant_store_store::{self as store, Engine, IfMissing, Served, StoreError};
 use slog::{Logger, warn};
 
 use crate::command::serve::address::cannot;
@@ -38,29 +38,18 @@ pub fn open(args: &Args, log: &Logger) -> Result<Opened> {
 
 /// Opens the store. Tries a database that is not there once a second, and says so once.
 fn open_store(args: &Args, log: &Logger) -> Result<Served<Arc<dyn Engine>>, StoreError> {
-    let start = Start { make: !args.no_create, without_fsync: args.without_fsync };
+    let if_missing = if args.no_create { IfMissing::Fail } else { IfMissing::Create };
     let mut is_said = false;
     loop {
-        match store::open_to_serve(&args.store.url, args.store.ca.as_deref(), start) {
-            Ok(served) => {
-                warn_of_unfinished_files(args, log);
-                return Ok(served);
-            }
+        match store::open_to_serve(&args.store.url, args.store.ca.as_deref(), if_missing) {
             Err(StoreError::Unreachable { cause, .. }) if !is_said => {
                 warn!(log, "waiting for the database: the service listens when it is there";
                     "cause" => %cause);
                 is_said = true;
             }
             Err(StoreError::Unreachable { .. }) => {}
-            Err(other) => return Err(other),
+            done => return done,
         }
         thread::sleep(TRY_EVERY);
-    }
-}
-
-fn warn_of_unfinished_files(args: &Args, log: &Logger) {
-    for file in store::unfinished(&args.store.url) {
-        warn!(log, "left by a start or a copy that was killed, or a copy runs; if none does, \
-            delete it"; "file" => %file.display());
     }
 }

@@ -31,9 +31,4 @@ impl StoreArgs {
     pub fn open(&self) -> Result<Box<dyn Engine>, StoreError> {
         store::open(&self.url, self.ca.as_deref())
     }
-
-    /// Opens the store that is there, to read the plants that it holds.
-    pub fn open_to_read(&self) -> Result<Box<dyn Engine>, StoreError> {
-        store::open_to_read(&self.url, self.ca.as_deref())
-    }
 }

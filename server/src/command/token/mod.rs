@@ -110,7 +110,7 @@ fn create(name: TokenName, expires_at: Option<DateTime<Utc>>, args: &StoreArgs) 
 
 /// Prints the tokens; with `before`, only those that expire before it or have expired.
 fn list(as_json: bool, before: Option<DateTime<Utc>>, args: &StoreArgs) -> Result<()> {
-    let tokens = args.open_to_read()?.tokens()?;
+    let tokens = args.open()?.tokens()?;
     let is_shown = |token: &StoredToken| {
         before.is_none_or(|end| token.expires_at.is_some_and(|expiry| expiry <= end))
     };

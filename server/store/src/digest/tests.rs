@@ -3,7 +3,7 @@ use super::*;
 fn digest(pages: &[&[(i64, &str)]]) -> String {
     let mut digest = ContentDigest::default();
     for page in pages {
-        let rows = page.iter().map(|(id, plant)| Row { id: *id, plant: (*plant).into() });
+        let rows = page.iter().map(|(id, plant)| Row { id: *id, json: (*plant).into() });
         digest.add(&rows.collect::<Vec<_>>());
     }
     digest.to_string()

@@ -22,8 +22,7 @@ mod queue;
 mod writer;
 
 use std::io;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -85,7 +84,7 @@ impl GroupCommit {
         let untried = WriteError::Unavailable("no commit was tried yet".into());
         let shared = Arc::new(Shared {
             failure: Mutex::new(Some(Arc::new(untried))),
-            is_lost: AtomicBool::new(false),
+            loss: OnceLock::new(),
             timeout,
             metrics: CommitMetrics::register(),
         });
@@ -135,8 +134,8 @@ impl GroupCommit {
 
     /// Has no commit that ends after this be a success, because an inspection has found the store
     /// lost, and says so in the log. The process has to end with the error that this returns.
-    pub fn report_loss(&self, cause: &WriteError, log: &Logger) -> anyhow::Error {
-        self.shared.report_loss(cause, log)
+    pub fn report_loss(&self, cause: WriteError, log: &Logger) -> anyhow::Error {
+        self.shared.report_loss(&Arc::new(cause), log)
     }
 
     /// Has the writer commit what is queued, close the store, and end. Later creates are refused.

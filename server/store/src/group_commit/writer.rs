@@ -1,7 +1,6 @@
 //! The writer's thread: it takes the creates that wait, commits them, and says what became of them.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,9 +25,9 @@ const TRY_LIMIT: Duration = Duration::from_secs(1);
 pub struct Shared {
     /// Why the last commit failed, or that none was tried yet; none if it succeeded.
     pub failure: Mutex<Option<Arc<WriteError>>>,
-    /// Whether the store was found lost: by the writer, or beside it by an inspection. No commit
-    /// that ends after that is a success.
-    pub is_lost: AtomicBool,
+    /// Why the store is lost, as the writer or an inspection has found. No commit that ends after
+    /// that is a success.
+    pub loss: OnceLock<Arc<WriteError>>,
     /// How long a create waits for its answer.
     pub timeout: Duration,
     pub metrics: CommitMetrics,
@@ -37,12 +36,12 @@ pub struct Shared {
 impl Shared {
     /// Marks the store as lost, and says so in the log, once. The process has to end with the error
     /// that this returns.
-    pub fn report_loss(&self, cause: &WriteError, log: &Logger) -> anyhow::Error {
+    pub fn report_loss(&self, cause: &Arc<WriteError>, log: &Logger) -> anyhow::Error {
         // Before the record: no commit that ends after it is a success.
-        if !self.is_lost.swap(true, Relaxed) {
+        if self.loss.set(Arc::clone(cause)).is_ok() {
             crit!(log, "the store is lost: stopping"; "cause" => %cause);
         }
-        match cause {
+        match &**cause {
             WriteError::SyncFailed(_) => {
                 anyhow!("a sync of the store failed; a restart reads what is on the disk")
             }
@@ -69,7 +68,7 @@ struct Batch {
 impl Batch {
     fn push(&mut self, Create { row, since, guard }: Create) {
         self.newest = Some(since);
-        self.bytes += row.plant.len();
+        self.bytes += row.json.len();
         self.rows.push(row);
         self.guards.push(guard);
     }
@@ -176,7 +175,7 @@ impl Writer {
     ///
     /// The store is lost.
     fn commit(&mut self) -> anyhow::Result<bool> {
-        let Shared { failure, is_lost, timeout, metrics } = &*self.shared;
+        let Shared { failure, loss, timeout, metrics } = &*self.shared;
         let creates = self.batch.rows.len();
         metrics.begun(creates);
         let started = Instant::now();
@@ -185,11 +184,8 @@ impl Writer {
             Some(newest) => newest + *timeout,
             None => started + TRY_LIMIT.min(*timeout),
         };
-        let mut committed = self.engine.commit(&self.batch.rows, limit);
-        if is_lost.load(Relaxed) {
-            committed = Err(WriteError::Gone("an inspection has found that".into()));
-        }
-        let outcomes = committed.map_err(Arc::new);
+        let committed = self.engine.commit(&self.batch.rows, limit).map_err(Arc::new);
+        let outcomes = loss.get().map_or(committed, |loss| Err(Arc::clone(loss)));
         // Counted before the answer, so that a scrape after an answer includes it.
         metrics.ended(creates, started.elapsed(), outcomes.iter().flatten().copied());
         self.batch.clear();
@@ -212,7 +208,7 @@ impl Writer {
     /// # Errors
     ///
     /// The store is lost.
-    fn report_commit(&mut self, cause: &WriteError) -> anyhow::Result<()> {
+    fn report_commit(&mut self, cause: &Arc<WriteError>) -> anyhow::Result<()> {
         if cause.is_final() {
             return Err(self.shared.report_loss(cause, &self.log));
         }
@@ -239,7 +235,7 @@ impl Writer {
                 }
             }
             Err(cause) if cause.is_final() => {
-                return Err(self.shared.report_loss(&cause, &self.log));
+                return Err(self.shared.report_loss(&Arc::new(cause), &self.log));
             }
             Err(cause) => {
                 if self.upkeep_cause.failed(&cause) {

@@ -159,14 +159,10 @@ impl PostgresError {
             _ if self.passes_soon() => {
                 return StoreError::Unreachable { url: url.clone(), cause: self.into() };
             }
-            Self::OtherEncoding(_) => Reason::NotAStore,
             Self::Malformed(_) => Reason::Damaged,
-            Self::Unsafe(_) => Reason::Unsafe,
             _ if self.is_of_unknown_authority() => Reason::Untrusted,
             // A table or a column is not there, or the database has found its own files damaged.
             _ if self.is_of(&["42P01", "42703", "XX"]) => Reason::Damaged,
-            _ if self.is_of(&["42501", "28"]) => Reason::Denied,
-            _ if self.is_of(&["3D000"]) => Reason::Missing,
             _ => Reason::Other,
         };
         StoreError::Failed { url: url.clone(), doing, cause: self.into(), reason }

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context;
 use parking_lot::Mutex;
 
-use crate::engine::{Checked, Closed, Engine, Outcome, Row, Served, Sizes, Start};
+use crate::engine::{Checked, Closed, Engine, IfMissing, Outcome, Row, Served, Sizes};
 use crate::error::{Reason, StoreError, WriteError};
 use crate::layout::{LAYOUT, UNFINISHED};
 use crate::metrics::register_retries;
@@ -66,14 +66,13 @@ pub struct Postgres {
 pub fn open_to_serve(
     url: &PostgresUrl,
     ca: Option<&Path>,
-    start: Start,
+    if_missing: IfMissing,
 ) -> Result<Served<Postgres>, StoreError> {
-    let purpose = if start.without_fsync { Purpose::Write } else { Purpose::WriteSafely };
-    let store = Postgres::new(url, ca, purpose)?;
+    let store = Postgres::new(url, ca, Purpose::WriteSafely)?;
     if store.change(OPEN, async |session| schema::is_there(session, &store.url).await)? {
         return Ok(Served { store, is_new: false });
     }
-    if !start.make {
+    if if_missing == IfMissing::Fail {
         return Err(StoreError::Missing(store.url));
     }
     let is_new = store.create_tables(LAYOUT)?;
@@ -101,7 +100,7 @@ pub fn fill(
     let store = Postgres::new(url, ca, Purpose::WriteSafely)?;
     let is_there = async |session: &Session| schema::is_there(session, &store.url).await;
     let is_made = match store.change(OPEN, is_there) {
-        Err(StoreError::FillUnfinished(_)) => false,
+        Err(StoreError::CopyUnfinished(_)) => false,
         is_made => is_made?,
     };
     if !is_made {
@@ -188,6 +187,13 @@ impl Engine for Postgres {
         let until = Instant::now() + PAGE_LIMIT;
         let page = self.page_session.lock().retry(PostgresError::passes_soon, until, page);
         page.map_err(|error| error.of_store(&self.url, "read the plants"))
+    }
+
+    fn count(&self) -> Result<u64, StoreError> {
+        let until = Instant::now() + PAGE_LIMIT;
+        let mut session = self.page_session.lock();
+        let count = session.retry(PostgresError::passes_soon, until, plants::count);
+        count.map_err(|error| error.of_store(&self.url, "count the plants"))
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {

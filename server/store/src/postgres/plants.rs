@@ -16,12 +16,12 @@ use tokio_postgres::types::{ToSql, Type};
 use crate::engine::{Outcome, PAGE_BYTES, Row};
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::{LARGEST, Session};
-use crate::same_plant::is_same_plant;
+use crate::same_json::is_same_json;
 
 /// Takes the locks and the rights that a create takes, and commits what changes nothing. The
 /// message is in the WAL only; without it, the commit would neither sync nor wait for a standby.
-const TRY: &str = "INSERT INTO plants (id, plant) SELECT id, plant FROM plants WHERE false \
-    ON CONFLICT (id) DO UPDATE SET plant = plants.plant WHERE false; \
+const TRY: &str = "INSERT INTO plants (id, json) SELECT id, json FROM plants WHERE false \
+    ON CONFLICT (id) DO UPDATE SET json = plants.json WHERE false; \
     SELECT pg_logical_emit_message(true, 'plant-store', '')";
 
 /// Commits the rows, and says what became of each.
@@ -41,19 +41,19 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Pos
     }
     let ids = firsts.iter().map(|row| row.id);
     let taken: Vec<_> = ids.filter(|id| !created.contains(id)).collect();
-    let query = "SELECT id, plant FROM plants WHERE id = ANY($1)";
+    let query = "SELECT id, json FROM plants WHERE id = ANY($1)";
     let found = session.client.query_typed(query, &[(&taken, Type::INT8_ARRAY)]).await?;
     let there = owned(&found)?;
     if there.len() != taken.len() {
         return Err(PostgresError::Removed);
     }
-    let mut kept: HashMap<_, _> = there.iter().map(|row| (row.id, &row.plant)).collect();
+    let mut kept: HashMap<_, _> = there.iter().map(|row| (row.id, &row.json)).collect();
     let outcomes = rows.iter().map(|row| match kept.entry(row.id) {
         Entry::Vacant(free) => {
-            free.insert(&row.plant);
+            free.insert(&row.json);
             Outcome::Created
         }
-        Entry::Occupied(kept) if is_same_plant(kept.get(), &row.plant) => Outcome::Repeated,
+        Entry::Occupied(kept) if is_same_json(kept.get(), &row.json) => Outcome::Repeated,
         Entry::Occupied(_) => Outcome::Conflict,
     });
     Ok(outcomes.collect())
@@ -71,9 +71,9 @@ async fn add(session: &Session, rows: &[&Row]) -> Result<HashSet<i64>, PostgresE
         rest = others;
     }
     let insert = async |(statement, rows): (_, &[&Row])| {
-        let plants: Vec<_> = rows.iter().map(|row| &*row.plant).collect();
+        let texts: Vec<_> = rows.iter().map(|row| &*row.json).collect();
         let ids = rows.iter().map(|row| &row.id);
-        let values = ids.zip(&plants).flat_map(|(id, plant)| [id as &(dyn ToSql + Sync), plant]);
+        let values = ids.zip(&texts).flat_map(|(id, text)| [id as &(dyn ToSql + Sync), text]);
         let rows = session.client.query_raw(statement, values.collect::<Vec<_>>()).await?;
         let ids = rows.and_then(async |row| row.try_get::<_, i64>(0));
         Ok::<Vec<_>, PostgresError>(ids.try_collect().await?)
@@ -97,8 +97,8 @@ async fn add(session: &Session, rows: &[&Row]) -> Result<HashSet<i64>, PostgresE
 
 fn owned(rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, PostgresError> {
     let owned = |row: &tokio_postgres::Row| {
-        let plant: &str = row.try_get(1)?;
-        Ok(Row { id: row.try_get(0)?, plant: plant.into() })
+        let json: &str = row.try_get(1)?;
+        Ok(Row { id: row.try_get(0)?, json: json.into() })
     };
     rows.iter().map(owned).collect()
 }
@@ -113,10 +113,16 @@ pub async fn page(
     // Quoted, the number is a bigint whatever its value.
     let condition = after.map_or(String::new(), |id| format!("WHERE id > '{id}'"));
     let query = format!(
-        "SELECT id, plant FROM (
-            SELECT id, plant, sum(octet_length(plant)) OVER (ORDER BY id) AS bytes
-            FROM (SELECT id, plant FROM plants {condition} ORDER BY id LIMIT {limit}) AS first
-        ) AS page WHERE bytes - octet_length(plant) < {PAGE_BYTES} ORDER BY id"
+        "SELECT id, json FROM (
+            SELECT id, json, sum(octet_length(json)) OVER (ORDER BY id) AS bytes
+            FROM (SELECT id, json FROM plants {condition} ORDER BY id LIMIT {limit}) AS first
+        ) AS page WHERE bytes - octet_length(json) < {PAGE_BYTES} ORDER BY id"
     );
     owned(&session.client.query_typed(&query, &[]).await?)
+}
+
+/// Counts the plants.
+pub async fn count(session: &Session) -> Result<u64, PostgresError> {
+    let row = session.row("SELECT count(*) FROM plants").await?;
+    Ok(row.try_get::<_, i64>(0)?.unsigned_abs())
 }

@@ -14,12 +14,12 @@ use crate::postgres::session::Session;
 use crate::token_row::READ;
 use crate::url::StoreUrl;
 
-/// `plant_store_schema` tells a plant store from any other database: it has the number of the
-/// layout, and before that the one that says that the store is not filled to its end. `plant` is the JSON text of a
-/// plant. `digest` is the SHA-256 of a token; times are Unix seconds.
+/// `plant_store_schema` tells a plant store from any other database: it contains the number of the
+/// layout, and before that [`UNFINISHED`], while a copy fills the tables. `json` is the JSON text of
+/// a plant. `digest` is the SHA-256 of a token; times are Unix seconds.
 const TABLES: [&str; 3] = [
     "CREATE TABLE IF NOT EXISTS plant_store_schema (version bigint PRIMARY KEY)",
-    "CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, plant text NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, json text NOT NULL)",
     "CREATE TABLE IF NOT EXISTS tokens (
         name text PRIMARY KEY,
         digest bytea NOT NULL UNIQUE,
@@ -33,7 +33,8 @@ const TABLES: [&str; 3] = [
 ///
 /// # Errors
 ///
-/// [`StoreError::FillUnfinished`]. Also if the tables are not those of a store of this release, or texts are not kept as UTF-8.
+/// [`StoreError::CopyUnfinished`]; or the tables are not those of a store of this release, or texts
+/// are not kept as UTF-8.
 pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, PostgresError> {
     let look = "SELECT current_setting('server_encoding'),
         to_regclass('plant_store_schema') IS NOT NULL, to_regclass('plants') IS NOT NULL";
@@ -55,7 +56,7 @@ pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, Postgre
         None => Ok(false),
         Some(version) if version == i64::from(LAYOUT) => Ok(true),
         Some(version) if version == i64::from(UNFINISHED) => {
-            Err(StoreError::FillUnfinished(url.clone()).into())
+            Err(StoreError::CopyUnfinished(url.clone()).into())
         }
         Some(found) => Err(StoreError::OtherLayout { url: url.clone(), found }.into()),
     }
@@ -149,7 +150,7 @@ async fn of_workers(session: &Session) -> Result<Vec<String>, PostgresError> {
 /// What is wrong with the tables: a column is not there, or `id` is not the key any more. The
 /// database's own tools check its files (<https://www.postgresql.org/docs/current/amcheck.html>).
 pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, PostgresError> {
-    let write = "EXPLAIN INSERT INTO plants (id, plant) VALUES (1, '') ON CONFLICT (id) DO NOTHING";
+    let write = "EXPLAIN INSERT INTO plants (id, json) VALUES (1, '') ON CONFLICT (id) DO NOTHING";
     let read = format!("{READ} LIMIT 0");
     let mut faults = Vec::new();
     for (table, look) in [("plants", write), ("tokens", &read)] {

@@ -95,8 +95,8 @@ impl Session {
             let plants = 1 << exponent;
             let values = (0..plants).map(|at| format!("(${}, ${})", 2 * at + 1, 2 * at + 2));
             let insert = format!(
-                "INSERT INTO plants (id, plant) VALUES {} \
-                 ON CONFLICT (id) DO UPDATE SET plant = plants.plant WHERE false RETURNING id",
+                "INSERT INTO plants (id, json) VALUES {} \
+                 ON CONFLICT (id) DO UPDATE SET json = plants.json WHERE false RETURNING id",
                 values.collect::<Vec<_>>().join(", ")
             );
             let types = vec![[Type::INT8, Type::TEXT]; plants].concat();

@@ -47,8 +47,8 @@ fn database_without_tls_is_refused_with_what_to_do() {
 fn only_what_was_not_written_by_this_service_is_damage() {
     let url = StoreUrl::Postgres(PostgresUrl::parse("postgres://u@127.0.0.1/d").expect("a URL"));
     for (error, expected) in [
-        (PostgresError::Unsafe("the database has fsync=off".into()), Reason::Unsafe),
-        (PostgresError::OtherEncoding("SQL_ASCII".into()), Reason::NotAStore),
+        (PostgresError::Unsafe("the database has fsync=off".into()), Reason::Other),
+        (PostgresError::OtherEncoding("SQL_ASCII".into()), Reason::Other),
         (PostgresError::Malformed(Malformed), Reason::Damaged),
     ] {
         let said = error.to_string();

@@ -8,7 +8,10 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::Cause;
-use crate::sqlite::wal::WAL_BOUND;
+
+/// Above this many bytes the WAL's file is cut
+/// (<https://sqlite.org/pragma.html#pragma_journal_size_limit>).
+pub const WAL_BOUND: u32 = 32 * 1024 * 1024;
 
 /// How long a statement waits for the lock of another connection, and how often it asks. SQLite has
 /// no queue for its write lock: with the growing pauses of its own, a command beside a busy server
@@ -18,7 +21,10 @@ pub const PAUSE: Duration = Duration::from_micros(200);
 
 /// Opens the file, which must be there.
 pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    // A restore attaches a backup by a URI.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX
+        | OpenFlags::SQLITE_OPEN_URI;
     // SQLite reads a name that begins with `file:` as a URI; with `./` in front it is a path.
     let mut connection = Connection::open_with_flags(Path::new(".").join(path), flags)?;
     wait_for_lock(&mut connection)?;

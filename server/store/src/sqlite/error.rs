@@ -15,6 +15,11 @@ pub fn url(path: &Path) -> StoreUrl {
     StoreUrl::Sqlite(path.to_owned())
 }
 
+/// What is wrong with a database, as SQLite's own check words it.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", .0.join("; "))]
+pub struct Unsound(pub Vec<String>);
+
 /// Turns a cause into a [`StoreError::Failed`] that says what was tried with the store of that
 /// path, and why it failed.
 pub fn failed<E: Into<Cause>>(path: &Path, doing: &'static str) -> impl Fn(E) -> StoreError {
@@ -37,34 +42,22 @@ fn said_by_sqlite(cause: Cause) -> Cause {
 
 /// Why, by the cause.
 fn reason(cause: &Cause) -> Reason {
+    use ErrorCode::{DiskFull, PermissionDenied, ReadOnly, SystemIoFailure};
+    if cause.is::<Unsound>() {
+        return Reason::Damaged;
+    }
     if let Some(error) = cause.downcast_ref::<io::Error>() {
-        return match error.kind() {
-            ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => Reason::Denied,
-            ErrorKind::StorageFull => Reason::Full,
-            _ => Reason::Other,
-        };
+        let is_full = error.kind() == ErrorKind::StorageFull;
+        return if is_full { Reason::Full } else { Reason::Other };
     }
     match cause.downcast_ref::<rusqlite::Error>().map(rusqlite::Error::sqlite_error_code) {
-        Some(Some(ErrorCode::PermissionDenied)) => Reason::Denied,
-        Some(Some(ErrorCode::DiskFull)) => Reason::Full,
-        // They say nothing of what is in the file.
-        Some(Some(ErrorCode::ReadOnly | ErrorCode::SystemIoFailure)) | None => Reason::Other,
+        Some(Some(DiskFull)) => Reason::Full,
+        // These codes say nothing of what is in the file.
+        Some(Some(PermissionDenied | ReadOnly | SystemIoFailure)) | None => Reason::Other,
         Some(Some(code)) if may_pass(code) => Reason::Other,
         // Also a row that does not have the types of this service.
         Some(_) => Reason::Damaged,
     }
-}
-
-/// Whether a store cannot be opened because SQLite cannot write the files beside it.
-pub fn is_unwritable(error: &StoreError) -> bool {
-    let StoreError::Failed { cause, reason, .. } = error else { return false };
-    let code = cause.downcast_ref().and_then(rusqlite::Error::sqlite_error_code);
-    matches!(reason, Reason::Denied | Reason::Full) || code == Some(ErrorCode::CannotOpen)
-}
-
-/// Whether what is in the store is not as it was written.
-pub fn is_damaged(error: &StoreError) -> bool {
-    matches!(error, StoreError::Failed { reason: Reason::Damaged, .. })
 }
 
 fn is_of_fsync(extended_code: c_int) -> bool {

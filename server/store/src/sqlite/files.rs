@@ -1,29 +1,40 @@
-//! The files of a store: their names, and what a process may do with them.
+//! The files of a store: their names, how the store's file is opened or created, and the server's
+//! lock on it.
+//!
+//! No file is moved, renamed or created under another name: SQLite's transactions are what makes a
+//! change atomic.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf, absolute};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use nix::sys::statvfs::statvfs;
 use nix::unistd::{AccessFlags, User, access, geteuid};
+use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
 
 use crate::engine::Sizes;
 use crate::error::StoreError;
 use crate::sqlite::error::{failed, url};
 
 pub const OPEN: &str = "open the store";
+pub const CREATE: &str = "create the store";
 
 /// What follows the name of the store in the names of the files beside it.
 const WAL: &str = "-wal";
 const WAL_INDEX: &str = "-shm";
 const ROLLBACK_JOURNAL: &str = "-journal";
-pub const BESIDE: [&str; 3] = [WAL, WAL_INDEX, ROLLBACK_JOURNAL];
+const BESIDE: [&str; 3] = [WAL, WAL_INDEX, ROLLBACK_JOURNAL];
 
-/// The folder in which a new store is made that is to be put in this place (`place.rs`).
-const RESTORE: &str = "-restore";
+/// How long a start waits for the server's lock, and how often it asks. A command that asks whether
+/// a server runs holds the lock for an instant.
+const LOCK_LIMIT: Duration = Duration::from_millis(500);
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
-/// A file with that suffix, beside the store's file itself, also if `path` is a link to it.
-pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+/// The path of a file beside the store's file, which is where a symbolic link points to.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
     name.push(suffix);
     name.into()
@@ -41,48 +52,12 @@ pub fn wal_index_of(path: &Path) -> PathBuf {
     beside(path, WAL_INDEX)
 }
 
-/// The folder of a new store for that place, and the file of the new store in it when it is whole.
-pub fn restore_folder_of(path: &Path) -> PathBuf {
-    beside(path, RESTORE)
+/// The files beside a store that are there.
+pub fn files_beside(path: &Path) -> Vec<PathBuf> {
+    BESIDE.iter().map(|suffix| beside(path, suffix)).filter(|file| file.exists()).collect()
 }
 
-/// See [`restore_folder_of`].
-pub fn restored_file_in(folder: &Path) -> PathBuf {
-    folder.join("new.db")
-}
-
-/// Whether a store is to be put in this place next: the old one was moved away already.
-pub fn is_being_restored(path: &Path) -> bool {
-    !path.exists() && restored_file_in(&restore_folder_of(path)).exists()
-}
-
-/// Whether there is no WAL, or an empty file in its place.
-pub fn is_empty_wal(path: &Path) -> bool {
-    !wal_of(path).metadata().is_ok_and(|wal| wal.len() > 0)
-}
-
-/// Removes the files beside a store that nobody will open.
-pub fn remove_beside(path: &Path) {
-    for suffix in BESIDE {
-        let _ = fs::remove_file(beside(path, suffix));
-    }
-}
-
-/// Fails if files of a store lie beside a path where there is none.
-pub fn nothing_left_beside(path: &Path) -> Result<(), StoreError> {
-    if is_being_restored(path) {
-        return Err(StoreError::RestoreUnfinished(url(path)));
-    }
-    let files = BESIDE.iter().map(|suffix| beside(path, suffix)).filter(|file| file.exists());
-    let names: Vec<_> = files.map(|file| file.display().to_string()).collect();
-    if names.is_empty() {
-        Ok(())
-    } else {
-        Err(StoreError::LeftBehind { url: url(path), files: names.join(", ") })
-    }
-}
-
-/// The folder in which the path is.
+/// The folder that contains the path.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
@@ -93,16 +68,28 @@ pub fn sync_folder_of(path: &Path) -> io::Result<()> {
 }
 
 /// Opens the file of a store, before SQLite does.
+///
+/// # Errors
+///
+/// [`StoreError::Missing`] if there is nothing at the path, and nothing of a store beside it.
 pub fn open(path: &Path) -> Result<File, StoreError> {
-    let file = match fs::metadata(path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(path)),
-        file => file.map_err(failed(path, OPEN))?,
+    // Looked at before the store's file: a server that starts meanwhile may create the file and
+    // then its WAL, which is not one that was left behind.
+    let left = files_beside(path);
+    let metadata = match fs::metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(path, &left)),
+        metadata => metadata.map_err(failed(path, OPEN))?,
     };
-    if !file.is_file() {
+    if !metadata.is_file() {
         let cause = format!("{} is a folder or a device; name a file", path.display());
         return Err(failed(path, OPEN)(cause));
     }
-    // SQLite's readers too write the WAL's index.
+    require_one_name(path, &metadata)?;
+    // An empty file is a store that nobody has begun: SQLite would delete the WAL beside it.
+    if metadata.len() == 0 && wal_of(path).exists() {
+        return Err(left_behind(path, &left));
+    }
+    // SQLite's readers write the WAL's index, too.
     for (right, place) in [("read and write", path), ("write to the folder", folder_of(path))] {
         let allowed = access(place, AccessFlags::R_OK | AccessFlags::W_OK);
         allowed.map_err(|errno| failed(path, OPEN)(denied(right, place, &errno.into())))?;
@@ -110,26 +97,74 @@ pub fn open(path: &Path) -> Result<File, StoreError> {
     File::open(path).map_err(failed(path, OPEN))
 }
 
-fn missing(path: &Path) -> StoreError {
-    if path.is_symlink() {
-        return failed(path, OPEN)(format!(
-            "{} is a link to a file that is not there",
-            path.display()
-        ));
+/// Opens the file of a store, or creates an empty file that only its owner can read.
+pub fn open_or_create(path: &Path) -> Result<File, StoreError> {
+    match open(path) {
+        Err(StoreError::Missing(_)) => create(path),
+        opened => opened,
     }
-    nothing_left_beside(path).err().unwrap_or_else(|| StoreError::Missing(url(path)))
 }
 
-/// What the user of this process cannot do with the path, and why.
-pub fn denied(right: &str, path: &Path, why: &io::Error) -> io::Error {
+fn create(path: &Path) -> Result<File, StoreError> {
+    let folder = folder_of(path);
+    if !folder.is_dir() {
+        let cause = format!("there is no folder {}; is its disk mounted?", folder.display());
+        return Err(failed(path, CREATE)(cause));
+    }
+    let new = File::options().read(true).write(true).create_new(true).mode(0o600).open(path);
+    let file = match new {
+        // Another process has just created it.
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return open(path),
+        new => new
+            .map_err(|error| failed(path, CREATE)(denied("write to the folder", folder, &error)))?,
+    };
+    if geteuid().is_root() {
+        // The service that uses the folder must be able to use a store that root has made there.
+        // In a container root may not be allowed to give a file away; then the file stays root's.
+        let owner = fs::metadata(folder).map_err(failed(path, CREATE))?;
+        let _ = fchown(&file, Some(owner.uid()), Some(owner.gid()));
+    }
+    sync_folder_of(path).map_err(failed(path, CREATE))?;
+    Ok(file)
+}
+
+fn missing(path: &Path, left: &[PathBuf]) -> StoreError {
+    if path.is_symlink() {
+        let cause = format!("{} is a link to a file that is not there", path.display());
+        return failed(path, OPEN)(cause);
+    }
+    if left.is_empty() { StoreError::Missing(url(path)) } else { left_behind(path, left) }
+}
+
+fn left_behind(path: &Path, left: &[PathBuf]) -> StoreError {
+    let names: Vec<_> = left.iter().map(|file| file.display().to_string()).collect();
+    StoreError::LeftBehind { url: url(path), files: names.join(", ") }
+}
+
+/// Fails if another process may open the file by another name: it would keep another WAL there, and
+/// neither would see what is in the WAL of the other
+/// (<https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file>).
+fn require_one_name(path: &Path, metadata: &Metadata) -> Result<(), StoreError> {
+    let statx = statx(CWD, path, AtFlags::empty(), StatxFlags::empty());
+    // Kernels before 5.8 do not tell.
+    let is_mounted =
+        statx.is_ok_and(|file| file.stx_attributes.contains(StatxAttributes::MOUNT_ROOT));
+    if metadata.nlink() > 1 || is_mounted {
+        return Err(StoreError::SecondName { url: url(path), is_mounted });
+    }
+    Ok(())
+}
+
+/// Explains what the user of this process may not do with the path.
+fn denied(right: &str, path: &Path, why: &io::Error) -> io::Error {
     let id = geteuid();
     let path = absolute(path).unwrap_or_else(|_| path.to_owned());
     let name = User::from_uid(id).ok().flatten().map_or(id.to_string(), |user| user.name);
-    let said = format!("the user {name} cannot {right} {}: {why}", path.display());
-    io::Error::new(why.kind(), said)
+    let cause = format!("the user {name} cannot {right} {}: {why}", path.display());
+    io::Error::new(why.kind(), cause)
 }
 
-/// How large the files are, and what is free on their disk.
+/// The sizes of the files, and the free space of their disk.
 pub fn sizes(path: &Path) -> Sizes {
     let length = |path: &Path| fs::metadata(path).map(|file| file.len()).ok();
     let disk = statvfs(path).ok();
@@ -137,10 +172,30 @@ pub fn sizes(path: &Path) -> Sizes {
     Sizes { store: length(path), wal: length(&wal_of(path)), disk_free }
 }
 
-/// Takes the server's lock.
+/// Takes the server's lock, until the file is closed (flock(2)).
 pub fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
-    file.try_lock().map_err(|error| match error {
-        TryLockError::WouldBlock => StoreError::ServedElsewhere(url(path)),
-        TryLockError::Error(error) => failed(path, "lock the store")(error),
-    })
+    let began = Instant::now();
+    loop {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) if began.elapsed() < LOCK_LIMIT => {
+                thread::sleep(LOCK_PAUSE);
+            }
+            Err(TryLockError::WouldBlock) => return Err(StoreError::ServedElsewhere(url(path))),
+            Err(TryLockError::Error(error)) => return Err(failed(path, "lock the store")(error)),
+            Ok(()) => return Ok(()),
+        }
+    }
+}
+
+/// Fails if a server runs on the file and the index of its WAL is not at its path: a command would
+/// make a second index, and the server would not see the command's commits.
+pub fn require_index_of_server(file: &File, path: &Path) -> Result<(), StoreError> {
+    if wal_index_of(path).exists() {
+        return Ok(());
+    }
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => Err(StoreError::NoWalIndex(url(path))),
+        Err(TryLockError::Error(error)) => Err(failed(path, "lock the store")(error)),
+        Ok(()) => file.unlock().map_err(failed(path, "unlock the store")),
+    }
 }

@@ -7,7 +7,9 @@ use rusqlite::types::Type;
 
 use crate::engine::{Outcome, PAGE_BYTES, Row};
 use crate::error::{Cause, WriteError};
-use crate::same_plant::is_same_plant;
+use crate::same_json::is_same_json;
+use crate::sqlite::error::Unsound;
+use crate::sqlite::schema;
 
 /// Commits the rows, each unless its id is taken. Without rows it writes a page as it was, because
 /// a transaction that writes nothing would not tell whether the store takes writes.
@@ -28,16 +30,16 @@ pub fn commit(connection: &mut Connection, rows: &[Row]) -> Result<Vec<Outcome>,
 
 fn add(transaction: &Connection, rows: &[Row]) -> rusqlite::Result<Vec<Outcome>> {
     let mut insert = transaction.prepare_cached(
-        "INSERT INTO plants (id, plant) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO plants (id, json) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING",
     )?;
-    let mut kept = transaction.prepare_cached("SELECT plant FROM plants WHERE id = ?1")?;
+    let mut kept = transaction.prepare_cached("SELECT json FROM plants WHERE id = ?1")?;
     let outcomes = rows.iter().map(|row| {
-        if insert.execute((row.id, &*row.plant))? == 1 {
+        if insert.execute((row.id, &*row.json))? == 1 {
             return Ok(Outcome::Created);
         }
         let is_same = kept.query_row([row.id], |kept| {
             // A text that is not UTF-8 was written by somebody else: it is another plant.
-            Ok(kept.get_ref(0)?.as_str().is_ok_and(|kept| is_same_plant(kept, &row.plant)))
+            Ok(kept.get_ref(0)?.as_str().is_ok_and(|kept| is_same_json(kept, &row.json)))
         })?;
         Ok(if is_same { Outcome::Repeated } else { Outcome::Conflict })
     });
@@ -52,7 +54,7 @@ pub fn page(
     limit: usize,
 ) -> rusqlite::Result<Vec<Row>> {
     let condition = after.map_or(String::new(), |id| format!("WHERE id > {id}"));
-    let query = format!("SELECT id, plant FROM plants {condition} ORDER BY id");
+    let query = format!("SELECT id, json FROM plants {condition} ORDER BY id");
     let mut statement = connection.prepare(&query)?;
     let mut rows = statement.query([])?;
     let mut page = Vec::new();
@@ -62,12 +64,23 @@ pub fn page(
         && let Some(row) = rows.next()?
     {
         let id = row.get(0)?;
-        let plant: Arc<str> =
+        let json: Arc<str> =
             row.get(1).map_err(|error| unfit(format!("the plant of the id {id}: {error}")))?;
-        bytes += plant.len();
-        page.push(Row { id, plant });
+        bytes += json.len();
+        page.push(Row { id, json });
     }
     Ok(page)
+}
+
+/// Counts the plants, in a database whose structure is sound: in a damaged one, the count and the
+/// pages of plants may lack the same rows.
+pub fn count(connection: &Connection) -> Result<u64, Cause> {
+    let damage = schema::damage(connection, "main.quick_check(1)")?;
+    if !damage.is_empty() {
+        return Err(Unsound(damage).into());
+    }
+    let count = connection.query_row("SELECT count(*) FROM plants", [], |row| row.get(0));
+    Ok(count.map(i64::unsigned_abs)?)
 }
 
 /// The service has not written this row.

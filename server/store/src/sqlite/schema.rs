@@ -1,8 +1,7 @@
 //! The tables, and the field of the file that says that it is a store.
 //!
 //! The field is `application_id` (<https://sqlite.org/fileformat2.html#application_id>), at byte 68
-//! of the file: "PLS", and a byte that is twice the number of the layout. It is written once. The
-//! lowest bit means nothing: builds before the first release set it while they served a store.
+//! of the file. It is written once, when the store is complete.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -16,12 +15,15 @@ use crate::layout::LAYOUT;
 use crate::sqlite::error::{failed, url};
 use crate::sqlite::files::OPEN;
 
-/// `id` is the rowid, so plants lie in the order of their ids; `plant` is the JSON text of a plant.
+/// `application_id` of a store: "PLS", and a byte that is twice the number of the layout.
+const APPLICATION_ID: u32 = u32::from_be_bytes([b'P', b'L', b'S', LAYOUT << 1]);
+
+/// `id` is the rowid, so plants lie in the order of their ids; `json` is the JSON text of a plant.
 /// `digest` is the SHA-256 of a token; times are Unix seconds.
 const TABLES: &str = "
     CREATE TABLE plants (
         id INTEGER PRIMARY KEY,
-        plant TEXT NOT NULL
+        json TEXT NOT NULL
     ) STRICT;
     CREATE TABLE tokens (
         name TEXT PRIMARY KEY,
@@ -32,37 +34,93 @@ const TABLES: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// Fails if the file is no store of this release. It is read without SQLite, which would change a
-/// file of somebody else: it would roll back its journal, or copy its WAL into it.
-pub fn require_store(path: &Path, file: &File) -> Result<(), StoreError> {
+/// What a file contains, by its header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing: a store that nobody has begun.
+    Nothing,
+    /// A store of this release.
+    Store,
+}
+
+/// Looks at the header of a file. It is read without SQLite, which would change a file of somebody
+/// else: it would roll back its journal, or copy its WAL into it.
+///
+/// # Errors
+///
+/// It is something else than a store of this release.
+pub fn look(path: &Path, file: &File) -> Result<Found, StoreError> {
     let mut header = [0; 100];
-    // A file that is shorter has no such field.
-    file.read_at(&mut header, 0).map_err(failed(path, OPEN))?;
-    let layout = header[71];
-    let is_ours = header.starts_with(b"SQLite format 3\0") && header[68..].starts_with(b"PLS");
-    match layout >> 1 {
-        _ if !is_ours => Err(StoreError::NotAPlantStore(url(path))),
-        LAYOUT => Ok(()),
-        found => Err(StoreError::OtherLayout { url: url(path), found: found.into() }),
+    // The fields that a shorter file does not have are zero.
+    let length = file.read_at(&mut header, 0).map_err(failed(path, OPEN))?;
+    if length == 0 {
+        return Ok(Found::Nothing);
+    }
+    let is_sqlite = header.starts_with(b"SQLite format 3\0");
+    match header[68..72] {
+        [b'P', b'L', b'S', layout] if is_sqlite => {
+            let found = i64::from(layout >> 1);
+            if header[68..72] == APPLICATION_ID.to_be_bytes() {
+                Ok(Found::Store)
+            } else {
+                Err(StoreError::OtherLayout { url: url(path), found })
+            }
+        }
+        [0, 0, 0, 0] if is_sqlite => Err(StoreError::Unfinished(url(path))),
+        _ => Err(StoreError::NotAPlantStore(url(path))),
     }
 }
 
-/// Makes the tables in a new file.
-pub fn create_tables(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch(TABLES)?;
-    let number = u32::from_be_bytes([b'P', b'L', b'S', LAYOUT << 1]);
-    connection.pragma_update(None, "application_id", number)
+/// Fails if the file is no store of this release.
+pub fn require_store(path: &Path, file: &File) -> Result<(), StoreError> {
+    match look(path, file)? {
+        Found::Store => Ok(()),
+        Found::Nothing => Err(StoreError::Missing(url(path))),
+    }
 }
 
-/// What SQLite finds wrong with the file, and which tables are not those of this layout; nothing if
-/// the store is sound (<https://sqlite.org/pragma.html#pragma_integrity_check>). An index is the
-/// operator's to add.
-pub fn faults(connection: &Connection) -> rusqlite::Result<Vec<String>> {
-    let mut faults = texts(connection, "PRAGMA integrity_check")?;
-    faults.retain(|line| line != "ok");
+/// Creates the store in one transaction, unless the database has tables. Returns whether it was
+/// created.
+pub fn create(connection: &mut Connection) -> rusqlite::Result<bool> {
+    let transaction = connection.transaction()?;
+    let is_empty = "SELECT count(*) = 0 FROM sqlite_schema";
+    if !transaction.query_row(is_empty, [], |row| row.get::<_, bool>(0))? {
+        return Ok(false);
+    }
+    create_tables(&transaction)?;
+    mark_as_store(&transaction)?;
+    transaction.commit()?;
+    Ok(true)
+}
+
+/// Creates the tables alone.
+pub fn create_tables(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(TABLES)
+}
+
+/// Says that the database is a complete store.
+pub fn mark_as_store(connection: &Connection) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "application_id", APPLICATION_ID)
+}
+
+/// What that pragma of SQLite's finds wrong: `integrity_check` of a database of the connection, or of
+/// one of its tables (<https://sqlite.org/pragma.html#pragma_integrity_check>).
+pub fn damage(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare(&format!("PRAGMA {pragma}"))?;
+    let mut lines =
+        statement.query_map([], |row| row.get(0))?.collect::<Result<Vec<String>, _>>()?;
+    lines.retain(|line| line != "ok");
+    Ok(lines)
+}
+
+/// What SQLite finds wrong with a database of the connection, such as `main`, and which tables are
+/// not those of this layout; nothing if the store is sound. An index is the operator's to add.
+pub fn faults(connection: &Connection, database: &str) -> rusqlite::Result<Vec<String>> {
+    let mut faults = damage(connection, &format!("{database}.integrity_check"))?;
     let expected = Connection::open_in_memory()?;
-    expected.execute_batch(TABLES)?;
-    let others = differences(&definitions(connection)?, &definitions(&expected)?);
+    create_tables(&expected)?;
+    let expected = definitions(&expected, "main")?;
+    let others = differences(&definitions(connection, database)?, &expected);
     if !others.is_empty() {
         let others = others.join(", ");
         faults.push(format!("the tables are not those of layout version {LAYOUT}: {others}"));
@@ -73,11 +131,13 @@ pub fn faults(connection: &Connection) -> rusqlite::Result<Vec<String>> {
 /// The names of all tables, views and triggers, each with its statement, without white space.
 type Definitions = BTreeMap<String, String>;
 
-fn definitions(connection: &Connection) -> rusqlite::Result<Definitions> {
-    let query = "SELECT name, type || coalesce(sql, '') FROM sqlite_schema
-        WHERE type <> 'index' AND name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'";
+fn definitions(connection: &Connection, database: &str) -> rusqlite::Result<Definitions> {
+    let query = format!(
+        "SELECT name, type || coalesce(sql, '') FROM {database}.sqlite_schema
+        WHERE type <> 'index' AND name NOT LIKE 'sqlite\\_stat%' ESCAPE '\\'"
+    );
     let without_space = |sql: String| sql.split_whitespace().collect::<String>();
-    let mut statement = connection.prepare(query)?;
+    let mut statement = connection.prepare(&query)?;
     let rows = statement.query_map([], |row| Ok((row.get(0)?, without_space(row.get(1)?))))?;
     rows.collect()
 }
@@ -92,8 +152,4 @@ fn differences(found: &Definitions, expected: &Definitions) -> Vec<String> {
         Some(_) => None,
     });
     missing.chain(others).collect()
-}
-
-fn texts(connection: &Connection, query: &str) -> rusqlite::Result<Vec<String>> {
-    connection.prepare(query)?.query_map([], |row| row.get(0))?.collect()
 }

@@ -9,13 +9,11 @@ use rusqlite::Connection;
 
 use crate::engine::{Checked, Closed, Engine, Outcome, Row, Sizes};
 use crate::error::{StoreError, WriteError};
-use crate::sqlite::connection::{connect, remove_wal_at_close, use_wal};
+use crate::sqlite::connection::{WAL_BOUND, connect, remove_wal_at_close, use_wal};
 use crate::sqlite::error::{failed, url};
-use crate::sqlite::files::{OPEN, sizes};
+use crate::sqlite::files::{CREATE, OPEN, sizes};
 use crate::sqlite::opened_files::OpenedFiles;
-use crate::sqlite::wal::{
-    Checkpoints, WAL_BOUND, copy_wal, copy_wal_at_once, shorten, sync_empty_wal,
-};
+use crate::sqlite::wal::{Checkpoints, copy_wal, copy_wal_at_once, shorten, sync_empty_wal};
 use crate::sqlite::{plants, schema, tokens};
 use crate::token::{StoredToken, TokenName};
 
@@ -41,9 +39,8 @@ struct Commits {
 }
 
 impl Sqlite {
-    /// Opens the store in that file.
+    /// Opens the file, which is a store, or empty and locked.
     pub fn open(path: &Path, file: File) -> Result<Self, StoreError> {
-        schema::require_store(path, &file)?;
         let connect = || connect(path).map_err(failed(path, OPEN));
         let commits = Commits { connection: connect()?, checkpoints: Checkpoints::default() };
         Ok(Self {
@@ -55,14 +52,15 @@ impl Sqlite {
         })
     }
 
-    /// Makes it ready to be served: what it holds is on the disk when this returns.
+    /// Creates the store in one transaction, unless it is there. Returns whether it was created.
+    pub fn create(&mut self) -> Result<bool, StoreError> {
+        schema::create(self.connection()).map_err(failed(&self.path, CREATE))
+    }
+
+    /// Makes the store ready to be served: what it contains is on the disk when this returns.
     pub fn begin(&mut self) -> Result<(), StoreError> {
+        self.use_wal()?;
         let connection = &self.commits.get_mut().connection;
-        // From now on the end of the process leaves the WAL as it is, unless `close` has copied it.
-        remove_wal_at_close(connection, false).map_err(failed(&self.path, OPEN))?;
-        remove_wal_at_close(self.side_connection.get_mut(), false)
-            .map_err(failed(&self.path, OPEN))?;
-        use_wal(connection).map_err(failed(&self.path, OPEN))?;
         copy_wal(connection).map_err(failed(&self.path, COPY))?;
         sync_empty_wal(&self.path).map_err(failed(&self.path, COPY))?;
         self.served_files =
@@ -70,21 +68,49 @@ impl Sqlite {
         Ok(())
     }
 
-    /// From now on commits sync nothing.
-    pub fn sync_nothing(&mut self) -> Result<(), StoreError> {
+    /// Creates the tables of a store that is to be filled. It is no store until [`Self::finish`].
+    pub fn begin_unfinished(&mut self) -> Result<(), StoreError> {
+        schema::create_tables(self.connection()).map_err(failed(&self.path, CREATE))?;
+        self.use_wal()
+    }
+
+    /// Makes the filled file a store: what it contains is on the disk when this returns.
+    pub fn finish(&mut self) -> Result<(), StoreError> {
         let connection = &self.commits.get_mut().connection;
-        connection.pragma_update(None, "synchronous", "off").map_err(failed(&self.path, OPEN))
+        // Marked after all else is in the file itself: the mark is looked for there.
+        copy_wal(connection).map_err(failed(&self.path, COPY))?;
+        schema::mark_as_store(connection).map_err(failed(&self.path, CREATE))?;
+        copy_wal(connection).map_err(failed(&self.path, COPY))
+    }
+
+    /// The connection that commits.
+    pub fn connection(&mut self) -> &mut Connection {
+        &mut self.commits.get_mut().connection
+    }
+
+    fn use_wal(&mut self) -> Result<(), StoreError> {
+        let connection = &self.commits.get_mut().connection;
+        // From now on the end of the process leaves the WAL as it is, unless `close` has copied it.
+        remove_wal_at_close(connection, false).map_err(failed(&self.path, OPEN))?;
+        remove_wal_at_close(self.side_connection.get_mut(), false)
+            .map_err(failed(&self.path, OPEN))?;
+        use_wal(connection).map_err(failed(&self.path, OPEN))
     }
 
     /// Fails if another file, or none, is in the place of one that is served.
-    fn are_files_in_place(&self) -> Result<(), WriteError> {
+    fn require_files_in_place(&self) -> Result<(), WriteError> {
         self.served_files.as_ref().map_or(Ok(()), OpenedFiles::are_in_place)
     }
 }
 
 impl Engine for Sqlite {
+    /// Looks at the files before and after the transaction: nobody would find what is committed to
+    /// a file that was removed or replaced meanwhile.
     fn commit(&self, rows: &[Row], _: Instant) -> Result<Vec<Outcome>, WriteError> {
-        plants::commit(&mut self.commits.lock().connection, rows)
+        self.require_files_in_place()?;
+        let outcomes = plants::commit(&mut self.commits.lock().connection, rows)?;
+        self.require_files_in_place()?;
+        Ok(outcomes)
     }
 
     fn upkeep(&self) -> Result<(), WriteError> {
@@ -95,6 +121,10 @@ impl Engine for Sqlite {
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError> {
         let connection = self.side_connection.lock();
         plants::page(&connection, after, limit).map_err(failed(&self.path, "read the plants"))
+    }
+
+    fn count(&self) -> Result<u64, StoreError> {
+        plants::count(&self.side_connection.lock()).map_err(failed(&self.path, "count the plants"))
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
@@ -121,13 +151,13 @@ impl Engine for Sqlite {
     }
 
     fn check(&self) -> Result<Checked, StoreError> {
-        let faults = schema::faults(&self.side_connection.lock());
+        let faults = schema::faults(&self.side_connection.lock(), "main");
         let faults = faults.map_err(failed(&self.path, "check the store"))?;
         Ok(Checked { faults, sizes: sizes(&self.path) })
     }
 
     fn inspect(&self) -> Result<Sizes, WriteError> {
-        self.are_files_in_place()?;
+        self.require_files_in_place()?;
         if sizes(&self.path).wal > Some(WAL_BOUND.into()) {
             shorten(&self.path)?;
         }
@@ -137,14 +167,15 @@ impl Engine for Sqlite {
     /// If another program is in the way of the last checkpoint, the WAL stays, and the next start
     /// copies it.
     fn close(&self) -> Result<Closed, StoreError> {
-        self.are_files_in_place().map_err(failed(&self.path, CLOSE))?;
+        // First: a last reading of the tokens would be in the way of the checkpoint.
+        let side_connection = self.side_connection.lock();
+        self.require_files_in_place().map_err(failed(&self.path, CLOSE))?;
         let connection = &mut self.commits.lock().connection;
         if !copy_wal_at_once(connection).map_err(failed(&self.path, COPY))? {
             return Ok(Closed::WalLeft { bytes: sizes(&self.path).wal.unwrap_or_default() });
         }
         remove_wal_at_close(connection, true).map_err(failed(&self.path, CLOSE))?;
-        remove_wal_at_close(&self.side_connection.lock(), true)
-            .map_err(failed(&self.path, CLOSE))?;
+        remove_wal_at_close(&side_connection, true).map_err(failed(&self.path, CLOSE))?;
         Ok(Closed::Wholly)
     }
 }

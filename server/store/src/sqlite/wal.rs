@@ -18,10 +18,6 @@ use crate::error::{Cause, WriteError};
 use crate::sqlite::connection::{PAUSE, WAIT, connect, wait_for_lock};
 use crate::sqlite::files::{sync_folder_of, wal_of};
 
-/// Above this many bytes the WAL's file is cut
-/// (<https://sqlite.org/pragma.html#pragma_journal_size_limit>).
-pub const WAL_BOUND: u32 = 32 * 1024 * 1024;
-
 /// Pages of the WAL after which it is copied into the store's file: SQLite's own default, 4 MiB
 /// (<https://sqlite.org/c3ref/wal_autocheckpoint.html>). With more pages a create costs the same,
 /// on 10 million plants too, and the slowest creates take longer.

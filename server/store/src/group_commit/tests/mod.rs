@@ -68,7 +68,7 @@ fn store(timeout: Duration) -> Store {
 }
 
 fn row(id: i64) -> Row {
-    Row { id, plant: format!("{{\"name\":\"{id}\"}}").into() }
+    Row { id, json: format!("{{\"name\":\"{id}\"}}").into() }
 }
 
 /// Why the store takes no creates, or "ready".
@@ -144,7 +144,7 @@ fn batch_takes_1024_creates_at_most() {
 fn batch_takes_8_mib_of_texts_and_the_plant_that_exceeds_them() {
     let store = store(TIMEOUT);
     let first = store.begun(0);
-    let large = |id| Row { id, plant: "f".repeat(3 * 1024 * 1024).into() };
+    let large = |id| Row { id, json: "f".repeat(3 * 1024 * 1024).into() };
     let waiting: Vec<_> = (1..=4).map(|id| store.queued(large(id))).collect();
     for (result, next) in [(vec![Created], vec![1, 2, 3]), (vec![Created; 3], vec![4])] {
         store.commit(Ok(result));
@@ -249,10 +249,10 @@ fn commit_that_ends_after_the_store_was_found_lost_is_no_success() {
     let begun = store.begun(1);
     let waiting = store.queued(row(2));
     let log = Logger::root(slog::Discard, o!());
-    store.plants.report_loss(&WriteError::Gone("removed".into()), &log);
+    store.plants.report_loss(WriteError::SyncFailed("a disk".into()), &log);
     store.commit(Ok(vec![Created]));
     let gone = store.wait(begun).expect_err("nobody would find the plant");
-    assert!(matches!(*gone, WriteError::Gone(_)), "{gone}");
+    assert!(matches!(*gone, WriteError::SyncFailed(_)), "{gone}");
     let never_tried = store.wait(waiting).expect_err("the writer has ended");
     assert!(never_tried.may_pass(), "{never_tried}");
     assert!(store.end.blocking_recv().expect("the writer has ended").is_err());

@@ -43,6 +43,10 @@ impl Engine for Scripted {
         unimplemented!("group commit does not read")
     }
 
+    fn count(&self) -> Result<u64, StoreError> {
+        unimplemented!("group commit does not read")
+    }
+
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
         unimplemented!("group commit knows no token")
     }

@@ -2,18 +2,18 @@
 
 mod other_programs;
 
-use std::fs;
+use std::fs::{self, File};
+use std::path::Path;
 use std::time::Instant;
 
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use super::*;
-use crate::engine::{Outcome, PAGE_ROWS, Row};
-use crate::error::WriteError;
+use super::{open, open_to_serve};
+use crate::engine::{Engine, IfMissing, Outcome, PAGE_ROWS, Row};
+use crate::error::{StoreError, WriteError};
 use crate::sqlite::files::{wal_index_of, wal_of};
-
-const MAKE_IT: Start = Start { make: true, without_fsync: false };
+use crate::sqlite::store::Sqlite;
 
 fn folder() -> TempDir {
     TempDir::new().expect("a temporary folder")
@@ -24,11 +24,11 @@ fn place(folder: &TempDir) -> std::path::PathBuf {
 }
 
 fn start(folder: &TempDir) -> Result<Sqlite, StoreError> {
-    open_to_serve(&place(folder), MAKE_IT).map(|served| served.store)
+    open_to_serve(&place(folder), IfMissing::Create).map(|served| served.store)
 }
 
 fn row(id: i64) -> Row {
-    Row { id, plant: format!(r#"{{"id":{id},"name":"Ficus"}}"#).into() }
+    Row { id, json: format!(r#"{{"id":{id},"name":"Ficus"}}"#).into() }
 }
 
 fn put(store: &Sqlite, row: Row) -> Outcome {
@@ -73,9 +73,9 @@ fn plants_come_back_in_order_after_a_stop_and_the_first_one_of_an_id_wins() {
     let ids_in_order = [i64::MIN, -1, 0, 7, i64::MAX];
     let rows: Vec<_> = ids_in_order.into_iter().rev().map(row).collect();
     assert_eq!(store.commit(&rows, Instant::now()).expect("a commit"), [Outcome::Created; 5]);
-    let same = Row { id: 7, plant: r#"{ "name": "F\u0069cus", "id": 7 }"#.into() };
+    let same = Row { id: 7, json: r#"{ "name": "F\u0069cus", "id": 7 }"#.into() };
     assert_eq!(put(&store, same), Outcome::Repeated);
-    let other = Row { id: 7, plant: r#"{"id":7,"name":"Fern"}"#.into() };
+    let other = Row { id: 7, json: r#"{"id":7,"name":"Fern"}"#.into() };
     assert_eq!(put(&store, other), Outcome::Conflict);
     store.close().expect("a sound store");
     drop(store);
@@ -92,7 +92,7 @@ fn kept_text_that_is_not_utf8_is_a_conflict_and_no_fault_of_its_batch() {
     let folder = folder();
     let store = start(&folder).expect("a new store");
     let hand = Connection::open(place(&folder)).expect("the store");
-    let insert = "INSERT INTO plants (id, plant) VALUES (7, CAST(x'ff' AS TEXT))";
+    let insert = "INSERT INTO plants (id, json) VALUES (7, CAST(x'ff' AS TEXT))";
     hand.execute_batch(insert).expect("a row");
     let outcomes = store.commit(&[row(7), row(8)], Instant::now()).expect("a commit");
     assert_eq!(outcomes, [Outcome::Conflict, Outcome::Created]);
@@ -104,7 +104,7 @@ fn kept_text_that_is_not_utf8_is_a_conflict_and_no_fault_of_its_batch() {
 fn checkpoint_that_finds_a_damaged_file_is_an_error_of_each_upkeep() {
     let folder = folder();
     let store = start(&folder).expect("a new store");
-    let of_5_mib = |id| Row { id, plant: "F".repeat(5 * 1024 * 1024).into() };
+    let of_5_mib = |id| Row { id, json: "F".repeat(5 * 1024 * 1024).into() };
     for id in 0..3 {
         put(&store, of_5_mib(id));
     }

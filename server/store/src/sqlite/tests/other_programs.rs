@@ -11,6 +11,7 @@ use super::{crashed, folder, ids, place, put, row, start, stopped};
 use crate::error::StoreError;
 use crate::sqlite::connection::WAIT;
 use crate::sqlite::files::wal_index_of;
+use crate::sqlite::store::Sqlite;
 use rusqlite::Connection;
 
 /// The byte of the WAL's index that a checkpoint locks
@@ -29,7 +30,7 @@ fn set_checkpoint_lock(index: &File, kind: i32) {
     fcntl(index, FcntlArg::F_OFD_SETLK(&lock)).expect("the lock is free");
 }
 
-fn refused(started: Result<crate::sqlite::Sqlite, StoreError>) -> String {
+fn refused(started: Result<Sqlite, StoreError>) -> String {
     started.err().expect("the start is refused").to_string()
 }
 

@@ -1,0 +1,76 @@
+//! How a store is opened: to be served, by a command, or as a new file that a copy fills.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use crate::engine::{Engine, IfMissing, Served};
+use crate::error::StoreError;
+use crate::sqlite::error::url;
+use crate::sqlite::files::{self, files_beside, lock, require_index_of_server};
+use crate::sqlite::schema::{self, Found};
+use crate::sqlite::store::Sqlite;
+
+/// See [`crate::open_to_serve`].
+pub fn open_to_serve(path: &Path, if_missing: IfMissing) -> Result<Served<Sqlite>, StoreError> {
+    let file = match if_missing {
+        IfMissing::Create => files::open_or_create(path)?,
+        IfMissing::Fail => files::open(path)?,
+    };
+    lock(&file, path)?;
+    if schema::look(path, &file)? == Found::Nothing && if_missing == IfMissing::Fail {
+        return Err(StoreError::Missing(url(path)));
+    }
+    let mut store = Sqlite::open(path, file)?;
+    // A creation that was killed is rolled back by now.
+    let is_new = if_missing == IfMissing::Create && store.create()?;
+    store.begin()?;
+    Ok(Served { store, is_new })
+}
+
+/// See [`crate::open`].
+pub fn open(path: &Path) -> Result<Sqlite, StoreError> {
+    let file = files::open(path)?;
+    require_index_of_server(&file, path)?;
+    schema::require_store(path, &file)?;
+    Sqlite::open(path, file)
+}
+
+/// See [`crate::fill`].
+pub fn fill(
+    path: &Path,
+    fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let mut store = Sqlite::open(path, new_file(path)?)?;
+    let filled = fill_new(&mut store, fill);
+    if filled.is_err() {
+        // It is no store yet, so nobody has opened it, and it may have filled the disk.
+        let files = files_beside(path);
+        drop(store);
+        for file in files.iter().map(|file| &**file).chain([path]) {
+            let _ = fs::remove_file(file);
+        }
+    }
+    filled
+}
+
+/// The file of a new store, empty and locked. A copy that was killed has left a file that is
+/// neither empty nor a store.
+fn new_file(path: &Path) -> Result<File, StoreError> {
+    let file = files::open_or_create(path)?;
+    lock(&file, path)?;
+    match schema::look(path, &file) {
+        Ok(Found::Nothing) => Ok(file),
+        Err(StoreError::Unfinished(url)) => Err(StoreError::Unfinished(url)),
+        Ok(Found::Store) | Err(_) => Err(StoreError::Exists(url(path))),
+    }
+}
+
+fn fill_new(
+    store: &mut Sqlite,
+    fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    store.begin_unfinished()?;
+    fill(store)?;
+    store.finish()?;
+    Ok(store.close().map(drop)?)
+}
