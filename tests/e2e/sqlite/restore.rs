@@ -4,18 +4,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
+use std::time::Duration;
 
 use nix::sys::signal::Signal;
 use plant_store_tests::{
-    Connection, Launched, Server, Starting, amount, bearer, binary_in, failure, plant, post, run,
-    token, without_own_variables,
+    Launched, Server, Starting, amount, bearer, binary_in, failure, plant, post, run, token,
+    without_own_variables,
 };
+use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::database::{STORE, WAL};
 use crate::operators::killed::before_each_call;
 use crate::operators::{copy_of, create, files};
-use crate::sqlite::damage::many;
+use crate::sqlite::damage::{MANY, many};
 
 const BACKUP: &str = "backup.db";
 
@@ -209,7 +211,7 @@ fn restore_beside_a_server_that_starts_loses_no_answered_plant() {
         assert!(!restored.status.success(), "a server runs");
         let token = bearer(token(&first_request).expect("a token"));
         let body = plant(7, "Fern", None);
-        let mut connection = Connection::open(server.address);
+        let mut connection = plant_store_tests::Connection::open(server.address);
         connection.exchange(&post(&token, body.as_bytes())).plant();
         drop(server);
         assert_eq!(contents(folder.path()), Ok(is(&[7], &["first"])));
@@ -340,6 +342,42 @@ fn restore_that_is_killed_at_any_call_leaves_the_old_or_the_new_plants() {
             assert_eq!(contents(folder), new);
         },
     );
+}
+
+/// The store is large enough for a kill in the midst of the transaction.
+#[test]
+fn restore_that_is_killed_at_a_random_moment_leaves_the_old_or_the_new_plants() {
+    let store = many();
+    let backup = many();
+    let half = Connection::open(backup.path().join(STORE)).expect("the backup opens");
+    half.execute_batch("DELETE FROM plants WHERE id % 2 = 0").expect("it has half of the plants");
+    drop(half);
+    let backup = backup.path().join(STORE);
+    let restore = |folder: &Path| {
+        let mut command = binary_in(folder);
+        command.arg("restore").arg(&backup).args(["--store", "sqlite:plant-store.db"]);
+        command.stdout(Stdio::null());
+        command
+    };
+    let mut old = 0;
+    let rounds = amount(5, 500);
+    for _ in 0..rounds {
+        let folder = copy_of(store.path());
+        let mut restoring = restore(folder.path()).spawn().expect("the binary starts");
+        // The random moment itself: nothing is waited for.
+        thread::sleep(Duration::from_micros(rand::random_range(0..120_000)));
+        restoring.kill().expect("the process is ours");
+        restoring.wait().expect("the process can be waited for");
+        let (ids, tokens) = contents(folder.path()).expect("a store");
+        let is_old = ids.iter().copied().eq(0..MANY);
+        assert!(is_old || ids.iter().copied().eq((1..MANY).step_by(2)), "{} plants", ids.len());
+        assert_eq!(tokens, ["first"]);
+        assert_eq!(run(folder.path(), &["check"]).status.code(), Some(0));
+        old += usize::from(is_old);
+        assert!(restore(folder.path()).status().expect("the binary starts").success());
+        assert_eq!(contents(folder.path()).expect("a store").0.len(), 10_000);
+    }
+    println!("{rounds} kills, {old} before the commit");
 }
 
 #[test]
