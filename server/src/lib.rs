@@ -49,5 +49,6 @@ mod admin;
 pub mod command;
 mod http;
 mod log;
+mod names;
 mod token;
 mod version;

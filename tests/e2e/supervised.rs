@@ -51,7 +51,7 @@ fn no_create_starts_on_a_store_that_is_there_and_on_nothing_else() {
     for _ in 0..2 {
         let (status, said) = failure(folder.command().args(words));
         assert_eq!(status, Some(1));
-        assert!(said.contains("there is no plant store at "), "{said}");
+        assert!(said.contains("there is no store at "), "{said}");
         assert_eq!(fs::read_dir(folder.path()).expect("the folder is there").count(), 0);
     }
     let server = Server::starting_in(folder).start();

@@ -11,7 +11,7 @@ use metrics::{describe_gauge, gauge};
 use metrics_exporter_prometheus::PrometheusHandle;
 use plant_store_api::document::document_text;
 
-const READY: &str = "plant_store_ready";
+const READY: &str = "ready";
 
 /// Prometheus' text format, which has to say its version
 /// (<https://prometheus.io/docs/instrumenting/exposition_formats/>). `/live` and `/ready` answer

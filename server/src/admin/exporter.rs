@@ -7,9 +7,11 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use metrics::{describe_gauge, gauge};
-use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
+use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
+use metrics_util::layers::{Layer, PrefixLayer};
 use tokio::time::interval;
 
+use crate::names::METRICS;
 use crate::version::COMMIT;
 
 /// How often the samples are sorted into buckets. A busy second has a megabyte of them.
@@ -24,18 +26,21 @@ const SECONDS: [f64; 16] = [
 /// The bounds of the buckets: from a create that is alone in its commit to the largest batch.
 const SIZES: [f64; 11] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0];
 
-const BUILD_INFO: &str = "plant_store_build_info";
+const BUILD_INFO: &str = "build_info";
 
 /// Counts what is registered from now on, until the process ends.
 ///
 /// # Errors
 ///
 /// There is a recorder already.
-pub fn install_recorder() -> Result<PrometheusHandle, BuildError> {
-    let exporter = PrometheusBuilder::new()
+pub fn install_recorder() -> anyhow::Result<PrometheusHandle> {
+    let recorder = PrometheusBuilder::new()
         .set_buckets_for_metric(Matcher::Suffix("_seconds".into()), &SECONDS)?
         .set_buckets_for_metric(Matcher::Suffix("_size".into()), &SIZES)?
-        .install_recorder()?;
+        .build_recorder();
+    let exporter = recorder.handle();
+    // The exporter writes the dot of the layer as an underscore.
+    metrics::set_global_recorder(PrefixLayer::new(METRICS).layer(recorder))?;
     describe_gauge!(BUILD_INFO, "Always 1; the labels say which release and which commit serve.");
     gauge!(BUILD_INFO, "version" => env!("CARGO_PKG_VERSION"), "commit" => COMMIT).set(1);
     Ok(exporter)

@@ -16,8 +16,8 @@ use slog::{KV, Logger, Record, Serializer, debug, error, info};
 use crate::http::known_tokens::KnownToken;
 use crate::http::refusal::Refusal;
 
-const REFUSALS: &str = "plant_store_refusals_total";
-const REQUEST_DURATION: &str = "plant_store_request_duration_seconds";
+const REFUSALS: &str = "refusals_total";
+const REQUEST_DURATION: &str = "request_duration_seconds";
 
 /// The status of a record whose request has no answer, as nginx has it.
 const NO_ANSWER: u16 = 499;

@@ -41,7 +41,7 @@ const TOO_SLOW: &str = "reading them takes longer than half of the time for whic
 /// The server was stopped or suspended, and no reading has ended since.
 const TOO_OLD: &str = "they were read too long ago";
 
-const EXPIRES: &str = "plant_store_token_expires_seconds";
+const EXPIRES: &str = "token_expires_seconds";
 
 /// There is no reading of the tokens that may be used, and why.
 #[derive(Debug, thiserror::Error)]

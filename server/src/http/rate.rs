@@ -11,7 +11,7 @@ use crate::http::refusal::Refusal;
 /// This part of the rate may come at once.
 const BURST_DIVISOR: NonZeroU32 = NonZeroU32::new(10).expect("ten is not 0");
 
-const PAST_RATE: &str = "plant_store_creates_past_rate_total";
+const PAST_RATE: &str = "creates_past_rate_total";
 
 /// The rate of one token, and what it has used of it.
 pub struct Rate {

@@ -14,10 +14,7 @@ use http::HeaderValue;
 use plant_store_api::error_code::ErrorCode;
 use plant_store_store::WriteError;
 
-/// RFC 6750, section 3.1: without an `error` code if no token was given.
-const CHALLENGE: HeaderValue = HeaderValue::from_static(r#"Bearer realm="plant-store""#);
-const CHALLENGE_INVALID: HeaderValue =
-    HeaderValue::from_static(r#"Bearer realm="plant-store", error="invalid_token""#);
+use crate::names::{REALM, TOKEN_PREFIX};
 
 /// Why the store failed.
 type Cause = Arc<dyn Error + Send + Sync>;
@@ -41,8 +38,8 @@ pub enum Refusal {
     /// What was sent as a bearer token is not one: it has another form, or its checksum does not
     /// hold.
     #[error(
-        "the bearer token is cut or mistyped: it is `pst_` and 38 letters and digits; send it as \
-         it was issued"
+        "the bearer token is cut or mistyped: it is `{TOKEN_PREFIX}` and 38 letters and digits; \
+         send it as it was issued"
     )]
     MalformedToken,
     /// A well-formed token that the store does not have: it is unknown or revoked. The client is
@@ -111,13 +108,16 @@ impl Refusal {
         }
     }
 
-    /// `WWW-Authenticate` of the answer.
+    /// `WWW-Authenticate` of the answer: without an `error` code if no token was given (RFC 6750,
+    /// section 3.1).
     pub fn challenge(&self) -> Option<HeaderValue> {
-        match self {
-            Self::NoToken => Some(CHALLENGE),
-            _ if self.code() == ErrorCode::Unauthorized => Some(CHALLENGE_INVALID),
-            _ => None,
-        }
+        let code = match self {
+            Self::NoToken => "",
+            _ if self.code() == ErrorCode::Unauthorized => r#", error="invalid_token""#,
+            _ => return None,
+        };
+        let challenge = format!(r#"Bearer realm="{REALM}"{code}"#);
+        Some(challenge.try_into().expect("the realm is ASCII"))
     }
 
     /// Why, for the log: the cause of a fault, which the client must not know, and the place of a

@@ -1,6 +1,6 @@
 //! A bearer token: made, parsed, hashed.
 //!
-//! `pst_`, then 32 random base62 characters (190 bits), then the CRC-32 of those 32 as six base62
+//! The prefix, then 32 random base62 characters (190 bits), then the CRC-32 of those 32 as six base62
 //! digits. The prefix and the checksum let a secret scanner recognise a leaked token offline, and
 //! let the service refuse a mistyped one without a look-up.
 
@@ -8,9 +8,8 @@ use plant_store_store::token::TokenDigest;
 use rand::{RngExt, distr::Alphanumeric};
 use sha2::{Digest, Sha256};
 
-/// What every token begins with. Secret scanners look for it. If it changed, every token in use
-/// would be malformed.
-pub const TOKEN_PREFIX: &str = "pst_";
+use crate::names::TOKEN_PREFIX;
+
 const SECRET: usize = 32;
 const CHECKSUM: usize = 6;
 const LENGTH: usize = TOKEN_PREFIX.len() + SECRET + CHECKSUM;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use chrono::{DateTime, Utc};
 use plant_store_store::token::{StoredToken, TokenName};
 
-pub use bearer::{FIRST_CHARACTERS, TOKEN_PREFIX, Token};
+pub use bearer::{FIRST_CHARACTERS, Token};
 
 /// For how long a server accepts the tokens that it has read. So a command that has changed the
 /// tokens waits for that time: then every server has read the change, or accepts no token.

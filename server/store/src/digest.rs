@@ -1,4 +1,4 @@
-//! One number for all plants of a store, by which a copy is compared with its original.
+//! One number for all rows of a store, by which a copy is compared with its original.
 //!
 //! The database checks the structure of its file, and not the texts in it. A byte of a text that
 //! was changed on the disk changes this digest.
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::engine::Row;
 
-/// The SHA-256 of ids and texts (FIPS 180-4). Two stores with the same plants have the same digest,
+/// The SHA-256 of ids and texts (FIPS 180-4). Two stores with the same rows have the same digest,
 /// in every engine. Tokens do not count.
 #[derive(Clone, Debug, Default)]
 pub struct ContentDigest(Sha256);

@@ -3,11 +3,11 @@
 //! An engine keeps its promises even if a process or the machine stops at any moment:
 //!
 //! - **Durable.** What [`Engine::commit`] reports as created or repeated survives a power cut.
-//! - **Exactly once.** A plant is there or not: never in part, never twice.
-//! - **First write wins.** An id always belongs to the first plant committed under it.
-//! - **Byte-exact.** The text of a plant comes back as it came.
+//! - **Exactly once.** A row is there or not: never in part, never twice.
+//! - **First write wins.** An id always belongs to the first row committed under it.
+//! - **Byte-exact.** The text of a row comes back as it came.
 //!
-//! No engine knows a member of a plant, and none changes or removes one.
+//! No engine knows what a text means, and none changes or removes a row.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,12 +25,12 @@ pub const PAGE_ROWS: usize = 1000;
 /// How many bytes of texts end a page.
 pub const PAGE_BYTES: usize = 1024 * 1024;
 
-/// A plant as a store keeps it.
+/// A row of the store: what a create commits, and never changes again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The id of the plant, which is the key of the table.
+    /// The key of the table.
     pub id: i64,
-    /// The JSON text of the plant. The row and the answer share it.
+    /// The JSON text that is kept under the id. The row and the answer share it.
     pub json: Arc<str>,
 }
 
@@ -63,8 +63,8 @@ pub trait Engine: Send + Sync {
     }
 
     /// Reads the rows with an id greater than `after`, in the order of the ids: at most `limit`, and
-    /// about a MiB of texts. Empty after the last row. A plant never changes, so the pages of a
-    /// store hold every plant that was there when the first page was read. A damaged store may skip
+    /// about a MiB of texts. Empty after the last row. A row never changes, so the pages of a
+    /// store hold every row that was there when the first page was read. A damaged store may skip
     /// rows, or return them in another order, without an error.
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError>;
 
@@ -89,7 +89,7 @@ pub trait Engine: Send + Sync {
     /// [`StoreError::NoSuchToken`], or that the store failed.
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError>;
 
-    /// Looks for what is wrong with the store. It does not read the texts of the plants.
+    /// Looks for what is wrong with the store. It does not read the texts of the rows.
     fn check(&self) -> Result<Checked, StoreError>;
 
     /// Looks at what no commit looks at, such as a file that was moved away, or a setting of the
@@ -159,7 +159,7 @@ impl<S: Engine + 'static> Served<S> {
 /// What a store takes on the disk, in bytes, as far as the engine can tell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// The plants; in a file, also the tokens.
+    /// The rows; in a file, also the tokens.
     pub store: Option<u64>,
     /// SQLite's WAL: what is not in the store's file yet.
     pub wal: Option<u64>,
@@ -172,8 +172,8 @@ pub struct Sizes {
 pub enum Outcome {
     /// Its id was free.
     Created,
-    /// The very same plant was there already.
+    /// The very same row was there already.
     Repeated,
-    /// Its id belongs to a different plant, which is untouched.
+    /// Its id belongs to a different row, which is untouched.
     Conflict,
 }

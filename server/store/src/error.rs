@@ -29,11 +29,11 @@ pub enum Reason {
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// The reason may pass: a full disk, a lock held too long, a database that restarts. Nothing
-    /// was written, or the answer to the commit was lost. In both cases the same plants may be
+    /// was written, or the answer to the commit was lost. In both cases the same rows may be
     /// committed again.
     #[error("the store does not take writes: {0}")]
     Unavailable(Cause),
-    /// No answer came in time. The plant may be in the store or not; the same create, sent again,
+    /// No answer came in time. The row may be in the store or not; the same create, sent again,
     /// tells.
     #[error("the store has not answered within {0:?}")]
     TooLate(Duration),
@@ -70,7 +70,7 @@ impl WriteError {
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum StoreError {
-    #[error("there is no plant store at {}", .0.absolute())]
+    #[error("there is no store at {}", .0.absolute())]
     Missing(StoreUrl),
     #[error("there is something at {0} already; it is left as it is")]
     Exists(StoreUrl),
@@ -80,11 +80,11 @@ pub enum StoreError {
     )]
     LeftBehind { url: StoreUrl, files: String },
     #[error(
-        "{0} is not a plant store, or a copy into it was interrupted: if it was a copy, delete the \
+        "{0} is not a store, or a copy into it was interrupted: if it was a copy, delete the \
          file, and those named like it with -wal and -shm at the end, and copy again"
     )]
     Unfinished(StoreUrl),
-    #[error("a copy into {0} was interrupted, so not every plant is there")]
+    #[error("a copy into {0} was interrupted, so not every row is there")]
     CopyUnfinished(StoreUrl),
     #[error(
         "the file of {url} {}: SQLite keeps a WAL for each name of a file, and two of them ruin \
@@ -110,8 +110,8 @@ pub enum StoreError {
          store"
     )]
     ServedElsewhere(StoreUrl),
-    #[error("{0} is not a plant store")]
-    NotAPlantStore(StoreUrl),
+    #[error("{0} is not a store")]
+    NotAStore(StoreUrl),
     #[error(
         "{url} has another layout (version {found}), and this release reads version {} alone: use \
          the release that wrote it. It is left as it is",

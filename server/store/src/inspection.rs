@@ -26,7 +26,7 @@ const LONG_WAL: u64 = 256 * 1024 * 1024;
 /// It also tries one if the store cannot be inspected: then commits may fail, too.
 pub async fn inspect_each_second(
     engine: Arc<dyn Engine>,
-    plants: &GroupCommit,
+    commits: &GroupCommit,
     log: Logger,
 ) -> Error {
     let mut ticks = interval(EVERY);
@@ -48,16 +48,16 @@ pub async fn inspect_each_second(
                 }
                 was_long = is_long;
                 last_cause.succeeded();
-                if plants.has_failed() {
-                    plants.try_write();
+                if commits.has_failed() {
+                    commits.try_write();
                 }
             }
-            Err(cause) if cause.is_final() => return plants.report_loss(cause, &log),
+            Err(cause) if cause.is_final() => return commits.report_loss(cause, &log),
             Err(cause) => {
                 if last_cause.failed(&cause) {
                     warn!(log, "the store cannot be looked at"; "cause" => %cause);
                 }
-                plants.try_write();
+                commits.try_write();
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Which layout of a store this release knows.
+//! The layout of a store, which both engines share.
 
 /// The layout that this release reads and writes, in every engine.
 pub const LAYOUT: u8 = 1;

@@ -1,4 +1,5 @@
-//! Where plants and tokens are kept. Nothing here knows HTTP, the members of a plant, or a flag or
+//! Where rows and tokens are kept: a row is an id and a JSON text. Nothing here knows HTTP, what the
+//! text means, or a flag or
 //! page of the product. Nothing here ever sees a whole token, only its digest and its first eight
 //! characters.
 //!
@@ -8,17 +9,17 @@
 //!   [`open_to_serve`], [`open`] and [`fill`] turn a [`StoreUrl`] (`url.rs`) into one. Who serves a
 //!   store does not know which engine keeps it. [`restore`] is for files alone.
 //! - `sqlite` and `postgres` are the engines, file by file alike: `schema` creates and checks the
-//!   tables, `plants` and `tokens` read and write them, `error` says what the engine's errors mean.
+//!   tables, `rows` and `tokens` read and write them, `error` says what the engine's errors mean.
 //!   How a commit becomes durable is the engine's own: in SQLite the file, its WAL and its lock
 //!   (`open`, `store`, `connection`, `wal`, `files`, `opened_files`, `restore`), in PostgreSQL the
 //!   sessions with a database (`connector`, `session`, `reconnecting_session`, `tls`, `url`).
 //! - [`GroupCommit`] commits the creates of all requests through one engine.
 //!   [`inspect_each_second`] looks after a store that is served.
 //! - [`StoreError`] and [`WriteError`] (`error.rs`) are how an open store and a commit fail.
-//! - What both engines use: `token` and `token_row`, `same_json`, `layout`, and [`ContentDigest`],
+//! - What both engines use: `token` and `token_row`, `same_json`, `layout`, `names`, and [`ContentDigest`],
 //!   by which stores are compared. `metrics` counts. [`LastCause`] deduplicates warnings.
 //!
-//! A create runs through `group_commit`, then through the [`Engine`] and the `plants` of `sqlite` or
+//! A create runs through `group_commit`, then through the [`Engine`] and the `rows` of `sqlite` or
 //! `postgres`.
 
 mod digest;
@@ -29,6 +30,7 @@ mod inspection;
 mod last_cause;
 mod layout;
 mod metrics;
+mod names;
 mod postgres;
 mod same_json;
 mod sqlite;

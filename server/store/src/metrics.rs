@@ -9,11 +9,11 @@ use metrics::{
 
 use crate::engine::{Outcome, Sizes};
 
-const CREATES: &str = "plant_store_creates_total";
-const BATCH_SIZE: &str = "plant_store_commit_batch_size";
-const COMMIT_DURATION: &str = "plant_store_commit_duration_seconds";
-const QUEUE_DEPTH: &str = "plant_store_queue_depth";
-const DATABASE_RETRIES: &str = "plant_store_database_retries_total";
+const CREATES: &str = "creates_total";
+const BATCH_SIZE: &str = "commit_batch_size";
+const COMMIT_DURATION: &str = "commit_duration_seconds";
+const QUEUE_DEPTH: &str = "queue_depth";
+const DATABASE_RETRIES: &str = "database_retries_total";
 
 /// Why something is sent to a database again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,8 +67,8 @@ impl CommitMetrics {
     pub fn register() -> Self {
         describe_counter!(
             CREATES,
-            "Plants that went through a commit, by what became of them: created, repeated (the \
-             same plant was there) or conflict (a different one was)."
+            "Creates that went through a commit, by what became of them: created, repeated (the \
+             same row was there) or conflict (a different one was)."
         );
         describe_histogram!(BATCH_SIZE, Unit::Count, "Creates of one commit.");
         describe_histogram!(
@@ -130,16 +130,16 @@ impl CommitMetrics {
 #[expect(clippy::cast_precision_loss, reason = "no store has 2^53 bytes")]
 pub fn show_sizes(Sizes { store, wal, disk_free }: Sizes) {
     for (bytes, name, meaning) in [
-        (store, "plant_store_store_bytes", "The size of the store, without its WAL."),
+        (store, "store_bytes", "The size of the store, without its WAL."),
         (
             wal,
-            "plant_store_wal_bytes",
+            "wal_bytes",
             "The size of the store's WAL. It stays below 32 MiB, unless another process reads the \
              store for long.",
         ),
         (
             disk_free,
-            "plant_store_disk_free_bytes",
+            "disk_free_bytes",
             "What is free for the service on the disk that holds the store.",
         ),
     ] {

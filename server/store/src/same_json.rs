@@ -9,8 +9,8 @@ const LONGEST_ESCAPE: usize = 6;
 /// Whether the kept text is the JSON value that was sent: the same text, or another text of the same
 /// value. False if the kept text is not JSON.
 ///
-/// `sent` is not the body of the request: the service writes a plant's text anew, always in the
-/// same way, so one plant has one text. The values are compared for a row that another release or
+/// `sent` is not the body of the request: the service writes each text anew, always in the same
+/// way, so one value has one text. The values are compared for a row that another release or
 /// another program has written, with its members in another order or with other escapes.
 ///
 /// The writer's thread compares. So a text is not parsed if it is longer than any escape makes it:

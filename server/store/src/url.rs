@@ -30,7 +30,7 @@ pub enum InvalidUrl {
     /// SQLite takes an empty path and `:memory:` for a database that is not kept. Some tools read
     /// parameters after a `?`. Some read `sqlite://x.db` as a file here, others as one in the root.
     #[error(
-        "a plant store is a file that outlives the process, with no parameters, and no `?` in its \
+        "a store is a file that outlives the process, with no parameters, and no `?` in its \
          path: expected `sqlite:x.db`, which is relative to the working directory, or \
          `sqlite:/folder/x.db`"
     )]

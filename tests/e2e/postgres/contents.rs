@@ -59,12 +59,12 @@ fn check_says_what_is_wrong_with_status_1() {
         (
             "ALTER TABLE plants DROP CONSTRAINT plants_pkey",
             "ALTER TABLE plants ADD PRIMARY KEY (id)",
-            "the tables are not those of a plant store: plants was changed",
+            "the tables are not those of a store: plants was changed",
         ),
         (
             "ALTER TABLE tokens RENAME digest TO hash",
             "ALTER TABLE tokens RENAME hash TO digest",
-            "the tables are not those of a plant store: tokens was changed",
+            "the tables are not those of a store: tokens was changed",
         ),
         (
             "ALTER TABLE plants SET UNLOGGED",
@@ -96,7 +96,7 @@ fn what_cannot_be_checked_is_status_2_and_says_why() {
         assert_eq!(report["sound"], Value::Null, "{report}");
         report["faults"][0].as_str().expect("a cause").to_owned()
     };
-    assert!(cause(&url).contains("there is no plant store at"));
+    assert!(cause(&url).contains("there is no store at"));
     drop(without_token(&url).start());
     cluster.session("postgres").execute("CREATE ROLE stranger LOGIN");
     assert!(cause(&url.replace("//plants@", "//stranger@")).contains("permission denied"));
@@ -200,7 +200,7 @@ fn database_of_an_interrupted_copy_is_refused_until_the_copy_has_ended() {
         session.execute("DELETE FROM plant_store_schema WHERE version = 1");
         for command in ["check", "serve", "export"] {
             let said = refusal(&url, command, &[]);
-            assert!(said.contains("was interrupted, so not every plant is there"), "{said}");
+            assert!(said.contains("was interrupted, so not every row is there"), "{said}");
             assert!(said.contains("run the same `plant-store copy` again"), "{said}");
         }
     }

@@ -104,8 +104,8 @@ fn what_cannot_be_checked_is_status_2_and_says_why() {
     let folder = TempDir::new().expect("a temporary folder");
     fs::create_dir(folder.path().join(STORE)).expect("a folder");
     for (at, expected) in [
-        (missing.path(), "there is no plant store at sqlite:/"),
-        (other.path(), "is not a plant store"),
+        (missing.path(), "there is no store at sqlite:/"),
+        (other.path(), "is not a store"),
         (newer.folder(), "has another layout (version 2)"),
         (folder.path(), "is a folder"),
     ] {

@@ -160,7 +160,7 @@ fn restore_into_an_empty_place_needs_a_file_for_the_tokens() {
     let scene = Scene::new();
     let lost = TempDir::new().expect("a temporary folder");
     let said = scene.refused(lost.path(), &[]);
-    assert!(said.contains("there is no plant store at"), "{said}");
+    assert!(said.contains("there is no store at"), "{said}");
     assert!(said.contains("--tokens-of"), "{said}");
     assert!(files(lost.path()).is_empty());
     for _ in 0..2 {
@@ -240,7 +240,7 @@ fn restore_of_what_is_no_sound_backup_changes_nothing() {
     let before = contents(scene.folder());
     let sound = fs::read(&scene.backup).expect("the backup");
     for (bytes, expected) in [
-        (b"somebody's".to_vec(), "is not a plant store"),
+        (b"somebody's".to_vec(), "is not a store"),
         (sound[..sound.len() - 4096].to_vec(), "cannot read the backup: "),
         ([&sound[..100], &vec![0xff; sound.len() - 100]].concat(), "cannot read the backup: "),
     ] {

@@ -47,7 +47,7 @@ fn other_file_is_refused_and_unchanged() {
     let tables = "CREATE TABLE plants (id INTEGER PRIMARY KEY); CREATE TABLE tokens (name TEXT);";
     let folder = TempDir::new().expect("a temporary folder");
     let file = folder.path().join("plants.db");
-    let refuse = || assert_left_alone(folder.path(), "sqlite:plants.db", "is not a plant store");
+    let refuse = || assert_left_alone(folder.path(), "sqlite:plants.db", "is not a store");
     for bytes in [b"plants\n".as_slice(), &[0; 4096], &[header, &[0xff; 9000]].concat()] {
         fs::write(&file, bytes).expect("a file");
         refuse();
@@ -72,7 +72,7 @@ fn empty_file_is_a_store_that_nobody_has_begun() {
     let before = contents(folder.path());
     for words in ["serve --no-create", "export", "token list", "token create x", "check"] {
         let (_, said) = failure(binary_in(folder.path()).args(words.split(' ')));
-        assert!(said.contains("there is no plant store at"), "{words}: {said}");
+        assert!(said.contains("there is no store at"), "{words}: {said}");
         assert!(contents(folder.path()) == before, "{words}");
     }
     let server = Server::starting_in(folder.into()).start();

@@ -20,7 +20,7 @@ fn store_that_is_missing_is_named_by_its_absolute_path_and_its_flag() {
     for words in ["export", "token list", "serve --no-create", "check", &copy] {
         let (_, said) = failure(binary_in(folder.path()).args(words.split(' ')));
         let expected = format!(
-            "no plant store at sqlite:{}/{STORE}: name the one that is there, such as by `--store ",
+            "no store at sqlite:{}/{STORE}: name the one that is there, such as by `--store ",
             here.display()
         );
         assert!(said.contains(&expected), "{said}");
@@ -28,7 +28,7 @@ fn store_that_is_missing_is_named_by_its_absolute_path_and_its_flag() {
     assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
     let (_, said) =
         failure(binary_in(folder.path()).args(["export", "--store", "sqlite:/no/x.db"]));
-    assert!(said.contains("no plant store at sqlite:/no/x.db: name the one"), "{said}");
+    assert!(said.contains("no store at sqlite:/no/x.db: name the one"), "{said}");
 }
 
 /// The binary in that folder, without the capabilities of root: for root too, the permissions of

@@ -22,6 +22,7 @@ use crate::command::shared::copying::{Copied, copy_all};
 use crate::command::shared::output::print;
 use crate::command::shared::store_args::StoreArgs;
 use crate::command::shared::verdict::Verdict;
+use crate::names::METRICS;
 
 /// Make a backup of the store in a folder, also while a server runs on it
 ///
@@ -112,7 +113,7 @@ fn write_time(file: &Path, store: &StoreUrl) -> Result<()> {
     // As the format escapes the value of a label
     // (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
     let store = store.to_string().replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n");
-    let series = format!("plant_store_backup_timestamp_seconds{{store=\"{store}\"}}");
+    let series = format!("{METRICS}_backup_timestamp_seconds{{store=\"{store}\"}}");
     let cannot = || format!("cannot write its time to {}", file.display());
     let file = &absolute(file).with_context(cannot)?;
     let there = match fs::read_to_string(file) {
@@ -125,8 +126,8 @@ fn write_time(file: &Path, store: &StoreUrl) -> Result<()> {
         cannot()
     );
     let text = format!(
-        "# HELP plant_store_backup_timestamp_seconds When the last backup was made, in Unix time.\n\
-         # TYPE plant_store_backup_timestamp_seconds gauge\n\
+        "# HELP {METRICS}_backup_timestamp_seconds When the last backup was made, in Unix time.\n\
+         # TYPE {METRICS}_backup_timestamp_seconds gauge\n\
          {series} {}\n",
         Utc::now().timestamp()
     );

@@ -6,7 +6,7 @@ use std::env;
 use clap::{Args as _, Command};
 
 use crate::command::serve::args::Args;
-use crate::command::shared::variable;
+use crate::names::VARIABLES;
 
 /// The names of those variables in order, those of Kubernetes left out.
 pub fn unknown_variables() -> Vec<String> {
@@ -15,7 +15,7 @@ pub fn unknown_variables() -> Vec<String> {
     let known: BTreeSet<_> = serve.get_arguments().filter_map(|flag| flag.get_env()).collect();
     let unknown = env::vars_os().map(|(name, _)| name).filter(|name| !known.contains(&**name));
     let mut names: Vec<_> = unknown.map(|name| name.to_string_lossy().into_owned()).collect();
-    names.retain(|name| name.starts_with(variable::PREFIX) && !is_of_kubernetes(name));
+    names.retain(|name| name.starts_with(VARIABLES) && !is_of_kubernetes(name));
     names.sort();
     names
 }

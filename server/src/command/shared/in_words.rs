@@ -34,9 +34,7 @@ fn advice(error: &StoreError) -> &'static str {
     match error {
         StoreError::Missing(_) => MISSING,
         StoreError::CopyUnfinished(_) => ": run the same `plant-store copy` again",
-        StoreError::NotAPlantStore(_) | StoreError::Failed { reason: Reason::Damaged, .. } => {
-            DAMAGED
-        }
+        StoreError::NotAStore(_) | StoreError::Failed { reason: Reason::Damaged, .. } => DAMAGED,
         StoreError::Failed { reason: Reason::Full, .. } => ": free space on the disk",
         StoreError::Failed { reason: Reason::Untrusted, .. } => {
             ": name the file of its authority's certificate by --store-ca FILE"

@@ -3,7 +3,7 @@
 use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
 use clap::error::ContextValue;
 
-use crate::token::TOKEN_PREFIX;
+use crate::names::TOKEN_PREFIX;
 
 /// Takes out of the message what may be a secret: a URL with a password, or a token.
 pub fn without_secrets(mut error: clap::Error) -> clap::Error {

@@ -5,13 +5,12 @@ use std::env;
 use clap::Command;
 use clap::builder::{OsStr, Resettable};
 
-/// What the variables of all flags begin with.
-pub const PREFIX: &str = "PLANT_STORE_";
+use crate::names::VARIABLES;
 
-/// The variable of the flag with that long name: that of --max-body is `PLANT_STORE_MAX_BODY`.
+/// The variable of the flag with that long name: the variable of `--max-body` ends in `MAX_BODY`.
 pub fn of_flag(long: &str) -> String {
     let name = long.replace('-', "_").to_uppercase();
-    format!("{PREFIX}{name}")
+    format!("{VARIABLES}{name}")
 }
 
 /// The command line, on which a variable that is empty counts as none.

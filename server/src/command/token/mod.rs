@@ -24,7 +24,8 @@ use crate::command::token::expiry::parse_expiry;
 use crate::command::token::listing::{Listed, in_seconds, table};
 use crate::command::token::lost_output::is_output_lost;
 use crate::command::token::selection::select;
-use crate::token::{self, Issued, LEASE, TOKEN_PREFIX};
+use crate::names::TOKEN_PREFIX;
+use crate::token::{self, Issued, LEASE};
 
 /// Issue, list and revoke tokens, also while the server runs
 #[derive(Debug, Subcommand)]

@@ -6,7 +6,8 @@ use anyhow::{Error, Result};
 use plant_store_store::StoreError;
 use plant_store_store::token::{StoredToken, TokenName};
 
-use crate::token::{FIRST_CHARACTERS, TOKEN_PREFIX, Token};
+use crate::names::TOKEN_PREFIX;
+use crate::token::{FIRST_CHARACTERS, Token};
 
 /// Why no token is meant.
 #[derive(Debug, thiserror::Error)]

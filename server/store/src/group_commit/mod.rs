@@ -126,7 +126,7 @@ impl GroupCommit {
         self.shared.failure.lock().is_some()
     }
 
-    /// Has the writer find out whether the store takes writes. If nobody creates a plant, nothing
+    /// Has the writer find out whether the store takes writes. If nobody creates anything, nothing
     /// else would.
     pub fn try_write(&self) {
         self.queue.tell(Work::Try);

@@ -14,7 +14,7 @@ use tokio::sync::{mpsc, oneshot};
 use crate::engine::{Outcome, Row};
 use crate::error::WriteError;
 
-/// What became of a create, or why that is not known: then the plant may be in the store or not.
+/// What became of a create, or why that is not known: then the row may be in the store or not.
 /// The same create, sent again, tells. The creates of one batch share their error.
 pub type CreateResult = Result<Outcome, Arc<WriteError>>;
 
@@ -23,7 +23,7 @@ pub type Guard = Arc<dyn Send + Sync>;
 
 /// What the writer's thread takes from the queue.
 pub enum Work {
-    /// Commits a plant.
+    /// Commits a row.
     Create(Create),
     /// Finds out whether the store takes writes.
     Try,
@@ -31,7 +31,7 @@ pub enum Work {
     End,
 }
 
-/// A plant that is to be committed.
+/// A row that is to be committed.
 pub struct Create {
     pub row: Row,
     /// When it came.

@@ -1,6 +1,6 @@
 //! PostgreSQL's errors: what they mean for a create, and for an operator.
 //!
-//! No text of an error may hold the password or a plant. The codes are those of
+//! No text of an error may hold the password or the text of a row. The codes are those of
 //! <https://www.postgresql.org/docs/current/errcodes-appendix.html>; the first two characters are
 //! the class.
 
@@ -10,6 +10,7 @@ use tokio_postgres::error::SqlState;
 
 use crate::error::{Reason, StoreError, WriteError};
 use crate::metrics::RetryCause;
+use crate::names::{LAYOUT_TABLE, TABLE};
 use crate::token_row::Malformed;
 use crate::url::StoreUrl;
 
@@ -29,7 +30,7 @@ pub enum PostgresError {
     #[error("the database did not answer in time")]
     Timeout,
     /// A commit that succeeded on this machine, and may not be on its standby. Or another warning:
-    /// what it means for a plant is not known.
+    /// what it means for a row is not known.
     #[error("the database warned: {0}")]
     Warned(String),
     /// A commit would not be durable here.
@@ -37,7 +38,7 @@ pub enum PostgresError {
     Unsafe(String),
     /// No store can be in this database: it does not keep texts as UTF-8.
     #[error(
-        "the database has the encoding {0}, and a plant store needs UTF8: make one with \
+        "the database has the encoding {0}, and a store needs UTF8: make one with \
          `createdb --encoding=UTF8 --template=template0`"
     )]
     OtherEncoding(String),
@@ -50,8 +51,8 @@ pub enum PostgresError {
     /// No host took the connection: what each says, and the error of one of them.
     #[error("{0}")]
     NoHost(String, Box<Self>),
-    /// A plant whose id was taken is not there.
-    #[error("a plant was removed from the store")]
+    /// A row whose id was taken is not there.
+    #[error("a row was removed from the store")]
     Removed,
 }
 
@@ -62,14 +63,14 @@ fn said(error: &tokio_postgres::Error) -> String {
     if let Some(error) = error.as_db_error() {
         let code = error.code().code();
         let advice = match code {
-            "3D000" => ": make it with `createdb`",
-            "28P01" => PASSWORD,
-            "42501" => {
-                ": GRANT the role SELECT, INSERT and UPDATE on plants, SELECT on \
-                 plant_store_schema, and SELECT, INSERT and DELETE on tokens; if the tables are to \
-                 be made, also CREATE on the schema"
-            }
-            _ => "",
+            "3D000" => ": make it with `createdb`".into(),
+            "28P01" => PASSWORD.into(),
+            "42501" => format!(
+                ": GRANT the role SELECT, INSERT and UPDATE on {TABLE}, SELECT on {LAYOUT_TABLE}, \
+                 and SELECT, INSERT and DELETE on tokens; if the tables are to be created, also \
+                 CREATE on the schema"
+            ),
+            _ => String::new(),
         };
         return format!("{} (SQLSTATE {code}){advice}", error.message());
     }

@@ -8,8 +8,8 @@
 
 mod connector;
 mod error;
-mod plants;
 mod reconnecting_session;
+mod rows;
 mod schema;
 mod session;
 mod tls;
@@ -49,13 +49,13 @@ const PAGE_LIMIT: Duration = Duration::from_mins(1);
 /// How long the size of the store may keep the tokens waiting.
 const SIZES_LIMIT: Duration = Duration::from_millis(200);
 
-/// A plant store in a database.
+/// A store in a database.
 pub struct Postgres {
     url: StoreUrl,
     purpose: Purpose,
     /// For what is written.
     write_session: Mutex<ReconnectingSession>,
-    /// For pages of plants. While a table is locked they wait, and the tokens must not. A server
+    /// For pages of rows. While a table is locked they wait, and the tokens must not. A server
     /// reads none, so it has no such session.
     page_session: Mutex<ReconnectingSession>,
     /// For all else.
@@ -177,23 +177,23 @@ impl Postgres {
 
 impl Engine for Postgres {
     fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, WriteError> {
-        // Safe to repeat if the answer to a commit was lost: the same plants are there then.
-        let commit = async |session: &Session| plants::commit(session, rows).await;
+        // Safe to repeat if the answer to a commit was lost: the same rows are there then.
+        let commit = async |session: &Session| rows::commit(session, rows).await;
         Ok(self.write_session.lock().retry(PostgresError::passes_soon, until, commit)?)
     }
 
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError> {
-        let page = async |session: &Session| plants::page(session, after, limit).await;
+        let page = async |session: &Session| rows::page(session, after, limit).await;
         let until = Instant::now() + PAGE_LIMIT;
         let page = self.page_session.lock().retry(PostgresError::passes_soon, until, page);
-        page.map_err(|error| error.of_store(&self.url, "read the plants"))
+        page.map_err(|error| error.of_store(&self.url, "read the rows"))
     }
 
     fn count(&self) -> Result<u64, StoreError> {
         let until = Instant::now() + PAGE_LIMIT;
         let mut session = self.page_session.lock();
-        let count = session.retry(PostgresError::passes_soon, until, plants::count);
-        count.map_err(|error| error.of_store(&self.url, "count the plants"))
+        let count = session.retry(PostgresError::passes_soon, until, rows::count);
+        count.map_err(|error| error.of_store(&self.url, "count the rows"))
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {

@@ -9,25 +9,30 @@ use tokio_postgres::error::SqlState;
 use crate::engine::Sizes;
 use crate::error::StoreError;
 use crate::layout::{LAYOUT, UNFINISHED};
+use crate::names::{LAYOUT_TABLE, TABLE};
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::Session;
 use crate::token_row::READ;
 use crate::url::StoreUrl;
 
-/// `plant_store_schema` tells a plant store from any other database: it contains the number of the
-/// layout, and before that [`UNFINISHED`], while a copy fills the tables. `json` is the JSON text of
-/// a plant. `digest` is the SHA-256 of a token; times are Unix seconds.
-const TABLES: [&str; 3] = [
-    "CREATE TABLE IF NOT EXISTS plant_store_schema (version bigint PRIMARY KEY)",
-    "CREATE TABLE IF NOT EXISTS plants (id bigint PRIMARY KEY, json text NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS tokens (
-        name text PRIMARY KEY,
-        digest bytea NOT NULL UNIQUE,
-        first_characters text NOT NULL,
-        created_at bigint NOT NULL,
-        expires_at bigint
-    )",
-];
+/// The table of the tokens. `digest` is the SHA-256 of a token; times are Unix seconds.
+const TOKENS: &str = "CREATE TABLE IF NOT EXISTS tokens (
+    name text PRIMARY KEY,
+    digest bytea NOT NULL UNIQUE,
+    first_characters text NOT NULL,
+    created_at bigint NOT NULL,
+    expires_at bigint
+)";
+
+/// The statements that create the tables. The first table tells a store from any other database: it
+/// contains the number of the layout, and before that [`UNFINISHED`], while a copy fills the others.
+fn tables() -> [String; 3] {
+    [
+        format!("CREATE TABLE IF NOT EXISTS {LAYOUT_TABLE} (version bigint PRIMARY KEY)"),
+        format!("CREATE TABLE IF NOT EXISTS {TABLE} (id bigint PRIMARY KEY, json text NOT NULL)"),
+        TOKENS.to_owned(),
+    ]
+}
 
 /// Whether there is a store: not if its creation has not ended.
 ///
@@ -36,22 +41,24 @@ const TABLES: [&str; 3] = [
 /// [`StoreError::CopyUnfinished`]; or the tables are not those of a store of this release, or texts
 /// are not kept as UTF-8.
 pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, PostgresError> {
-    let look = "SELECT current_setting('server_encoding'),
-        to_regclass('plant_store_schema') IS NOT NULL, to_regclass('plants') IS NOT NULL";
-    let row = session.row(look).await?;
+    let look = format!(
+        "SELECT current_setting('server_encoding'),
+            to_regclass('{LAYOUT_TABLE}') IS NOT NULL, to_regclass('{TABLE}') IS NOT NULL"
+    );
+    let row = session.row(&look).await?;
     let encoding: &str = row.try_get(0)?;
     if encoding != "UTF8" {
         return Err(PostgresError::OtherEncoding(encoding.to_owned()));
     }
     let has_version: bool = row.try_get(1)?;
-    let has_plants: bool = row.try_get(2)?;
-    if !has_version && has_plants {
-        return Err(StoreError::NotAPlantStore(url.clone()).into());
+    let has_rows: bool = row.try_get(2)?;
+    if !has_version && has_rows {
+        return Err(StoreError::NotAStore(url.clone()).into());
     }
     if !has_version {
         return Ok(false);
     }
-    let version = session.row("SELECT max(version) FROM plant_store_schema").await?;
+    let version = session.row(&format!("SELECT max(version) FROM {LAYOUT_TABLE}")).await?;
     match version.try_get::<_, Option<i64>>(0)? {
         None => Ok(false),
         Some(version) if version == i64::from(LAYOUT) => Ok(true),
@@ -68,9 +75,9 @@ const MOST_TRIES: usize = 10;
 /// Makes the tables that are not there, with the number of a layout. Returns whether this call
 /// ended the creation: if several servers do it together, one of them did.
 pub async fn create_tables(session: &Session, layout: u8) -> Result<bool, PostgresError> {
-    for table in TABLES {
+    for table in tables() {
         let mut tries = 1;
-        while let Err(error) = session.client.execute_typed(table, &[]).await {
+        while let Err(error) = session.client.execute_typed(&table, &[]).await {
             let error = PostgresError::from(error);
             // Not covered by `IF NOT EXISTS`: another server creates the same table at the same
             // time, and one of the two finds the other's row in the catalogue, as a key, table or
@@ -83,13 +90,13 @@ pub async fn create_tables(session: &Session, layout: u8) -> Result<bool, Postgr
         }
     }
     let made = format!(
-        "INSERT INTO plant_store_schema (version) VALUES ({layout}) \
+        "INSERT INTO {LAYOUT_TABLE} (version) VALUES ({layout}) \
          ON CONFLICT (version) DO NOTHING"
     );
     Ok(session.client.execute_typed(&made, &[]).await? == 1)
 }
 
-/// The settings of a server without which it may lose plants at a power cut, as text: null if it
+/// The settings of a server without which it may lose commits at a power cut, as text: null if it
 /// has them.
 const UNSAFE: &str = "SELECT string_agg(name || '=' || current_setting(name), ' and ') \
     FROM (VALUES ('fsync'), ('full_page_writes'), ('synchronous_commit')) AS settings (name) \
@@ -106,7 +113,7 @@ pub async fn unsafe_settings(session: &Session) -> Result<Vec<String>, PostgresE
     let query = format!(
         "SELECT ({UNSAFE}), to_regproc('pg_catalog.run_command_on_workers') IS NOT NULL,
             (SELECT string_agg(relname::text, ' and ') FROM pg_class
-                WHERE oid IN (to_regclass('plants'), to_regclass('tokens'))
+                WHERE oid IN (to_regclass('{TABLE}'), to_regclass('tokens'))
                 AND relpersistence <> 'p')"
     );
     let row = session.row(&query).await?;
@@ -115,7 +122,7 @@ pub async fn unsafe_settings(session: &Session) -> Result<Vec<String>, PostgresE
         settings.extend(of_workers(session).await?);
     }
     let lossy = settings.into_iter().map(|settings| {
-        format!("the database has {settings}, so it may lose plants at a power cut: set it to on")
+        format!("the database has {settings}, so it may lose commits at a power cut: set it to on")
     });
     let unlogged = row.try_get::<_, Option<String>>(2)?.map(|tables| {
         format!(
@@ -150,22 +157,23 @@ async fn of_workers(session: &Session) -> Result<Vec<String>, PostgresError> {
 /// What is wrong with the tables: a column is not there, or `id` is not the key any more. The
 /// database's own tools check its files (<https://www.postgresql.org/docs/current/amcheck.html>).
 pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, PostgresError> {
-    let write = "EXPLAIN INSERT INTO plants (id, json) VALUES (1, '') ON CONFLICT (id) DO NOTHING";
+    let write = format!(
+        "EXPLAIN INSERT INTO {TABLE} (id, json) VALUES (1, '') ON CONFLICT (id) DO NOTHING"
+    );
     let read = format!("{READ} LIMIT 0");
     let mut faults = Vec::new();
-    for (table, look) in [("plants", write), ("tokens", &read)] {
+    for (table, look) in [(TABLE, &write), ("tokens", &read)] {
         match session.client.batch_execute(look).await.map_err(PostgresError::from) {
-            Err(error) if error.is_of(&["42703", "42P"]) => faults.push(format!(
-                "the tables are not those of a plant store: {table} was changed: {error}"
-            )),
+            Err(error) if error.is_of(&["42703", "42P"]) => faults
+                .push(format!("the tables are not those of a store: {table} was changed: {error}")),
             looked => looked?,
         }
     }
     Ok(faults)
 }
 
-/// What the plants take in the database; of several nodes, on this one.
+/// What the rows take in the database; of several nodes, on this one.
 pub async fn sizes(session: &Session) -> Result<Sizes, PostgresError> {
-    let row = session.row("SELECT pg_total_relation_size('plants')").await?;
+    let row = session.row(&format!("SELECT pg_total_relation_size('{TABLE}')")).await?;
     Ok(Sizes { store: Some(row.try_get::<_, i64>(0)?.unsigned_abs()), ..Sizes::default() })
 }

@@ -16,13 +16,14 @@ use tokio_postgres::{AsyncMessage, Client, Config, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::engine::BATCH;
+use crate::names::TABLE;
 use crate::postgres::error::PostgresError;
 
 /// How long it may take to cancel a statement, and to say that the session ends.
 const CANCEL_LIMIT: Duration = Duration::from_millis(250);
 const CLOSE_LIMIT: Duration = Duration::from_millis(50);
 
-/// The largest statement adds 2^`LARGEST` plants: a whole batch.
+/// The largest statement adds 2^`LARGEST` rows: a whole batch.
 pub const LARGEST: usize = BATCH.ilog2() as usize;
 
 /// Makes `synchronous_commit` at least `on`, and warnings visible; has the database end a
@@ -47,7 +48,7 @@ pub struct Session {
     tls: MakeRustlsConnect,
     /// The last warning. A warning of a statement is here before the statement's result.
     warning: Arc<Mutex<Option<String>>>,
-    /// The statement that adds 2^n plants is the nth.
+    /// The statement that adds 2^n rows is the nth.
     inserts: [OnceCell<Statement>; LARGEST + 1],
     /// The task that moves the bytes. It ends when this is dropped.
     connection: JoinSet<()>,
@@ -80,7 +81,7 @@ impl Session {
         self.warning.lock().take()
     }
 
-    /// The statement that adds 2^`exponent` plants with different ids, but none whose id is taken,
+    /// The statement that adds 2^`exponent` rows with different ids, but none whose id is taken,
     /// and returns the ids of those that were added.
     ///
     /// `VALUES`, because a distributed engine takes the rows of an `unnest` through every node.
@@ -92,14 +93,14 @@ impl Session {
     /// (<https://www.postgresql.org/docs/current/sql-insert.html#SQL-ON-CONFLICT>).
     pub async fn insert(&self, exponent: usize) -> Result<&Statement, PostgresError> {
         let prepare = async || {
-            let plants = 1 << exponent;
-            let values = (0..plants).map(|at| format!("(${}, ${})", 2 * at + 1, 2 * at + 2));
+            let rows = 1 << exponent;
+            let values = (0..rows).map(|at| format!("(${}, ${})", 2 * at + 1, 2 * at + 2));
             let insert = format!(
-                "INSERT INTO plants (id, json) VALUES {} \
-                 ON CONFLICT (id) DO UPDATE SET json = plants.json WHERE false RETURNING id",
+                "INSERT INTO {TABLE} (id, json) VALUES {} \
+                 ON CONFLICT (id) DO UPDATE SET json = {TABLE}.json WHERE false RETURNING id",
                 values.collect::<Vec<_>>().join(", ")
             );
-            let types = vec![[Type::INT8, Type::TEXT]; plants].concat();
+            let types = vec![[Type::INT8, Type::TEXT]; rows].concat();
             self.client.prepare_typed(&insert, &types).await
         };
         Ok(self.inserts[exponent].get_or_try_init(prepare).await?)

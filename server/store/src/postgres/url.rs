@@ -8,9 +8,11 @@ use std::net::IpAddr;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
+use crate::names::APPLICATION;
+
 /// In front of the parameters of the URL, which take precedence: no call waits for minutes for a
 /// host that does not answer, or on a connection that is dead.
-const DEFAULTS: &str = "application_name=plant-store&connect_timeout=1&tcp_user_timeout=10\
+const DEFAULTS: &str = "connect_timeout=1&tcp_user_timeout=10\
     &keepalives_idle=3&keepalives_interval=3&keepalives_retries=3";
 
 /// A database, as the driver reads its URL. The driver's `Debug` has no password either.
@@ -39,7 +41,8 @@ impl PostgresUrl {
         let (user, hosts_and_database) = user_and_hosts.split_at(end_of_user);
         let (hosts, database) = hosts_and_database.split_once('/')?;
         let config = |host: &str| {
-            let one = format!("postgres://{user}{host}/{database}?{DEFAULTS}&{parameters}");
+            let parameters = format!("application_name={APPLICATION}&{DEFAULTS}&{parameters}");
+            let one = format!("postgres://{user}{host}/{database}?{parameters}");
             let config = one.parse::<Config>().ok()?;
             let is_whole = !config.get_hosts().is_empty() && !database.is_empty();
             // The rest of a password.

@@ -1,7 +1,7 @@
-//! A restore: the plants of a backup take the place of a store's own, in one transaction of SQLite.
+//! A restore: the rows of a backup take the place of a store's own, in one transaction of SQLite.
 //!
 //! The backup is never changed, and no file is moved. Whatever interrupts a restore, the store has
-//! its old plants or those of the backup, and the same restore may be run again.
+//! its old rows or those of the backup, and the same restore may be run again.
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -11,6 +11,7 @@ use rusqlite::Connection;
 
 use crate::engine::{Engine, IfMissing, Served};
 use crate::error::{Cause, StoreError};
+use crate::names::TABLE;
 use crate::sqlite::error::{Unsound, failed};
 use crate::sqlite::files::files_beside;
 use crate::sqlite::open::open_to_serve;
@@ -24,17 +25,17 @@ const RESTORE: &str = "restore the backup";
 /// What a restore has done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
-    /// How many plants the store had.
+    /// How many rows the store had.
     pub before: u64,
-    /// How many of them the backup lacks: it has no plant of that id, or a different one.
+    /// How many of them the backup lacks: it has no row of that id, or a different one.
     pub gone: u64,
-    /// How many plants the store has now: all of the backup.
+    /// How many rows the store has now: all of the backup.
     pub after: u64,
     /// The tokens that the store accepts now.
     pub tokens: Vec<TokenName>,
 }
 
-/// Replaces the plants of the store at `path` by those of `backup`. The store keeps its tokens,
+/// Replaces the rows of the store at `path` by those of `backup`. The store keeps its tokens,
 /// unless `tokens_of` names another store's file: then it gets that file's tokens. If there is no
 /// store, one is created, for which `tokens_of` is needed.
 ///
@@ -108,8 +109,8 @@ fn attach(connection: &Connection, file: &Path, name: &str) -> Result<(), Cause>
 fn attach_backup(connection: &Connection, file: &Path) -> Result<(), Cause> {
     attach(connection, file, "backup")?;
     require_none(schema::faults(connection, "backup")?)?;
-    let query = "SELECT count(*) FROM backup.plants WHERE NOT json_valid(json)";
-    match count(connection, query)? {
+    let query = format!("SELECT count(*) FROM backup.{TABLE} WHERE NOT json_valid(json)");
+    match count(connection, &query)? {
         0 => Ok(()),
         malformed => Err(Unsound(vec![format!("rows that are not JSON: {malformed}")]).into()),
     }
@@ -128,24 +129,24 @@ fn require_none(faults: Vec<String>) -> Result<(), Unsound> {
 /// The transaction. The connection waits for the locks of others, such as of a token command.
 fn replace(connection: &mut Connection, takes_tokens: bool) -> Result<Restored, Cause> {
     let transaction = connection.transaction()?;
-    let before = count(&transaction, "SELECT count(*) FROM main.plants")?;
-    let gone = count(
-        &transaction,
-        "SELECT count(*) FROM main.plants AS old
-        LEFT JOIN backup.plants AS new ON new.id = old.id WHERE new.json IS NOT old.json",
-    )?;
-    transaction.execute_batch(
-        "DELETE FROM main.plants;
-        INSERT INTO main.plants (id, json) SELECT id, json FROM backup.plants",
-    )?;
+    let before = count(&transaction, &format!("SELECT count(*) FROM main.{TABLE}"))?;
+    let lacking = format!(
+        "SELECT count(*) FROM main.{TABLE} AS old LEFT JOIN backup.{TABLE} AS new \
+         ON new.id = old.id WHERE new.json IS NOT old.json"
+    );
+    let gone = count(&transaction, &lacking)?;
+    transaction.execute_batch(&format!(
+        "DELETE FROM main.{TABLE};
+        INSERT INTO main.{TABLE} (id, json) SELECT id, json FROM backup.{TABLE}"
+    ))?;
     if takes_tokens {
         transaction.execute_batch(
             "DELETE FROM main.tokens; INSERT INTO main.tokens SELECT * FROM other.tokens",
         )?;
     }
-    let after = count(&transaction, "SELECT count(*) FROM main.plants")?;
-    if after != count(&transaction, "SELECT count(*) FROM backup.plants")? {
-        return Err("SQLite has not copied every plant of the backup".into());
+    let after = count(&transaction, &format!("SELECT count(*) FROM main.{TABLE}"))?;
+    if after != count(&transaction, &format!("SELECT count(*) FROM backup.{TABLE}"))? {
+        return Err("SQLite has not copied every row of the backup".into());
     }
     let tokens = tokens::tokens(&transaction)?.into_iter().map(|token| token.name).collect();
     transaction.commit()?;

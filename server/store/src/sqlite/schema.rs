@@ -12,19 +12,18 @@ use rusqlite::Connection;
 
 use crate::error::StoreError;
 use crate::layout::LAYOUT;
+use crate::names::{self, TABLE};
 use crate::sqlite::error::{failed, url};
 use crate::sqlite::files::OPEN;
 
-/// `application_id` of a store: "PLS", and a byte that is twice the number of the layout.
-const APPLICATION_ID: u32 = u32::from_be_bytes([b'P', b'L', b'S', LAYOUT << 1]);
+/// `application_id` of a store: three letters, and a byte that is twice the number of the layout.
+const APPLICATION_ID: u32 = {
+    let [first, second, third] = names::APPLICATION_ID;
+    u32::from_be_bytes([first, second, third, LAYOUT << 1])
+};
 
-/// `id` is the rowid, so plants lie in the order of their ids; `json` is the JSON text of a plant.
-/// `digest` is the SHA-256 of a token; times are Unix seconds.
-const TABLES: &str = "
-    CREATE TABLE plants (
-        id INTEGER PRIMARY KEY,
-        json TEXT NOT NULL
-    ) STRICT;
+/// The table of the tokens. `digest` is the SHA-256 of a token; times are Unix seconds.
+const TOKENS: &str = "
     CREATE TABLE tokens (
         name TEXT PRIMARY KEY,
         digest BLOB NOT NULL UNIQUE,
@@ -57,17 +56,17 @@ pub fn look(path: &Path, file: &File) -> Result<Found, StoreError> {
         return Ok(Found::Nothing);
     }
     let is_sqlite = header.starts_with(b"SQLite format 3\0");
-    match header[68..72] {
-        [b'P', b'L', b'S', layout] if is_sqlite => {
-            let found = i64::from(layout >> 1);
-            if header[68..72] == APPLICATION_ID.to_be_bytes() {
-                Ok(Found::Store)
-            } else {
-                Err(StoreError::OtherLayout { url: url(path), found })
-            }
-        }
-        [0, 0, 0, 0] if is_sqlite => Err(StoreError::Unfinished(url(path))),
-        _ => Err(StoreError::NotAPlantStore(url(path))),
+    let id = &header[68..72];
+    if !is_sqlite {
+        Err(StoreError::NotAStore(url(path)))
+    } else if *id == APPLICATION_ID.to_be_bytes() {
+        Ok(Found::Store)
+    } else if id.starts_with(&names::APPLICATION_ID) {
+        Err(StoreError::OtherLayout { url: url(path), found: i64::from(id[3] >> 1) })
+    } else if *id == [0; 4] {
+        Err(StoreError::Unfinished(url(path)))
+    } else {
+        Err(StoreError::NotAStore(url(path)))
     }
 }
 
@@ -95,7 +94,10 @@ pub fn create(connection: &mut Connection) -> rusqlite::Result<bool> {
 
 /// Creates the tables alone.
 pub fn create_tables(connection: &Connection) -> rusqlite::Result<()> {
-    connection.execute_batch(TABLES)
+    // `id` is the rowid, so the rows lie in the order of their ids.
+    let rows = format!("CREATE TABLE {TABLE} (id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT");
+    connection.execute_batch(&rows)?;
+    connection.execute_batch(TOKENS)
 }
 
 /// Says that the database is a complete store.

@@ -14,17 +14,17 @@ use crate::sqlite::error::{failed, url};
 use crate::sqlite::files::{CREATE, OPEN, sizes};
 use crate::sqlite::opened_files::OpenedFiles;
 use crate::sqlite::wal::{Checkpoints, copy_wal, copy_wal_at_once, shorten, sync_empty_wal};
-use crate::sqlite::{plants, schema, tokens};
+use crate::sqlite::{rows, schema, tokens};
 use crate::token::{StoredToken, TokenName};
 
 const COPY: &str = "copy the store's WAL into its file";
 const CLOSE: &str = "close the store";
 
-/// A plant store in a file, with its WAL and the WAL's index beside it (`-wal`, `-shm`).
+/// A store in a file, with its WAL and the WAL's index beside it (`-wal`, `-shm`).
 pub struct Sqlite {
     path: PathBuf,
     commits: Mutex<Commits>,
-    /// For what must not wait for a commit: pages of plants, and the tokens, which it also changes.
+    /// For what must not wait for a commit: pages of rows, and the tokens, which it also changes.
     side_connection: Mutex<Connection>,
     /// The files of a store that is served.
     served_files: Option<OpenedFiles>,
@@ -32,7 +32,7 @@ pub struct Sqlite {
     file: File,
 }
 
-/// What commits plants.
+/// What commits rows.
 struct Commits {
     connection: Connection,
     checkpoints: Checkpoints,
@@ -108,7 +108,7 @@ impl Engine for Sqlite {
     /// a file that was removed or replaced meanwhile.
     fn commit(&self, rows: &[Row], _: Instant) -> Result<Vec<Outcome>, WriteError> {
         self.require_files_in_place()?;
-        let outcomes = plants::commit(&mut self.commits.lock().connection, rows)?;
+        let outcomes = rows::commit(&mut self.commits.lock().connection, rows)?;
         self.require_files_in_place()?;
         Ok(outcomes)
     }
@@ -120,11 +120,11 @@ impl Engine for Sqlite {
 
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError> {
         let connection = self.side_connection.lock();
-        plants::page(&connection, after, limit).map_err(failed(&self.path, "read the plants"))
+        rows::page(&connection, after, limit).map_err(failed(&self.path, "read the rows"))
     }
 
     fn count(&self) -> Result<u64, StoreError> {
-        plants::count(&self.side_connection.lock()).map_err(failed(&self.path, "count the plants"))
+        rows::count(&self.side_connection.lock()).map_err(failed(&self.path, "count the rows"))
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, ErrorCode};
 
-use crate::sqlite::plants::unfit;
+use crate::sqlite::rows::unfit;
 use crate::sqlite::wal::copy_wal_at_once;
 use crate::token::{StoredToken, TokenName};
 use crate::token_row::{self, ADD, READ, REVOKE};

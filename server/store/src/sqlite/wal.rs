@@ -20,7 +20,7 @@ use crate::sqlite::files::{sync_folder_of, wal_of};
 
 /// Pages of the WAL after which it is copied into the store's file: SQLite's own default, 4 MiB
 /// (<https://sqlite.org/c3ref/wal_autocheckpoint.html>). With more pages a create costs the same,
-/// on 10 million plants too, and the slowest creates take longer.
+/// on 10 million rows too, and the slowest creates take longer.
 const CHECKPOINT_PAGES: i64 = 1000;
 
 /// More pages than this are not copied between two commits. There are that many after a reader has

@@ -1,4 +1,4 @@
-//! How plants are added, compared and read.
+//! How rows are added, compared and read.
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use rusqlite::types::Type;
 
 use crate::engine::{Outcome, PAGE_BYTES, Row};
 use crate::error::{Cause, WriteError};
+use crate::names::TABLE;
 use crate::same_json::is_same_json;
 use crate::sqlite::error::Unsound;
 use crate::sqlite::schema;
@@ -29,16 +30,17 @@ pub fn commit(connection: &mut Connection, rows: &[Row]) -> Result<Vec<Outcome>,
 }
 
 fn add(transaction: &Connection, rows: &[Row]) -> rusqlite::Result<Vec<Outcome>> {
-    let mut insert = transaction.prepare_cached(
-        "INSERT INTO plants (id, json) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING",
-    )?;
-    let mut kept = transaction.prepare_cached("SELECT json FROM plants WHERE id = ?1")?;
+    let mut insert = transaction.prepare_cached(&format!(
+        "INSERT INTO {TABLE} (id, json) VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING"
+    ))?;
+    let mut kept =
+        transaction.prepare_cached(&format!("SELECT json FROM {TABLE} WHERE id = ?1"))?;
     let outcomes = rows.iter().map(|row| {
         if insert.execute((row.id, &*row.json))? == 1 {
             return Ok(Outcome::Created);
         }
         let is_same = kept.query_row([row.id], |kept| {
-            // A text that is not UTF-8 was written by somebody else: it is another plant.
+            // A text that is not UTF-8 was written by somebody else: it is another row.
             Ok(kept.get_ref(0)?.as_str().is_ok_and(|kept| is_same_json(kept, &row.json)))
         })?;
         Ok(if is_same { Outcome::Repeated } else { Outcome::Conflict })
@@ -46,7 +48,7 @@ fn add(transaction: &Connection, rows: &[Row]) -> rusqlite::Result<Vec<Outcome>>
     outcomes.collect()
 }
 
-/// The next plants after an id, in the order of the ids. A transaction of its own, so the WAL may
+/// The next rows after an id, in the order of the ids. A transaction of its own, so the WAL may
 /// start over between two pages.
 pub fn page(
     connection: &Connection,
@@ -54,7 +56,7 @@ pub fn page(
     limit: usize,
 ) -> rusqlite::Result<Vec<Row>> {
     let condition = after.map_or(String::new(), |id| format!("WHERE id > {id}"));
-    let query = format!("SELECT id, json FROM plants {condition} ORDER BY id");
+    let query = format!("SELECT id, json FROM {TABLE} {condition} ORDER BY id");
     let mut statement = connection.prepare(&query)?;
     let mut rows = statement.query([])?;
     let mut page = Vec::new();
@@ -65,21 +67,22 @@ pub fn page(
     {
         let id = row.get(0)?;
         let json: Arc<str> =
-            row.get(1).map_err(|error| unfit(format!("the plant of the id {id}: {error}")))?;
+            row.get(1).map_err(|error| unfit(format!("the text of the id {id}: {error}")))?;
         bytes += json.len();
         page.push(Row { id, json });
     }
     Ok(page)
 }
 
-/// Counts the plants, in a database whose structure is sound: in a damaged one, the count and the
-/// pages of plants may lack the same rows.
+/// Counts the rows of a database whose structure is sound: in a damaged one, the count and the
+/// pages may lack the same rows.
 pub fn count(connection: &Connection) -> Result<u64, Cause> {
     let damage = schema::damage(connection, "main.quick_check(1)")?;
     if !damage.is_empty() {
         return Err(Unsound(damage).into());
     }
-    let count = connection.query_row("SELECT count(*) FROM plants", [], |row| row.get(0));
+    let query = format!("SELECT count(*) FROM {TABLE}");
+    let count = connection.query_row(&query, [], |row| row.get(0));
     Ok(count.map(i64::unsigned_abs)?)
 }
 

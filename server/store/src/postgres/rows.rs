@@ -1,8 +1,8 @@
-//! How plants are added, compared and read.
+//! How rows are added, compared and read.
 //!
 //! A batch is one transaction, and takes one round trip: its statements are sent without waiting
-//! for the answers of those before. If ids were taken, a second round trip reads their plants. A
-//! plant never changes, and the transaction has waited for the rows that it met, so this read needs
+//! for the answers of those before. If ids were taken, a second round trip reads their texts. A
+//! row never changes, and the transaction has waited for the rows that it met, so this read needs
 //! no transaction.
 
 use std::collections::hash_map::Entry;
@@ -14,20 +14,25 @@ use futures::join;
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::engine::{Outcome, PAGE_BYTES, Row};
+use crate::names::{APPLICATION, TABLE};
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::{LARGEST, Session};
 use crate::same_json::is_same_json;
 
 /// Takes the locks and the rights that a create takes, and commits what changes nothing. The
 /// message is in the WAL only; without it, the commit would neither sync nor wait for a standby.
-const TRY: &str = "INSERT INTO plants (id, json) SELECT id, json FROM plants WHERE false \
-    ON CONFLICT (id) DO UPDATE SET json = plants.json WHERE false; \
-    SELECT pg_logical_emit_message(true, 'plant-store', '')";
+fn try_to_write() -> String {
+    format!(
+        "INSERT INTO {TABLE} (id, json) SELECT id, json FROM {TABLE} WHERE false \
+         ON CONFLICT (id) DO UPDATE SET json = {TABLE}.json WHERE false; \
+         SELECT pg_logical_emit_message(true, '{APPLICATION}', '')"
+    )
+}
 
 /// Commits the rows, and says what became of each.
 pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, PostgresError> {
     if rows.is_empty() {
-        return Ok(session.client.batch_execute(TRY).await.map(|()| Vec::new())?);
+        return Ok(session.client.batch_execute(&try_to_write()).await.map(|()| Vec::new())?);
     }
     // The first row of each id, in the order of the ids. Transactions with the same ids lock them
     // in the same order, so they cannot deadlock. And a statement may have an id only once.
@@ -41,8 +46,8 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Pos
     }
     let ids = firsts.iter().map(|row| row.id);
     let taken: Vec<_> = ids.filter(|id| !created.contains(id)).collect();
-    let query = "SELECT id, json FROM plants WHERE id = ANY($1)";
-    let found = session.client.query_typed(query, &[(&taken, Type::INT8_ARRAY)]).await?;
+    let query = format!("SELECT id, json FROM {TABLE} WHERE id = ANY($1)");
+    let found = session.client.query_typed(&query, &[(&taken, Type::INT8_ARRAY)]).await?;
     let there = owned(&found)?;
     if there.len() != taken.len() {
         return Err(PostgresError::Removed);
@@ -115,14 +120,14 @@ pub async fn page(
     let query = format!(
         "SELECT id, json FROM (
             SELECT id, json, sum(octet_length(json)) OVER (ORDER BY id) AS bytes
-            FROM (SELECT id, json FROM plants {condition} ORDER BY id LIMIT {limit}) AS first
+            FROM (SELECT id, json FROM {TABLE} {condition} ORDER BY id LIMIT {limit}) AS first
         ) AS page WHERE bytes - octet_length(json) < {PAGE_BYTES} ORDER BY id"
     );
     owned(&session.client.query_typed(&query, &[]).await?)
 }
 
-/// Counts the plants.
+/// Counts the rows.
 pub async fn count(session: &Session) -> Result<u64, PostgresError> {
-    let row = session.row("SELECT count(*) FROM plants").await?;
+    let row = session.row(&format!("SELECT count(*) FROM {TABLE}")).await?;
     Ok(row.try_get::<_, i64>(0)?.unsigned_abs())
 }
