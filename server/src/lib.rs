@@ -29,7 +29,6 @@
 //!         head                             plain JSON
 //!         permits                          a permit for the create
 //!         request → body                   the bytes, within their limits
-//!         byte_budget                      not too many bytes of the token at a time
 //!         request → json → api::types      the bytes to an id and a Plant
 //!         known_tokens                     again: the token may be revoked or expired by now
 //!         api::answer                      the Plant to its text

@@ -24,7 +24,6 @@ use slog::{Logger, warn};
 use tokio::task::spawn_blocking;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::http::byte_budget::ByteBudget;
 use crate::http::permits::TokenPermits;
 use crate::http::rate::Rate;
 use crate::http::refusal::Refusal;
@@ -74,8 +73,6 @@ pub struct KnownToken {
     /// How many creates per second it may send, if there is a limit.
     rate: Option<Rate>,
     pub permits: TokenPermits,
-    /// What it may have parsed and committed at a time.
-    pub bytes: ByteBudget,
 }
 
 impl KnownToken {
@@ -126,7 +123,6 @@ impl KnownTokens {
             _ => Arc::new(KnownToken {
                 rate: self.max_rate.map(|limit| Rate::new(limit, &stored.name)),
                 permits: TokenPermits::half_of(self.max_creates),
-                bytes: ByteBudget::of_a_token(),
                 stored,
             }),
         }

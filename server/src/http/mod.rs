@@ -4,7 +4,6 @@
 
 mod access_log;
 pub(crate) mod body;
-mod byte_budget;
 mod head;
 mod json;
 pub(crate) mod known_tokens;

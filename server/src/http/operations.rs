@@ -10,7 +10,6 @@
 //! | the media type | 415 |
 //! | a permit for the create | 503 |
 //! | the body, within its limits | 400, 408, 413 |
-//! | the bodies of the token before it are committed, if they are large | 503 |
 //! | the body is a NewPlant | 400 |
 //! | the token again, which may be revoked by now | 401, 503 |
 //! | the store | 409, 500, 503 |
@@ -60,15 +59,13 @@ async fn create(
     let permit: Guard = Arc::new(service.permits.take(&token.permits)?);
 
     let body = request.receive(&service.bodies).await?;
-    let bytes = token.bytes.take(&body, service.plants.timeout()).await?;
     let (id, plant) = request.parse(&body)?.into_parts();
     drop(body);
     service.tokens.check_still_accepted(&token)?;
 
     let text = JsonText::of(&plant);
     let row = Row { id, json: text.share() };
-    let until_committed: Guard = Arc::new((Arc::clone(&permit), bytes));
-    match service.plants.create(row, until_committed).await? {
+    match service.plants.create(row, Arc::clone(&permit)).await? {
         Outcome::Created | Outcome::Repeated => Ok(Answer::ok(text, permit)),
         Outcome::Conflict => Err(Refusal::Conflict { id }),
     }

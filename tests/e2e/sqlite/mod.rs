@@ -8,7 +8,6 @@ pub mod failed_syncs;
 pub mod full_disks;
 pub mod hanging_disk;
 pub mod kills;
-mod large_bodies;
 pub mod left_files;
 pub mod long_wals;
 pub mod loop_devices;

@@ -114,12 +114,6 @@ impl GroupCommit {
         }
     }
 
-    /// How long a create waits for its answer.
-    #[must_use]
-    pub fn timeout(&self) -> Duration {
-        self.shared.timeout
-    }
-
     /// Whether the last commit failed, or none was tried yet.
     #[must_use]
     pub fn has_failed(&self) -> bool {
