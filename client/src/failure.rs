@@ -9,11 +9,15 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 
 use crate::causes::{Cause, NO_HTTP, chain, in_one_line, with_causes};
-use crate::hooks::Foreign;
 use crate::{Error, ErrorCode, types};
 
 /// How much of the body of a proxy is repeated in a message, in characters.
 const SHOWN: usize = 200;
+
+/// The body of an answer that no operation of the contract gives: of a proxy, or of another server.
+/// It is kept beside the answer, because the generated client does not read it.
+#[derive(Clone)]
+pub(crate) struct Foreign(pub Vec<u8>);
 
 /// Why an operation failed. `?` makes it of the error of the generated client.
 ///

@@ -10,10 +10,12 @@ mod causes;
 pub mod cli;
 #[rustfmt::skip]
 mod error_code;
+mod exchange;
 mod failure;
 #[rustfmt::skip]
 mod generated;
 mod hooks;
+mod invalid_client;
 
 /// Typed mocks of the service for the tests of its consumers, as extensions of
 /// [`httpmock`](https://docs.rs/httpmock).
@@ -21,6 +23,7 @@ mod hooks;
 #[rustfmt::skip]
 pub mod mock;
 mod options;
+mod repeats;
 mod retry;
 mod token;
 
@@ -29,6 +32,7 @@ pub use error_code::ErrorCode;
 pub use failure::Failure;
 pub use generated::{Client, ClientInfo, Error, ResponseValue, builder, types};
 pub use hooks::Sending;
-pub use options::{ClientOptions, InvalidClient, client_with_token};
+pub use invalid_client::InvalidClient;
+pub use options::{ClientOptions, client_with_token};
 pub use retry::{RetryingClient, retry_policy};
 pub use token::Provided;

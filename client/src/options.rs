@@ -1,54 +1,14 @@
 //! How a client reaches the service: the base URL, TLS, the time-outs, the token.
 
-use std::error::Error as StdError;
-use std::fmt::{self, Debug, Formatter};
 use std::time::Duration;
 
-use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::header::{AUTHORIZATION, HeaderMap};
 use reqwest::redirect::Policy;
 use reqwest::{ClientBuilder, Url};
 
-use crate::causes::with_causes;
+use crate::invalid_client::InvalidClient;
+use crate::token::authorization;
 use crate::{Client, Sending};
-
-/// Why a client cannot be made. No variant shows the token.
-#[derive(thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidClient {
-    /// The base URL is none, or has a scheme that this client does not speak.
-    #[error("the base URL {url:?} cannot be used: {reason}")]
-    Url {
-        /// The base URL.
-        url: String,
-        /// What is wrong with it.
-        reason: String,
-    },
-    /// What should be the certificate of an authority holds none in PEM.
-    #[error(
-        "no certificate in PEM: give that of the authority, which begins with \
-         -----BEGIN CERTIFICATE-----"
-    )]
-    Authority,
-    /// The token is empty, or holds what no token does, such as a space or a line break.
-    #[error(
-        "the token is empty, or holds a space, a line break or a letter that is not ASCII: copy it \
-         again, and nothing else"
-    )]
-    Token,
-    /// The provider of the token has failed.
-    #[error("no token can be had")]
-    Provider(#[source] Box<dyn StdError + Send + Sync>),
-    /// The HTTP client cannot start.
-    #[error("the HTTP client cannot start")]
-    Http(#[source] reqwest::Error),
-}
-
-/// The text with its causes: it is what a `main` prints that returns the error.
-impl Debug for InvalidClient {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.debug_tuple("InvalidClient").field(&with_causes(self)).finish()
-    }
-}
 
 /// How a client reaches the service. Make it with [`ClientOptions::new`], and set what is to
 /// differ.
@@ -147,15 +107,6 @@ impl ClientOptions {
 }
 
 const NO_SCHEME: &str = "it begins with neither http:// nor https://";
-
-/// The value of the header for a bearer token.
-pub(crate) fn authorization(token: &str) -> Result<HeaderValue, InvalidClient> {
-    let is_one_word = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
-    let value = HeaderValue::try_from(format!("Bearer {token}"));
-    let mut value = value.ok().filter(|_| is_one_word).ok_or(InvalidClient::Token)?;
-    value.set_sensitive(true);
-    Ok(value)
-}
 
 /// A client with this token and the defaults of [`ClientOptions`].
 ///

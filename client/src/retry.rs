@@ -4,20 +4,16 @@
 //! plant: the id is the client's, and the service answers the same plant under the same id with 200
 //! again. So a client that lost an answer can neither lose nor double a plant by sending it again.
 
-use std::fmt::{self, Debug, Formatter};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
-use backon::{ExponentialBuilder, Retryable};
-use reqwest::Request;
+use backon::ExponentialBuilder;
 
-use crate::hooks::{Sending, Sent, Unsuccessful};
+use crate::hooks::Sending;
+use crate::repeats::Repeats;
 use crate::token::{Provided, Tokens};
 use crate::{Client, ClientOptions, Failure, InvalidClient};
-
-/// The longest `Retry-After` that is waited for.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_mins(1);
 
 /// The default policy: up to 10 repeats, after pauses of 0.1 to 10 seconds that double. To each
 /// pause comes a random part of up to its own length, so that the clients that lost the same
@@ -85,41 +81,6 @@ impl Deref for RetryingClient {
 
     fn deref(&self) -> &Client {
         &self.0
-    }
-}
-
-/// Is told why a repeat is needed, and how long the pause before it is.
-type Hook = dyn Fn(&Failure, Duration) + Send + Sync;
-
-/// How requests are repeated.
-#[derive(Clone)]
-pub(crate) struct Repeats {
-    policy: ExponentialBuilder,
-    tokens: Arc<Tokens>,
-    before_repeat: Arc<Hook>,
-}
-
-impl Repeats {
-    /// Sends a request until it succeeds, cannot succeed, or the policy ends.
-    pub(crate) async fn send(&self, http: &reqwest::Client, request: &Request) -> Sent {
-        let send = || self.tokens.send(http, request);
-        send.retry(self.policy)
-            .when(|unsuccessful| unsuccessful.failure.is_retryable())
-            .adjust(|unsuccessful, pause| Some(pause? + asked_for(unsuccessful)))
-            .notify(|unsuccessful, pause| (self.before_repeat)(&unsuccessful.failure, pause))
-            .await
-    }
-}
-
-/// The `Retry-After` of an answer: a pause is longer by it.
-fn asked_for(unsuccessful: &Unsuccessful) -> Duration {
-    unsuccessful.failure.retry_after().unwrap_or_default().min(LONGEST_RETRY_AFTER)
-}
-
-/// Shows no token.
-impl Debug for Repeats {
-    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Repeats").field("policy", &self.policy).finish_non_exhaustive()
     }
 }
 

@@ -1,5 +1,5 @@
-//! The token of a client that repeats: taken from a function of the user, and taken again if the
-//! service no longer accepts it.
+//! A bearer token as a request has it, and the token of a client that repeats: taken from a function
+//! of the user, and taken again if the service no longer accepts it.
 
 use std::error::Error as StdError;
 use std::pin::Pin;
@@ -10,10 +10,9 @@ use reqwest::header::{AUTHORIZATION, HeaderValue};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use crate::InvalidClient;
 use crate::causes::with_causes;
-use crate::hooks::{Sent, send};
-use crate::options::authorization;
+use crate::exchange::{Sent, send};
+use crate::invalid_client::InvalidClient;
 
 /// A token, or why there is none.
 pub type Provided = Result<String, Box<dyn StdError + Send + Sync>>;
@@ -98,4 +97,13 @@ async fn provided(provider: &Provider, limit: Duration) -> Result<HeaderValue, I
         Err(format!("the provider of the token took longer than {limit:?}").into())
     });
     authorization(&answer.map_err(InvalidClient::Provider)?)
+}
+
+/// The value of the header for a bearer token.
+pub(crate) fn authorization(token: &str) -> Result<HeaderValue, InvalidClient> {
+    let is_one_word = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic());
+    let value = HeaderValue::try_from(format!("Bearer {token}"));
+    let mut value = value.ok().filter(|_| is_one_word).ok_or(InvalidClient::Token)?;
+    value.set_sensitive(true);
+    Ok(value)
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::connection::Connection;
 use super::output::print;
-use crate::hooks::send;
+use crate::exchange::send;
 use crate::{ClientInfo, Error, ErrorCode, Failure};
 
 /// A body that no service takes: it is no object. The service looks at the token first, and then at
