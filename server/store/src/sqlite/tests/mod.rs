@@ -97,7 +97,7 @@ fn kept_text_that_is_not_utf8_is_a_conflict_and_no_fault_of_its_batch() {
     let outcomes = store.commit(&[row(7), row(8)], Instant::now()).expect("a commit");
     assert_eq!(outcomes, [Outcome::Conflict, Outcome::Created]);
     let unread = store.page(None, PAGE_ROWS).expect_err("it is no text").to_string();
-    assert!(unread.contains("the plant of the id 7"), "{unread}");
+    assert!(unread.contains("the text of the id 7"), "{unread}");
 }
 
 #[test]
