@@ -1,7 +1,7 @@
 //! The tokens that the running server knows, in memory.
 //!
-//! Authentication never reads the store. Twice a second a task reads all tokens, and what it has
-//! read may be used for [`LEASE`], counted from before it was read. A command that changes the
+//! Authentication never reads the store. Twice a second a thread of its own reads all tokens, and
+//! what it has read may be used for [`LEASE`], counted from before it was read. A command that changes the
 //! tokens waits for as long, so no server accepts a token after `token revoke` has returned:
 //! neither one that was stopped or suspended, nor one that cannot read its store. Expiry is checked
 //! at each request.
@@ -10,8 +10,12 @@
 //! keep a whole one.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
+use std::io;
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use chrono::Utc;
@@ -21,8 +25,6 @@ use parking_lot::RwLock;
 use plant_store_store::token::{StoredToken, TokenDigest};
 use plant_store_store::{Engine, LastCause, StoreError};
 use slog::{Logger, warn};
-use tokio::task::spawn_blocking;
-use tokio::time::{MissedTickBehavior, interval};
 
 use crate::http::permits::TokenPermits;
 use crate::http::rate::Rate;
@@ -47,10 +49,9 @@ const EXPIRES: &str = "token_expires_seconds";
 #[error("the tokens are not known: {0}")]
 pub struct TokensNotRead(String);
 
-/// The tokens, shared between the requests and the task that reads them.
-#[derive(Clone)]
+/// The tokens, shared between the requests and the thread that reads them.
 pub struct KnownTokens {
-    last_reading: Arc<RwLock<Reading>>,
+    last_reading: RwLock<Reading>,
     /// How many creates per second each token may send.
     max_rate: Option<NonZeroU32>,
     /// How many creates may be in the service at a time; half of them may be of one token.
@@ -97,7 +98,7 @@ impl KnownTokens {
     pub fn new(max_rate: Option<NonZeroU32>, max_creates: NonZeroU32) -> Self {
         let why_not = "they were not read yet".into();
         let none = Reading { tokens: HashMap::new(), until: Duration::ZERO, why_not };
-        Self { last_reading: Arc::new(RwLock::new(none)), max_rate, max_creates }
+        Self { last_reading: RwLock::new(none), max_rate, max_creates }
     }
 
     /// Reads the tokens of the store, and returns how many there are.
@@ -153,32 +154,43 @@ impl KnownTokens {
         self.find(&token.stored.digest)?.check_expiry()
     }
 
-    /// Reads the tokens again and again. While that fails, the log says so: a fault of the disk
-    /// must not become a 401.
-    pub async fn watch(self, store: Arc<dyn Engine>, log: Logger) {
-        let mut ticks = interval(READ_EVERY);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // A cause that lasts is said once.
-        let mut last_cause = LastCause::default();
-        loop {
-            ticks.tick().await;
-            let began = Instant::now();
-            let tokens = self.clone();
-            let store = Arc::clone(&store);
-            let read = spawn_blocking(move || tokens.read(&*store)).await;
-            let cause = match read {
-                Ok(Ok(_)) if began.elapsed() * 2 > LEASE => TOO_SLOW.into(),
-                Ok(Ok(_)) => {
-                    last_cause.succeeded();
-                    continue;
-                }
-                Ok(Err(error)) => error.to_string(),
-                Err(panic) => panic.to_string(),
-            };
-            self.last_reading.write().why_not.clone_from(&cause);
-            if last_cause.failed(&cause) {
-                warn!(log, "the tokens cannot be read in time"; "cause" => cause);
+    /// Starts the thread that reads the tokens, until what this returns is dropped.
+    ///
+    /// # Errors
+    ///
+    /// The operating system gives no thread.
+    pub fn watch(
+        self: &Arc<Self>,
+        store: Arc<dyn Engine>,
+        log: Logger,
+    ) -> io::Result<mpsc::Sender<Infallible>> {
+        let (keep_alive, end) = mpsc::channel();
+        let tokens = Arc::clone(self);
+        let watch = move || {
+            let mut last_cause = LastCause::default();
+            while end.recv_timeout(READ_EVERY) == Err(RecvTimeoutError::Timeout) {
+                tokens.read_and_report(&*store, &mut last_cause, &log);
             }
+        };
+        thread::Builder::new().name("tokens".into()).spawn(watch)?;
+        Ok(keep_alive)
+    }
+
+    /// Reads the tokens. If that fails or is slow, the log says so, once: a fault of the disk must
+    /// not become a 401.
+    fn read_and_report(&self, store: &dyn Engine, last_cause: &mut LastCause, log: &Logger) {
+        let began = Instant::now();
+        let cause = match self.read(store) {
+            Ok(_) if began.elapsed() * 2 > LEASE => TOO_SLOW.into(),
+            Ok(_) => {
+                last_cause.succeeded();
+                return;
+            }
+            Err(error) => error.to_string(),
+        };
+        self.last_reading.write().why_not.clone_from(&cause);
+        if last_cause.failed(&cause) {
+            warn!(log, "the tokens cannot be read in time"; "cause" => cause);
         }
     }
 }

@@ -65,7 +65,7 @@ async fn create(
 
     let text = JsonText::of(&plant);
     let row = Row { id, json: text.share() };
-    match service.plants.create(row, Arc::clone(&permit)).await? {
+    match service.commits.create(row, Arc::clone(&permit)).await? {
         Outcome::Created | Outcome::Repeated => Ok(Answer::ok(text, permit)),
         Outcome::Conflict => Err(Refusal::Conflict { id }),
     }

@@ -22,7 +22,7 @@ pub type Server = HttpServer<Arc<Service>>;
 pub fn start_server(
     address: SocketAddr,
     tls: Option<ConfigTls>,
-    service: Service,
+    service: Arc<Service>,
     log: Logger,
 ) -> Result<Server, BuildError> {
     let api = plant_store_api_mod::api_description::<PlantStore>()
@@ -32,5 +32,5 @@ pub fn start_server(
         default_handler_task_mode: HandlerTaskMode::CancelOnDisconnect,
         ..ConfigDropshot::default()
     };
-    ServerBuilder::new(api, Arc::new(service), log).config(config).tls(tls).start()
+    ServerBuilder::new(api, service, log).config(config).tls(tls).start()
 }

@@ -2,16 +2,16 @@
 //! [`prepare_tokens`], [`announce`], [`wait`] for its end, and [`stop`].
 //!
 //! What runs beside the requests is started here: the thread that answers operators before all
-//! steps, by [`Running::start`] the one that commits and the task that hands out its outcomes, and
-//! by [`wait`] the tasks that read the tokens, look after the store, and reload the files of TLS.
-//! The log has its thread before.
+//! steps, by [`Running::start`] the writer's thread, the task that hands out its outcomes and the
+//! thread that reads the tokens, and by [`wait`] what looks after the store and reloads the files of
+//! TLS. The log has its thread before.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use plant_store_store::{self as store, Engine, GroupCommit, LAYOUT};
+use plant_store_store::{self as store, LAYOUT};
 use slog::{Logger, info, warn};
 use tokio::task::spawn_blocking;
 
@@ -26,7 +26,7 @@ use crate::command::serve::shutdown::{WriterDied, stop};
 use crate::command::serve::signals::Signals;
 use crate::command::serve::supervisor::{READY, tell_supervisor};
 use crate::command::serve::threads::http_runtime;
-use crate::http::known_tokens::KnownTokens;
+use crate::http::service::Service;
 use crate::log::Log;
 use crate::version::version;
 
@@ -59,16 +59,16 @@ async fn run_steps(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> 
     let Some(opened) = unless_stopped(opening, &mut signals, logger).await? else { return Ok(()) };
     let mut running = Running::start(args, log, &opened)?;
     if let Some(admin) = admin {
-        admin.set_readiness(readiness(running.tokens.clone(), running.plants.clone()));
+        admin.set_readiness(readiness(&running.service));
     }
     let is_tls = opened.tls.is_some();
     let endpoint = Endpoint { is_tls, address: running.server.local_addr() };
     let last_steps = async {
-        prepare_tokens(args, endpoint, &opened, running.tokens.clone(), logger).await?;
+        prepare_tokens(args, endpoint, opened.is_new, &running.service, logger).await?;
         announce(args, endpoint, &opened, running.open_files, logger).await
     };
     let ended = match unless_stopped(last_steps, &mut signals, logger).await {
-        Ok(Some(())) => wait(args, &mut running, opened.store, &mut signals, logger).await,
+        Ok(Some(())) => wait(args, &mut running, &mut signals, logger).await,
         Ok(None) => Ok(()),
         Err(cause) => Err(cause),
     };
@@ -105,19 +105,19 @@ async fn open_on_another_thread(args: &Args, log: &Logger) -> Result<Opened> {
 async fn prepare_tokens(
     args: &Args,
     endpoint: Endpoint,
-    opened: &Opened,
-    tokens: KnownTokens,
+    is_new: bool,
+    service: &Arc<Service>,
     log: &Logger,
 ) -> Result<()> {
-    let is_first_wanted = opened.is_new && args.first_token == FirstToken::Print;
-    let store = Arc::clone(&opened.store);
+    let is_first_wanted = is_new && args.first_token == FirstToken::Print;
+    let service = Arc::clone(service);
     let log = log.clone();
     // Not on this thread: a pipe that nobody reads may be full.
     let prepare = move || {
         if is_first_wanted {
-            issue_first_token(endpoint, &*store)?;
+            issue_first_token(endpoint, &*service.store)?;
         }
-        if tokens.read(&*store)? == 0 {
+        if service.tokens.read(&*service.store)? == 0 {
             warn!(log, "the store has no token: `plant-store token create NAME` makes one");
         }
         Ok(())
@@ -156,16 +156,14 @@ async fn announce(
 async fn wait(
     args: &Args,
     running: &mut Running,
-    store: Arc<dyn Engine>,
     signals: &mut Signals,
     log: &Logger,
 ) -> Result<()> {
-    // Requests need the tokens until the last one is answered.
-    running.tasks.spawn(running.tokens.clone().watch(Arc::clone(&store), log.clone()));
+    let Service { store, commits, .. } = &*running.service;
     let Signals { stop, hangup } = signals;
     tokio::select! {
         () = stop.next() => Ok(()),
-        lost = store::inspect_each_second(store, &running.plants, log.clone()) => Err(lost),
+        lost = store::inspect_each_second(Arc::clone(store), commits, log.clone()) => Err(lost),
         end = &mut running.writer_end => match end {
             Ok(Err(lost)) => Err(lost),
             _ => Err(WriterDied.into()),
@@ -175,10 +173,13 @@ async fn wait(
 }
 
 /// Whether the service would take a create, for `/ready`.
-fn readiness(tokens: KnownTokens, plants: GroupCommit) -> Readiness {
+fn readiness(service: &Service) -> Readiness {
+    // Not the service itself: the admin listener would keep its store open to the end.
+    let tokens = Arc::clone(&service.tokens);
+    let commits = service.commits.clone();
     Box::new(move || {
         tokens.readiness()?;
-        plants.readiness()?;
+        commits.readiness()?;
         Ok(())
     })
 }

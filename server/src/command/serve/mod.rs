@@ -2,9 +2,9 @@
 //!
 //! Nothing here handles a request: [`crate::http`] does.
 //!
-//! `--http-threads` threads speak HTTP, one commits, one writes the log, and one answers operators
-//! if `--metrics` asks for it. Tokio starts others for what waits for a disk or a database, such as
-//! the reading of the tokens. Those that speak HTTP also wait for signals, so none of them opens a
+//! `--http-threads` threads speak HTTP, one commits, one reads the tokens, one writes the log, and
+//! one answers operators if `--metrics` asks for it. Tokio starts others for what waits for a disk
+//! or a database, such as the look at the store once a second. Those that speak HTTP also wait for signals, so none of them opens a
 //! file or a store: on a disk that does not answer it would notice no signal.
 
 mod address;

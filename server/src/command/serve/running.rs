@@ -1,11 +1,11 @@
 //! A service that listens: the HTTP server, and the thread that commits.
 
-use std::sync::Arc;
+use std::convert::Infallible;
+use std::sync::{Arc, mpsc};
 
 use anyhow::{Context, Result};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use plant_store_store::{GroupCommit, WriterEnd};
-use tokio::task::JoinSet;
 
 use crate::command::serve::args::Args;
 use crate::command::serve::opening::Opened;
@@ -20,11 +20,10 @@ pub struct Running {
     pub server: Server,
     /// How many files the process may have open. This bounds the connections.
     pub open_files: u64,
-    pub tokens: KnownTokens,
-    pub plants: GroupCommit,
+    pub service: Arc<Service>,
     pub writer_end: WriterEnd,
-    /// Those that run until the store is closed. They end when this is dropped.
-    pub tasks: JoinSet<()>,
+    /// The thread that reads the tokens ends when this is dropped.
+    pub tokens_watch: mpsc::Sender<Infallible>,
 }
 
 impl Running {
@@ -35,21 +34,23 @@ impl Running {
         setrlimit(Resource::RLIMIT_NOFILE, open_files, open_files)
             .context("cannot raise the soft limit on open files to the hard one")?;
         let store = Arc::clone(&opened.store);
-        let (plants, writer_end) =
-            GroupCommit::start(store, *args.store_timeout, log.logger.clone())
+        let timeout = *args.store_timeout;
+        let (commits, writer_end) =
+            GroupCommit::start(Arc::clone(&store), timeout, log.logger.clone())
                 .context("cannot start the writer")?;
         let size = usize::try_from(args.max_body.as_u64()).unwrap_or(usize::MAX);
         let bodies = BodyLimits { size, time: *args.body_timeout };
         let tokens = KnownTokens::new(args.max_rate, args.max_creates);
-        let service = Service::new(
-            tokens.clone(),
-            plants.clone(),
-            args.max_creates,
-            bodies,
-            log.logger.clone(),
-        );
-        let server = start_server(args.listen, opened.tls.clone(), service, log.dropshot.clone())
+        let logger = log.logger.clone();
+        let service =
+            Arc::new(Service::new(store, tokens, commits, args.max_creates, bodies, logger));
+        let tokens = &service.tokens;
+        let tokens_watch = tokens
+            .watch(Arc::clone(&service.store), log.logger.clone())
+            .context("cannot start the thread that reads the tokens")?;
+        let tls = opened.tls.clone();
+        let server = start_server(args.listen, tls, Arc::clone(&service), log.dropshot.clone())
             .with_context(|| format!("cannot listen on {}", args.listen))?;
-        Ok(Self { server, open_files, tokens, plants, writer_end, tasks: JoinSet::new() })
+        Ok(Self { server, open_files, service, writer_end, tokens_watch })
     }
 }

@@ -36,16 +36,16 @@ pub async fn stop(
 ) -> Result<()> {
     info!(log, "stopping");
     tell_supervisor(STOPPING);
-    let Running { server, plants, writer_end, tasks, .. } = running;
+    let Running { server, service, writer_end, tokens_watch, .. } = running;
     let is_sound = ended.is_ok();
     let closing = async {
         // Dropshot also waits for clients that have sent half of a head, or read no answer.
         if timeout(*args.shutdown_timeout, server.close()).await.is_err() {
             warn!(log, "requests are left unfinished");
         }
-        drop(tasks);
+        drop(tokens_watch);
         if is_sound {
-            close_store(&plants, writer_end, log).await
+            close_store(&service.commits, writer_end, log).await
         } else {
             Ok(Closed::AsAfterACrash)
         }
@@ -76,8 +76,8 @@ async fn second_stop(signal: &mut Stop) {
 
 /// Has the writer commit what is queued and close the store. If that takes too long, such as on a
 /// disk that does not answer, the store stays as after a crash.
-async fn close_store(plants: &GroupCommit, writer_end: WriterEnd, log: &Logger) -> Result<Closed> {
-    plants.end();
+async fn close_store(commits: &GroupCommit, writer_end: WriterEnd, log: &Logger) -> Result<Closed> {
+    commits.end();
     let Ok(end) = timeout(CLOSE_STORE, writer_end).await else {
         warn!(log, "the store is left unclosed: the next start puts it in order");
         return Ok(Closed::AsAfterACrash);

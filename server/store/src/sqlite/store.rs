@@ -24,8 +24,10 @@ const CLOSE: &str = "close the store";
 pub struct Sqlite {
     path: PathBuf,
     commits: Mutex<Commits>,
-    /// For what must not wait for a commit: pages of rows, and the tokens, which it also changes.
-    side_connection: Mutex<Connection>,
+    /// For pages of rows, which must not wait for a commit.
+    page_connection: Mutex<Connection>,
+    /// For the tokens, which must not wait for a page either.
+    token_connection: Mutex<Connection>,
     /// The files of a store that is served.
     served_files: Option<OpenedFiles>,
     /// Holds the server's lock (flock(2)). Dropped after the connections.
@@ -46,7 +48,8 @@ impl Sqlite {
         Ok(Self {
             path: path.to_owned(),
             commits: commits.into(),
-            side_connection: connect()?.into(),
+            page_connection: connect()?.into(),
+            token_connection: connect()?.into(),
             served_files: None,
             file,
         })
@@ -90,10 +93,11 @@ impl Sqlite {
 
     fn use_wal(&mut self) -> Result<(), StoreError> {
         let connection = &self.commits.get_mut().connection;
+        let pages = self.page_connection.get_mut();
         // From now on the end of the process leaves the WAL as it is, unless `close` has copied it.
-        remove_wal_at_close(connection, false).map_err(failed(&self.path, OPEN))?;
-        remove_wal_at_close(self.side_connection.get_mut(), false)
-            .map_err(failed(&self.path, OPEN))?;
+        for connection in [connection, pages, self.token_connection.get_mut()] {
+            remove_wal_at_close(connection, false).map_err(failed(&self.path, OPEN))?;
+        }
         use_wal(connection).map_err(failed(&self.path, OPEN))
     }
 
@@ -119,20 +123,20 @@ impl Engine for Sqlite {
     }
 
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError> {
-        let connection = self.side_connection.lock();
+        let connection = self.page_connection.lock();
         rows::page(&connection, after, limit).map_err(failed(&self.path, "read the rows"))
     }
 
     fn count(&self) -> Result<u64, StoreError> {
-        rows::count(&self.side_connection.lock()).map_err(failed(&self.path, "count the rows"))
+        rows::count(&self.page_connection.lock()).map_err(failed(&self.path, "count the rows"))
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        tokens::tokens(&self.side_connection.lock()).map_err(failed(&self.path, "read the tokens"))
+        tokens::tokens(&self.token_connection.lock()).map_err(failed(&self.path, "read the tokens"))
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
-        let added = tokens::add_token(&mut self.side_connection.lock(), token);
+        let added = tokens::add_token(&mut self.token_connection.lock(), token);
         if added.map_err(failed(&self.path, "store the token"))? {
             Ok(())
         } else {
@@ -142,7 +146,7 @@ impl Engine for Sqlite {
     }
 
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError> {
-        let revoked = tokens::revoke_token(&mut self.side_connection.lock(), name);
+        let revoked = tokens::revoke_token(&mut self.token_connection.lock(), name);
         if revoked.map_err(failed(&self.path, "revoke the token"))? {
             Ok(())
         } else {
@@ -151,7 +155,7 @@ impl Engine for Sqlite {
     }
 
     fn check(&self) -> Result<Checked, StoreError> {
-        let faults = schema::faults(&self.side_connection.lock(), "main");
+        let faults = schema::faults(&self.page_connection.lock(), "main");
         let faults = faults.map_err(failed(&self.path, "check the store"))?;
         Ok(Checked { faults, sizes: sizes(&self.path) })
     }
@@ -168,14 +172,16 @@ impl Engine for Sqlite {
     /// copies it.
     fn close(&self) -> Result<Closed, StoreError> {
         // First: a last reading of the tokens would be in the way of the checkpoint.
-        let side_connection = self.side_connection.lock();
+        let pages = self.page_connection.lock();
+        let tokens = self.token_connection.lock();
         self.require_files_in_place().map_err(failed(&self.path, CLOSE))?;
         let connection = &mut self.commits.lock().connection;
         if !copy_wal_at_once(connection).map_err(failed(&self.path, COPY))? {
             return Ok(Closed::WalLeft { bytes: sizes(&self.path).wal.unwrap_or_default() });
         }
-        remove_wal_at_close(connection, true).map_err(failed(&self.path, CLOSE))?;
-        remove_wal_at_close(&side_connection, true).map_err(failed(&self.path, CLOSE))?;
+        for connection in [&*connection, &pages, &tokens] {
+            remove_wal_at_close(connection, true).map_err(failed(&self.path, CLOSE))?;
+        }
         Ok(Closed::Wholly)
     }
 }
