@@ -4,10 +4,9 @@
 //! Nothing here may be called on a thread of another runtime: it would panic.
 
 use std::pin::pin;
-use std::thread;
 use std::time::{Duration, Instant};
 
-use rand::RngExt;
+use backon::{BlockingRetryable, ConstantBuilder};
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::{timeout, timeout_at};
 
@@ -17,9 +16,13 @@ use crate::postgres::connector::Connector;
 use crate::postgres::error::PostgresError;
 use crate::postgres::session::Session;
 
-/// The pause before a repeat, half or one and a half times as long: servers with the same fault do
-/// not come back at the same time. A restart of the database takes some hundred milliseconds.
-const PAUSE: Duration = Duration::from_millis(50);
+/// The shortest pause before a repeat. A restart of the database takes some hundred milliseconds.
+const PAUSE: Duration = Duration::from_millis(35);
+
+/// The pauses before repeats, each up to twice as long as the shortest one, at random: servers with
+/// the same fault do not come back at the same time.
+const PAUSES: ConstantBuilder =
+    ConstantBuilder::new().with_delay(PAUSE).with_jitter().without_max_times();
 
 /// How long before a limit the statement is cancelled: a quarter of the limit, at most this.
 const CANCEL: Duration = Duration::from_millis(500);
@@ -47,16 +50,11 @@ impl ReconnectingSession {
         until: Instant,
         mut work: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, PostgresError> {
-        loop {
-            let pause = PAUSE.mul_f64(rand::rng().random_range(0.5..1.5));
-            match self.run(until, &mut work) {
-                Err(error) if may_repeat(&error) && Instant::now() + pause < until => {
-                    retried(error.retry_cause());
-                }
-                done => return done,
-            }
-            thread::sleep(pause);
-        }
+        (|| self.run(until, &mut work))
+            .retry(PAUSES)
+            .when(|error| may_repeat(error) && Instant::now() + 2 * PAUSE < until)
+            .notify(|error, _| retried(error.retry_cause()))
+            .call()
     }
 
     /// Does the work once, on the session.
