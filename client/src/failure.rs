@@ -81,6 +81,11 @@ impl Failure {
         self.code() == Some(ErrorCode::Unauthorized)
     }
 
+    /// Whether the service refused the request because the token is past its rate.
+    pub(crate) fn is_past_rate(&self) -> bool {
+        self.code() == Some(ErrorCode::TooManyRequests)
+    }
+
     pub(crate) fn of(error: &Error<types::Error>) -> Self {
         match error {
             Error::ErrorResponse(refusal) => {

@@ -22,6 +22,8 @@ pub(crate) type Hook = dyn Fn(&Failure, Duration) + Send + Sync;
 pub(crate) struct Repeats {
     pub policy: ExponentialBuilder,
     pub tokens: Arc<Tokens>,
+    /// Whether a refusal past the rate of the token is returned, and not repeated.
+    pub returns_past_rate: bool,
     pub before_repeat: Arc<Hook>,
 }
 
@@ -30,10 +32,14 @@ impl Repeats {
     pub(crate) async fn send(&self, http: &reqwest::Client, request: &Request) -> Sent {
         let send = || self.tokens.send(http, request);
         send.retry(self.policy)
-            .when(|unsuccessful| unsuccessful.failure.is_retryable())
+            .when(|unsuccessful| self.is_repeated(&unsuccessful.failure))
             .adjust(|unsuccessful, pause| Some(pause? + asked_for(unsuccessful)))
             .notify(|unsuccessful, pause| (self.before_repeat)(&unsuccessful.failure, pause))
             .await
+    }
+
+    fn is_repeated(&self, failure: &Failure) -> bool {
+        failure.is_retryable() && !(self.returns_past_rate && failure.is_past_rate())
     }
 }
 

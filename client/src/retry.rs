@@ -48,6 +48,7 @@ impl RetryingClient {
         client.inner = Sending(Some(Repeats {
             policy: retry_policy(),
             tokens: Arc::new(tokens),
+            returns_past_rate: false,
             before_repeat: Arc::new(|_, _| {}),
         }));
         Ok(Self(client))
@@ -68,6 +69,13 @@ impl RetryingClient {
         hook: impl Fn(&Failure, Duration) + Send + Sync + 'static,
     ) -> Self {
         self.repeats().before_repeat = Arc::new(hook);
+        self
+    }
+
+    /// Returns a refusal past the rate of the token at once: its caller holds back all its requests.
+    #[cfg(feature = "cli")]
+    pub(crate) fn returning_past_rate(mut self) -> Self {
+        self.repeats().returns_past_rate = true;
         self
     }
 

@@ -1,7 +1,7 @@
 //! What a command prints: a line for people on a terminal, JSON elsewhere.
 
 use std::cell::Cell;
-use std::fmt::Debug;
+use std::fmt::{Debug, Write as _};
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -51,7 +51,7 @@ impl CliConfig for &Output {
 /// What was done is not printed: the disk is full, or the reader of the pipe has gone.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write to standard output")]
-pub struct Unprinted(#[source] io::Error);
+pub struct Unprinted(#[source] pub io::Error);
 
 /// Writes to standard output.
 pub fn write(text: &[u8]) -> Result<()> {
@@ -62,9 +62,29 @@ pub fn write(text: &[u8]) -> Result<()> {
 
 /// Prints a value to standard output.
 pub fn print(value: &impl Serialize) -> Result<()> {
+    write(format!("{}\n", shown(value, io::stdout().is_terminal())).as_bytes())
+}
+
+/// A value for people on a terminal, and as JSON for programs.
+pub fn shown(value: &impl Serialize, is_terminal: bool) -> String {
     let json = serde_json::to_value(value).expect("what came as JSON can be JSON");
-    let text = if io::stdout().is_terminal() { for_people(&json) } else { json.to_string() };
-    write(format!("{text}\n").as_bytes())
+    if is_terminal { for_people(&json) } else { json.to_string() }
+}
+
+/// A value as a line of JSON, in which also the control characters are escaped that JSON allows in a
+/// text and a terminal would obey: DEL and C1.
+pub fn json_line(value: &impl Serialize) -> String {
+    let json = serde_json::to_string(value).expect("what came as JSON can be JSON");
+    let mut line = String::with_capacity(json.len() + 1);
+    for letter in json.chars() {
+        match letter {
+            '\u{7f}'..='\u{9f}' => {
+                write!(line, "\\u{:04x}", u32::from(letter)).expect("a string takes it");
+            }
+            _ => line.push(letter),
+        }
+    }
+    line + "\n"
 }
 
 /// `name "Ficus", tag "indoor"`. Debug escapes what a terminal would obey.

@@ -1,9 +1,9 @@
-//! `plants import` of CSV files: what people save from a spreadsheet, as the crate `csv` reads it.
+//! `plants import` of CSV: what people save from a spreadsheet, as the crate `csv` reads it.
 
 use plant_store_tests::Server;
 use serde_json::{Value, json};
 
-use super::import::{Reason, counts, reasons};
+use super::import::{Imported, Rejected, import};
 use super::{Ran, plants, run, write};
 
 /// The export of the server's store, as a list.
@@ -12,54 +12,130 @@ fn stored(server: &Server) -> Value {
 }
 
 #[test]
-fn csv_of_a_spreadsheet_is_imported_and_an_empty_optional_field_is_an_absent_member() {
+fn csv_of_a_spreadsheet_is_imported() {
     let server = Server::start();
-    for text in [
-        "\u{feff}id,name,tag\r\n1,Fern,indoor\r\n2,Ficus,\r\n",
-        "\"tag\",\"name\",\"id\"\n\"indoor\",\"Fern\",\"1\"\n\"\",\"Ficus\",2",
-        "\n\nid,tag,name\n\n1,indoor,Fern\n\r\n2,,Ficus\n\n",
+    for (text, words) in [
+        ("\u{feff}id,name,tag\r\n1,Fern,indoor\r\n2,Ficus,\r\n", &[][..]),
+        ("\"tag\",\"name\",\"id\"\n\"indoor\",\"Fern\",\"1\"\n\"\",\"Ficus\",2", &[]),
+        ("\n\nid,tag,name\n\n1,indoor,Fern\n\r\n2,,Ficus\n\n", &[]),
+        ("\u{feff}id;name;tag\r\n1;Fern;indoor\r\n2;Ficus;\r\n", &["--delimiter", ";"]),
+        ("id\tname\ttag\r\n1\tFern\tindoor\r\n2\tFicus\t\r\n", &["--delimiter", r"\t"]),
+        ("id\tname\ttag\n1\tFern\tindoor\n2\tFicus\t\n", &["--delimiter", "\t"]),
     ] {
         write(&server, "plants.CSV", text);
-        let Ran { status, printed, said } = run(&mut plants(&server, &["import", "plants.CSV"]));
-        assert_eq!((status, counts(&printed), said.as_str()), (Some(0), [2, 0, 0], ""), "{text:?}");
+        let imported = import(&mut plants(&server, &[&["import", "plants.CSV"], words].concat()));
+        assert!(imported.is_success(2), "{text:?}: {imported:?}");
     }
     let expected =
         [json!({"id": 1, "name": "Fern", "tag": "indoor"}), json!({"id": 2, "name": "Ficus"})];
     assert_eq!(stored(&server), json!(expected));
     for text in ["id,name\n", ""] {
         write(&server, "header.csv", text);
-        let Ran { status, printed, said } = run(&mut plants(&server, &["import", "header.csv"]));
-        assert_eq!((status, counts(&printed), said.as_str()), (Some(0), [0, 0, 0], ""));
+        let imported = import(&mut plants(&server, &["import", "header.csv"]));
+        assert!(imported.is_success(0), "{imported:?}");
     }
 }
 
 #[test]
-fn csv_row_that_is_no_plant_is_rejected_with_its_line_and_why() {
+fn delimiter_makes_any_file_csv_and_json_lines_have_none() {
+    let server = Server::start();
+    write(&server, "plants.txt", "id|name\n1|Fern\n");
+    let words = ["import", "plants.txt", "--delimiter", "|"];
+    let imported = import(&mut plants(&server, &words));
+    assert!(imported.is_success(1), "{imported:?}");
+    for (words, expected) in [
+        (["plants.txt", "--delimiter", "|", "--format", "jsonl"], "JSON lines have no --delimiter"),
+        (["plants.txt", "--delimiter", "||", "--format", "csv"], "give one character"),
+    ] {
+        let Ran { status, printed, said } =
+            run(&mut plants(&server, &[&["import"], &words[..]].concat()));
+        assert_eq!((status, printed.as_str()), (Some(2), ""), "{said}");
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+#[test]
+fn csv_row_that_is_no_plant_is_rejected_with_its_line() {
     let server = Server::start();
     let text = b"id,name,tag\n1,\"12\"\" pot\",42\nthree,Fern,\n,Fern,\n5,F\xe9e,\n6,Fern\n\
         7,Fern,,\n8,Fern,indoor\n9,\"Fern,\n10,Ficus,\n";
     write(&server, "plants.csv", text);
-    let Ran { status, printed, said } = run(&mut plants(&server, &["import", "plants.csv"]));
-    assert_eq!((status, counts(&printed)), (Some(1), [2, 6, 0]), "{said}");
+    let Imported { status, counts, rejected, said, .. } =
+        import(&mut plants(&server, &["import", "plants.csv"]));
+    assert_eq!((status, counts), (Some(1), [2, 6, 0]), "{said}");
     let expected = [
         json!({"id": 1, "name": "12\" pot", "tag": "42"}),
         json!({"id": 8, "name": "Fern", "tag": "indoor"}),
     ];
     assert_eq!(stored(&server), json!(expected));
     let expected = [
-        (3, "`id`: invalid digit found"),
-        (4, "`id`: cannot parse integer from empty string"),
-        (5, "`name`: invalid utf-8"),
-        (6, "the row has 2 fields, the header has 3"),
-        (7, "the row has 4 fields"),
-        (9, "2 fields"),
+        (3, "`id`: invalid digit found in string", "three,Fern,"),
+        (4, "`id`: cannot parse integer from empty string", ",Fern,"),
+        (5, "`name`: byte 2 is not UTF-8: convert the file", "5,F\u{fffd}e,"),
+        (6, "the row has 2 fields, the header has 3", "6,Fern"),
+        (7, "the row has 4 fields", "7,Fern,,"),
+        (9, "2 fields", "9,\"Fern,\n10,Ficus,\n\""),
     ];
-    let reasons = reasons(&server, "plants.csv.rejected");
-    assert_eq!(reasons.len(), expected.len());
-    for (Reason { line, message, .. }, expected) in reasons.iter().zip(expected) {
-        assert_eq!(*line, expected.0, "{message}");
+    assert_eq!(rejected.len(), expected.len());
+    for (Rejected { line, message, text, .. }, expected) in rejected.iter().zip(expected) {
+        assert_eq!((*line, text.as_deref()), (expected.0, Some(expected.2)), "{message}");
         assert!(message.contains(expected.1), "{line}: {message}");
     }
+}
+
+/// Rust and the crate `csv` take most of them for numbers.
+#[test]
+fn csv_number_that_json_refuses_is_rejected() {
+    let server = Server::start();
+    let numbers = [
+        "0x10",
+        "0X10",
+        "0b1",
+        "0o7",
+        "+5",
+        " 5",
+        "5 ",
+        "\t5",
+        "1e3",
+        "1E+12",
+        "5.0",
+        "5,0",
+        ".5",
+        "5.",
+        "007",
+        "-",
+        "-0",
+        "--5",
+        "5_000",
+        "5 000",
+        "\u{665}",
+        "NaN",
+        "null",
+        "true",
+        "\"5\"",
+        "[5]",
+        "9223372036854775808",
+        "1e999",
+    ];
+    let rows = numbers.map(|number| format!("\"{}\",Fern\n", number.replace('"', "\"\"")));
+    write(&server, "plants.csv", format!("id,name\n{}", rows.concat()));
+    let imported = import(&mut plants(&server, &["import", "plants.csv"]));
+    assert_eq!(imported.counts, [0, numbers.len() as u64, 0], "{:?}", server.export());
+    assert!(imported.rejected.iter().all(|rejected| rejected.message.starts_with("`id`: ")));
+    assert_eq!(imported.rejected[0].message, "`id`: \"0x10\" is no number of JSON");
+    write(&server, "plants.csv", "id,name\n-9223372036854775808,a\n0,b\n9223372036854775807,c\n");
+    let imported = import(&mut plants(&server, &["import", "plants.csv"]));
+    assert!(imported.is_success(3), "{imported:?}");
+}
+
+#[test]
+fn csv_row_without_a_required_value_is_rejected() {
+    let server = Server::start();
+    write(&server, "plants.csv", "id,name,tag\n1,,indoor\n2,\"\",\n");
+    let imported = import(&mut plants(&server, &["import", "plants.csv"]));
+    assert_eq!((imported.status, imported.counts), (Some(1), [0, 2, 0]), "{imported:?}");
+    assert_eq!(imported.rejected[0].message, "`name`: the field is empty");
+    assert!(server.export().is_empty());
 }
 
 /// `csv` takes all that follows for the name. Nothing of it may become a plant.
@@ -71,29 +147,51 @@ fn csv_quote_that_is_not_closed_is_rejected_with_the_rows_behind_it() {
         ("id,name\n1,Fern\n2,\"Ficus\n3,Fern\n4,\"Fern\"\n5,Fern\n", 2),
     ] {
         write(&server, "plants.csv", text);
-        let Ran { status, printed, .. } = run(&mut plants(&server, &["import", "plants.csv"]));
-        assert_eq!((status, counts(&printed)), (Some(1), [created, 1, 0]), "{text}");
+        let imported = import(&mut plants(&server, &["import", "plants.csv"]));
+        assert_eq!((imported.status, imported.counts), (Some(1), [created, 1, 0]), "{imported:?}");
+        assert!(imported.rejected[0].message.contains("is a quote not closed?"), "{imported:?}");
     }
-    let reasons = reasons(&server, "plants.csv.rejected");
-    assert!(reasons[0].message.contains("is a quote not closed?"), "{reasons:?}");
     assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 5]);
 }
 
+/// It would not fit into memory if it went on.
 #[test]
-fn csv_with_a_column_that_the_contract_does_not_have_is_2_and_nothing_is_sent() {
+fn csv_row_longer_than_a_mebibyte_ends_the_import() {
     let server = Server::start();
-    for (text, unknown) in [
-        ("id,name,tags\n1,Fern,indoor\n", "tags"),
-        ("888,x\n889,y\n", "888"),
-        ("id;name;tag\n1;Fern;indoor\n", "id;name;tag"),
-        ("id, name\n1,Fern\n", " name"),
-        ("id,name,\n1,Fern,\n", ""),
+    let rest = "3,Fern\n".repeat(200_000);
+    write(&server, "plants.csv", format!("id,name\n1,Fern\n2,\"Ficus\n{rest}"));
+    let Imported { status, counts, complete, said, .. } =
+        import(&mut plants(&server, &["import", "plants.csv"]));
+    assert_eq!((status, counts, complete), (Some(1), [1, 0, 0], false), "{said}");
+    assert!(said.contains("the record at line 3 is longer than 1 MiB"), "{said}");
+}
+
+#[test]
+fn csv_header_that_no_plant_can_have_is_2_and_nothing_is_sent() {
+    let server = Server::start();
+    for (text, expected) in [
+        ("id,name,tags\n1,Fern,indoor\n", "unknown column \"tags\": correct it"),
+        ("888,x\n889,y\n", "unknown column \"888\": correct it"),
+        ("id, name\n1,Fern\n", "unknown column \" name\": correct it"),
+        ("id,name,\n1,Fern,\n", "unknown column \"\": correct it"),
+        ("id;name;tag\n1;Fern;indoor\n", "column \"id;name;tag\": add --delimiter ';'"),
+        ("id\tname\n1\tFern\n", r#"column "id\tname": add --delimiter '\t'"#),
+        ("id|name\n1|Fern\n", "add --delimiter '|'"),
+        ("sep=;\r\nid;name\r\n1;Fern\r\n", "remove it, and add --delimiter"),
+        ("id,name,name\n1,Fern,Fern\n", "the column \"name\" twice"),
+        ("name,tag\nFern,indoor\n", "no column of a required member: missing field `id`"),
+        ("id\n1\n", "no column of a required member: missing field `name`"),
     ] {
         write(&server, "plants.csv", text);
-        let Ran { status, printed, said } = run(&mut plants(&server, &["import", "plants.csv"]));
-        assert_eq!((status, printed.as_str()), (Some(2), ""), "{text:?}: {said}");
-        let expected = format!("the header has the unknown column {unknown:?}: correct it");
-        assert!(said.contains(&expected), "{text:?}: {said}");
+        let is_unknown = expected.starts_with("unknown");
+        let flags: &[&[&str]] = if is_unknown { &[&[]] } else { &[&[], &["--ignore-unknown"]] };
+        for flags in flags {
+            let words = [&["import", "plants.csv"], *flags].concat();
+            let Ran { status, printed, said } = run(&mut plants(&server, &words));
+            assert_eq!((status, printed.as_str()), (Some(2), ""), "{text:?}: {said}");
+            assert!(said.contains(expected), "{text:?}: {said}");
+            assert!(said.starts_with("plants: cannot read plants.csv: the "), "{said}");
+        }
     }
     assert!(server.export().is_empty());
 }

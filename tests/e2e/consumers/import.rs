@@ -1,6 +1,5 @@
 //! `plants import`: every outcome, and interruptions.
 
-use std::fs;
 use std::io::Write;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -22,45 +21,80 @@ fn lines(plants: usize) -> String {
     (0..plants).map(|id| line(id) + "\n").collect()
 }
 
-/// The numbers of plants that were created or were there, refused, given up.
-pub fn counts(printed: &str) -> [u64; 3] {
-    let counts: Value = serde_json::from_str(printed).expect("JSON");
-    ["created_or_already_there", "refused", "given_up"]
-        .map(|count| counts[count].as_u64().expect("a number"))
+/// What an import did that has ended.
+#[derive(Debug)]
+pub struct Imported {
+    /// Its exit status, if no signal ended it.
+    pub status: Option<i32>,
+    /// How many plants were created or already there, refused, given up.
+    pub counts: [u64; 3],
+    /// Whether the whole file was read, and each record counted.
+    pub complete: bool,
+    /// How many creates were past the rate of the token.
+    pub past_rate: u64,
+    /// The lines on stdout.
+    pub rejected: Vec<Rejected>,
+    /// Stderr without the summary.
+    pub said: String,
 }
 
-/// Whether the whole file was read, and each record counted.
-pub fn complete(printed: &str) -> bool {
-    let summary: Value = serde_json::from_str(printed).expect("JSON");
-    summary["complete"].as_bool().expect("true or false")
-}
-
-/// Why a record was not created.
+/// A record that was not created.
 #[derive(Debug, PartialEq)]
-pub struct Reason {
+pub struct Rejected {
     pub line: u64,
     pub error: Option<i64>,
     pub message: String,
+    /// The record, if it is a plant.
+    pub plant: Option<Value>,
+    /// The record, if it is none.
+    pub text: Option<String>,
 }
 
-/// Why each record was not created, in the order of the file.
-pub fn reasons(server: &Server, name: &str) -> Vec<Reason> {
-    let name = format!("{name}.reasons.jsonl");
-    let text = fs::read_to_string(server.folder().join(name)).expect("it is there");
-    let reasons = text.lines().map(|line| {
-        let reason: Value = serde_json::from_str(line).expect("JSON");
-        Reason {
-            line: reason["line"].as_u64().expect("a number"),
-            error: reason["error"].as_i64(),
-            message: reason["message"].as_str().expect("text").to_owned(),
-        }
-    });
-    reasons.collect()
+/// Runs an import to its end, which prints a summary.
+pub fn import(command: &mut Command) -> Imported {
+    imported(run(command))
 }
 
-/// Line and `error` of each record that was not created.
-pub fn rejected(server: &Server, name: &str) -> Vec<(u64, Option<i64>)> {
-    reasons(server, name).into_iter().map(|reason| (reason.line, reason.error)).collect()
+/// What an import did, by what it printed.
+pub fn imported(Ran { status, printed, said }: Ran) -> Imported {
+    let (summaries, said): (Vec<_>, Vec<_>) = said.lines().partition(|line| line.starts_with('{'));
+    let [summary] = summaries[..] else { panic!("one summary is expected: {said:?}") };
+    let summary: Value = serde_json::from_str(summary).expect("JSON");
+    let count = |name: &str| summary[name].as_u64();
+    let counts = ["created_or_already_there", "refused", "given_up"];
+    Imported {
+        status,
+        counts: counts.map(|name| count(name).expect("a number")),
+        complete: summary["complete"].as_bool().expect("true or false"),
+        past_rate: count("past_rate").unwrap_or(0),
+        rejected: printed.lines().map(rejected).collect(),
+        said: said.join("\n"),
+    }
+}
+
+fn rejected(line: &str) -> Rejected {
+    let mut line: Value = serde_json::from_str(line).expect("JSON");
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    Rejected {
+        line: line["line"].as_u64().expect("a number"),
+        error: line["error"].as_i64(),
+        message: text(&line["message"]).expect("text"),
+        text: text(&line["text"]),
+        plant: Some(line["plant"].take()).filter(|plant| !plant.is_null()),
+    }
+}
+
+impl Imported {
+    /// Line and `error` of each record that was not created.
+    pub fn errors(&self) -> Vec<(u64, Option<i64>)> {
+        self.rejected.iter().map(|rejected| (rejected.line, rejected.error)).collect()
+    }
+
+    /// Whether so many plants were created, and nothing else is to be said.
+    pub fn is_success(&self, created: u64) -> bool {
+        let is_silent = self.rejected.is_empty() && self.said.is_empty();
+        is_silent && (self.status, self.counts, self.complete) == (Some(0), [created, 0, 0], true)
+    }
 }
 
 fn stored(server: &Server) -> usize {
@@ -82,12 +116,10 @@ fn import_reads_what_export_writes_and_may_be_run_again() {
     let to = Server::start();
     write(&to, "plants.jsonl", &exported);
     for _ in 0..2 {
-        let Ran { status, printed, said } = run(&mut plants(&to, &["import", "plants.jsonl"]));
-        assert_eq!((status, counts(&printed), said.as_str()), (Some(0), [3, 0, 0], ""));
-        assert!(complete(&printed));
+        let imported = import(&mut plants(&to, &["import", "plants.jsonl"]));
+        assert!(imported.is_success(3), "{imported:?}");
     }
     assert_eq!(to.command(&["export"]), exported);
-    assert!(!to.folder().join("plants.jsonl.rejected.jsonl").exists());
 }
 
 #[test]
@@ -109,14 +141,15 @@ fn line_that_is_no_plant_is_refused_and_does_not_stop_the_rest() {
         r#"{"id":12,"name":"no line break at the end"}"#,
     ];
     write(&server, "plants.jsonl", text.join("\n"));
-    let Ran { status, printed, said } = run(&mut plants(&server, &["import", "plants.jsonl"]));
-    assert_eq!((status, counts(&printed)), (Some(1), [3, 8, 0]), "{said}");
-    assert!(complete(&printed) && said.contains("plants.jsonl.rejected.jsonl"), "{said}");
+    let imported = import(&mut plants(&server, &["import", "plants.jsonl"]));
+    assert_eq!((imported.status, imported.counts), (Some(1), [3, 8, 0]), "{imported:?}");
+    assert!(imported.complete);
     let mut expected = [2, 3, 4, 7, 8, 9, 10, 11].map(|line| (line, Some(400)));
     (expected[3].1, expected[6].1) = (Some(409), Some(413));
-    assert_eq!(rejected(&server, "plants.jsonl.rejected"), expected);
-    let reasons = reasons(&server, "plants.jsonl.rejected");
-    assert_eq!(reasons[0].message, "expected value at column 1");
+    assert_eq!(imported.errors(), expected);
+    assert!(imported.rejected[0].message.starts_with("it is not a JSON object; each line"));
+    let message = &imported.rejected[1].message;
+    assert!(message.contains("a line has to be a whole object"), "{message}");
     assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 6, 12]);
 }
 
@@ -125,9 +158,10 @@ fn line_that_is_no_plant_is_refused_and_does_not_stop_the_rest() {
 fn line_longer_than_a_mebibyte_ends_the_import_and_the_summary_says_that_it_is_not_complete() {
     let server = Server::start();
     write(&server, "plants.jsonl", format!("{}{}", lines(3), "x".repeat(2 << 20)));
-    let Ran { status, printed, said } = run(&mut plants(&server, &["import", "plants.jsonl"]));
-    assert_eq!((status, counts(&printed)), (Some(1), [3, 0, 0]), "{said}");
-    assert!(!complete(&printed) && said.contains("line 4 is longer than 1 MiB"), "{said}");
+    let Imported { status, counts, complete, said, .. } =
+        import(&mut plants(&server, &["import", "plants.jsonl"]));
+    assert_eq!((status, counts, complete), (Some(1), [3, 0, 0], false), "{said}");
+    assert!(said.contains("the record at line 4 is longer than 1 MiB"), "{said}");
 }
 
 /// The process, and its standard input after this text.
@@ -183,14 +217,11 @@ fn import_killed_or_interrupted_several_times_and_run_again_ends_with_the_same_s
             Signal::SIGTERM => assert_eq!(status.code(), Some(143)),
             _ => assert_eq!(status.signal(), Some(Signal::SIGKILL as i32)),
         }
-        let names = fs::read_dir(server.folder()).expect("a folder");
-        let mut names = names.map(|entry| entry.expect("an entry").file_name());
-        assert!(!names.any(|name| name.to_string_lossy().starts_with('.')), "a hidden file");
     }
     write(&server, "plants.jsonl", text.join("\n"));
-    let Ran { status, printed, .. } = run(&mut plants(&server, &["import", "plants.jsonl"]));
+    let imported = import(&mut plants(&server, &["import", "plants.jsonl"]));
     let [created, refused] = [size, size / 10].map(|count| u64::try_from(count).expect("small"));
-    assert_eq!((status, counts(&printed)), (Some(1), [created, refused, 0]));
+    assert_eq!((imported.status, imported.counts), (Some(1), [created, refused, 0]));
     assert!(server.command(&["export"]) == exported, "the store has other plants");
 }
 
@@ -208,10 +239,8 @@ fn service_killed_and_started_again_half_way_costs_the_import_nothing() {
     let rest = thread::spawn(move || stdin.write_all(second.as_bytes()).expect("it reads"));
     let server = starting.with(&["--listen", &listen]).start();
     rest.join().expect("it was read");
-    let output = import.wait_with_output().expect("the import ends");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(0), "{said}");
-    assert_eq!(counts(&String::from_utf8_lossy(&output.stdout)), [4000, 0, 0]);
+    let imported = imported(Ran::of(import.wait_with_output().expect("the import ends")));
+    assert_eq!((imported.status, imported.counts), (Some(0), [4000, 0, 0]), "{imported:?}");
     assert_eq!(server.export().len(), 3000);
 }
 
@@ -221,24 +250,38 @@ fn fault_of_the_service_that_lasts_gives_plants_up_and_ends_the_import() {
     database::drop_plants_table(&server);
     write(&server, "plants.jsonl", lines(100));
     let arguments = ["import", "plants.jsonl", "--in-flight", "2", "--retries", "1"];
-    let Ran { status, printed, said } = run(&mut plants(&server, &arguments));
-    assert_eq!(status, Some(1));
-    assert!(said.contains("creates nothing any longer"), "{said}");
-    let rejected = rejected(&server, "plants.jsonl.rejected");
+    let imported = import(&mut plants(&server, &arguments));
+    assert_eq!(imported.status, Some(1));
+    assert!(imported.said.contains("creates nothing any longer"), "{imported:?}");
+    let errors = imported.errors();
     // A third one may have begun before the second one was given up.
-    assert!((2..=3).contains(&rejected.len()), "{rejected:?}");
-    assert!(rejected.iter().all(|(line, error)| (1..=3).contains(line) && *error == Some(500)));
-    assert_eq!(counts(&printed), [0, 0, rejected.len() as u64]);
+    assert!((2..=3).contains(&errors.len()), "{errors:?}");
+    assert!(errors.iter().all(|(line, error)| (1..=3).contains(line) && *error == Some(500)));
+    assert_eq!(imported.counts, [0, 0, errors.len() as u64]);
 }
 
 /// A 429 is no try: with no repeats at all, each plant is created.
 #[test]
-fn import_past_the_rate_of_its_token_waits_and_gives_no_plant_up() {
+fn import_past_the_rate_of_its_token_gives_no_plant_up() {
     let server = Server::starting().with(&["--max-rate", "2"]).start();
     write(&server, "plants.jsonl", lines(5));
-    let import = ["import", "plants.jsonl", "--retries", "0"];
-    let Ran { status, printed, said } = run(&mut plants(&server, &import));
-    assert_eq!((status, counts(&printed), said.as_str()), (Some(0), [5, 0, 0], ""));
+    let words = ["import", "plants.jsonl", "--retries", "0"];
+    let imported = import(&mut plants(&server, &words));
+    assert_eq!((imported.status, imported.counts), (Some(0), [5, 0, 0]), "{imported:?}");
+    assert!(
+        imported.said.contains("a --rate of nine tenths of the server's --max-rate"),
+        "{imported:?}"
+    );
+}
+
+/// If each create waited for itself, about as many would be refused as are created.
+#[test]
+fn import_finds_the_rate_of_its_token() {
+    let server = Server::starting().with(&["--max-rate", "50"]).start();
+    write(&server, "plants.jsonl", lines(200));
+    let imported = import(&mut plants(&server, &["import", "plants.jsonl", "--in-flight", "32"]));
+    assert_eq!((imported.status, imported.counts), (Some(0), [200, 0, 0]), "{imported:?}");
+    assert!((1..100).contains(&imported.past_rate), "{imported:?}");
 }
 
 #[test]
@@ -246,9 +289,8 @@ fn import_with_a_rate_sends_no_faster() {
     let server = Server::start();
     write(&server, "plants.jsonl", lines(11));
     let started = Instant::now();
-    let import = ["import", "plants.jsonl", "--rate", "10"];
-    let Ran { status, printed, said } = run(&mut plants(&server, &import));
-    assert_eq!((status, counts(&printed), said.as_str()), (Some(0), [11, 0, 0], ""));
+    let imported = import(&mut plants(&server, &["import", "plants.jsonl", "--rate", "10"]));
+    assert!(imported.is_success(11), "{imported:?}");
     assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
 }
 
@@ -274,18 +316,18 @@ fn refused_token_ends_the_import_of_a_pipe_at_once() {
 fn import_shows_a_bar_and_what_it_waits_for_on_a_terminal() {
     let server = Server::start();
     write(&server, "plants.jsonl", lines(2000));
-    let import = |arguments: &[&str]| {
+    let on_a_terminal = |arguments: &[&str]| {
         on_a_terminal(|stdout, stderr| {
             let mut import: Command = plants(&server, arguments);
             import.stdout(stdout).stderr(stderr);
             import
         })
     };
-    let shown = import(&["import", "plants.jsonl"]);
+    let shown = on_a_terminal(&["import", "plants.jsonl"]);
     assert!(shown.contains(" KiB/") && shown.contains(" left"), "{shown:?}");
     assert!(shown.contains("complete true, created_or_already_there 2000, "), "{shown:?}");
     let nobody = ["import", "plants.jsonl", "--url", "http://127.0.0.1:1", "--retries", "3"];
-    let shown = import(&nobody);
+    let shown = on_a_terminal(&nobody);
     assert!(shown.contains("again in ") && shown.contains("127.0.0.1:1"), "{shown:?}");
     assert!(shown.contains("Connection refused"), "{shown:?}");
 }

@@ -1,11 +1,13 @@
 //! What the consumers of the service use: the client that repeats, and the program `plants`.
 
+mod bodies;
 mod commands;
 mod csv;
+mod encodings;
 mod import;
-mod members;
 mod rejected;
 mod retries;
+mod signals;
 mod token;
 
 use std::fs;
@@ -39,11 +41,16 @@ struct Ran {
     said: String,
 }
 
+impl Ran {
+    fn of(Output { status, stdout, stderr }: Output) -> Self {
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        Self { status: status.code(), printed: text(stdout), said: text(stderr) }
+    }
+}
+
 /// Runs it to its end.
 fn run(command: &mut Command) -> Ran {
-    let Output { status, stdout, stderr } = command.output().expect("the program starts");
-    let text = |bytes| String::from_utf8(bytes).expect("text");
-    Ran { status: status.code(), printed: text(stdout), said: text(stderr) }
+    Ran::of(command.output().expect("the program starts"))
 }
 
 /// Writes a file into the server's folder.

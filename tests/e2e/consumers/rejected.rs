@@ -1,82 +1,86 @@
-//! What `plants import` does not create, and where it writes that.
+//! The records that `plants import` does not create: each is a line of JSON on stdout.
 
-use std::cell::Cell;
-use std::fs;
-use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::fs::{self, File};
 use std::process::{Command, Stdio};
 
 use plant_store_tests::{Server, plant};
-use tempfile::TempDir;
+use serde_json::json;
 
-use super::import::{complete, counts, reasons, rejected};
+use super::import::{import, imported};
 use super::{Ran, plants, program, run, write};
-use crate::operators::killed::before_each_call;
 
-const FERN: &str = "{\"id\":1,\"name\":\"Fern\"}\n";
 /// A plant, and a line that is no plant.
 const MIXED: &str = "{\"id\":1,\"name\":\"Fern\"}\nFern\n";
 
-/// The names in the server's folder, without those of the store.
 fn names(server: &Server) -> Vec<String> {
     let entries = fs::read_dir(server.folder()).expect("a folder");
     let names = entries.map(|entry| entry.expect("an entry").file_name().into_string());
-    let names = names.map(|name| name.expect("text"));
-    let mut names: Vec<_> =
-        names.filter(|name| name.contains("plants") || name.contains("jsonl")).collect();
+    let mut names: Vec<_> = names.map(|name| name.expect("text")).collect();
     names.sort();
     names
 }
 
-fn text(server: &Server, name: &str) -> String {
-    fs::read_to_string(server.folder().join(name)).expect("it is there")
+#[test]
+fn rejected_record_is_a_line_of_json_and_nothing_else_is_written() {
+    let server = Server::start();
+    server.create(r#"{"id":9007199254740993,"name":"Fern"}"#).plant();
+    let lines = [
+        r#"{"id":9007199254740993,"name":"Ficus"}"#,
+        r#"  {"id":2, "name":"Fern", "tags":"indoor"}  "#,
+        r#"{"id":3,"name":"Fern","id":4}"#,
+        "Fern \u{9b}2J",
+    ];
+    write(&server, "plants.jsonl", lines.join("\n"));
+    write(&server, "plants.csv", "id,name,tag\n9007199254740993,Ficus,\nsix,\"Fe,rn\",\n");
+    let before = names(&server);
+    let Ran { status, printed, .. } = run(&mut plants(&server, &["import", "plants.jsonl"]));
+    assert_eq!(status, Some(1));
+    let expected = [
+        "{\"error\":409,\"line\":1,\"message\":\"plant 9007199254740993 exists and is a different \
+         one: choose another id\",\"plant\":{\"id\":9007199254740993,\"name\":\"Ficus\"}}",
+        "{\"error\":400,\"line\":2,\"message\":\"`tags` is no member that the contract has: \
+         correct it, or add --ignore-unknown\",\
+         \"plant\":{\"id\":2,\"name\":\"Fern\",\"tags\":\"indoor\"}}",
+        "{\"error\":400,\"line\":3,\"message\":\"duplicate field `id` at column 26\",\
+         \"text\":\"{\\\"id\\\":3,\\\"name\\\":\\\"Fern\\\",\\\"id\\\":4}\"}",
+        "{\"error\":400,\"line\":4,\"message\":\"it is not a JSON object; each line has to be one: \
+         `jq -c '.[]'` writes the objects of an array so, and CSV needs --format csv\",\
+         \"text\":\"Fern \\u009b2J\"}",
+    ];
+    assert_eq!(printed.lines().collect::<Vec<_>>(), expected);
+
+    let imported = import(&mut plants(&server, &["import", "plants.csv"]));
+    let [taken, six] = &imported.rejected[..] else { panic!("{imported:?}") };
+    let ficus = json!({"id": 9_007_199_254_740_993_i64, "name": "Ficus"});
+    assert_eq!((taken.plant.as_ref(), taken.text.as_deref()), (Some(&ficus), None));
+    assert_eq!((six.plant.as_ref(), six.text.as_deref()), (None, Some("six,\"Fe,rn\",")));
+    assert_eq!(names(&server), before);
 }
 
-/// Each run has files of its own. What has a name of them already stays as it is, also a link.
+/// As `jq -c .plant rejected.jsonl | plants import -` does. `.plant` of a record that is no plant is
+/// null.
 #[test]
-fn import_is_run_again_and_what_it_rejected_is_corrected_and_imported() {
+fn rejected_plants_can_be_imported_again() {
     let server = Server::start();
     let longest = plant(3, &"x".repeat(64 * 1024), None);
-    write(&server, "plants.jsonl", format!("{FERN} {{\"id\":2,\"nam\":\"Fern\"}}\n{longest}\n"));
-    let taken = server.folder().join("plants.jsonl.rejected.jsonl");
-    symlink("nothing", &taken).expect("a link");
-    for name in ["plants.jsonl.rejected.2", "plants.jsonl.rejected.3"] {
-        let Ran { status, said, .. } = run(&mut plants(&server, &["import", "plants.jsonl"]));
-        let expected =
-            format!("{name}.jsonl holds what was refused or given up, {name}.reasons.jsonl says");
-        assert!(status == Some(1) && said.contains(&expected), "{said}");
-        let records = format!(" {{\"id\":2,\"nam\":\"Fern\"}}\n{longest}\n");
-        assert!(text(&server, &format!("{name}.jsonl")) == records, "{name} has other records");
-        assert_eq!(rejected(&server, name), [(2, Some(400)), (3, Some(413))]);
-    }
-    assert!(taken.is_symlink() && !taken.exists());
-    assert_eq!(names(&server).len(), 6);
-
-    let rows = "id,name\r\n4,Fern\r\n5,Fern,\r\nsix,\"Fe,rn\"";
-    write(&server, "plants.csv", rows);
-    assert_eq!(run(&mut plants(&server, &["import", "plants.csv"])).status, Some(1));
-    let records = text(&server, "plants.csv.rejected.csv");
-    assert_eq!(records, "id,name\n5,Fern,\nsix,\"Fe,rn\"\n");
-    write(&server, "corrected.csv", records.replace("5,Fern,", "5,Fern").replace("six", "6"));
-    assert_eq!(run(&mut plants(&server, &["import", "corrected.csv"])).status, Some(0));
-    assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 4, 5, 6]);
-
-    for name in ["other", "other.2"] {
-        run(&mut plants(&server, &["import", "plants.csv", "--rejected", "other"]));
-        assert_eq!(text(&server, name), records);
-        assert_eq!(rejected(&server, name), [(3, Some(400)), (4, Some(400))]);
-    }
-    // For root, no mode forbids to write: /proc does.
-    let unwritable = ["import", "plants.csv", "--rejected", "/proc/plants/x"];
-    let Ran { status, printed, said } = run(&mut plants(&server, &unwritable));
-    assert_eq!((status, printed.as_str()), (Some(2), ""), "{said}");
-    let expected = "cannot write /proc/plants/x: name another file with --rejected";
-    assert!(said.contains(expected), "{said}");
+    let mistyped = r#"{"id":2,"name":"Fern","tags":"indoor"}"#;
+    write(&server, "plants.jsonl", format!("{MIXED}{mistyped}\n{longest}\n"));
+    let first = import(&mut plants(&server, &["import", "plants.jsonl"]));
+    assert_eq!(first.errors(), [(2, Some(400)), (3, Some(400)), (4, Some(413))]);
+    let plants_of_it = first.rejected.into_iter().map(|rejected| match rejected.plant {
+        Some(plant) => format!("{plant}\n"),
+        None => "null\n".to_owned(),
+    });
+    write(&server, "again.jsonl", plants_of_it.collect::<String>());
+    let again = import(&mut plants(&server, &["import", "again.jsonl", "--ignore-unknown"]));
+    assert_eq!(again.counts, [1, 2, 0], "{again:?}");
+    assert_eq!(again.errors(), [(1, Some(400)), (3, Some(413))]);
+    assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 2]);
 }
 
 /// Each script imports `MIXED`, as people give a program its input.
 #[test]
-fn pipe_descriptor_or_process_substitution_is_imported_and_rejected_into_the_current_folder() {
+fn pipe_descriptor_or_process_substitution_is_imported() {
     let server = Server::start();
     write(&server, "plants.jsonl", MIXED);
     for script in [
@@ -92,88 +96,22 @@ fn pipe_descriptor_or_process_substitution_is_imported_and_rejected_into_the_cur
         let programs = program().parent().expect("a folder").display();
         bash.args(["-c", &format!("PATH={programs}:$PATH; {script}")]).current_dir(server.folder());
         bash.env("PLANTS_URL", &server.url).env("PLANTS_TOKEN", &server.token).stdin(Stdio::null());
-        let Ran { status, printed, said } = run(&mut bash);
-        assert_eq!(status, Some(1), "{script}: {said}");
-        assert_eq!(counts(&printed), [1, 1, 0], "{script}");
-        assert!(said.contains("stdin.rejected.jsonl holds what"), "{script}: {said}");
-        assert_eq!(rejected(&server, "stdin.rejected"), [(2, Some(400))]);
-        let files = ["plants.jsonl", "stdin.rejected.jsonl", "stdin.rejected.reasons.jsonl"];
-        assert_eq!(names(&server), files, "{script}");
-        for file in &files[1..] {
-            fs::remove_file(server.folder().join(file)).expect("it is there");
-        }
+        let imported = import(&mut bash);
+        assert_eq!((imported.status, imported.counts), (Some(1), [1, 1, 0]), "{script}");
+        assert_eq!(imported.errors(), [(2, Some(400))], "{script}");
     }
 }
 
-/// Each round has plants of its own, which its next run creates or finds.
+/// `/dev/full` takes nothing.
 #[test]
-fn import_that_is_killed_at_any_call_is_run_again_and_rejects_the_same_into_new_files() {
+fn rejected_record_that_cannot_be_written_ends_the_import() {
     let server = Server::start();
-    let round = Cell::new(0);
-    let last_is_another = |id: i64| plant(id + 1, "Fern", None) + "\n";
-    let prepare = || {
-        let folder = TempDir::new().expect("a temporary folder");
-        let id = round.replace(round.get() + 10);
-        let ferns: String = (id..id + 3).map(|id| plant(id, "Ficus", None) + "\n").collect();
-        let lines = format!("{ferns}Fern\n{}", last_is_another(id));
-        fs::write(folder.path().join("plants.jsonl"), lines).expect("a file");
-        fs::write(folder.path().join("plants.jsonl.rejected.jsonl"), "theirs").expect("a file");
-        folder
-    };
-    let import = |folder: &Path| {
-        let mut command = plants(&server, &["import", "plants.jsonl"]);
-        command.current_dir(folder);
-        command
-    };
-    before_each_call(prepare, import, |folder| {
-        let Ran { status, printed, said } = run(&mut import(folder));
-        assert_eq!((status, counts(&printed)), (Some(1), [3, 2, 0]), "{said}");
-        let (name, _) = said.split_once(" holds what was refused").expect(&said);
-        let name = name.trim_start_matches("plants: ");
-        let rejected = fs::read_to_string(folder.join(name)).expect("it is there");
-        let id = round.get() - 10;
-        assert_eq!(rejected, format!("Fern\n{}", last_is_another(id)));
-        let reasons = format!("{}.reasons.jsonl", name.trim_end_matches(".jsonl"));
-        let reasons = fs::read_to_string(folder.join(reasons));
-        assert_eq!(reasons.expect("it is there").lines().count(), 2);
-        let theirs = fs::read(folder.join("plants.jsonl.rejected.jsonl"));
-        assert_eq!(theirs.expect("it stays"), b"theirs");
-        assert!((id..id + 3).all(|id| server.export().contains_key(&id)));
-    });
-}
-
-/// The shell takes the signal from a write that is too long: it fails, as on a full disk.
-#[test]
-fn rejected_record_that_cannot_be_written_ends_the_import_with_1_and_is_said() {
-    let server = Server::start();
-    write(&server, "plants.jsonl", MIXED);
-    let mut bash = Command::new("bash");
-    let script = "trap '' XFSZ; ulimit -f 0; exec \"$0\" import plants.jsonl";
-    bash.args(["-c", script]).arg(program()).current_dir(server.folder());
-    bash.env("PLANTS_URL", &server.url).env("PLANTS_TOKEN", &server.token).stdin(Stdio::null());
-    let Ran { status, printed, said } = run(&mut bash);
-    assert_eq!((status, complete(&printed)), (Some(1), false), "{said}");
-    assert!(said.contains("cannot write what was not created: File too large"), "{said}");
-}
-
-/// A file may be one array, in one line or in several. The byte order mark is that of an editor.
-#[test]
-fn line_with_an_array_is_refused_and_a_byte_order_mark_is_passed_over() {
-    let server = Server::start();
-    let text = [
-        "\u{feff}{\"id\":1,\"name\":\"Fern\"}",
-        r#"[2,"Fern","indoor"]"#,
-        r#" [{"id":3,"name":"Fern"}]"#,
-        "[",
-        r#"{"id":5,"name":"Fern"}"#,
-        "]",
-    ];
-    write(&server, "plants.jsonl", text.join("\n"));
-    let Ran { status, printed, said } = run(&mut plants(&server, &["import", "plants.jsonl"]));
-    assert_eq!((status, counts(&printed)), (Some(1), [2, 4, 0]), "{said}");
-    let reasons = reasons(&server, "plants.jsonl.rejected");
-    for reason in &reasons[..3] {
-        assert!(reason.message.starts_with("an array: a line has to be one JSON object"));
-    }
-    assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 5]);
+    write(&server, "plants.jsonl", MIXED.repeat(1000));
+    let full = File::options().write(true).open("/dev/full").expect("it is there");
+    let mut command = plants(&server, &["import", "plants.jsonl"]);
+    let process = command.stdout(full).stderr(Stdio::piped()).spawn().expect("a start");
+    let imported = imported(Ran::of(process.wait_with_output().expect("it ends")));
+    assert_eq!((imported.status, imported.complete), (Some(1), false), "{imported:?}");
+    let expected = "cannot write to standard output: No space left on device";
+    assert!(imported.said.contains(expected), "{imported:?}");
 }

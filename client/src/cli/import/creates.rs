@@ -4,14 +4,13 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::io;
-use std::num::NonZeroU32;
 use std::time::Duration;
 
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
-use super::record::Record;
+use super::pace::Pace;
+use super::record::{NoPlant, Record};
 use crate::types::{self, NewPlant};
 use crate::{ErrorCode, Failure, RetryingClient};
 
@@ -35,18 +34,17 @@ pub struct Done {
 /// The creates of an import.
 pub struct Creates {
     client: RetryingClient,
-    rate: Option<DefaultDirectRateLimiter>,
+    pub pace: Pace,
     /// The ids under way, and how a record that waits for one of them learns of its end.
     ids: RefCell<HashSet<i64>>,
     freed: Notify,
 }
 
 impl Creates {
-    /// Nothing is under way yet. `rate` is in creates a second.
-    pub fn new(client: RetryingClient, rate: Option<NonZeroU32>) -> Self {
-        let evenly = |rate| Quota::per_second(rate).allow_burst(NonZeroU32::MIN);
-        let rate = rate.map(evenly).map(RateLimiter::direct);
-        Self { client, rate, ids: RefCell::default(), freed: Notify::new() }
+    /// Nothing is under way yet.
+    pub fn new(client: RetryingClient, pace: Pace) -> Self {
+        let client = client.returning_past_rate();
+        Self { client, pace, ids: RefCell::default(), freed: Notify::new() }
     }
 
     /// Claims the id of the record, once no other with it is under way; [`Creates::create`] frees
@@ -72,28 +70,33 @@ impl Creates {
                 self.freed.notify_waiters();
                 outcome
             }
-            Err(message) => refused(ErrorCode::BadRequest.number(), message.clone()),
+            Err(NoPlant { message, .. }) => {
+                refused(ErrorCode::BadRequest.number(), message.clone())
+            }
         };
         Ok(Done { record, outcome })
     }
 
-    /// A 429 is no try: the plant waits for its turn.
+    /// A refusal past the rate of the token is no try: the plant waits for another turn.
     async fn created(&self, plant: &NewPlant) -> Outcome {
         loop {
+            let sent = self.pace.turn().await;
             let outcome = self.sent(plant).await;
             match &outcome {
-                Outcome::GivenUp(failure) if failure.code() == Some(ErrorCode::TooManyRequests) => {
-                    sleep(failure.retry_after().unwrap_or(Duration::from_secs(1))).await;
+                Outcome::GivenUp(failure) if failure.is_past_rate() => {
+                    let retry_after = failure.retry_after().unwrap_or(Duration::from_secs(1));
+                    self.pace.go_slower(sent, retry_after);
+                    sleep(retry_after).await;
                 }
-                _ => return outcome,
+                _ => {
+                    self.pace.go_faster();
+                    return outcome;
+                }
             }
         }
     }
 
     async fn sent(&self, plant: &NewPlant) -> Outcome {
-        if let Some(rate) = &self.rate {
-            rate.until_ready().await;
-        }
         let answer = self.client.create_plant().body(plant.clone()).send().await;
         let Err(failure) = answer.map_err(Failure::from) else { return Outcome::Created };
         match (failure.refusal(), failure.status()) {

@@ -2,18 +2,14 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::record::{Record, Text};
+use super::record::{LONGEST, NoPlant, Record, too_long};
+use crate::cli::reader::{self, Invalid};
 use crate::types::NewPlant;
 
-/// The longest line that is read, in bytes: more than the longest body that the service takes by
-/// default. It bounds the memory of the import.
-const LONGEST: u64 = 1024 * 1024;
+const NO_OBJECT: &str = "; each line has to be one: `jq -c '.[]'` writes the objects of an array \
+                         so, and CSV needs --format csv";
 
-/// What some editors and exports begin a file with (U+FEFF in UTF-8). `csv` passes over it, too.
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-
-const ARRAY: &str =
-    "an array: a line has to be one JSON object, as `jq -c '.[]'` writes those of an array";
+const NO_END: &str = "; a line has to be a whole object: `jq -c .` writes it so";
 
 /// The lines of a file.
 pub struct Lines<R> {
@@ -37,15 +33,12 @@ impl<R: BufRead> Lines<R> {
             }
             self.line += 1;
             if text.len() as u64 == LONGEST {
-                return Err(io::Error::other(format!("line {} is longer than 1 MiB", self.line)));
-            }
-            if self.line == 1 && text.starts_with(BYTE_ORDER_MARK) {
-                text.drain(..BYTE_ORDER_MARK.len());
+                return Err(too_long(self.line));
             }
             text.truncate(text.trim_ascii_end().len());
         }
         let plant = plant(&text, self.ignores_unknown);
-        Ok(Some(Record { line: self.line, plant, text: Text::Line(text) }))
+        Ok(Some(Record { line: self.line, plant }))
     }
 }
 
@@ -57,23 +50,16 @@ impl<R: BufRead> Iterator for Lines<R> {
     }
 }
 
-/// The plant of a line. A member that the contract does not have is refused, because the service
-/// would ignore it: a mistyped name would lose its value.
-fn plant(text: &[u8], ignores_unknown: bool) -> Result<NewPlant, String> {
-    // Serde would take the elements of an array for the members, in their order.
-    if text.trim_ascii_start().starts_with(b"[") {
-        return Err(ARRAY.to_owned());
-    }
-    let mut unknown = Vec::new();
-    let mut json = serde_json::Deserializer::from_slice(text);
-    let plant = serde_ignored::deserialize(&mut json, |name| unknown.push(name.to_string()))
-        .and_then(|plant| json.end().map(|()| plant))
+fn plant(text: &[u8], ignores_unknown: bool) -> Result<NewPlant, NoPlant> {
+    reader::json(text, ignores_unknown).map_err(|Invalid { message, object }| {
+        let advice = match message.as_str() {
+            reader::NO_OBJECT => NO_OBJECT,
+            end if end.starts_with("EOF while parsing") => NO_END,
+            _ => "",
+        };
         // The record has the number of the line.
-        .map_err(|error| error.to_string().replace(" at line 1 column ", " at column "))?;
-    match unknown.first().filter(|_| !ignores_unknown) {
-        Some(name) => {
-            Err(format!("`{name}` is no member of a plant: correct it, or add --ignore-unknown"))
-        }
-        None => Ok(plant),
-    }
+        let message = message.replace(" at line 1 column ", " at column ") + advice;
+        let content = object.unwrap_or_else(|| String::from_utf8_lossy(text).into());
+        NoPlant { message, content }
+    })
 }

@@ -1,0 +1,26 @@
+//! The signals that end a command. A process that is the first one of a container (PID 1) ignores
+//! those that it does not wait for.
+
+use std::process::ExitCode;
+
+#[cfg(unix)]
+use tokio::signal::unix::{SignalKind, signal};
+
+/// The exit status after a signal, as a shell has it: 128 and the number of the signal.
+const BY_SIGINT: u8 = 130;
+#[cfg(unix)]
+const BY_SIGTERM: u8 = 143;
+
+/// Waits for a signal that ends a command, and gives the exit status.
+pub async fn interrupted() -> ExitCode {
+    let interrupt = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+        return tokio::select! {
+            _ = interrupt => ExitCode::from(BY_SIGINT),
+            _ = terminate.recv() => ExitCode::from(BY_SIGTERM),
+        };
+    }
+    let _ = interrupt.await;
+    ExitCode::from(BY_SIGINT)
+}
