@@ -9,6 +9,7 @@ use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Response, StatusCode};
 
 use crate::causes::{Cause, NO_HTTP, chain, in_one_line, with_causes};
+use crate::proxy;
 use crate::{Error, ErrorCode, types};
 
 /// How much of the body of a proxy is repeated in a message, in characters.
@@ -135,7 +136,8 @@ impl Failure {
             "which an operation of a plant store does not"
         };
         let body = body.unwrap_or_default();
-        let text = format!("{} answered {status}, {what}: {body}", answer.url());
+        let proxy = proxy::named(answer.url());
+        let text = format!("{} answered {status}, {what}: {body}{proxy}", answer.url());
         Self {
             is_retryable: code.is_retryable() && status != StatusCode::NOT_IMPLEMENTED,
             ..Self::new(text).with_head(status, answer.headers())
@@ -146,7 +148,8 @@ impl Failure {
     pub(crate) fn of_connection(error: &reqwest::Error) -> Self {
         let is_final = |cause| breaks_tls(cause) || cause.to_string() == NO_HTTP;
         let is_retryable = !error.is_builder() && !chain(error).any(is_final);
-        Self { is_retryable, ..Self::new(with_causes(error)) }
+        let proxy = error.url().map(proxy::named).unwrap_or_default();
+        Self { is_retryable, ..Self::new(with_causes(error) + &proxy) }
     }
 
     fn new(text: String) -> Self {

@@ -23,6 +23,7 @@ mod invalid_client;
 #[rustfmt::skip]
 pub mod mock;
 mod options;
+mod proxy;
 mod repeats;
 mod retry;
 mod token;

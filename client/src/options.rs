@@ -7,11 +7,15 @@ use reqwest::redirect::Policy;
 use reqwest::{ClientBuilder, Url};
 
 use crate::invalid_client::InvalidClient;
+use crate::proxy::is_loopback;
 use crate::token::authorization;
 use crate::{Client, Sending};
 
 /// How a client reaches the service. Make it with [`ClientOptions::new`], and set what is to
 /// differ.
+///
+/// The client uses the proxies of the environment (`http_proxy`, `https_proxy`, `all_proxy`; not
+/// for the hosts of `no_proxy`), except for a service on this machine's loopback.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClientOptions {
@@ -60,6 +64,7 @@ impl ClientOptions {
             .timeout(self.timeout)
             .redirect(Policy::none())
             .default_headers(headers);
+        let builder = if is_loopback(&url) { builder.no_proxy() } else { builder };
         let http = self.trusting(builder, &url)?.build().map_err(InvalidClient::Http)?;
         Ok(Client::new_with_client(url.as_str().trim_end_matches('/'), http, Sending::default()))
     }

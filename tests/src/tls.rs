@@ -6,7 +6,9 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use rcgen::{CertificateParams, CertifiedIssuer, DistinguishedName, DnType, IsCa, KeyPair};
+use rcgen::{
+    CertificateParams, CertifiedIssuer, DistinguishedName, DnType, IsCa, KeyPair, date_time_ymd,
+};
 use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore};
@@ -46,14 +48,23 @@ impl Authority {
         self.sign(&CertificateParams::new([name.to_owned()]).expect("a name"), folder)
     }
 
+    /// The same as [`Authority::issue`], valid from the first day of a year to that of another one.
+    pub fn issue_valid(&self, [from, until]: [i32; 2], folder: &Path) -> CertificateDer<'static> {
+        let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("a name");
+        params.not_before = date_time_ymd(from, 1, 1);
+        params.not_after = date_time_ymd(until, 1, 1);
+        self.sign(&params, folder)
+    }
+
+    /// Writes the authority's own certificate and key as [`CERT`] and [`KEY`] into that folder.
+    pub fn serve_itself(&self, folder: &Path) {
+        write(folder, &self.pem(), self.0.key());
+    }
+
     fn sign(&self, params: &CertificateParams, folder: &Path) -> CertificateDer<'static> {
         let key = KeyPair::generate().expect("a key");
         let certificate = params.signed_by(&key, &self.0).expect("a certificate");
-        fs::write(folder.join(CERT), certificate.pem()).expect("the folder takes files");
-        let mut options = File::options();
-        options.write(true).create(true).truncate(true).mode(0o600);
-        let mut file = options.open(folder.join(KEY)).expect("the folder takes files");
-        file.write_all(key.serialize_pem().as_bytes()).expect("the folder takes files");
+        write(folder, &certificate.pem(), &key);
         certificate.into()
     }
 
@@ -87,6 +98,14 @@ impl Authority {
         client.write_tls(&mut hello).expect("a vector takes all bytes");
         hello
     }
+}
+
+fn write(folder: &Path, certificate: &str, key: &KeyPair) {
+    fs::write(folder.join(CERT), certificate).expect("the folder takes files");
+    let mut options = File::options();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut file = options.open(folder.join(KEY)).expect("the folder takes files");
+    file.write_all(key.serialize_pem().as_bytes()).expect("the folder takes files");
 }
 
 /// The name in a certificate of [`Authority::issue`].

@@ -3,10 +3,10 @@
 use std::fs::{self, File};
 use std::io::Read;
 #[cfg(unix)]
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
@@ -14,18 +14,22 @@ use clap::{ArgMatches, FromArgMatches};
 use crate::causes::with_causes;
 use crate::{Client, ClientOptions, InvalidClient, RetryingClient};
 
+/// Where a service is that is started without flags.
+const URL: &str = "http://127.0.0.1:8080";
+
 /// The flags.
 #[derive(clap::Args, Clone)]
 #[command(next_help_heading = "Connection")]
 pub struct Connection {
     /// Where the service is: the {base_url} of the contract
-    #[arg(long, env = "PLANTS_URL", default_value = "http://127.0.0.1:8080", global = true)]
+    #[arg(long, env = "PLANTS_URL", default_value = URL, global = true)]
     url: String,
     /// The bearer token. Other users of this machine see what a command is given: better use the
     /// variable or a file
     #[arg(long, env = "PLANTS_TOKEN", hide_env_values = true, global = true)]
     token: Option<String>,
-    /// A file that holds the token, instead of --token. It must not be readable for others
+    /// A file that holds the token, instead of --token. Others must not be able to read it, unless
+    /// it is root's, such as a mounted secret
     #[arg(
         long,
         value_name = "FILE",
@@ -44,10 +48,18 @@ impl Connection {
     pub fn of(matches: &ArgMatches) -> Result<Self> {
         let mut flags = Self::from_arg_matches(matches)?;
         let is_given = |flag| matches.value_source(flag) == Some(ValueSource::CommandLine);
-        let is_instead = is_given("token") && !is_given("token_file");
-        flags.token_file = flags.token_file.filter(|file| !is_instead && *file != Path::new(""));
-        flags.ca_file = flags.ca_file.filter(|file| *file != Path::new(""));
-        flags.token = flags.token.filter(|token| is_given("token") || !token.is_empty());
+        if flags.url.is_empty() && !is_given("url") {
+            URL.clone_into(&mut flags.url);
+        }
+        let no_path = Path::new("");
+        flags.ca_file = flags.ca_file.filter(|file| file != no_path);
+        flags.token_file = flags.token_file.filter(|file| file != no_path);
+        flags.token = flags.token.filter(|token| !token.is_empty() || is_given("token"));
+        match (is_given("token"), is_given("token_file")) {
+            (true, false) => flags.token_file = None,
+            (false, true) => flags.token = None,
+            _ => {}
+        }
         Ok(flags)
     }
 
@@ -76,9 +88,15 @@ impl Connection {
     }
 
     fn token(&self) -> Result<String> {
-        match &self.token_file {
-            Some(file) => token_of(file).with_context(|| format!("cannot use {}", self.source())),
-            None => self.token.clone().context("give a token: PLANTS_TOKEN or --token-file"),
+        match (&self.token_file, &self.token) {
+            (Some(_), Some(_)) => {
+                bail!("there are two tokens: unset PLANTS_TOKEN or PLANTS_TOKEN_FILE, or give one")
+            }
+            (Some(file), None) => {
+                token_of(file).with_context(|| format!("cannot use {}", self.source()))
+            }
+            (None, Some(token)) => Ok(token.clone()),
+            (None, None) => bail!("give a token: PLANTS_TOKEN or --token-file"),
         }
     }
 
@@ -116,10 +134,12 @@ const GROUP_AND_OTHERS: u32 = 0o077;
 fn token_of(path: &Path) -> Result<String> {
     let mut file = File::open(path).context("write the token into a file of this name")?;
     #[cfg(unix)]
-    anyhow::ensure!(
-        file.metadata()?.permissions().mode() & GROUP_AND_OTHERS == 0,
-        "others may read it: chmod 600"
-    );
+    {
+        let metadata = file.metadata()?;
+        // What root owns is as root wants it. The mode of a mounted secret cannot be changed.
+        let is_private = metadata.uid() == 0 || metadata.mode() & GROUP_AND_OTHERS == 0;
+        ensure!(is_private, "others may read it: chmod 600");
+    }
     let mut token = Vec::new();
     file.read_to_end(&mut token)?;
     Ok(String::from_utf8_lossy(&token).trim().to_owned())

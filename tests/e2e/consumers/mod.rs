@@ -2,6 +2,7 @@
 
 mod bodies;
 mod commands;
+mod connection;
 mod csv;
 mod encodings;
 mod import;
