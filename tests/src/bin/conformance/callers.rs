@@ -56,11 +56,11 @@ const PLANTS_OF_A_RECIPE: &str = "\
 /// and a refused token, and reads both members of the typed error.
 pub fn clients() -> Result<()> {
     let sh = shell()?;
-    // OpenAPI Generator is a Java program, and its client is in Java. Nothing else here is.
+    // OpenAPI Generator is a Java program, and one of its clients is in Java.
     let has_java = found_or_skipped("javac", has("javac"), "install a JDK")?;
     for client in sh.read_dir("clients")? {
-        let is_in_java = client.to_string_lossy().contains("openapi-generator");
-        if client.is_dir() && (has_java || !is_in_java) {
+        let needs_java = client.to_string_lossy().contains("openapi-generator");
+        if client.is_dir() && (has_java || !needs_java) {
             println!("{}", client.display());
             let service = Service::start(&[])?;
             let _folder = sh.push_dir(client);

@@ -1,0 +1,4 @@
+cp ../../plant-store.json .
+openapi-ts --no-log-file
+tsc --project .
+node main.js
