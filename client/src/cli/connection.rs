@@ -90,7 +90,7 @@ impl Connection {
     fn token(&self) -> Result<String> {
         match (&self.token_file, &self.token) {
             (Some(_), Some(_)) => {
-                bail!("there are two tokens: unset PLANTS_TOKEN or PLANTS_TOKEN_FILE, or give one")
+                bail!("two tokens are given: unset PLANTS_TOKEN or PLANTS_TOKEN_FILE")
             }
             (Some(file), None) => {
                 token_of(file).with_context(|| format!("cannot use {}", self.source()))

@@ -90,7 +90,7 @@ fn body_larger_than_a_mebibyte_is_not_read() {
     let server = Server::start();
     let words = ["create-plant", "--json-body", "/dev/zero"];
     let Ran { said, .. } = run(&mut plants(&server, &words));
-    assert!(said.contains("it is not UTF-8"), "{said}");
+    assert!(said.contains("it holds a NUL"), "{said}");
     write(&server, "plant.json", format!("{{{}", " ".repeat(1 << 20)));
     let Ran { status, said, .. } = run(&mut plants(&server, &BODY));
     assert_eq!(status, Some(2));

@@ -23,12 +23,18 @@ fn file_that_is_not_utf_8_is_named_once_and_nothing_is_sent() {
     for text in [TEXT, CSV] {
         for (bytes, expected) in [
             (utf_16(text, u16::to_le_bytes), "iconv -f UTF-16LE"),
-            (utf_16(text, u16::to_be_bytes), "without a byte order mark"),
-            (utf_16(&marked(text), u16::to_le_bytes), "it is UTF-16, not UTF-8"),
-            (utf_16(&marked(text), u16::to_be_bytes), "it is UTF-16, not UTF-8"),
-            (utf_32(&marked(text)), "it is UTF-32, not UTF-8"),
+            (utf_16(text, u16::to_be_bytes), "it holds a NUL"),
+            (
+                utf_16(&marked(text), u16::to_le_bytes),
+                "it is UTF-16; pipe it through `iconv -f UTF-16 -t",
+            ),
+            (
+                utf_16(&marked(text), u16::to_be_bytes),
+                "it is UTF-16; pipe it through `iconv -f UTF-16 -t",
+            ),
+            (utf_32(&marked(text)), "it is UTF-32; pipe"),
             (utf_32(text), "it holds a NUL"),
-            (b"\x1f\x8b\x08\0\0".to_vec(), "gzip: read - from `zcat FILE`"),
+            (b"\x1f\x8b\x08\0\0".to_vec(), "gzip; pipe it through `zcat`, and give - as the file"),
             (b"BZh91AY".to_vec(), "bzip2"),
             (b"\xfd7zXZ\0".to_vec(), "xz"),
             (b"\x28\xb5\x2f\xfd\0".to_vec(), "zstd"),

@@ -43,7 +43,7 @@ impl<R: Read> Rows<R> {
         let read = self.reader.read_byte_record(&mut row);
         let line = self.later + row.position().map_or(0, csv::Position::line);
         if self.reader.get_ref().limit() == 0 {
-            return Err(too_long(line));
+            return Err(io::Error::other(format!("{}: is a quote not closed?", too_long(line))));
         }
         let plant = match read {
             Ok(false) => return Ok(None),
@@ -77,7 +77,7 @@ impl<R: Read> Rows<R> {
         let mut fields = self.header.iter().zip(&row);
         match fields.find(|(name, field)| !is_same(field, json.get(name))) {
             Some((name, "")) => Err(format!("`{name}`: the field is empty")),
-            Some((name, field)) => Err(format!("`{name}`: {field:?} is no number of JSON")),
+            Some((name, field)) => Err(format!("`{name}`: {field:?} is not a number in JSON")),
             None => Ok(plant),
         }
     }
