@@ -150,6 +150,7 @@ fn operation(operation: CliCommand) -> Command {
     let ignore_unknown = Arg::new(body::IGNORE_UNKNOWN)
         .long(body::IGNORE_UNKNOWN)
         .action(ArgAction::SetTrue)
+        .display_order(99)
         .help("Send the body without the members that the contract does not have");
     Command::new(command_name(operation))
         .about(first_line)

@@ -111,6 +111,7 @@ impl Report<'_> {
         }
         Ok(())
     }
+
     /// Writes the line of a record that was not created.
     async fn reject(&mut self, record: &Record, error: Option<i32>, message: &str) -> Result<()> {
         let (name, content) = record.content();
