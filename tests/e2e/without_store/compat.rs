@@ -38,9 +38,9 @@ fn judged(old: &str, new: &str, edits: &[&str]) -> Report {
 }
 
 const BREAK: &str = "remove NewPlant/properties/tag";
-const BREAK_SOURCE: &str = r#"set post/operationId "add""#;
+const BREAK_SOURCE: &str = r#"set /paths/~1plants/post/operationId "add""#;
 const ADD: &str = r#"set Plant/properties/made_up {"type": "string"}"#;
-const REWORD: &str = r#"set post/summary "Add a plant""#;
+const REWORD: &str = r#"set /paths/~1plants/post/summary "Add a plant""#;
 
 #[test]
 fn a_change_needs_the_version_of_its_class() {

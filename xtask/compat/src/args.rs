@@ -8,8 +8,8 @@ use crate::Class;
 
 /// Say what changed between two OpenAPI documents, and whom it breaks
 ///
-/// Documents are OpenAPI 3.0 in JSON. The exit status is 0 if no change breaks a client, 1 if one
-/// does, and 2 if a document cannot be read or the result cannot be printed.
+/// Documents are OpenAPI 3.0 in JSON or YAML. The exit status is 0 if no change breaks a client, 1 if
+/// one does, and 2 if a document cannot be read or the result cannot be printed.
 #[derive(Parser)]
 #[command(name = "openapi-compat", version)]
 pub struct Args {
@@ -32,7 +32,7 @@ pub struct Args {
 /// How the changes are printed.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A line for each, severest first
+    /// A line for each, severest first, and the reasons
     Text,
     /// Text, and an annotation for each of the first ten breaking changes
     Github,

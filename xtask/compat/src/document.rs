@@ -1,8 +1,13 @@
-//! A document that can be compared: OpenAPI 3.0 in JSON.
+//! A document that can be compared: OpenAPI 3.0 in JSON or YAML.
 
-use anyhow::{Context, Result, ensure};
-use serde::Serialize;
-use serde_json::Value;
+use std::fmt;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use serde_saphyr::options::{DuplicateKeyPolicy, Options};
+use serde_saphyr::{Spanned, from_str_with_options};
 
 use crate::normalise::{Model, normalised};
 
@@ -17,6 +22,8 @@ pub struct Document {
     /// Its `info.version`, as it is written.
     pub version: String,
     #[serde(skip)]
+    text: String,
+    #[serde(skip)]
     pub(crate) model: Model,
 }
 
@@ -25,32 +32,153 @@ impl Document {
     pub fn parse(name: &str, text: &str) -> Result<Self> {
         // A parser may ignore it (RFC 8259, section 8.1).
         let text = text.trim_start_matches(BYTE_ORDER_MARK);
-        let json = serde_json::from_str(text).with_context(|| {
-            let form = if is_yaml(text) {
-                "is YAML: convert it to JSON, as with `yq --output-format json`"
-            } else {
-                "is not JSON"
-            };
-            format!("the document of {name} {form}")
-        })?;
-        Self::of(name, json).with_context(|| format!("the document of {name}"))
+        Self::of(name, text).with_context(|| format!("the document of {name}"))
     }
 
-    fn of(name: &str, json: Value) -> Result<Self> {
+    fn of(name: &str, text: &str) -> Result<Self> {
+        let Unique(json) = if text.trim_start().starts_with('{') {
+            serde_json::from_str(text).context("it is not JSON")?
+        } else {
+            let read = from_str_with_options(text, yaml());
+            read.map_err(|error| anyhow!("it is not YAML: {error}"))?
+        };
         check(&json)?;
         // Some writers put a number there.
         let version = &json["info"]["version"];
         let version = version.as_str().map_or_else(|| version.to_string(), str::to_owned);
         let model = normalised(&json)?;
-        Ok(Self { name: name.to_owned(), json, version, model })
+        Ok(Self { name: name.to_owned(), json, version, text: text.to_owned(), model })
+    }
+
+    /// The line on which the value of a JSON pointer begins, the first one being 1.
+    pub(crate) fn line(&self, pointer: &str) -> Option<u64> {
+        let steps = pointer.split('/').skip(1).map(|step| step.replace("~1", "/"));
+        let steps: Vec<String> = steps.map(|step| step.replace("~0", "~")).collect();
+        // JSON is YAML, too.
+        let found =
+            serde_saphyr::with_deserializer_from_str_with_options(&self.text, yaml(), |read| {
+                Place(&steps).deserialize(read)
+            });
+        found.ok().flatten()
     }
 }
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Whether a text that is not JSON has the first member of a document in YAML.
-fn is_yaml(text: &str) -> bool {
-    text.lines().any(|line| line.starts_with("openapi:") || line.starts_with("swagger:"))
+/// YAML 1.2, whose `no` is a text. The bounds are those of JSON.
+fn yaml() -> Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! {
+            max_depth: 127,
+            max_events: 50_000_000,
+            max_nodes: 50_000_000,
+            simple_key_max_lookahead: 1 << 20,
+        },
+        duplicate_keys: DuplicateKeyPolicy::PassThrough,
+        strict_booleans: true,
+        underscored_numbers_as_strings: true,
+        with_snippet: false,
+    }
+}
+
+/// A value in which no object has a name twice.
+struct Unique(Value);
+
+impl<'de> Deserialize<'de> for Unique {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Reader).map(Self)
+    }
+}
+
+struct Reader;
+
+macro_rules! scalars {
+    ($($visit:ident $kind:ty),*) => {
+        $(fn $visit<E>(self, value: $kind) -> Result<Value, E> {
+            Ok(Value::from(value))
+        })*
+    };
+}
+
+impl<'de> Visitor<'de> for Reader {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    scalars!(visit_bool bool, visit_i64 i64, visit_u64 u64, visit_f64 f64, visit_str &str);
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(Unique(item)) = seq.next_element()? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let mut members = Map::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if members.contains_key(&name) {
+                return Err(A::Error::custom(format!("`{name}` is there twice in one object")));
+            }
+            let Unique(member) = map.next_value()?;
+            members.insert(name, member);
+        }
+        Ok(Value::Object(members))
+    }
+}
+
+/// The line of the place to which these steps lead.
+struct Place<'a>(&'a [String]);
+
+impl<'de> DeserializeSeed<'de> for Place<'_> {
+    type Value = Option<u64>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        if self.0.is_empty() {
+            let found = Spanned::<IgnoredAny>::deserialize(deserializer)?;
+            return Ok(Some(found.referenced.line()));
+        }
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Place<'_> {
+    type Value = Option<u64>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object or a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let wanted = self.0[0].parse().unwrap_or(usize::MAX);
+        for _ in 0..wanted {
+            if seq.next_element::<IgnoredAny>()?.is_none() {
+                return Ok(None);
+            }
+        }
+        let found = seq.next_element_seed(Place(&self.0[1..]))?.flatten();
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(found)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(name) = map.next_key::<String>()? {
+            if name == self.0[0] {
+                found = map.next_value_seed(Place(&self.0[1..]))?;
+            } else {
+                map.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
 }
 
 const EXPECTED: &str = "OpenAPI 3.0.x is expected";

@@ -2,12 +2,13 @@
 //!
 //! ```text
 //! args        what the program is asked for
-//!   → document    whether a document can be compared: OpenAPI 3.0 in JSON
+//!   → document    whether a document can be compared: OpenAPI 3.0 in JSON or YAML
 //!     → normalise   the document in one spelling
 //!   → compare     what changed between two models, and which operations that reaches
 //!     → kind        the rules: each kind of change, its class and the reason
 //!   → report      the changes, severest first
 //!     → change      one of them, and how a person is told about it
+//!     → place       where it is, as a JSON pointer and in words
 //!     → accepted    which of them were decided on
 //!     → output      what is printed: text, JSON, annotations for GitHub
 //! ```
@@ -30,10 +31,11 @@ mod document;
 mod kind;
 mod normalise;
 pub mod output;
+mod place;
 mod report;
 
 pub use args::{Args, Format};
-pub use change::{Change, printable};
+pub use change::{Change, Told, printable};
 pub use class::Class;
 pub use document::Document;
 pub use kind::Kind;
@@ -42,6 +44,6 @@ pub use report::Report;
 /// Compares two documents by meaning.
 #[must_use]
 pub fn compare(old: Document, new: Document) -> Report {
-    let changes = compare::changes(&old.model, &new.model);
+    let changes = compare::changes(&old, &new);
     Report::new(old, new, changes)
 }

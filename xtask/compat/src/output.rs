@@ -1,30 +1,56 @@
 //! What is printed: text for people, JSON for programs, annotations for GitHub.
 //!
-//! The conclusion is first and last. Nothing here decides what a change means.
+//! The conclusion is first and after the changes. Nothing here decides what a change means.
 
 use std::fmt;
 use std::path::Path;
+use std::time::SystemTime;
 
 use serde::Serialize;
 use strum::Display;
 
-use crate::change::printable;
+use crate::change::{cut, printable};
 use crate::{Args, Change, Class, Document, Format, Report};
 
 /// More annotations are not shown: GitHub shows ten of a step.
 const MOST_ANNOTATIONS: usize = 10;
 
-/// The changes and the notes, a line for each.
+/// A line has about so many columns.
+const WIDTH: usize = 120;
+
+/// The changes and the notes, a line for each, and the reason of each rule.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for change in self.told() {
-            writeln!(f, "{change}")?;
+        let told = self.told();
+        for change in &told {
+            writeln!(f, "{}", line(change))?;
         }
         for note in &self.notes {
             writeln!(f, "note: {}", printable(note))?;
         }
-        Ok(())
+        let mut reasons: Vec<String> =
+            told.iter().map(|change| format!("{}: {}", change.kind, change.reason)).collect();
+        reasons.sort();
+        reasons.dedup();
+        reasons.iter().try_for_each(|reason| writeln!(f, "  {reason}"))
     }
+}
+
+/// A change in one line, in which everything of the documents is [`printable`]: its class, the
+/// first operation that it reaches, the first place, what changed, and the rule.
+fn line(change: &Change) -> String {
+    let Change { class, kind, change: what, operations, words, places, accepted, .. } = change;
+    let verdict = accepted.as_ref().map_or_else(|| class.to_string(), |_| "accepted".to_owned());
+    let rule = accepted.as_ref().map_or_else(|| kind.to_string(), |why| format!("{class}; {why}"));
+    let more = |count: usize| if count > 1 { format!(" +{}", count - 1) } else { String::new() };
+    let left = WIDTH.saturating_sub(13 + what.chars().count() + rule.chars().count() + 10);
+    let longest = (left / 2).max(24);
+    let first = operations.first().map_or("no operation", String::as_str);
+    let operation = cut(&printable(first), longest) + &more(operations.len());
+    let place = cut(&printable(words), left.saturating_sub(operation.len()).max(longest));
+    let place = place + &more(places.len());
+    let place = if place.is_empty() { place } else { format!("  {place}") };
+    format!("{verdict:13}  {operation}{place}  {what}  ({})", printable(&rule))
 }
 
 impl Report {
@@ -34,7 +60,7 @@ impl Report {
         match args.format {
             Format::Text => self.text(args.fail_on),
             Format::Github => {
-                let lines = self.annotations(&args.pinned, args.fail_on, Level::Error);
+                let lines = self.annotations(&args.pinned, Side::Old, args.fail_on, Level::Error);
                 [vec![self.text(args.fail_on)], lines].concat().join("\n")
             }
             Format::Json => self.json(args.fail_on),
@@ -76,7 +102,23 @@ impl Report {
         if self.changes.is_empty() && self.notes.is_empty() {
             return first.trim_end().to_owned();
         }
-        format!("{first}{self}{conclusion}")
+        let offer = self.offer(fail_on).map(|offer| format!("\n{offer}")).unwrap_or_default();
+        format!("{first}{self}{conclusion}{offer}")
+    }
+
+    /// The entry for the first change that fails, to be copied into the file of accepted changes.
+    #[must_use]
+    pub fn offer(&self, fail_on: Class) -> Option<String> {
+        let mut open = self.changes.iter().filter(|one| one.accepted.is_none());
+        let Change { place, change, .. } = open.find(|one| one.class >= fail_on)?;
+        let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        let date = now.split('T').next().unwrap_or_default();
+        Some(format!(
+            "to accept the first one, add this with a reason to accepted-changes.toml:\n\
+             [[change]]\nplace = {}\nchange = {}\nreason = \"\"\ndate = {date}",
+            quoted(place),
+            quoted(change)
+        ))
     }
 
     /// The same for programs: the values whole.
@@ -94,36 +136,68 @@ impl Report {
     }
 
     /// An annotation for each of the first breaking changes, and one if only `fail_on` makes it
-    /// fail. From `fail_on` on it has this level, else it is a warning. The last one says how many
-    /// are not shown.
+    /// fail. From `fail_on` on it has this level, else it is a warning. It names the line of a file
+    /// that has one of the documents. The last one says how many are not shown.
     #[must_use]
-    pub fn annotations(&self, file: &Path, fail_on: Class, level: Level) -> Vec<String> {
+    pub fn annotations(
+        &self,
+        file: &Path,
+        side: Side,
+        fail_on: Class,
+        level: Level,
+    ) -> Vec<String> {
         // As the runner's toolkit escapes a value.
         let file = printable(&file.display().to_string())
             .replace('%', "%25")
             .replace(':', "%3A")
             .replace(',', "%2C");
         let place = format!(" file={file}");
-        let breaking = self
-            .told()
-            .into_iter()
-            .filter(|change| change.class >= Class::Source && change.accepted.is_none());
-        let mut lines: Vec<String> = breaking
-            .map(|change| {
-                let level = if change.class >= fail_on { level } else { Level::Warning };
-                for_github(level, &place, &change.to_string())
-            })
-            .collect();
+        let mut breaking = self.told();
+        breaking.retain(|change| change.class >= Class::Source && change.accepted.is_none());
+        let hidden = breaking.len().saturating_sub(MOST_ANNOTATIONS);
+        if hidden > 0 {
+            breaking.truncate(MOST_ANNOTATIONS - 1);
+        }
+        let annotation = |change: Change| {
+            let level = if change.class >= fail_on { level } else { Level::Warning };
+            let line_number = match side {
+                Side::Old => self.old.line(&change.in_both.old),
+                Side::New => self.new.line(&change.in_both.new),
+            };
+            let at = line_number.map(|number| format!(",line={number}")).unwrap_or_default();
+            for_github(level, &format!("{place}{at}"), &line(&change))
+        };
+        let mut lines: Vec<String> = breaking.into_iter().map(annotation).collect();
         if lines.is_empty() && self.status(fail_on) == 1 {
             lines.push(for_github(level, &place, &self.conclusion(fail_on)));
         }
-        if lines.len() > MOST_ANNOTATIONS {
-            let hidden = lines.split_off(MOST_ANNOTATIONS - 1).len();
-            let message = format!("{hidden} more changes break a client: the log has them all");
+        if hidden > 0 {
+            let message =
+                format!("{} more changes break a client: the log has them all", hidden + 1);
             lines.push(for_github(level, &place, &message));
         }
         lines
     }
+}
+
+/// A text as a string of TOML that is printable as [`printable`] has it.
+fn quoted(text: &str) -> String {
+    let escaped = text.chars().map(|char| match char {
+        '"' | '\\' => format!("\\{char}"),
+        '\'' => char.to_string(),
+        _ if char.escape_debug().count() == 1 => char.to_string(),
+        _ => format!("\\U{:08X}", u32::from(char)),
+    });
+    format!("\"{}\"", escaped.collect::<String>().replace("##[", "##\\u005B"))
+}
+
+/// Which of both documents is meant.
+#[derive(Clone, Copy)]
+pub enum Side {
+    /// The older one.
+    Old,
+    /// The newer one.
+    New,
 }
 
 /// The form for programs.

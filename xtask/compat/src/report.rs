@@ -35,7 +35,7 @@ impl Report {
         for change in &self.changes {
             match told.last_mut() {
                 Some(last) if last.what() == change.what() && last.accepted == change.accepted => {
-                    last.others.push(change.place.clone());
+                    last.places.extend(change.places.iter().cloned());
                     last.operations.extend(change.operations.iter().cloned());
                 }
                 _ => told.push(change.clone()),

@@ -68,15 +68,24 @@ fn a_breaking_last_commit_on_main_fails_after_its_push_unless_it_is_accepted() {
     let first = format!(
         "{DOCUMENT} 1.0.0, since 1.0.0 of the last commit with another document ({hash}): "
     );
-    let what = r#"removed: {"type":"string"}"#;
-    let removed = "optional-removed: a client may send it; POST /plants";
+    let what = "removed: string";
+    let line = format!("POST /plants  NewPlant.tag  {what}");
+    let reason = "  optional-removed: a client may send it\n";
     let need = "breaks wire; needs 2.0.0 or larger";
-    let failed = format!(
-        "{first}{need}\nbreaks wire    {place}  {what}  ({removed})\n{need}\n\
-         xtask: info.version is 1.0.0, was 1.0.0, and must be 2.0.0 or larger: set VERSION in \
+    let (said, status) = repository.compat(&[]);
+    let (said, date) = said.split_once("date = ").expect("an entry is offered");
+    let offered = format!(
+        "{first}{need}\nbreaks wire    {line}  (optional-removed)\n{reason}{need}\n\
+         to accept the first one, add this with a reason to accepted-changes.toml:\n\
+         [[change]]\nplace = {place:?}\nchange = {what:?}\nreason = \"\"\n"
+    );
+    assert_eq!((said, status), (&offered[..], Some(1)));
+    let (_, failed) = date.split_once('\n').expect("the error is the last line");
+    let error = format!(
+        "xtask: info.version is 1.0.0, was 1.0.0, and must be 2.0.0 or larger: set VERSION in \
          server/api/src/document.rs, then run `cargo xtask generate`\n"
     );
-    assert_eq!(repository.compat(&[]), (failed, Some(1)));
+    assert_eq!(failed, error);
 
     let entry = |place: &str, reason: &str| {
         format!("[[change]]\nplace = {place:?}\nchange = {what:?}\n{reason}\ndate = 2026-11-23\n")
@@ -85,8 +94,8 @@ fn a_breaking_last_commit_on_main_fails_after_its_push_unless_it_is_accepted() {
     repository.write("openapi/accepted-changes.toml", &accepted);
     let passed = format!(
         "{first}nothing else changed\n\
-         accepted       {place}  {what}  (breaks wire; 2026-11-23: why; POST /plants)\n\
-         note: nothing changes any more as accepted: #/a  {what}\n\
+         accepted       {line}  (breaks wire; 2026-11-23: why)\n\
+         note: nothing changes any more as accepted: #/a  {what}\n{reason}\
          nothing else changed\n"
     );
     assert_eq!(repository.compat(&[]), (passed, Some(0)));

@@ -19,7 +19,7 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use clap::Args;
 
-use openapi_compat::output::Level;
+use openapi_compat::output::{Level, Side};
 pub use openapi_compat::{Class, Document, Report, compare};
 use xtask::checkout::{DOCUMENT, root};
 
@@ -70,6 +70,9 @@ pub fn run(base: &Base) -> Result<()> {
         println!("{report}{need}");
     }
     let verdict = version::verdict(&report);
+    if let (Err(_), Some(offer)) = (&verdict, report.offer(Class::Source)) {
+        println!("{offer}");
+    }
     if let Some(path) = env::var_os("GITHUB_STEP_SUMMARY") {
         summarise_on_github(&report, &verdict, Path::new(&path))?;
     }
@@ -85,7 +88,7 @@ fn summarise_on_github(report: &Report, verdict: &Result<()>, path: &Path) -> Re
         writeln!(summary, "\n**{error}**")?;
     }
     let level = if verdict.is_ok() { Level::Warning } else { Level::Error };
-    for line in report.annotations(Path::new(DOCUMENT), Class::Source, level) {
+    for line in report.annotations(Path::new(DOCUMENT), Side::New, Class::Source, level) {
         println!("{line}");
     }
     Ok(())

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use crate::change::Reach;
 use crate::kind::Direction;
 
 /// The number of a node.
@@ -20,13 +21,8 @@ pub struct Graph {
     /// The pairs that are still to be compared.
     pending: Vec<(String, String, Node)>,
     roots: Vec<(String, Node, Direction)>,
-}
-
-/// Who reaches a node.
-#[derive(Clone, Default)]
-pub struct Reach {
-    pub direction: Direction,
-    pub operations: BTreeSet<String>,
+    /// The nodes of what is written as XML.
+    xml: Vec<Node>,
 }
 
 impl Graph {
@@ -41,6 +37,26 @@ impl Graph {
         let node = self.node();
         self.roots.push((operation.to_owned(), node, direction));
         node
+    }
+
+    /// A node below this one for what is written as XML.
+    pub fn xml(&mut self, from: Node) -> Node {
+        let node = self.node();
+        self.edges[from].push((node, Direction::BOTH));
+        self.xml.push(node);
+        node
+    }
+
+    /// The nodes that something in XML reaches.
+    pub fn reached_as_xml(&self) -> HashSet<Node> {
+        let mut seen = HashSet::new();
+        let mut pending = self.xml.clone();
+        while let Some(node) = pending.pop() {
+            if seen.insert(node) {
+                pending.extend(self.edges[node].iter().map(|(to, _)| *to));
+            }
+        }
+        seen
     }
 
     /// Says that this node leads to a pair of types. False if there are too many pairs.
@@ -83,18 +99,5 @@ impl Graph {
             }
         }
         reached
-    }
-}
-
-impl Reach {
-    /// Adds these operations in this direction.
-    pub fn add<'a>(
-        &mut self,
-        direction: Direction,
-        operations: impl IntoIterator<Item = &'a String>,
-    ) {
-        self.direction.request |= direction.request;
-        self.direction.response |= direction.response;
-        self.operations.extend(operations.into_iter().cloned());
     }
 }

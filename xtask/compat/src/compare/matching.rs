@@ -5,9 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 use serde_json::Value;
 
 use super::object::required;
-use super::schema::{pointer, short};
-use super::told;
-use crate::normalise::{Model, meaning};
+use super::schema::pointer;
+use crate::normalise::{Model, NAME, VALUES, is_type, meaning};
 
 /// A part of each list, or of one of them.
 pub type Pair<'a> = (Option<&'a Value>, Option<&'a Value>);
@@ -82,6 +81,8 @@ enum By {
     OnlyRequired,
     Title,
     Name,
+    /// A value of the discriminator.
+    Value,
     /// Type, members and values.
     Feature,
 }
@@ -94,12 +95,17 @@ struct Part<'a> {
 impl<'a> Part<'a> {
     fn of(model: &Model, schema: &'a Value) -> Self {
         let whole = model.resolved(schema).unwrap_or_default();
+        // The place of a schema that has no name depends on the list.
+        let inline = pointer(schema).filter(|pointer| !is_type(pointer));
+        let written = inline.and_then(|pointer| model.schemas.get(pointer)).unwrap_or(schema);
         let mut keys = BTreeSet::from([
-            (By::Text, meaning(schema).to_string()),
-            (By::Nameless, model.prints.nameless(schema)),
+            (By::Text, meaning(written).to_string()),
+            (By::Nameless, model.prints.nameless(written)),
         ]);
-        keys.extend(schema.get("title").map(|title| (By::Title, told(title))));
-        keys.extend(pointer(schema).map(|name| (By::Name, name.to_owned())));
+        let values = schema.get(VALUES).and_then(Value::as_array).into_iter().flatten();
+        keys.extend(values.map(|value| (By::Value, value.to_string())));
+        keys.extend(schema.get(NAME).map(|title| (By::Title, title.to_string())));
+        keys.extend(pointer(written).map(|name| (By::Name, name.to_owned())));
         let mut has_tag = false;
         for (name, member) in whole["properties"].as_object().into_iter().flatten() {
             let member = model.resolved(member).unwrap_or_default();
@@ -128,23 +134,9 @@ impl<'a> Part<'a> {
         let apart = self.keys.symmetric_difference(&other.keys).filter(features).count();
         let shared = self.keys.intersection(&other.keys).filter(features).count();
         let (by, _) = self.keys.intersection(&other.keys).next()?;
-        (*by != By::Feature || shared >= apart).then_some((by, apart))
+        // All that the one has is in the other one, too.
+        let count = |part: &Self| part.keys.iter().filter(features).count();
+        let is_more = shared == count(self).min(count(other));
+        (*by != By::Feature || shared >= apart || is_more).then_some((by, apart))
     }
-}
-
-/// A name for a part of a list: its type, its title, or its only member with one value.
-pub fn label(part: &Value) -> String {
-    let tag = || {
-        let mut members = part["properties"].as_object()?.values();
-        members.find_map(|member| match member["enum"].as_array()?.as_slice() {
-            [only] => Some(told(only)),
-            _ => None,
-        })
-    };
-    let name = pointer(part).map(|pointer| short(pointer).to_owned());
-    name.or_else(|| part.get("title").map(told))
-        .or_else(tag)
-        .or_else(|| required(part).first().map(|name| (*name).to_owned()))
-        .or_else(|| part.get("type").map(told))
-        .unwrap_or_else(|| "-".to_owned())
 }

@@ -5,6 +5,7 @@
 //!
 //! ```text
 //! operation   what an operation, a parameter and a body say
+//!   → content   what a body has, by media type
 //!   → response  what answers an operation has
 //!   → schema    what a schema says of a value, keyword by keyword
 //!     → object    the members of an object
@@ -15,6 +16,7 @@
 //! ```
 
 mod cases;
+mod content;
 mod graph;
 mod matching;
 mod object;
@@ -27,19 +29,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-pub use graph::Reach;
-
-use crate::Change;
+use crate::Document;
+use crate::change::{Change, Reach, Told, texts};
 use crate::kind::{Direction, Kind};
-use crate::normalise::{Model, meaning, step};
+use crate::normalise::{AT, INTERNAL, Model, is_type, step, written};
+use crate::place::{Place, words};
 use graph::{Graph, Node};
-use schema::short;
 
 /// Where the comparison is.
 #[derive(Clone)]
 struct Here {
-    /// A JSON pointer, but for the parts of lists, which have names.
-    place: String,
+    place: Place,
     node: Node,
     /// What the path from the node to here lets through.
     through: Direction,
@@ -48,12 +48,23 @@ struct Here {
 }
 
 impl Here {
-    fn at(place: &str, node: Node) -> Self {
-        Self { place: place.to_owned(), node, through: Direction::BOTH, depth: 0 }
+    fn at(old: &str, new: &str, node: Node) -> Self {
+        let place = Place { old: old.to_owned(), new: new.to_owned() };
+        Self { place, node, through: Direction::BOTH, depth: 0 }
     }
 
     fn below(&self, name: &str) -> Self {
-        Self { place: step(&self.place, name), depth: self.depth + 1, ..*self }
+        let place = Place { old: step(&self.place.old, name), new: step(&self.place.new, name) };
+        Self { place, depth: self.depth + 1, ..*self }
+    }
+
+    /// Where these values are written, if they say so.
+    fn of(&self, old: Option<&Value>, new: Option<&Value>) -> Self {
+        let at = |value: Option<&Value>| Some(value?.get(AT)?.as_str()?.to_owned());
+        let mut here = self.clone();
+        here.place.old = at(old).unwrap_or(here.place.old);
+        here.place.new = at(new).unwrap_or(here.place.new);
+        here
     }
 
     fn only(&self, direction: Direction) -> Self {
@@ -72,33 +83,35 @@ struct Comparison<'a> {
 struct Found {
     here: Here,
     kind: Kind,
-    old: Option<String>,
-    new: Option<String>,
+    old: Option<Told>,
+    new: Option<Told>,
 }
 
 /// Every change between two documents.
-pub fn changes(old: &Model, new: &Model) -> Vec<Change> {
-    let mut comparison = Comparison { old, new, graph: Graph::default(), found: Vec::new() };
+pub fn changes(old: &Document, new: &Document) -> Vec<Change> {
+    let mut comparison =
+        Comparison { old: &old.model, new: &new.model, graph: Graph::default(), found: Vec::new() };
     comparison.operations();
     comparison.pairs();
     comparison.unused();
     comparison.pairs();
     comparison.rest();
-    comparison.finished()
+    comparison.finished(old, new)
 }
 
 impl Comparison<'_> {
-    fn say(&mut self, here: &Here, kind: Kind, old: Option<String>, new: Option<String>) {
+    fn say(&mut self, here: &Here, kind: Kind, old: Option<Told>, new: Option<Told>) {
         self.found.push(Found { here: here.clone(), kind, old, new });
     }
 
     /// Says that a value changed, if it did. If only texts for people in it did, it is a text.
     fn value(&mut self, here: &Here, kind: Kind, old: Option<&Value>, new: Option<&Value>) {
-        let [old_text, new_text] = [old, new].map(|value| value.map(told));
-        if old_text != new_text {
-            self.say(here, kind, old_text, new_text);
-        } else if old != new {
-            self.say(here, Kind::Text, old.map(Value::to_string), new.map(Value::to_string));
+        let [old_told, new_told] = [old, new].map(|value| value.map(Told::of));
+        if old_told != new_told {
+            self.say(here, kind, old_told, new_told);
+        } else if old.map(written) != new.map(written) {
+            let [old, new] = [old, new].map(|value| Some(Told::text(&written(value?).to_string())));
+            self.say(here, Kind::Text, old, new);
         }
     }
 
@@ -109,7 +122,7 @@ impl Comparison<'_> {
         if old_text == new_text {
             self.value(here, Kind::TypeName, old, new);
         } else {
-            self.say(here, kind, old.map(told), new.map(told));
+            self.say(here, kind, old.map(Told::of), new.map(Told::of));
         }
     }
 
@@ -134,17 +147,19 @@ impl Comparison<'_> {
             (None, true) => Kind::RequiredAdded,
             (None, false) => Kind::Added,
         };
-        let required = if is_required { ", required" } else { "" };
-        let [old, new] = [old, new].map(|one| one.map(|one| told(one) + required));
-        self.say(here, kind, old, new);
+        let told = |one| {
+            let told = Told::of(one);
+            if is_required { told.and(", required") } else { told }
+        };
+        self.say(here, kind, old.map(told), new.map(told));
     }
 
     fn required(&mut self, here: &Here, was_required: bool, is_required: bool) {
         let kind = if is_required { Kind::Required } else { Kind::Optional };
         if was_required != is_required {
             let [old, new] = [was_required, is_required]
-                .map(|required| if required { "required" } else { "optional" });
-            self.say(here, kind, Some(old.to_owned()), Some(new.to_owned()));
+                .map(|required| Told::text(if required { "required" } else { "optional" }));
+            self.say(here, kind, Some(old), Some(new));
         }
     }
 
@@ -153,29 +168,27 @@ impl Comparison<'_> {
         while let Some((old_name, new_name, node)) = self.graph.next() {
             let old = &self.old.schemas[&old_name];
             let new = &self.new.schemas[&new_name];
-            let mut place = old_name;
-            if place != new_name {
-                place = format!("{place} → {}", short(&new_name));
-            }
-            self.schema(&Here::at(&place, node), old, new);
+            let here = Here::at(&old_name, &new_name, node);
+            self.made_of(&here, old, new);
+            self.schema(&here, old, new);
         }
     }
 
     /// The types that no operation reaches.
     fn unused(&mut self) {
-        for name in self.old.schemas.keys().chain(self.new.schemas.keys()).collect::<BTreeSet<_>>()
-        {
+        let names = self.old.schemas.keys().chain(self.new.schemas.keys());
+        for name in names.filter(|name| is_type(name)).collect::<BTreeSet<_>>() {
             let node = self.graph.node();
-            let here = Here::at(name, node);
+            let here = Here::at(name, name, node);
             match (self.old.schemas.get(name), self.new.schemas.get(name)) {
                 (Some(_), Some(_)) => {
                     self.graph.lead(node, Direction::BOTH, name, name);
                 }
                 (Some(old), None) if !self.old.referenced.contains(name) => {
-                    self.say(&here, Kind::UnusedTypeRemoved, Some(told(old)), None);
+                    self.say(&here, Kind::UnusedTypeRemoved, Some(Told::of(old)), None);
                 }
                 (None, Some(new)) if !self.new.referenced.contains(name) => {
-                    self.say(&here, Kind::UnusedTypeAdded, None, Some(told(new)));
+                    self.say(&here, Kind::UnusedTypeAdded, None, Some(Told::of(new)));
                 }
                 _ => {}
             }
@@ -184,7 +197,7 @@ impl Comparison<'_> {
 
     /// What is neither an operation nor a schema: texts for people, extensions and what is unknown.
     fn rest(&mut self) {
-        let here = Here::at("#", self.graph.node());
+        let here = Here::at("#", "#", self.graph.node());
         let (old, new) = (self.old, self.new);
         for (name, old, new) in members(Some(&old.rest), Some(&new.rest)) {
             let here = here.below(name);
@@ -202,39 +215,40 @@ impl Comparison<'_> {
     }
 
     /// The changes with those who reach them: one for each place and kind, and one for all texts.
-    fn finished(self) -> Vec<Change> {
+    fn finished(self, old_document: &Document, new_document: &Document) -> Vec<Change> {
         let nodes = self.found.iter().map(|found| found.here.node).collect();
         let reached = self.graph.reached(&nodes);
-        let mut all: BTreeMap<_, Reach> = BTreeMap::new();
-        let mut texts = BTreeSet::new();
-        for found in self.found {
-            if found.kind == Kind::Text {
-                texts.insert((found.here.place, found.old, found.new));
-                continue;
-            }
-            let Found { here, kind, old, new } = found;
-            let unused = Reach { direction: Direction::BOTH, ..Reach::default() };
-            let reach = reached.get(&here.node).unwrap_or(&unused);
+        let as_xml = self.graph.reached_as_xml();
+        let mut all: BTreeMap<_, (Place, Reach)> = BTreeMap::new();
+        let mut all_texts = BTreeSet::new();
+        for Found { here, kind, old, new } in self.found {
+            let place = here.place.within(old_document, new_document);
+            let reach = reached.get(&here.node).cloned().unwrap_or_default();
             let direction = reach.direction.and(here.through);
-            all.entry((here.place, kind, old, new)).or_default().add(direction, &reach.operations);
+            let is_used = !reach.operations.is_empty();
+            let is_one_way = matches!(kind, Kind::OneWay | Kind::BothWays);
+            if kind == Kind::Text {
+                all_texts.insert((place, old, new));
+            } else if kind == Kind::Xml && !as_xml.contains(&here.node)
+                || is_one_way && is_used && direction == Direction::default()
+            {
+                // Nobody meets it there.
+            } else {
+                let told = if new.is_none() { &place.old } else { &place.new };
+                let entry = all.entry((told.clone(), kind, old, new));
+                let (_, all) = entry.or_insert_with(|| (place, Reach::default()));
+                all.add(direction, &reach.operations);
+            }
         }
         let changes = all
             .into_iter()
-            .map(|((place, kind, old, new), reach)| Change::new(kind, place, old, new, reach));
-        changes.chain(said(&texts)).collect()
+            .map(|((_, kind, old, new), (place, reach))| Change::new(kind, place, old, new, reach));
+        let told = |change: Change| {
+            let document = if change.new.is_none() { old_document } else { new_document };
+            Change { words: words(&change.place, &document.json), ..change }
+        };
+        changes.chain(texts(&all_texts)).map(told).collect()
     }
-}
-
-/// One change for all texts, at the first of them.
-fn said(texts: &BTreeSet<(String, Option<String>, Option<String>)>) -> Option<Change> {
-    let (place, _, _) = texts.first()?;
-    // One text may stand at many operations.
-    let different: BTreeSet<_> = texts.iter().map(|(_, old, new)| (old, new)).collect();
-    let new = Some(match different.len() {
-        1 => "1 text".to_owned(),
-        count => format!("{count} texts"),
-    });
-    Some(Change::new(Kind::Text, place.clone(), None, new, Reach::default()))
 }
 
 type Member<'a> = (&'a str, Option<&'a Value>, Option<&'a Value>);
@@ -247,19 +261,9 @@ fn members<'a>(old: Option<&'a Value>, new: Option<&'a Value>) -> Vec<Member<'a>
     names.into_iter().map(|name| (name.as_str(), of(old, name), of(new, name))).collect()
 }
 
-/// The members that both values have.
-fn both<'a>(
-    old: Option<&'a Value>,
-    new: Option<&'a Value>,
-) -> impl Iterator<Item = (&'a str, &'a Value, &'a Value)> {
-    let members = members(old, new).into_iter();
-    members.filter_map(|(name, old, new)| Some((name, old?, new?)))
-}
-
-/// A value as a person reads it.
-fn told(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        _ => meaning(value).to_string(),
-    }
+/// The members of two objects whose names OpenAPI gives.
+fn keywords<'a>(old: Option<&'a Value>, new: Option<&'a Value>) -> Vec<Member<'a>> {
+    let mut all = members(old, new);
+    all.retain(|(name, ..)| !INTERNAL.contains(name));
+    all
 }

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Comparison, Here, members, told};
+use super::{Comparison, Here, members};
+use crate::change::Told;
 use crate::kind::{Direction, Kind};
 
 impl Comparison<'_> {
@@ -19,7 +20,7 @@ impl Comparison<'_> {
         all.extend(only_required.filter(|(name, ..)| !known.contains(name)));
         let properties = here.below("properties");
         for (name, old, new) in all {
-            let here = properties.below(name);
+            let here = properties.below(name).of(old, new);
             let [was_required, is_required] = [&names[0], &names[1]].map(|all| all.contains(name));
             // The schema that a member refers to may say which side sends it.
             let whole_old = old.and_then(|old| self.old.resolved(old)).unwrap_or_default();
@@ -35,13 +36,20 @@ impl Comparison<'_> {
                     let old = &as_nullable_as(new, old, was_required, is_required);
                     self.schema(&here, old, new);
                 }
-                (None, None) => self.required(&here, was_required, is_required),
+                (None, None) if was_required != is_required => {
+                    let kind = if is_required { Kind::Required } else { Kind::Optional };
+                    let told = |is: bool| {
+                        Some(Told::text(name).and(if is { " required" } else { " optional" }))
+                    };
+                    self.say(&here, kind, told(was_required), told(is_required));
+                }
+                (None, None) => {}
                 (None, Some(new)) if was_closed => {
                     let kind = match is_required {
                         true => Kind::RequiredAddedToClosed,
                         false => Kind::AddedToClosed,
                     };
-                    self.say(&here.only(ways(&whole_new)), kind, None, Some(told(new)));
+                    self.say(&here.only(ways(&whole_new)), kind, None, Some(Told::of(new)));
                 }
                 (old, new) => {
                     let whole = if old.is_some() { &whole_old } else { &whole_new };
@@ -70,17 +78,13 @@ impl Comparison<'_> {
 
     /// The members that have no name.
     pub(super) fn others(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
-        if let (Some(Value::Object(_)), Some(Value::Object(_))) = (old, new) {
-            let [old, new] = [old, new].map(|schema| schema.cloned().unwrap_or_default());
-            return self.schema(here, &old, &new);
-        }
-        let freedom = |others: Option<&Value>| match others {
-            None => 2,
-            Some(Value::Bool(false)) => 0,
-            Some(_) => 1,
+        let is_closed = |others: Option<&Value>| others == Some(&Value::Bool(false));
+        let any = json!({});
+        let kind = match (is_closed(old), is_closed(new)) {
+            (true, _) => Kind::ObjectOpened,
+            (_, true) => Kind::ObjectClosed,
+            _ => return self.schema(here, old.unwrap_or(&any), new.unwrap_or(&any)),
         };
-        let opened = freedom(new) > freedom(old);
-        let kind = if opened { Kind::ObjectOpened } else { Kind::ObjectClosed };
         let open = json!(true);
         self.value(here, kind, old.or(Some(&open)), new.or(Some(&open)));
     }

@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Comparison, Here, members, told};
+use super::{Comparison, Here, keywords, members};
+use crate::change::Told;
 use crate::kind::Kind;
 
 /// The responses of an operation by status.
@@ -43,9 +44,9 @@ impl Comparison<'_> {
         };
         let mut moved = [String::new(), String::new()];
         if let ([gone], [came]) = (&successes(old, new)[..], &successes(new, old)[..]) {
-            let is_named = gone == "default";
-            let kind = if is_named { Kind::SuccessNamed } else { Kind::SuccessStatus };
-            self.say(here, kind, Some(gone.clone()), Some(came.clone()));
+            let kind = if covers(gone, came) { Kind::SuccessNamed } else { Kind::SuccessStatus };
+            let [from, to] = [gone, came].map(|status| Some(Told::text(status)));
+            self.say(here, kind, from, to);
             let (old, new) = (old[gone.as_str()], new[came.as_str()]);
             // Whether there is a body follows from the status.
             if [old, new].iter().all(|response| response.get("content").is_some()) {
@@ -58,15 +59,30 @@ impl Comparison<'_> {
             // A status that is not named is that of its range, or the default one.
             let before = old.get(status).copied().or_else(|| cover(status, old));
             let after = new.get(status).copied().or_else(|| cover(status, new));
+            let is_named = new.keys().any(|other| *other != status && covers(status, other));
+            let (is_gone, is_new) = (!new.contains_key(status), !old.contains_key(status));
+            let told = |response| Some(Told::text(&content(response)));
             match (before, after) {
                 _ if moved.iter().any(|moved| moved == status) => {}
-                (Some(old), Some(new)) => self.response(&here, old, new),
+                (Some(old_response), Some(new_response)) => {
+                    let is_good = is_success(status, old) || is_success(status, new);
+                    if is_gone {
+                        let kind = if is_good { Kind::SuccessNamed } else { Kind::RefusalRemoved };
+                        self.say(&here, kind, told(old_response), None);
+                    } else if is_new {
+                        let kind = if is_good { Kind::SuccessNamed } else { Kind::RefusalAdded };
+                        self.say(&here, kind, None, told(new_response));
+                    }
+                    self.response(&here, old_response, new_response);
+                }
+                // Its statuses have names now.
+                (Some(_), _) if is_named && status != "default" => {}
                 (Some(response), _) => {
                     let kind = match is_success(status, old) {
                         true => Kind::SuccessRemoved,
                         false => Kind::RefusalRemoved,
                     };
-                    self.say(&here, kind, Some(content(response)), None);
+                    self.say(&here, kind, told(response), None);
                 }
                 (_, Some(response)) => {
                     let kind = match is_success(status, new) {
@@ -74,7 +90,7 @@ impl Comparison<'_> {
                         true => Kind::SuccessAdded,
                         false => Kind::RefusalAdded,
                     };
-                    self.say(&here, kind, None, Some(content(response)));
+                    self.say(&here, kind, None, told(response));
                 }
                 (None, None) => {}
             }
@@ -82,14 +98,15 @@ impl Comparison<'_> {
     }
 
     fn response(&mut self, here: &Here, old: &Value, new: &Value) {
-        for (name, old, new) in members(Some(old), Some(new)) {
+        let here = here.of(Some(old), Some(new));
+        for (name, old, new) in keywords(Some(old), Some(new)) {
             let here = here.below(name);
             match (name, old, new) {
                 ("content", Some(_), Some(_)) => self.content(&here, old, new),
                 ("content", None, new) => {
-                    self.say(&here, Kind::AnswerAdded, None, new.map(told));
+                    self.say(&here, Kind::AnswerAdded, None, new.map(Told::of));
                 }
-                ("content", old, None) => self.say(&here, Kind::Removed, old.map(told), None),
+                ("content", old, None) => self.say(&here, Kind::Removed, old.map(Told::of), None),
                 ("headers", _, _) => self.fields(&here, old, new),
                 ("links", _, _) => self.value(&here, Kind::Link, old, new),
                 _ => self.other(&here, name, old, new),
@@ -105,10 +122,18 @@ fn content(response: &Value) -> String {
     if names.is_empty() { "no content".to_owned() } else { names.join(", ") }
 }
 
-/// Whether a client takes the status for a success: also the default one, if no other is.
+/// Whether a client takes the status for a success: also the default one, if no other is. Only a
+/// client that asks for a part, or for what changed, receives 206 and 304 (RFC 9110, sections 13
+/// and 14).
 fn is_success(status: &str, all: &All<'_>) -> bool {
-    let is_good = |status: &str| status.starts_with(['2', '3']);
+    let is_good =
+        |status: &str| status.starts_with(['2', '3']) && !["206", "304"].contains(&status);
     is_good(status) || status == "default" && !all.keys().any(|status| is_good(status))
+}
+
+/// Whether the entry of a range, or the default one, is also about another status.
+fn covers(range: &str, status: &str) -> bool {
+    range == "default" || range.strip_suffix("XX").is_some_and(|class| status.starts_with(class))
 }
 
 /// The response of a status that has no entry of its own.

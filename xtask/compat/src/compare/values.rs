@@ -1,11 +1,14 @@
 //! What changed about the values that a schema allows: types, formats, enumerations, bounds.
 
+use std::cmp::Ordering::{Equal, Greater, Less};
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Comparison, Here, members, told};
+use super::{Comparison, Here, members};
+use crate::change::Told;
 use crate::kind::Kind;
+use crate::normalise::number::{is_multiple, order};
 
 impl Comparison<'_> {
     pub(super) fn values(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
@@ -23,6 +26,7 @@ impl Comparison<'_> {
             (Some(_), None) => Kind::ValuesRemoved,
             (None, Some(_)) => Kind::ValuesAdded,
         };
+        let [gone, came] = [gone, came].map(|only| Some(Told::text(&only?)));
         self.say(here, kind, gone, came);
     }
 
@@ -33,19 +37,31 @@ impl Comparison<'_> {
         old: Option<&Value>,
         new: Option<&Value>,
     ) {
-        let is_upper = name.starts_with("max");
-        let number = |bound: &Value| bound.get("exclusive").unwrap_or(bound).as_f64();
-        let is_looser = |old: &Value, new: &Value| match (number(old), number(new)) {
-            (Some(before), Some(after)) if before < after => is_upper,
-            (Some(before), Some(after)) if before > after => !is_upper,
-            _ => old.get("exclusive").is_some(),
-        };
+        let number = |bound: &'_ Value| bound.get("exclusive").unwrap_or(bound).clone();
         let kind = match (old, new) {
-            (Some(old), Some(new)) if !is_looser(old, new) => Kind::LimitTightened,
+            (Some(old), Some(new)) => match order(&number(old), &number(new)) {
+                Some(Less) if name.starts_with("max") => Kind::LimitLoosened,
+                Some(Greater) if name.starts_with("min") => Kind::LimitLoosened,
+                Some(Equal) if new.get("exclusive").is_none() => Kind::LimitLoosened,
+                None => Kind::Unknown,
+                _ => Kind::LimitTightened,
+            },
             (None, _) => Kind::LimitTightened,
             _ => Kind::LimitLoosened,
         };
         self.value(here, kind, old, new);
+    }
+
+    pub(super) fn multiple(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
+        match (old, new) {
+            (Some(before), Some(after)) if is_multiple(after, before) => {
+                self.value(here, Kind::LimitTightened, old, new);
+            }
+            (Some(before), Some(after)) if is_multiple(before, after) => {
+                self.value(here, Kind::LimitLoosened, old, new);
+            }
+            _ => self.rule(here, old, new),
+        }
     }
 
     /// A limit of which nobody can say which of two values allows more.
@@ -61,16 +77,19 @@ impl Comparison<'_> {
     /// The values of an open list, each with whether the same request may succeed later.
     pub(super) fn codes(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
         for (code, old, new) in members(old, new) {
-            let here = here.below(code);
             let lists = members(old, new);
+            let name = || Some(Told::text(code));
             if lists.iter().any(|(_, old, new)| old.is_some() && new.is_none()) {
-                self.say(&here, Kind::CodeRemoved, Some(code.to_owned()), None);
+                self.say(here, Kind::CodeRemoved, name(), None);
             } else if lists.iter().any(|(_, old, new)| old.is_none() && new.is_some()) {
-                self.say(&here, Kind::CodeAdded, None, Some(code.to_owned()));
-            } else {
+                self.say(here, Kind::CodeAdded, None, name());
+            } else if old != new {
                 let was_retryable = old.is_some_and(|old| old["retryable"] == true);
                 let kind = if was_retryable { Kind::NoLongerRetryable } else { Kind::Retryable };
-                self.value(&here, kind, old, new);
+                let told = |value: &Value| {
+                    Told::text(code).and(", retryable: ").and(&value["retryable"].to_string())
+                };
+                self.say(here, kind, old.map(told), new.map(told));
             }
         }
     }
@@ -78,7 +97,7 @@ impl Comparison<'_> {
 
 /// What changed about the type and the format; nothing if both are the same.
 pub fn types(old: &Value, new: &Value) -> Option<Kind> {
-    let text = |schema: &Value, name: &str| schema.get(name).map(told);
+    let text = |schema: &Value, name: &str| schema.get(name).map(|value| Told::of(value).whole);
     let [old_type, new_type] = [old, new].map(|schema| text(schema, "type"));
     if old_type != new_type {
         return Some(match (old_type.as_deref(), new_type.as_deref()) {

@@ -1,182 +1,152 @@
 //! One spelling for operations: what they inherit is theirs, and every reference is followed.
 
-use anyhow::{Context, Result, bail};
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::{METHODS, Normaliser, Object, Operation, set, step};
+use super::{AT, Normaliser, Object, list, set, step};
+
+/// An operation: what it inherits is its own, and no reference is left but those to schemas.
+pub struct Operation {
+    /// Its name for people: `POST /books`.
+    pub name: String,
+    pub json: Value,
+    /// The paths of the URLs that it has: the path of each server, and its own behind it.
+    pub addresses: BTreeSet<String>,
+}
+
+/// The methods of a path, as OpenAPI writes them.
+const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+/// What an operation inherits of its path as a part of its own.
+const JUDGED: [&str; 2] = ["parameters", "servers"];
 
 impl Normaliser<'_> {
     pub fn operations(&mut self) -> Result<()> {
         let paths = self.document["paths"].as_object().into_iter().flatten();
+        let mut known: BTreeMap<String, &String> = BTreeMap::new();
         for (path, item) in paths.filter(|(path, _)| path.starts_with('/')) {
+            let key = without_names(path);
+            let same = known.insert(key.clone(), path);
+            ensure!(
+                same.is_none(),
+                "the paths {} and {path} are one path with two names of a parameter: remove one",
+                same.unwrap_or(path)
+            );
             let place = step("#/paths", path);
-            let item = self.followed(item).with_context(|| format!("the path {path}"))?;
+            let at = || format!("the path {path}");
+            let item = self.followed(item, &place).with_context(at)?;
             for method in METHODS {
                 let Some(operation) = item.get(method) else { continue };
-                let json = self
-                    .operation(path, &item, operation)
-                    .with_context(|| format!("the path {path}"))?;
+                let place = step(&place, method);
+                let json = self.operation(path, &item, operation, &place, false);
+                let json = json.with_context(at)?;
+                let servers = json["servers"]["all"].as_array().into_iter().flatten();
+                let mut addresses: BTreeSet<_> =
+                    servers.map(|server| base(server) + &key).collect();
+                if addresses.is_empty() {
+                    addresses.insert(key.clone());
+                }
                 let name = format!("{} {path}", method.to_uppercase());
-                let operation = Operation { name, place: step(&place, method), json };
-                self.model.operations.insert((without_names(path), method), operation);
+                let operation = Operation { name, json, addresses };
+                self.model.operations.insert((key.clone(), method), operation);
             }
         }
         Ok(())
     }
 
-    fn operation(&mut self, path: &str, item: &Object, operation: &Value) -> Result<Value> {
-        let mut operation = self.followed(operation)?;
-        let inherited =
-            |name| item.get(name).or_else(|| self.document.get(name)).unwrap_or(&Value::Null);
-        let security = operation.remove("security");
-        let security = security.as_ref().unwrap_or_else(|| inherited("security"));
-        let servers = operation.remove("servers");
-        let servers = servers.as_ref().unwrap_or_else(|| inherited("servers"));
-        let [security, servers] = [self.security(security)?, targets(servers)?];
-        operation.insert("security".to_owned(), security);
-        operation.insert("servers".to_owned(), servers);
+    /// An operation of a path, or of a callback: in a callback it inherits nothing of the document,
+    /// because the client is the server.
+    fn operation(
+        &mut self,
+        path: &str,
+        item: &Object,
+        operation: &Value,
+        place: &str,
+        is_callback: bool,
+    ) -> Result<Value> {
+        let mut operation = self.followed(operation, place)?;
+        let of_path = item[AT].as_str().unwrap_or_default();
+        let root = if is_callback { &Value::Null } else { self.document };
+        for name in ["security", "servers"] {
+            let own = operation.remove(name);
+            let owners = [(place, own.as_ref()), (of_path, item.get(name)), ("#", root.get(name))];
+            let mut owners = owners.into_iter().filter_map(|(owner, all)| Some((owner, all?)));
+            let (owner, all) = owners.next().unwrap_or((place, &Value::Null));
+            let all = if name == "security" { self.security(all)? } else { targets(all)? };
+            operation.insert(name.to_owned(), json!({ "all": all, AT: step(owner, name) }));
+        }
 
-        let mut of_path = item.clone();
-        of_path.retain(|name, _| {
+        let mut path_item = item.clone();
+        path_item.retain(|name, _| {
             !METHODS.contains(&name.as_str()) && !JUDGED.contains(&name.as_str())
         });
-        operation.insert("path".to_owned(), Value::Object(of_path));
+        operation.insert("path".to_owned(), Value::Object(path_item));
 
         let mut parameters = Object::new();
         let own = operation.remove("parameters");
-        let all = [item.get("parameters"), own.as_ref()];
-        for parameter in all.into_iter().flatten().map(list).collect::<Result<Vec<_>>>()?.concat() {
-            let parameter = self.followed(&parameter)?;
-            let key = key(path, &parameter);
-            parameters.insert(key, self.field(parameter)?);
+        for (owner, all) in [(of_path, item.get("parameters")), (place, own.as_ref())] {
+            for (at, parameter) in list(all.unwrap_or(&Value::Null))?.iter().enumerate() {
+                let place = step(&step(owner, "parameters"), &at.to_string());
+                let parameter = self.followed(parameter, &place)?;
+                let key = key(path, &parameter);
+                if !["header accept", "header authorization", "header content-type"]
+                    .contains(&&key[..])
+                {
+                    parameters.insert(key, self.field(parameter, true)?);
+                }
+            }
         }
         operation.insert("parameters".to_owned(), Value::Object(parameters));
         if let Some(body) = operation.get("requestBody") {
-            let body = self.followed(body)?;
-            operation.insert("requestBody".to_owned(), self.field(body)?);
+            let body = self.followed(body, &step(place, "requestBody"))?;
+            operation.insert("requestBody".to_owned(), self.field(body, true)?);
         }
         if let Some(responses) = operation.get_mut("responses") {
             let responses = responses.as_object_mut().context("`responses` is no object")?;
+            let place = step(place, "responses");
             for (status, response) in responses.iter_mut() {
                 if !status.starts_with("x-") {
-                    *response = self.response(response)?;
+                    *response = self.response(response, &step(&place, status))?;
                 }
             }
         }
         if let Some(Value::Array(tags)) = operation.get_mut("tags") {
             tags.sort_by_key(Value::to_string);
         }
+        // The callbacks of a callback stay as they are: any change of them is unknown.
+        if !is_callback && let Some(callbacks) = operation.remove("callbacks") {
+            let callbacks = self.callbacks(&callbacks, &step(place, "callbacks"))?;
+            operation.insert("callbacks".to_owned(), Value::Object(callbacks));
+        }
         Ok(Value::Object(operation))
     }
 
-    /// The sets of schemes of which any one lets a request in. Each scheme is what it asks for: its
-    /// name means nothing.
-    fn security(&self, security: &Value) -> Result<Value> {
-        let mut all = Vec::new();
-        for requirement in list(security)? {
-            let mut schemes = Vec::new();
-            for (name, scopes) in requirement.as_object().into_iter().flatten() {
-                let scheme = self.scheme(name)?;
-                schemes.push(Value::from(scheme.as_str()));
-                let scopes = list(scopes)?.into_iter();
-                let texts =
-                    scopes.filter_map(|scope| Some(format!("{scheme} {}", scope.as_str()?)));
-                schemes.extend(texts.map(Value::from));
-            }
-            all.push(set(Value::Array(schemes)));
-        }
-        let anybody = json!([[]]);
-        Ok(if all.is_empty() { anybody } else { set(Value::Array(all)) })
-    }
-
-    /// What a client has to do for a scheme. The scopes are those that an operation names.
-    fn scheme(&self, name: &str) -> Result<String> {
-        let Some(scheme) = self.document["components"]["securitySchemes"].get(name) else {
-            return Ok(name.to_owned());
-        };
-        let mut scheme = self.followed(scheme)?;
-        scheme.retain(|name, _| !["description", "bearerFormat"].contains(&name.as_str()));
-        if let Some(Value::String(scheme)) = scheme.get_mut("scheme") {
-            scheme.make_ascii_lowercase();
-        }
-        let flows = scheme.get_mut("flows").and_then(Value::as_object_mut).into_iter().flatten();
-        for flow in flows.filter_map(|(_, flow)| flow.as_object_mut()) {
-            flow.remove("scopes");
-        }
-        let parts: Vec<String> = scheme
-            .into_iter()
-            .map(|(_, part)| part.as_str().map_or_else(|| part.to_string(), str::to_owned))
-            .collect();
-        Ok(parts.join(" "))
-    }
-
-    /// A parameter or a header: its schema, and how a value of it becomes text.
-    fn field(&mut self, mut field: Object) -> Result<Value> {
-        let style = field.remove("style");
-        let explode = field.remove("explode");
-        if field.contains_key("content") {
-            field.remove("schema");
-            self.content(&mut field)?;
-            return Ok(Value::Object(field));
-        }
-        let is_in_query = field.get("in").is_some_and(|kind| kind == "query" || kind == "cookie");
-        let by_default = if is_in_query { "form" } else { "simple" };
-        let style = style.unwrap_or_else(|| json!(by_default));
-        let explode = explode.unwrap_or_else(|| json!(style == "form"));
-        let mut schema = self.schema(field.remove("schema").unwrap_or_else(|| json!({})));
-        if let Some(schema) = schema.as_object_mut() {
-            // A text cannot be null.
-            schema.remove("nullable");
-        }
-        field.insert("schema".to_owned(), schema);
-        field.insert("encoding".to_owned(), json!({ "style": style, "explode": explode }));
-        Ok(Value::Object(field))
-    }
-
-    fn response(&mut self, response: &Value) -> Result<Value> {
-        let mut response = self.followed(response)?;
-        self.content(&mut response)?;
-        if let Some(headers) = response.remove("headers") {
-            let mut fields = Object::new();
-            for (name, header) in self.followed(&headers)? {
-                let header = self.followed(&header)?;
-                // RFC 9110, section 5.1.
-                fields.insert(name.to_lowercase(), self.field(header)?);
-            }
-            response.insert("headers".to_owned(), Value::Object(fields));
-        }
-        Ok(Value::Object(response))
-    }
-
-    fn content(&mut self, owner: &mut Object) -> Result<()> {
-        let Some(content) = owner.remove("content") else { return Ok(()) };
+    /// The operations that the service calls, by URL and method.
+    fn callbacks(&mut self, callbacks: &Value, place: &str) -> Result<Object> {
         let mut all = Object::new();
-        let content = self.followed(&content)?;
-        for (name, media) in &content {
-            let mut media = self.followed(media)?;
-            let schema = self.schema(media.remove("schema").unwrap_or_else(|| json!({})));
-            media.insert("schema".to_owned(), schema);
-            // One that is written in two ways is two.
-            let plain = media_type(name);
-            let key = if content.contains_key(&plain) { name.clone() } else { plain };
-            all.insert(key, Value::Object(media));
+        let callbacks = self.followed(callbacks, place)?;
+        for (name, callback) in callbacks.iter().filter(|(name, _)| *name != AT) {
+            let callback = self.followed(callback, &step(place, name))?;
+            let place = callback[AT].as_str().unwrap_or_default().to_owned();
+            for (url, item) in callback.iter().filter(|(url, _)| !url.starts_with("x-")) {
+                if url == AT {
+                    continue;
+                }
+                let item = self.followed(item, &step(&place, url))?;
+                let place = item[AT].as_str().unwrap_or_default().to_owned();
+                for method in METHODS {
+                    let Some(operation) = item.get(method) else { continue };
+                    let place = step(&place, method);
+                    let operation = self.operation(url, &item, operation, &place, true)?;
+                    all.insert(format!("{} {url}", method.to_uppercase()), operation);
+                }
+            }
         }
-        owner.insert("content".to_owned(), Value::Object(all));
-        Ok(())
+        Ok(all)
     }
 }
-
-/// The items of a list, which nobody has to write.
-fn list(value: &Value) -> Result<Vec<Value>> {
-    match value {
-        Value::Null => Ok(Vec::new()),
-        Value::Array(items) => Ok(items.clone()),
-        _ => bail!("something is no list that has to be one"),
-    }
-}
-
-/// What an operation inherits of its path as a part of its own.
-const JUDGED: [&str; 2] = ["parameters", "servers"];
 
 /// What makes a parameter the same one: its name, but its number in the path.
 fn key(path: &str, parameter: &Object) -> String {
@@ -194,15 +164,6 @@ fn key(path: &str, parameter: &Object) -> String {
     format!("{} {same}", text("in"))
 }
 
-/// A media type in lower case, without blanks. JSON has no charset (RFC 8259, section 11).
-fn media_type(name: &str) -> String {
-    let name: String = name.to_lowercase().split_whitespace().collect();
-    match name.strip_prefix("application/json;charset=") {
-        Some(_) => "application/json".to_owned(),
-        None => name,
-    }
-}
-
 /// The path with `{}` for each parameter.
 fn without_names(path: &str) -> String {
     let parts = path.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest));
@@ -215,4 +176,18 @@ fn targets(servers: &Value) -> Result<Value> {
     // `/`, the place of the document itself, is what a document without servers means.
     servers.retain(|server| *server != json!({ "url": "/" }));
     Ok(set(Value::Array(servers)))
+}
+
+/// The path of a server's URL, with the default value of each variable.
+fn base(server: &Value) -> String {
+    let mut url = server["url"].as_str().unwrap_or_default().to_owned();
+    for (name, variable) in server["variables"].as_object().into_iter().flatten() {
+        let value = variable["default"].as_str().unwrap_or_default();
+        url = url.replace(&format!("{{{name}}}"), value);
+    }
+    let path = match url.split_once("://") {
+        Some((_, rest)) => rest.find('/').map_or("", |at| &rest[at..]),
+        None => &url,
+    };
+    path.trim_end_matches('/').to_owned()
 }

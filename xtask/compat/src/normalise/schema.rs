@@ -4,38 +4,53 @@ use std::mem;
 
 use serde_json::{Value, json};
 
-use super::parts::{composed, is_note};
-use super::{Normaliser, Object, set, without_defaults};
+use super::{
+    AT, INTERNAL, NAME, Normaliser, Object, is_note, is_type, pointer, set, step, without_defaults,
+};
 
-/// The limits of numbers, lengths and counts.
-pub const BOUNDS: [&str; 8] = [
-    "maxItems",
-    "maxLength",
-    "maxProperties",
-    "maximum",
-    "minItems",
-    "minLength",
-    "minProperties",
-    "minimum",
-];
+/// Whether a keyword limits numbers, lengths or counts.
+pub fn is_bound(name: &str) -> bool {
+    let of = name.strip_prefix("max").or(name.strip_prefix("min"));
+    of.is_some_and(|of| matches!(of, "Items" | "Length" | "Properties" | "imum"))
+}
 
 impl Normaliser<'_> {
-    /// A schema or a reference to one. What is no schema stays as it is.
-    pub fn schema(&mut self, schema: Value) -> Value {
+    /// A reference to a schema, which is read, too.
+    pub fn reference(&mut self, pointer: &str, place: &str) -> Object {
+        if self.model.referenced.insert(pointer.to_owned()) {
+            self.pending.push(pointer.to_owned());
+        }
+        Object::from_iter(
+            [("$ref", pointer), (AT, place)].map(|(name, to)| (name.to_owned(), json!(to))),
+        )
+    }
+
+    /// A schema or a reference to one, and where it is written. What is no schema stays as it is.
+    pub fn schema(&mut self, schema: Value, place: &str) -> Value {
         let Value::Object(schema) = schema else { return schema };
-        if let Some(Value::String(pointer)) = schema.get("$ref") {
-            if self.model.referenced.insert(pointer.clone()) {
-                self.pending.push(pointer.clone());
-            }
-            return json!({ "$ref": pointer });
+        if let Some(Value::String(reference)) = schema.get("$ref") {
+            return Value::Object(self.reference(&pointer(reference), place));
         }
         let mut schema = without_defaults(schema);
         set_aside(&mut schema);
-        for name in ["items", "additionalProperties", "not", "oneOf", "anyOf", "allOf"] {
-            schema.get_mut(name).into_iter().for_each(|value| self.within(value));
-        }
-        if let Some(Value::Object(members)) = schema.get_mut("properties") {
-            members.values_mut().for_each(|member| self.within(member));
+        for (name, value) in &mut schema {
+            let place = step(place, name);
+            match (&name[..], value) {
+                ("items" | "additionalProperties" | "not", value) => {
+                    *value = self.schema(value.take(), &place);
+                }
+                ("oneOf" | "anyOf" | "allOf", Value::Array(parts)) => {
+                    for (at, part) in parts.iter_mut().enumerate() {
+                        *part = self.schema(part.take(), &step(&place, &at.to_string()));
+                    }
+                }
+                ("properties", Value::Object(members)) => {
+                    for (name, member) in members {
+                        *member = self.schema(member.take(), &step(&place, name));
+                    }
+                }
+                _ => {}
+            }
         }
         values(&mut schema);
         codes(&mut schema);
@@ -47,22 +62,19 @@ impl Normaliser<'_> {
             schema.insert("type".to_owned(), json!(kind));
         }
         // Others of which nothing is said are any others.
-        if schema.get("additionalProperties") == Some(&json!({})) {
+        let others = schema.get("additionalProperties").and_then(Value::as_object);
+        if others.is_some_and(|others| others.keys().all(|name| name == AT)) {
             schema.remove("additionalProperties");
         }
-        let mut schema = composed(schema);
+        name(&mut schema, place);
+        let mut schema = self.merged(schema, place);
+        self.discriminate(&mut schema, place);
         if schema.keys().all(|name| is_note(name)) {
             // Any value may be null.
             schema.remove("nullable");
         }
+        schema.insert(AT.to_owned(), json!(place));
         Value::Object(schema)
-    }
-
-    fn within(&mut self, value: &mut Value) {
-        match value {
-            Value::Array(parts) => parts.iter_mut().for_each(|part| self.within(part)),
-            _ => *value = self.schema(value.take()),
-        }
     }
 }
 
@@ -70,16 +82,17 @@ impl Normaliser<'_> {
 fn set_aside(schema: &mut Object) {
     for (name, value) in mem::take(schema) {
         let fits = match &name[..] {
-            "items" | "not" | "properties" => value.is_object(),
+            "discriminator" | "items" | "not" | "properties" => value.is_object(),
             "allOf" | "anyOf" | "enum" | "oneOf" | "required" | "x-error-codes"
             | "x-extensible-enum" => value.is_array(),
-            _ => true,
+            _ => !INTERNAL.contains(&&name[..]),
         };
         schema.insert(if fits { name } else { format!("{name} of a wrong type") }, value);
     }
 }
 
-/// The lists without an order. `null` is no value of its own.
+/// The lists without an order. Null is no value of its own: it is allowed if the type and the list
+/// allow it (`nullable`: it adds null to the type alone).
 fn values(schema: &mut Object) {
     let required = schema.remove("required");
     // Only objects have members.
@@ -87,10 +100,14 @@ fn values(schema: &mut Object) {
         schema.extend(required.map(|required| ("required".to_owned(), set(required))));
     }
     if let Some(Value::Array(mut values)) = schema.remove("enum") {
-        if values.contains(&Value::Null) {
-            schema.insert("nullable".to_owned(), json!(true));
-            values.retain(|value| !value.is_null());
-        }
+        let nullable = schema.remove("nullable");
+        let is_listed = values.contains(&Value::Null);
+        values.retain(|value| !value.is_null());
+        let nullable = match (nullable.is_some() || !schema.contains_key("type"), is_listed) {
+            (true, true) => Some(json!(true)),
+            _ => nullable.map(|_| json!("not listed")),
+        };
+        schema.extend(nullable.map(|nullable| ("nullable".to_owned(), nullable)));
         schema.insert("enum".to_owned(), set(Value::Array(values)));
     }
 }
@@ -130,11 +147,24 @@ fn bounds(schema: &mut Object) {
         }
         let Some(bound) = schema.get(name).cloned() else { continue };
         schema.remove(exclusive);
-        let inclusive = bound.as_i64().and_then(|number| number.checked_add(next));
-        let bound = match inclusive.filter(|_| is_integer) {
-            Some(number) => json!(number),
-            None => json!({ "exclusive": bound }),
-        };
+        let inclusive = super::number::whole(&bound).map(|number| number + next);
+        let inclusive = inclusive.and_then(|number| {
+            let unsigned = u64::try_from(number).map(Value::from);
+            unsigned.or_else(|_| i64::try_from(number).map(Value::from)).ok()
+        });
+        let bound = inclusive.filter(|_| is_integer).unwrap_or(json!({ "exclusive": bound }));
         schema.insert(name.to_owned(), bound);
+    }
+}
+
+/// The title of an inline schema of which a type is generated is the name of that type. Any other
+/// title is text for people.
+fn name(schema: &mut Object, place: &str) {
+    let steps: Vec<&str> = place.rsplit('/').collect();
+    let is_case = matches!(steps[..], [_, "oneOf" | "anyOf", ..]);
+    let has_type = ["allOf", "anyOf", "enum", "oneOf", "properties"];
+    if !is_type(place) && (is_case || has_type.iter().any(|name| schema.contains_key(*name))) {
+        let title = schema.remove("title");
+        schema.extend(title.map(|title| (NAME.to_owned(), title)));
     }
 }

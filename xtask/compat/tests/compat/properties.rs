@@ -14,6 +14,13 @@ use crate::mutations::{document, judged};
 
 const NAMES: [&str; 4] = ["A", "B", "C", "D"];
 
+/// A discriminator that has a value for each type.
+fn tag() -> Value {
+    let to = |name: &str| json!(format!("#/components/schemas/{name}"));
+    let mapping = Map::from_iter(NAMES.map(|name| (name.to_lowercase(), to(name))));
+    json!({ "propertyName": "a", "mapping": mapping })
+}
+
 /// A schema with keywords that fit each other, or not.
 fn schema() -> impl Strategy<Value = Value> {
     let name = prop::sample::select(&NAMES[..]);
@@ -27,6 +34,9 @@ fn schema() -> impl Strategy<Value = Value> {
         Just(json!({ "type": "number", "multipleOf": 2 })),
         Just(json!({ "type": "boolean", "readOnly": true })),
         Just(json!({ "enum": [null] })),
+        Just(json!({ "type": "string", "nullable": true, "enum": ["a", null] })),
+        Just(json!({ "type": "object", "title": "T", "xml": { "name": "x" } })),
+        Just(json!({ "type": "object", "required": ["a"], "discriminator": tag() })),
         prop::collection::vec("[a-c]", 1..3)
             .prop_map(|all| json!({ "type": "string", "enum": all })),
         name.prop_map(|name| json!({ "$ref": format!("#/components/schemas/{name}") })),
@@ -36,6 +46,10 @@ fn schema() -> impl Strategy<Value = Value> {
         let members = prop::collection::btree_map("[a-d]", inner.clone(), 0..4);
         prop_oneof![
             list.clone().prop_map(|all| json!({ "oneOf": all })),
+            list.clone().prop_map(|all| json!({ "oneOf": all, "discriminator": tag() })),
+            (inner.clone(), inner.clone()).prop_map(|(one, other)| {
+                json!({ "allOf": [one, { "properties": { "a": other }, "maxLength": 3 }] })
+            }),
             list.clone().prop_map(|all| json!({ "anyOf": all, "nullable": true })),
             list.prop_map(|all| json!({ "allOf": all, "description": "All of them" })),
             inner.clone().prop_map(|items| json!({ "type": "array", "items": items })),
@@ -56,8 +70,8 @@ fn documents() -> impl Strategy<Value = Value> {
             all["components"]["schemas"][*name] = schema;
         }
         let one = |name: &str| json!({ "$ref": format!("#/components/schemas/{name}") });
-        all["components"]["schemas"]["NewPlant"]["properties"]["a"] = one("A");
-        all["components"]["schemas"]["Plant"]["properties"]["b"] = one("B");
+        all["components"]["schemas"]["NewBook"]["properties"]["a"] = one("A");
+        all["components"]["schemas"]["Book"]["properties"]["b"] = one("B");
         all["components"]["schemas"]["Shape"]["oneOf"][0]["properties"]["c"] = one("C");
         all
     })
@@ -143,6 +157,11 @@ fn equal_documents_say_nothing_in_any_order_and_new_names_of_types_break_no_wire
         let said = |new: &Value| judged(&old, new);
         prop_assert!(said(&old).changes.is_empty(), "{}", said(&old));
         prop_assert!(said(&turned(&old)).changes.is_empty(), "{}", said(&turned(&old)));
+        // With a comment before it, JSON is read as YAML.
+        let yaml = Document::parse("yaml", &format!("# YAML\n{old}")).expect("a document");
+        let json = Document::parse("json", &old.to_string()).expect("a document");
+        let as_yaml = compare(json, yaml);
+        prop_assert!(as_yaml.changes.is_empty(), "{as_yaml}");
         let new_names = said(&renamed(&old));
         prop_assert!(new_names.class() <= Some(Class::Source), "{new_names}");
 
@@ -158,7 +177,13 @@ fn equal_documents_say_nothing_in_any_order_and_new_names_of_types_break_no_wire
         }
         let new_document = || Document::parse("new", &new.to_string()).expect("a document");
         prop_assert!(compare(new_document(), new_document()).changes.is_empty());
-        let _ = compare(new_document(), old_document()).to_string();
+        let back = compare(new_document(), old_document());
+        for change in forth.changes.iter().chain(&back.changes) {
+            for place in &change.places {
+                let leads = |json: &Value| json.pointer(&place[1..]).is_some();
+                prop_assert!(leads(&old) || leads(&new), "{place}");
+            }
+        }
         Ok(())
     });
     run.unwrap_or_else(|failure| match failure {

@@ -47,7 +47,7 @@ pub fn apply(edit: &str, document: &mut Value) {
     let (place, operand) = rest.split_once(' ').unwrap_or((rest, ""));
     let pointer = |place: &str| match place.split('/').next() {
         Some("") => place.to_owned(),
-        Some("post" | "get") => format!("/paths/~1plants/{place}"),
+        Some("post" | "get") => format!("/paths/~1books/{place}"),
         Some("put") => format!("/paths/~1shapes/{place}"),
         _ => format!("/components/schemas/{place}"),
     };

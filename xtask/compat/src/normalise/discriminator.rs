@@ -1,0 +1,124 @@
+//! Which type a value of a discriminator means (Discriminator Object).
+//!
+//! A mapping is one way to say it; without one it is the name of the type, unless the type has a
+//! value of its own. Afterwards each reference that a discriminator chooses from has its
+//! [`VALUES`]: the cases of `oneOf` and `anyOf`, or the [`CHILDREN`] of a schema, which are the
+//! types that have the schema in their `allOf`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use super::{AT, CHILDREN, MAPPING, Normaliser, Object, VALUES, is_type, pointer, step, target};
+
+/// The types that have a type in their `allOf`, by the pointer of that type.
+#[derive(Default)]
+pub struct Children(BTreeMap<String, Vec<String>>);
+
+impl Children {
+    pub fn of(document: &Value) -> Self {
+        let mut children = Self::default();
+        let schemas = document["components"]["schemas"].as_object();
+        for (name, schema) in schemas.into_iter().flatten() {
+            let parts = schema["allOf"].as_array().into_iter().flatten();
+            for parent in parts.filter_map(|part| part["$ref"].as_str()) {
+                let all = children.0.entry(pointer(parent)).or_default();
+                all.push(step("#/components/schemas", name));
+            }
+        }
+        children
+    }
+
+    /// The children of a type, and theirs.
+    fn below(&self, parent: &str) -> BTreeSet<String> {
+        let mut found = BTreeSet::new();
+        let mut pending = vec![parent];
+        while let Some(parent) = pending.pop() {
+            for child in self.0.get(parent).into_iter().flatten() {
+                if found.insert(child.clone()) {
+                    pending.push(child);
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Normaliser<'_> {
+    /// Gives each type that a discriminator chooses from its values.
+    pub fn discriminate(&mut self, schema: &mut Object, place: &str) {
+        let Some(discriminator) = schema.get("discriminator") else { return };
+        let member = discriminator["propertyName"].as_str().unwrap_or_default().to_owned();
+        let is_own = discriminator.get(AT).is_none();
+        if is_own {
+            let mapping = self.mapping(discriminator);
+            let at = step(place, "discriminator");
+            schema.insert("discriminator".to_owned(), json!({ "propertyName": member, AT: at }));
+            schema.insert(MAPPING.to_owned(), mapping);
+        }
+        let mapping = schema.get(MAPPING).cloned().unwrap_or_default();
+        let values = |reference: &str| match &mapping[reference] {
+            Value::Null => self.own_value(reference, &member),
+            values => values.clone(),
+        };
+        let mut has_cases = false;
+        for name in ["oneOf", "anyOf"] {
+            for part in schema.get_mut(name).and_then(Value::as_array_mut).into_iter().flatten() {
+                has_cases = true;
+                let named = part["$ref"].as_str().filter(|pointer| is_type(pointer));
+                if let Some(values) = named.map(values) {
+                    part[VALUES] = values;
+                }
+            }
+        }
+        // As a part of its children a schema stands for none of them, and nothing that is inline is
+        // a child.
+        if has_cases || self.parts.is_part(place) || !is_own && !is_type(place) {
+            return;
+        }
+        let mut children = self.children.below(place);
+        if !is_own {
+            children.insert(place.to_owned());
+        }
+        if is_own {
+            children
+                .extend(mapping.as_object().into_iter().flatten().map(|(name, _)| name.clone()));
+        }
+        let parts = children
+            .iter()
+            .map(|child| json!({ "$ref": child, VALUES: values(child), AT: place }))
+            .collect();
+        schema.insert(CHILDREN.to_owned(), parts);
+        self.pending.extend(children.iter().filter(|child| child.starts_with('#')).cloned());
+        self.model.referenced.extend(children);
+    }
+
+    /// The values of a mapping by the pointer of the type that they mean.
+    fn mapping(&self, discriminator: &Value) -> Value {
+        let mut mapping = json!({});
+        for (value, to) in discriminator["mapping"].as_object().into_iter().flatten() {
+            let to = to.as_str().unwrap_or_default();
+            let named = step("#/components/schemas", to);
+            let is_name = target(self.document, &named).is_ok_and(|found| found.is_some());
+            let to = if is_name { named } else { pointer(to) };
+            match &mut mapping[to] {
+                Value::Array(values) => values.push(json!(value)),
+                none => *none = json!([value]),
+            }
+        }
+        mapping
+    }
+
+    /// The value of a type that no mapping names: the only one that the type allows, or its name.
+    fn own_value(&self, reference: &str, member: &str) -> Value {
+        let schema = target(self.document, reference).ok().flatten().unwrap_or(&Value::Null);
+        let parts = schema["allOf"].as_array().into_iter().flatten();
+        for part in parts.chain([schema]) {
+            if let Some([value]) = part["properties"][member]["enum"].as_array().map(Vec::as_slice)
+            {
+                return json!([value]);
+            }
+        }
+        json!([reference.rsplit('/').next()])
+    }
+}
