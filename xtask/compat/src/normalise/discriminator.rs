@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{AT, CHILDREN, MAPPING, Normaliser, Object, VALUES, is_type, pointer, step, target};
+use super::{AT, CHILDREN, Normaliser, Object, VALUES, is_type, pointer, step, target};
 
 /// The types that have a type in their `allOf`, by the pointer of that type.
 #[derive(Default)]
@@ -45,18 +45,27 @@ impl Children {
 }
 
 impl Normaliser<'_> {
+    /// A discriminator of the schema at a place: its member, and where its mapping is written.
+    pub fn discriminator(&mut self, discriminator: &Value, place: &str) -> Value {
+        let at = step(place, "discriminator");
+        if !self.mappings.contains_key(&at) {
+            let mapping = self.mapping(discriminator);
+            self.mappings.insert(at.clone(), mapping);
+        }
+        json!({ "propertyName": discriminator["propertyName"], AT: at })
+    }
+
     /// Gives each type that a discriminator chooses from its values.
     pub fn discriminate(&mut self, schema: &mut Object, place: &str) {
-        let Some(discriminator) = schema.get("discriminator") else { return };
-        let member = discriminator["propertyName"].as_str().unwrap_or_default().to_owned();
+        let Some(mut discriminator) = schema.get("discriminator").cloned() else { return };
         let is_own = discriminator.get(AT).is_none();
         if is_own {
-            let mapping = self.mapping(discriminator);
-            let at = step(place, "discriminator");
-            schema.insert("discriminator".to_owned(), json!({ "propertyName": member, AT: at }));
-            schema.insert(MAPPING.to_owned(), mapping);
+            discriminator = self.discriminator(&discriminator, place);
+            schema.insert("discriminator".to_owned(), discriminator.clone());
         }
-        let mapping = schema.get(MAPPING).cloned().unwrap_or_default();
+        let member = discriminator["propertyName"].as_str().unwrap_or_default().to_owned();
+        let at = discriminator[AT].as_str().unwrap_or_default();
+        let mapping = self.mappings.get(at).unwrap_or(&Value::Null);
         let values = |reference: &str| match &mapping[reference] {
             Value::Null => self.own_value(reference, &member),
             values => values.clone(),

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// So many schemas are read again as parts of others.
-const MOST_PARTS: usize = 200_000;
+const MOST_PARTS: usize = 100_000;
 
 /// So many types may be parts of each other, one within the other.
 const DEEPEST_PART: usize = 20;
@@ -80,13 +80,11 @@ impl Normaliser<'_> {
             Some(Value::Object(only)) if demands.is_empty() => return over(said, only),
             last => demands.extend(last),
         }
-        let Parts { open, read } = &self.parts;
-        let is_open = |part: &Value| open.iter().any(|one| part["$ref"] == **one);
-        if open.last().is_some_and(|open| open != place)
-            && (*read > MOST_PARTS || demands.iter().any(is_open))
-        {
+        let is_within = self.parts.open.last().is_some_and(|open| open != place);
+        if is_within && demands.iter().any(|part| part.get("$ref").is_some()) {
             // Types may contain each other without an end: it is merged once, at its own place.
-            let reference = self.reference(place, place);
+            let mut reference = self.reference(place, place);
+            reference.insert("allOf".to_owned(), Value::Array(demands));
             return over(said, reference);
         }
         let names: BTreeSet<String> = demands.iter().flat_map(names).collect();
@@ -115,12 +113,19 @@ impl Normaliser<'_> {
         };
         let Parts { open, read } = &self.parts;
         let is_open = open.iter().any(|one| one == reference);
-        if open.len() == DEEPEST_PART || *read > 2 * MOST_PARTS || is_open {
+        if open.len() == DEEPEST_PART || *read > MOST_PARTS || is_open {
             return None;
         }
-        let schema = target(self.document, reference).ok()??.clone();
+        let schema = target(self.document, reference).ok()??.as_object()?;
+        // A mapping may be long, and each child has its own part of it.
+        let parts = schema.iter().filter(|(name, _)| *name != "discriminator");
+        let mut part: Object = parts.map(|(name, value)| (name.clone(), value.clone())).collect();
+        if let Some(discriminator) = schema.get("discriminator").filter(|one| one.is_object()) {
+            let discriminator = self.discriminator(discriminator, reference);
+            part.insert("discriminator".to_owned(), discriminator);
+        }
         self.parts.open.push(reference.to_owned());
-        let schema = self.schema(schema, reference);
+        let schema = self.schema(Value::Object(part), reference);
         let whole = if schema.get("$ref").is_some() {
             self.whole(&schema)
         } else {

@@ -63,8 +63,6 @@ pub type Object = Map<String, Value>;
 pub const AT: &str = "$at";
 /// The types that a schema with a discriminator stands for.
 pub const CHILDREN: &str = "$children";
-/// The mapping of a discriminator as it is written, for the children of the schema.
-const MAPPING: &str = "$mapping";
 /// The name of the generated type of an inline schema.
 pub const NAME: &str = "$name";
 /// The types from whose parts a schema was merged; the empty name stands for the schema itself.
@@ -72,7 +70,7 @@ pub const PARTS: &str = "$parts";
 /// The values of a discriminator that mean a type.
 pub const VALUES: &str = "$values";
 /// The names that only this pass gives.
-pub const INTERNAL: [&str; 6] = [AT, CHILDREN, MAPPING, NAME, PARTS, VALUES];
+pub const INTERNAL: [&str; 5] = [AT, CHILDREN, NAME, PARTS, VALUES];
 
 /// A document in one spelling.
 #[derive(Default)]
@@ -111,6 +109,7 @@ pub fn normalised(document: &Value) -> Result<Model> {
     let mut normaliser = Normaliser {
         document: &document,
         children: Children::of(&document),
+        mappings: BTreeMap::new(),
         model: Model::default(),
         parts: Parts::default(),
         pending: Vec::new(),
@@ -125,6 +124,8 @@ pub fn normalised(document: &Value) -> Result<Model> {
 struct Normaliser<'a> {
     document: &'a Value,
     children: Children,
+    /// The mappings of the discriminators, by the place of each.
+    mappings: BTreeMap<String, Value>,
     model: Model,
     parts: Parts,
     /// Pointers of schemas that are still to be read.
@@ -287,7 +288,9 @@ fn without(schema: &Value, is_dropped: &dyn Fn(&str) -> bool) -> Value {
     match schema {
         Value::Object(keywords) => {
             let keywords = keywords.iter().filter(|(name, _)| {
-                !is_dropped(name) && ![AT, MAPPING, NAME, PARTS].contains(&name.as_str())
+                // A reference to what stands beside it.
+                let is_inline = *name == "$ref" && keywords.contains_key("allOf");
+                !(is_inline || is_dropped(name) || [AT, NAME, PARTS].contains(&name.as_str()))
             });
             let keywords = keywords.map(|(name, value)| {
                 let value = match (name.as_str(), value) {
@@ -321,6 +324,7 @@ impl Model {
                 return Some(inner);
             };
             outer.remove("$ref");
+            outer.remove("allOf");
             schema = Value::Object(over(outer, inner));
         }
         None

@@ -178,6 +178,24 @@ fn reference_out_of_the_document_is_refused_and_one_to_nowhere_allows_every_valu
     assert!(said.contains("nothing changed") && status == 0, "{said}");
 }
 
+/// The pass that gives a document one spelling adds members of these names.
+#[test]
+fn names_of_the_check_itself_in_a_document_are_unknown_and_stop_nothing() {
+    for name in ["$at", "$children", "$name", "$parts", "$values"] {
+        let mut new = document();
+        let book = &mut new["components"]["schemas"]["Book"];
+        book[name] = json!("x");
+        book["discriminator"] = json!({ "propertyName": "name", name: "x" });
+        let report = judged(&document(), &new);
+        assert!(report.to_string().contains("  Book  added: x  (unknown)"), "{report}");
+        // As a member it is one like any other.
+        let mut new = document();
+        new["components"]["schemas"]["Book"]["properties"][name] = json!({ "type": "string" });
+        let report = judged(&document(), &new).to_string();
+        assert!(report.contains(&format!("  Book.{name}  added: string  (added)")), "{report}");
+    }
+}
+
 /// Some writers put `null` or a list where OpenAPI has no place for it.
 #[test]
 fn keyword_of_the_wrong_type_is_unknown_and_does_not_stop_the_comparison() {
