@@ -292,7 +292,9 @@ fn enumeration(part: &Value) -> Option<&Vec<Value>> {
 /// Parts in an order that does not follow from the list, each once, whatever their texts are.
 fn sorted(mut parts: Vec<Value>) -> Vec<Value> {
     let mut known = BTreeSet::new();
-    parts.sort_by_cached_key(|part| (meaning(part).to_string(), written(part).to_string()));
+    parts.sort_by_cached_key(|part| {
+        (meaning(part).to_string(), written(part).to_string(), names(part))
+    });
     parts.retain(|part| known.insert(meaning(part).to_string()));
     parts
 }
