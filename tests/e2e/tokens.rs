@@ -44,7 +44,7 @@ fn token_name_is_unique_until_revoked() {
     let server = Server::start();
     let before = server.command(&["token", "list", "--json"]);
     let taken = refused(&server, &["token", "create", "first"]);
-    assert!(taken.contains(r#"there is a token named "first" already"#), "{taken}");
+    assert!(taken.contains(r#"a token named "first" already exists"#), "{taken}");
     let unknown = refused(&server, &["token", "revoke", "FIRST"]);
     assert!(unknown.contains(r#"there is no token named "FIRST""#), "{unknown}");
     assert_eq!(server.command(&["token", "list", "--json"]), before);
@@ -184,7 +184,7 @@ fn expired_token_is_named_in_log_and_list_and_keeps_its_name_until_it_is_revoked
 
     // The token may be valid, and the clock of this machine wrong.
     let said = refused(&server, &["token", "create", "first"]);
-    assert!(said.contains(r#"there is a token named "first" already: revoke it"#), "{said}");
+    assert!(said.contains(r#"a token named "first" already exists: revoke it"#), "{said}");
     assert_eq!(server.command(&["token", "list", "--json"]), json);
     server.command(&["token", "revoke", "first"]);
     let token = server.command(&["token", "create", "first"]);

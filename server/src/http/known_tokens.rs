@@ -23,7 +23,7 @@ use metrics::{Unit, describe_gauge, gauge};
 use nix::time::{ClockId, clock_gettime};
 use parking_lot::RwLock;
 use plant_store_store::token::{StoredToken, TokenDigest};
-use plant_store_store::{Engine, LastCause, StoreError};
+use plant_store_store::{Engine, WarningDedup, StoreError};
 use slog::{Logger, warn};
 
 use crate::http::permits::TokenPermits;
@@ -167,9 +167,9 @@ impl KnownTokens {
         let (keep_alive, end) = mpsc::channel();
         let tokens = Arc::clone(self);
         let watch = move || {
-            let mut last_cause = LastCause::default();
+            let mut warnings = WarningDedup::default();
             while end.recv_timeout(READ_EVERY) == Err(RecvTimeoutError::Timeout) {
-                tokens.read_and_report(&*store, &mut last_cause, &log);
+                tokens.read_and_report(&*store, &mut warnings, &log);
             }
         };
         thread::Builder::new().name("tokens".into()).spawn(watch)?;
@@ -178,18 +178,18 @@ impl KnownTokens {
 
     /// Reads the tokens. If that fails or is slow, the log says so, once: a fault of the disk must
     /// not become a 401.
-    fn read_and_report(&self, store: &dyn Engine, last_cause: &mut LastCause, log: &Logger) {
+    fn read_and_report(&self, store: &dyn Engine, warnings: &mut WarningDedup, log: &Logger) {
         let began = Instant::now();
         let cause = match self.read(store) {
             Ok(_) if began.elapsed() * 2 > LEASE => TOO_SLOW.into(),
             Ok(_) => {
-                last_cause.succeeded();
+                warnings.succeeded();
                 return;
             }
             Err(error) => error.to_string(),
         };
         self.last_reading.write().why_not.clone_from(&cause);
-        if last_cause.failed(&cause) {
+        if warnings.failed(&cause) {
             warn!(log, "the tokens cannot be read in time"; "cause" => cause);
         }
     }

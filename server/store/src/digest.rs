@@ -1,7 +1,7 @@
-//! One number for all rows of a store, by which a copy is compared with its original.
+//! A digest of all rows of a store, for comparing a copy with the original.
 //!
-//! The database checks the structure of its file, and not the texts in it. A byte of a text that
-//! was changed on the disk changes this digest.
+//! The database checks the structure of its file, but not the texts stored in it. If a single byte
+//! of a text changes on disk, this digest changes.
 
 use std::fmt;
 
@@ -9,24 +9,24 @@ use sha2::{Digest, Sha256};
 
 use crate::engine::Row;
 
-/// The SHA-256 of ids and texts (FIPS 180-4). Two stores with the same rows have the same digest,
-/// in every engine. Tokens do not count.
+/// The SHA-256 (FIPS 180-4) of all ids and texts. Two stores with the same rows have the same
+/// digest, whatever their engines. Tokens are not included.
 #[derive(Clone, Debug, Default)]
 pub struct ContentDigest(Sha256);
 
 impl ContentDigest {
-    /// Adds the next rows. The rows of a store are added in the order of their ids.
+    /// Adds the next rows. Rows must be added in ascending order of their ids.
     pub fn add(&mut self, rows: &[Row]) {
         for Row { id, json } in rows {
             self.0.update(id.to_be_bytes());
-            // Otherwise the end of a text could be the id of the next row.
+            // Without the length, the end of a text could be read as the id of the next row.
             self.0.update((json.len() as u64).to_be_bytes());
             self.0.update(json.as_bytes());
         }
     }
 }
 
-/// 64 hexadecimal digits.
+/// Writes the digest as 64 hexadecimal digits.
 impl fmt::Display for ContentDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for byte in self.0.clone().finalize() {

@@ -1,13 +1,14 @@
-//! What every engine promises.
+//! The contract that every engine keeps.
 //!
-//! An engine keeps its promises even if a process or the machine stops at any moment:
+//! These guarantees hold even if the process or the machine stops at any moment:
 //!
-//! - **Durable.** What [`Engine::commit`] reports as created or repeated survives a power cut.
-//! - **Exactly once.** A row is there or not: never in part, never twice.
+//! - **Durable.** A row that [`Engine::commit`] reports as created or repeated survives a power
+//!   cut.
+//! - **Exactly once.** A row is stored completely or not at all, and never twice.
 //! - **First write wins.** An id always belongs to the first row committed under it.
-//! - **Byte-exact.** The text of a row comes back as it came.
+//! - **Byte-exact.** The text of a row is returned exactly as it was stored.
 //!
-//! No engine knows what a text means, and none changes or removes a row.
+//! No engine knows what a text means, and no engine changes or removes a row.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -15,165 +16,173 @@ use std::time::Instant;
 use crate::error::{StoreError, WriteError};
 use crate::token::{StoredToken, TokenName};
 
-/// The most creates of one transaction: enough to make the fsync cheap for each, few enough that
-/// the first of them does not wait long.
+/// The maximum number of creates in one transaction: enough to spread the cost of the fsync, and
+/// few enough that the first create does not wait long.
 pub const BATCH: usize = 1024;
 
-/// How many rows a page has, if all are read.
+/// The number of rows in a page when the whole store is read.
 pub const PAGE_ROWS: usize = 1000;
 
-/// How many bytes of texts end a page.
+/// A page ends when its texts reach this many bytes.
 pub const PAGE_BYTES: usize = 1024 * 1024;
 
-/// A row of the store: what a create commits, and never changes again.
+/// A row of the store. A create commits it, and it never changes afterwards.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// The key of the table.
+    /// The primary key.
     pub id: i64,
-    /// The JSON text that is kept under the id. The row and the answer share it.
+    /// The JSON text that is stored under the id. The row and the response share it.
     pub json: Arc<str>,
 }
 
-/// A store that is open.
+/// An open store.
 ///
-/// All calls block the thread, which must not be one that drives a runtime. One thread commits;
-/// others read meanwhile and do not wait for a commit. Any number of processes may have a store
-/// open beside those that serve it: one process serves a file, any number serve a database.
+/// Every call blocks, so it must not be made on a thread that drives an async runtime. One thread
+/// commits; other threads may read at the same time, and do not wait for a commit.
+///
+/// Only one process can serve a file, but any number of processes can serve a database. In either
+/// case any number of other processes may have the store open.
 pub trait Engine: Send + Sync {
-    /// Commits the rows in one transaction and returns an outcome for each, as if they were
-    /// committed one by one in their order. Without rows it writes what changes nothing: it tells
-    /// whether the store takes writes.
+    /// Commits the rows in one transaction and returns an outcome for each, as if they had been
+    /// committed one by one in order. Without rows it is a test write: it changes nothing, and
+    /// shows whether the store takes writes.
     ///
-    /// An engine that can be interrupted returns before `until`, when nobody waits for any of the
-    /// rows any more, and repeats until then what may succeed. A file cannot be interrupted.
+    /// At `deadline` no request waits for any of these rows any more. An engine that can be
+    /// interrupted retries failures that may pass, and returns before the deadline. SQLite cannot
+    /// be interrupted, and ignores the deadline.
     ///
     /// # Errors
     ///
-    /// No row may be answered with success.
-    fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, WriteError>;
+    /// If this fails, no row may be acknowledged.
+    fn commit(&self, rows: &[Row], deadline: Instant) -> Result<Vec<Outcome>, WriteError>;
 
-    /// What the next commits need, such as a checkpoint. Called after each answered batch, so no
-    /// answer waits for it, and the next creates gather meanwhile.
+    /// Prepares the store for the next commits, for example by a checkpoint. The writer calls it
+    /// after it has answered a batch, so no response waits for it, and the next creates queue up in
+    /// the meantime.
     ///
     /// # Errors
     ///
-    /// As for a commit. What was committed before stays durable.
+    /// The same as for a commit. Everything that was committed before stays durable.
     fn upkeep(&self) -> Result<(), WriteError> {
         Ok(())
     }
 
-    /// Reads the rows with an id greater than `after`, in the order of the ids: at most `limit`, and
-    /// about a MiB of texts. Empty after the last row. A row never changes, so the pages of a
-    /// store hold every row that was there when the first page was read. A damaged store may skip
-    /// rows, or return them in another order, without an error.
+    /// Reads a page of rows: the rows with an id greater than `after`, in ascending order of the
+    /// ids, at most `limit` rows and about a MiB of texts. The page after the last row is empty.
+    ///
+    /// A row never changes, so the pages together contain every row that existed when the first
+    /// page was read. A damaged store may skip rows, or return them out of order, without an error.
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError>;
 
-    /// Counts the rows. SQLite verifies the structure of its file before: damage is an error.
+    /// Counts the rows. SQLite verifies the structure of its file first, and fails if it is
+    /// damaged.
     fn count(&self) -> Result<u64, StoreError>;
 
-    /// Every token, expired ones included, in the order of their names.
+    /// Returns all tokens in the order of their names, including expired ones.
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError>;
 
-    /// Keeps a new token; durable when this returns. It never replaces one, not even one that has
-    /// expired: the clock may be wrong.
+    /// Stores a new token. The token is durable when this returns. It never replaces another token,
+    /// not even an expired one: the clock may be wrong.
     ///
     /// # Errors
     ///
-    /// [`StoreError::TokenNameTaken`], or that the store failed.
+    /// [`StoreError::TokenNameTaken`] if the name is taken, or an error of the store.
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError>;
 
-    /// Removes the token of that name; durable when this returns.
+    /// Removes the token with this name. The removal is durable when this returns.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NoSuchToken`], or that the store failed.
+    /// [`StoreError::NoSuchToken`] if there is no such token, or an error of the store.
     fn revoke_token(&self, name: &TokenName) -> Result<(), StoreError>;
 
-    /// Looks for what is wrong with the store. It does not read the texts of the rows.
+    /// Checks the store for faults. It does not read the texts of the rows.
     fn check(&self) -> Result<Checked, StoreError>;
 
-    /// Looks at what no commit looks at, such as a file that was moved away, or a setting of the
-    /// database that was changed, and cuts a WAL that has become long. A server calls it once a
-    /// second, beside commits.
+    /// Checks what no commit checks, such as whether a file was moved away or a database setting
+    /// was changed, and truncates a WAL that has grown too long. A server calls this once a second,
+    /// concurrently with commits.
     ///
     /// # Errors
     ///
-    /// As for a commit; an error that [`WriteError::is_final`] ends the service.
+    /// The same as for a commit. If [`WriteError::is_final`] is true, the service has to end.
     fn inspect(&self) -> Result<Sizes, WriteError>;
 
-    /// The last call of a server, after the last commit.
+    /// Closes the store. A server calls this last, after the last commit.
     ///
     /// # Errors
     ///
-    /// What was committed before is durable all the same.
+    /// Everything that was committed before is durable all the same.
     fn close(&self) -> Result<Closed, StoreError>;
 }
 
-/// How a store was left at the end of a server. What was committed is durable in each case.
+/// The state in which a server left its store. Everything that was committed is durable in each
+/// case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Closed {
-    /// Nothing is left for the next start.
-    Wholly,
-    /// Another program was in the way, so the next start copies the WAL into the store's file.
+    /// The next start has nothing to do.
+    Clean,
+    /// Another program blocked the checkpoint, so the next start copies the WAL into the store's
+    /// file.
     WalLeft {
         /// The size of the WAL.
         bytes: u64,
     },
-    /// The next start puts it in order.
-    AsAfterACrash,
+    /// The store is as after a crash, and the next start recovers it.
+    Unclean,
 }
 
-/// What [`Engine::check`] has found.
+/// The result of [`Engine::check`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// What is wrong with the store, in words for an operator; nothing if it is sound.
+    /// The faults of the store, in words for an operator. Empty if the store is sound.
     pub faults: Vec<String>,
-    /// What it takes on the disk.
+    /// How much space the store takes on disk.
     pub sizes: Sizes,
 }
 
 /// What a server does if there is no store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfMissing {
-    /// It creates an empty one.
+    /// Create an empty store.
     Create,
-    /// It fails with [`StoreError::Missing`].
+    /// Fail with [`StoreError::Missing`].
     Fail,
 }
 
-/// A store that was opened to be served.
+/// A store that was opened for serving.
 pub struct Served<S> {
     /// The store.
     pub store: S,
-    /// Whether this call has made it.
+    /// Whether this call created the store.
     pub is_new: bool,
 }
 
 impl<S: Engine + 'static> Served<S> {
-    /// The same, for callers that do not know the engine.
+    /// Hides the type of the engine.
     pub(crate) fn shared(self) -> Served<Arc<dyn Engine>> {
         Served { store: Arc::new(self.store), is_new: self.is_new }
     }
 }
 
-/// What a store takes on the disk, in bytes, as far as the engine can tell.
+/// The disk usage of a store in bytes. A size that the engine cannot report is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// The rows; in a file, also the tokens.
+    /// The size of the rows. For SQLite it is the size of the store's file, tokens included.
     pub store: Option<u64>,
-    /// SQLite's WAL: what is not in the store's file yet.
+    /// The size of SQLite's WAL.
     pub wal: Option<u64>,
-    /// What is free for this process on the disk of a file.
+    /// The free space that this process may use on the disk of an SQLite store.
     pub disk_free: Option<u64>,
 }
 
-/// What became of one row of a committed batch.
+/// The outcome of one row of a committed batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// Its id was free.
+    /// The id was free, and the row was added.
     Created,
-    /// The very same row was there already.
+    /// The store already had the same row.
     Repeated,
-    /// Its id belongs to a different row, which is untouched.
+    /// The id belongs to a different row, which was left unchanged.
     Conflict,
 }

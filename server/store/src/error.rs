@@ -1,7 +1,7 @@
-//! How a store fails.
+//! The errors of a store.
 //!
-//! An error says what is wrong, and may say what an operator does with files or with the database.
-//! No flag, command or page of the product is named here or in an engine.
+//! A message says what is wrong, and may say what an operator can do with files or with the
+//! database. Neither this file nor an engine may name a flag, a command or a page of the product.
 
 use std::time::Duration;
 
@@ -9,51 +9,51 @@ use crate::layout::LAYOUT;
 use crate::token::TokenName;
 use crate::url::StoreUrl;
 
-/// An error of any engine, for people and logs.
+/// The underlying error of an engine, for people and logs.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
 
-/// Why a store cannot be used, where that decides what an operator does next.
+/// Why a store cannot be used, as far as it decides what an operator does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// What is in the store is not as it was written.
+    /// The content of the store is not as it was written.
     Damaged,
     /// The disk is full.
     Full,
-    /// Nobody whom this machine trusts has signed the certificate of the database.
+    /// The certificate of the database is not signed by an authority that this machine trusts.
     Untrusted,
     /// Any other reason.
     Other,
 }
 
-/// Why a store that is served cannot be written: what a commit, the upkeep or an inspection says.
+/// Why a store that is being served cannot be written: the error of a commit, of the upkeep or of
+/// an inspection.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
-    /// The reason may pass: a full disk, a lock held too long, a database that restarts. Nothing
-    /// was written, or the answer to the commit was lost. In both cases the same rows may be
-    /// committed again.
+    /// The reason may pass, such as a full disk, a lock that was held too long, or a database that
+    /// is restarting. Either nothing was written, or the answer to the commit was lost. In both
+    /// cases the same rows may be committed again.
     #[error("the store does not take writes: {0}")]
     Unavailable(Cause),
-    /// No answer came in time. The row may be in the store or not; the same create, sent again,
-    /// tells.
-    #[error("the store has not answered within {0:?}")]
+    /// The store did not answer in time. The row may be stored or not. To find out, send the same
+    /// create again.
+    #[error("the store did not answer within {0:?}")]
     TooLate(Duration),
     /// The engine failed in a way that does not pass by itself.
     #[error("the store failed: {0}")]
     Fault(Cause),
     /// An fsync failed. The kernel may have marked the lost pages clean, so the next fsync can
-    /// succeed without writing them: the writer must not be used again. A restart reads what
-    /// really is on the disk.
-    #[error("a sync of the store failed: {0}")]
+    /// succeed without writing them. The writer must not be used again; a restart reads what really
+    /// is on the disk.
+    #[error("an fsync of the store failed: {0}")]
     SyncFailed(Cause),
-    /// The store's files were removed, replaced or cut: nobody would find what is committed. The
-    /// writer must not be used again.
-    #[error("the store is not in its place any more: {0}")]
+    /// The store's files were removed or replaced, so nobody would find the rows that are committed
+    /// from now on. The writer must not be used again.
+    #[error("the store's files are no longer in place: {0}")]
     Gone(Cause),
 }
 
 impl WriteError {
-    /// Whether the reason may pass while the service runs, by itself or because an operator removes
-    /// it.
+    /// Whether the reason may pass while the service runs, by itself or because an operator acts.
     #[must_use]
     pub fn may_pass(&self) -> bool {
         matches!(self, Self::Unavailable(_) | Self::TooLate(_))
@@ -68,68 +68,66 @@ impl WriteError {
 
 /// Why a store cannot be opened or used.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the messages document the variants")]
 pub enum StoreError {
     #[error("there is no store at {}", .0.absolute())]
     Missing(StoreUrl),
-    #[error("there is something at {0} already; it is left as it is")]
+    #[error("something already exists at {0}; it was left unchanged")]
     Exists(StoreUrl),
     #[error(
-        "there is no store at {url}, but files of one: {files}. \
+        "there is no store at {url}, but there are files of a store: {files}. \
          Put the store back beside them, or move them away"
     )]
     LeftBehind { url: StoreUrl, files: String },
     #[error(
-        "{0} is not a store, or a copy into it was interrupted: if it was a copy, delete the \
-         file, and those named like it with -wal and -shm at the end, and copy again"
+        "{0} is not a store, or a copy into it was interrupted. If it was a copy, delete the \
+         file and the files beside it that end in -wal and -shm, then copy again"
     )]
     Unfinished(StoreUrl),
-    #[error("a copy into {0} was interrupted, so not every row is there")]
+    #[error("a copy into {0} was interrupted, so some rows are missing")]
     CopyUnfinished(StoreUrl),
     #[error(
-        "the file of {url} {}: SQLite keeps a WAL for each name of a file, and two of them ruin \
+        "the file of {url} {}: SQLite keeps a WAL for each name of a file, and two WALs corrupt \
          the store. {}",
         if *.is_mounted { "is mounted by itself" } else { "has a second name, a hard link" },
         if *.is_mounted {
             "Mount the folder that contains the file"
         } else {
-            "Keep one of the names, while no server runs"
+            "Stop the server, and remove all names but one"
         }
     )]
     SecondName { url: StoreUrl, is_mounted: bool },
     #[error(
-        "a server or a restore uses {0}, and the -shm file of the store is not there: if it is \
-         only starting, or is a restore, try again in a moment. Otherwise somebody has removed \
-         the file: stop the server, and start it again"
+        "a server or a restore is using {0}, but the store's -shm file is missing. If the server \
+         is just starting, or a restore is running, try again in a moment. Otherwise somebody has \
+         removed the file: stop the server, and start it again"
     )]
     NoWalIndex(StoreUrl),
     #[error("cannot use {url} now: {cause}")]
     Unreachable { url: StoreUrl, cause: Cause },
     #[error(
-        "{0} is used by another process, a server, a restore or a copy: stop it, or choose another \
-         store"
+        "{0} is in use by another process (a server, a restore or a copy): stop that process, or \
+         choose another store"
     )]
     ServedElsewhere(StoreUrl),
     #[error("{0} is not a store")]
     NotAStore(StoreUrl),
     #[error(
-        "{url} has another layout (version {found}), and this release reads version {} alone: use \
-         the release that wrote it. It is left as it is",
+        "{url} has layout version {found}, but this release reads only version {}: use the release \
+         that wrote the store. The store was left unchanged",
         LAYOUT
     )]
     OtherLayout { url: StoreUrl, found: i64 },
     #[error("{url}: cannot {doing}: {cause}")]
     Failed { url: StoreUrl, doing: &'static str, cause: Cause, reason: Reason },
-    #[error(
-        "there is a token named \"{name}\" already: revoke it in {url}, or choose another name"
-    )]
+    #[error("a token named \"{name}\" already exists: revoke it in {url}, or choose another name")]
     TokenNameTaken { name: TokenName, url: StoreUrl },
     #[error("there is no token named \"{0}\"")]
     NoSuchToken(TokenName),
 }
 
 impl StoreError {
-    /// Why, in one word.
+    /// Returns the reason of the failure.
     #[must_use]
     pub fn reason(&self) -> Reason {
         if let Self::Failed { reason, .. } = self { *reason } else { Reason::Other }

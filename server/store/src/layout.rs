@@ -1,7 +1,7 @@
-//! The layout of a store, which both engines share.
+//! The version of a store's layout, which both engines share.
 
-/// The layout that this release reads and writes, in every engine.
+/// The layout version that this release reads and writes, in every engine.
 pub const LAYOUT: u8 = 1;
 
-/// The only layout in a database until a copy into it has ended.
+/// The layout version of a database until a copy into it has finished.
 pub const UNFINISHED: u8 = 0;

@@ -1,25 +1,26 @@
-//! Where rows and tokens are kept: a row is an id and a JSON text. Nothing here knows HTTP, what the
-//! text means, or a flag or
-//! page of the product. Nothing here ever sees a whole token, only its digest and its first eight
-//! characters.
+//! The store: it keeps rows and tokens durably. A row is an id and a JSON text.
+//!
+//! Nothing here knows HTTP, what a text means, or a flag or page of the product. Nothing here ever
+//! sees a whole token, only its digest and its first eight characters.
 //!
 //! # The map
 //!
-//! - [`Engine`] (`engine.rs`) is what an engine promises: commit, read, change the tokens, check.
-//!   [`open_to_serve`], [`open`] and [`fill`] turn a [`StoreUrl`] (`url.rs`) into one. Who serves a
-//!   store does not know which engine keeps it. [`restore`] is for files alone.
-//! - `sqlite` and `postgres` are the engines, file by file alike: `schema` creates and checks the
-//!   tables, `rows` and `tokens` read and write them, `error` says what the engine's errors mean.
-//!   How a commit becomes durable is the engine's own: in SQLite the file, its WAL and its lock
+//! - [`Engine`] (`engine.rs`) is the contract of an engine: commit, read, change the tokens, check.
+//!   [`open_to_serve`], [`open`] and [`fill`] turn a [`StoreUrl`] (`url.rs`) into an open store.
+//!   Code that serves a store does not know which engine it uses. [`restore`] is for SQLite only.
+//! - `sqlite` and `postgres` are the engines. Their files correspond: `schema` creates and checks
+//!   the tables, `rows` and `tokens` read and write them, `error` classifies the engine's errors.
+//!   How a commit becomes durable differs: in SQLite it takes the file, its WAL and its lock
 //!   (`open`, `store`, `connection`, `wal`, `files`, `opened_files`, `restore`), in PostgreSQL the
 //!   sessions with a database (`connector`, `session`, `reconnecting_session`, `tls`, `url`).
 //! - [`GroupCommit`] commits the creates of all requests through one engine.
-//!   [`inspect_each_second`] looks after a store that is served.
-//! - [`StoreError`] and [`WriteError`] (`error.rs`) are how an open store and a commit fail.
-//! - What both engines use: `token` and `token_row`, `same_json`, `layout`, `names`, and [`ContentDigest`],
-//!   by which stores are compared. `metrics` counts. [`LastCause`] deduplicates warnings.
+//!   [`inspect_each_second`] inspects the store while it is served.
+//! - [`StoreError`] and [`WriteError`] (`error.rs`) are the errors of a store and of a commit.
+//! - Both engines share `token` and `token_row`, `same_json`, `layout`, `names`, and
+//!   [`ContentDigest`], which compares stores. `metrics` holds the metrics. [`WarningDedup`]
+//!   deduplicates warnings.
 //!
-//! A create runs through `group_commit`, then through the [`Engine`] and the `rows` of `sqlite` or
+//! A create passes through `group_commit`, then through the [`Engine`] and `rows` of `sqlite` or
 //! `postgres`.
 
 mod digest;
@@ -27,7 +28,6 @@ mod engine;
 mod error;
 mod group_commit;
 mod inspection;
-mod last_cause;
 mod layout;
 mod metrics;
 mod names;
@@ -37,6 +37,7 @@ mod sqlite;
 pub mod token;
 mod token_row;
 mod url;
+mod warning_dedup;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -46,16 +47,17 @@ pub use engine::{Checked, Closed, Engine, IfMissing, Outcome, PAGE_ROWS, Row, Se
 pub use error::{Cause, Reason, StoreError, WriteError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, NotReady, WriterEnd};
 pub use inspection::inspect_each_second;
-pub use last_cause::LastCause;
 pub use layout::LAYOUT;
 pub use sqlite::{Restored, restore};
 pub use url::{InvalidUrl, StoreUrl};
+pub use warning_dedup::WarningDedup;
 
-/// Opens the store to be served; `ca` is a file with the authority of a database's certificate.
+/// Opens a store for serving. `ca` is a PEM file with the certificate of the authority that signed
+/// the database's certificate.
 ///
 /// # Errors
 ///
-/// [`StoreError::Unreachable`] if a database may be there later: then call it again.
+/// [`StoreError::Unreachable`] if a database may become reachable later; the call may be repeated.
 pub fn open_to_serve(
     url: &StoreUrl,
     ca: Option<&Path>,
@@ -67,12 +69,11 @@ pub fn open_to_serve(
     }
 }
 
-/// Opens the store that is there, to read it or to change its tokens, also while a server runs on
-/// it.
+/// Opens an existing store to read it or to change its tokens. A server may be running on it.
 ///
 /// # Errors
 ///
-/// Nothing was created or changed.
+/// If this fails, nothing was created or changed.
 pub fn open(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreError> {
     Ok(match url {
         StoreUrl::Sqlite(path) => Box::new(sqlite::open(path)?),
@@ -80,13 +81,13 @@ pub fn open(url: &StoreUrl, ca: Option<&Path>) -> Result<Box<dyn Engine>, StoreE
     })
 }
 
-/// Creates a store and has `fill` fill it. Until that has ended, no command but another fill uses
-/// the store.
+/// Creates a store and calls `fill` to fill it. Until `fill` has finished, only another fill can
+/// use the store.
 ///
 /// # Errors
 ///
-/// There is something in the place of the file, or `fill` failed. Then the file is removed. In a
-/// database, what was filled stays, and the same may be filled in again.
+/// Fails if something already exists in place of the file, or if `fill` fails. If `fill` fails, an
+/// SQLite file is removed; in a database the rows remain, and the same fill may be repeated.
 pub fn fill(
     url: &StoreUrl,
     ca: Option<&Path>,

@@ -1,4 +1,4 @@
-//! What is counted of creates, commits and the store.
+//! The metrics of creates, commits and the store.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const COMMIT_DURATION: &str = "commit_duration_seconds";
 const QUEUE_DEPTH: &str = "queue_depth";
 const DATABASE_RETRIES: &str = "database_retries_total";
 
-/// Why something is sent to a database again.
+/// Why work is sent to a database again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryCause {
     Connection,
@@ -38,7 +38,7 @@ impl RetryCause {
         Self::Other,
     ];
 
-    /// The value of the label `cause`.
+    /// Returns the value of the label `cause`.
     fn label(self) -> &'static str {
         match self {
             Self::Connection => "connection",
@@ -52,7 +52,7 @@ impl RetryCause {
     }
 }
 
-/// The series of creates and commits.
+/// The metrics of creates and commits.
 pub struct CommitMetrics {
     created: Counter,
     repeated: Counter,
@@ -63,23 +63,23 @@ pub struct CommitMetrics {
 }
 
 impl CommitMetrics {
-    /// Registers the series.
+    /// Registers the metrics.
     pub fn register() -> Self {
         describe_counter!(
             CREATES,
-            "Creates that went through a commit, by what became of them: created, repeated (the \
-             same row was there) or conflict (a different one was)."
+            "Creates that went through a commit, by outcome: created, repeated (the same row was \
+             already stored) or conflict (the id belongs to a different row)."
         );
-        describe_histogram!(BATCH_SIZE, Unit::Count, "Creates of one commit.");
+        describe_histogram!(BATCH_SIZE, Unit::Count, "Number of creates in a commit.");
         describe_histogram!(
             COMMIT_DURATION,
             Unit::Seconds,
-            "A commit, its sync included, whether or not it succeeded."
+            "Duration of a commit including its sync, successful or not."
         );
         describe_gauge!(
             QUEUE_DEPTH,
             Unit::Count,
-            "Creates that wait for a commit; those of the running one do not count."
+            "Creates that wait for a commit, not counting the creates of the running commit."
         );
         Self {
             created: counter!(CREATES, "outcome" => "created"),
@@ -91,12 +91,13 @@ impl CommitMetrics {
         }
     }
 
-    /// A create waits for a commit.
+    /// Counts a create that was queued.
     pub fn queued(&self) {
         self.queue_depth.increment(1);
     }
 
-    /// A commit of that number of creates begins. A try has none, and is not counted.
+    /// Records the start of a commit of that many creates. A test write has none, and is not
+    /// recorded.
     pub fn begun(&self, creates: usize) {
         let creates = u32::try_from(creates).unwrap_or(u32::MAX);
         if creates > 0 {
@@ -105,7 +106,7 @@ impl CommitMetrics {
         }
     }
 
-    /// A commit of that number of creates has ended, with these outcomes if it succeeded.
+    /// Records the end of a commit of that many creates, with their outcomes if it succeeded.
     pub fn ended(
         &self,
         creates: usize,
@@ -126,7 +127,7 @@ impl CommitMetrics {
     }
 }
 
-/// Shows how large the store is. What the engine cannot tell has no series.
+/// Sets the gauges of the store's sizes. A size that the engine cannot report has no series.
 #[expect(clippy::cast_precision_loss, reason = "no store has 2^53 bytes")]
 pub fn show_sizes(Sizes { store, wal, disk_free }: Sizes) {
     for (bytes, name, meaning) in [
@@ -134,13 +135,13 @@ pub fn show_sizes(Sizes { store, wal, disk_free }: Sizes) {
         (
             wal,
             "wal_bytes",
-            "The size of the store's WAL. It stays below 32 MiB, unless another process reads the \
-             store for long.",
+            "The size of the store's WAL. It stays below 32 MiB unless another process reads the \
+             store for a long time.",
         ),
         (
             disk_free,
             "disk_free_bytes",
-            "What is free for the service on the disk that holds the store.",
+            "Free space available to the service on the disk that holds the store.",
         ),
     ] {
         if let Some(bytes) = bytes {
@@ -150,21 +151,21 @@ pub fn show_sizes(Sizes { store, wal, disk_free }: Sizes) {
     }
 }
 
-/// Registers the series of [`retried`].
+/// Registers the metric that [`retried`] counts.
 pub fn register_retries() {
     let labels = RetryCause::ALL.map(RetryCause::label);
     let [all_but_last @ .., last] = &labels;
     let causes = all_but_last.join(", ");
     describe_counter!(
         DATABASE_RETRIES,
-        format!("What was sent to the database again, by its cause: {causes} or {last}.")
+        format!("Retries of work on the database, by cause: {causes} or {last}.")
     );
     for label in labels {
         counter!(DATABASE_RETRIES, "cause" => label).increment(0);
     }
 }
 
-/// Something is sent to a database again, because of that.
+/// Counts a retry of work on a database.
 pub fn retried(cause: RetryCause) {
     counter!(DATABASE_RETRIES, "cause" => cause.label()).increment(1);
 }

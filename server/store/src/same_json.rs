@@ -1,20 +1,20 @@
-//! Whether two JSON texts are the same value.
+//! Comparison of JSON texts by their value.
 
 use serde_json::Value;
 
-/// How many times as long one JSON text may be as another text of the same value without white
+/// The maximum ratio between the lengths of two JSON texts of the same value that contain no white
 /// space: an escape such as `\u0046` takes six bytes for one (RFC 8259, section 7).
 const LONGEST_ESCAPE: usize = 6;
 
-/// Whether the kept text is the JSON value that was sent: the same text, or another text of the same
-/// value. False if the kept text is not JSON.
+/// Whether the stored text `kept` and the text `sent` are the same JSON value. Returns `false` if
+/// `kept` differs and is not JSON.
 ///
-/// `sent` is not the body of the request: the service writes each text anew, always in the same
-/// way, so one value has one text. The values are compared for a row that another release or
-/// another program has written, with its members in another order or with other escapes.
+/// `sent` is not the body of the request. The service serializes each value anew, always in the
+/// same way, so a value normally has one text. The values are compared for rows that another
+/// release or another program has written with its members in another order or with other escapes.
 ///
-/// The writer's thread compares. So a text is not parsed if it is longer than any escape makes it:
-/// this service keeps no such text.
+/// This runs on the writer thread, so a text is not parsed if it is longer than escapes alone could
+/// make it. The service never stores such a text.
 #[must_use]
 pub fn is_same_json(kept: &str, sent: &str) -> bool {
     if kept == sent {

@@ -1,25 +1,25 @@
-//! A token as the engines' tables `tokens` hold it.
+//! The row of a token in the table `tokens`, which both engines share.
 
 use chrono::{DateTime, Utc};
 
 use crate::token::{StoredToken, TokenDigest};
 
-/// Reads every token. Times are Unix seconds.
+/// Reads all tokens. Times are Unix seconds.
 pub const READ: &str = "SELECT name, digest, first_characters, created_at, expires_at FROM tokens";
 
-/// Adds a token. Fails with a violated constraint if there is one of that name.
+/// Adds a token. Fails with a constraint violation if the name is taken.
 pub const ADD: &str = "INSERT INTO tokens (name, digest, first_characters, created_at, expires_at) \
     VALUES ($1, $2, $3, $4, $5)";
 
-/// Removes the token of that name.
+/// Removes the token with that name.
 pub const REVOKE: &str = "DELETE FROM tokens WHERE name = $1";
 
-/// The row was not written by this service.
+/// A row of the table `tokens` that this service did not write.
 #[derive(Debug, thiserror::Error)]
-#[error("a token of the store is malformed")]
+#[error("a token in the store is malformed")]
 pub struct Malformed;
 
-/// The token of a row.
+/// Converts the columns of a row to a token.
 pub fn token(
     name: &str,
     digest: &[u8],
@@ -27,7 +27,7 @@ pub fn token(
     created_at: i64,
     expires_at: Option<i64>,
 ) -> Result<StoredToken, Malformed> {
-    // A time past the calendar becomes the earliest time, so that such a token has expired.
+    // A time that is out of range becomes the earliest time, so that such a token has expired.
     let time = |seconds| DateTime::from_timestamp(seconds, 0).unwrap_or(DateTime::<Utc>::MIN_UTC);
     Ok(StoredToken {
         name: name.parse().map_err(|_| Malformed)?,

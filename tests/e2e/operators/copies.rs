@@ -63,9 +63,9 @@ fn copy_to_a_path_that_is_taken_is_refused_and_changes_nothing() {
     fs::write(folder.path().join("left.db-wal"), "somebody's").expect("a file");
     let before = files(folder.path());
     for (name, expected) in [
-        ("file.db", "there is something at"),
+        ("file.db", "something already exists at"),
         ("folder.db", "is a folder or a device"),
-        ("link.db", "is a link to a file that is not there"),
+        ("link.db", "is a symbolic link to a missing file"),
         ("left.db", "left.db-wal"),
         ("no/copy.db", "there is no folder"),
     ] {
@@ -121,7 +121,7 @@ fn copy_that_is_killed_at_any_call_is_no_store_until_the_next_copy() {
             let left = names(folder, "copy.db");
             let output = copy(folder).output().expect("it runs");
             let said = String::from_utf8_lossy(&output.stderr);
-            if said.contains("a copy into it was interrupted: if it was a copy, delete the file") {
+            if said.contains("a copy into it was interrupted. If it was a copy, delete the file") {
                 let read = run(folder, &["export", "--store", "sqlite:copy.db"]);
                 assert!(!read.status.success(), "a part of the plants is no store");
                 for name in left {
@@ -130,7 +130,7 @@ fn copy_that_is_killed_at_any_call_is_no_store_until_the_next_copy() {
                 copied_by(&mut copy(folder));
             } else {
                 assert!(
-                    output.status.success() || said.contains("there is something at"),
+                    output.status.success() || said.contains("something already exists at"),
                     "{said}"
                 );
             }

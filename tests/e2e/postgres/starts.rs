@@ -93,10 +93,10 @@ fn what_an_operator_has_to_correct_is_said_by_every_command_and_left_as_it_is() 
     }
     let of_owner = |database| as_owner(&cluster.url(database));
     for (url, expected) in [
-        (of_owner("ferns"), "\"ferns\" does not exist (SQLSTATE 3D000): make it with `createdb`"),
-        (of_owner("latin"), "LATIN1, and a store needs UTF8: make one with `createdb"),
+        (of_owner("ferns"), "\"ferns\" does not exist (SQLSTATE 3D000): create it with `createdb`"),
+        (of_owner("latin"), "LATIN1, but a store needs UTF8: create a database with `createdb"),
         (of_owner("strange"), "is not a store"),
-        (of_owner("newer"), "has another layout (version 999)"),
+        (of_owner("newer"), "has layout version 999, but"),
         (url.replace("plants@", "guest@"), "GRANT the role SELECT, INSERT and UPDATE on plants"),
     ] {
         let copy = format!("copy --from {url} --to sqlite:copy.db");

@@ -106,7 +106,7 @@ fn what_cannot_be_checked_is_status_2_and_says_why() {
     for (at, expected) in [
         (missing.path(), "there is no store at sqlite:/"),
         (other.path(), "is not a store"),
-        (newer.folder(), "has another layout (version 2)"),
+        (newer.folder(), "has layout version 2, but"),
         (folder.path(), "is a folder"),
     ] {
         let Verdict { status, stdout, stderr } = check(at);

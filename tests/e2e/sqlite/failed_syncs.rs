@@ -19,7 +19,7 @@ fn assert_ended_by_failed_sync(server: &mut Server) {
     let last = log.lines().last().expect("a last line");
     assert_eq!(
         last,
-        "plant-store: a sync of the store failed; a restart reads what is on the disk"
+        "plant-store: an fsync of the store failed; a restart reads what is on the disk"
     );
 }
 

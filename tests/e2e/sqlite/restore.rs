@@ -181,7 +181,7 @@ fn restore_beside_a_running_server_is_refused() {
     let scene = Scene { stopped: Server::starting(), backup, token };
     for flags in [&[][..], &scene.tokens_of_backup()] {
         let said = scene.refused(server.folder(), flags);
-        assert!(said.contains("is used by another process"), "{said}");
+        assert!(said.contains("is in use by another process"), "{said}");
     }
     assert_eq!(contents(server.folder()), Ok(is(&[1, 2], &["first", "new"])));
 }
@@ -259,7 +259,7 @@ fn store_is_no_backup_of_itself() {
     let Scene { stopped, token, .. } = Scene::new();
     let scene = Scene { backup: stopped.folder().join(STORE), stopped, token };
     let said = scene.refused(scene.folder(), &[]);
-    assert!(said.contains("it is the store that is to be replaced"), "{said}");
+    assert!(said.contains("it is the store that is being restored"), "{said}");
     assert_eq!(contents(scene.folder()), Ok(is(&[1, 2], &["first", "new"])));
 }
 

@@ -88,7 +88,7 @@ fn empty_file_beside_a_wal_is_refused() {
     let folder = stopped.folder();
     fs::rename(folder.join(STORE), folder.join("kept.db")).expect("the file moves");
     fs::write(folder.join(STORE), "").expect("a file");
-    assert_left_alone(folder, "sqlite:plant-store.db", "but files of one");
+    assert_left_alone(folder, "sqlite:plant-store.db", "but there are files of a store");
     fs::rename(folder.join("kept.db"), folder.join(STORE)).expect("the file is put back");
     assert!(stopped.start().export().into_keys().eq([1]));
 }
@@ -106,7 +106,7 @@ fn store_with_a_second_name_is_refused_by_every_command() {
             let mut command = binary_in(&folder);
             let (status, said) = failure(command.args(words.split(' ')).args(["--store", &url]));
             assert!(matches!(status, Some(1 | 2)), "{words}");
-            let is_named = said.contains("has a second name") || said.contains("used by another");
+            let is_named = said.contains("has a second name") || said.contains("in use by another");
             assert!(is_named, "{words} {name}: {said}");
         }
     }
@@ -150,7 +150,7 @@ fn path_without_a_file_or_a_folder_is_refused_and_nothing_is_made() {
         "sqlite:folder",
         "folder is a folder or a device; name a file",
     );
-    assert_left_alone(folder.path(), "sqlite:link", "link is a link to a file that is not there");
+    assert_left_alone(folder.path(), "sqlite:link", "link is a symbolic link to a missing file");
     let before = contents(folder.path());
     let mut serve = binary_in(folder.path());
     let (status, said) = failure(serve.args(["serve", "--store", "sqlite:no/plants.db"]));
@@ -241,8 +241,8 @@ fn of_servers_that_start_together_one_serves_and_the_others_are_refused() {
     });
     let [server] = &mut serving[..] else { panic!("{} servers serve", serving.len()) };
     let (status, said) = failure(binary_in(folder.path()).arg("serve"));
-    let expected = "plant-store: sqlite:plant-store.db is used by another process, a server, a \
-                    restore or a copy: stop it, or choose another store";
+    let expected = "plant-store: sqlite:plant-store.db is in use by another process (a server, a \
+                    restore or a copy): stop that process, or choose another store";
     assert_eq!((status, said.trim_end()), (Some(1), expected));
     let listed = run(folder.path(), &["token", "list", "--json"]).stdout;
     let tokens: Vec<serde_json::Value> = serde_json::from_slice(&listed).expect("an array");

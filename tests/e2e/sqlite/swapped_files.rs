@@ -73,7 +73,7 @@ fn store_that_has_replaced_the_served_one_is_left_as_it_is() {
     assert_eq!(server.wait().code(), Some(1));
     let log = server.log();
     let last = log.lines().last().expect("a last line");
-    assert!(last.starts_with("plant-store: the store is not in its place any more: "), "{last}");
+    assert!(last.starts_with("plant-store: the store's files are no longer in place: "), "{last}");
     assert!(last.contains("another file is at"), "{last}");
     for file in [STORE, WAL] {
         let bytes = |folder: &Path| fs::read(folder.join(file)).expect("the file is there");
@@ -91,7 +91,7 @@ fn command_on_a_served_store_without_the_index_is_refused() {
         let created = run(server.folder(), &["token", "create", "second"]);
         if !created.status.success() {
             let said = String::from_utf8_lossy(&created.stderr);
-            assert!(said.contains("the -shm file of the store is not there"), "{said}");
+            assert!(said.contains("the store's -shm file is missing"), "{said}");
         }
         // Whoever was first: the server writes nothing past the commit of the command.
         server.wait_for_log(LOST);

@@ -47,7 +47,7 @@ pub async fn stop(
         if is_sound {
             close_store(&service.commits, writer_end, log).await
         } else {
-            Ok(Closed::AsAfterACrash)
+            Ok(Closed::Unclean)
         }
     };
     let closed = tokio::select! {
@@ -80,7 +80,7 @@ async fn close_store(commits: &GroupCommit, writer_end: WriterEnd, log: &Logger)
     commits.end();
     let Ok(end) = timeout(CLOSE_STORE, writer_end).await else {
         warn!(log, "the store is left unclosed: the next start puts it in order");
-        return Ok(Closed::AsAfterACrash);
+        return Ok(Closed::Unclean);
     };
     end.unwrap_or_else(|_| Err(WriterDied.into()))
 }

@@ -10,7 +10,7 @@ fn digest(pages: &[&[(i64, &str)]]) -> String {
 }
 
 #[test]
-fn digest_of_a_store_depends_on_every_id_and_text_and_not_on_the_pages() {
+fn digest_depends_on_every_id_and_text_but_not_on_page_boundaries() {
     let plants = digest(&[&[(1, "Ficus"), (2, "Fern")]]);
     assert_eq!(digest(&[&[(1, "Ficus")], &[], &[(2, "Fern")]]), plants);
     for other in [
@@ -24,9 +24,9 @@ fn digest_of_a_store_depends_on_every_id_and_text_and_not_on_the_pages() {
     assert_ne!(digest(&[&[(1, "Ficus")]]), plants);
 }
 
-/// Published by NIST for a message of no bytes.
+/// NIST publishes this value for the empty message.
 #[test]
-fn digest_of_an_empty_store_is_sha_256_of_nothing() {
+fn digest_of_an_empty_store_is_sha_256_of_the_empty_message() {
     let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     assert_eq!(digest(&[]), empty);
 }

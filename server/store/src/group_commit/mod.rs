@@ -1,22 +1,24 @@
-//! One thread, one transaction and one fsync for all creates that wait.
+//! Group commit: one thread, one transaction and one fsync for all creates that are waiting.
 //!
-//! The writer's thread takes the first create of the queue and all that wait behind it, up to a
-//! bound, commits them, and answers them. No batch waits for a timer: while an fsync runs, the next
-//! creates gather in the queue. The queue has no bound of its own: each create in it holds a permit
-//! of its caller.
+//! The writer thread takes the first create from the queue and all creates behind it, up to a
+//! limit, commits them as one batch, and reports their outcomes. A batch never waits for a timer:
+//! while an fsync runs, the next creates gather in the queue. The queue itself is unbounded,
+//! because every create in it holds a permit of its caller.
 //!
-//! Nothing is answered with success before [`Engine::commit`] returned it.
+//! No create may be acknowledged before [`Engine::commit`] has returned its outcome.
 //!
-//! In a file, the writer's thread syncs: the WAL in each commit, the store's file in
-//! [`Engine::upkeep`]. Beside it, [`Engine::inspect`] syncs both on a thread of its own if the WAL
-//! has become long. In a database, nothing in this process syncs.
+//! In SQLite the writer thread does the fsyncs: of the WAL in each commit, and of the store's file
+//! in [`Engine::upkeep`]. If the WAL has grown too long, [`Engine::inspect`] also syncs both files,
+//! on another thread. In PostgreSQL nothing in this process syncs.
 //!
-//! The outcomes of a batch go as one message to a task of the requests' runtime. It hands them to
-//! those who wait, who stand in the order of the queue, and refuses those who have waited for too
-//! long. If that runtime has one thread, a wake-up costs no system call; from the writer's thread
-//! each one would. A create has no timer: with one, and its sender in the queue, it took 1,980
-//! instructions from the queue to its answer instead of 1,310 (both ways side by side, without an
-//! engine, 64 creates at a time, callgrind).
+//! The outcomes of a batch are sent as one message to a task on the requests' runtime. That task
+//! delivers them to the waiting requests, in the order of the queue, and refuses requests that have
+//! waited too long. If the runtime has one thread, waking a request from this task costs no system
+//! call; from the writer thread each wake-up would cost one.
+//!
+//! There is no timer per create. With a timer, and with the answer's sender in the queue, a create
+//! took 1,980 instructions from the queue to its answer instead of 1,310 (measured side by side
+//! with callgrind, without an engine, 64 creates at a time).
 
 mod queue;
 mod writer;
@@ -38,14 +40,16 @@ pub use crate::group_commit::queue::{CreateResult, Guard};
 use crate::group_commit::writer::{Shared, Writer};
 use crate::metrics::CommitMetrics;
 
-/// Resolves when the writer has ended: after [`GroupCommit::end`], once every queued create is
-/// committed and the store is closed; or early, because the store is lost. An error says that the
-/// store is lost or was not closed. The last answers may still be on their way to the requests.
+/// Resolves when the writer has ended. That is after [`GroupCommit::end`], once every queued create
+/// is committed and the store is closed, or earlier if the store is lost.
+///
+/// An error means that the store is lost or could not be closed. The last answers may still be on
+/// their way to the requests.
 pub type WriterEnd = oneshot::Receiver<anyhow::Result<Closed>>;
 
-/// Why the store takes no creates now, in words for operators.
+/// Why the store takes no creates at the moment, in words for operators.
 #[derive(Debug, thiserror::Error)]
-#[expect(missing_docs, reason = "the messages say it")]
+#[expect(missing_docs, reason = "the messages document the variants")]
 pub enum NotReady {
     #[error("the writer has ended")]
     WriterEnded,
@@ -55,7 +59,7 @@ pub enum NotReady {
     Failed(Arc<WriteError>),
 }
 
-/// The way into the store, shared by all requests.
+/// A handle to the writer, shared by all requests.
 #[derive(Clone)]
 pub struct GroupCommit {
     queue: Arc<Queue>,
@@ -63,16 +67,16 @@ pub struct GroupCommit {
 }
 
 impl GroupCommit {
-    /// Starts the writer's thread and the task that hands out its outcomes. A create waits at most
-    /// `timeout` for its answer. Registers the metrics.
+    /// Starts the writer thread and the task that delivers its outcomes, and registers the metrics.
+    /// A create waits at most `timeout` for its answer.
     ///
     /// # Errors
     ///
-    /// The operating system gives no thread.
+    /// Fails if the operating system cannot create the thread.
     ///
     /// # Panics
     ///
-    /// Outside of a tokio runtime.
+    /// Panics if it is called outside of a tokio runtime.
     pub fn start(
         engine: Arc<dyn Engine>,
         timeout: Duration,
@@ -90,63 +94,66 @@ impl GroupCommit {
         });
         let writer = Writer::new(engine, work_receiver, result_sender, Arc::clone(&shared), log);
         thread::Builder::new().name("writer".into()).spawn(move || {
-            // If the receiver is gone, the process is about to end anyway.
+            // If the receiver is gone, the process is about to exit anyway.
             let _ = end_sender.send(writer.run());
         })?;
         let queue = Arc::new(queue);
-        tokio::spawn(hand_out(result_receiver, Arc::clone(&queue), timeout));
+        tokio::spawn(deliver_outcomes(result_receiver, Arc::clone(&queue), timeout));
         Ok((Self { queue, shared }, end_receiver))
     }
 
-    /// Whether the store takes creates now, as far as the last commit tells.
+    /// Checks whether the store takes creates, judging by the last commit.
     ///
     /// # Errors
     ///
-    /// Why not.
+    /// Returns the reason if it does not.
     pub fn readiness(&self) -> Result<(), NotReady> {
-        let is_hanging = |arrival: Instant| arrival.elapsed() >= self.shared.timeout;
+        let is_overdue = |arrival: Instant| arrival.elapsed() >= self.shared.timeout;
         if self.queue.is_closed() {
             Err(NotReady::WriterEnded)
-        } else if self.queue.oldest_arrival().is_some_and(is_hanging) {
+        } else if self.queue.oldest_arrival().is_some_and(is_overdue) {
             Err(NotReady::Hangs)
         } else {
             self.shared.failure.lock().clone().map_or(Ok(()), |cause| Err(NotReady::Failed(cause)))
         }
     }
 
-    /// Whether the last commit failed, or none was tried yet.
+    /// Whether the last commit failed, or no commit was tried yet.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.shared.failure.lock().is_some()
     }
 
-    /// Has the writer find out whether the store takes writes. If nobody creates anything, nothing
-    /// else would.
-    pub fn try_write(&self) {
-        self.queue.tell(Work::Try);
+    /// Makes the writer do a test write. Without creates, nothing else would show whether the store
+    /// takes writes.
+    pub fn test_write(&self) {
+        self.queue.send(Work::TestWrite);
     }
 
-    /// Has no commit that ends after this be a success, because an inspection has found the store
-    /// lost, and says so in the log. The process has to end with the error that this returns.
+    /// Marks the store as lost because an inspection has found it so, and logs the cause. No commit
+    /// that ends after this call is a success. The process has to end with the returned error.
     pub fn report_loss(&self, cause: WriteError, log: &Logger) -> anyhow::Error {
         self.shared.report_loss(&Arc::new(cause), log)
     }
 
-    /// Has the writer commit what is queued, close the store, and end. Later creates are refused.
+    /// Makes the writer commit the queued creates, close the store, and end. Later creates are
+    /// refused.
     pub fn end(&self) {
-        self.queue.tell(Work::End);
+        self.queue.send(Work::End);
     }
 
-    /// Returns what became of the row, once that is durable in the store. `guard` is dropped when
-    /// the commit of the row has ended, also if nobody waits for it any more.
+    /// Queues a row and waits for its outcome, which is durable when this returns. `guard` is
+    /// dropped when the commit of the row has ended, even if nobody waits for the outcome any more.
     ///
-    /// Once this future was polled, the create is committed whether or not it is polled again.
+    /// # Cancellation
+    ///
+    /// After the first poll the row is committed even if this future is dropped.
     ///
     /// # Errors
     ///
-    /// The store has not committed it, failed, or has not answered in time.
+    /// Fails if the store did not commit the row, failed, or did not answer in time.
     pub async fn create(&self, row: Row, guard: Guard) -> CreateResult {
-        // Counted before the writer can take it.
+        // Counted before the writer can take the create from the queue.
         self.shared.metrics.queued();
         let answered = self.queue.create(row, guard).await;
         let has_ended = |_| Err(Arc::new(WriteError::Unavailable("the writer has ended".into())));
@@ -154,17 +161,17 @@ impl GroupCommit {
     }
 }
 
-/// Hands the outcomes to those who wait for them, until the writer has ended.
-async fn hand_out(
+/// Delivers outcomes to the waiting requests until the writer has ended.
+async fn deliver_outcomes(
     mut result_receiver: mpsc::UnboundedReceiver<BatchResult>,
     queue: Arc<Queue>,
     timeout: Duration,
 ) {
     loop {
-        // A create that comes meanwhile may wait for longer than this one.
+        // A create that arrives in the meantime has a later deadline than this one.
         let oldest = queue.oldest_awaited_arrival().unwrap_or_else(Instant::now);
-        let until = oldest + timeout;
-        match timeout_at(until.into(), result_receiver.recv()).await {
+        let deadline = oldest + timeout;
+        match timeout_at(deadline.into(), result_receiver.recv()).await {
             Ok(Some(result)) => queue.answer(result),
             Ok(None) => return queue.close(),
             Err(_) => queue.refuse_late(timeout),

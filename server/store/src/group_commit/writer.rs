@@ -1,4 +1,5 @@
-//! The writer's thread: it takes the creates that wait, commits them, and says what became of them.
+//! The writer thread: it takes waiting creates from the queue, commits them, and reports their
+//! outcomes.
 
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -12,21 +13,23 @@ use tokio::sync::mpsc;
 use crate::engine::{BATCH, Closed, Engine, Row};
 use crate::error::WriteError;
 use crate::group_commit::queue::{BatchResult, Create, Guard, Work};
-use crate::last_cause::LastCause;
 use crate::metrics::CommitMetrics;
+use crate::warning_dedup::WarningDedup;
 
-/// The bytes of texts that end a batch: its pages are copied from the WAL in one go.
+/// A batch ends when its texts reach this many bytes, because a checkpoint copies its pages in one
+/// go.
 const BATCH_BYTES: usize = 8 * 1024 * 1024;
 
-/// How long a try whether the store takes writes may take: creates wait behind it.
-const TRY_LIMIT: Duration = Duration::from_secs(1);
+/// The timeout of a test write: creates wait behind it.
+const TEST_WRITE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What the requests see of the writer.
+/// The state that the writer shares with the requests.
 pub struct Shared {
-    /// Why the last commit failed, or that none was tried yet; none if it succeeded.
+    /// Why the last commit failed, or that no commit was tried yet. `None` if the last commit
+    /// succeeded.
     pub failure: Mutex<Option<Arc<WriteError>>>,
-    /// Why the store is lost, as the writer or an inspection has found. No commit that ends after
-    /// that is a success.
+    /// Why the store is lost. The writer or an inspection sets it, and no commit that ends
+    /// afterwards is a success.
     pub loss: OnceLock<Arc<WriteError>>,
     /// How long a create waits for its answer.
     pub timeout: Duration,
@@ -34,40 +37,39 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// Marks the store as lost, and says so in the log, once. The process has to end with the error
-    /// that this returns.
+    /// Marks the store as lost, and logs that once. The process has to end with the returned error.
     pub fn report_loss(&self, cause: &Arc<WriteError>, log: &Logger) -> anyhow::Error {
-        // Before the record: no commit that ends after it is a success.
+        // Set before the record is logged: no commit that ends after the record is a success.
         if self.loss.set(Arc::clone(cause)).is_ok() {
             crit!(log, "the store is lost: stopping"; "cause" => %cause);
         }
         match &**cause {
             WriteError::SyncFailed(_) => {
-                anyhow!("a sync of the store failed; a restart reads what is on the disk")
+                anyhow!("an fsync of the store failed; a restart reads what is on the disk")
             }
             other => anyhow!(
-                "{other}; put its files back as they were, then start again (a -shm file is made \
-                 by the start)"
+                "{other}; put the files back as they were, then start the server again (it \
+                 recreates a missing -shm file)"
             ),
         }
     }
 }
 
-/// Creates that are committed together. The next batch uses the memory of the last one.
+/// Creates that are committed together. The next batch reuses the memory of the last one.
 #[derive(Default)]
 struct Batch {
     rows: Vec<Row>,
     /// The guards of the rows.
     guards: Vec<Guard>,
-    /// The bytes of the texts.
+    /// The total size of the texts.
     bytes: usize,
-    /// When the last of them came.
+    /// When the newest create of the batch was queued.
     newest: Option<Instant>,
 }
 
 impl Batch {
-    fn push(&mut self, Create { row, since, guard }: Create) {
-        self.newest = Some(since);
+    fn push(&mut self, Create { row, arrived_at, guard }: Create) {
+        self.newest = Some(arrived_at);
         self.bytes += row.json.len();
         self.rows.push(row);
         self.guards.push(guard);
@@ -77,7 +79,7 @@ impl Batch {
         self.rows.len() >= BATCH || self.bytes >= BATCH_BYTES
     }
 
-    /// Empties it, after its commit has ended.
+    /// Empties the batch after its commit has ended.
     fn clear(&mut self) {
         let Self { rows, guards, bytes, newest } = self;
         rows.clear();
@@ -87,19 +89,18 @@ impl Batch {
     }
 }
 
-/// What the thread works with.
+/// The state of the writer thread.
 pub struct Writer {
     engine: Arc<dyn Engine>,
-    /// Dropped before `result_sender`, whose end tells that no create can be queued any more.
+    /// Dropped before `result_sender`: when that channel closes, no create can be queued any more.
     work_receiver: mpsc::UnboundedReceiver<Work>,
     result_sender: mpsc::UnboundedSender<BatchResult>,
     shared: Arc<Shared>,
     log: Logger,
     batch: Batch,
-    /// Why commits fail.
-    commit_cause: LastCause,
-    /// Why the upkeep fails. Commits may succeed meanwhile.
-    upkeep_cause: LastCause,
+    commit_warnings: WarningDedup,
+    /// Separate, because commits may succeed while the upkeep fails.
+    upkeep_warnings: WarningDedup,
 }
 
 impl Writer {
@@ -117,17 +118,18 @@ impl Writer {
             shared,
             log,
             batch: Batch::default(),
-            commit_cause: LastCause::default(),
-            upkeep_cause: LastCause::default(),
+            commit_warnings: WarningDedup::default(),
+            upkeep_warnings: WarningDedup::default(),
         }
     }
 
-    /// Commits until it is told to end, or until the store is lost. Then what waits was never
-    /// tried: it is dropped with the queue, and may be sent again as it is.
+    /// Commits batches until it receives [`Work::End`] or the store is lost. If the store is lost,
+    /// the creates that are still queued were never tried: they are dropped with the queue, and
+    /// their clients may send them again unchanged.
     ///
     /// # Errors
     ///
-    /// The store is lost, or it was not closed.
+    /// Fails if the store is lost or could not be closed.
     pub fn run(mut self) -> anyhow::Result<Closed> {
         while let Some(first) = self.work_receiver.blocking_recv() {
             let is_last = self.gather(first);
@@ -142,22 +144,22 @@ impl Writer {
                 return self.close();
             }
         }
-        // Every `GroupCommit` was dropped without a call of `end`: the inspection may have found
-        // the store lost, and then its file must not be touched.
-        Ok(Closed::AsAfterACrash)
+        // Every `GroupCommit` was dropped without a call of `end`. An inspection may have found the
+        // store lost, so its file must not be touched.
+        Ok(Closed::Unclean)
     }
 
-    /// Takes the creates that wait, as far as they fit one batch. Returns whether no more are taken
-    /// after these.
+    /// Moves waiting creates into the batch until it is full or the queue is empty. Returns whether
+    /// this is the last batch.
     fn gather(&mut self, first: Work) -> bool {
-        // The wake-up may have interrupted the thread that is reading the next creates on this
+        // Waking this thread may have preempted the thread that reads the next creates on this
         // core. After the yield it has read them, and they share the fsync.
         thread::yield_now();
         let mut next = Ok(first);
         while let Ok(work) = next {
             match work {
                 Work::Create(create) => self.batch.push(create),
-                Work::Try => {}
+                Work::TestWrite => {}
                 Work::End => return true,
             }
             if self.batch.is_full() {
@@ -168,51 +170,51 @@ impl Writer {
         false
     }
 
-    /// Commits the batch, and says what became of it. Without rows it tries whether the store takes
-    /// writes. Returns whether it was committed.
+    /// Commits the batch and sends its outcomes. An empty batch is a test write. Returns whether
+    /// the commit succeeded.
     ///
     /// # Errors
     ///
-    /// The store is lost.
+    /// Fails if the store is lost.
     fn commit(&mut self) -> anyhow::Result<bool> {
         let Shared { failure, loss, timeout, metrics } = &*self.shared;
         let creates = self.batch.rows.len();
         metrics.begun(creates);
         let started = Instant::now();
-        // Requests that have waited for too long are refused meanwhile, each at its own time.
-        let limit = match self.batch.newest {
+        // Older requests of the batch are refused in the meantime, each at its own deadline.
+        let deadline = match self.batch.newest {
             Some(newest) => newest + *timeout,
-            None => started + TRY_LIMIT.min(*timeout),
+            None => started + TEST_WRITE_TIMEOUT.min(*timeout),
         };
-        let committed = self.engine.commit(&self.batch.rows, limit).map_err(Arc::new);
+        let committed = self.engine.commit(&self.batch.rows, deadline).map_err(Arc::new);
         let outcomes = loss.get().map_or(committed, |loss| Err(Arc::clone(loss)));
-        // Counted before the answer, so that a scrape after an answer includes it.
+        // Counted before the outcomes are sent, so that a scrape after a response includes it.
         metrics.ended(creates, started.elapsed(), outcomes.iter().flatten().copied());
         self.batch.clear();
         let failed = outcomes.as_ref().err().map(Arc::clone);
         failure.lock().clone_from(&failed);
-        // Fails only if the runtime has ended, and with it every request that waited.
+        // Fails only if the runtime has ended, and every waiting request with it.
         let _ = self.result_sender.send(BatchResult { creates, outcomes });
         if let Some(cause) = failed {
             self.report_commit(&cause)?;
             return Ok(false);
         }
-        if self.commit_cause.succeeded() {
+        if self.commit_warnings.succeeded() {
             info!(self.log, "the store takes writes again");
         }
         Ok(true)
     }
 
-    /// Says in the log why a commit failed, once.
+    /// Logs why a commit failed, unless the same failure was logged already.
     ///
     /// # Errors
     ///
-    /// The store is lost.
+    /// Fails if the store is lost.
     fn report_commit(&mut self, cause: &Arc<WriteError>) -> anyhow::Result<()> {
         if cause.is_final() {
             return Err(self.shared.report_loss(cause, &self.log));
         }
-        if self.commit_cause.failed(cause) {
+        if self.commit_warnings.failed(cause) {
             if cause.may_pass() {
                 warn!(self.log, "the store does not take writes"; "cause" => %cause);
             } else {
@@ -222,25 +224,25 @@ impl Writer {
         Ok(())
     }
 
-    /// Does what the next commits need. What was committed before is answered already.
+    /// Prepares the store for the next commits. All committed creates were answered before.
     ///
     /// # Errors
     ///
-    /// The store is lost.
+    /// Fails if the store is lost.
     fn keep_up(&mut self) -> anyhow::Result<()> {
         match self.engine.upkeep() {
             Ok(()) => {
-                if self.upkeep_cause.succeeded() {
-                    info!(self.log, "the upkeep of the store succeeds again");
+                if self.upkeep_warnings.succeeded() {
+                    info!(self.log, "the upkeep of the store succeeded again");
                 }
             }
             Err(cause) if cause.is_final() => {
                 return Err(self.shared.report_loss(&Arc::new(cause), &self.log));
             }
             Err(cause) => {
-                if self.upkeep_cause.failed(&cause) {
-                    error!(self.log, "the upkeep of the store fails: each commit tries it again";
-                        "cause" => %cause);
+                if self.upkeep_warnings.failed(&cause) {
+                    error!(self.log, "the upkeep of the store failed: it is retried after each \
+                        commit"; "cause" => %cause);
                 }
             }
         }

@@ -1,9 +1,9 @@
-//! PostgreSQL, and what speaks its protocol: for more servers than one.
+//! PostgreSQL and engines that speak its protocol, for deployments with several servers.
 //!
-//! A commit is durable as the database's own settings say, and they must say enough: see
-//! `schema.rs`. Servers share nothing but the database, so any number of them may run on it.
+//! The database's settings decide how durable a commit is, and unsafe settings are refused: see
+//! `schema.rs`. Servers share nothing but the database, so any number of servers may run on it.
 //!
-//! Calls block, on a runtime that each session has of its own. None of them may be made on a thread
+//! Calls block: each session has a runtime of its own. None of these calls may be made on a thread
 //! of another runtime.
 
 mod connector;
@@ -35,30 +35,31 @@ use crate::token::{StoredToken, TokenName};
 use crate::url::StoreUrl;
 
 const OPEN: &str = "open the store";
-const MAKE: &str = "make the store";
+const CREATE: &str = "create the store";
 
-/// How long a call may take that changes tokens or tables.
-const CHANGE_LIMIT: Duration = Duration::from_secs(5);
+/// The timeout of a call that changes tokens or tables.
+const CHANGE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long a call may take that only reads: a server notices soon that its database is gone.
-const READ_LIMIT: Duration = Duration::from_secs(2);
+/// The timeout of a call that only reads. It is short, so that a server soon notices that its
+/// database is gone.
+const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long a page may take: `export` and `copy` wait for a lock or a restart.
-const PAGE_LIMIT: Duration = Duration::from_mins(1);
+/// The timeout of a page. It is long, so that `export` and `copy` outlast a lock or a restart.
+const PAGE_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// How long the size of the store may keep the tokens waiting.
-const SIZES_LIMIT: Duration = Duration::from_millis(200);
+/// The timeout of the query for the store's size. It is short, because the tokens wait for it.
+const SIZES_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// A store in a database.
 pub struct Postgres {
     url: StoreUrl,
     purpose: Purpose,
-    /// For what is written.
+    /// Writes rows and tokens.
     write_session: Mutex<ReconnectingSession>,
-    /// For pages of rows. While a table is locked they wait, and the tokens must not. A server
-    /// reads none, so it has no such session.
+    /// Reads pages of rows. Pages wait while a table is locked, but the tokens must not wait. A
+    /// server reads no pages, so it never opens this session.
     page_session: Mutex<ReconnectingSession>,
-    /// For all else.
+    /// Reads everything else.
     read_session: Mutex<ReconnectingSession>,
 }
 
@@ -69,7 +70,7 @@ pub fn open_to_serve(
     if_missing: IfMissing,
 ) -> Result<Served<Postgres>, StoreError> {
     let store = Postgres::new(url, ca, Purpose::WriteSafely)?;
-    if store.change(OPEN, async |session| schema::is_there(session, &store.url).await)? {
+    if store.change(OPEN, async |session| schema::store_exists(session, &store.url).await)? {
         return Ok(Served { store, is_new: false });
     }
     if if_missing == IfMissing::Fail {
@@ -82,52 +83,53 @@ pub fn open_to_serve(
 /// See [`crate::open`].
 pub fn open(url: &PostgresUrl, ca: Option<&Path>) -> Result<Postgres, StoreError> {
     let store = Postgres::new(url, ca, Purpose::Read)?;
-    let is_there = async |session: &Session| schema::is_there(session, &store.url).await;
-    if store.read(OPEN, READ_LIMIT, is_there)? {
+    let store_exists = async |session: &Session| schema::store_exists(session, &store.url).await;
+    if store.read(OPEN, READ_TIMEOUT, store_exists)? {
         Ok(store)
     } else {
         Err(StoreError::Missing(store.url))
     }
 }
 
-/// See [`crate::fill`]. Until its end no command but another fill uses the store, if this has made
-/// it.
+/// See [`crate::fill`]. If this call creates the store, only another fill can use it until this
+/// call has finished.
 pub fn fill(
     url: &PostgresUrl,
     ca: Option<&Path>,
     fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let store = Postgres::new(url, ca, Purpose::WriteSafely)?;
-    let is_there = async |session: &Session| schema::is_there(session, &store.url).await;
-    let is_made = match store.change(OPEN, is_there) {
+    let store_exists = async |session: &Session| schema::store_exists(session, &store.url).await;
+    let exists = match store.change(OPEN, store_exists) {
         Err(StoreError::CopyUnfinished(_)) => false,
-        is_made => is_made?,
+        exists => exists?,
     };
-    if !is_made {
+    if !exists {
         store.create_tables(UNFINISHED)?;
     }
-    fill(&store).context("what was copied before this stays in the database")?;
-    if !is_made {
+    fill(&store).context("the rows that were copied before this remain in the database")?;
+    if !exists {
         store.create_tables(LAYOUT)?;
     }
     Ok(store.close().map(drop)?)
 }
 
 impl Postgres {
-    /// Connects at the first call. A command that reads may do so on a standby.
+    /// Creates a store that connects on the first call. A command that only reads may connect to a
+    /// standby.
     fn new(url: &PostgresUrl, ca: Option<&Path>, purpose: Purpose) -> Result<Self, StoreError> {
         register_retries();
         let name = StoreUrl::Postgres(url.clone());
-        let failed = |doing| {
+        let to_error = |doing| {
             let url = name.clone();
             move |cause| StoreError::Failed { url, doing, cause, reason: Reason::Other }
         };
         let to_read = Connector::new(url, ca, purpose)
-            .map_err(failed("read the certificates of its authority"))?;
+            .map_err(to_error("read the certificates of its authority"))?;
         let mut to_write = to_read.clone();
         to_write.purpose = purpose.max(Purpose::Write);
         let session =
-            |connector| ReconnectingSession::new(connector).map(Mutex::new).map_err(failed(OPEN));
+            |connector| ReconnectingSession::new(connector).map(Mutex::new).map_err(to_error(OPEN));
         Ok(Self {
             purpose,
             write_session: session(to_write)?,
@@ -137,67 +139,69 @@ impl Postgres {
         })
     }
 
-    /// Reads something; again if a connection was lost meanwhile.
+    /// Reads from the database, and retries transient failures such as a lost connection.
     fn read<T>(
         &self,
         doing: &'static str,
         limit: Duration,
         read: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
-        let until = Instant::now() + limit;
-        let read = self.read_session.lock().retry(PostgresError::passes_soon, until, read);
-        read.map_err(|error| error.of_store(&self.url, doing))
+        let deadline = Instant::now() + limit;
+        let read = self.read_session.lock().retry(PostgresError::is_transient, deadline, read);
+        read.map_err(|error| error.into_store_error(&self.url, doing))
     }
 
-    /// Changes something, once: again only if it was rolled back because of another transaction.
-    /// After anything else, what was done cannot be told from what another command did.
+    /// Changes tokens or tables. It retries only if the change was rolled back because of another
+    /// transaction. After any other failure, the effect of this change could not be told from the
+    /// effect of another command.
     fn change<T>(
         &self,
         doing: &'static str,
         change: impl AsyncFnMut(&Session) -> Result<T, PostgresError>,
     ) -> Result<T, StoreError> {
-        let until = Instant::now() + CHANGE_LIMIT;
+        let deadline = Instant::now() + CHANGE_TIMEOUT;
         let changed =
-            self.write_session.lock().retry(PostgresError::was_rolled_back, until, change);
-        changed.map_err(|error| error.of_store(&self.url, doing))
+            self.write_session.lock().retry(PostgresError::was_rolled_back, deadline, change);
+        changed.map_err(|error| error.into_store_error(&self.url, doing))
     }
 
     /// See [`schema::create_tables`].
     fn create_tables(&self, layout: u8) -> Result<bool, StoreError> {
         let create = async |session: &Session| schema::create_tables(session, layout).await;
-        self.change(MAKE, create)
+        self.change(CREATE, create)
     }
 
-    /// Waits while the table is locked, such as when it is altered. The tokens must not wait too.
+    /// Returns the size of the rows, or nothing if the query is too slow. It waits while the table
+    /// is locked, for example while it is altered, and the tokens must not wait with it.
     fn sizes(&self) -> Sizes {
-        let sizes = self.read_session.lock().run(Instant::now() + SIZES_LIMIT, schema::sizes);
+        let sizes = self.read_session.lock().run(Instant::now() + SIZES_TIMEOUT, schema::sizes);
         sizes.unwrap_or_default()
     }
 }
 
 impl Engine for Postgres {
-    fn commit(&self, rows: &[Row], until: Instant) -> Result<Vec<Outcome>, WriteError> {
-        // Safe to repeat if the answer to a commit was lost: the same rows are there then.
+    fn commit(&self, rows: &[Row], deadline: Instant) -> Result<Vec<Outcome>, WriteError> {
+        // A retry is safe if the answer to a commit was lost: it finds the same rows.
         let commit = async |session: &Session| rows::commit(session, rows).await;
-        Ok(self.write_session.lock().retry(PostgresError::passes_soon, until, commit)?)
+        Ok(self.write_session.lock().retry(PostgresError::is_transient, deadline, commit)?)
     }
 
     fn page(&self, after: Option<i64>, limit: usize) -> Result<Vec<Row>, StoreError> {
         let page = async |session: &Session| rows::page(session, after, limit).await;
-        let until = Instant::now() + PAGE_LIMIT;
-        let page = self.page_session.lock().retry(PostgresError::passes_soon, until, page);
-        page.map_err(|error| error.of_store(&self.url, "read the rows"))
+        let deadline = Instant::now() + PAGE_TIMEOUT;
+        let page = self.page_session.lock().retry(PostgresError::is_transient, deadline, page);
+        page.map_err(|error| error.into_store_error(&self.url, "read the rows"))
     }
 
     fn count(&self) -> Result<u64, StoreError> {
-        let until = Instant::now() + PAGE_LIMIT;
+        let deadline = Instant::now() + PAGE_TIMEOUT;
         let mut session = self.page_session.lock();
-        let count = session.retry(PostgresError::passes_soon, until, rows::count);
-        count.map_err(|error| error.of_store(&self.url, "count the rows"))
+        let count = session.retry(PostgresError::is_transient, deadline, rows::count);
+        count.map_err(|error| error.into_store_error(&self.url, "count the rows"))
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        self.read("read the tokens", READ_LIMIT, tokens::tokens)
+        self.read("read the tokens", READ_TIMEOUT, tokens::tokens)
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), StoreError> {
@@ -220,7 +224,7 @@ impl Engine for Postgres {
     }
 
     fn check(&self) -> Result<Checked, StoreError> {
-        let faults = self.read("check the store", READ_LIMIT, async |session| {
+        let faults = self.read("check the store", READ_TIMEOUT, async |session| {
             let mut faults = schema::unsafe_settings(session).await?;
             faults.extend(schema::faults_of_tables(session).await?);
             Ok(faults)
@@ -228,30 +232,31 @@ impl Engine for Postgres {
         Ok(Checked { faults, sizes: self.sizes() })
     }
 
-    /// Looks at the settings of the database. This session may see another host than the one that
-    /// writes; after a failover both are connected again.
+    /// Checks the settings of the database. The read session may be on another host than the write
+    /// session; after a failover both reconnect.
     fn inspect(&self) -> Result<Sizes, WriteError> {
         if self.purpose != Purpose::WriteSafely {
             return Ok(self.sizes());
         }
-        let until = Instant::now() + READ_LIMIT;
+        let deadline = Instant::now() + READ_TIMEOUT;
         let mut session = self.read_session.lock();
-        let checked = session.retry(PostgresError::passes_soon, until, schema::refuse_unsafe);
+        let checked =
+            session.retry(PostgresError::is_transient, deadline, schema::require_safe_settings);
         drop(session);
         if let Err(PostgresError::Unsafe(_)) = checked {
-            // The next commit connects again, and is refused as long as this lasts.
+            // The next commit reconnects, and is refused while the settings are unsafe.
             self.write_session.lock().disconnect();
         }
         checked?;
         Ok(self.sizes())
     }
 
-    /// Everything is in the database already.
+    /// Ends the sessions. Everything is in the database already.
     fn close(&self) -> Result<Closed, StoreError> {
         for session in [&self.write_session, &self.page_session, &self.read_session] {
             session.lock().disconnect();
         }
-        Ok(Closed::Wholly)
+        Ok(Closed::Clean)
     }
 }
 

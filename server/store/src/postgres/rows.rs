@@ -1,9 +1,8 @@
-//! How rows are added, compared and read.
+//! Adding, comparing and reading rows.
 //!
-//! A batch is one transaction, and takes one round trip: its statements are sent without waiting
-//! for the answers of those before. If ids were taken, a second round trip reads their texts. A
-//! row never changes, and the transaction has waited for the rows that it met, so this read needs
-//! no transaction.
+//! A batch is one transaction, and takes one round trip: its statements are pipelined. If some ids
+//! were taken, a second round trip reads their texts. A row never changes, and the transaction has
+//! waited for the rows that it conflicted with, so this read needs no transaction.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -16,12 +15,13 @@ use tokio_postgres::types::{ToSql, Type};
 use crate::engine::{Outcome, PAGE_BYTES, Row};
 use crate::names::{APPLICATION, TABLE};
 use crate::postgres::error::PostgresError;
-use crate::postgres::session::{LARGEST, Session};
+use crate::postgres::session::{MAX_EXPONENT, Session};
 use crate::same_json::is_same_json;
 
-/// Takes the locks and the rights that a create takes, and commits what changes nothing. The
-/// message is in the WAL only; without it, the commit would neither sync nor wait for a standby.
-fn try_to_write() -> String {
+/// Returns the statements of a test write. It takes the same locks and needs the same privileges as
+/// a create, but changes nothing. The message exists only in the WAL; without it, the commit would
+/// neither sync nor wait for a standby.
+fn test_write() -> String {
     format!(
         "INSERT INTO {TABLE} (id, json) SELECT id, json FROM {TABLE} WHERE false \
          ON CONFLICT (id) DO UPDATE SET json = {TABLE}.json WHERE false; \
@@ -29,15 +29,15 @@ fn try_to_write() -> String {
     )
 }
 
-/// Commits the rows, and says what became of each.
+/// Commits the rows and returns an outcome for each. Without rows it is a test write.
 pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, PostgresError> {
     if rows.is_empty() {
-        return Ok(session.client.batch_execute(&try_to_write()).await.map(|()| Vec::new())?);
+        return Ok(session.client.batch_execute(&test_write()).await.map(|()| Vec::new())?);
     }
-    // The first row of each id, in the order of the ids. Transactions with the same ids lock them
-    // in the same order, so they cannot deadlock. And a statement may have an id only once.
+    // The first row of each id, in the order of the ids: transactions with the same ids lock them
+    // in the same order, so they cannot deadlock. A statement may contain an id only once.
     let mut firsts: Vec<_> = rows.iter().collect();
-    // Stable, so the first row of an id stays the first.
+    // This sort is stable, so the first row of an id stays the first.
     firsts.sort_by_key(|row| row.id);
     firsts.dedup_by_key(|row| row.id);
     let created = add(session, &firsts).await?;
@@ -48,11 +48,11 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Pos
     let taken: Vec<_> = ids.filter(|id| !created.contains(id)).collect();
     let query = format!("SELECT id, json FROM {TABLE} WHERE id = ANY($1)");
     let found = session.client.query_typed(&query, &[(&taken, Type::INT8_ARRAY)]).await?;
-    let there = owned(&found)?;
-    if there.len() != taken.len() {
+    let stored = to_rows(&found)?;
+    if stored.len() != taken.len() {
         return Err(PostgresError::Removed);
     }
-    let mut kept: HashMap<_, _> = there.iter().map(|row| (row.id, &row.json)).collect();
+    let mut kept: HashMap<_, _> = stored.iter().map(|row| (row.id, &row.json)).collect();
     let outcomes = rows.iter().map(|row| match kept.entry(row.id) {
         Entry::Vacant(free) => {
             free.insert(&row.json);
@@ -64,13 +64,13 @@ pub async fn commit(session: &Session, rows: &[Row]) -> Result<Vec<Outcome>, Pos
     Ok(outcomes.collect())
 }
 
-/// Adds the rows whose ids are free, and returns those ids.
+/// Adds the rows whose ids are free, and returns the added ids.
 async fn add(session: &Session, rows: &[&Row]) -> Result<HashSet<i64>, PostgresError> {
     let mut inserts = Vec::new();
     let mut rest = rows;
-    // From the largest power of two that fits to the smallest.
+    // Split into statements of a power of two rows each, the largest first.
     while !rest.is_empty() {
-        let exponent = (rest.len().ilog2() as usize).min(LARGEST);
+        let exponent = (rest.len().ilog2() as usize).min(MAX_EXPONENT);
         let (rows, others) = rest.split_at(1 << exponent);
         inserts.push((session.insert(exponent).await?, rows));
         rest = others;
@@ -84,11 +84,11 @@ async fn add(session: &Session, rows: &[&Row]) -> Result<HashSet<i64>, PostgresE
         Ok::<Vec<_>, PostgresError>(ids.try_collect().await?)
     };
     if let [_] = inserts.as_slice() {
-        // One statement is a transaction.
+        // A single statement is a transaction of its own.
         return Ok(insert(inserts.remove(0)).await?.into_iter().collect());
     }
-    // Polled in this order, so sent in this order. If one fails, those after it fail too, and the
-    // server rolls back at the end.
+    // The futures are polled in this order, so the statements are sent in this order. If one fails,
+    // the statements after it fail too, and the server rolls back at the end.
     let (begun, inserted, committed) = join!(
         session.client.batch_execute("BEGIN"),
         try_join_all(inserts.into_iter().map(insert)),
@@ -100,22 +100,22 @@ async fn add(session: &Session, rows: &[&Row]) -> Result<HashSet<i64>, PostgresE
     Ok(inserted.into_iter().flatten().collect())
 }
 
-fn owned(rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, PostgresError> {
-    let owned = |row: &tokio_postgres::Row| {
+fn to_rows(rows: &[tokio_postgres::Row]) -> Result<Vec<Row>, PostgresError> {
+    let to_row = |row: &tokio_postgres::Row| {
         let json: &str = row.try_get(1)?;
         Ok(Row { id: row.try_get(0)?, json: json.into() })
     };
-    rows.iter().map(owned).collect()
+    rows.iter().map(to_row).collect()
 }
 
-/// The next rows after an id, in the order of the ids. The database ends the page, so that no more
-/// is sent than a page.
+/// Reads the next rows after an id, in the order of the ids. The database itself ends the page, so
+/// it sends no more than one page.
 pub async fn page(
     session: &Session,
     after: Option<i64>,
     limit: usize,
 ) -> Result<Vec<Row>, PostgresError> {
-    // Quoted, the number is a bigint whatever its value.
+    // A quoted number becomes a bigint, whatever its value.
     let condition = after.map_or(String::new(), |id| format!("WHERE id > '{id}'"));
     let query = format!(
         "SELECT id, json FROM (
@@ -123,7 +123,7 @@ pub async fn page(
             FROM (SELECT id, json FROM {TABLE} {condition} ORDER BY id LIMIT {limit}) AS first
         ) AS page WHERE bytes - octet_length(json) < {PAGE_BYTES} ORDER BY id"
     );
-    owned(&session.client.query_typed(&query, &[]).await?)
+    to_rows(&session.client.query_typed(&query, &[]).await?)
 }
 
 /// Counts the rows.

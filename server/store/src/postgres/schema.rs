@@ -1,7 +1,8 @@
-//! The tables, and what in a database makes a commit less than durable.
+//! The tables, and the settings of a database under which a commit is not durable.
 //!
-//! Each statement is committed alone, may run twice, and may run in several servers at once: a
-//! distributed engine does not change several tables in one transaction.
+//! Each statement that creates a table is a transaction of its own, because a distributed engine
+//! does not change several tables in one transaction. So each one is idempotent, and may run in
+//! several servers at once.
 
 use tokio_postgres::SimpleQueryMessage;
 use tokio_postgres::error::SqlState;
@@ -24,8 +25,8 @@ const TOKENS: &str = "CREATE TABLE IF NOT EXISTS tokens (
     expires_at bigint
 )";
 
-/// The statements that create the tables. The first table tells a store from any other database: it
-/// contains the number of the layout, and before that [`UNFINISHED`], while a copy fills the others.
+/// Returns the statements that create the tables. The first table marks a database as a store: it
+/// contains the layout version, or [`UNFINISHED`] while a copy fills the other tables.
 fn tables() -> [String; 3] {
     [
         format!("CREATE TABLE IF NOT EXISTS {LAYOUT_TABLE} (version bigint PRIMARY KEY)"),
@@ -34,18 +35,18 @@ fn tables() -> [String; 3] {
     ]
 }
 
-/// Whether there is a store: not if its creation has not ended.
+/// Whether the database contains a store. A store whose creation was interrupted does not count.
 ///
 /// # Errors
 ///
-/// [`StoreError::CopyUnfinished`]; or the tables are not those of a store of this release, or texts
-/// are not kept as UTF-8.
-pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, PostgresError> {
-    let look = format!(
+/// [`StoreError::CopyUnfinished`] if a copy into the database was interrupted. Also fails if the
+/// tables are not the tables of a store of this release, or if the encoding is not UTF-8.
+pub async fn store_exists(session: &Session, url: &StoreUrl) -> Result<bool, PostgresError> {
+    let query = format!(
         "SELECT current_setting('server_encoding'),
             to_regclass('{LAYOUT_TABLE}') IS NOT NULL, to_regclass('{TABLE}') IS NOT NULL"
     );
-    let row = session.row(&look).await?;
+    let row = session.row(&query).await?;
     let encoding: &str = row.try_get(0)?;
     if encoding != "UTF8" {
         return Err(PostgresError::OtherEncoding(encoding.to_owned()));
@@ -69,46 +70,47 @@ pub async fn is_there(session: &Session, url: &StoreUrl) -> Result<bool, Postgre
     }
 }
 
-/// How often a table is tried that another server may be making. Something else of its name stays.
-const MOST_TRIES: usize = 10;
+/// The maximum number of attempts to create a table that another server may be creating too. If
+/// something else has the table's name, every attempt fails.
+const MAX_ATTEMPTS: usize = 10;
 
-/// Makes the tables that are not there, with the number of a layout. Returns whether this call
-/// ended the creation: if several servers do it together, one of them did.
+/// Creates the missing tables, and stores the layout version. Returns whether this call stored the
+/// version: if several servers create the tables together, exactly one of them does.
 pub async fn create_tables(session: &Session, layout: u8) -> Result<bool, PostgresError> {
     for table in tables() {
-        let mut tries = 1;
+        let mut attempts = 1;
         while let Err(error) = session.client.execute_typed(&table, &[]).await {
             let error = PostgresError::from(error);
-            // Not covered by `IF NOT EXISTS`: another server creates the same table at the same
-            // time, and one of the two finds the other's row in the catalogue, as a key, table or
+            // `IF NOT EXISTS` does not cover a race: two servers create the same table at the same
+            // time, and one of them finds the other's row in the catalog, as a key, a table or a
             // type.
-            let may_pass = error.is_of(&["23505", "42P07", "42710"]);
-            if !may_pass || tries == MOST_TRIES {
+            let may_pass = error.has_code(&["23505", "42P07", "42710"]);
+            if !may_pass || attempts == MAX_ATTEMPTS {
                 return Err(error);
             }
-            tries += 1;
+            attempts += 1;
         }
     }
-    let made = format!(
+    let insert = format!(
         "INSERT INTO {LAYOUT_TABLE} (version) VALUES ({layout}) \
          ON CONFLICT (version) DO NOTHING"
     );
-    Ok(session.client.execute_typed(&made, &[]).await? == 1)
+    Ok(session.client.execute_typed(&insert, &[]).await? == 1)
 }
 
-/// The settings of a server without which it may lose commits at a power cut, as text: null if it
-/// has them.
+/// Selects the settings with which a server may lose commits in a power cut, as text. The result is
+/// null if there are none.
 const UNSAFE: &str = "SELECT string_agg(name || '=' || current_setting(name), ' and ') \
     FROM (VALUES ('fsync'), ('full_page_writes'), ('synchronous_commit')) AS settings (name) \
     WHERE current_setting(name, true) NOT IN ('on', 'remote_apply')";
 
-/// How the workers of Citus are asked. They use their own settings and not those of this session
-/// (<https://docs.citusdata.com/en/stable/develop/api_udf.html#run-command-on-workers>). One that
-/// is silent must not keep this session, which reads the tokens too.
+/// Runs a query on the workers of Citus, which use their own settings and not the settings of this
+/// session (<https://docs.citusdata.com/en/stable/develop/api_udf.html#run-command-on-workers>). A
+/// silent worker must not block this session, which reads the tokens too.
 const ASK_WORKERS: &str = "SET LOCAL statement_timeout = '500ms'; \
     SELECT result || ' on its worker ' || nodename || ':' || nodeport FROM run_command_on_workers";
 
-/// What makes a commit less than durable, in words for an operator.
+/// Returns everything that makes a commit less than durable, in words for an operator.
 pub async fn unsafe_settings(session: &Session) -> Result<Vec<String>, PostgresError> {
     let query = format!(
         "SELECT ({UNSAFE}), to_regproc('pg_catalog.run_command_on_workers') IS NOT NULL,
@@ -119,10 +121,10 @@ pub async fn unsafe_settings(session: &Session) -> Result<Vec<String>, PostgresE
     let row = session.row(&query).await?;
     let mut settings: Vec<String> = row.try_get::<_, Option<_>>(0)?.into_iter().collect();
     if row.try_get(1)? {
-        settings.extend(of_workers(session).await?);
+        settings.extend(unsafe_settings_of_workers(session).await?);
     }
     let lossy = settings.into_iter().map(|settings| {
-        format!("the database has {settings}, so it may lose commits at a power cut: set it to on")
+        format!("the database has {settings}, so it may lose commits in a power cut: set it to on")
     });
     let unlogged = row.try_get::<_, Option<String>>(2)?.map(|tables| {
         format!(
@@ -132,16 +134,16 @@ pub async fn unsafe_settings(session: &Session) -> Result<Vec<String>, PostgresE
     Ok(lossy.chain(unlogged).collect())
 }
 
-/// Fails if a commit would be less than durable.
-pub async fn refuse_unsafe(session: &Session) -> Result<(), PostgresError> {
+/// Fails if a commit would not be durable.
+pub async fn require_safe_settings(session: &Session) -> Result<(), PostgresError> {
     match unsafe_settings(session).await?.as_slice() {
         [] => Ok(()),
         faults => Err(PostgresError::Unsafe(faults.join("; "))),
     }
 }
 
-/// Those of the workers that answer in time.
-async fn of_workers(session: &Session) -> Result<Vec<String>, PostgresError> {
+/// Returns the unsafe settings of the Citus workers that answer in time.
+async fn unsafe_settings_of_workers(session: &Session) -> Result<Vec<String>, PostgresError> {
     let ask = format!("{ASK_WORKERS}($$ {UNSAFE} $$) WHERE success AND result <> ''");
     let answers = match session.client.simple_query(&ask).await {
         Err(error) if error.code() == Some(&SqlState::QUERY_CANCELED) => return Ok(Vec::new()),
@@ -154,25 +156,27 @@ async fn of_workers(session: &Session) -> Result<Vec<String>, PostgresError> {
     Ok(found.collect())
 }
 
-/// What is wrong with the tables: a column is not there, or `id` is not the key any more. The
-/// database's own tools check its files (<https://www.postgresql.org/docs/current/amcheck.html>).
+/// Returns the faults of the tables: a missing column, or an `id` that is not the primary key any
+/// more. It does not check the database's files; the database's own tools do
+/// (<https://www.postgresql.org/docs/current/amcheck.html>).
 pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, PostgresError> {
     let write = format!(
         "EXPLAIN INSERT INTO {TABLE} (id, json) VALUES (1, '') ON CONFLICT (id) DO NOTHING"
     );
     let read = format!("{READ} LIMIT 0");
     let mut faults = Vec::new();
-    for (table, look) in [(TABLE, &write), ("tokens", &read)] {
-        match session.client.batch_execute(look).await.map_err(PostgresError::from) {
-            Err(error) if error.is_of(&["42703", "42P"]) => faults
+    for (table, statement) in [(TABLE, &write), ("tokens", &read)] {
+        match session.client.batch_execute(statement).await.map_err(PostgresError::from) {
+            Err(error) if error.has_code(&["42703", "42P"]) => faults
                 .push(format!("the tables are not those of a store: {table} was changed: {error}")),
-            looked => looked?,
+            checked => checked?,
         }
     }
     Ok(faults)
 }
 
-/// What the rows take in the database; of several nodes, on this one.
+/// Returns the size of the rows in the database. If there are several nodes, it is the size on this
+/// node.
 pub async fn sizes(session: &Session) -> Result<Sizes, PostgresError> {
     let row = session.row(&format!("SELECT pg_total_relation_size('{TABLE}')")).await?;
     Ok(Sizes { store: Some(row.try_get::<_, i64>(0)?.unsigned_abs()), ..Sizes::default() })

@@ -1,5 +1,4 @@
-//! One connection on which a commit is durable, the statements that are prepared on it, and the
-//! warnings that came on it.
+//! A connection whose commits are durable, its prepared statements, and the warnings it received.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,20 +18,24 @@ use crate::engine::BATCH;
 use crate::names::TABLE;
 use crate::postgres::error::PostgresError;
 
-/// How long it may take to cancel a statement, and to say that the session ends.
-const CANCEL_LIMIT: Duration = Duration::from_millis(250);
-const CLOSE_LIMIT: Duration = Duration::from_millis(50);
+/// The timeout for cancelling a statement.
+const CANCEL_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// The largest statement adds 2^`LARGEST` rows: a whole batch.
-pub const LARGEST: usize = BATCH.ilog2() as usize;
+/// The timeout for closing a session properly.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// Makes `synchronous_commit` at least `on`, and warnings visible; has the database end a
-/// transaction whose process is gone or paused, and release its locks. Set in the session, they
-/// outlast a reload of the server's settings; a session that has only inherited them would follow
-/// it (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SYNCHRONOUS-COMMIT>).
-/// `statement_timeout` does not end the wait for a standby; the service limits it itself. Only the
-/// settings that the engine has.
-const SET: &str = "SELECT set_config(name, value, false) FROM pg_settings JOIN (VALUES \
+/// The largest statement adds 2^`MAX_EXPONENT` rows, which is a whole batch.
+pub const MAX_EXPONENT: usize = BATCH.ilog2() as usize;
+
+/// Configures the session: sets `synchronous_commit` to at least `on`, makes warnings visible, and
+/// lets the database end a transaction, and release its locks, if its client is gone or paused.
+///
+/// A setting of the session survives a reload of the server's configuration, while an inherited
+/// setting would change with it
+/// (<https://www.postgresql.org/docs/current/runtime-config-wal.html#GUC-SYNCHRONOUS-COMMIT>).
+/// `statement_timeout` does not end the wait for a standby, so the service enforces its own
+/// deadlines. Settings that the engine does not have are skipped.
+const SETTINGS: &str = "SELECT set_config(name, value, false) FROM pg_settings JOIN (VALUES \
     ('synchronous_commit', CASE current_setting('synchronous_commit') \
         WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END), \
     ('client_min_messages', 'warning'), ('statement_timeout', '0'), \
@@ -46,20 +49,20 @@ const SET: &str = "SELECT set_config(name, value, false) FROM pg_settings JOIN (
 pub struct Session {
     pub client: Client,
     tls: MakeRustlsConnect,
-    /// The last warning. A warning of a statement is here before the statement's result.
+    /// The last warning. The warning of a statement arrives before the statement's result.
     warning: Arc<Mutex<Option<String>>>,
-    /// The statement that adds 2^n rows is the nth.
-    inserts: [OnceCell<Statement>; LARGEST + 1],
-    /// The task that moves the bytes. It ends when this is dropped.
+    /// The prepared inserts: the nth statement adds 2^n rows.
+    inserts: [OnceCell<Statement>; MAX_EXPONENT + 1],
+    /// The task that drives the connection. It is aborted when this is dropped.
     connection: JoinSet<()>,
 }
 
 impl Session {
-    /// Connects. Bound to the runtime that it is called on.
+    /// Connects to a database. The session is bound to the current runtime.
     pub async fn open(config: &Config, tls: MakeRustlsConnect) -> Result<Self, PostgresError> {
         let (client, mut messages) = config.connect(tls.clone()).await?;
         let warning = Arc::new(Mutex::new(None));
-        let heard = Arc::clone(&warning);
+        let last_warning = Arc::clone(&warning);
         let mut messages = poll_fn(move |context| messages.poll_message(context));
         let mut connection = JoinSet::new();
         connection.spawn(async move {
@@ -68,28 +71,29 @@ impl Session {
                     && notice.parsed_severity() == Some(Severity::Warning)
                 {
                     let text = format!("{} (SQLSTATE {})", notice.message(), notice.code().code());
-                    *heard.lock() = Some(text);
+                    *last_warning.lock() = Some(text);
                 }
             }
         });
-        client.query_typed(SET, &[]).await?;
+        client.query_typed(SETTINGS, &[]).await?;
         Ok(Self { client, tls, warning, inserts: Default::default(), connection })
     }
 
-    /// The warning that came since the last call.
+    /// Returns the last warning since the previous call.
     pub fn take_warning(&self) -> Option<String> {
         self.warning.lock().take()
     }
 
-    /// The statement that adds 2^`exponent` rows with different ids, but none whose id is taken,
-    /// and returns the ids of those that were added.
+    /// Returns the prepared statement that adds 2^`exponent` rows with different ids. It skips rows
+    /// whose ids are taken, and returns the ids of the rows that it added.
     ///
-    /// `VALUES`, because a distributed engine takes the rows of an `unnest` through every node.
+    /// It uses `VALUES`, because a distributed engine sends the rows of an `unnest` through every
+    /// node.
     ///
-    /// A row whose id is taken is locked by the `DO UPDATE`, and not changed. So the transaction
-    /// waits at its commit until that row is as durable as its own, also if a standby has to have
-    /// it; a transaction that has only read the row would not wait. `FOR KEY SHARE` would do the
-    /// same on one machine, but not over the shards of Citus
+    /// The `DO UPDATE` locks a row whose id is taken, but does not change it. So the commit of this
+    /// transaction waits until that row is as durable as its own rows, on a standby too; a
+    /// transaction that only reads the row would not wait. `FOR KEY SHARE` would do the same on one
+    /// machine, but not across the shards of Citus
     /// (<https://www.postgresql.org/docs/current/sql-insert.html#SQL-ON-CONFLICT>).
     pub async fn insert(&self, exponent: usize) -> Result<&Statement, PostgresError> {
         let prepare = async || {
@@ -106,23 +110,23 @@ impl Session {
         Ok(self.inserts[exponent].get_or_try_init(prepare).await?)
     }
 
-    /// The one row of a query without parameters.
+    /// Returns the only row of a query without parameters.
     pub async fn row(&self, query: &str) -> Result<Row, PostgresError> {
         Ok(self.client.query_typed_one(query, &[]).await?)
     }
 
-    /// Says to the server that the session ends. Otherwise the server would log an error.
+    /// Closes the session properly. Otherwise the server would log an error.
     pub async fn close(self) {
         let Self { client, mut connection, .. } = self;
         drop(client);
-        // If the server does not read it, the connection is closed all the same.
-        let _ = timeout(CLOSE_LIMIT, connection.join_next()).await;
+        // If the server does not respond, the connection is dropped all the same.
+        let _ = timeout(CLOSE_TIMEOUT, connection.join_next()).await;
     }
 
-    /// Has the server cancel the statement that runs. It may have ended meanwhile.
+    /// Asks the server to cancel the running statement. The statement may have ended already.
     pub async fn cancel(&self) {
         let cancel = self.client.cancel_token();
-        // If this fails, the connection is closed after it.
-        let _ = timeout(CANCEL_LIMIT, cancel.cancel_query(self.tls.clone())).await;
+        // If this fails, the caller closes the connection.
+        let _ = timeout(CANCEL_TIMEOUT, cancel.cancel_query(self.tls.clone())).await;
     }
 }

@@ -1,4 +1,4 @@
-//! Which certificates of a database are trusted.
+//! TLS to a database: which certificates are trusted.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -11,8 +11,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::error::Cause;
 
-/// The server's certificate is always verified, with its name, by the authorities of that PEM file,
-/// else by those of the system.
+/// Returns the TLS configuration of a connection. The server's certificate and its name are always
+/// verified: against the authorities in the PEM file `ca`, or else against the authorities that the
+/// system trusts.
 pub fn tls(ca: Option<&Path>) -> Result<MakeRustlsConnect, Cause> {
     let mut roots = RootCertStore::empty();
     if let Some(file) = ca {
@@ -28,13 +29,15 @@ pub fn tls(ca: Option<&Path>) -> Result<MakeRustlsConnect, Cause> {
     Ok(MakeRustlsConnect::new(config))
 }
 
-/// Adds the certificates of that PEM file (RFC 7468).
+/// Adds the certificates of a PEM file (RFC 7468).
 fn add_authorities(roots: &mut RootCertStore, file: &Path) -> Result<(), Cause> {
     for certificate in CertificateDer::pem_file_iter(file)? {
         roots.add(certificate?)?;
     }
     if roots.is_empty() {
-        return Err("it has no certificate: name a PEM file with that of the authority".into());
+        return Err(
+            "it contains no certificate: name a PEM file with the authority's certificate".into()
+        );
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! How tokens are read and changed.
+//! Reading and changing tokens.
 
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
@@ -8,8 +8,8 @@ use crate::postgres::session::Session;
 use crate::token::{StoredToken, TokenName};
 use crate::token_row;
 
-/// Every token, in the order of the names. The order is made here: that of the database depends on
-/// its locale.
+/// Reads all tokens in the order of their names. They are sorted here, because the database's order
+/// depends on its locale.
 pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, PostgresError> {
     let mut tokens = Vec::new();
     for row in session.client.query_typed(token_row::READ, &[]).await? {
@@ -23,7 +23,7 @@ pub async fn tokens(session: &Session) -> Result<Vec<StoredToken>, PostgresError
     Ok(tokens)
 }
 
-/// Adds a token, unless its name is taken. Returns whether it was added.
+/// Adds a token unless its name is taken. Returns whether it was added.
 pub async fn add_token(session: &Session, token: &StoredToken) -> Result<bool, PostgresError> {
     let expires_at = token.expires_at.map(|expiry| expiry.timestamp());
     let values: [(&(dyn ToSql + Sync), Type); 5] = [
@@ -39,7 +39,7 @@ pub async fn add_token(session: &Session, token: &StoredToken) -> Result<bool, P
     }
 }
 
-/// Removes the token of that name. Returns whether there was one.
+/// Removes the token with that name. Returns whether there was one.
 pub async fn revoke_token(session: &Session, name: &TokenName) -> Result<bool, PostgresError> {
     let values: [(&(dyn ToSql + Sync), Type); 1] = [(&name.as_str(), Type::TEXT)];
     Ok(session.client.execute_typed(token_row::REVOKE, &values).await? > 0)

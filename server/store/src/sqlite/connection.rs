@@ -1,4 +1,4 @@
-//! A connection on which a commit is durable.
+//! Connections whose commits are durable.
 
 use std::path::Path;
 use std::thread;
@@ -9,41 +9,42 @@ use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 
 use crate::error::Cause;
 
-/// Above this many bytes the WAL's file is cut
+/// SQLite truncates the WAL's file to this many bytes when the WAL is reset
 /// (<https://sqlite.org/pragma.html#pragma_journal_size_limit>).
 pub const WAL_BOUND: u32 = 32 * 1024 * 1024;
 
-/// How long a statement waits for the lock of another connection, and how often it asks. SQLite has
-/// no queue for its write lock: with the growing pauses of its own, a command beside a busy server
-/// may never get it.
+/// How long a statement waits for the lock of another connection.
 pub const WAIT: Duration = Duration::from_secs(4);
+
+/// The pause between two attempts to get the lock. SQLite has no queue for its write lock, and its
+/// own busy handler backs off: beside a busy server a command might never get the lock.
 pub const PAUSE: Duration = Duration::from_micros(200);
 
-/// Opens the file, which must be there.
+/// Opens the file, which must exist.
 pub fn connect(path: &Path) -> rusqlite::Result<Connection> {
-    // A restore attaches a backup by a URI.
+    // A restore attaches the backup by a URI.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX
         | OpenFlags::SQLITE_OPEN_URI;
-    // SQLite reads a name that begins with `file:` as a URI; with `./` in front it is a path.
+    // SQLite reads a name that begins with `file:` as a URI. A leading `./` makes it a path.
     let mut connection = Connection::open_with_flags(Path::new(".").join(path), flags)?;
     wait_for_lock(&mut connection)?;
     connection.set_transaction_behavior(TransactionBehavior::Immediate);
-    // The first statement that reads the file: here SQLite recovers it after a crash. It rolls back
-    // a journal, or finds in the WAL what is committed
+    // This is the first statement that reads the file, so SQLite recovers the file here after a
+    // crash: it rolls back a journal, or finds the committed pages in the WAL
     // (<https://sqlite.org/walformat.html#recovery>).
     connection.pragma_update(None, "synchronous", "full")?;
-    // The service runs checkpoints itself: SQLite's automatic one hides an fsync that failed.
+    // The service runs checkpoints itself, because an automatic checkpoint hides a failed fsync.
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
     connection.pragma_update(None, "journal_size_limit", WAL_BOUND)?;
     Ok(connection)
 }
 
-/// Makes the connection wait for the locks of others, up to [`WAIT`].
+/// Makes the connection wait up to [`WAIT`] for the locks of other connections.
 pub fn wait_for_lock(connection: &mut Connection) -> rusqlite::Result<()> {
     let mut began = Instant::now();
-    connection.busy_handler(Some(move |asked_before| {
-        if asked_before == 0 {
+    connection.busy_handler(Some(move |earlier_calls| {
+        if earlier_calls == 0 {
             began = Instant::now();
         }
         thread::sleep(PAUSE);
@@ -51,8 +52,8 @@ pub fn wait_for_lock(connection: &mut Connection) -> rusqlite::Result<()> {
     }))
 }
 
-/// Has the file use a WAL. It does already, unless another program has made it, such as by VACUUM
-/// INTO.
+/// Switches the file to WAL mode. It is in that mode already, unless another program created it,
+/// for example by `VACUUM INTO`.
 pub fn use_wal(connection: &Connection) -> Result<(), Cause> {
     let journal: String =
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
@@ -63,8 +64,8 @@ pub fn use_wal(connection: &Connection) -> Result<(), Cause> {
     }
 }
 
-/// Whether this connection, if it is the last one, copies the WAL into the store's file and removes
-/// it, as SQLite does unless it is told otherwise
+/// Sets whether this connection, if it is the last one to close, checkpoints and removes the WAL.
+/// SQLite does that by default
 /// (<https://sqlite.org/c3ref/c_dbconfig_defensive.html#sqlitedbconfignockptonclose>).
 pub fn remove_wal_at_close(connection: &Connection, remove: bool) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !remove).map(drop)

@@ -1,8 +1,8 @@
-//! The files of a store: their names, how the store's file is opened or created, and the server's
-//! lock on it.
+//! The files of a store: their names, opening and creating the store's file, and the server's lock
+//! on it.
 //!
-//! No file is moved, renamed or created under another name: SQLite's transactions are what makes a
-//! change atomic.
+//! Nothing here may move or rename a file, or create one under another name: only SQLite's
+//! transactions make a change atomic.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, ErrorKind};
@@ -22,47 +22,49 @@ use crate::sqlite::error::{failed, url};
 pub const OPEN: &str = "open the store";
 pub const CREATE: &str = "create the store";
 
-/// What follows the name of the store in the names of the files beside it.
+/// The suffixes of the files beside the store's file.
 const WAL: &str = "-wal";
 const WAL_INDEX: &str = "-shm";
 const ROLLBACK_JOURNAL: &str = "-journal";
-const BESIDE: [&str; 3] = [WAL, WAL_INDEX, ROLLBACK_JOURNAL];
+const SUFFIXES: [&str; 3] = [WAL, WAL_INDEX, ROLLBACK_JOURNAL];
 
-/// How long a start waits for the server's lock, and how often it asks. A command that asks whether
-/// a server runs holds the lock for an instant.
-const LOCK_LIMIT: Duration = Duration::from_millis(500);
+/// How long a start waits for the server's lock. A command that checks whether a server is running
+/// holds the lock for an instant.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The pause between two attempts to take the lock.
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
-/// The path of a file beside the store's file, which is where a symbolic link points to.
+/// Returns the path of a file beside the store's file. A symbolic link is followed first.
 fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.canonicalize().unwrap_or_else(|_| path.to_owned()).into_os_string();
     name.push(suffix);
     name.into()
 }
 
-/// The WAL of a store.
+/// Returns the path of a store's WAL.
 pub fn wal_of(path: &Path) -> PathBuf {
     beside(path, WAL)
 }
 
-/// The index of the WAL, which all processes share that have the store open. Without it they do not
-/// see each other's commits and locks
+/// Returns the path of the WAL index. All processes that have the store open share it; without it
+/// they do not see each other's commits and locks
 /// (<https://sqlite.org/walformat.html#the_wal_index_file_format>).
 pub fn wal_index_of(path: &Path) -> PathBuf {
     beside(path, WAL_INDEX)
 }
 
-/// The files beside a store that are there.
+/// Returns the existing files beside a store.
 pub fn files_beside(path: &Path) -> Vec<PathBuf> {
-    BESIDE.iter().map(|suffix| beside(path, suffix)).filter(|file| file.exists()).collect()
+    SUFFIXES.iter().map(|suffix| beside(path, suffix)).filter(|file| file.exists()).collect()
 }
 
-/// The folder that contains the path.
+/// Returns the folder that contains the path.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes the name of a file durable.
+/// Syncs the folder of a file, which makes the file's name durable.
 pub fn sync_folder_of(path: &Path) -> io::Result<()> {
     File::open(folder_of(path))?.sync_all()
 }
@@ -71,10 +73,10 @@ pub fn sync_folder_of(path: &Path) -> io::Result<()> {
 ///
 /// # Errors
 ///
-/// [`StoreError::Missing`] if there is nothing at the path, and nothing of a store beside it.
+/// [`StoreError::Missing`] if there is nothing at the path, and no file of a store beside it.
 pub fn open(path: &Path) -> Result<File, StoreError> {
-    // Looked at before the store's file: a server that starts meanwhile may create the file and
-    // then its WAL, which is not one that was left behind.
+    // Checked before the store's file: a server that is starting at the same time may create the
+    // store and then a WAL, and that WAL was not left behind.
     let left = files_beside(path);
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Err(missing(path, &left)),
@@ -85,11 +87,11 @@ pub fn open(path: &Path) -> Result<File, StoreError> {
         return Err(failed(path, OPEN)(cause));
     }
     require_one_name(path, &metadata)?;
-    // An empty file is a store that nobody has begun: SQLite would delete the WAL beside it.
+    // An empty file is a store that was never created: SQLite would delete the WAL beside it.
     if metadata.len() == 0 && wal_of(path).exists() {
         return Err(left_behind(path, &left));
     }
-    // SQLite's readers write the WAL's index, too.
+    // SQLite's readers write to the WAL index, too.
     for (right, place) in [("read and write", path), ("write to the folder", folder_of(path))] {
         let allowed = access(place, AccessFlags::R_OK | AccessFlags::W_OK);
         allowed.map_err(|errno| failed(path, OPEN)(denied(right, place, &errno.into())))?;
@@ -113,14 +115,14 @@ fn create(path: &Path) -> Result<File, StoreError> {
     }
     let new = File::options().read(true).write(true).create_new(true).mode(0o600).open(path);
     let file = match new {
-        // Another process has just created it.
+        // Another process has just created the file.
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return open(path),
         new => new
             .map_err(|error| failed(path, CREATE)(denied("write to the folder", folder, &error)))?,
     };
     if geteuid().is_root() {
-        // The service that uses the folder must be able to use a store that root has made there.
-        // In a container root may not be allowed to give a file away; then the file stays root's.
+        // The service that owns the folder must be able to use a store that root creates there. In
+        // a container root may not be allowed to change the owner; then the file stays root's.
         let owner = fs::metadata(folder).map_err(failed(path, CREATE))?;
         let _ = fchown(&file, Some(owner.uid()), Some(owner.gid()));
     }
@@ -130,7 +132,7 @@ fn create(path: &Path) -> Result<File, StoreError> {
 
 fn missing(path: &Path, left: &[PathBuf]) -> StoreError {
     if path.is_symlink() {
-        let cause = format!("{} is a link to a file that is not there", path.display());
+        let cause = format!("{} is a symbolic link to a missing file", path.display());
         return failed(path, OPEN)(cause);
     }
     if left.is_empty() { StoreError::Missing(url(path)) } else { left_behind(path, left) }
@@ -141,12 +143,12 @@ fn left_behind(path: &Path, left: &[PathBuf]) -> StoreError {
     StoreError::LeftBehind { url: url(path), files: names.join(", ") }
 }
 
-/// Fails if another process may open the file by another name: it would keep another WAL there, and
-/// neither would see what is in the WAL of the other
+/// Fails if another process could open the file by another name. That process would use another
+/// WAL, and neither process would see the other's commits
 /// (<https://sqlite.org/howtocorrupt.html#_multiple_links_to_the_same_file>).
 fn require_one_name(path: &Path, metadata: &Metadata) -> Result<(), StoreError> {
     let statx = statx(CWD, path, AtFlags::empty(), StatxFlags::empty());
-    // Kernels before 5.8 do not tell.
+    // Kernels before 5.8 do not report this attribute.
     let is_mounted =
         statx.is_ok_and(|file| file.stx_attributes.contains(StatxAttributes::MOUNT_ROOT));
     if metadata.nlink() > 1 || is_mounted {
@@ -155,7 +157,7 @@ fn require_one_name(path: &Path, metadata: &Metadata) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Explains what the user of this process may not do with the path.
+/// Returns an error that says what the user of this process may not do with the path.
 fn denied(right: &str, path: &Path, why: &io::Error) -> io::Error {
     let id = geteuid();
     let path = absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -164,7 +166,7 @@ fn denied(right: &str, path: &Path, why: &io::Error) -> io::Error {
     io::Error::new(why.kind(), cause)
 }
 
-/// The sizes of the files, and the free space of their disk.
+/// Returns the sizes of the files and the free space on their disk.
 pub fn sizes(path: &Path) -> Sizes {
     let length = |path: &Path| fs::metadata(path).map(|file| file.len()).ok();
     let disk = statvfs(path).ok();
@@ -172,12 +174,12 @@ pub fn sizes(path: &Path) -> Sizes {
     Sizes { store: length(path), wal: length(&wal_of(path)), disk_free }
 }
 
-/// Takes the server's lock, until the file is closed (flock(2)).
+/// Takes the server's lock (flock(2)), which lasts until the file is closed.
 pub fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
     let began = Instant::now();
     loop {
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) if began.elapsed() < LOCK_LIMIT => {
+            Err(TryLockError::WouldBlock) if began.elapsed() < LOCK_TIMEOUT => {
                 thread::sleep(LOCK_PAUSE);
             }
             Err(TryLockError::WouldBlock) => return Err(StoreError::ServedElsewhere(url(path))),
@@ -187,8 +189,8 @@ pub fn lock(file: &File, path: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Fails if a server runs on the file and the index of its WAL is not at its path: a command would
-/// make a second index, and the server would not see the command's commits.
+/// Fails if a server is running on the file but its WAL index is missing. A command would create a
+/// second index, and the server would not see the command's commits.
 pub fn require_index_of_server(file: &File, path: &Path) -> Result<(), StoreError> {
     if wal_index_of(path).exists() {
         return Ok(());

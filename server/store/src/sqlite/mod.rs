@@ -1,14 +1,14 @@
-//! SQLite: the embedded engine. A store is an ordinary SQLite database, and SQLite's own tools work
+//! SQLite, the embedded engine. A store is an ordinary SQLite database, and SQLite's own tools work
 //! on it.
 //!
-//! Write-ahead log and `synchronous=FULL`: a commit returns when the WAL is synced, and that makes
-//! it durable (<https://sqlite.org/pragma.html#pragma_synchronous>).
+//! The store uses a write-ahead log and `synchronous=FULL`: a commit returns when the WAL is
+//! synced, which makes the commit durable (<https://sqlite.org/pragma.html#pragma_synchronous>).
 //!
-//! A server takes the lock of the file, opens it, and copies the WAL into it with a sync before it
-//! answers anything (`wal.rs`). A stop copies the WAL again.
+//! A server locks the file, opens it, and checkpoints the WAL, with a sync, before it answers any
+//! request (`wal.rs`). When it stops, it checkpoints the WAL again.
 //!
-//! While a connection of this process is open, nothing but SQLite may close the store's file:
-//! closing any descriptor of it drops SQLite's locks
+//! While this process has a connection open, nothing but SQLite may close the store's file: closing
+//! any descriptor of the file drops SQLite's locks
 //! (<https://sqlite.org/howtocorrupt.html#_posix_advisory_locks_canceled_by_a_separate_thread_doing_close_>).
 
 mod connection;

@@ -1,4 +1,4 @@
-//! How a store is opened: to be served, by a command, or as a new file that a copy fills.
+//! Opening a store: for serving, for a command, or as a new file that a copy fills.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -7,7 +7,7 @@ use crate::engine::{Engine, IfMissing, Served};
 use crate::error::StoreError;
 use crate::sqlite::error::url;
 use crate::sqlite::files::{self, files_beside, lock, require_index_of_server};
-use crate::sqlite::schema::{self, Found};
+use crate::sqlite::schema::{self, FileKind};
 use crate::sqlite::store::Sqlite;
 
 /// See [`crate::open_to_serve`].
@@ -17,13 +17,13 @@ pub fn open_to_serve(path: &Path, if_missing: IfMissing) -> Result<Served<Sqlite
         IfMissing::Fail => files::open(path)?,
     };
     lock(&file, path)?;
-    if schema::look(path, &file)? == Found::Nothing && if_missing == IfMissing::Fail {
+    if schema::identify(path, &file)? == FileKind::Empty && if_missing == IfMissing::Fail {
         return Err(StoreError::Missing(url(path)));
     }
     let mut store = Sqlite::open(path, file)?;
-    // A creation that was killed is rolled back by now.
+    // Opening the store has rolled back a creation that was killed.
     let is_new = if_missing == IfMissing::Create && store.create()?;
-    store.begin()?;
+    store.prepare_to_serve()?;
     Ok(Served { store, is_new })
 }
 
@@ -43,7 +43,7 @@ pub fn fill(
     let mut store = Sqlite::open(path, new_file(path)?)?;
     let filled = fill_new(&mut store, fill);
     if filled.is_err() {
-        // It is no store yet, so nobody has opened it, and it may have filled the disk.
+        // The file is not a store yet, so nobody has opened it, and it may have filled the disk.
         let files = files_beside(path);
         drop(store);
         for file in files.iter().map(|file| &**file).chain([path]) {
@@ -53,15 +53,15 @@ pub fn fill(
     filled
 }
 
-/// The file of a new store, empty and locked. A copy that was killed has left a file that is
-/// neither empty nor a store.
+/// Opens the file of a new store, empty and locked. A file that is neither empty nor a store may
+/// be what a killed copy has left.
 fn new_file(path: &Path) -> Result<File, StoreError> {
     let file = files::open_or_create(path)?;
     lock(&file, path)?;
-    match schema::look(path, &file) {
-        Ok(Found::Nothing) => Ok(file),
+    match schema::identify(path, &file) {
+        Ok(FileKind::Empty) => Ok(file),
         Err(StoreError::Unfinished(url)) => Err(StoreError::Unfinished(url)),
-        Ok(Found::Store) | Err(_) => Err(StoreError::Exists(url(path))),
+        Ok(FileKind::Store) | Err(_) => Err(StoreError::Exists(url(path))),
     }
 }
 
@@ -69,7 +69,7 @@ fn fill_new(
     store: &mut Sqlite,
     fill: &mut dyn FnMut(&dyn Engine) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    store.begin_unfinished()?;
+    store.create_unfinished()?;
     fill(store)?;
     store.finish()?;
     Ok(store.close().map(drop)?)

@@ -1,9 +1,9 @@
-//! Whether the files of a store that is served are still those that its paths name.
+//! The check that the paths of a served store still name the files that were opened.
 //!
-//! An open file goes on taking commits after it was removed or renamed, and nobody would find them.
-//! So once a second the paths are compared with the files that were there when the store was
-//! opened, by device and inode. As long as a connection is open, SQLite removes neither the WAL nor
-//! its index.
+//! An open file accepts commits even after it was removed or renamed, and nobody would find those
+//! commits. So each path is compared, by device and inode, with the file that was there when the
+//! store was opened: before and after each commit, and once a second. SQLite itself removes neither
+//! the WAL nor its index while a connection is open.
 
 use std::fs::{self, File, Metadata};
 use std::io::ErrorKind;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::error::WriteError;
 use crate::sqlite::files::{wal_index_of, wal_of};
 
-/// What tells one file from all others, as long as it is open (inode(7)).
+/// The identity of a file, unique as long as the file is open (inode(7)).
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct FileId {
     device: u64,
@@ -26,7 +26,7 @@ impl From<Metadata> for FileId {
     }
 }
 
-/// A file that is open, and the path at which it was opened.
+/// An open file, and the path at which it was opened.
 struct OpenedFile {
     path: PathBuf,
     id: FileId,
@@ -34,19 +34,19 @@ struct OpenedFile {
 
 impl OpenedFile {
     fn at(path: PathBuf) -> Result<Self, WriteError> {
-        let id = find(&path)?;
+        let id = file_id(&path)?;
         Ok(Self { path, id })
     }
 
     fn is_in_place(&self) -> Result<(), WriteError> {
-        if find(&self.path)? == self.id {
+        if file_id(&self.path)? == self.id {
             return Ok(());
         }
-        Err(WriteError::Gone(format!("another file is at {}", self.path.display()).into()))
+        Err(WriteError::Gone(format!("another file is at {} now", self.path.display()).into()))
     }
 }
 
-/// The three files.
+/// The store's file, its WAL and the WAL index.
 pub struct OpenedFiles {
     store: OpenedFile,
     wal: OpenedFile,
@@ -54,7 +54,8 @@ pub struct OpenedFiles {
 }
 
 impl OpenedFiles {
-    /// The files of the store that SQLite has just opened at that path. `file` was opened before.
+    /// Records the files of the store that SQLite has just opened at `path`. `file` was opened
+    /// before.
     pub fn of(path: &Path, file: &File) -> Result<Self, WriteError> {
         let file = file.metadata().map_err(|error| WriteError::Fault(error.into()))?;
         let files = Self {
@@ -66,7 +67,7 @@ impl OpenedFiles {
         Ok(files)
     }
 
-    /// Fails if another file, or none, is in the place of one of them.
+    /// Fails if a file was removed, renamed or replaced.
     pub fn are_in_place(&self) -> Result<(), WriteError> {
         self.store.is_in_place()?;
         self.wal.is_in_place()?;
@@ -74,8 +75,8 @@ impl OpenedFiles {
     }
 }
 
-/// Which file is there now.
-fn find(path: &Path) -> Result<FileId, WriteError> {
+/// Returns the identity of the file that is at `path` now.
+fn file_id(path: &Path) -> Result<FileId, WriteError> {
     let file = fs::metadata(path).map_err(|error| match error.kind() {
         ErrorKind::NotFound | ErrorKind::NotADirectory => {
             WriteError::Gone(format!("{} was removed or renamed", path.display()).into())

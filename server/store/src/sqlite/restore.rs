@@ -1,7 +1,7 @@
-//! A restore: the rows of a backup take the place of a store's own, in one transaction of SQLite.
+//! Restore: the rows of a backup replace the rows of a store, in one SQLite transaction.
 //!
-//! The backup is never changed, and no file is moved. Whatever interrupts a restore, the store has
-//! its old rows or those of the backup, and the same restore may be run again.
+//! A restore never changes the backup and never moves a file. Whatever interrupts it, the store has
+//! either its old rows or the rows of the backup, and the same restore may be run again.
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -22,27 +22,29 @@ const READ_BACKUP: &str = "read the backup";
 const READ_TOKENS: &str = "read its tokens";
 const RESTORE: &str = "restore the backup";
 
-/// What a restore has done.
+/// The result of a restore.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restored {
-    /// How many rows the store had.
+    /// The number of rows in the store before the restore.
     pub before: u64,
-    /// How many of them the backup lacks: it has no row of that id, or a different one.
+    /// The number of those rows that the backup lacks, or has with a different text.
     pub gone: u64,
-    /// How many rows the store has now: all of the backup.
+    /// The number of rows in the store now, which is the number of rows in the backup.
     pub after: u64,
-    /// The tokens that the store accepts now.
+    /// The names of the tokens that the store has now.
     pub tokens: Vec<TokenName>,
 }
 
-/// Replaces the rows of the store at `path` by those of `backup`. The store keeps its tokens,
-/// unless `tokens_of` names another store's file: then it gets that file's tokens. If there is no
-/// store, one is created, for which `tokens_of` is needed.
+/// Replaces the rows of the store at `path` with the rows of `backup`.
+///
+/// The store keeps its tokens, unless `tokens_of` names the file of another store: then it gets the
+/// tokens of that file. If there is no store, one is created, which needs `tokens_of`.
 ///
 /// # Errors
 ///
-/// [`StoreError::Missing`] if there is no store and `tokens_of` is none;
-/// [`StoreError::ServedElsewhere`] if a server runs on the store. The store is as it was.
+/// [`StoreError::Missing`] if there is no store and `tokens_of` is `None`, and
+/// [`StoreError::ServedElsewhere`] if a server is running on the store. After an error the store is
+/// unchanged.
 pub fn restore(
     path: &Path,
     backup: &Path,
@@ -55,7 +57,8 @@ pub fn restore(
     let if_missing = if tokens_of.is_some() { IfMissing::Create } else { IfMissing::Fail };
     let Served { mut store, .. } = open_to_serve(path, if_missing)?;
     let restored = restore_into(store.connection(), path, backup, tokens_of);
-    // Before the store is closed, which copies WALs: the WALs of attached files stay as they are.
+    // Detached before the store is closed: closing runs a checkpoint, which must not change the WAL
+    // of an attached file.
     let detached = detach(store.connection()).map_err(failed(path, RESTORE));
     let closed = store.close();
     let restored = restored?;
@@ -89,12 +92,12 @@ fn require_another_file(path: &Path, backup: &Path) -> Result<(), StoreError> {
     let id = |file: &Path| fs::metadata(file).map(|file| (file.dev(), file.ino()));
     match (id(path), id(backup)) {
         (Ok(store), Ok(backup)) if store != backup => Ok(()),
-        _ => Err(failed(backup, READ_BACKUP)("it is the store that is to be replaced")),
+        _ => Err(failed(backup, READ_BACKUP)("it is the store that is being restored")),
     }
 }
 
-/// Attaches the file of another store, to read it. If no other file lies beside it, nobody has it
-/// open, and SQLite reads it as one that nobody changes, also from a disk that is read-only
+/// Attaches the file of another store for reading. If it has no WAL, index or journal beside it, no
+/// process has it open, and SQLite may treat it as immutable, which also works on a read-only disk
 /// (<https://sqlite.org/c3ref/open.html#coreuriqueryparameters>).
 fn attach(connection: &Connection, file: &Path, name: &str) -> Result<(), Cause> {
     let file = file.canonicalize()?;
@@ -105,7 +108,7 @@ fn attach(connection: &Connection, file: &Path, name: &str) -> Result<(), Cause>
     Ok(())
 }
 
-/// Attaches the backup, which must be sound, as `backup`.
+/// Attaches the backup as `backup`, and checks that it is sound.
 fn attach_backup(connection: &Connection, file: &Path) -> Result<(), Cause> {
     attach(connection, file, "backup")?;
     require_none(schema::faults(connection, "backup")?)?;
@@ -116,7 +119,7 @@ fn attach_backup(connection: &Connection, file: &Path) -> Result<(), Cause> {
     }
 }
 
-/// Attaches the file whose tokens the store gets, as `other`. The file may be damaged elsewhere.
+/// Attaches the file that provides the tokens as `other`. Only its tokens must be sound.
 fn attach_tokens(connection: &Connection, file: &Path) -> Result<(), Cause> {
     attach(connection, file, "other")?;
     Ok(require_none(schema::damage(connection, "other.integrity_check(tokens)")?)?)
@@ -126,7 +129,8 @@ fn require_none(faults: Vec<String>) -> Result<(), Unsound> {
     if faults.is_empty() { Ok(()) } else { Err(Unsound(faults)) }
 }
 
-/// The transaction. The connection waits for the locks of others, such as of a token command.
+/// Runs the transaction of the restore. The connection waits for the locks of other programs, such
+/// as a token command.
 fn replace(connection: &mut Connection, takes_tokens: bool) -> Result<Restored, Cause> {
     let transaction = connection.transaction()?;
     let before = count(&transaction, &format!("SELECT count(*) FROM main.{TABLE}"))?;
@@ -146,7 +150,7 @@ fn replace(connection: &mut Connection, takes_tokens: bool) -> Result<Restored, 
     }
     let after = count(&transaction, &format!("SELECT count(*) FROM main.{TABLE}"))?;
     if after != count(&transaction, &format!("SELECT count(*) FROM backup.{TABLE}"))? {
-        return Err("SQLite has not copied every row of the backup".into());
+        return Err("SQLite did not copy every row of the backup".into());
     }
     let tokens = tokens::tokens(&transaction)?.into_iter().map(|token| token.name).collect();
     transaction.commit()?;

@@ -1,4 +1,4 @@
-//! How rows are added, compared and read.
+//! Adding, comparing and reading rows.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::same_json::is_same_json;
 use crate::sqlite::error::Unsound;
 use crate::sqlite::schema;
 
-/// Commits the rows, each unless its id is taken. Without rows it writes a page as it was, because
-/// a transaction that writes nothing would not tell whether the store takes writes.
+/// Commits the rows whose ids are free. Without rows it is a test write: it rewrites a page
+/// unchanged, because a transaction without a write would not show whether the store takes writes.
 pub fn commit(connection: &mut Connection, rows: &[Row]) -> Result<Vec<Outcome>, WriteError> {
     let transaction = connection.transaction()?;
     let outcomes = if rows.is_empty() {
@@ -40,7 +40,7 @@ fn add(transaction: &Connection, rows: &[Row]) -> rusqlite::Result<Vec<Outcome>>
             return Ok(Outcome::Created);
         }
         let is_same = kept.query_row([row.id], |kept| {
-            // A text that is not UTF-8 was written by somebody else: it is another row.
+            // A text that is not UTF-8 was written by another program, so it is a different row.
             Ok(kept.get_ref(0)?.as_str().is_ok_and(|kept| is_same_json(kept, &row.json)))
         })?;
         Ok(if is_same { Outcome::Repeated } else { Outcome::Conflict })
@@ -48,8 +48,8 @@ fn add(transaction: &Connection, rows: &[Row]) -> rusqlite::Result<Vec<Outcome>>
     outcomes.collect()
 }
 
-/// The next rows after an id, in the order of the ids. A transaction of its own, so the WAL may
-/// start over between two pages.
+/// Reads the next rows after an id, in the order of the ids. Each page is a transaction of its own,
+/// so that the WAL can be reset between two pages.
 pub fn page(
     connection: &Connection,
     after: Option<i64>,
@@ -66,16 +66,17 @@ pub fn page(
         && let Some(row) = rows.next()?
     {
         let id = row.get(0)?;
-        let json: Arc<str> =
-            row.get(1).map_err(|error| unfit(format!("the text of the id {id}: {error}")))?;
+        let json: Arc<str> = row
+            .get(1)
+            .map_err(|error| malformed_row(format!("the text of the id {id}: {error}")))?;
         bytes += json.len();
         page.push(Row { id, json });
     }
     Ok(page)
 }
 
-/// Counts the rows of a database whose structure is sound: in a damaged one, the count and the
-/// pages may lack the same rows.
+/// Counts the rows, after a check of the database's structure: in a damaged database the count and
+/// the pages may lack the same rows.
 pub fn count(connection: &Connection) -> Result<u64, Cause> {
     let damage = schema::damage(connection, "main.quick_check(1)")?;
     if !damage.is_empty() {
@@ -86,7 +87,7 @@ pub fn count(connection: &Connection) -> Result<u64, Cause> {
     Ok(count.map(i64::unsigned_abs)?)
 }
 
-/// The service has not written this row.
-pub fn unfit(cause: impl Into<Cause>) -> rusqlite::Error {
+/// Returns the error for a row that this service did not write.
+pub fn malformed_row(cause: impl Into<Cause>) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, cause.into())
 }

@@ -1,4 +1,4 @@
-//! The tables, and the field of the file that says that it is a store.
+//! The tables, and the header field that marks a file as a store.
 //!
 //! The field is `application_id` (<https://sqlite.org/fileformat2.html#application_id>), at byte 68
 //! of the file. It is written once, when the store is complete.
@@ -16,7 +16,7 @@ use crate::names::{self, TABLE};
 use crate::sqlite::error::{failed, url};
 use crate::sqlite::files::OPEN;
 
-/// `application_id` of a store: three letters, and a byte that is twice the number of the layout.
+/// The `application_id` of a store: three letters, and a byte that is twice the layout version.
 const APPLICATION_ID: u32 = {
     let [first, second, third] = names::APPLICATION_ID;
     u32::from_be_bytes([first, second, third, LAYOUT << 1])
@@ -33,34 +33,34 @@ const TOKENS: &str = "
     ) STRICT, WITHOUT ROWID;
 ";
 
-/// What a file contains, by its header.
+/// The kind of a file, according to its header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Found {
-    /// Nothing: a store that nobody has begun.
-    Nothing,
+pub enum FileKind {
+    /// An empty file: a store that was never created.
+    Empty,
     /// A store of this release.
     Store,
 }
 
-/// Looks at the header of a file. It is read without SQLite, which would change a file of somebody
-/// else: it would roll back its journal, or copy its WAL into it.
+/// Identifies a file by its header. The header is read without SQLite, which would change a file
+/// that is not ours: it would roll back its journal, or checkpoint its WAL.
 ///
 /// # Errors
 ///
-/// It is something else than a store of this release.
-pub fn look(path: &Path, file: &File) -> Result<Found, StoreError> {
+/// Fails if the file is anything but empty or a store of this release.
+pub fn identify(path: &Path, file: &File) -> Result<FileKind, StoreError> {
     let mut header = [0; 100];
-    // The fields that a shorter file does not have are zero.
+    // The missing fields of a shorter file are zero.
     let length = file.read_at(&mut header, 0).map_err(failed(path, OPEN))?;
     if length == 0 {
-        return Ok(Found::Nothing);
+        return Ok(FileKind::Empty);
     }
     let is_sqlite = header.starts_with(b"SQLite format 3\0");
     let id = &header[68..72];
     if !is_sqlite {
         Err(StoreError::NotAStore(url(path)))
     } else if *id == APPLICATION_ID.to_be_bytes() {
-        Ok(Found::Store)
+        Ok(FileKind::Store)
     } else if id.starts_with(&names::APPLICATION_ID) {
         Err(StoreError::OtherLayout { url: url(path), found: i64::from(id[3] >> 1) })
     } else if *id == [0; 4] {
@@ -70,16 +70,16 @@ pub fn look(path: &Path, file: &File) -> Result<Found, StoreError> {
     }
 }
 
-/// Fails if the file is no store of this release.
+/// Fails if the file is not a store of this release.
 pub fn require_store(path: &Path, file: &File) -> Result<(), StoreError> {
-    match look(path, file)? {
-        Found::Store => Ok(()),
-        Found::Nothing => Err(StoreError::Missing(url(path))),
+    match identify(path, file)? {
+        FileKind::Store => Ok(()),
+        FileKind::Empty => Err(StoreError::Missing(url(path))),
     }
 }
 
-/// Creates the store in one transaction, unless the database has tables. Returns whether it was
-/// created.
+/// Creates the store in one transaction, unless the database has tables already. Returns whether
+/// the store was created.
 pub fn create(connection: &mut Connection) -> rusqlite::Result<bool> {
     let transaction = connection.transaction()?;
     let is_empty = "SELECT count(*) = 0 FROM sqlite_schema";
@@ -92,21 +92,21 @@ pub fn create(connection: &mut Connection) -> rusqlite::Result<bool> {
     Ok(true)
 }
 
-/// Creates the tables alone.
+/// Creates the tables, without marking the database as a store.
 pub fn create_tables(connection: &Connection) -> rusqlite::Result<()> {
-    // `id` is the rowid, so the rows lie in the order of their ids.
+    // `id` is the rowid, so the rows are stored in the order of their ids.
     let rows = format!("CREATE TABLE {TABLE} (id INTEGER PRIMARY KEY, json TEXT NOT NULL) STRICT");
     connection.execute_batch(&rows)?;
     connection.execute_batch(TOKENS)
 }
 
-/// Says that the database is a complete store.
+/// Marks the database as a complete store.
 pub fn mark_as_store(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "application_id", APPLICATION_ID)
 }
 
-/// What that pragma of SQLite's finds wrong: `integrity_check` of a database of the connection, or of
-/// one of its tables (<https://sqlite.org/pragma.html#pragma_integrity_check>).
+/// Runs a pragma such as `integrity_check` on a database of the connection or on one of its tables,
+/// and returns what it reports as damage (<https://sqlite.org/pragma.html#pragma_integrity_check>).
 pub fn damage(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare(&format!("PRAGMA {pragma}"))?;
     let mut lines =
@@ -115,8 +115,9 @@ pub fn damage(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<Str
     Ok(lines)
 }
 
-/// What SQLite finds wrong with a database of the connection, such as `main`, and which tables are
-/// not those of this layout; nothing if the store is sound. An index is the operator's to add.
+/// Returns the faults of a database of the connection, such as `main`: the damage that SQLite
+/// finds, and the tables that differ from this layout. Empty if the store is sound. Indexes are not
+/// compared, because operators may add them.
 pub fn faults(connection: &Connection, database: &str) -> rusqlite::Result<Vec<String>> {
     let mut faults = damage(connection, &format!("{database}.integrity_check"))?;
     let expected = Connection::open_in_memory()?;
@@ -130,7 +131,8 @@ pub fn faults(connection: &Connection, database: &str) -> rusqlite::Result<Vec<S
     Ok(faults)
 }
 
-/// The names of all tables, views and triggers, each with its statement, without white space.
+/// The tables, views and triggers of a database: their names and their `CREATE` statements without
+/// white space.
 type Definitions = BTreeMap<String, String>;
 
 fn definitions(connection: &Connection, database: &str) -> rusqlite::Result<Definitions> {
@@ -144,7 +146,7 @@ fn definitions(connection: &Connection, database: &str) -> rusqlite::Result<Defi
     rows.collect()
 }
 
-/// What is found and is not as expected, by its name.
+/// Describes each difference between the definitions that were found and the expected ones.
 fn differences(found: &Definitions, expected: &Definitions) -> Vec<String> {
     let missing = expected.keys().filter(|name| !found.contains_key(*name));
     let missing = missing.map(|name| format!("{name} is missing"));

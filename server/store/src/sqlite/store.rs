@@ -1,4 +1,4 @@
-//! A store that is open: what the engine does with it.
+//! An open store, and the engine's operations on it.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -13,35 +13,37 @@ use crate::sqlite::connection::{WAL_BOUND, connect, remove_wal_at_close, use_wal
 use crate::sqlite::error::{failed, url};
 use crate::sqlite::files::{CREATE, OPEN, sizes};
 use crate::sqlite::opened_files::OpenedFiles;
-use crate::sqlite::wal::{Checkpoints, copy_wal, copy_wal_at_once, shorten, sync_empty_wal};
+use crate::sqlite::wal::{
+    Checkpoints, checkpoint_truncate, sync_empty_wal, truncate_long_wal, try_checkpoint_truncate,
+};
 use crate::sqlite::{rows, schema, tokens};
 use crate::token::{StoredToken, TokenName};
 
-const COPY: &str = "copy the store's WAL into its file";
+const CHECKPOINT: &str = "copy the store's WAL into its file";
 const CLOSE: &str = "close the store";
 
-/// A store in a file, with its WAL and the WAL's index beside it (`-wal`, `-shm`).
+/// A store in a file, with the WAL and the WAL index beside it (`-wal`, `-shm`).
 pub struct Sqlite {
     path: PathBuf,
     commits: Mutex<Commits>,
-    /// For pages of rows, which must not wait for a commit.
+    /// Reads pages of rows, which must not wait for a commit.
     page_connection: Mutex<Connection>,
-    /// For the tokens, which must not wait for a page either.
+    /// Reads and changes the tokens, which must not wait for a page either.
     token_connection: Mutex<Connection>,
-    /// The files of a store that is served.
+    /// The files of the store if it is being served.
     served_files: Option<OpenedFiles>,
-    /// Holds the server's lock (flock(2)). Dropped after the connections.
+    /// Holds the server's lock (flock(2)). It is dropped after the connections.
     file: File,
 }
 
-/// What commits rows.
+/// The connection that commits rows, and its checkpoints.
 struct Commits {
     connection: Connection,
     checkpoints: Checkpoints,
 }
 
 impl Sqlite {
-    /// Opens the file, which is a store, or empty and locked.
+    /// Opens the file. It is either a store, or empty and locked.
     pub fn open(path: &Path, file: File) -> Result<Self, StoreError> {
         let connect = || connect(path).map_err(failed(path, OPEN));
         let commits = Commits { connection: connect()?, checkpoints: Checkpoints::default() };
@@ -55,38 +57,38 @@ impl Sqlite {
         })
     }
 
-    /// Creates the store in one transaction, unless it is there. Returns whether it was created.
+    /// Creates the store in one transaction, unless it exists. Returns whether it was created.
     pub fn create(&mut self) -> Result<bool, StoreError> {
         schema::create(self.connection()).map_err(failed(&self.path, CREATE))
     }
 
-    /// Makes the store ready to be served: what it contains is on the disk when this returns.
-    pub fn begin(&mut self) -> Result<(), StoreError> {
+    /// Prepares the store for serving. Its whole content is on the disk when this returns.
+    pub fn prepare_to_serve(&mut self) -> Result<(), StoreError> {
         self.use_wal()?;
         let connection = &self.commits.get_mut().connection;
-        copy_wal(connection).map_err(failed(&self.path, COPY))?;
-        sync_empty_wal(&self.path).map_err(failed(&self.path, COPY))?;
+        checkpoint_truncate(connection).map_err(failed(&self.path, CHECKPOINT))?;
+        sync_empty_wal(&self.path).map_err(failed(&self.path, CHECKPOINT))?;
         self.served_files =
             Some(OpenedFiles::of(&self.path, &self.file).map_err(failed(&self.path, OPEN))?);
         Ok(())
     }
 
-    /// Creates the tables of a store that is to be filled. It is no store until [`Self::finish`].
-    pub fn begin_unfinished(&mut self) -> Result<(), StoreError> {
+    /// Creates the tables of a file that will be filled. It is not a store until [`Self::finish`].
+    pub fn create_unfinished(&mut self) -> Result<(), StoreError> {
         schema::create_tables(self.connection()).map_err(failed(&self.path, CREATE))?;
         self.use_wal()
     }
 
-    /// Makes the filled file a store: what it contains is on the disk when this returns.
+    /// Marks the filled file as a store. Its whole content is on the disk when this returns.
     pub fn finish(&mut self) -> Result<(), StoreError> {
         let connection = &self.commits.get_mut().connection;
-        // Marked after all else is in the file itself: the mark is looked for there.
-        copy_wal(connection).map_err(failed(&self.path, COPY))?;
+        // The mark is read from the file itself, so everything else must be in the file before it.
+        checkpoint_truncate(connection).map_err(failed(&self.path, CHECKPOINT))?;
         schema::mark_as_store(connection).map_err(failed(&self.path, CREATE))?;
-        copy_wal(connection).map_err(failed(&self.path, COPY))
+        checkpoint_truncate(connection).map_err(failed(&self.path, CHECKPOINT))
     }
 
-    /// The connection that commits.
+    /// Returns the connection that commits.
     pub fn connection(&mut self) -> &mut Connection {
         &mut self.commits.get_mut().connection
     }
@@ -94,22 +96,22 @@ impl Sqlite {
     fn use_wal(&mut self) -> Result<(), StoreError> {
         let connection = &self.commits.get_mut().connection;
         let pages = self.page_connection.get_mut();
-        // From now on the end of the process leaves the WAL as it is, unless `close` has copied it.
+        // From now on closing a connection keeps the WAL, unless `close` has checkpointed it.
         for connection in [connection, pages, self.token_connection.get_mut()] {
             remove_wal_at_close(connection, false).map_err(failed(&self.path, OPEN))?;
         }
         use_wal(connection).map_err(failed(&self.path, OPEN))
     }
 
-    /// Fails if another file, or none, is in the place of one that is served.
+    /// Fails if a file of a served store was removed, renamed or replaced.
     fn require_files_in_place(&self) -> Result<(), WriteError> {
         self.served_files.as_ref().map_or(Ok(()), OpenedFiles::are_in_place)
     }
 }
 
 impl Engine for Sqlite {
-    /// Looks at the files before and after the transaction: nobody would find what is committed to
-    /// a file that was removed or replaced meanwhile.
+    /// Checks the files before and after the transaction: nobody would find a row that was
+    /// committed to a removed or replaced file.
     fn commit(&self, rows: &[Row], _: Instant) -> Result<Vec<Outcome>, WriteError> {
         self.require_files_in_place()?;
         let outcomes = rows::commit(&mut self.commits.lock().connection, rows)?;
@@ -163,25 +165,25 @@ impl Engine for Sqlite {
     fn inspect(&self) -> Result<Sizes, WriteError> {
         self.require_files_in_place()?;
         if sizes(&self.path).wal > Some(WAL_BOUND.into()) {
-            shorten(&self.path)?;
+            truncate_long_wal(&self.path)?;
         }
         Ok(sizes(&self.path))
     }
 
-    /// If another program is in the way of the last checkpoint, the WAL stays, and the next start
-    /// copies it.
+    /// Runs a last checkpoint. If another program blocks it, the WAL stays, and the next start
+    /// copies it into the store's file.
     fn close(&self) -> Result<Closed, StoreError> {
-        // First: a last reading of the tokens would be in the way of the checkpoint.
+        // Locked first: reading the tokens at the same time would block the checkpoint.
         let pages = self.page_connection.lock();
         let tokens = self.token_connection.lock();
         self.require_files_in_place().map_err(failed(&self.path, CLOSE))?;
         let connection = &mut self.commits.lock().connection;
-        if !copy_wal_at_once(connection).map_err(failed(&self.path, COPY))? {
+        if !try_checkpoint_truncate(connection).map_err(failed(&self.path, CHECKPOINT))? {
             return Ok(Closed::WalLeft { bytes: sizes(&self.path).wal.unwrap_or_default() });
         }
         for connection in [&*connection, &pages, &tokens] {
             remove_wal_at_close(connection, true).map_err(failed(&self.path, CLOSE))?;
         }
-        Ok(Closed::Wholly)
+        Ok(Closed::Clean)
     }
 }

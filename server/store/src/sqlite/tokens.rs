@@ -1,25 +1,26 @@
-//! How tokens are read and changed.
+//! Reading and changing tokens.
 
 use rusqlite::{Connection, ErrorCode};
 
-use crate::sqlite::rows::unfit;
-use crate::sqlite::wal::copy_wal_at_once;
+use crate::sqlite::rows::malformed_row;
+use crate::sqlite::wal::try_checkpoint_truncate;
 use crate::token::{StoredToken, TokenName};
 use crate::token_row::{self, ADD, READ, REVOKE};
 
-/// Every token, in the order of their names.
+/// Reads all tokens in the order of their names.
 pub fn tokens(connection: &Connection) -> rusqlite::Result<Vec<StoredToken>> {
     connection
         .prepare_cached(&format!("{READ} ORDER BY name"))?
         .query_map([], |row| {
             let name: String = row.get(0)?;
             let digest: Vec<u8> = row.get(1)?;
-            token_row::token(&name, &digest, row.get(2)?, row.get(3)?, row.get(4)?).map_err(unfit)
+            token_row::token(&name, &digest, row.get(2)?, row.get(3)?, row.get(4)?)
+                .map_err(malformed_row)
         })?
         .collect()
 }
 
-/// Adds a token, unless its name is taken. Returns whether it was added.
+/// Adds a token unless its name is taken. Returns whether it was added.
 pub fn add_token(connection: &mut Connection, token: &StoredToken) -> rusqlite::Result<bool> {
     prepare(connection)?;
     let row = (
@@ -37,15 +38,17 @@ pub fn add_token(connection: &mut Connection, token: &StoredToken) -> rusqlite::
     }
 }
 
-/// Removes the token of that name. Returns whether there was one.
+/// Removes the token with that name. Returns whether there was one.
 pub fn revoke_token(connection: &mut Connection, name: &TokenName) -> rusqlite::Result<bool> {
     prepare(connection)?;
     Ok(connection.execute(REVOKE, [name.as_str()])? > 0)
 }
 
-/// After a crash the WAL's pages may not be on the disk, and the change would be behind them
-/// (`wal.rs`). Beside a server, its own checkpoint has seen to that: then it does not matter if
-/// this one is kept from running.
+/// Checkpoints the WAL before a change. After a crash the pages of the WAL may not be on the disk,
+/// and a change written behind them could be lost with them (`wal.rs`).
+///
+/// If a server is running, it has checkpointed the WAL at its start, so it does not matter if this
+/// checkpoint is blocked.
 fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
-    copy_wal_at_once(connection).map(drop)
+    try_checkpoint_truncate(connection).map(drop)
 }

@@ -1,4 +1,4 @@
-//! What a token is called.
+//! The name of a token.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,22 +7,23 @@ use serde::Serialize;
 
 const LONGEST: usize = 64;
 
-/// The name of a token: 1 to 64 letters, digits, `.`, `_` or `-`. It fits a table and a log.
+/// The name of a token: 1 to 64 letters, digits, `.`, `_` or `-`. It is safe to print in tables and
+/// logs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TokenName(String);
 
-/// The text is no name of a token.
+/// The text is not a valid token name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a token's name is 1 to 64 letters, digits, `.`, `_` or `-`")]
 pub struct InvalidName;
 
 impl TokenName {
-    /// What the server calls the token that it issues for a new store.
+    /// The name of the token that the server creates for a new store.
     pub fn first() -> Self {
         Self("first".into())
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -33,8 +34,8 @@ impl FromStr for TokenName {
 
     fn from_str(text: &str) -> Result<Self, InvalidName> {
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        let is_one = (1..=LONGEST).contains(&text.len()) && text.bytes().all(allowed);
-        if is_one { Ok(Self(text.to_owned())) } else { Err(InvalidName) }
+        let is_valid = (1..=LONGEST).contains(&text.len()) && text.bytes().all(allowed);
+        if is_valid { Ok(Self(text.to_owned())) } else { Err(InvalidName) }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Group commit over an engine that returns what the test tells it to, failures included.
+//! Group commit on a scripted engine that returns what the test sends, failures included.
 
 mod scripted;
 
@@ -20,7 +20,7 @@ const TIMEOUT: Duration = Duration::from_mins(1);
 
 type Create<'a> = Pin<Box<dyn Future<Output = CreateResult> + 'a>>;
 
-/// A group commit, the runtime that hands out its answers, and the test's channels to its engine.
+/// A group commit, the runtime that delivers its outcomes, and the test's channels to its engine.
 struct Store {
     engine: Arc<Scripted>,
     /// The messages of the log.
@@ -32,7 +32,7 @@ struct Store {
     results: mpsc::Sender<Committed>,
 }
 
-/// Sends the messages of the log.
+/// A log drain that sends each message to the test.
 #[derive(Clone)]
 struct Messages(mpsc::Sender<String>);
 
@@ -48,12 +48,12 @@ impl Drain for Messages {
 }
 
 fn store(timeout: Duration) -> Store {
-    let (begun, begun_end) = mpsc::channel();
-    let (results_end, results) = mpsc::channel();
+    let (begun, begun_receiver) = mpsc::channel();
+    let (results_sender, results) = mpsc::channel();
     let engine = Arc::new(Scripted {
         begun,
         results: Mutex::new(results),
-        limits: Mutex::default(),
+        deadlines: Mutex::default(),
         upkeeps: Mutex::default(),
         close: Mutex::default(),
     });
@@ -64,20 +64,20 @@ fn store(timeout: Duration) -> Store {
     let (plants, end) =
         GroupCommit::start(Arc::clone(&engine) as _, timeout, logger).expect("a thread");
     drop(entered);
-    Store { engine, log, runtime, plants, end, begun: begun_end, results: results_end }
+    Store { engine, log, runtime, plants, end, begun: begun_receiver, results: results_sender }
 }
 
 fn row(id: i64) -> Row {
     Row { id, json: format!("{{\"name\":\"{id}\"}}").into() }
 }
 
-/// Why the store takes no creates, or "ready".
+/// Returns why the store takes no creates, or "ready".
 fn readiness(store: &Store) -> String {
     store.plants.readiness().map_or_else(|cause| cause.to_string(), |()| "ready".into())
 }
 
-/// The outcome, or the words of the error.
-fn said(result: CreateResult) -> Result<Outcome, String> {
+/// Returns the outcome, or the message of the error.
+fn outcome_or_message(result: CreateResult) -> Result<Outcome, String> {
     result.map_err(|error| error.to_string())
 }
 
@@ -86,7 +86,7 @@ impl Store {
         self.plants.create(row, Arc::new(()))
     }
 
-    /// A create that is in the queue.
+    /// Queues a create.
     fn queued(&self, row: Row) -> Create<'_> {
         let mut create: Create<'_> = Box::pin(self.create(row));
         let _runtime = self.runtime.enter();
@@ -95,7 +95,7 @@ impl Store {
         create
     }
 
-    /// A create that the writer has begun to commit, alone.
+    /// Queues a create and waits until the writer has begun to commit it in a batch of its own.
     fn begun(&self, id: i64) -> Create<'_> {
         let create = self.queued(row(id));
         assert_eq!(self.begun.recv(), Ok(vec![id]));
@@ -112,20 +112,20 @@ impl Store {
 }
 
 #[test]
-fn waiting_creates_share_a_commit_and_get_their_own_answers() {
+fn waiting_creates_share_a_commit_and_get_their_own_outcomes() {
     let store = store(TIMEOUT);
     let first = store.begun(1);
     let waiting = [2, 3, 4].map(|id| store.queued(row(id)));
     store.commit(Ok(vec![Created]));
-    assert_eq!(said(store.wait(first)), Ok(Created));
+    assert_eq!(outcome_or_message(store.wait(first)), Ok(Created));
     assert_eq!(store.begun.recv(), Ok(vec![2, 3, 4]));
     store.commit(Ok(vec![Created, Conflict, Repeated]));
     let expected = [Created, Conflict, Repeated].map(Ok);
-    assert_eq!(waiting.map(|create| said(store.wait(create))), expected);
+    assert_eq!(waiting.map(|create| outcome_or_message(store.wait(create))), expected);
 }
 
 #[test]
-fn batch_takes_1024_creates_at_most() {
+fn batch_holds_at_most_1024_creates() {
     let store = store(TIMEOUT);
     let first = store.begun(0);
     let ids = 1..=i64::try_from(BATCH + 1).expect("a batch is small");
@@ -141,7 +141,7 @@ fn batch_takes_1024_creates_at_most() {
 }
 
 #[test]
-fn batch_takes_8_mib_of_texts_and_the_plant_that_exceeds_them() {
+fn batch_ends_with_the_plant_that_exceeds_8_mib() {
     let store = store(TIMEOUT);
     let first = store.begun(0);
     let large = |id| Row { id, json: "f".repeat(3 * 1024 * 1024).into() };
@@ -157,7 +157,7 @@ fn batch_takes_8_mib_of_texts_and_the_plant_that_exceeds_them() {
 }
 
 #[test]
-fn queued_create_is_committed_when_its_client_has_left() {
+fn queued_create_is_committed_after_its_client_has_disconnected() {
     let store = store(TIMEOUT);
     let first = store.begun(1);
     drop(store.queued(row(2)));
@@ -166,11 +166,11 @@ fn queued_create_is_committed_when_its_client_has_left() {
     drop(first);
     assert_eq!(store.begun.recv(), Ok(vec![2]));
     store.commit(Ok(vec![Created]));
-    assert!(matches!(store.end.blocking_recv(), Ok(Ok(Closed::Wholly))));
+    assert!(matches!(store.end.blocking_recv(), Ok(Ok(Closed::Clean))));
 }
 
 #[test]
-fn create_without_an_answer_in_time_is_refused_and_keeps_its_permit() {
+fn late_create_is_refused_but_keeps_its_permit() {
     let store = store(Duration::from_millis(10));
     let held = Arc::new(());
     let create = store.plants.create(row(1), Arc::clone(&held) as _);
@@ -181,29 +181,29 @@ fn create_without_an_answer_in_time_is_refused_and_keeps_its_permit() {
     assert_eq!(readiness(&store), "a commit hangs");
     store.plants.end();
     store.commit(Ok(vec![Created]));
-    assert!(matches!(store.end.blocking_recv(), Ok(Ok(Closed::Wholly))));
+    assert!(matches!(store.end.blocking_recv(), Ok(Ok(Closed::Clean))));
     assert_eq!(Arc::strong_count(&held), 1);
 }
 
-/// A create that has waited behind a stall must not leave those behind it without time.
+/// A create that has waited behind a stall must not leave newer creates without time.
 #[test]
-fn batch_may_take_as_long_as_its_newest_create_waits() {
+fn deadline_of_a_batch_is_that_of_its_newest_create() {
     let store = store(TIMEOUT);
     let first = store.begun(1);
     let old = store.queued(row(2));
-    let before_new = Instant::now();
+    let before_newest = Instant::now();
     let new = store.queued(row(3));
     store.commit(Ok(vec![Created]));
     store.commit(Ok(vec![Created, Created]));
     for create in [first, old, new] {
-        assert_eq!(said(store.wait(create)), Ok(Created));
+        assert_eq!(outcome_or_message(store.wait(create)), Ok(Created));
     }
-    let last_limit = *store.engine.limits.lock().last().expect("two batches");
-    assert!(last_limit >= before_new + TIMEOUT);
+    let last_deadline = *store.engine.deadlines.lock().last().expect("two batches");
+    assert!(last_deadline >= before_newest + TIMEOUT);
 }
 
 #[test]
-fn failed_commit_is_an_error_and_the_next_may_succeed() {
+fn commit_may_succeed_after_a_failed_one() {
     for (failure, expected, may_pass) in [
         (WriteError::Unavailable("full".into()), "the store does not take writes: full", true),
         (WriteError::Fault("broken".into()), "the store failed: broken", false),
@@ -214,13 +214,13 @@ fn failed_commit_is_an_error_and_the_next_may_succeed() {
         let error = store.wait(create).expect_err("the commit failed");
         assert_eq!((error.to_string().as_str(), error.may_pass()), (expected, may_pass));
         assert_eq!(readiness(&store), expected);
-        store.plants.try_write();
-        assert_eq!(store.begun.recv(), Ok(vec![]), "a try has no rows");
+        store.plants.test_write();
+        assert_eq!(store.begun.recv(), Ok(vec![]), "a test write has no rows");
         store.commit(Ok(vec![]));
         let create = store.begun(1);
         assert_eq!(readiness(&store), "ready");
         store.commit(Ok(vec![Created]));
-        assert_eq!(said(store.wait(create)), Ok(Created));
+        assert_eq!(outcome_or_message(store.wait(create)), Ok(Created));
     }
 }
 
@@ -230,7 +230,7 @@ fn nothing_is_committed_after_a_failed_fsync() {
     let begun = store.begun(1);
     let waiting = store.queued(row(2));
     store.commit(Err(WriteError::SyncFailed("lost".into())));
-    let unknown = store.wait(begun).expect_err("it may be in the store or not");
+    let unknown = store.wait(begun).expect_err("the row may be stored or not");
     assert!(matches!(&*unknown, WriteError::SyncFailed(cause) if cause.to_string() == "lost"));
     for never_tried in [store.wait(waiting), store.wait(store.create(row(3)))] {
         let error = never_tried.expect_err("the writer has ended");
@@ -238,13 +238,13 @@ fn nothing_is_committed_after_a_failed_fsync() {
     }
     let end = store.end.blocking_recv().expect("the writer has ended");
     let lost = end.expect_err("the store is lost").to_string();
-    assert_eq!(lost, "a sync of the store failed; a restart reads what is on the disk");
+    assert_eq!(lost, "an fsync of the store failed; a restart reads what is on the disk");
     assert!(store.begun.try_recv().is_err());
 }
 
-/// The engine goes on committing into files that nobody would find.
+/// The engine may go on committing to files that nobody would find.
 #[test]
-fn commit_that_ends_after_the_store_was_found_lost_is_no_success() {
+fn commit_that_ends_after_the_loss_of_the_store_fails() {
     let store = store(TIMEOUT);
     let begun = store.begun(1);
     let waiting = store.queued(row(2));
@@ -256,31 +256,31 @@ fn commit_that_ends_after_the_store_was_found_lost_is_no_success() {
     let never_tried = store.wait(waiting).expect_err("the writer has ended");
     assert!(never_tried.may_pass(), "{never_tried}");
     assert!(store.end.blocking_recv().expect("the writer has ended").is_err());
-    assert_eq!(store.log.try_iter().count(), 0, "the loss was logged by who has found it");
+    assert_eq!(store.log.try_iter().count(), 0, "the inspection has logged the loss already");
 }
 
 #[test]
-fn upkeep_that_fails_after_each_commit_is_logged_once_and_commits_go_on() {
+fn repeated_upkeep_failure_is_logged_once_and_commits_go_on() {
     let store = store(TIMEOUT);
     let fails = || Err(WriteError::Unavailable("full".into()));
     store.engine.upkeeps.lock().extend([fails(), fails(), fails()]);
     for id in 0..4 {
         let create = store.begun(id);
         store.commit(Ok(vec![Created]));
-        assert_eq!(said(store.wait(create)), Ok(Created));
+        assert_eq!(outcome_or_message(store.wait(create)), Ok(Created));
         assert_eq!(readiness(&store), "ready");
     }
     store.plants.end();
-    assert!(matches!(store.end.blocking_recv(), Ok(Ok(Closed::Wholly))));
+    assert!(matches!(store.end.blocking_recv(), Ok(Ok(Closed::Clean))));
     let expected = [
-        "the upkeep of the store fails: each commit tries it again",
-        "the upkeep of the store succeeds again",
+        "the upkeep of the store failed: it is retried after each commit",
+        "the upkeep of the store succeeded again",
     ];
     assert_eq!(store.log.try_iter().collect::<Vec<_>>(), expected);
 }
 
 #[test]
-fn store_that_was_not_closed_is_an_error_of_the_end() {
+fn failed_close_is_the_error_of_the_writer() {
     let store = store(TIMEOUT);
     *store.engine.close.lock() = Some(StoreError::Failed {
         url: "sqlite:x.db".parse().expect("a URL"),

@@ -1,4 +1,4 @@
-//! An engine that does what the test says.
+//! An engine that does what the test tells it to.
 
 use std::collections::VecDeque;
 use std::sync::mpsc;
@@ -12,21 +12,22 @@ use crate::token::{StoredToken, TokenName};
 
 pub type Committed = Result<Vec<Outcome>, WriteError>;
 
-/// An engine that reports the ids that it is about to commit, and returns what the test sends.
+/// An engine that reports the ids it is about to commit, and returns the result that the test
+/// sends.
 pub struct Scripted {
     pub begun: mpsc::Sender<Vec<i64>>,
     pub results: Mutex<mpsc::Receiver<Committed>>,
-    /// The time of each commit by which it has to return.
-    pub limits: Mutex<Vec<Instant>>,
-    /// What the next calls return; then they succeed.
+    /// The deadline of each commit so far.
+    pub deadlines: Mutex<Vec<Instant>>,
+    /// The results of the next upkeeps. When the queue is empty, upkeeps succeed.
     pub upkeeps: Mutex<VecDeque<Result<(), WriteError>>>,
-    /// What the call returns, once.
+    /// The error that `close` returns, once.
     pub close: Mutex<Option<StoreError>>,
 }
 
 impl Engine for Scripted {
-    fn commit(&self, rows: &[Row], until: Instant) -> Committed {
-        self.limits.lock().push(until);
+    fn commit(&self, rows: &[Row], deadline: Instant) -> Committed {
+        self.deadlines.lock().push(deadline);
         self.begun.send(rows.iter().map(|row| row.id).collect()).expect("the test receives");
         self.results.lock().recv().expect("a result")
     }
@@ -36,7 +37,7 @@ impl Engine for Scripted {
     }
 
     fn close(&self) -> Result<Closed, StoreError> {
-        self.close.lock().take().map_or(Ok(Closed::Wholly), Err)
+        self.close.lock().take().map_or(Ok(Closed::Clean), Err)
     }
 
     fn page(&self, _: Option<i64>, _: usize) -> Result<Vec<Row>, StoreError> {
@@ -48,15 +49,15 @@ impl Engine for Scripted {
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, StoreError> {
-        unimplemented!("group commit knows no token")
+        unimplemented!("group commit does not use tokens")
     }
 
     fn add_token(&self, _: &StoredToken) -> Result<(), StoreError> {
-        unimplemented!("group commit knows no token")
+        unimplemented!("group commit does not use tokens")
     }
 
     fn revoke_token(&self, _: &TokenName) -> Result<(), StoreError> {
-        unimplemented!("group commit knows no token")
+        unimplemented!("group commit does not use tokens")
     }
 
     fn check(&self) -> Result<Checked, StoreError> {
@@ -64,6 +65,6 @@ impl Engine for Scripted {
     }
 
     fn inspect(&self) -> Result<Sizes, WriteError> {
-        unimplemented!("group commit does not look at files")
+        unimplemented!("group commit does not inspect the store")
     }
 }

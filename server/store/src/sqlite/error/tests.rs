@@ -2,9 +2,9 @@ use rusqlite::ffi::Error;
 
 use super::*;
 
-/// SQLite calls it a "disk I/O error".
+/// SQLite reports this failure as a "disk I/O error".
 #[test]
-fn wal_index_without_space_is_a_full_disk() {
+fn no_space_for_the_wal_index_is_reported_as_a_full_disk() {
     let error = rusqlite::Error::SqliteFailure(Error::new(SQLITE_IOERR_SHMSIZE), None);
     let failed = failed(Path::new("x.db"), "open the store")(error);
     assert_eq!(failed.reason(), Reason::Full);

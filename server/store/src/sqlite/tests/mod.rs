@@ -1,4 +1,4 @@
-//! The engine over files of its own, without a server.
+//! Tests of the engine alone, without a server.
 
 mod other_programs;
 
@@ -19,12 +19,12 @@ fn folder() -> TempDir {
     TempDir::new().expect("a temporary folder")
 }
 
-fn place(folder: &TempDir) -> std::path::PathBuf {
+fn path_in(folder: &TempDir) -> std::path::PathBuf {
     folder.path().join("plants.db")
 }
 
 fn start(folder: &TempDir) -> Result<Sqlite, StoreError> {
-    open_to_serve(&place(folder), IfMissing::Create).map(|served| served.store)
+    open_to_serve(&path_in(folder), IfMissing::Create).map(|served| served.store)
 }
 
 fn row(id: i64) -> Row {
@@ -47,7 +47,7 @@ fn ids(store: &Sqlite) -> Vec<i64> {
     ids
 }
 
-/// A store that was stopped, with that plant.
+/// Creates a store with one plant, and closes it.
 fn stopped(id: i64) -> TempDir {
     let folder = folder();
     let store = start(&folder).expect("a new store");
@@ -56,7 +56,7 @@ fn stopped(id: i64) -> TempDir {
     folder
 }
 
-/// What a process leaves that is killed now.
+/// Copies the files as they would be if the process were killed now.
 fn crashed(from: &TempDir) -> TempDir {
     let to = folder();
     for suffix in ["", "-wal"] {
@@ -67,7 +67,7 @@ fn crashed(from: &TempDir) -> TempDir {
 }
 
 #[test]
-fn plants_come_back_in_order_after_a_stop_and_the_first_one_of_an_id_wins() {
+fn first_plant_of_each_id_survives_a_stop() {
     let folder = folder();
     let store = start(&folder).expect("a new store");
     let ids_in_order = [i64::MIN, -1, 0, 7, i64::MAX];
@@ -79,40 +79,44 @@ fn plants_come_back_in_order_after_a_stop_and_the_first_one_of_an_id_wins() {
     assert_eq!(put(&store, other), Outcome::Conflict);
     store.close().expect("a sound store");
     drop(store);
-    assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 1, "the file alone");
-    let store = open(&place(&folder)).expect("the store");
+    assert_eq!(
+        fs::read_dir(folder.path()).expect("the folder").count(),
+        1,
+        "only the store's file is left"
+    );
+    let store = open(&path_in(&folder)).expect("the store");
     assert_eq!(ids(&store), ids_in_order);
     assert_eq!(store.page(Some(6), 1).expect("a page"), [row(7)]);
     assert_eq!(store.check().expect("the store can be read").faults, [""; 0]);
 }
 
-/// Somebody else wrote it: SQLite takes any bytes for a text.
+/// Another program wrote the row: SQLite accepts any bytes as text.
 #[test]
-fn kept_text_that_is_not_utf8_is_a_conflict_and_no_fault_of_its_batch() {
+fn stored_text_that_is_not_utf8_is_a_conflict() {
     let folder = folder();
     let store = start(&folder).expect("a new store");
-    let hand = Connection::open(place(&folder)).expect("the store");
+    let connection = Connection::open(path_in(&folder)).expect("the store");
     let insert = "INSERT INTO plants (id, json) VALUES (7, CAST(x'ff' AS TEXT))";
-    hand.execute_batch(insert).expect("a row");
+    connection.execute_batch(insert).expect("a row");
     let outcomes = store.commit(&[row(7), row(8)], Instant::now()).expect("a commit");
     assert_eq!(outcomes, [Outcome::Conflict, Outcome::Created]);
-    let unread = store.page(None, PAGE_ROWS).expect_err("it is no text").to_string();
-    assert!(unread.contains("the text of the id 7"), "{unread}");
+    let error = store.page(None, PAGE_ROWS).expect_err("it is not a text").to_string();
+    assert!(error.contains("the text of the id 7"), "{error}");
 }
 
 #[test]
-fn checkpoint_that_finds_a_damaged_file_is_an_error_of_each_upkeep() {
+fn checkpoint_of_a_damaged_file_fails_in_each_upkeep() {
     let folder = folder();
     let store = start(&folder).expect("a new store");
     let of_5_mib = |id| Row { id, json: "F".repeat(5 * 1024 * 1024).into() };
     for id in 0..3 {
         put(&store, of_5_mib(id));
     }
-    // The WAL starts over, and then has enough pages for a checkpoint.
+    // The WAL is reset, and then grows long enough for a checkpoint.
     put(&store, row(3));
     store.commit(&[of_5_mib(4)], Instant::now()).expect("a commit");
-    let file = File::options().write(true).open(place(&folder)).expect("the store");
-    file.set_len(4096).expect("the file is cut");
+    let file = File::options().write(true).open(path_in(&folder)).expect("the store");
+    file.set_len(4096).expect("the file is truncated");
     for _ in 0..2 {
         let fault = store.upkeep().expect_err("the file is shorter than it was");
         assert!(matches!(fault, WriteError::Fault(_)), "{fault}");
@@ -120,7 +124,7 @@ fn checkpoint_that_finds_a_damaged_file_is_an_error_of_each_upkeep() {
 }
 
 #[test]
-fn removed_or_replaced_files_are_noticed_and_left_alone() {
+fn removed_or_replaced_file_is_detected() {
     fn replace(path: &Path) {
         fs::copy(path, path.with_extension("other")).unwrap();
         fs::rename(path.with_extension("other"), path).unwrap();
@@ -136,8 +140,8 @@ fn removed_or_replaced_files_are_noticed_and_left_alone() {
     ] {
         let folder = folder();
         let store = start(&folder).expect("a new store");
-        store.inspect().expect("all is in its place");
-        act(&place(&folder), &wal_of(&place(&folder)));
+        store.inspect().expect("all files are in place");
+        act(&path_in(&folder), &wal_of(&path_in(&folder)));
         let error = store.inspect().expect_err("it is gone");
         assert!(error.is_final() && error.to_string().contains(expected), "{error}");
         let error = store.close().expect_err("it is gone").to_string();
@@ -146,13 +150,13 @@ fn removed_or_replaced_files_are_noticed_and_left_alone() {
 }
 
 #[test]
-fn tables_that_are_not_those_of_this_layout_are_named() {
+fn check_names_tables_that_differ_from_the_layout() {
     let folder = folder();
     let store = start(&folder).expect("a new store");
-    let hand = Connection::open(place(&folder)).expect("the store");
+    let connection = Connection::open(path_in(&folder)).expect("the store");
     let change = "CREATE TABLE pots (id INTEGER); DROP TABLE tokens;
         ALTER TABLE plants ADD COLUMN tag TEXT; CREATE INDEX by_tag ON plants (tag)";
-    hand.execute_batch(change).expect("the tables change");
+    connection.execute_batch(change).expect("the tables change");
     let expected = "the tables are not those of layout version 1: tokens is missing, \
                     plants was changed, pots is not one of them";
     assert_eq!(store.check().expect("the store can be read").faults, [expected]);

@@ -1,4 +1,4 @@
-//! A start beside other programs, which read the store or run a checkpoint.
+//! A start while other programs read the store or run a checkpoint.
 
 use std::fs::File;
 use std::thread;
@@ -7,18 +7,18 @@ use std::time::Instant;
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc::{F_UNLCK, F_WRLCK, SEEK_SET, flock};
 
-use super::{crashed, folder, ids, place, put, row, start, stopped};
+use super::{crashed, folder, ids, path_in, put, row, start, stopped};
 use crate::error::StoreError;
 use crate::sqlite::connection::WAIT;
 use crate::sqlite::files::wal_index_of;
 use crate::sqlite::store::Sqlite;
 use rusqlite::Connection;
 
-/// The byte of the WAL's index that a checkpoint locks
+/// The byte of the WAL index that a checkpoint locks
 /// (<https://sqlite.org/walformat.html#wal_locks>).
 const CHECKPOINT_LOCK: i64 = 121;
 
-/// Takes or releases the lock as another process would: it belongs to the open file.
+/// Takes or releases the lock as another process would: the lock belongs to the open file.
 fn set_checkpoint_lock(index: &File, kind: i32) {
     let lock = flock {
         l_type: kind.try_into().expect("a small number"),
@@ -34,19 +34,19 @@ fn refused(started: Result<Sqlite, StoreError>) -> String {
     started.err().expect("the start is refused").to_string()
 }
 
-/// Without a WAL nothing has to be copied, and nobody can be in the way.
+/// Without a WAL there is nothing to copy, and nothing can block the start.
 #[test]
 fn start_is_refused_while_a_program_reads_the_wal_of_a_crash() {
     let served = folder();
     let store = start(&served).expect("a new store");
     put(&store, row(1));
     let folder = crashed(&served);
-    let reader = Connection::open(place(&folder)).expect("the store");
+    let reader = Connection::open(path_in(&folder)).expect("the store");
     reader.execute_batch("BEGIN; SELECT * FROM plants").expect("a view");
-    let said = refused(start(&folder));
-    assert!(said.contains("another program reads the store"), "{said}");
+    let message = refused(start(&folder));
+    assert!(message.contains("another program is reading the store"), "{message}");
     reader.execute_batch("COMMIT").expect("the view ends");
-    let store = start(&folder).expect("nobody is in its way");
+    let store = start(&folder).expect("nothing blocks the start");
     put(&store, row(2));
     assert_eq!(ids(&store), [1, 2]);
 }
@@ -54,16 +54,16 @@ fn start_is_refused_while_a_program_reads_the_wal_of_a_crash() {
 #[test]
 fn start_waits_for_the_checkpoint_of_another_program() {
     let folder = stopped(1);
-    // Makes the index, and keeps it.
-    let other = Connection::open(place(&folder)).expect("the store");
+    // Creates the index, and keeps it.
+    let other = Connection::open(path_in(&folder)).expect("the store");
     other.execute_batch("SELECT * FROM plants").expect("plants");
-    let index = File::options().read(true).write(true).open(wal_index_of(&place(&folder)));
+    let index = File::options().read(true).write(true).open(wal_index_of(&path_in(&folder)));
     let index = index.expect("the index");
     set_checkpoint_lock(&index, F_WRLCK);
     let began = Instant::now();
-    let said = refused(start(&folder));
-    assert!(began.elapsed() >= WAIT, "as for any lock");
-    assert!(said.contains("another program reads the store, or runs a checkpoint"), "{said}");
+    let message = refused(start(&folder));
+    assert!(began.elapsed() >= WAIT, "it waits as long as for any lock");
+    assert!(message.contains("or running a checkpoint of it"), "{message}");
     let store = thread::scope(|scope| {
         let starting = scope.spawn(|| start(&folder));
         set_checkpoint_lock(&index, F_UNLCK);
