@@ -1,4 +1,4 @@
-//! The store, opened by a test while the server uses it: to read, lock or break it.
+//! Direct access to the store while the server uses it, so that a test can read, lock or break it.
 
 use plant_store_tests::postgres::Session;
 use plant_store_tests::{Engine, Server};
@@ -10,28 +10,28 @@ pub const STORE: &str = "plant-store.db";
 /// The WAL of that store.
 pub const WAL: &str = "plant-store.db-wal";
 
-/// The name of its index, which processes that have the store open share.
-pub const INDEX: &str = "plant-store.db-shm";
+/// The WAL index of that store, which all processes share that have the store open.
+pub const WAL_INDEX: &str = "plant-store.db-shm";
 
-/// The file of a store in SQLite.
+/// Opens the file of a store in SQLite.
 pub fn open(server: &Server) -> Connection {
     Connection::open(server.folder().join(STORE)).expect("the store opens")
 }
 
-/// The database of a store in PostgreSQL.
+/// Opens a session with the database of a store in PostgreSQL.
 pub fn session(server: &Server) -> Session {
     Session::open(server.store())
 }
 
-/// Runs a statement that both engines know.
+/// Runs a statement that both engines understand.
 pub fn execute(server: &Server, statement: &str) {
     match Engine::of_this_run() {
-        Engine::Sqlite => open(server).execute_batch(statement).expect("the store takes it"),
+        Engine::Sqlite => open(server).execute_batch(statement).expect("the statement succeeds"),
         Engine::Postgres => session(server).execute(statement),
     }
 }
 
-/// The number that a query returns, which both engines know.
+/// Returns the number that a query selects. Both engines must understand the query.
 pub fn number(server: &Server, query: &str) -> i64 {
     match Engine::of_this_run() {
         Engine::Sqlite => {
@@ -41,14 +41,15 @@ pub fn number(server: &Server, query: &str) -> i64 {
     }
 }
 
-/// While it is kept, no create is committed.
+/// A lock on the store. No create is committed until it is dropped.
 #[expect(dead_code, reason = "dropping it ends its transaction")]
 pub enum Lock {
     File(Connection),
     Table(Session),
 }
 
-/// Takes the store's one write lock, or the one of the plants; they can be read.
+/// Takes the only write lock of an SQLite store, or a lock of the table `plants` in PostgreSQL. The
+/// plants can still be read.
 pub fn locked(server: &Server) -> Lock {
     match Engine::of_this_run() {
         Engine::Sqlite => {
@@ -64,12 +65,12 @@ pub fn locked(server: &Server) -> Lock {
     }
 }
 
-/// Makes every create fail with a fault of the store, whose cause is [`no_plants_table`].
+/// Makes every create fail with a fault of the store. Its cause contains [`no_plants_table`].
 pub fn drop_plants_table(server: &Server) {
     execute(server, "DROP TABLE plants");
 }
 
-/// What the engine says of a table that is not there.
+/// Part of the engine's message about a missing table.
 pub fn no_plants_table() -> &'static str {
     match Engine::of_this_run() {
         Engine::Sqlite => "no such table: plants",
@@ -77,7 +78,7 @@ pub fn no_plants_table() -> &'static str {
     }
 }
 
-/// Everything that the store keeps of its tokens.
+/// Returns everything that the store keeps about its tokens.
 pub fn tokens(server: &Server) -> Vec<u8> {
     match Engine::of_this_run() {
         Engine::Sqlite => [STORE, WAL]

@@ -1,4 +1,4 @@
-//! `plant-store export`: a snapshot of all plants, one line for each, in the order of the ids.
+//! `plant-store export`: all plants, one line each, in the order of their ids.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use crate::operators::create;
 
-/// More plants than fit into a pipe (64 KiB): an export cannot end before its output is read.
+/// More plants than fit into a pipe (64 KiB), so that an export cannot end before somebody reads
+/// its output.
 const PLANTS: i64 = 1000;
 
 fn server_with_many_plants() -> Server {
@@ -20,8 +21,8 @@ fn server_with_many_plants() -> Server {
     server
 }
 
-/// An export that has written its first line, and waits because the pipe is full.
-pub struct Waiting {
+/// An export that has written its first line, and is blocked because the pipe is full.
+pub struct BlockedExport {
     pub process: Child,
     pub first_line: String,
     /// The other lines.
@@ -29,14 +30,14 @@ pub struct Waiting {
 }
 
 /// Starts an export and reads its first line.
-pub fn started(server: &Server) -> Waiting {
+pub fn start_export(server: &Server) -> BlockedExport {
     let mut export = binary_in(server.folder());
     export.arg("export").stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut process = export.spawn().expect("the binary starts");
     let mut rest = BufReader::new(process.stdout.take().expect("standard output is piped"));
     let mut first_line = String::new();
     rest.read_line(&mut first_line).expect("standard output is text");
-    Waiting { process, first_line, rest }
+    BlockedExport { process, first_line, rest }
 }
 
 #[test]
@@ -61,12 +62,12 @@ fn export_writes_one_canonical_json_line_a_plant() {
     assert_eq!(server.command(&["export"]), expected.join("\n"));
 }
 
-/// It waits for a reader, and holds nothing of the store meanwhile: what it has passed by stays as
-/// it was, and it has each plant of its beginning once.
+/// The export is blocked on its output while plants are created before and after its position. It
+/// contains each plant that existed at its start exactly once.
 #[test]
-fn export_has_every_plant_of_its_beginning_while_the_server_writes() {
+fn export_contains_every_plant_that_existed_at_its_start() {
     let server = server_with_many_plants();
-    let Waiting { mut process, first_line: mut text, mut rest } = started(&server);
+    let BlockedExport { mut process, first_line: mut text, mut rest } = start_export(&server);
     for id in [0, PLANTS + 1] {
         server.create(&plant(id, "later", None)).plant();
     }
@@ -77,15 +78,15 @@ fn export_has_every_plant_of_its_beginning_while_the_server_writes() {
         plant["id"].as_i64().expect("an integer")
     };
     let mut ids: Vec<_> = text.lines().map(id).collect();
-    // A later plant may be there or not.
+    // The export may or may not contain plants that were created later.
     ids.retain(|id| (1..=PLANTS).contains(id));
     assert!(ids.into_iter().eq(1..=PLANTS));
 }
 
 #[test]
-fn export_into_a_closed_pipe_is_no_error() {
+fn export_into_a_closed_pipe_succeeds() {
     let server = server_with_many_plants();
-    let Waiting { process, first_line, rest } = started(&server);
+    let BlockedExport { process, first_line, rest } = start_export(&server);
     assert!(first_line.starts_with(r#"{"id":1,"#), "{first_line}");
     drop(rest);
     let output = process.wait_with_output().expect("the export ends");
@@ -93,13 +94,13 @@ fn export_into_a_closed_pipe_is_no_error() {
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
-/// As in a container, where the kernel has no default action for a signal.
+/// In a container the command is PID 1, for which the kernel applies no default action of a signal.
 #[test]
-fn export_as_the_first_process_ends_at_sigterm() {
+fn export_as_pid_1_ends_at_sigterm() {
     let unshare = ["--map-root-user", "--pid", "--fork", "--kill-child"];
     let can = Command::new("unshare").args(unshare).arg("true").status();
     if !can.is_ok_and(|status| status.success()) {
-        println!("skipped, because this machine lets nobody make a namespace of processes");
+        println!("skipped, because this machine does not allow PID namespaces");
         return;
     }
     let server = server_with_many_plants();
@@ -118,19 +119,19 @@ fn export_as_the_first_process_ends_at_sigterm() {
     let first = fs::read_to_string(children).expect("the process is there");
     let first = Pid::from_raw(first.trim().parse().expect("one child"));
     kill(first, Signal::SIGTERM).expect("the process is there");
-    // `unshare` ends as its child does.
+    // `unshare` ends with the exit status of its child.
     assert_eq!(process.wait().expect("it ends").code(), Some(128 + Signal::SIGTERM as i32));
 }
 
 #[test]
-fn export_to_a_full_device_is_status_1() {
+fn export_to_a_full_device_exits_1() {
     let server = server_with_many_plants();
     let full = File::options().write(true).open("/dev/full").expect("Linux has it");
     let mut export = binary_in(server.folder());
     let output = export.arg("export").stdout(full).output().expect("the binary starts");
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.starts_with("plant-store: ") && said.contains("No space left"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stderr.starts_with("plant-store: ") && stderr.contains("No space left"), "{stderr}");
 }
 
 #[test]
@@ -140,7 +141,7 @@ fn export_shows_progress_on_a_terminal() {
     let mut export = binary_in(server.folder());
     export.arg("export").stdout(Stdio::null()).stderr(slave);
     export.status().expect("the binary starts");
-    // Reading ends when no process has the program's side open any more.
+    // The read ends when no process has the program's side of the terminal open any more.
     drop(export);
     let mut bytes = Vec::new();
     let _ = terminal.read_to_end(&mut bytes);

@@ -23,7 +23,7 @@ use metrics::{Unit, describe_gauge, gauge};
 use nix::time::{ClockId, clock_gettime};
 use parking_lot::RwLock;
 use plant_store_store::token::{StoredToken, TokenDigest};
-use plant_store_store::{Engine, WarningDedup, StoreError};
+use plant_store_store::{Engine, StoreError, WarningDedup};
 use slog::{Logger, warn};
 
 use crate::http::permits::TokenPermits;

@@ -1,5 +1,5 @@
 //! The server is stopped under load at random moments, many times. After each restart the store
-//! holds every plant that was answered with 200, byte for byte, and none that was not sent.
+//! contains every acknowledged plant, byte for byte, and no plant that was never sent.
 
 use std::fs;
 
@@ -9,10 +9,10 @@ use plant_store_tests::{Server, amount};
 use super::load::{Answer, Load, Sent, count};
 use crate::database::WAL;
 
-/// A server is stopped after a random number of answers, at most this many.
+/// The maximum number of answers before the server is stopped.
 const MAX_ANSWERS: usize = 200;
 
-/// Ends the server by that signal after a random number of answers.
+/// Sends the server a signal under load, after a random number of answers.
 fn end_under_load(load: &Load, server: &Server, signal: Signal) -> Sent {
     let sent = load.run_to_end(server, |progress| {
         progress.wait_for(rand::random_range(0..=MAX_ANSWERS), Answer::Created);
@@ -46,9 +46,9 @@ fn sigterm_leaves_no_stored_plant_unanswered() {
         let (status, stopped) = server.ended();
         assert_eq!(status.code(), Some(0));
         let wal = stopped.folder().join(WAL);
-        assert!(!fs::exists(wal).expect("the folder can be read"), "the store is closed");
+        assert!(!fs::exists(wal).expect("the folder can be read"), "the store was closed");
         server = stopped.start();
-        // A plant that was not answered must not be stored.
+        // A plant without an answer must not be stored.
         sent.retain(|attempt| attempt.answer != Answer::Lost);
         load.check(&server, &sent);
     }

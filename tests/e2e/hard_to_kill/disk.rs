@@ -1,4 +1,4 @@
-//! A server on a simulated disk, which fails on command and can lose its power: `faulty_disk.c`, a
+//! A server on a simulated disk that fails on command and can lose power: `faulty_disk.c`, a
 //! library between the real binary and the kernel.
 
 use std::fs;
@@ -11,13 +11,13 @@ use plant_store_tests::{Server, Starting, library, wait_until};
 
 use crate::database::{STORE, WAL};
 
-/// The folder of the store and its WAL, as a file for [`fail`] and [`stop_failing`].
+/// The name of the store's folder in calls of [`fail`] and [`stop_failing`].
 pub const FOLDER: &str = "folder";
 
-/// The folder in which the simulated disk keeps its state, beside the store.
+/// The folder beside the store in which the simulated disk keeps its state.
 const DISK: &str = "disk";
 
-/// The library, compiled on the first call.
+/// Returns the path of the library, which is compiled on the first call.
 fn disk_library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
@@ -29,12 +29,12 @@ fn disk_library() -> &'static Path {
     })
 }
 
-/// A server on a new store, on the simulated disk.
+/// Starts a server on a new store on the simulated disk.
 pub fn start() -> Server {
     start_with(&[])
 }
 
-/// A server with these flags on a new store, on the simulated disk.
+/// Starts a server with these flags on a new store on the simulated disk.
 pub fn start_with(flags: &[&str]) -> Server {
     let stopped = Server::start().stopped_by(Signal::SIGTERM);
     let folder = stopped.folder();
@@ -43,12 +43,13 @@ pub fn start_with(flags: &[&str]) -> Server {
     start_again(stopped.with(flags))
 }
 
-/// From now on, a process with [`preload`] in that folder uses the simulated disk.
+/// Puts a folder on the simulated disk: it is used by every process with [`preload`] in that
+/// folder.
 pub fn put_on_disk(folder: &Path) {
     fs::create_dir(folder.join(DISK)).expect("a folder");
 }
 
-/// A server on a store that is on the simulated disk already.
+/// Starts a server on a store that is on the simulated disk already.
 pub fn start_again(stopped: Starting) -> Server {
     stopped.command(preload).start()
 }
@@ -58,41 +59,41 @@ pub fn preload(command: &mut Command) {
     command.env("LD_PRELOAD", disk_library()).env("FAULTY_DISK", DISK);
 }
 
-/// From now on, that call on that file fails: `sync` with EIO, or `write` with ENOSPC.
+/// Makes a call on a file fail: `sync` with EIO, or `write` with ENOSPC.
 pub fn fail(server: &Server, call: &str, file: &str) {
     fs::write(state(server.folder(), &format!("{call}-fails"), file), "").expect("a file");
 }
 
-/// The call works again.
+/// Lets the call succeed again.
 pub fn stop_failing(folder: &Path, call: &str, file: &str) {
     let fails = state(folder, &format!("{call}-fails"), file);
     fs::remove_file(fails).expect("the call failed until now");
 }
 
-/// From now on, that call on that file does not return: `sync` or `read`.
+/// Makes a call on a file hang: `sync` or `read`.
 pub fn hang(folder: &Path, call: &str, file: &str) {
     fs::write(state(folder, &format!("{call}-hangs"), file), "").expect("a file");
 }
 
-/// Waits until such a call has begun.
+/// Waits until a call on the file hangs.
 pub fn wait_until_it_hangs(folder: &Path, file: &str) {
     wait_until(|| state(folder, "hangs", file).exists(), || format!("{file} does not hang"));
 }
 
-/// The calls return.
+/// Lets the hanging calls return.
 pub fn stop_hanging(folder: &Path, call: &str, file: &str) {
     let hangs = state(folder, &format!("{call}-hangs"), file);
     fs::remove_file(hangs).expect("the call hung until now");
 }
 
-/// From now on, each sync takes that many milliseconds more.
+/// Makes each sync take that many milliseconds longer.
 pub fn slow_down(folder: &Path, milliseconds: u32) {
     for file in [STORE, WAL] {
         fs::write(state(folder, "sync-takes", file), milliseconds.to_string()).expect("a file");
     }
 }
 
-/// A power cut: every write since the last successful sync is lost.
+/// Simulates a power cut: every write since the last successful sync is lost.
 pub fn cut_power(stopped: &Starting) {
     let folder = stopped.folder();
     for file in [STORE, WAL] {

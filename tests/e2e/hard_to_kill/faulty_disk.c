@@ -1,20 +1,19 @@
 /*
- * A simulated disk that fails on command and loses what was never synced. LD_PRELOAD puts it
- * between one process and the kernel, for the store's file, its WAL, and a file that becomes a
- * store.
+ * A simulated disk that fails on command, and loses unsynced writes in a power cut. LD_PRELOAD puts
+ * it between a process and the kernel. It handles the store's file and its WAL.
  *
- * The folder $FAULTY_DISK holds its state, for each of these files (`new` is a file that becomes a
- * store):
- *   sync-fails.FILE, write-fails.FILE   created by the test: that call fails
- *   sync-fails.folder                   the same, for the process's working directory
- *   sync-hangs.FILE, read-hangs.FILE    created by the test: that call waits until it is removed
- *   hangs.FILE                          tells the test that a call waits
- *   sync-takes.FILE                     written by the test: how many milliseconds a sync takes
+ * The folder $FAULTY_DISK contains the state of the disk. FILE is the name of the store's file or
+ * of its WAL:
+ *   sync-fails.FILE, write-fails.FILE   created by the test: the call fails
+ *   sync-fails.folder                   the same for the process's working directory
+ *   sync-hangs.FILE, read-hangs.FILE    created by the test: the call hangs until this is removed
+ *   hangs.FILE                          tells the test that a call hangs
+ *   sync-takes.FILE                     written by the test: the delay of a sync in milliseconds
  *   unsynced.FILE                       offset and length of each write that was not synced
  *   synced.FILE                         the bytes that survive a power cut
  *
- * After a sync that fails nothing counts as unsynced: Linux marks pages clean that it could not
- * write. One thread at a time writes a file, so nothing here is locked.
+ * A failed sync discards the list of unsynced writes, as Linux marks pages clean that it could not
+ * write. Only one thread at a time writes to a file, so there are no locks.
  */
 
 #define _GNU_SOURCE
@@ -28,7 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The path of that part of an open file's state; returns 0 for a file that is not the store's. */
+/* Writes the path of a state file of an open file. Returns 0 if the file is not the store's. */
 static int state_path(int file, const char *what, char path[PATH_MAX]) {
     const char *disk = getenv("FAULTY_DISK");
     char link[64], target[PATH_MAX];
@@ -44,16 +43,16 @@ static int state_path(int file, const char *what, char path[PATH_MAX]) {
     return snprintf(path, PATH_MAX, "%s/%s.%s", disk, what, name + 1) < PATH_MAX;
 }
 
-static int is_to_fail(int file, const char *what) {
+static int marker_exists(int file, const char *what) {
     char path[PATH_MAX];
     return state_path(file, what, path) && access(path, F_OK) == 0;
 }
 
 static void hang(int file, const char *what) {
     char path[PATH_MAX];
-    if (!is_to_fail(file, what) || !state_path(file, "hangs", path)) return;
+    if (!marker_exists(file, what) || !state_path(file, "hangs", path)) return;
     fclose(fopen(path, "w"));
-    while (is_to_fail(file, what)) usleep(1000);
+    while (marker_exists(file, what)) usleep(1000);
     unlink(path);
 }
 
@@ -68,11 +67,11 @@ ssize_t pread(int file, void *bytes, size_t count, off_t offset) {
     return pread64(file, bytes, count, offset);
 }
 
-/* On a full disk each write takes half of its bytes. When half is nothing, it fails. */
+/* On a full disk each write accepts half of its bytes. When half is zero, the write fails. */
 ssize_t pwrite64(int file, const void *bytes, size_t count, off64_t offset) {
     static ssize_t (*write_at)(int, const void *, size_t, off64_t);
     if (!write_at) write_at = dlsym(RTLD_NEXT, "pwrite64");
-    if (is_to_fail(file, "write-fails") && (count /= 2) == 0) {
+    if (marker_exists(file, "write-fails") && (count /= 2) == 0) {
         errno = ENOSPC;
         return -1;
     }
@@ -102,7 +101,7 @@ static void copy(int from, int to, off_t offset, ssize_t length) {
     free(bytes);
 }
 
-/* Forgets the unsynced writes of the file. Those that are on the disk now survive a power cut. */
+/* Clears the list of the file's unsynced writes. If `on_disk`, those writes survive a power cut. */
 static void forget_unsynced(int file, int on_disk) {
     char path[PATH_MAX];
     struct stat now;
@@ -117,7 +116,7 @@ static void forget_unsynced(int file, int on_disk) {
     while (on_disk && unsynced && fscanf(unsynced, "%lld %zd\n", &offset, &length) == 2) {
         copy(file, synced, offset, length);
     }
-    /* A sync also makes durable that the file was truncated. */
+    /* A sync also makes a truncation durable. */
     if (on_disk && lseek(synced, 0, SEEK_END) > now.st_size) {
         if (ftruncate(synced, now.st_size) != 0) abort();
     }
@@ -125,7 +124,7 @@ static void forget_unsynced(int file, int on_disk) {
     if (unsynced) fclose(unsynced);
 }
 
-static void be_slow(int file) {
+static void delay(int file) {
     char path[PATH_MAX];
     FILE *time = state_path(file, "sync-takes", path) ? fopen(path, "r") : NULL;
     if (!time) return;
@@ -136,9 +135,9 @@ static void be_slow(int file) {
 
 static int sync_with(const char *call, int file) {
     int (*sync)(int) = dlsym(RTLD_NEXT, call);
-    be_slow(file);
+    delay(file);
     hang(file, "sync-hangs");
-    int result = is_to_fail(file, "sync-fails") ? -1 : sync(file);
+    int result = marker_exists(file, "sync-fails") ? -1 : sync(file);
     forget_unsynced(file, result == 0);
     if (result != 0) errno = EIO;
     return result;

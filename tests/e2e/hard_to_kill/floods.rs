@@ -1,14 +1,14 @@
-//! More creates than the service can take. It refuses what is too much, and recovers by itself.
+//! More creates than the service can handle. It refuses the excess, and recovers by itself.
 
 use plant_store_tests::process::allow_many_files;
 use plant_store_tests::{Server, bearer, plant};
 
 use crate::wire::signals::admitted;
 
-/// Bodies of one token that do not come take half of the permits and no more. When the token is
-/// revoked meanwhile, none of them creates a plant.
+/// Requests of one token whose bodies never arrive hold at most half of the permits. After the
+/// token is revoked, none of them creates a plant.
 #[test]
-fn slow_bodies_of_one_token_leave_half_of_the_permits_and_create_nothing_once_it_is_revoked() {
+fn slow_bodies_of_one_token_leave_half_of_the_permits() {
     const PERMITS: usize = 800;
     allow_many_files().expect("the soft limit can be raised");
     let flags = ["--max-creates", &PERMITS.to_string(), "--body-timeout", "1h"];

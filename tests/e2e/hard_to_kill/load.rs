@@ -1,4 +1,4 @@
-//! Clients that create plants while something fails, and the check of the store after it.
+//! Clients that create plants while something fails, and the check of the store afterwards.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -10,24 +10,24 @@ use std::time::{Duration, Instant};
 use plant_store_client::types::NewPlant;
 use plant_store_tests::{Connection, Server, wait_until};
 
-/// How many creates wait for an answer at most.
+/// The number of clients. Each waits for the answer to one create at a time.
 const CLIENTS: usize = 12;
 
-/// How much later than its deadline an answer may come, because the machine has other work too.
+/// How long after its deadline an answer may arrive, because the machine is busy with other work.
 pub const SLACK: Duration = Duration::from_secs(2);
 
-/// What a client got for a plant.
+/// The answer to a create.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// 200.
     Created,
     /// Error 409.
     Conflict,
-    /// Error 500: the plant may be in the store or not.
+    /// Error 500. The plant may be stored or not.
     Failed,
-    /// Error 503: the plant may be in the store or not.
+    /// Error 503. The plant may be stored or not.
     Refused,
-    /// The connection ended, or there was none: the plant may be in the store or not.
+    /// No answer: the connection was lost or could not be made. The plant may be stored or not.
     Lost,
 }
 
@@ -36,21 +36,20 @@ pub enum Answer {
 pub struct Attempt {
     /// The number of its plant.
     pub number: i64,
-    /// What the client got for it.
     pub answer: Answer,
-    /// From its first byte to the answer.
+    /// The time from the first byte of the request to the answer.
     pub took: Duration,
 }
 
 /// All attempts, in the order of their answers.
 pub type Sent = Vec<Attempt>;
 
-/// How many creates got that answer.
+/// Returns how many creates got that answer.
 pub fn count(sent: &Sent, kind: Answer) -> usize {
     sent.iter().filter(|attempt| attempt.answer == kind).count()
 }
 
-/// The answers that the clients have by now.
+/// The answers that the clients have received so far.
 #[derive(Default)]
 pub struct Progress {
     is_over: AtomicBool,
@@ -62,12 +61,12 @@ impl Progress {
         self.sent.lock().expect("no client panicked")
     }
 
-    /// How many answers there are.
+    /// Returns the number of answers.
     pub fn answers(&self) -> usize {
         self.sent().len()
     }
 
-    /// Waits until that many more creates have that answer.
+    /// Waits until that many more creates have got that answer.
     pub fn wait_for(&self, more: usize, answer: Answer) {
         let before = count(&self.sent(), answer);
         self.wait_for_all(before + more, answer);
@@ -79,16 +78,18 @@ impl Progress {
     }
 }
 
-/// Plants for one store, and those that must be in it.
+/// A load of creates on one store.
 #[derive(Default)]
 pub struct Load {
+    /// The number of the next plant.
     next: AtomicI64,
+    /// The plants that must be in the store.
     kept: BTreeMap<i64, String>,
 }
 
 impl Load {
-    /// Has many clients create plants at the server until each of them has lost it. `meanwhile` has
-    /// to end the server.
+    /// Lets the clients create plants until each of them has lost the server. `meanwhile` has to
+    /// end the server.
     pub fn run_to_end(&self, server: &Server, meanwhile: impl FnOnce(&Progress)) -> Sent {
         self.run(&[server], |progress| {
             meanwhile(progress);
@@ -96,9 +97,9 @@ impl Load {
         })
     }
 
-    /// Has many clients create plants at these servers for as long as `meanwhile` runs. Then the
-    /// last server and the store are checked. A server answers within `deadline`, and with no
-    /// error 500.
+    /// Lets the clients create plants on these servers while `meanwhile` runs. Then checks that
+    /// every answer came within `deadline`, that none was an error 500, and that the store is
+    /// right.
     pub fn run_and_check(
         &mut self,
         servers: &[&Server],
@@ -123,7 +124,7 @@ impl Load {
                 scope.spawn(move || self.send(servers, client, progress));
             }
             let done = catch_unwind(AssertUnwindSafe(|| meanwhile(&progress)));
-            // Otherwise the clients would go on for ever.
+            // Otherwise the clients would go on forever.
             progress.is_over.store(true, Relaxed);
             done.unwrap_or_else(|panic| resume_unwind(panic));
         });
@@ -134,10 +135,10 @@ impl Load {
         sent
     }
 
-    /// Sends plants to one of the servers in turn. If it is gone, the next one gets the same plant.
+    /// Sends plants to one server. If that server is lost, sends the same plant to the next one.
     fn send(&self, servers: &[&Server], client: usize, progress: &Progress) {
         let mut connection = None;
-        // The server whose turn it is: each client begins with another one.
+        // The server in use. The clients start on different servers.
         let mut turn = client;
         while !progress.is_over.load(Relaxed) {
             let number = self.next.fetch_add(1, Relaxed);
@@ -154,64 +155,65 @@ impl Load {
         }
     }
 
-    /// The store is sound. It holds every plant that was answered with 200 as it was sent, and none
-    /// that was not sent. Every plant that was not answered with 200 or 409 is sent again, and is.
+    /// Checks that the store is sound, that it contains every acknowledged plant as it was sent,
+    /// and that it contains no plant that was never sent. Then sends every plant again that was not
+    /// answered with 200 or 409, and checks that it is answered with 200 or 409 now.
     pub fn check(&mut self, server: &Server, sent: &Sent) {
         server.command(&["check"]);
         let stored: BTreeMap<_, _> =
             server.export().into_iter().map(|(id, plant)| (id, json(&plant))).collect();
         let mut possible = std::mem::take(&mut self.kept);
         for (id, body) in &possible {
-            assert_eq!(stored.get(id), Some(body), "{id} was there before");
+            assert_eq!(stored.get(id), Some(body), "{id} was stored before");
         }
         for attempt in sent {
             let (id, body) = plant(attempt.number);
             let found = stored.get(&id);
-            let is_this = found == Some(&body);
+            let is_same = found == Some(&body);
             match attempt.answer {
-                Answer::Created => assert!(is_this, "200 for {body}, stored: {found:?}"),
+                Answer::Created => assert!(is_same, "200 for {body}, stored: {found:?}"),
                 Answer::Conflict => {
-                    assert!(found.is_some() && !is_this, "409 for {body}: {found:?}");
+                    assert!(found.is_some() && !is_same, "409 for {body}, stored: {found:?}");
                 }
                 Answer::Failed | Answer::Refused | Answer::Lost => {}
             }
-            if is_this {
+            if is_same {
                 possible.insert(id, body);
             }
         }
-        let strangers: Vec<_> = stored.keys().filter(|id| !possible.contains_key(id)).collect();
-        assert!(strangers.is_empty(), "never sent: {strangers:?}");
+        let never_sent: Vec<_> = stored.keys().filter(|id| !possible.contains_key(id)).collect();
+        assert!(never_sent.is_empty(), "stored but never sent: {never_sent:?}");
         self.kept = stored;
         self.send_again(server, sent);
     }
 
     fn send_again(&mut self, server: &Server, sent: &Sent) {
         let mut connection = None;
-        let is_closed =
+        let is_final =
             |attempt: &&Attempt| matches!(attempt.answer, Answer::Created | Answer::Conflict);
-        for attempt in sent.iter().filter(|attempt| !is_closed(attempt)) {
-            // The database is there again, but the service may still have to notice it.
+        for attempt in sent.iter().filter(|attempt| !is_final(attempt)) {
+            // The database is back, but the service may not have noticed yet.
             let mut again = Answer::Refused;
-            server.wait_until("a create is taken", || {
+            server.wait_until("a create is accepted", || {
                 again = create(server, &mut connection, attempt.number);
                 again != Answer::Refused
             });
             let (id, body) = plant(attempt.number);
             let kept = self.kept.entry(id).or_insert_with(|| body.clone());
             let expected = if *kept == body { Answer::Created } else { Answer::Conflict };
-            assert_eq!(again, expected, "{body} once more");
+            assert_eq!(again, expected, "{body} sent again");
         }
     }
 }
 
-/// The plant with that number, its id first: short or long, with all kinds of characters.
-/// Consecutive numbers get ids all over the table. Each id belongs to two numbers in a row, so two
-/// clients create it at about the same time: mostly the same plant, and each fourth time another
-/// one.
+/// Returns the id and the JSON of the plant with that number, which is short or long, with all
+/// kinds of characters. Consecutive numbers get ids all over the table. Each id belongs to two
+/// consecutive numbers, so two clients create it at about the same time: mostly the same plant, and
+/// every fourth time a different one.
 fn plant(number: i64) -> (i64, String) {
     const NAMES: [&str; 4] = ["", "\0", "Größe 🌱 ", "\u{10ffff}\"\\\n"];
     const TAGS: [Option<&str>; 3] = [None, Some(""), Some("\u{7f}🌵\0")];
-    /// The longest name is longer than a page of the store.
+    /// The longest name exceeds a page of the store.
     const SPACES: [usize; 16] = [6000, 600, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let id = (number / 2).wrapping_mul(0x5851_f42d_4c95_7f2d);
     let pick = |kinds: usize| usize::try_from(id.rem_euclid(1_000_003)).expect("small") % kinds;
@@ -224,14 +226,15 @@ fn json(plant: &NewPlant) -> String {
     serde_json::to_string(plant).expect("a plant is JSON")
 }
 
-/// Creates the plant with that number, on this connection or on a new one.
+/// Creates the plant with that number, on the open connection or on a new one.
 fn create(server: &Server, connection: &mut Option<Connection>, number: i64) -> Answer {
     let mut open = connection.take().or_else(|| Connection::try_open(server.address));
     let (_, body) = plant(number);
     let request = server.post(&body);
     let exchange = |open: &mut Connection| open.try_send(&request).then(|| open.try_receive())?;
     let Some(answer) = open.as_mut().and_then(exchange) else { return Answer::Lost };
-    // A server that cannot read the tokens any longer reads no body either.
+    // A server whose lease of the tokens has expired does not read the body, and closes the
+    // connection.
     if answer.header("connection") != Some("close") {
         *connection = open;
     }

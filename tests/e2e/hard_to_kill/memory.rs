@@ -1,6 +1,6 @@
-//! Clients that make the service keep what it has read. With a token: answers that they do not
-//! read, and heads whose bodies do not come; both keep their permits. And bodies at the limit. The
-//! memory stays within the formula of the operator's README.
+//! Clients that make the service buffer as much as possible: with answers that nobody reads, with
+//! heads whose bodies never arrive, and with bodies of the maximum size. The first two hold their
+//! permits. The memory stays within the formula of server/README.md.
 
 use bytes::Bytes;
 use h2::client::{Builder, ResponseFuture, SendRequest};
@@ -12,25 +12,27 @@ use tokio::net::TcpStream;
 
 type Client = SendRequest<Bytes>;
 
-/// How many streams of a connection may be open at once.
+/// The maximum number of concurrent streams of a connection.
 const STREAMS: usize = 200;
 
-/// The defaults of `--max-creates`, and of `--max-body` in bytes and in MiB.
+/// The default of `--max-creates`.
 const PERMITS: usize = 1024;
-const LIMIT: usize = 64 * 1024;
+
+/// The default of `--max-body`, in bytes and in MiB.
+const MAX_BODY: usize = 64 * 1024;
 const BODY_MIB: f64 = 64.0 / 1024.0;
 
-/// Peak memory stays under the formula of the operator's README, for that many connections and
-/// permits of creates.
+/// Asserts that the peak memory is below the formula of server/README.md for that many connections
+/// and permits.
 pub fn assert_peak(server: &Server, connections: usize, permits: usize) {
     let number = |number| f64::from(u32::try_from(number).expect("a small number"));
     let peak = peak_memory_mib(server.pid()).expect("the process is there");
-    let most = 60.0 + 0.75 * number(connections) + 3.0 * BODY_MIB * number(permits);
-    println!("peak {peak:.0} MiB of {most:.0}");
-    assert!(peak < most, "{peak} MiB");
+    let limit = 60.0 + 0.75 * number(connections) + 3.0 * BODY_MIB * number(permits);
+    println!("peak {peak:.0} MiB of {limit:.0}");
+    assert!(peak < limit, "peak {peak} MiB, limit {limit} MiB");
 }
 
-/// The request of a create without its body, with that many more header fields, which are empty.
+/// Returns the head of a create, with that many additional empty header fields.
 fn request(server: &Server, token: &str, fields: usize) -> Request<()> {
     let request = Request::post(format!("{}/plants", server.url))
         .header("content-type", "application/json")
@@ -39,40 +41,41 @@ fn request(server: &Server, token: &str, fields: usize) -> Request<()> {
     (0..fields).fold(request, add).body(()).expect("a request")
 }
 
-/// A connection over HTTP/2 whose client takes no byte of an answer's body.
-async fn without_window(server: &Server) -> Client {
+/// Connects with HTTP/2 and a window of zero, so that the client accepts no byte of a response
+/// body.
+async fn connect_without_window(server: &Server) -> Client {
     let stream = TcpStream::connect(server.address).await.expect("the server listens");
     let connecting = Builder::new().initial_window_size(0).handshake(stream);
     let (requests, connection) = connecting.await.expect("the server speaks HTTP/2");
-    // It ends with the test, or with the last stream.
+    // The task ends with the test, or with the last stream.
     tokio::spawn(connection);
     requests
 }
 
-/// A stream with that head, whose body comes later.
-async fn open(client: &Client, head: Request<()>) -> (ResponseFuture, SendStream<Bytes>) {
+/// Opens a stream and sends the head. The body is sent later.
+async fn open_stream(client: &Client, head: Request<()>) -> (ResponseFuture, SendStream<Bytes>) {
     let mut client = client.clone().ready().await.expect("a stream");
     client.send_request(head, false).expect("a stream")
 }
 
-/// The answers of a connection whose client takes nothing of their bodies.
-struct Unread {
-    /// How many are a 200.
+/// The answers of a connection whose client does not read the response bodies.
+struct UnreadAnswers {
+    /// The number of answers with status 200.
     created: usize,
     answers: Vec<RecvStream>,
 }
 
-/// Sends the same plant, nearly as large as it may be, on that many streams of a connection.
-async fn unread_answers(server: &Server, token: &str, streams: usize) -> Unread {
+/// Sends the same plant, nearly as large as allowed, on that many streams of one connection.
+async fn unread_answers(server: &Server, token: &str, streams: usize) -> UnreadAnswers {
     let body = Bytes::from(plant(1, &"f".repeat(65_000), None));
-    let client = without_window(server).await;
+    let client = connect_without_window(server).await;
     let mut sent = Vec::new();
     for _ in 0..streams {
-        let (answer, mut stream) = open(&client, request(server, token, 380)).await;
+        let (answer, mut stream) = open_stream(&client, request(server, token, 380)).await;
         stream.send_data(body.clone(), true).expect("the stream takes data");
         sent.push(answer);
     }
-    let mut unread = Unread { created: 0, answers: Vec::new() };
+    let mut unread = UnreadAnswers { created: 0, answers: Vec::new() };
     for answer in sent {
         let (head, answer) = answer.await.expect("an answer").into_parts();
         assert!(head.status == 200 || head.headers["retry-after"] == "1", "{head:?}");
@@ -86,9 +89,9 @@ fn is_created(server: &Server) -> bool {
     server.create(&plant(2, "Ficus", None)).status == 200
 }
 
-/// One token may have half of the permits.
+/// One token may hold half of the permits. A permit is free again when its answer is dropped.
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_that_are_not_read_keep_their_permits_until_they_are_dropped() {
+async fn unread_answers_hold_their_permits() {
     let server = Server::starting().with(&["--max-creates", "64"]).start();
     let unread = unread_answers(&server, &server.token, 50).await;
     assert_eq!(unread.created, 32);
@@ -97,28 +100,28 @@ async fn answers_that_are_not_read_keep_their_permits_until_they_are_dropped() {
     server.wait_until("a permit", || is_created(&server));
 }
 
-/// Heads of about 14 kB (a field counts 32 bytes besides its name and its value: RFC 9113, section
-/// 6.5.2), whose bodies do not come.
+/// Opens streams with heads of about 14 kB whose bodies never arrive. A field counts as 32 bytes
+/// plus its name and its value (RFC 9113, section 6.5.2).
 async fn waiting_heads(server: &Server, token: &str) -> Vec<impl Sized + use<>> {
-    let client = without_window(server).await;
+    let client = connect_without_window(server).await;
     let mut streams = Vec::new();
     for _ in 1..STREAMS {
-        streams.push(open(&client, request(server, token, 380)).await);
+        streams.push(open_stream(&client, request(server, token, 380)).await);
     }
-    // The answer to the last request says that the server has read the others.
-    let (answer, _body) = open(&client, request(server, "x", 0)).await;
+    // The answer to the last request shows that the server has read the others.
+    let (answer, _body) = open_stream(&client, request(server, "x", 0)).await;
     assert_eq!(answer.await.expect("an answer").status(), 400);
     streams
 }
 
-/// Plants as large as they may be, all but the last byte of each, on a stream each.
+/// Sends plants of the maximum size without their last byte, on a stream each.
 async fn large_bodies(server: &Server, token: &str) -> Vec<(ResponseFuture, SendStream<Bytes>)> {
-    let client = without_window(server).await;
-    let name = "f".repeat(LIMIT - plant(3, "", None).len());
-    let body = Bytes::from(plant(3, &name, None)).slice(..LIMIT - 1);
+    let client = connect_without_window(server).await;
+    let name = "f".repeat(MAX_BODY - plant(3, "", None).len());
+    let body = Bytes::from(plant(3, &name, None)).slice(..MAX_BODY - 1);
     let mut streams = Vec::new();
     for _ in 0..PERMITS / 2 / 3 {
-        let (answer, mut stream) = open(&client, request(server, token, 0)).await;
+        let (answer, mut stream) = open_stream(&client, request(server, token, 0)).await;
         stream.send_data(body.clone(), false).expect("the stream takes data");
         streams.push((answer, stream));
     }
@@ -126,9 +129,9 @@ async fn large_bodies(server: &Server, token: &str) -> Vec<(ResponseFuture, Send
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn heads_large_bodies_and_unread_answers_stay_in_the_memory_of_the_readme() {
+async fn heads_bodies_and_unread_answers_fit_the_memory_formula() {
     let connections = amount(4, 100);
-    // A thousand large plants may wait for longer than the default on a busy machine.
+    // On a busy machine a thousand large plants may wait longer than the default timeouts.
     let flags = ["--body-timeout", "1h", "--store-timeout", "1m"];
     let server = Server::starting().with(&flags).start();
     let other = server.command(&["token", "create", "other"]);

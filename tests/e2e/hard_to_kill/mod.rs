@@ -1,4 +1,4 @@
-//! Crashes, failing disks and floods. None may lose a plant that was answered with 200, or cause an
+//! Crashes, failing disks and floods. None of them may lose an acknowledged plant, or cause an
 //! answer that the contract does not declare. `cargo xtask soak` runs these tests at full length.
 
 mod crashes;

@@ -1,7 +1,7 @@
 //! Clients that send as much as they can, with and without a token. At the same time honest
-//! clients, which connect before that, create plants without a refusal. Every answer is one that
-//! the contract declares, no plant that was answered with 200 is lost, and the memory stays below
-//! the bound in the operator's README.
+//! clients, which connected before the flood, create plants without a refusal. Every answer is
+//! declared by the contract, no acknowledged plant is lost, and the memory stays within the formula
+//! of server/README.md.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -16,19 +16,20 @@ use super::memory::assert_peak;
 
 const HONEST: usize = 8;
 
-/// A flood: many times at once, until it returns or the time is up.
+/// A flood. Each thread repeats it until the time is up.
 type Flood = fn(&Server, &AtomicBool);
 
-fn time() -> Duration {
+fn duration() -> Duration {
     Duration::from_millis(amount(500, 5000) as u64)
 }
 
-/// Honest clients create plants, one after the other, until the time is up. Returns how many.
+/// Lets the honest clients create plants, each one after the other, until the time is up. Returns
+/// the number of plants.
 fn honest(server: &Server, clients: &mut [Connection], next: &AtomicI64) -> usize {
-    let ends = Instant::now() + time();
+    let end = Instant::now() + duration();
     let create = |connection: &mut Connection| {
         let mut created = 0;
-        while Instant::now() < ends {
+        while Instant::now() < end {
             let id = next.fetch_add(1, Relaxed);
             connection.exchange(&server.post(&plant(id, "Ficus", None))).plant();
             created += 1;
@@ -42,9 +43,9 @@ fn honest(server: &Server, clients: &mut [Connection], next: &AtomicI64) -> usiz
     })
 }
 
-/// The flood runs in `threads` threads while honest clients create plants. The server may have as
-/// many files open.
-fn beside(flags: &[&str], files: usize, threads: usize, flood: Flood) {
+/// Runs the flood in `threads` threads while honest clients create plants. The server may have
+/// `files` open files.
+fn run_beside(flags: &[&str], files: usize, threads: usize, flood: Flood) {
     allow_many_files().expect("the soft limit can be raised");
     let starting = Server::starting().with(flags);
     let server = starting.with_open_files(&format!("-n {files}")).start();
@@ -65,14 +66,14 @@ fn beside(flags: &[&str], files: usize, threads: usize, flood: Flood) {
         created
     });
     println!("{alone} creates alone, {created} beside the flood");
-    // The default of --max-creates.
+    // 1024 is the default of --max-creates.
     assert_peak(&server, files, 1024);
     let stored = server.export();
-    let honest = 1..next.into_inner();
-    assert!(honest.into_iter().all(|id| stored.contains_key(&id)), "a plant is lost");
+    let ids = 1..next.into_inner();
+    assert!(ids.into_iter().all(|id| stored.contains_key(&id)), "a plant was lost");
 }
 
-/// Sends that request as fast as it can, many at a time.
+/// Sends the same request as fast as it can, many at a time.
 fn pipelined(server: &Server, stop: &AtomicBool, request: &str, status: u16) {
     const AT_ONCE: usize = 50;
     let mut connection = server.connect();
@@ -84,9 +85,10 @@ fn pipelined(server: &Server, stop: &AtomicBool, request: &str, status: u16) {
     }
 }
 
-/// Dropshot's router refuses the ones, and the operation the others, without the store.
+/// Dropshot's router refuses one kind of request, and the operation the other, both without the
+/// store.
 #[test]
-fn pipelined_refusals_at_full_speed_leave_honest_clients_their_turn() {
+fn pipelined_refusals_do_not_starve_honest_clients() {
     let without_token: Flood =
         |server, stop| pipelined(server, stop, &head("Content-Length: 0\r\n"), 400);
     let other_path: Flood = |server, stop| {
@@ -94,15 +96,15 @@ fn pipelined_refusals_at_full_speed_leave_honest_clients_their_turn() {
         pipelined(server, stop, &request, 404);
     };
     for flood in [without_token, other_path] {
-        beside(&[], 512, 4, flood);
+        run_beside(&[], 512, 4, flood);
     }
 }
 
-/// A third say nothing, a third send a part of a head, and a third a part of a body; then a byte at
-/// a time.
+/// A third of the clients send nothing. A third send part of a head, and a third part of a body;
+/// then both go on byte by byte.
 #[test]
-fn hundreds_of_slow_clients_do_not_stop_honest_ones() {
-    beside(&["--max-creates", "2048"], 3000, 1, |server, stop| {
+fn hundreds_of_slow_clients_do_not_starve_honest_clients() {
+    run_beside(&["--max-creates", "2048"], 3000, 1, |server, stop| {
         let length = "Content-Type: application/json\r\nContent-Length: 1000\r\n";
         let body = head(&(server.bearer() + length));
         let starts = ["", "POST /plants HTTP/1.1\r\nX: ", &body];
@@ -110,7 +112,7 @@ fn hundreds_of_slow_clients_do_not_stop_honest_ones() {
         for (client, start) in clients.iter_mut().zip(starts.iter().cycle()) {
             client.send(start.as_bytes());
         }
-        // Connections are accepted in order: after this answer all the others are accepted.
+        // Connections are accepted in order, so after this answer all the others are accepted, too.
         server.create(&plant(-1, "Ficus", None)).plant();
         while !stop.load(Relaxed) {
             thread::sleep(Duration::from_millis(100));
@@ -121,12 +123,13 @@ fn hundreds_of_slow_clients_do_not_stop_honest_ones() {
     });
 }
 
-/// Each client sends a head that never ends. Twice as many are fewer than the open files.
+/// Each client sends a head that never ends. Two threads run this, and their connections together
+/// are fewer than the allowed open files.
 fn endless_heads(server: &Server, stop: &AtomicBool) {
     let patience = Duration::from_millis(200);
     let connect = |_| {
         let stream = TcpStream::connect_timeout(&server.address, patience).ok()?;
-        stream.set_write_timeout(Some(patience)).expect("a time-out can be set");
+        stream.set_write_timeout(Some(patience)).expect("a timeout can be set");
         Some(stream)
     };
     let mut heads: Vec<_> = (0..amount(100, 230)).filter_map(connect).collect();
@@ -143,6 +146,6 @@ fn endless_heads(server: &Server, stop: &AtomicBool) {
 }
 
 #[test]
-fn endless_heads_by_the_hundred_stay_in_the_memory_of_the_readme() {
-    beside(&[], 512, 2, endless_heads);
+fn hundreds_of_endless_heads_fit_the_memory_formula() {
+    run_beside(&[], 512, 2, endless_heads);
 }

@@ -1,5 +1,5 @@
-//! `plant-store copy`, while the server writes. A new file is a store only when the copy has ended;
-//! a copy into PostgreSQL may be run again.
+//! `plant-store copy` while the server writes. A new file becomes a store only when the copy has
+//! finished; a copy into PostgreSQL may be run again.
 
 use std::fs;
 use std::path::Path;
@@ -11,15 +11,15 @@ use plant_store_tests::{
 };
 use tempfile::TempDir;
 
-use super::killed::before_each_call;
+use super::killed::kill_before_each_call;
 use super::{create, files, names};
 use crate::database::STORE;
 use crate::hard_to_kill::load::{Answer, Load, Sent};
 
-/// The server is killed after a random number of answers, at most this many.
+/// The maximum number of answers before the server is killed.
 const MAX_ANSWERS: usize = 200;
 
-/// The URL of a store in that file.
+/// Returns the URL of a store in that file.
 fn url(file: &Path) -> String {
     format!("sqlite:{}", file.display())
 }
@@ -29,38 +29,38 @@ fn copy(folder: &Path, to: &str) -> Output {
     run(folder, &["copy", "--from", &store_of(folder), "--to", to])
 }
 
-/// The same, which must succeed.
-fn copied(folder: &Path, to: &str) {
-    copied_by(binary_in(folder).args(["copy", "--from", &store_of(folder), "--to", to]));
+/// Copies the store of that folder, which must succeed.
+fn copy_succeeds(folder: &Path, to: &str) {
+    succeeds(binary_in(folder).args(["copy", "--from", &store_of(folder), "--to", to]));
 }
 
 #[test]
-fn copy_has_every_plant_and_every_token() {
+fn copy_contains_every_plant_and_token() {
     let server = Server::start();
     create(&server, 0..2000);
     server.create(r#"{"id":-1,"name":"\u0000","tag":""}"#).plant();
     let ci = server.command(&["token", "create", "ci"]).trim_end().to_owned();
     let folder = TempDir::new().expect("a temporary folder");
-    copied(server.folder(), &url(&folder.path().join(STORE)));
-    assert_eq!(files(folder.path()).into_keys().collect::<Vec<_>>(), [STORE], "and nothing else");
+    copy_succeeds(server.folder(), &url(&folder.path().join(STORE)));
+    assert_eq!(files(folder.path()).into_keys().collect::<Vec<_>>(), [STORE], "no other file");
 
     let restored = Starting::on(folder, &ci).start();
     assert_eq!(restored.command(&["export"]), server.command(&["export"]));
     restored.create(&plant(3000, "Fern", None)).plant();
-    // A store of its own: what happens to one does not happen to the other.
+    // The copy is independent: a change of one store does not affect the other.
     assert_eq!(server.export().len(), 2001);
     server.create_with(&plant_store_tests::bearer(&ci), &plant(3001, "Fern", None)).plant();
 }
 
 #[test]
-fn copy_to_a_path_that_is_taken_is_refused_and_changes_nothing() {
+fn copy_to_a_taken_path_is_refused_and_changes_nothing() {
     let server = Server::start();
     create(&server, 0..3);
     let folder = TempDir::new().expect("a temporary folder");
-    fs::write(folder.path().join("file.db"), "somebody's").expect("a file");
+    fs::write(folder.path().join("file.db"), "theirs").expect("a file");
     fs::create_dir(folder.path().join("folder.db")).expect("a folder");
     std::os::unix::fs::symlink("nowhere", folder.path().join("link.db")).expect("a link");
-    fs::write(folder.path().join("left.db-wal"), "somebody's").expect("a file");
+    fs::write(folder.path().join("left.db-wal"), "theirs").expect("a file");
     let before = files(folder.path());
     for (name, expected) in [
         ("file.db", "something already exists at"),
@@ -71,13 +71,13 @@ fn copy_to_a_path_that_is_taken_is_refused_and_changes_nothing() {
     ] {
         let output = copy(server.folder(), &url(&folder.path().join(name)));
         assert_eq!(output.status.code(), Some(1), "{name}");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(said.contains(expected), "{name}: {said}");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.contains(expected), "{name}: {stderr}");
         assert!(files(folder.path()) == before, "{name}");
     }
 }
 
-/// A limit on file size stands for a disk that is full.
+/// A limit on the file size simulates the full disk.
 #[test]
 fn copy_onto_a_full_disk_leaves_nothing_at_its_path() {
     let server = Server::start();
@@ -93,15 +93,15 @@ fn copy_onto_a_full_disk_leaves_nothing_at_its_path() {
     without_own_variables(&mut command);
     let output = command.args(["-c", &script]).current_dir(server.folder()).output();
     let output = output.expect("there is a shell");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     let target = format!("cannot write to {}: ", url(&folder.path().join(STORE)));
-    assert!(!output.status.success() && said.contains(&target), "{said}");
+    assert!(!output.status.success() && stderr.contains(&target), "{stderr}");
     let left: Vec<_> = files(folder.path()).into_keys().collect();
     assert!(left.is_empty(), "{left:?}");
 }
 
 #[test]
-fn copy_that_is_killed_at_any_call_is_no_store_until_the_next_copy() {
+fn killed_copy_is_not_a_store_until_the_next_copy() {
     let server = Server::start();
     create(&server, 0..3);
     let exported = server.command(&["export"]);
@@ -114,40 +114,41 @@ fn copy_that_is_killed_at_any_call_is_no_store_until_the_next_copy() {
         command.args(["copy", "--from", &from, "--to", "sqlite:copy.db"]);
         command
     };
-    before_each_call(
+    kill_before_each_call(
         || TempDir::new().expect("a temporary folder"),
         copy,
         |folder| {
             let left = names(folder, "copy.db");
             let output = copy(folder).output().expect("it runs");
-            let said = String::from_utf8_lossy(&output.stderr);
-            if said.contains("a copy into it was interrupted. If it was a copy, delete the file") {
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            if stderr.contains("a copy into it was interrupted. If it was a copy, delete the file")
+            {
                 let read = run(folder, &["export", "--store", "sqlite:copy.db"]);
-                assert!(!read.status.success(), "a part of the plants is no store");
+                assert!(!read.status.success(), "an incomplete copy is not a store");
                 for name in left {
                     fs::remove_file(folder.join(name)).expect("a file");
                 }
-                copied_by(&mut copy(folder));
+                succeeds(&mut copy(folder));
             } else {
                 assert!(
-                    output.status.success() || said.contains("something already exists at"),
-                    "{said}"
+                    output.status.success() || stderr.contains("something already exists at"),
+                    "{stderr}"
                 );
             }
             let read = run(folder, &["export", "--store", "sqlite:copy.db"]);
-            assert!(String::from_utf8_lossy(&read.stdout) == exported, "the copy is not whole");
+            assert!(String::from_utf8_lossy(&read.stdout) == exported, "the copy is incomplete");
         },
     );
 }
 
-fn copied_by(command: &mut Command) {
+fn succeeds(command: &mut Command) {
     let output = command.output().expect("it runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Under load: copied, killed at a random moment, and served from the copy.
+/// In each round a store is copied under load, its server is killed, and the copy is served.
 #[test]
-fn copy_under_load_has_every_plant_that_was_acknowledged_before_it() {
+fn copy_under_load_contains_every_plant_acknowledged_before_it() {
     let mut load = Load::default();
     let mut server = Server::start();
     for _ in 0..amount(2, 200) {
@@ -156,10 +157,10 @@ fn copy_under_load_has_every_plant_that_was_acknowledged_before_it() {
         let mut sent = load.run_to_end(&server, |progress| {
             progress.wait_for(rand::random_range(0..=MAX_ANSWERS), Answer::Created);
             before = progress.answers();
-            copied(server.folder(), &url(&folder.path().join(STORE)));
+            copy_succeeds(server.folder(), &url(&folder.path().join(STORE)));
             server.signal(Signal::SIGKILL);
         });
-        // The copy may have what was answered while it was made, or not.
+        // The copy may or may not contain the plants that were acknowledged while it was made.
         sent[before..].iter_mut().for_each(|attempt| attempt.answer = Answer::Lost);
         server = Starting::on(folder, &server.token).start();
         load.check(&server, &sent);

@@ -1,4 +1,4 @@
-//! A command that is killed before each system call that changes a file, by strace(1).
+//! Kills a command before each of its system calls that change a file, with strace(1).
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs;
@@ -10,25 +10,24 @@ use nix::sys::signal::Signal;
 use plant_store_tests::amount;
 use tempfile::{NamedTempFile, TempDir};
 
-/// What changes files and folders on Linux; the commands make some of them. A mapped file changes
-/// without a call: the commands map the index of a WAL alone, which SQLite makes again.
+/// The system calls that change files and folders on Linux. A mapped file changes without a call,
+/// but the commands map only the WAL index, which SQLite recreates.
 const CALLS: &str = "chmod chown copy_file_range creat fallocate fchmod fchmodat fchmodat2 fchown \
     fchownat fdatasync fsetxattr fsync ftruncate futimesat io_uring_enter lchown link linkat \
     lsetxattr mkdir mkdirat mknod mknodat msync open openat openat2 pwrite64 pwritev pwritev2 \
     rename renameat renameat2 rmdir sendfile setxattr splice symlink symlinkat sync_file_range \
     truncate unlink unlinkat utime utimensat utimes write writev";
 
-/// The flags of an open that changes a folder or a file.
+/// The flags with which an open changes a folder or a file.
 const CHANGING_OPENS: [&str; 3] = ["O_CREAT", "O_TRUNC", "O_TMPFILE"];
 
-/// The calls that only fill a file: a short run tries each seventh of them, and begins with any of
-/// the first seven.
+/// The calls that only fill a file. A short run tries every seventh of them, starting at a random
+/// one of the first seven.
 const FILLING: [&str; 2] = ["pwrite64", "fsync"];
 
-/// Runs the command in a folder that `prepare` has made, killed before the first call that changes
-/// a file, and then in another folder, killed before the second one, and so on. `check` looks at
-/// each folder.
-pub fn before_each_call(
+/// Runs the command once for each of its calls that change a file, and kills it before that call.
+/// Each run has a folder of its own, which `prepare` creates and `check` checks after the kill.
+pub fn kill_before_each_call(
     prepare: impl Fn() -> TempDir,
     command: impl Fn(&Path) -> Command,
     check: impl Fn(&Path),
@@ -50,27 +49,27 @@ pub fn before_each_call(
         check(folder.path());
     }
     println!("{kills} kills");
-    assert!(kills > 10, "strace kills: {kills}");
+    assert!(kills > 10, "strace killed the command only {kills} times");
 }
 
 /// A call that changes a file.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Call {
     name: String,
-    /// It is the one with this number of all calls of this name, as strace counts: in its thread.
+    /// The position among the calls of this name in the same thread, which is how strace counts.
     count: usize,
 }
 
-/// Runs the command to its end. Returns its calls that change files.
+/// Runs the command to completion, and returns its calls that change files.
 fn calls_of(command: &Command) -> BTreeSet<Call> {
     let record = NamedTempFile::new().expect("a temporary file");
     let path = record.path().to_str().expect("text");
-    // The processor may lack some of the calls: `?` says that they may be unknown.
+    // The architecture may lack some of the calls; `?` tells strace to ignore unknown calls.
     let trace = format!("trace=?{}", CALLS.replace(' ', ",?"));
     traced(command, &["-o", path, "-e", &trace]);
     let mut counts = HashMap::new();
     let mut calls = BTreeSet::new();
-    // A line is `THREAD NAME(ARGUMENTS`, or says what became of a call or of the process.
+    // A line is `THREAD NAME(ARGUMENTS`, or reports the end of a call or of the process.
     for line in fs::read_to_string(&record).expect("a record").lines() {
         let (thread, call) = line.split_once(' ').expect("a thread");
         let (name, arguments) = call.trim_start().split_once('(').unwrap_or_default();
@@ -85,7 +84,7 @@ fn calls_of(command: &Command) -> BTreeSet<Call> {
     calls
 }
 
-/// Runs the command under strace. Returns its status.
+/// Runs the command under strace, and returns its exit status.
 fn traced(command: &Command, flags: &[&str]) -> ExitStatus {
     let mut strace = Command::new("strace");
     for (name, value) in command.get_envs() {

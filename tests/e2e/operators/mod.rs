@@ -1,4 +1,5 @@
-//! What operators do with the files of a store: copy, move, delete, look, and read for long.
+//! What operators do with the files of a store: copy, move, delete, inspect, and read for a long
+//! time.
 
 pub mod copies;
 pub mod killed;
@@ -11,7 +12,7 @@ use std::process::Command;
 use plant_store_tests::{Server, plant};
 use tempfile::TempDir;
 
-/// The name and the bytes of each file in a folder.
+/// Returns the name and the content of each file in a folder.
 pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).expect("the folder is there");
     let entries = entries.map(|entry| entry.expect("an entry"));
@@ -24,7 +25,7 @@ pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         .collect()
 }
 
-/// The names of the files and folders in that folder that begin so, in their order.
+/// Returns the sorted names in a folder that begin with the prefix.
 pub fn names(folder: &Path, prefix: &str) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("the folder is there");
     let names = entries.map(|entry| entry.expect("an entry").file_name().into_string());
@@ -34,7 +35,7 @@ pub fn names(folder: &Path, prefix: &str) -> Vec<String> {
     names
 }
 
-/// Copies what is in a folder into a new one.
+/// Copies the content of a folder to a new folder.
 pub fn copy_of(folder: &Path) -> TempDir {
     let copy = TempDir::new().expect("a temporary folder");
     let copied = Command::new("cp").args(["-r", "."]).arg(copy.path()).current_dir(folder).status();
@@ -42,8 +43,8 @@ pub fn copy_of(folder: &Path) -> TempDir {
     copy
 }
 
-/// Creates plants with these ids, each of some kilobytes, so that a thousand of them take more
-/// than one WAL.
+/// Creates plants with these ids, each of a few kilobytes, so that a thousand plants fill more than
+/// one WAL.
 pub fn create(server: &Server, ids: std::ops::Range<i64>) {
     let name = "Ficus ".repeat(700);
     // Many at a time, so that they share commits.

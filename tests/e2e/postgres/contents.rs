@@ -84,7 +84,7 @@ fn check_says_what_is_wrong_with_status_1() {
 }
 
 #[test]
-fn what_cannot_be_checked_is_status_2_and_says_why() {
+fn check_exits_2_if_the_store_cannot_be_checked() {
     let (cluster, url) = with_plants();
     let cause = |url: &str| {
         let said = refusal(url, "check", &[]);

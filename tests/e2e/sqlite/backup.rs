@@ -1,4 +1,4 @@
-//! `plant-store backup`: what it makes, what it removes, and what it refuses.
+//! `plant-store backup`: what it creates, what it removes, and what it refuses.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -10,24 +10,24 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::database::STORE;
-use crate::operators::killed::before_each_call;
+use crate::operators::killed::kill_before_each_call;
 use crate::operators::{copy_of, files, names};
 use crate::without_store::words::unprivileged;
 
-/// What is in a folder of backups beside them.
+/// The file beside the backups that lists them.
 const LIST: &str = "plant-store-backups.json";
 
-/// A folder for backups, and how they are made there.
+/// A folder for backups.
 struct Backups {
     root: TempDir,
 }
 
 impl Backups {
-    /// Of that server's store.
+    /// Initializes a folder for backups of that server's store.
     fn of(server: &Server) -> Self {
         let backups = Self { root: TempDir::new().expect("a temporary folder") };
-        let begun = backups.make(server, &["--init"]);
-        assert!(begun.status.success(), "{}", said(&begun));
+        let initialized = backups.run(server, &["--init"]);
+        assert!(initialized.status.success(), "{}", stderr_of(&initialized));
         backups
     }
 
@@ -35,50 +35,51 @@ impl Backups {
         self.root.path().join("backups").display().to_string()
     }
 
-    /// Runs the command.
-    fn make(&self, server: &Server, flags: &[&str]) -> Output {
+    /// Runs `plant-store backup`.
+    fn run(&self, server: &Server, flags: &[&str]) -> Output {
         let mut command = binary_in(server.folder());
         command.args(["backup", &self.folder(), "--store", server.store()]).args(flags);
         command.output().expect("the binary starts")
     }
 
-    /// The same, which must fail. Returns what it says.
-    fn refused(&self, server: &Server, flags: &[&str]) -> String {
-        let output = self.make(server, flags);
-        assert_eq!(output.status.code(), Some(1), "{}", said(&output));
-        said(&output)
+    /// Runs a backup that must fail, and returns its stderr.
+    fn fails(&self, server: &Server, flags: &[&str]) -> String {
+        let output = self.run(server, flags);
+        assert_eq!(output.status.code(), Some(1), "{}", stderr_of(&output));
+        stderr_of(&output)
     }
 
-    /// The same, which must succeed.
-    fn made(&self, server: &Server, flags: &[&str]) {
-        let output = self.make(server, flags);
-        assert!(output.status.success(), "{}", said(&output));
+    /// Runs a backup that must succeed.
+    fn succeeds(&self, server: &Server, flags: &[&str]) {
+        let output = self.run(server, flags);
+        assert!(output.status.success(), "{}", stderr_of(&output));
     }
 
-    /// The names of all files but the list.
+    /// The names of all files except the list.
     fn names(&self) -> Vec<String> {
         names(self.folder().as_ref(), "plant-store-2")
     }
 }
 
-fn said(output: &Output) -> String {
+fn stderr_of(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// A server with plants of these ids.
-fn with_plants(ids: std::ops::Range<i64>) -> Server {
+/// A server with a plant for each of these ids.
+fn server_with_plants(ids: std::ops::Range<i64>) -> Server {
     let server = Server::start();
     ids.for_each(|id| drop(server.create(&plant(id, "Ficus", None)).plant()));
     server
 }
 
+/// With `--keep 2` the last two backups stay.
 #[test]
-fn backup_has_every_plant_and_token_and_the_last_ones_stay() {
-    let server = with_plants(0..1);
+fn backup_contains_every_plant_and_token() {
+    let server = server_with_plants(0..1);
     let backups = Backups::of(&server);
     for id in 1..4 {
         server.create(&plant(id, "Ficus", None)).plant();
-        backups.made(&server, &["--keep", "2"]);
+        backups.succeeds(&server, &["--keep", "2"]);
     }
     let kept = backups.names();
     assert_eq!(kept.len(), 2, "{kept:?}");
@@ -87,87 +88,92 @@ fn backup_has_every_plant_and_token_and_the_last_ones_stay() {
     let tokens = |store: &str| server.command(&["token", "list", "--store", store]);
     assert_eq!(tokens(&last), tokens(server.store()));
     let all: Vec<_> = files(backups.folder().as_ref()).into_keys().collect();
-    assert_eq!(all.len(), 3, "the backups and the list: {all:?}");
+    assert_eq!(all.len(), 3, "two backups and the list: {all:?}");
 }
 
-/// The clock was set back, and other files have names of this kind.
+/// Files of other programs have similar names, one of them from the future: the clock was set back.
 #[test]
-fn backup_removes_neither_what_it_has_just_made_nor_what_it_has_not_made() {
-    let server = with_plants(0..1);
+fn backup_removes_only_older_backups_of_its_own() {
+    let server = server_with_plants(0..1);
     let backups = Backups::of(&server);
     let theirs = ["plant-store-2999-01-01T000000Z.db", "plant-store-2000-01-01T000000Z.db"];
     let theirs = theirs.map(|name| format!("{}/{name}", backups.folder()));
     for file in &theirs {
-        fs::write(file, "somebody's").expect("a file");
+        fs::write(file, "theirs").expect("a file");
     }
     for _ in 0..3 {
-        let output = backups.make(&server, &["--keep", "1"]);
-        let made = String::from_utf8(output.stdout).expect("text");
-        let made = made.split(' ').nth(2).expect("a file").to_owned();
-        assert!(fs::exists(&made).expect("the folder is there"), "{made}");
+        let output = backups.run(&server, &["--keep", "1"]);
+        let stdout = String::from_utf8(output.stdout).expect("text");
+        let backup = stdout.split(' ').nth(2).expect("a file").to_owned();
+        assert!(fs::exists(&backup).expect("the folder is there"), "{backup}");
     }
     assert_eq!(backups.names().len(), 3);
     for file in theirs {
-        assert_eq!(fs::read(file).expect("the file"), b"somebody's");
+        assert_eq!(fs::read(file).expect("the file"), b"theirs");
     }
 }
 
+/// The copy is made all the same, but no older backup is removed.
 #[test]
-fn store_with_fewer_plants_is_copied_and_nothing_is_removed_unless_that_is_accepted() {
-    let server = with_plants(0..3);
+fn backup_of_fewer_plants_fails_until_accepted() {
+    let server = server_with_plants(0..3);
     let backups = Backups::of(&server);
-    backups.made(&server, &[]);
+    backups.succeeds(&server, &[]);
     let list = format!("{}/{LIST}", backups.folder());
     let text = fs::read_to_string(&list).expect("the list");
     fs::write(&list, text.replace("\"plants\": 3", "\"plants\": 4")).expect("the list");
     for count in 2..4 {
-        let said = backups.refused(&server, &["--keep", "1"]);
-        assert!(said.contains("had 4 plants") && said.contains("backup --fewer"), "{said}");
-        assert_eq!(backups.names().len(), count, "the copy stays, and the older ones");
+        let stderr = backups.fails(&server, &["--keep", "1"]);
+        assert!(stderr.contains("had 4 plants") && stderr.contains("backup --fewer"), "{stderr}");
+        assert_eq!(backups.names().len(), count, "the copy and the older backups stay");
     }
-    backups.made(&server, &["--keep", "1", "--fewer"]);
+    backups.succeeds(&server, &["--keep", "1", "--fewer"]);
     assert_eq!(backups.names().len(), 1);
-    backups.made(&server, &[]);
+    backups.succeeds(&server, &[]);
 }
 
-/// A disk that is not mounted is an empty folder.
+/// An unmounted disk looks like an empty folder.
 #[test]
-fn folder_that_was_not_begun_or_is_of_another_store_is_refused() {
-    let server = with_plants(0..1);
+fn uninitialized_or_foreign_backup_folder_is_refused() {
+    let server = server_with_plants(0..1);
     let backups = Backups::of(&server);
     let other = Server::start();
-    let said = backups.refused(&other, &[]);
-    assert!(said.contains("take a folder for each store"), "{said}");
-    let said = backups.refused(&other, &["--init"]);
-    assert!(said.contains("take a folder for each store"), "{said}");
-    backups.made(&server, &["--init"]);
-    backups.made(&server, &[]);
+    let stderr = backups.fails(&other, &[]);
+    assert!(stderr.contains("take a folder for each store"), "{stderr}");
+    let stderr = backups.fails(&other, &["--init"]);
+    assert!(stderr.contains("take a folder for each store"), "{stderr}");
+    backups.succeeds(&server, &["--init"]);
+    backups.succeeds(&server, &[]);
     fs::remove_dir_all(backups.folder()).expect("it is ours");
-    let said = backups.refused(&server, &[]);
-    assert!(said.contains("is the disk mounted?") && said.contains("backup --init"), "{said}");
+    let stderr = backups.fails(&server, &[]);
+    assert!(
+        stderr.contains("is the disk mounted?") && stderr.contains("backup --init"),
+        "{stderr}"
+    );
     fs::create_dir(backups.folder()).expect("a folder");
-    backups.refused(&server, &[]);
+    backups.fails(&server, &[]);
     assert!(files(backups.folder().as_ref()).is_empty());
 }
 
 #[test]
-fn folder_that_cannot_be_read_is_not_taken_for_one_that_is_not_there() {
-    let server = with_plants(0..1);
+fn unreadable_backup_folder_is_not_reported_as_missing() {
+    let server = server_with_plants(0..1);
     let backups = Backups::of(&server);
     fs::set_permissions(backups.folder(), Permissions::from_mode(0o000)).expect("it is ours");
     let mut command = unprivileged(server.folder());
     command.args(["backup", &backups.folder(), "--store", server.store()]);
-    let said = said(&command.output().expect("the binary starts"));
-    assert!(said.contains("Permission denied") && !said.contains("--init"), "{said}");
+    let stderr = stderr_of(&command.output().expect("the binary starts"));
+    assert!(stderr.contains("Permission denied") && !stderr.contains("--init"), "{stderr}");
 }
 
+/// The metric names the store, and a file with the time of another store is left unchanged.
 #[test]
-fn time_of_the_backup_is_a_metric_with_the_store_and_a_file_of_another_store_is_left() {
-    let server = with_plants(0..1);
+fn backup_writes_its_time_as_a_metric() {
+    let server = server_with_plants(0..1);
     let backups = Backups::of(&server);
     let metrics = format!("{}/backup.prom", backups.root.path().display());
     for _ in 0..2 {
-        backups.made(&server, &["--metrics", &metrics]);
+        backups.succeeds(&server, &["--metrics", &metrics]);
     }
     let text = fs::read_to_string(&metrics).expect("the metrics");
     let list = fs::read(format!("{}/{LIST}", backups.folder()));
@@ -185,25 +191,25 @@ fn time_of_the_backup_is_a_metric_with_the_store_and_a_file_of_another_store_is_
     let text_of_quoted = fs::read_to_string(metrics_of_quoted).expect("the metrics");
     assert!(text_of_quoted.contains(r#"/a\"b.db"} 1"#), "{text_of_quoted}");
     let other = Server::start();
-    let said = Backups::of(&other).refused(&other, &["--metrics", &metrics]);
-    assert!(said.contains("the time of another store") && said.contains("is made"), "{said}");
+    let stderr = Backups::of(&other).fails(&other, &["--metrics", &metrics]);
+    assert!(stderr.contains("the time of another store") && stderr.contains("is made"), "{stderr}");
     assert_eq!(fs::read_to_string(&metrics).expect("the metrics"), text);
 }
 
 #[test]
-fn second_backup_at_the_same_time_is_refused() {
-    let server = with_plants(0..1);
+fn concurrent_backup_is_refused() {
+    let server = server_with_plants(0..1);
     let backups = Backups::of(&server);
     let folder = fs::File::open(backups.folder()).expect("a folder");
     folder.lock().expect("a lock");
-    let said = backups.refused(&server, &[]);
-    assert!(said.contains("another backup into"), "{said}");
+    let stderr = backups.fails(&server, &[]);
+    assert!(stderr.contains("another backup into"), "{stderr}");
 }
 
-/// After each kill every backup of the list is whole, and the next backup removes what is not.
+/// After each kill every listed backup is complete, and the next backup removes incomplete files.
 #[test]
-fn backup_that_is_killed_at_any_call_can_be_run_again() {
-    let server = with_plants(0..3);
+fn killed_backup_can_be_run_again() {
+    let server = server_with_plants(0..3);
     let exported = server.command(&["export"]);
     let store = format!("sqlite:{}", server.folder().join(STORE).display());
     let template = TempDir::new().expect("a temporary folder");
@@ -214,14 +220,14 @@ fn backup_that_is_killed_at_any_call_can_be_run_again() {
     };
     let succeeds = |folder: &Path, flags: &[&str]| {
         let output = backup(folder, flags).output().expect("it runs");
-        assert!(output.status.success(), "{}", said(&output));
+        assert!(output.status.success(), "{}", stderr_of(&output));
     };
-    before_each_call(
+    kill_before_each_call(
         || copy_of(template.path()),
         |folder| backup(folder, &["--init"]),
         |folder| {
             succeeds(folder, &["--init"]);
-            assert_eq!(files(folder).into_keys().collect::<Vec<_>>(), [LIST], "and nothing else");
+            assert_eq!(files(folder).into_keys().collect::<Vec<_>>(), [LIST], "no other file");
         },
     );
 
@@ -237,10 +243,10 @@ fn backup_that_is_killed_at_any_call_can_be_run_again() {
         let names = list["backups"].as_array().expect("names").iter();
         names.map(|name| name.as_str().expect("text").to_owned()).collect()
     };
-    let are_whole = |folder: &Path| {
+    let check_backups = |folder: &Path| {
         for name in listed(folder) {
             if !folder.join(&name).exists() {
-                // It was removed when the new one was there.
+                // The backup was removed after a newer one was complete.
                 continue;
             }
             let read = run(folder, &["export", "--store", &format!("sqlite:{name}")]);
@@ -249,16 +255,16 @@ fn backup_that_is_killed_at_any_call_can_be_run_again() {
         let time = fs::read_to_string(folder.join("backup.prom")).expect("the time");
         assert!(time.contains("\nplant_store_backup_timestamp_seconds{store="), "{time}");
     };
-    before_each_call(
+    kill_before_each_call(
         || copy_of(template.path()),
         |folder| backup(folder, &metrics),
         |folder| {
-            are_whole(folder);
+            check_backups(folder);
             succeeds(folder, &metrics);
-            are_whole(folder);
-            assert_eq!(theirs(folder).expect("it stays"), b"theirs");
+            check_backups(folder);
+            assert_eq!(theirs(folder).expect("the file stays"), b"theirs");
             assert_eq!(names(folder, "backup.prom").len(), 1, "{:?}", names(folder, ""));
-            assert_eq!(names(folder, "plant-store-202"), listed(folder), "and no part of one");
+            assert_eq!(names(folder, "plant-store-202"), listed(folder), "no incomplete backup");
             assert_eq!(listed(folder).len(), 2);
         },
     );

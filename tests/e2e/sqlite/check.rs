@@ -1,4 +1,4 @@
-//! `plant-store check`: a sound store is told from one that is not.
+//! `plant-store check`: it reports whether a store is sound.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::database::{self, STORE};
 use crate::operators::{create, files};
 
-/// What `check` answers.
+/// The output of `check`.
 struct Verdict {
     status: Option<i32>,
     stdout: String,
@@ -24,7 +24,7 @@ fn check(folder: &Path) -> Verdict {
     verdict(folder, &["check"])
 }
 
-/// `check --json`: its exit status, and its report.
+/// Runs `check --json`, and returns its exit code and its report.
 fn check_json(folder: &Path) -> (Option<i32>, Value) {
     let Verdict { status, stdout, .. } = verdict(folder, &["check", "--json"]);
     (status, serde_json::from_str(&stdout).expect("JSON"))
@@ -40,8 +40,9 @@ fn verdict(folder: &Path, words: &[&str]) -> Verdict {
     }
 }
 
+/// The store is checked while a server runs on it, and after the server has stopped.
 #[test]
-fn sound_store_is_status_0_beside_a_running_server_and_at_rest() {
+fn check_of_a_sound_store_exits_0() {
     let server = Server::start();
     create(&server, 0..2000);
     let Verdict { status, stdout, stderr } = check(server.folder());
@@ -64,7 +65,7 @@ fn sound_store_is_status_0_beside_a_running_server_and_at_rest() {
 }
 
 #[test]
-fn damaged_store_is_status_1_and_says_what_is_wrong() {
+fn check_of_a_damaged_store_exits_1() {
     let server = Server::start();
     create(&server, 0..500);
     let stopped = server.stopped_by(Signal::SIGTERM);
@@ -75,7 +76,7 @@ fn damaged_store_is_status_1_and_says_what_is_wrong() {
     overwritten[middle..middle + 8192].fill(0xff);
     let cut = sound[..sound.len() / 2].to_vec();
     for bytes in [overwritten, cut] {
-        fs::write(&store, bytes).expect("the store takes damage");
+        fs::write(&store, bytes).expect("the store is damaged");
         let Verdict { status, stdout, stderr } = check(stopped.folder());
         assert_eq!((status, stdout.as_str()), (Some(1), ""));
         let not_sound = "plant-store: sqlite:plant-store.db is not sound: ";
@@ -86,12 +87,12 @@ fn damaged_store_is_status_1_and_says_what_is_wrong() {
         assert_eq!(report["sound"], false);
         assert!(!report["faults"].as_array().expect("an array").is_empty(), "{report}");
     }
-    fs::write(&store, sound).expect("the store is put back");
+    fs::write(&store, sound).expect("the store is restored");
     assert_eq!(check(stopped.folder()).status, Some(0));
 }
 
 #[test]
-fn what_cannot_be_checked_is_status_2_and_says_why() {
+fn check_exits_2_if_the_store_cannot_be_checked() {
     let missing = TempDir::new().expect("a temporary folder");
     let other = TempDir::new().expect("a temporary folder");
     Connection::open(other.path().join(STORE))
@@ -99,7 +100,7 @@ fn what_cannot_be_checked_is_status_2_and_says_why() {
         .expect("a database");
     let newer = Server::start().stopped_by(Signal::SIGTERM);
     let store = File::options().write(true).open(newer.folder().join(STORE)).expect("the store");
-    // The last byte of `application_id` is twice the number of the layout.
+    // The last byte of `application_id` is twice the layout version.
     store.write_all_at(&[2 << 1], 71).expect("the header");
     let folder = TempDir::new().expect("a temporary folder");
     fs::create_dir(folder.path().join(STORE)).expect("a folder");
@@ -120,9 +121,10 @@ fn what_cannot_be_checked_is_status_2_and_says_why() {
     }
 }
 
-/// Another program has put it there: the service writes no such row.
+/// Another program has written the rows and the table: the service writes nothing like them. A
+/// create with the id of such a row is a conflict.
 #[test]
-fn row_that_is_no_plant_or_another_table_is_named_by_check_and_the_row_is_a_conflict() {
+fn check_names_rows_that_are_not_plants() {
     let server = Server::start();
     let rows = r#"INSERT INTO plants (id, json) VALUES (5, '["Fern", "Ficus"]'),
         (6, '{"tag":"Ficus"}'), (7, 'Ficus'); CREATE TABLE pots (id INTEGER)"#;
@@ -137,11 +139,11 @@ fn row_that_is_no_plant_or_another_table_is_named_by_check_and_the_row_is_a_conf
     assert!(stderr.contains(table), "{stderr}");
 }
 
-/// The page for operators says that they may add one.
+/// STORE.md tells operators that they may add one.
 #[test]
-fn store_with_an_index_on_a_member_is_sound() {
+fn check_accepts_an_index_on_a_member() {
     let server = Server::start();
-    let index = "CREATE INDEX plants_by_name ON plants (json ->> '$.name')";
+    let index = "CREATE WAL_INDEX plants_by_name ON plants (json ->> '$.name')";
     database::open(&server).execute_batch(index).expect("an index");
     server.create(&plant(8, "Ficus", None)).plant();
     assert_eq!(check(server.folder()).status, Some(0));

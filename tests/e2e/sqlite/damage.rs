@@ -1,5 +1,5 @@
-//! The store's file is truncated, or overwritten in the middle. No 200 may be untrue, and the
-//! service must not lose a plant that could still be read.
+//! Damage: the store's file is truncated, or overwritten in the middle. Every 200 must be true, and
+//! the service must not lose a plant that can still be read.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use crate::database::{self, STORE, WAL};
 use crate::operators::names;
 
-/// How many plants the store has. Their ids are even; the odd ids are for new plants.
+/// The number of plants in the store. Their ids are even; odd ids are for new plants.
 const PLANTS: i64 = 400;
 
 fn name(id: i64) -> String {
@@ -32,7 +32,7 @@ fn new_ids() -> impl Iterator<Item = i64> {
     old_ids().map(|id| id + 1)
 }
 
-/// A store of many pages, all in its file: the stop has copied the WAL.
+/// A stopped store of many pages. All of them are in the file, because the stop ran a checkpoint.
 fn store() -> Starting {
     let server = Server::start();
     let mut connection = server.connect();
@@ -55,7 +55,7 @@ fn overwrite(folder: &Path) {
     store.write_all_at(&garbage, length / 2).expect("the file can be written");
 }
 
-/// The ids of the plants that SQLite can read, one by one, from a copy of the store.
+/// Returns the ids of the plants that SQLite can read, one by one, from a copy of the store.
 fn readable(folder: &Path) -> BTreeSet<i64> {
     let copy = TempDir::new().expect("a temporary folder");
     for file in [STORE, WAL] {
@@ -70,7 +70,7 @@ fn readable(folder: &Path) -> BTreeSet<i64> {
     old_ids().chain(new_ids()).filter(is_there).collect()
 }
 
-/// Sends the old and the new plants. Returns the new ones that were answered with 200.
+/// Sends the old and the new plants. Returns the ids of the new plants that were answered with 200.
 fn created(server: &Server) -> BTreeSet<i64> {
     let mut connection = server.connect();
     let mut send = |id: &i64| {
@@ -86,31 +86,32 @@ fn created(server: &Server) -> BTreeSet<i64> {
     };
     let old_answered = old_ids().filter(&mut send).count();
     let created: BTreeSet<_> = new_ids().filter(send).collect();
-    assert!(old_answered > 0 && !created.is_empty(), "not all of the store is damaged");
+    assert!(old_answered > 0 && !created.is_empty(), "some of the store is undamaged");
     created
 }
 
 #[test]
-fn truncated_store_is_refused_and_unchanged() {
+fn truncated_store_is_refused_and_left_unchanged() {
     let stopped = store();
     truncate(stopped.folder());
     let bytes = || fs::read(stopped.folder().join(STORE)).expect("the file is there");
     let before = bytes();
     for words in ["serve", "export"] {
-        let (status, said) = failure(binary_in(stopped.folder()).arg(words));
+        let (status, stderr) = failure(binary_in(stopped.folder()).arg(words));
         assert_eq!(status, Some(1), "{words}");
-        assert!(said.contains("malformed"), "{words}: {said}");
+        assert!(stderr.contains("malformed"), "{words}: {stderr}");
         assert!(bytes() == before, "{words} changes the file");
         assert_eq!(fs::read_dir(stopped.folder()).expect("a folder").count(), 2, "{words}");
     }
 }
 
-/// The file is damaged while the server has it open, with some of its pages in memory.
+/// The file is damaged while the server has it open and some of its pages in memory. Creates that
+/// need a damaged page get 500.
 #[test]
-fn damaged_store_is_500_where_damaged_and_loses_no_readable_plant() {
+fn damaged_store_loses_no_readable_plant() {
     for damage in [overwrite, truncate] {
         let server = store().start();
-        // With this commit in the WAL, the next start does not refuse the truncated file.
+        // Because this commit is in the WAL, the next start does not refuse the truncated file.
         server.create(&plant(-1, "Ficus", None)).plant();
         damage(server.folder());
         let before = readable(server.folder());
@@ -128,11 +129,11 @@ fn damaged_store_is_500_where_damaged_and_loses_no_readable_plant() {
     }
 }
 
-/// How many plants [`many`] has: more than one interior page of SQLite's tree.
+/// The number of plants in [`large_store`]: they need more than one interior page of SQLite's tree.
 pub const MANY: i64 = 20_001;
 
-/// The file of a store with that many plants and one token, closed.
-pub fn many() -> TempDir {
+/// A folder with the file of a closed store that has [`MANY`] plants and one token.
+pub fn large_store() -> TempDir {
     let server = Server::start();
     let rows = format!(
         "WITH RECURSIVE ids (id) AS (SELECT 0 UNION ALL SELECT id + 1 FROM ids WHERE id < {})
@@ -146,76 +147,77 @@ pub fn many() -> TempDir {
     folder
 }
 
-/// Runs the command, which must end soon, and prove with its status that it has taken every plant.
-/// Returns whether it succeeded, and what it says.
-fn takes_all_or_fails(folder: &Path, words: &[&str]) -> (bool, String) {
+/// Runs a command. It must end soon, and it must fail unless it has processed every plant. Returns
+/// whether it succeeded, and its stderr.
+fn processes_all_or_fails(folder: &Path, words: &[&str]) -> (bool, String) {
     let mut command = Command::new("timeout");
     command.arg("60").arg(binary_in(folder).get_program()).args(words).current_dir(folder);
     without_own_variables(&mut command);
     let output = command.output().expect("there is timeout");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(matches!(output.status.code(), Some(0..=2)), "{words:?}: {:?} {said}", output.status);
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(matches!(output.status.code(), Some(0..=2)), "{words:?}: {:?} {stderr}", output.status);
     if words[0] == "export" && output.status.success() {
         assert_all(&output.stdout, words);
     }
-    (output.status.success(), said)
+    (output.status.success(), stderr)
 }
 
-/// The lines are those of all ids, in their order. A damaged text may stay unnoticed.
+/// Asserts that there is a line for each id, in order. Damage within a text may go unnoticed.
 fn assert_all(lines: &[u8], words: &[&str]) {
     let lines = String::from_utf8_lossy(lines);
     let id = |line: &str| line.strip_prefix("{\"id\":")?.split([',', '}']).next()?.parse().ok();
     let ids: Vec<i64> = lines.lines().filter_map(id).collect();
-    assert!(ids.iter().copied().eq(0..MANY), "{words:?} took {} plants", ids.len());
+    assert!(ids.iter().copied().eq(0..MANY), "{words:?} exported {} plants", ids.len());
 }
 
-/// Tries every command that takes all plants of the store in that folder. Returns what the commands
-/// said that failed.
-fn take_all(folder: &Path) -> Vec<String> {
+/// Tries every command that processes all plants of the store in that folder. Returns the stderr of
+/// each command that failed.
+fn try_every_command(folder: &Path) -> Vec<String> {
     let mut failed = Vec::new();
     let mut try_to = |words: &[&str]| {
-        let (is_done, said) = takes_all_or_fails(folder, words);
-        if !is_done {
-            failed.push(said);
+        let (succeeded, stderr) = processes_all_or_fails(folder, words);
+        if !succeeded {
+            failed.push(stderr);
         }
-        is_done
+        succeeded
     };
     try_to(&["check"]);
     try_to(&["export"]);
     if try_to(&["copy", "--from", "sqlite:plant-store.db", "--to", "sqlite:copy.db"]) {
-        takes_all_or_fails(folder, &["export", "--store", "sqlite:copy.db"]);
+        processes_all_or_fails(folder, &["export", "--store", "sqlite:copy.db"]);
     }
     if try_to(&["backup", "--init", "backups"]) && try_to(&["backup", "backups"]) {
         let backup = &names(&folder.join("backups"), "plant-store-2")[0];
         let url = format!("sqlite:backups/{backup}");
-        takes_all_or_fails(folder, &["export", "--store", &url]);
+        processes_all_or_fails(folder, &["export", "--store", &url]);
     }
     let restore = ["restore", STORE, "--store", "sqlite:restored.db", "--tokens-of", STORE];
     if try_to(&restore) {
-        takes_all_or_fails(folder, &["export", "--store", "sqlite:restored.db"]);
+        processes_all_or_fails(folder, &["export", "--store", "sqlite:restored.db"]);
     }
     failed
 }
 
-/// A page that is read after an id of that row skips the plants in between.
+/// The damaged row has a higher id, so reading on after that id skips the plants in between.
 #[test]
-fn flipped_bit_of_a_row_id_is_found_by_every_command() {
-    let folder = many();
+fn flipped_bit_in_a_row_id_is_detected_by_every_command() {
+    let folder = large_store();
     let file = folder.path().join(STORE);
     let mut bytes = fs::read(&file).expect("the store");
-    // 10,000 as SQLite writes it, and the header of the row: its length, and a null for the id.
+    // The id 10,000 as SQLite writes it, and the header of the row: its length, and a null for the
+    // id.
     let row = [0xce, 0x10, 0x03, 0x00];
     let at = bytes.windows(4).position(|window| window == row).expect("the row");
     bytes[at] |= 0x20;
     fs::write(&file, bytes).expect("the store");
-    let failed = take_all(folder.path());
+    let failed = try_every_command(folder.path());
     assert_eq!(failed.len(), 5, "{failed:?}");
-    assert!(failed.iter().all(|said| said.contains("out of order")), "{failed:?}");
+    assert!(failed.iter().all(|stderr| stderr.contains("out of order")), "{failed:?}");
 }
 
 #[test]
-fn no_command_reports_success_for_a_part_of_a_damaged_store() {
-    let sound = many();
+fn no_command_reports_success_for_part_of_a_damaged_store() {
+    let sound = large_store();
     let bytes = fs::read(sound.path().join(STORE)).expect("the store");
     let mut damaged = 0;
     let rounds = amount(8, 100);
@@ -227,7 +229,7 @@ fn no_command_reports_success_for_a_part_of_a_damaged_store() {
         println!("{length} bytes at {at}");
         bytes[at..at + length].iter_mut().for_each(|byte| *byte = rand::random());
         fs::write(folder.path().join(STORE), bytes).expect("the store");
-        damaged += usize::from(!take_all(folder.path()).is_empty());
+        damaged += usize::from(!try_every_command(folder.path()).is_empty());
     }
     println!("{damaged} of {rounds} damaged files were refused by a command");
 }

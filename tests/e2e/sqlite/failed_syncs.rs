@@ -1,5 +1,5 @@
-//! After a failed fsync the process ends. The kernel may have marked the lost pages clean, so the
-//! next process copies the WAL into the file, syncs it and starts a new WAL before it answers.
+//! Failed fsyncs. The process exits after one: the kernel may have marked the lost pages clean. So
+//! the next process copies the WAL into the file, syncs it and starts a new WAL before it answers.
 
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, amount, binary_in, failure, plant};
@@ -8,11 +8,11 @@ use crate::database::{STORE, WAL};
 use crate::hard_to_kill::disk::{self, FOLDER};
 use crate::hard_to_kill::load::{Answer, Load, Sent, count};
 
-/// A sync fails or the server is killed after a random number of answers, at most this many.
+/// The maximum number of answers before a sync fails or the server is killed.
 const MAX_ANSWERS: usize = 100;
 
-/// The process has ended because of the failed sync, and its last line says so.
-fn assert_ended_by_failed_sync(server: &mut Server) {
+/// Asserts that the process has exited because of the failed fsync, and that its last line says so.
+fn assert_exited_after_failed_fsync(server: &mut Server) {
     assert_eq!(server.wait().code(), Some(1));
     let log = server.log();
     assert!(log.contains("the store is lost: stopping"), "{log}");
@@ -26,17 +26,17 @@ fn assert_ended_by_failed_sync(server: &mut Server) {
 #[test]
 fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
     let mut server = disk::start();
-    // The commit that the service tries at its start may come between the first two.
+    // The test write after the start may come between the first two creates.
     server.create(&plant(1, "Ficus", None)).plant();
     server.create(&plant(2, "Ficus", None)).plant();
     disk::fail(&server, "sync", WAL);
     assert_eq!(server.create(&plant(3, "Fern", None)).error(), 500);
-    assert_ended_by_failed_sync(&mut server);
+    assert_exited_after_failed_fsync(&mut server);
     let (_, stopped) = server.ended();
     disk::stop_failing(stopped.folder(), "sync", WAL);
 
-    // The kernel still has the pages in memory, so the next process finds the plant. It must make
-    // the plant durable before it answers 200.
+    // The kernel still has the pages in memory, so the next process finds the plant. That process
+    // must make the plant durable before it answers 200.
     let server = disk::start_again(stopped);
     server.create(&plant(3, "Fern", None)).plant();
     let stopped = server.stopped_by(Signal::SIGKILL);
@@ -45,8 +45,9 @@ fn failed_fsync_of_a_commit_answers_500_and_exits_1() {
     assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 2, 3]);
 }
 
+/// The power is cut after the restart.
 #[test]
-fn failed_fsync_of_a_checkpoint_exits_1_and_a_power_cut_after_the_restart_loses_nothing() {
+fn failed_fsync_of_a_checkpoint_exits_1_and_loses_nothing() {
     let mut server = disk::start();
     disk::fail(&server, "sync", STORE);
     // Each plant fills several pages, so the WAL is soon long enough for a checkpoint.
@@ -59,10 +60,10 @@ fn failed_fsync_of_a_checkpoint_exits_1_and_a_power_cut_after_the_restart_loses_
         })
         .collect();
     assert!(answered.len() > 10);
-    assert_ended_by_failed_sync(&mut server);
+    assert_exited_after_failed_fsync(&mut server);
     let (_, stopped) = server.ended();
     disk::stop_failing(stopped.folder(), "sync", STORE);
-    // The kernel has pages in the file that the disk may not have: the next process copies them
+    // The kernel may have pages of the file that are not on the disk: the next process copies them
     // again.
     let server = disk::start_again(stopped);
     server.create(&plant(1000, "Ficus", None)).plant();
@@ -73,17 +74,17 @@ fn failed_fsync_of_a_checkpoint_exits_1_and_a_power_cut_after_the_restart_loses_
     assert!(server.export().into_keys().eq(answered));
 }
 
-/// The revocation is written behind what the failed fsync has left in the WAL.
+/// The revocation is written to the WAL behind the pages of the failed fsync.
 #[test]
-fn token_revoked_after_a_failed_fsync_stays_revoked_after_a_power_cut() {
+fn revocation_after_a_failed_fsync_survives_a_power_cut() {
     let mut server = disk::start();
-    // Otherwise the sync that fails would be that of the WAL's header, with nothing behind it; or
-    // that of the commit that the service tries at its start, which is done after two creates.
+    // Otherwise the failed fsync could be the fsync of the WAL's header, with nothing behind it, or
+    // the fsync of the test write after the start, which is over after two creates.
     server.create(&plant(0, "Rose", None)).plant();
     server.create(&plant(0, "Rose", None)).plant();
     disk::fail(&server, "sync", WAL);
     assert_eq!(server.create(&plant(1, "Ficus", None)).error(), 500);
-    assert_ended_by_failed_sync(&mut server);
+    assert_exited_after_failed_fsync(&mut server);
     let (_, stopped) = server.ended();
     disk::stop_failing(stopped.folder(), "sync", WAL);
     let mut revoke = binary_in(stopped.folder());
@@ -95,29 +96,29 @@ fn token_revoked_after_a_failed_fsync_stays_revoked_after_a_power_cut() {
     assert_eq!(server.create(&plant(2, "Fern", None)).error(), 401);
 }
 
-/// Without that fsync a power cut could remove the store's name from the folder. SQLite does not
-/// report its failure.
+/// Without this fsync a power cut could remove the store's name from the folder. SQLite does not
+/// report the failure.
 #[test]
-fn failed_fsync_of_the_folder_refuses_to_serve() {
+fn serve_fails_if_the_fsync_of_the_folder_fails() {
     let server = disk::start();
     disk::fail(&server, "sync", FOLDER);
     let stopped = server.stopped_by(Signal::SIGTERM);
     let mut serve = binary_in(stopped.folder());
     serve.arg("serve");
     disk::preload(&mut serve);
-    let (status, said) = failure(&mut serve);
+    let (status, stderr) = failure(&mut serve);
     assert_eq!(status, Some(1));
     assert!(
-        said.contains("cannot copy the store's WAL into its file: Input/output error"),
-        "{said}"
+        stderr.contains("cannot copy the store's WAL into its file: Input/output error"),
+        "{stderr}"
     );
 
     disk::stop_failing(stopped.folder(), "sync", FOLDER);
     disk::start_again(stopped).create(&plant(1, "Ficus", None)).plant();
 }
 
-/// Syncs fail under load, and the power is cut: in about half of the rounds before the restart,
-/// and in every round after the plants without a 200 were sent again and got one.
+/// Fsyncs fail under load, and the power is cut: in about half of the rounds before the restart,
+/// and in every round once more, after all plants without a 200 were sent again and acknowledged.
 #[test]
 fn failed_fsyncs_and_power_cuts_lose_no_acknowledged_plant() {
     let mut load = Load::default();

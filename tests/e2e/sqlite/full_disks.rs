@@ -1,4 +1,4 @@
-//! A disk that takes no more bytes: creates are refused, and succeed again once there is space.
+//! Full disks: creates are refused, and succeed again once there is space.
 
 use nix::sys::signal::Signal;
 use plant_store_tests::{amount, plant};
@@ -8,11 +8,11 @@ use crate::hard_to_kill::disk;
 use crate::hard_to_kill::load::{Answer, Load, count};
 use crate::metrics::{get, metrics_address};
 
-/// The disk fills up after a random number of answers, at most this many.
+/// The maximum number of answers before the disk fills up.
 const MAX_ANSWERS: usize = 100;
 
 #[test]
-fn full_disk_under_the_wal_is_503_until_there_is_space() {
+fn create_on_a_full_disk_is_503_until_there_is_space() {
     let server = disk::start();
     server.create(&plant(1, "Ficus", None)).plant();
     disk::fail(&server, "write", WAL);
@@ -25,15 +25,16 @@ fn full_disk_under_the_wal_is_503_until_there_is_space() {
     disk::stop_failing(server.folder(), "write", WAL);
     server.create(&plant(2, "Fern", None)).plant();
     server.wait_for_log("the store takes writes again");
-    let said = server.log().matches(r#""msg":"the store does not take writes""#).count();
-    assert_eq!(said, 1, "what lasts is said once, not for each create");
+    let warnings = server.log().matches(r#""msg":"the store does not take writes""#).count();
+    assert_eq!(warnings, 1, "a lasting failure is logged once, not for each create");
     let server = disk::start_again(server.stopped_by(Signal::SIGKILL));
     assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 2]);
 }
 
-/// The service finds out by itself, and writes a page each time: less than the last create.
+/// The service finds out by itself with test writes. Each writes one page, less than the last
+/// create.
 #[test]
-fn ready_stays_503_as_long_as_the_disk_is_full() {
+fn ready_is_503_while_the_disk_is_full() {
     let server = disk::start_with(&["--metrics", "127.0.0.1:0"]);
     let metrics = metrics_address(&server);
     let ready = || get(metrics, "/ready").status;
@@ -43,7 +44,7 @@ fn ready_stays_503_as_long_as_the_disk_is_full() {
     let written = || wal.metadata().and_then(|wal| wal.modified()).expect("the WAL is there");
     for _ in 0..2 {
         let before = written();
-        server.wait_until("a try", || {
+        server.wait_until("a test write", || {
             assert_eq!(ready(), 503);
             written() != before
         });
@@ -52,8 +53,8 @@ fn ready_stays_503_as_long_as_the_disk_is_full() {
     server.wait_until("ready again", || ready() == 200);
 }
 
-/// Under load, the disk is full and has space again, four times. Then the power is cut. In about
-/// half of the rounds the store's file takes no bytes at all, so every checkpoint fails.
+/// Under load, the disk becomes full and has space again, four times. Then the power is cut. In
+/// about half of the rounds the store's file accepts no writes at all, so every checkpoint fails.
 #[test]
 fn full_disks_lose_no_acknowledged_plant() {
     let mut load = Load::default();

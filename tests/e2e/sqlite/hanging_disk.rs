@@ -1,5 +1,5 @@
-//! A disk that does not answer. A create waits for its answer no longer than `--store-timeout`.
-//! Whatever waits for the disk can be stopped.
+//! A disk that hangs. No create waits longer than `--store-timeout`, and every process that waits
+//! for the disk can be stopped.
 
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -12,7 +12,7 @@ use crate::database::{STORE, WAL};
 use crate::hard_to_kill::disk;
 use crate::metrics::{get, metrics_address};
 
-/// The refused plants are in the store later: they were on their way to the disk.
+/// The refused plants are stored later, because they were on their way to the disk.
 #[test]
 fn create_is_503_after_the_store_timeout_while_a_commit_hangs() {
     let flags = ["--store-timeout", "1s", "--metrics", "127.0.0.1:0"];
@@ -42,21 +42,21 @@ fn stop_does_not_wait_for_a_hanging_commit() {
     disk::hang(server.folder(), "sync", WAL);
     let mut waiting = server.connect();
     waiting.send(&server.post(&plant(2, "Fern", None)));
-    // Answered behind it, so it was read before the signal.
+    // This answer shows that the server has read the request above before the signal.
     assert_eq!(server.create_with("", "{}").error(), 401);
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait().code(), Some(0));
     assert!(server.log().contains("the store is left unclosed"), "{}", server.log());
 }
 
-/// A checkpoint writes as much as all the commits before it, and commits wait for it.
+/// A checkpoint writes as much as all commits before it, and the next commits wait for it.
 #[test]
-fn hanging_checkpoint_is_503_and_does_not_hold_the_stop() {
+fn hanging_checkpoint_is_503_and_does_not_delay_the_stop() {
     let flags = ["--store-timeout", "1s", "--shutdown-timeout", "500ms"];
     let mut server = disk::start_with(&flags);
     disk::hang(server.folder(), "sync", STORE);
     let long = "f".repeat(60_000);
-    // Some plants fill the WAL. The next one waits for the checkpoint, and then it is refused.
+    // Some plants fill the WAL. The next create waits for the checkpoint, and is then refused.
     let mut answers = (0..).map(|id| server.create(&plant(id, &long, None)));
     let refused = answers.find(|answer| answer.status == 400).expect("there are many ids");
     assert_eq!(refused.error(), 503);
@@ -68,20 +68,20 @@ fn hanging_checkpoint_is_503_and_does_not_hold_the_stop() {
     assert!(disk::start_again(stopped).export().contains_key(&0));
 }
 
-/// A system call that does not return, and the file that it is for.
+/// A system call that does not return, and the file that it operates on.
 #[derive(Clone, Copy)]
-struct Hanging {
+struct HangingCall {
     call: &'static str,
     file: &'static str,
 }
 
-const READ: Hanging = Hanging { call: "read", file: STORE };
-const SYNC: Hanging = Hanging { call: "sync", file: WAL };
+const READ: HangingCall = HangingCall { call: "read", file: STORE };
+const SYNC: HangingCall = HangingCall { call: "sync", file: WAL };
 
-/// Runs a command until that call hangs, and then sends it a signal. Returns what it says, and how
-/// it ended.
+/// Runs a command until the call hangs, and then sends the command a signal. Returns its stderr and
+/// its exit status.
 fn signalled_while(
-    hanging: Hanging,
+    hanging: HangingCall,
     folder: &Path,
     words: &[&str],
     signal: Signal,
@@ -94,7 +94,7 @@ fn signalled_while(
 }
 
 #[test]
-fn server_that_starts_on_a_hanging_disk_ends_at_the_first_signal() {
+fn first_signal_ends_a_server_starting_on_a_hanging_disk() {
     for (hanging, signal) in [(READ, Signal::SIGTERM), (SYNC, Signal::SIGINT)] {
         let server = Server::start().stopped_by(Signal::SIGTERM);
         let serve = ["serve", "--listen", "127.0.0.1:0"];
@@ -105,9 +105,9 @@ fn server_that_starts_on_a_hanging_disk_ends_at_the_first_signal() {
     }
 }
 
-/// They have nothing to put in order, so the signal ends the process by itself.
+/// A command has nothing to clean up, so the signal's default action ends the process.
 #[test]
-fn commands_on_a_hanging_disk_end_at_the_first_signal() {
+fn first_signal_ends_a_command_on_a_hanging_disk() {
     for words in ["export", "check", "copy --from sqlite:plant-store.db --to sqlite:copy.db"] {
         let server = Server::start().stopped_by(Signal::SIGTERM);
         let words: Vec<_> = words.split(' ').collect();

@@ -1,4 +1,4 @@
-//! A WAL that cannot start over because another process reads the store: it grows, it is reported,
+//! A WAL that cannot be reset because another process reads the store: it grows, it is reported,
 //! and it shrinks afterwards.
 
 use nix::sys::signal::Signal;
@@ -7,13 +7,13 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::database::{self, WAL};
-use crate::export::started;
+use crate::export::start_export;
 use crate::metrics::{metrics_address, scrape, series};
 use crate::operators::create;
 
 const MIB: u64 = 1024 * 1024;
 
-/// The size above which the WAL's file is cut.
+/// The size above which the WAL's file is truncated.
 const BOUND: u64 = 32 * MIB;
 
 fn wal_bytes(server: &Server) -> u64 {
@@ -21,15 +21,15 @@ fn wal_bytes(server: &Server) -> u64 {
     wal.metadata().expect("the WAL is there").len()
 }
 
-/// A read transaction of another program.
+/// Starts a read transaction of another program.
 fn reader(server: &Server) -> Connection {
     let reader = database::open(server);
     reader.execute_batch("BEGIN; SELECT count(*) FROM plants").expect("a transaction");
     reader
 }
 
-/// Writes plants of 1 MB into the WAL, past the server, until it has that many bytes. Returns how
-/// many plants.
+/// Writes plants of 1 MB to the WAL, bypassing the server, until the WAL has that many bytes.
+/// Returns the number of plants.
 fn fill_wal(server: &Server, bytes: u64) -> i64 {
     let store = database::open(server);
     store.pragma_update(None, "wal_autocheckpoint", 0).expect("a pragma");
@@ -43,8 +43,9 @@ fn fill_wal(server: &Server, bytes: u64) -> i64 {
     plants
 }
 
+/// Nothing is created in the meantime.
 #[test]
-fn wal_that_a_reader_held_shrinks_while_nothing_is_created() {
+fn long_wal_is_truncated_when_its_reader_ends() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
     let metrics = metrics_address(&server);
     let reader = reader(&server);
@@ -63,8 +64,9 @@ fn wal_that_a_reader_held_shrinks_while_nothing_is_created() {
     assert_eq!(server.export().len(), usize::try_from(plants).expect("a number of plants"));
 }
 
+/// The warning says how to find the reader.
 #[test]
-fn wal_of_256_mib_is_a_warning_that_says_how_to_find_the_reader() {
+fn wal_of_256_mib_is_logged_as_a_warning() {
     let server = Server::start();
     let _reader = reader(&server);
     fill_wal(&server, 256 * MIB);
@@ -72,7 +74,7 @@ fn wal_of_256_mib_is_a_warning_that_says_how_to_find_the_reader() {
 }
 
 #[test]
-fn stop_beside_another_reader_is_status_0_and_its_last_line_says_that_the_wal_stays() {
+fn stop_beside_a_reader_exits_0_and_logs_that_the_wal_stays() {
     let mut server = Server::start();
     let reader = reader(&server);
     server.create(&plant(1, "Ficus", None)).plant();
@@ -80,22 +82,22 @@ fn stop_beside_another_reader_is_status_0_and_its_last_line_says_that_the_wal_st
     assert_eq!(server.wait().code(), Some(0));
     let log = server.log();
     let last: Value = serde_json::from_str(log.lines().last().expect("a line")).expect("a record");
-    let said = last["msg"].as_str().expect("text");
-    assert!(said.starts_with("stopped; the WAL stays, because another program"), "{log}");
+    let message = last["msg"].as_str().expect("text");
+    assert!(message.starts_with("stopped; the WAL stays, because another program"), "{log}");
     assert_eq!(last["wal_bytes"], wal_bytes(&server));
     assert!(wal_bytes(&server) > 0);
     drop(reader);
     server.ended().1.start().create(&plant(1, "Ficus", None)).plant();
 }
 
-/// It has written its first lines, and waits for a reader of the others.
+/// The export has written its first lines, and waits until somebody reads its output.
 #[test]
-fn export_that_nobody_reads_does_not_hold_the_wal() {
+fn blocked_export_does_not_hold_the_wal() {
     let server = Server::start();
     create(&server, 0..1000);
-    let mut export = started(&server);
+    let mut export = start_export(&server);
     assert!(export.first_line.starts_with(r#"{"id":0,"#), "{}", export.first_line);
-    // 12 MiB of plants: if the export held the WAL, they would all be in it.
+    // 12 MiB of plants. If the export held the WAL, the WAL would contain all of them.
     create(&server, 1000..4000);
     assert!(wal_bytes(&server) < 8 * MIB, "{}", wal_bytes(&server));
     export.process.kill().expect("the process is ours");

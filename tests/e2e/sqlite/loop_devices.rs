@@ -1,4 +1,4 @@
-//! Real disks that are full, as loop devices: only root can make them.
+//! Real full disks, as loop devices. Only root can create them.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -19,51 +19,51 @@ struct Disk {
 }
 
 impl Disk {
-    /// None if this machine does not let us make one.
+    /// Mounts a new disk. Returns `None` if this machine does not allow that.
     fn new() -> Option<Self> {
         if !geteuid().is_root() {
             println!("skipped, because only root can mount a disk");
             return None;
         }
         let disk = Self { folder: TempDir::new().expect("a temporary folder") };
-        // In the name that SQLite is given, a question mark would begin the parameters.
+        // The path has a `?`, which would start the parameters of a URI.
         fs::create_dir(disk.folder.path().join("disk?")).expect("a folder");
         symlink("disk?", disk.path()).expect("a link");
         let image = disk.folder.path().join("image");
         File::create(&image).and_then(|file| file.set_len(16 << 20)).expect("an image");
         let image = image.display().to_string();
-        // The blocks of larger disks, and none kept back for root.
-        let is_made = succeeds("mkfs.ext4", &["-q", "-b", "4096", "-m", "0", &image])
-            && succeeds("mount", &["-o", "loop,errors=remount-ro", &image, &disk.shown()]);
-        if !is_made {
+        // With the block size of larger disks, and no blocks reserved for root.
+        let is_mounted = succeeds("mkfs.ext4", &["-q", "-b", "4096", "-m", "0", &image])
+            && succeeds("mount", &["-o", "loop,errors=remount-ro", &image, &disk.display()]);
+        if !is_mounted {
             println!("skipped, because there are no loop devices");
         }
-        is_made.then_some(disk)
+        is_mounted.then_some(disk)
     }
 
     fn path(&self) -> PathBuf {
         self.folder.path().join("disk")
     }
 
-    fn shown(&self) -> String {
+    fn display(&self) -> String {
         self.path().display().to_string()
     }
 
-    /// Writes until only that many bytes are free, and no name fits in the folder.
+    /// Fills the disk until only `free` bytes are left. If `free` is 0, not even a new name fits.
     fn fill(&self, free: u64) {
         let file = File::create(self.path().join("fill")).expect("a file");
         while (&file).write_all(&[1; 4096]).is_ok() {}
         let length = file.metadata().expect("a size").len();
-        file.set_len(length - free).expect("the file becomes shorter");
+        file.set_len(length - free).expect("the file is truncated");
         let name = |number| self.path().join(format!("{number:0200}"));
         let is_full = free > 0 || (0..100_000).any(|number| File::create(name(number)).is_err());
-        assert!(is_full, "there is an end");
+        assert!(is_full, "the disk is full");
     }
 }
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        succeeds("umount", &["--lazy", &self.shown()]);
+        succeeds("umount", &["--lazy", &self.display()]);
     }
 }
 
@@ -72,7 +72,7 @@ fn succeeds(program: &str, words: &[&str]) -> bool {
 }
 
 #[test]
-fn restore_onto_a_disk_without_room_changes_nothing() {
+fn restore_onto_a_full_device_changes_nothing() {
     let Some(disk) = Disk::new() else { return };
     let server = Server::start();
     create(&server, 0..1000);
@@ -85,13 +85,13 @@ fn restore_onto_a_disk_without_room_changes_nothing() {
     let exported = small.command(&["export"]);
     disk.fill(1 << 20);
     let output = run(&folder, &["restore", "backup.db", "--store", &url]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("disk is full"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && stderr.contains("disk is full"), "{stderr}");
     assert_eq!(small.command(&["export", "--store", &url]), exported);
 }
 
 #[test]
-fn backup_onto_a_full_disk_is_refused_and_the_older_ones_stay() {
+fn backup_onto_a_full_device_fails_and_keeps_older_backups() {
     let Some(disk) = Disk::new() else { return };
     let server = Server::start();
     server.create(&plant(1, "Ficus", None)).plant();
@@ -101,9 +101,9 @@ fn backup_onto_a_full_disk_is_refused_and_the_older_ones_stay() {
     let before = files(folder.as_ref());
     disk.fill(0);
     let output = run(server.folder(), &["backup", &folder, "--keep", "1"]);
-    let said = String::from_utf8_lossy(&output.stderr);
+    let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
-    assert!(said.contains("disk is full") || said.contains("No space left"), "{said}");
-    assert!(said.contains(&folder), "{said}");
+    assert!(stderr.contains("disk is full") || stderr.contains("No space left"), "{stderr}");
+    assert!(stderr.contains(&folder), "{stderr}");
     assert!(files(folder.as_ref()) == before);
 }

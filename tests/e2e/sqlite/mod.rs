@@ -1,5 +1,5 @@
-//! What SQLite alone has: the file of a store and its WAL. These tests check what is left of them
-//! after a crash, a full or failing disk, damage, and what operators do to files.
+//! Tests of SQLite alone: what happens to the store's file and its WAL after a crash, on a full or
+//! failing disk, after damage, and when operators handle the files.
 
 mod backup;
 pub mod check;

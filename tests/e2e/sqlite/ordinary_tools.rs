@@ -1,4 +1,4 @@
-//! The store is an ordinary SQLite database: what another program does to it by SQLite is right.
+//! The store is an ordinary SQLite database: other programs may use it through SQLite.
 
 use std::path::Path;
 
@@ -20,18 +20,18 @@ fn number(store: &Connection, query: &str) -> i64 {
     store.query_row(query, [], |row| row.get(0)).expect("a number")
 }
 
-/// As the last connection, it copies the WAL into the file and removes it.
+/// The other program has the last connection, so it checkpoints and removes the WAL.
 #[test]
-fn start_after_sigkill_and_one_look_by_another_program_loses_nothing() {
+fn read_by_another_program_after_sigkill_loses_nothing() {
     let server = Server::start();
     create(&server, 0..3);
     let stopped = server.stopped_by(Signal::SIGKILL);
     assert_eq!(number(&sqlite(stopped.folder()), "SELECT count(*) FROM plants"), 3);
-    assert!(!stopped.folder().join(WAL).exists(), "it has copied the WAL");
+    assert!(!stopped.folder().join(WAL).exists(), "the program has removed the WAL");
     assert!(stopped.start().export().into_keys().eq(0..3));
 }
 
-/// As `.backup` of `sqlite3` does it.
+/// Copies a store as `.backup` of `sqlite3` does.
 fn back_up(from: &Connection, to: &Path) {
     from.backup("main", to, None::<fn(Progress)>).expect("a copy");
 }
@@ -40,8 +40,9 @@ fn vacuum(from: &Connection, to: &Path) {
     from.execute("VACUUM INTO ?1", [to.to_str()]).expect("a copy");
 }
 
+/// The store is copied while it is served, and then the copy is served.
 #[test]
-fn copy_of_a_served_store_by_backup_or_vacuum_into_is_sound_and_served() {
+fn copy_by_sqlite_tools_is_a_sound_store() {
     for copy in [back_up, vacuum] {
         let server = Server::start();
         create(&server, 0..3);
@@ -50,8 +51,8 @@ fn copy_of_a_served_store_by_backup_or_vacuum_into_is_sound_and_served() {
         create(&server, 3..4);
         let copied = Starting::on(folder, &server.token);
         let checked = plant_store_tests::run(copied.folder(), &["check"]);
-        let said = String::from_utf8(checked.stdout).expect("text");
-        assert!(said.contains("is sound; plants: 3, tokens: 1"), "{said}");
+        let stdout = String::from_utf8(checked.stdout).expect("text");
+        assert!(stdout.contains("is sound; plants: 3, tokens: 1"), "{stdout}");
         let copied = copied.start();
         copied.create(&plant(7, "Fern", None)).plant();
         let copied = copied.stopped_by(Signal::SIGKILL).start();
@@ -67,20 +68,20 @@ fn stopped_store_is_one_file() {
     assert!(files(stopped.folder()).into_keys().eq(["log", STORE]));
 }
 
-/// The next start copies what the stop has not, or the other program does.
+/// The stop cannot checkpoint the WAL. Either the other program does that, or the next start.
 #[test]
-fn stop_beside_another_program_is_status_0_and_the_next_start_has_every_plant() {
+fn stop_beside_another_program_exits_0_and_loses_nothing() {
     for transaction in ["BEGIN; SELECT count(*) FROM plants", "BEGIN IMMEDIATE"] {
         for is_left in [true, false] {
             let server = Server::start();
             server.create(&plant(1, "Ficus", None)).plant();
             let other = database::open(&server);
-            other.execute_batch(transaction).expect("nobody is in its way");
+            other.execute_batch(transaction).expect("nothing blocks it");
             server.signal(Signal::SIGTERM);
             let (status, stopped) = server.ended();
             assert_eq!(status.code(), Some(0), "{transaction}");
             let wal = stopped.folder().join(WAL);
-            assert!(wal.metadata().expect("it stays").len() > 0, "{transaction}");
+            assert!(wal.metadata().expect("the WAL stays").len() > 0, "{transaction}");
             other.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, is_left).expect("set");
             drop(other);
             assert_eq!(wal.exists(), is_left);

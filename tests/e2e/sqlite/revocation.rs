@@ -1,12 +1,13 @@
-//! A revocation that fails halfway.
+//! The revocation of several tokens, which fails halfway.
 
 use plant_store_tests::{Server, bearer, plant, run};
 
 use crate::database;
 
-/// The server may use the revoked token until the command returns, and not any more after it.
+/// `a` is revoked, and `b` is not. The server may accept `a` until the command returns, but not
+/// afterwards.
 #[test]
-fn revoked_token_is_refused_when_the_command_returns_though_a_later_one_was_not_revoked() {
+fn partly_failed_revocation_revokes_the_earlier_tokens() {
     let server = Server::start();
     let one = server.command(&["token", "create", "a"]);
     server.command(&["token", "create", "b"]);
@@ -17,8 +18,8 @@ fn revoked_token_is_refused_when_the_command_returns_though_a_later_one_was_not_
     );
     let revoked = run(server.folder(), &["token", "revoke", "a", "b"]);
     assert_eq!(revoked.status.code(), Some(1));
-    let said = String::from_utf8_lossy(&revoked.stderr);
-    assert!(said.starts_with("revoked a\n") && said.contains("b stays"), "{said}");
+    let stderr = String::from_utf8_lossy(&revoked.stderr);
+    assert!(stderr.starts_with("revoked a\n") && stderr.contains("b stays"), "{stderr}");
     let answer = server.create_with(&bearer(one.trim()), &plant(1, "Ficus", None));
     assert_eq!(answer.error(), 401);
 }

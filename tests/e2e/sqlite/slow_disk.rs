@@ -1,5 +1,5 @@
-//! Commands that change the tokens, while clients create plants without a pause on a slow disk.
-//! SQLite's write lock has no queue, and the server's writer takes it again and again.
+//! Token commands on a slow disk, while clients create plants without a pause. SQLite's write lock
+//! has no queue, and the server's writer keeps taking it.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
 use std::thread;
@@ -11,7 +11,7 @@ use crate::hard_to_kill::disk;
 
 const CLIENTS: usize = 64;
 
-/// Works while clients create plants without a pause. Returns how long a create took at most.
+/// Runs `work` while clients create plants without a pause. Returns the longest time of a create.
 fn under_load(server: &Server, work: impl FnOnce()) -> Duration {
     let next = AtomicI64::new(1);
     let stop = AtomicBool::new(false);
@@ -36,7 +36,7 @@ fn under_load(server: &Server, work: impl FnOnce()) -> Duration {
     })
 }
 
-/// Runs a command on the slow disk, and returns how long it took, or what it said.
+/// Runs a command on the slow disk. Returns how long it took, or its stderr if it failed.
 fn run(server: &Server, words: &[&str]) -> Result<Duration, String> {
     let mut command = binary_in(server.folder());
     disk::preload(&mut command);
@@ -49,9 +49,10 @@ fn run(server: &Server, words: &[&str]) -> Result<Duration, String> {
     Ok(took)
 }
 
-/// Ten operators at a time; with the wait for the servers, a command takes two seconds at least.
+/// Ten operators run four commands each. Every command takes at least two seconds, because it waits
+/// for the lease of the tokens to expire.
 #[test]
-fn forty_token_commands_succeed_beside_creates_without_a_pause() {
+fn token_commands_succeed_under_constant_load() {
     let server = disk::start();
     disk::slow_down(server.folder(), 50);
     let operate = |name: String| {

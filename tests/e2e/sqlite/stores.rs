@@ -1,4 +1,4 @@
-//! Which files are plant stores. Any other file is refused and never changed.
+//! Which files are stores. Any other file is refused and never changed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ use crate::database::{STORE, WAL};
 const COMMANDS: [&str; 5] =
     ["serve --listen 127.0.0.1:0", "export", "token list", "token create x", "token revoke x"];
 
-/// Every name in the folder, and the bytes of every file.
+/// Returns every name in the folder, with its content if it is a file.
 fn contents(folder: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
     let mut contents = BTreeMap::new();
     for entry in fs::read_dir(folder).expect("the folder is there") {
@@ -29,20 +29,20 @@ fn contents(folder: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
     contents
 }
 
-/// Every command refuses the store with one line, and changes nothing in the folder.
+/// Asserts that every command refuses the store with one line, and changes nothing in the folder.
 fn assert_left_alone(folder: &Path, store: &str, expected: &str) {
     let before = contents(folder);
     for words in COMMANDS {
         let mut command = binary_in(folder);
-        let (status, said) = failure(command.args(words.split(' ')).args(["--store", store]));
+        let (status, stderr) = failure(command.args(words.split(' ')).args(["--store", store]));
         assert_eq!(status, Some(1), "{words}");
-        assert!(said.contains(expected), "{words}: {said}");
+        assert!(stderr.contains(expected), "{words}: {stderr}");
         assert!(contents(folder) == before, "{words} changes {:?}", contents(folder).keys());
     }
 }
 
 #[test]
-fn other_file_is_refused_and_unchanged() {
+fn file_that_is_not_a_store_is_refused_and_left_unchanged() {
     let header = b"SQLite format 3\0".as_slice();
     let tables = "CREATE TABLE plants (id INTEGER PRIMARY KEY); CREATE TABLE tokens (name TEXT);";
     let folder = TempDir::new().expect("a temporary folder");
@@ -56,30 +56,30 @@ fn other_file_is_refused_and_unchanged() {
         fs::remove_file(&file).expect("the file is there");
         let connection = Connection::open(&file).expect("a database");
         let statements = format!("PRAGMA {pragma}; {tables}");
-        connection.execute_batch(&statements).expect("the database takes them");
+        connection.execute_batch(&statements).expect("the database is created");
         refuse();
-        // Once more after the connection is closed, which removes a WAL.
+        // Once more after the connection is closed, because closing removes a WAL.
         drop(connection);
         refuse();
     }
 }
 
-/// A start that was killed leaves such a file.
+/// A start that was killed may leave an empty file.
 #[test]
-fn empty_file_is_a_store_that_nobody_has_begun() {
+fn empty_file_counts_as_a_missing_store() {
     let folder = TempDir::new().expect("a temporary folder");
     fs::write(folder.path().join(STORE), "").expect("a file");
     let before = contents(folder.path());
     for words in ["serve --no-create", "export", "token list", "token create x", "check"] {
-        let (_, said) = failure(binary_in(folder.path()).args(words.split(' ')));
-        assert!(said.contains("there is no store at"), "{words}: {said}");
+        let (_, stderr) = failure(binary_in(folder.path()).args(words.split(' ')));
+        assert!(stderr.contains("there is no store at"), "{words}: {stderr}");
         assert!(contents(folder.path()) == before, "{words}");
     }
     let server = Server::starting_in(folder.into()).start();
     server.create(&plant(1, "Ficus", None)).plant();
 }
 
-/// SQLite would delete the WAL.
+/// SQLite would delete the WAL of the lost store.
 #[test]
 fn empty_file_beside_a_wal_is_refused() {
     let server = Server::start();
@@ -89,11 +89,11 @@ fn empty_file_beside_a_wal_is_refused() {
     fs::rename(folder.join(STORE), folder.join("kept.db")).expect("the file moves");
     fs::write(folder.join(STORE), "").expect("a file");
     assert_left_alone(folder, "sqlite:plant-store.db", "but there are files of a store");
-    fs::rename(folder.join("kept.db"), folder.join(STORE)).expect("the file is put back");
+    fs::rename(folder.join("kept.db"), folder.join(STORE)).expect("the file moves back");
     assert!(stopped.start().export().into_keys().eq([1]));
 }
 
-/// A server on one name and a command on the other would each use a WAL of their own.
+/// A server on one name and a command on the other name would use two different WALs.
 #[test]
 fn store_with_a_second_name_is_refused_by_every_command() {
     let server = Server::start();
@@ -104,19 +104,20 @@ fn store_with_a_second_name_is_refused_by_every_command() {
         let url = format!("sqlite:{name}");
         for words in COMMANDS.iter().chain(&["check", "restore second.db"]) {
             let mut command = binary_in(&folder);
-            let (status, said) = failure(command.args(words.split(' ')).args(["--store", &url]));
+            let (status, stderr) = failure(command.args(words.split(' ')).args(["--store", &url]));
             assert!(matches!(status, Some(1 | 2)), "{words}");
-            let is_named = said.contains("has a second name") || said.contains("in use by another");
-            assert!(is_named, "{words} {name}: {said}");
+            let is_named =
+                stderr.contains("has a second name") || stderr.contains("in use by another");
+            assert!(is_named, "{words} {name}: {stderr}");
         }
     }
     fs::remove_file(folder.join("second.db")).expect("the link is removed");
     assert_eq!(server.export().len(), 1);
 }
 
-/// As `docker run -v FILE:FILE` makes it. Only root can mount.
+/// `docker run -v FILE:FILE` mounts a file like this. Only root can mount.
 #[test]
-fn file_that_is_mounted_by_itself_is_refused() {
+fn store_file_mounted_by_itself_is_refused() {
     if !geteuid().is_root() {
         println!("skipped, because only root can mount a file");
         return;
@@ -135,13 +136,14 @@ fn file_that_is_mounted_by_itself_is_refused() {
     let revoked = run(elsewhere.path(), &["token", "revoke", "first"]);
     let unmounted = Command::new("umount").arg(&mounted).status();
     assert!(unmounted.expect("there is umount").success());
-    let said = String::from_utf8_lossy(&revoked.stderr);
-    assert!(!revoked.status.success() && said.contains("is mounted by itself"), "{said}");
+    let stderr = String::from_utf8_lossy(&revoked.stderr);
+    assert!(!revoked.status.success() && stderr.contains("is mounted by itself"), "{stderr}");
     assert_eq!(server.export().len(), 1);
 }
 
+/// Nothing is created, either.
 #[test]
-fn path_without_a_file_or_a_folder_is_refused_and_nothing_is_made() {
+fn path_that_is_not_a_file_is_refused() {
     let folder = TempDir::new().expect("a temporary folder");
     fs::create_dir(folder.path().join("folder")).expect("a folder");
     std::os::unix::fs::symlink("nowhere", folder.path().join("link")).expect("a link");
@@ -153,13 +155,13 @@ fn path_without_a_file_or_a_folder_is_refused_and_nothing_is_made() {
     assert_left_alone(folder.path(), "sqlite:link", "link is a symbolic link to a missing file");
     let before = contents(folder.path());
     let mut serve = binary_in(folder.path());
-    let (status, said) = failure(serve.args(["serve", "--store", "sqlite:no/plants.db"]));
+    let (status, stderr) = failure(serve.args(["serve", "--store", "sqlite:no/plants.db"]));
     assert_eq!(status, Some(1));
-    assert!(said.contains("cannot create the store: there is no folder no"), "{said}");
+    assert!(stderr.contains("cannot create the store: there is no folder no"), "{stderr}");
     assert!(contents(folder.path()) == before);
 }
 
-/// Most of these names have a special meaning to a shell, in a URI or to SQLite. An absolute path
+/// Most of these names have a special meaning in a shell, in a URI or for SQLite. An absolute path
 /// may begin with several slashes.
 #[test]
 fn store_path_is_taken_literally() {
@@ -179,9 +181,9 @@ fn store_path_is_taken_literally() {
     }
 }
 
-/// No file can be created in `/proc`.
+/// The server runs in `/proc`, where no file can be created.
 #[test]
-fn new_store_is_made_in_its_own_folder_not_in_the_working_directory() {
+fn new_store_needs_no_access_to_the_working_directory() {
     let folder = TempDir::new().expect("a temporary folder");
     let url = format!("sqlite:{}", folder.path().join("plants.db").display());
     let server = Server::starting()
@@ -193,13 +195,13 @@ fn new_store_is_made_in_its_own_folder_not_in_the_working_directory() {
     server.create(&plant(1, "Ficus", None)).plant();
 }
 
-/// Only root can give a file away. For others the owner is the same anyway.
+/// Only root can change the owner of a file. For other users the owner is the same anyway.
 #[test]
-fn store_that_root_makes_belongs_to_the_owner_of_the_folder() {
+fn store_created_by_root_gets_the_owner_of_its_folder() {
     let server = Server::start();
     let folder = TempDir::new().expect("a temporary folder");
     if geteuid().is_root() {
-        chown(folder.path(), Some(7), Some(8)).expect("root gives a folder away");
+        chown(folder.path(), Some(7), Some(8)).expect("root may change the owner");
     }
     let copy = folder.path().join(STORE);
     let to = format!("sqlite:{}", copy.display());
@@ -209,7 +211,7 @@ fn store_that_root_makes_belongs_to_the_owner_of_the_folder() {
     assert!(!geteuid().is_root() || (store.uid(), store.gid()) == (7, 8));
 }
 
-/// The WAL is beside the file, not beside the link.
+/// The WAL must not be created beside the link.
 #[test]
 fn store_behind_a_symbolic_link_uses_the_wal_beside_the_file() {
     let server = Server::start();
@@ -229,9 +231,9 @@ fn store_behind_a_symbolic_link_uses_the_wal_beside_the_file() {
     assert!(!server.folder().join(WAL).exists());
 }
 
-/// One of them creates the store, and serves it.
+/// The server that creates the store serves it; the others are refused.
 #[test]
-fn of_servers_that_start_together_one_serves_and_the_others_are_refused() {
+fn only_one_of_several_starting_servers_serves() {
     let folder = TempDir::new().expect("a temporary folder");
     let start = || Launched::start(binary_in(folder.path()).arg("serve").stderr(Stdio::null()));
     let mut serving: Vec<_> = thread::scope(|scope| {
@@ -240,10 +242,10 @@ fn of_servers_that_start_together_one_serves_and_the_others_are_refused() {
         started.filter_map(Result::ok).collect()
     });
     let [server] = &mut serving[..] else { panic!("{} servers serve", serving.len()) };
-    let (status, said) = failure(binary_in(folder.path()).arg("serve"));
+    let (status, stderr) = failure(binary_in(folder.path()).arg("serve"));
     let expected = "plant-store: sqlite:plant-store.db is in use by another process (a server, a \
                     restore or a copy): stop that process, or choose another store";
-    assert_eq!((status, said.trim_end()), (Some(1), expected));
+    assert_eq!((status, stderr.trim_end()), (Some(1), expected));
     let listed = run(folder.path(), &["token", "list", "--json"]).stdout;
     let tokens: Vec<serde_json::Value> = serde_json::from_slice(&listed).expect("an array");
     assert_eq!(tokens.len(), 1);

@@ -1,5 +1,5 @@
-//! Files that are removed, renamed or replaced under the running server: it notices that within
-//! seconds, and ends.
+//! Files that are removed, renamed or replaced under a running server. The server notices within
+//! seconds, and exits.
 
 use std::fs;
 use std::path::Path;
@@ -7,26 +7,27 @@ use std::path::Path;
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, amount, plant, run};
 
-use crate::database::{INDEX, STORE, WAL};
+use crate::database::{STORE, WAL, WAL_INDEX};
 use crate::hard_to_kill::load::{Answer, Load};
 use crate::wire::signals::in_flight;
 
-/// What the server says before it ends.
+/// What the server logs before it exits.
 const LOST: &str = "the store is lost: stopping";
 
 fn rename(folder: &Path, from: &str, to: &str) {
     fs::rename(folder.join(from), folder.join(to)).expect("the file is there");
 }
 
-/// Replaces that file of a folder by a copy of the one in the other folder, at once.
+/// Atomically replaces a file of the folder `into` with a copy of the file in the folder `from`.
 fn put(from: &Path, file: &str, into: &Path) {
     fs::copy(from.join(file), into.join("other")).expect("a copy");
     rename(into, "other", file);
 }
 
-/// What was answered is in the two files; put together again they are the store.
+/// All acknowledged plants are in the file and its WAL. When the file is back, the two are the
+/// store.
 #[test]
-fn file_that_was_renamed_under_load_has_every_acknowledged_plant_when_it_is_back() {
+fn store_renamed_under_load_keeps_every_acknowledged_plant() {
     let mut load = Load::default();
     let server = Server::start();
     let sent = load.run_to_end(&server, |progress| {
@@ -41,9 +42,10 @@ fn file_that_was_renamed_under_load_has_every_acknowledged_plant_when_it_is_back
     load.check(&server, &sent);
 }
 
-/// A stop answers the requests in flight, and what it commits now is in no file.
+/// The stop still answers the requests in flight, but their plants would be committed to a file
+/// that no longer exists.
 #[test]
-fn requests_in_flight_get_no_200_after_the_file_was_found_deleted() {
+fn requests_in_flight_get_no_200_after_the_file_is_deleted() {
     let mut server = Server::start();
     server.create(&plant(1, "Ficus", None)).plant();
     let bodies = [2, 3, 4].map(|id| plant(id, "Fern", None));
@@ -58,9 +60,9 @@ fn requests_in_flight_get_no_200_after_the_file_was_found_deleted() {
     assert_eq!(server.log().matches(LOST).count(), 1, "{}", server.log());
 }
 
-/// Another store, with its own WAL, is at the path: nothing of it may be touched at the end.
+/// Another store with its own WAL is at the path now. The server must not touch it when it exits.
 #[test]
-fn store_that_has_replaced_the_served_one_is_left_as_it_is() {
+fn replacement_of_a_served_store_is_left_unchanged() {
     let other = Server::start();
     other.create(&plant(7, "Fern", None)).plant();
     let other = other.stopped_by(Signal::SIGKILL);
@@ -81,19 +83,20 @@ fn store_that_has_replaced_the_served_one_is_left_as_it_is() {
     }
 }
 
-/// A command would make a second index of the WAL, and the server would write over its commits.
+/// The command would create a second WAL index, and the server would overwrite the command's
+/// commits.
 #[test]
-fn command_on_a_served_store_without_the_index_is_refused() {
+fn command_on_a_served_store_without_its_wal_index_is_refused() {
     for _ in 0..amount(3, 14) {
         let mut server = Server::start();
         server.create(&plant(1, "Ficus", None)).plant();
-        fs::remove_file(server.folder().join(INDEX)).expect("the file is there");
+        fs::remove_file(server.folder().join(WAL_INDEX)).expect("the file is there");
         let created = run(server.folder(), &["token", "create", "second"]);
         if !created.status.success() {
-            let said = String::from_utf8_lossy(&created.stderr);
-            assert!(said.contains("the store's -shm file is missing"), "{said}");
+            let stderr = String::from_utf8_lossy(&created.stderr);
+            assert!(stderr.contains("the store's -shm file is missing"), "{stderr}");
         }
-        // Whoever was first: the server writes nothing past the commit of the command.
+        // Whichever came first, the server must not overwrite the commit of the command.
         server.wait_for_log(LOST);
         assert_eq!(server.wait().code(), Some(1));
         let (_, stopped) = server.ended();
@@ -104,10 +107,10 @@ fn command_on_a_served_store_without_the_index_is_refused() {
     }
 }
 
-/// The look at the files before and after each commit does not wait for the look once a second.
+/// The files are checked before and after each commit, not only once a second.
 #[test]
-fn create_after_the_file_was_removed_gets_no_200() {
-    for file in [STORE, WAL, INDEX] {
+fn create_after_a_file_is_removed_gets_no_200() {
+    for file in [STORE, WAL, WAL_INDEX] {
         let mut server = Server::start();
         server.create(&plant(1, "Ficus", None)).plant();
         fs::remove_file(server.folder().join(file)).expect("the file is there");
