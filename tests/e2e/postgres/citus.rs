@@ -1,4 +1,4 @@
-//! A coordinator of Citus and two workers: tests of one server again, and what workers add to them.
+//! A Citus coordinator with two workers: some tests of a single server, and tests of the workers.
 //!
 //! `PLANT_STORE_TESTS_CITUS=1 cargo test … -- --ignored postgres::citus::`
 
@@ -16,19 +16,19 @@ use crate::hard_to_kill::load::SLACK;
 const TIMEOUT: usize = 3;
 
 fn worker(scene: &Scene) -> &Cluster {
-    scene.cluster.nodes().last().expect("there are two")
+    scene.cluster.nodes().last().expect("there are two workers")
 }
 
 #[test]
 #[ignore = "needs Citus"]
-fn sigkill_of_each_node_under_load_gives_up_at_most_one_create_in_a_hundred() {
-    faults::sigkill_of_the_database_under_load_gives_up_at_most_one_create_in_a_hundred();
+fn sigkill_of_each_node_refuses_at_most_1_percent_of_creates() {
+    faults::sigkill_of_the_database_refuses_at_most_1_percent_of_creates();
 }
 
 #[test]
 #[ignore = "needs Citus"]
-fn creates_that_race_on_two_servers_give_each_id_to_one_plant() {
-    servers::creates_that_race_on_two_servers_give_each_id_to_one_plant();
+fn racing_creates_on_two_servers_give_each_id_to_one_plant() {
+    servers::racing_creates_on_two_servers_give_each_id_to_one_plant();
 }
 
 #[test]
@@ -39,38 +39,43 @@ fn copy_to_shards_and_back_keeps_every_byte() {
 
 #[test]
 #[ignore = "needs Citus"]
-fn worker_that_does_not_sync_is_503_until_it_does() {
-    refusals::database_that_does_not_sync_is_503_until_it_does();
+fn create_is_503_while_a_worker_does_not_sync() {
+    refusals::create_is_503_while_the_database_does_not_sync();
 }
 
-/// Most batches need both workers.
+/// Most batches under load need both workers.
 #[test]
 #[ignore = "needs Citus"]
-fn worker_that_is_away_under_load_is_503_until_it_is_there() {
-    refusals::refuse("away", |scene| worker(scene).kill(), |scene| worker(scene).start_again());
+fn create_is_503_while_a_worker_is_down() {
+    refusals::refused_during(
+        "worker down",
+        |scene| worker(scene).kill(),
+        |scene| worker(scene).start_again(),
+    );
 }
 
 #[test]
 #[ignore = "needs Citus"]
-fn check_names_the_worker_that_does_not_sync() {
+fn check_names_a_worker_that_does_not_sync() {
     let scene = Scene::start(TIMEOUT);
     let url = as_owner(&scene.cluster.url("plants"));
     let worker = worker(&scene);
     for setting in ["fsync", "full_page_writes", "synchronous_commit"] {
         worker.set(setting, "off");
-        let said = refusal(&url, "check", &[]);
+        let stderr = refusal(&url, "check", &[]);
         let port = worker.port();
         let expected = format!("{setting}=off on its worker 127.0.0.1:{port}");
-        assert!(said.contains(&expected), "{said}");
+        assert!(stderr.contains(&expected), "{stderr}");
         worker.set(setting, "on");
     }
     assert!(scene.server.command(&["check"]).contains("is sound"));
 }
 
+/// Creates that need the killed worker get 503 by their deadline.
 #[test]
 #[ignore = "needs Citus"]
-fn create_for_a_killed_worker_is_503_by_the_deadline_and_one_for_the_other_is_200() {
-    create_while_away(
+fn killed_worker_does_not_block_creates_on_the_other_worker() {
+    create_while_down(
         |worker| {
             worker.kill();
             Vec::new()
@@ -79,32 +84,34 @@ fn create_for_a_killed_worker_is_503_by_the_deadline_and_one_for_the_other_is_20
     );
 }
 
-/// For longer than a server goes on that cannot read the tokens.
+/// The worker is silent for longer than the lease of the tokens lasts. Creates that need it get 503
+/// by their deadline.
 #[test]
 #[ignore = "needs Citus"]
-fn create_for_a_silent_worker_is_503_by_the_deadline_and_one_for_the_other_is_200() {
+fn silent_worker_does_not_block_creates_on_the_other_worker() {
     let pause = |worker: &Cluster| {
         let backends = worker.databases().backends("plants").into_iter().map(Pid::from_raw);
         std::iter::once(worker.pid()).chain(backends).map(Paused::pause).collect()
     };
-    create_while_away(pause, |_| {});
+    create_while_down(pause, |_| {});
 }
 
-/// A create that is alone in its batch needs one worker. One of the other worker is repeated until
-/// its deadline, and those behind it wait.
-fn create_while_away(
-    send_away: impl FnOnce(&Cluster) -> Vec<Paused>,
-    bring_back: impl FnOnce(&Cluster),
+/// Takes a worker down, and sends creates for both workers one by one, so that each batch needs one
+/// worker. A create for the worker that is down is retried until its deadline, and the creates
+/// behind it wait.
+fn create_while_down(
+    take_down: impl FnOnce(&Cluster) -> Vec<Paused>,
+    bring_up: impl FnOnce(&Cluster),
 ) {
     let scene = Scene::start(TIMEOUT);
-    let away = worker(&scene);
+    let down = worker(&scene);
     let session = scene.cluster.session("plants");
     let ids = |condition: &str| -> Vec<i64> {
         let query = format!(
             "SELECT id FROM generate_series(1, 100) id JOIN pg_dist_shard_placement
              ON shardid = get_shard_id_for_distribution_column('plants', id)
              WHERE nodeport {condition} {} ORDER BY id LIMIT 10",
-            away.port()
+            down.port()
         );
         let ids = session.rows(&query).into_iter().flatten().flatten();
         ids.map(|id| id.parse().expect("a number")).collect()
@@ -113,13 +120,13 @@ fn create_while_away(
     let kept = ids("<>");
     let create = |id| scene.server.create(&plant(id, "Ficus", None));
     let deadline = Duration::from_secs(TIMEOUT as u64);
-    let paused = send_away(away);
-    for (id, ids_of_the_other) in lost.iter().zip(kept.chunks(5)) {
+    let paused = take_down(down);
+    for (id, ids_of_the_other_worker) in lost.iter().zip(kept.chunks(5)) {
         let sent = Instant::now();
         assert_eq!(create(*id).error(), 503);
         println!("503 after {:?}", sent.elapsed());
         assert!(sent.elapsed() < deadline + SLACK, "{:?}", sent.elapsed());
-        for id in ids_of_the_other {
+        for id in ids_of_the_other_worker {
             let sent = Instant::now();
             create(*id).plant();
             println!("200 after {:?}", sent.elapsed());
@@ -127,7 +134,7 @@ fn create_while_away(
         }
     }
     drop(paused);
-    bring_back(away);
+    bring_up(down);
     for id in lost.into_iter().chain(kept) {
         create(id).plant();
     }

@@ -1,5 +1,5 @@
-//! What is in the store: whether it is sound, what `export` and `copy` make of it, and what is no
-//! store of this release.
+//! The content of a database: whether it is a sound store, and what `export` and `copy` read from
+//! it and write to it.
 
 use std::process::Stdio;
 
@@ -9,19 +9,22 @@ use plant_store_tests::{Folder, Server, Starting, binary_in, plant, wait_until};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::scene::{as_owner, create_database, refusal, wait_until_blocked_by, with_plants};
+use super::scene::{
+    as_owner, cluster_with_database, create_database, refusal, wait_until_blocked_by,
+};
 use crate::database;
 
-/// How many plants are between the others: they are read and written in several pages.
+/// The number of plants between the others. They are read and written in several pages.
 const MANY: usize = 2500;
 
-/// A server on a new store in that database, which has no token.
+/// Returns a server to be started on a new store without a token in that database.
 fn without_token(url: &str) -> Starting {
     Starting::on(Folder::over(url), "").with(&["--first-token", "none"])
 }
 
-/// A server on a file, with plants at both ends of the ids, U+0000, the empty string and an emoji.
-fn on_a_file() -> Server {
+/// Starts a server on a file. Its plants include the smallest and the largest id, U+0000, the empty
+/// string and an emoji.
+fn server_on_a_file() -> Server {
     let folder = TempDir::new().expect("a temporary folder");
     let server = Server::starting_in(folder.into()).start();
     for (id, name, tag) in [
@@ -36,7 +39,7 @@ fn on_a_file() -> Server {
         "WITH RECURSIVE ids(id) AS (SELECT 10 UNION ALL SELECT id + 1 FROM ids LIMIT {MANY})
         INSERT INTO plants (id, json) SELECT id, json_object('name', 'Ficus ' || id) FROM ids"
     );
-    database::open(&server).execute_batch(&many).expect("the store takes them");
+    database::open(&server).execute_batch(&many).expect("the rows are added");
     server
 }
 
@@ -49,8 +52,8 @@ fn export(server: &Server, url: &str) -> String {
 }
 
 #[test]
-fn check_says_what_is_wrong_with_status_1() {
-    let (cluster, url) = with_plants();
+fn check_of_an_unsound_database_exits_1() {
+    let (cluster, url) = cluster_with_database();
     let server = Server::starting_in(Folder::over(&url)).start();
     server.create(&plant(1, "Ficus", None)).plant();
     let session = cluster.session("plants");
@@ -73,22 +76,22 @@ fn check_says_what_is_wrong_with_status_1() {
         ),
     ] {
         session.execute(fault);
-        let said = refusal(&url, "check", &[]);
-        assert!(said.contains(&format!("is not sound: {expected}")), "{fault}: {said}");
+        let stderr = refusal(&url, "check", &[]);
+        assert!(stderr.contains(&format!("is not sound: {expected}")), "{fault}: {stderr}");
         session.execute(repair);
         assert!(is_sound(), "{repair}");
     }
     cluster.set("full_page_writes", "off");
-    let said = refusal(&url, "check", &[]);
-    assert!(said.contains("is not sound: the database has full_page_writes=off"), "{said}");
+    let stderr = refusal(&url, "check", &[]);
+    assert!(stderr.contains("is not sound: the database has full_page_writes=off"), "{stderr}");
 }
 
 #[test]
 fn check_exits_2_if_the_store_cannot_be_checked() {
-    let (cluster, url) = with_plants();
+    let (cluster, url) = cluster_with_database();
     let cause = |url: &str| {
-        let said = refusal(url, "check", &[]);
-        assert!(said.contains(" cannot be checked: "), "{said}");
+        let stderr = refusal(url, "check", &[]);
+        assert!(stderr.contains(" cannot be checked: "), "{stderr}");
         let output = Folder::over(url).command().args(["check", "--json"]).output();
         let output = output.expect("the binary starts");
         assert_eq!(output.status.code(), Some(2));
@@ -105,13 +108,13 @@ fn check_exits_2_if_the_store_cannot_be_checked() {
 }
 
 #[test]
-fn export_and_copy_from_a_standby_are_those_from_the_primary() {
+fn export_and_copy_from_a_standby_equal_those_from_the_primary() {
     let primary = Cluster::start();
     create_database(&primary);
     let standby = primary.standby("s1");
     let [url, standby_url] = [&primary, &standby].map(|cluster| as_owner(&cluster.url("plants")));
     let server = Server::starting_in(Folder::over(&url)).start();
-    // It returns when the standby shows them, too.
+    // With `remote_apply` this returns when the standby shows the rows, too.
     primary.session("plants").execute(
         "SET synchronous_commit = remote_apply;
         INSERT INTO plants (id, json)
@@ -123,39 +126,39 @@ fn export_and_copy_from_a_standby_are_those_from_the_primary() {
     assert!(export(&server, &standby_url) == exported);
     copy(&server, &standby_url, "sqlite:copy.db");
     assert!(export(&server, "sqlite:copy.db") == exported);
-    // It cannot be written to. The token was printed, and is not in force.
+    // A standby takes no writes. The token is printed, but it is never in force.
     let output = Folder::over(&standby_url).command().args(["token", "create", "ci"]).output();
     let output = output.expect("the binary starts");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "{said}");
-    assert!(said.contains("database does not allow writes"), "{said}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{stderr}");
+    assert!(stderr.contains("database does not allow writes"), "{stderr}");
 }
 
 #[test]
 pub fn copy_to_a_database_and_back_keeps_every_byte() {
-    let (_cluster, url) = with_plants();
-    let file = on_a_file();
+    let (_cluster, url) = cluster_with_database();
+    let file = server_on_a_file();
     let exported = export(&file, file.store());
     assert_eq!(exported.lines().count(), MANY + 4);
     copy(&file, file.store(), &url);
     assert!(export(&file, &url) == exported);
     copy(&file, &url, "sqlite:back.db");
     assert!(export(&file, "sqlite:back.db") == exported);
-    // Each plant of the copy is the same for a client: it is repeated, and no other takes its id.
+    // Clients see the copied plants as the same: a repeat gets 200, and a different plant 409.
     let served = Starting::on(Folder::over(&url), &file.token).start();
     for line in exported.lines().filter(|line| !line.contains("\"Ficus 1")) {
         served.create(line).plant();
     }
-    assert_eq!(served.create(&plant(i64::MAX, "Fern", None)).error(), 409, "it has a tag: ''");
+    assert_eq!(served.create(&plant(i64::MAX, "Fern", None)).error(), 409, "the tag is ''");
 }
 
 #[test]
-fn copy_that_is_killed_is_completed_by_the_same_copy_again() {
-    let (cluster, url) = with_plants();
-    let file = on_a_file();
+fn killed_copy_is_completed_by_repeating_it() {
+    let (cluster, url) = cluster_with_database();
+    let file = server_on_a_file();
     drop(without_token(&url).start().stopped_by(Signal::SIGTERM));
     let session = cluster.session("plants");
-    // The copy waits for the end of this transaction when it has committed its first page.
+    // This transaction blocks the copy after it has committed its first page.
     session.execute("BEGIN; INSERT INTO plants (id, json) VALUES (2000, '{}')");
     let mut command = binary_in(file.folder());
     command.args(["copy", "--from", file.store(), "--to", &url]);
@@ -176,41 +179,42 @@ fn copy_that_is_killed_is_completed_by_the_same_copy_again() {
 }
 
 #[test]
-fn copy_that_meets_another_plant_of_an_id_is_refused_and_leaves_it() {
-    let (cluster, url) = with_plants();
-    let file = on_a_file();
+fn copy_is_refused_at_a_different_plant_of_the_same_id() {
+    let (cluster, url) = cluster_with_database();
+    let file = server_on_a_file();
     drop(without_token(&url).start().stopped_by(Signal::SIGTERM));
     let session = cluster.session("plants");
     session.execute("INSERT INTO plants (id, json) VALUES (11, '{\"name\":\"Ivy\"}')");
     let from = format!("sqlite:{}", file.folder().join(database::STORE).display());
-    let said = refusal(&url, &format!("copy --from {from} --to {url}"), &[]);
-    assert!(said.contains("11"), "it names the id: {said}");
+    let stderr = refusal(&url, &format!("copy --from {from} --to {url}"), &[]);
+    assert!(stderr.contains("11"), "the message names the id: {stderr}");
     assert!(session.value("SELECT json FROM plants WHERE id = 11").contains("Ivy"));
 }
 
+/// The same copy, run again, completes the store.
 #[test]
-fn database_of_an_interrupted_copy_is_refused_until_the_copy_has_ended() {
-    let (cluster, url) = with_plants();
-    let file = on_a_file();
+fn database_of_an_interrupted_copy_is_refused() {
+    let (cluster, url) = cluster_with_database();
+    let file = server_on_a_file();
     let session = cluster.session("plants");
-    // As a kill before the last statement of the copy leaves the database.
+    // The DELETE leaves the database as a kill before the last statement of the copy would.
     for _ in 0..2 {
         copy(&file, file.store(), &url);
         assert!(export(&file, &url) == export(&file, file.store()));
         session.execute("DELETE FROM plant_store_schema WHERE version = 1");
         for command in ["check", "serve", "export"] {
-            let said = refusal(&url, command, &[]);
-            assert!(said.contains("was interrupted, so some rows are missing"), "{said}");
-            assert!(said.contains("run the same `plant-store copy` again"), "{said}");
+            let stderr = refusal(&url, command, &[]);
+            assert!(stderr.contains("was interrupted, so some rows are missing"), "{stderr}");
+            assert!(stderr.contains("run the same `plant-store copy` again"), "{stderr}");
         }
     }
 }
 
 #[test]
-fn backup_and_restore_of_a_database_name_its_own_tools() {
-    let (_cluster, url) = with_plants();
-    let said = refusal(&url, &format!("backup folder --store {url}"), &[]);
-    assert!(said.contains("pg_dump"), "{said}");
-    let said = refusal(&url, &format!("restore backup.db --store {url}"), &[]);
-    assert!(said.contains("pg_restore") && said.contains("plant-store copy"), "{said}");
+fn backup_and_restore_of_a_database_point_to_its_own_tools() {
+    let (_cluster, url) = cluster_with_database();
+    let stderr = refusal(&url, &format!("backup folder --store {url}"), &[]);
+    assert!(stderr.contains("pg_dump"), "{stderr}");
+    let stderr = refusal(&url, &format!("restore backup.db --store {url}"), &[]);
+    assert!(stderr.contains("pg_restore") && stderr.contains("plant-store copy"), "{stderr}");
 }

@@ -1,6 +1,6 @@
 /*
- * A disk without space. LD_PRELOAD puts it between PostgreSQL and the kernel: while there is a file
- * of the name $FULL_DISK, no file of a table or an index can grow.
+ * A simulated full disk. LD_PRELOAD puts it between PostgreSQL and the kernel: while the file
+ * $FULL_DISK exists, no file of a table or an index can grow.
  */
 
 #define _GNU_SOURCE
@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Whether there is no space for the file to reach that offset. */
+/* Returns whether there is no space for the file to grow to that offset. */
 static int is_full(int file, off_t end) {
     const char *full = getenv("FULL_DISK");
     char link[64], target[PATH_MAX];

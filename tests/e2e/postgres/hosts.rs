@@ -1,14 +1,14 @@
-//! Several hosts in one URL, and what changes on them.
+//! Several hosts in one URL: silent hosts, standbys and failovers.
 
 use std::time::Duration;
 
 use plant_store_tests::postgres::{Cluster, Link};
 use plant_store_tests::{Folder, Server, plant};
 
-use super::scene::{ANSWERS, rounds, with_plants};
+use super::scene::{ANSWERS, cluster_with_database, rounds};
 use crate::hard_to_kill::load::{Answer, Load, count};
 
-/// A server that finds the one of the two that takes writes.
+/// Starts a server with two hosts in its URL. It finds the host that takes writes.
 pub fn start(ports: [u16; 2], store_timeout: &str) -> Server {
     let [one, other] = ports;
     let url = format!("postgres://plants@127.0.0.1:{one},127.0.0.1:{other}/plants");
@@ -21,13 +21,13 @@ fn port_of(link: &Link) -> u16 {
 }
 
 #[test]
-fn host_that_accepts_and_stays_silent_is_left_for_the_next_one() {
-    let (cluster, _) = with_plants();
+fn silent_host_is_skipped_at_the_start() {
+    let (cluster, _) = cluster_with_database();
     let link = Link::new(&cluster);
     link.stall();
     let server = start([port_of(&link), cluster.port()], "5s");
     server.create(&plant(1, "Ficus", None)).plant();
-    // It is not tried first again.
+    // When the server reconnects, it does not try the silent host first.
     cluster.session("plants").execute(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
         WHERE application_name = 'plant-store'",
@@ -35,11 +35,11 @@ fn host_that_accepts_and_stays_silent_is_left_for_the_next_one() {
     server.create(&plant(2, "Fern", None)).plant();
 }
 
-/// A connect to the silent host takes as long as a whole reading of the tokens may, and longer than
-/// a create.
+/// Connecting to the silent host takes as long as the timeout of reading the tokens, and longer
+/// than the timeout of a create.
 #[test]
-fn host_that_becomes_silent_is_left_for_the_next_one() {
-    let (cluster, _) = with_plants();
+fn host_that_becomes_silent_is_skipped() {
+    let (cluster, _) = cluster_with_database();
     let link = Link::new(&cluster);
     let server = start([port_of(&link), cluster.port()], "1s");
     server.create(&plant(1, "Ficus", None)).plant();
@@ -50,7 +50,7 @@ fn host_that_becomes_silent_is_left_for_the_next_one() {
 
 #[test]
 fn token_command_finds_the_primary_behind_a_standby() {
-    let (primary, _) = with_plants();
+    let (primary, _) = cluster_with_database();
     let standby = primary.standby("s1");
     let server = start([standby.port(), primary.port()], "5s");
     server.command(&["token", "create", "ci"]);
@@ -58,13 +58,13 @@ fn token_command_finds_the_primary_behind_a_standby() {
     assert!(!server.command(&["token", "list"]).contains("ci"));
 }
 
-/// How long a create may take: longer than a failover on a machine that has other work.
+/// The timeout of a create, which is longer than a failover on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
 #[test]
 fn failover_under_load_loses_no_acknowledged_plant() {
     for _ in 0..rounds() {
-        let (primary, _) = with_plants();
+        let (primary, _) = cluster_with_database();
         let standby = primary.standby("s1");
         let server = start([&primary, &standby].map(Cluster::port), "20s");
         let sent = Load::default().run_and_check(&[&server], TIMEOUT, |progress| {
@@ -73,6 +73,6 @@ fn failover_under_load_loses_no_acknowledged_plant() {
             standby.promote();
             progress.wait_for(ANSWERS, Answer::Created);
         });
-        assert_eq!(count(&sent, Answer::Lost), 0, "the server stays");
+        assert_eq!(count(&sent, Answer::Lost), 0, "the server keeps running");
     }
 }

@@ -1,4 +1,5 @@
-//! PostgreSQL alone: each test has a server of its own, which it may stop and kill.
+//! Tests of PostgreSQL alone. Each test has a PostgreSQL server of its own, which it may stop and
+//! kill.
 
 mod citus;
 mod contents;

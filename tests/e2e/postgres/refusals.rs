@@ -1,5 +1,5 @@
-//! The database runs, but takes no writes for a while: creates are refused with 503 by the
-//! deadline, and succeed again by themselves.
+//! The database takes no writes for a while: creates are refused with 503 by their deadline, and
+//! succeed again when the database takes writes.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -15,18 +15,18 @@ use tempfile::TempDir;
 use super::scene::{Scene, create_database, rounds, wait_until_blocked_by};
 use crate::hard_to_kill::load::{Answer, Progress, SLACK};
 
-/// How long a create may take, in seconds.
+/// The timeout of a create in seconds.
 const TIMEOUT: usize = 2;
 
-/// How many creates are refused until the fault ends.
+/// The number of refused creates after which the fault ends.
 const REFUSALS: usize = 30;
 
-/// Under load, creates are refused from the fault on until it ends.
-pub fn refuse(what: &str, begin: impl Fn(&Scene), end: impl Fn(&Scene)) {
-    refuse_on(&mut Scene::start(TIMEOUT), what, begin, end);
+/// Asserts that creates under load are refused from the beginning of a fault until its end.
+pub fn refused_during(what: &str, begin: impl Fn(&Scene), end: impl Fn(&Scene)) {
+    refused_during_on(&mut Scene::start(TIMEOUT), what, begin, end);
 }
 
-fn refuse_on(scene: &mut Scene, what: &str, begin: impl Fn(&Scene), end: impl Fn(&Scene)) {
+fn refused_during_on(scene: &mut Scene, what: &str, begin: impl Fn(&Scene), end: impl Fn(&Scene)) {
     for _ in 0..rounds() {
         scene.round(what, |scene, progress: &Progress| {
             begin(scene);
@@ -37,18 +37,28 @@ fn refuse_on(scene: &mut Scene, what: &str, begin: impl Fn(&Scene), end: impl Fn
 }
 
 #[test]
-fn database_that_is_away_or_takes_no_writes_is_503_by_the_deadline_until_it_does() {
+fn create_is_503_while_the_database_takes_no_writes() {
     let scene = &mut Scene::start(TIMEOUT);
     let stop = |scene: &Scene| scene.cluster.stop(Mode::Fast);
-    refuse_on(scene, "down", stop, |scene| {
+    refused_during_on(scene, "down", stop, |scene| {
         scene.server.wait_for_log("the tokens cannot be read");
         scene.cluster.start_again();
     });
-    refuse_on(scene, "RST", |scene| scene.link.cut(Cut::Reset), |scene| scene.link.go_on());
-    refuse_on(scene, "FIN", |scene| scene.link.cut(Cut::Close), |scene| scene.link.go_on());
-    refuse_on(scene, "stall", |scene| scene.link.stall(), |scene| scene.link.go_on());
+    refused_during_on(
+        scene,
+        "RST",
+        |scene| scene.link.cut(Cut::Reset),
+        |scene| scene.link.resume(),
+    );
+    refused_during_on(
+        scene,
+        "FIN",
+        |scene| scene.link.cut(Cut::Close),
+        |scene| scene.link.resume(),
+    );
+    refused_during_on(scene, "stall", |scene| scene.link.stall(), |scene| scene.link.resume());
     let set = |scene: &Scene, value| scene.cluster.set("default_transaction_read_only", value);
-    refuse_on(scene, "read-only", |scene| set(scene, "on"), |scene| set(scene, "off"));
+    refused_during_on(scene, "read-only", |scene| set(scene, "on"), |scene| set(scene, "off"));
     let limit = |scene: &Scene, connections| {
         let session = scene.cluster.session("postgres");
         session.execute(&format!("ALTER ROLE plants CONNECTION LIMIT {connections}"));
@@ -56,26 +66,27 @@ fn database_that_is_away_or_takes_no_writes_is_503_by_the_deadline_until_it_does
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'plants'",
         );
     };
-    refuse_on(scene, "connections", |scene| limit(scene, 0), |scene| limit(scene, -1));
-    // An error without a code, such as one of an extension while the server stops.
+    refused_during_on(scene, "connections", |scene| limit(scene, 0), |scene| limit(scene, -1));
+    // An error without a code of its own, such as an error of an extension while the server stops.
     let execute = |scene: &Scene, statements| scene.cluster.session("plants").execute(statements);
     let fail = "CREATE FUNCTION fail() RETURNS boolean LANGUAGE plpgsql AS
             $$ BEGIN RAISE 'no code' USING ERRCODE = 'XX000'; END $$;
         ALTER TABLE plants ADD CONSTRAINT fails CHECK (fail()) NOT VALID";
     let repair = |scene: &Scene| execute(scene, "DROP FUNCTION fail CASCADE");
-    refuse_on(scene, "XX000", |scene| execute(scene, fail), repair);
+    refused_during_on(scene, "XX000", |scene| execute(scene, fail), repair);
 }
 
-/// On Citus, one of its workers.
+/// On Citus it is one of the workers that does not sync.
 #[test]
-pub fn database_that_does_not_sync_is_503_until_it_does() {
+pub fn create_is_503_while_the_database_does_not_sync() {
     let set = |scene: &Scene, value| {
-        scene.cluster.nodes().last().expect("itself").set("fsync", value);
+        scene.cluster.nodes().last().expect("a node").set("fsync", value);
     };
-    refuse("fsync", |scene| set(scene, "off"), |scene| set(scene, "on"));
+    refused_during("fsync", |scene| set(scene, "off"), |scene| set(scene, "on"));
 }
 
-/// A folder with `full_disk.c` as a library, which the user of PostgreSQL may use.
+/// Compiles `full_disk.c` to a library in a folder that PostgreSQL's user can read. Returns the
+/// folder, and the path of the file that makes the disk full.
 fn full_disk() -> (TempDir, PathBuf) {
     let folder = TempDir::new().expect("a temporary folder");
     fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("it is ours");
@@ -91,7 +102,7 @@ fn full_disk() -> (TempDir, PathBuf) {
 }
 
 #[test]
-fn full_disk_is_503_until_there_is_space() {
+fn create_is_503_while_the_disk_of_the_database_is_full() {
     let (folder, full) = full_disk();
     let cluster = Cluster::start();
     create_database(&cluster);
@@ -102,7 +113,7 @@ fn full_disk_is_503_until_there_is_space() {
         full.display()
     ));
     let mut scene = Scene::over(cluster, TIMEOUT);
-    refuse_on(
+    refused_during_on(
         &mut scene,
         "full disk",
         |_| fs::write(&full, "").expect("a file"),
@@ -111,10 +122,11 @@ fn full_disk_is_503_until_there_is_space() {
     assert!(scene.cluster.log().contains("No space left on device"));
 }
 
-/// The service cancels the statement, and does not only give it up. Otherwise the statement would
-/// stay in the queue of the lock, and the locks that it has already.
+/// The create gets 503, and holds no lock afterwards: the service cancels its statement. Without a
+/// cancel the statement would stay in the queue of the lock, and keep the locks that it has
+/// already.
 #[test]
-fn create_that_waits_for_a_lock_is_503_by_the_deadline_and_holds_no_lock_after_it() {
+fn create_that_waits_for_a_lock_is_cancelled_at_its_deadline() {
     let scene = Scene::start(TIMEOUT);
     for id in 1..=2 {
         scene.server.create(&plant(id, "Ficus", None)).plant();
@@ -136,15 +148,15 @@ fn create_that_waits_for_a_lock_is_503_by_the_deadline_and_holds_no_lock_after_i
     }
 }
 
-/// A database that is set to a stricter isolation: a row that another session commits meanwhile
-/// fails a transaction.
+/// The database has a stricter isolation level, so a row that another session commits in the
+/// meantime fails the transaction of a create or of a token command.
 #[test]
-fn serialization_failure_of_a_create_or_a_token_command_is_repeated() {
+fn serialization_failure_is_retried() {
     let cluster = Cluster::start();
     create_database(&cluster);
     let strict = "ALTER DATABASE plants SET default_transaction_isolation = 'serializable'";
     cluster.session("postgres").execute(strict);
-    // Nothing here may come near this time.
+    // A long timeout, which nothing here may come close to.
     let scene = Scene::over(cluster, 50);
     scene.server.command(&["token", "create", "ci"]);
 
@@ -155,7 +167,7 @@ fn serialization_failure_of_a_create_or_a_token_command_is_repeated() {
     wait_until_blocked_by(&other, &scene.cluster);
     other.execute("COMMIT");
     create.receive().plant();
-    assert!(scene.retries("serialization") > 0, "the batch failed");
+    assert!(scene.retries("serialization") > 0, "the batch was retried");
 
     other.execute("BEGIN; UPDATE tokens SET created_at = 0 WHERE name = 'ci'");
     thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! A server on a database of its own, under load while the database fails.
+//! The scene of the tests: a server on a database of its own, under load while the database fails.
 
 use std::fs;
 use std::net::SocketAddr;
@@ -13,10 +13,10 @@ use plant_store_tests::{Folder, Server, amount, failure, wait_until};
 use crate::hard_to_kill::load::{Answer, Load, Progress, Sent, count};
 use crate::metrics::{metrics_address, scrape, series};
 
-/// How many answers come before a fault, and after it.
+/// The number of answers before and after a fault.
 pub const ANSWERS: usize = 500;
 
-/// How often each fault happens.
+/// Returns how often each fault is repeated.
 pub fn rounds() -> usize {
     amount(1, 20)
 }
@@ -32,14 +32,14 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// A create may take that many seconds.
+    /// Starts a new cluster and a server on it. `timeout` is the timeout of a create in seconds.
     pub fn start(timeout: usize) -> Self {
         let cluster = Cluster::start();
         create_database(&cluster);
         Self::over(cluster, timeout)
     }
 
-    /// The same, on the database `plants` of that cluster.
+    /// Starts a server on the database `plants` of an existing cluster.
     pub fn over(cluster: Cluster, timeout: usize) -> Self {
         let link = Link::new(&cluster);
         let server = Server::starting_in(Folder::over(&as_owner(&link.url("plants"))))
@@ -50,7 +50,7 @@ impl Scene {
         Self { cluster, link, server, metrics, timeout, load: Load::default() }
     }
 
-    /// Has the fault happen under load, and checks the store after it.
+    /// Causes the fault under load, and checks the store afterwards.
     pub fn round(&mut self, what: &str, fault: impl FnOnce(&Self, &Progress)) -> Sent {
         println!("{what}");
         let mut load = std::mem::take(&mut self.load);
@@ -59,12 +59,12 @@ impl Scene {
             fault(self, progress);
             progress.wait_for(ANSWERS, Answer::Created);
         });
-        assert_eq!(count(&sent, Answer::Lost), 0, "the server stays");
+        assert_eq!(count(&sent, Answer::Lost), 0, "the server keeps running");
         self.load = load;
         sent
     }
 
-    /// How often the service has repeated something for that cause.
+    /// Returns how often the service has retried for that cause.
     pub fn retries(&self, cause: &str) -> u64 {
         let name = format!("plant_store_database_retries_total{{cause=\"{cause}\"}}");
         let scrape = scrape(self.metrics);
@@ -72,7 +72,7 @@ impl Scene {
     }
 }
 
-/// Waits until a statement of the service waits for a lock of that session.
+/// Waits until a statement of the service is blocked by a lock of the session `holder`.
 pub fn wait_until_blocked_by(holder: &Session, cluster: &Cluster) {
     let session = cluster.session("postgres");
     let query = format!(
@@ -83,7 +83,7 @@ pub fn wait_until_blocked_by(holder: &Session, cluster: &Cluster) {
     wait_until(|| session.value(&query) == "1", || "no statement waits for the lock".into());
 }
 
-/// The database `plants` and its owner, who has no other rights.
+/// Creates the database `plants` and its owner, who has no other rights.
 pub fn create_database(cluster: &Cluster) {
     let on_each_node = |statement| {
         for node in cluster.nodes() {
@@ -95,35 +95,37 @@ pub fn create_database(cluster: &Cluster) {
     on_each_node("ALTER DATABASE plants OWNER TO plants");
 }
 
-/// A cluster with that empty database, and the URL for its owner.
-pub fn with_plants() -> (Cluster, String) {
+/// Starts a cluster with the empty database `plants`. Returns the cluster and the URL of the
+/// database for its owner.
+pub fn cluster_with_database() -> (Cluster, String) {
     let cluster = Cluster::start();
     create_database(&cluster);
     let url = as_owner(&cluster.url("plants"));
     (cluster, url)
 }
 
-/// How many tables there are.
+/// Counts the tables.
 pub const TABLES: &str = "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'";
 
-/// The line with which a command, with these variables, refuses the store of that URL.
+/// Runs a command that must refuse the store of that URL, with these environment variables. Returns
+/// its stderr.
 pub fn refusal(url: &str, command: &str, variables: &[(&str, &str)]) -> String {
     let folder = Folder::over(url);
     let mut process = folder.command();
     without_password(&mut process);
     let process = process.args(command.split(' ')).envs(variables.iter().copied());
-    let (status, said) = failure(process);
-    let expected = if said.contains(" cannot be checked: ") { 2 } else { 1 };
-    assert_eq!(status, Some(expected), "{command}: {said}");
-    said
+    let (status, stderr) = failure(process);
+    let expected = if stderr.contains(" cannot be checked: ") { 2 } else { 1 };
+    assert_eq!(status, Some(expected), "{command}: {stderr}");
+    stderr
 }
 
-/// Takes away what the person who runs the tests may have as a password.
+/// Removes the password that whoever runs the tests may have in the environment.
 pub fn without_password(command: &mut Command) {
     command.env_remove("PGPASSWORD");
 }
 
-/// A process that SIGSTOP has stopped. It goes on when this is dropped.
+/// A process that was stopped by SIGSTOP. It continues when this is dropped.
 pub struct Paused(Pid);
 
 impl Paused {
@@ -141,7 +143,7 @@ impl Drop for Paused {
     }
 }
 
-/// The URL for that owner.
+/// Returns the URL for the owner of the database.
 pub fn as_owner(url: &str) -> String {
     url.replace("//postgres@", "//plants@")
 }

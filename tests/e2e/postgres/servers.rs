@@ -1,4 +1,4 @@
-//! Several servers on one database answer as one server would.
+//! Several servers on one database behave like one server.
 
 use std::process::Stdio;
 use std::thread;
@@ -13,11 +13,11 @@ use plant_store_tests::{
 use super::scene::{ANSWERS, Paused, as_owner, create_database, rounds};
 use crate::hard_to_kill::load::{Answer, Load, count};
 
-/// How long a create may take.
+/// The timeout of a create.
 const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Two servers on the database `plants`.
-fn two() -> (Cluster, [Server; 2]) {
+/// Starts two servers on the database `plants`.
+fn two_servers() -> (Cluster, [Server; 2]) {
     let cluster = Cluster::start();
     create_database(&cluster);
     let url = as_owner(&cluster.url("plants"));
@@ -28,8 +28,8 @@ fn two() -> (Cluster, [Server; 2]) {
 }
 
 #[test]
-pub fn creates_that_race_on_two_servers_give_each_id_to_one_plant() {
-    let (_cluster, [first, second]) = two();
+pub fn racing_creates_on_two_servers_give_each_id_to_one_plant() {
+    let (_cluster, [first, second]) = two_servers();
     let mut load = Load::default();
     for _ in 0..rounds() {
         let sent = load.run_and_check(&[&first, &second], TIMEOUT, |progress| {
@@ -39,9 +39,10 @@ pub fn creates_that_race_on_two_servers_give_each_id_to_one_plant() {
     }
 }
 
+/// The creates of the killed server succeed on the other one.
 #[test]
-fn sigkill_of_a_server_under_load_loses_nothing_and_its_creates_succeed_on_the_other() {
-    let (_cluster, [mut first, second]) = two();
+fn sigkill_of_one_of_two_servers_under_load_loses_nothing() {
+    let (_cluster, [mut first, second]) = two_servers();
     let mut load = Load::default();
     for _ in 0..rounds() {
         let sent = load.run_and_check(&[&first, &second], TIMEOUT, |progress| {
@@ -54,16 +55,16 @@ fn sigkill_of_a_server_under_load_loses_nothing_and_its_creates_succeed_on_the_o
     }
 }
 
-/// Also while the table of plants is locked for long, as by `VACUUM FULL`.
+/// The table of plants is locked for a long time, as `VACUUM FULL` would do.
 #[test]
-fn token_is_good_or_refused_on_every_server_when_the_command_returns() {
-    let (cluster, [first, second]) = two();
+fn token_change_is_in_force_on_every_server_when_it_returns() {
+    let (cluster, [first, second]) = two_servers();
     let session = cluster.session("plants");
     session.execute("BEGIN; LOCK plants IN ACCESS EXCLUSIVE MODE");
     for _ in 0..amount(2, 50) {
         let token = first.command(&["token", "create", "ci"]);
         let header = bearer(token.trim_end());
-        // The token is looked at before the body, and a body that is refused needs no store.
+        // The token is checked before the body, and refusing a body does not need the store.
         let answers = || [&first, &second].map(|server| server.create_with(&header, "{}").error());
         assert_eq!(answers(), [400; 2]);
         second.command(&["token", "revoke", "ci"]);
@@ -71,10 +72,11 @@ fn token_is_good_or_refused_on_every_server_when_the_command_returns() {
     }
 }
 
-/// It must not go on with what it knew before.
+/// A server that was paused, or whose database crashed, must not use the tokens that it read
+/// before.
 #[test]
-fn revoked_token_is_not_accepted_by_a_server_that_was_paused_or_whose_database_crashed() {
-    let (cluster, [first, second]) = two();
+fn revoked_token_stays_refused_after_a_pause_or_a_crash() {
+    let (cluster, [first, second]) = two_servers();
     for crashes in [false, true] {
         let token = first.command(&["token", "create", "ci"]);
         let pause = (!crashes).then(|| Paused::pause(first.pid()));
@@ -85,7 +87,7 @@ fn revoked_token_is_not_accepted_by_a_server_that_was_paused_or_whose_database_c
         }
         drop(pause);
         let answer = || first.create_with(&bearer(token.trim_end()), "{}").error();
-        first.wait_until("it reads the tokens", || {
+        first.wait_until("a fresh read of the tokens", || {
             let answer = answer();
             assert!([401, 503].contains(&answer), "{answer}");
             answer == 401
@@ -94,7 +96,7 @@ fn revoked_token_is_not_accepted_by_a_server_that_was_paused_or_whose_database_c
 }
 
 #[test]
-fn of_servers_that_start_together_one_creates_the_store_and_all_serve_it() {
+fn servers_that_start_together_create_one_store() {
     for _ in 0..amount(2, 20) {
         let cluster = Cluster::start();
         create_database(&cluster);
@@ -114,7 +116,7 @@ fn of_servers_that_start_together_one_creates_the_store_and_all_serve_it() {
             server.process.wait().expect("the process can be waited for");
         }
         let session = cluster.session("plants");
-        assert_eq!(session.value("SELECT count(*) FROM tokens"), "2", "one issued the first");
+        assert_eq!(session.value("SELECT count(*) FROM tokens"), "2", "one server created `first`");
         assert_eq!(session.value("SELECT count(*) FROM plants"), "4");
     }
 }
@@ -126,8 +128,8 @@ fn start(folder: &Folder) -> Launched {
 }
 
 #[test]
-fn server_that_cannot_read_the_tokens_for_two_seconds_answers_503_until_it_can() {
-    let (cluster, [server, _other]) = two();
+fn create_is_503_while_the_tokens_cannot_be_read() {
+    let (cluster, [server, _other]) = two_servers();
     let session = cluster.session("plants");
     let malformed = "INSERT INTO tokens (name, digest, first_characters, created_at) \
                      VALUES ('', '', '', 0)";
@@ -136,11 +138,11 @@ fn server_that_cannot_read_the_tokens_for_two_seconds_answers_503_until_it_can()
         let answer = server.create(&plant(1, "Ficus", None));
         if answer.status == 200 { 200 } else { answer.error() }
     };
-    server.wait_until("it refuses", || {
+    server.wait_until("a refusal", || {
         let status = status();
         assert!([200, 503].contains(&status), "{status}");
         status == 503
     });
     session.execute("DELETE FROM tokens WHERE name = ''");
-    server.wait_until("it serves", || status() == 200);
+    server.wait_until("a created plant", || status() == 200);
 }

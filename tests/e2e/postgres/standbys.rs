@@ -1,5 +1,5 @@
-//! A plant is answered with 200 when it is on the synchronous standby, in each way in which its row
-//! may already be on the primary.
+//! A plant is acknowledged only when the synchronous standby has it, however its row came to be
+//! visible on the primary.
 
 use std::thread::{self, ScopedJoinHandle};
 
@@ -7,9 +7,9 @@ use plant_store_tests::postgres::{Cluster, Mode};
 use plant_store_tests::{Connection, Response, Server, plant, wait_until};
 
 use super::hosts;
-use super::scene::with_plants;
+use super::scene::cluster_with_database;
 
-/// A primary with its standby, and a server that finds the one that takes writes.
+/// A primary, its standby, and a server that finds the one that takes writes.
 struct Pair {
     primary: Cluster,
     standby: Cluster,
@@ -18,18 +18,19 @@ struct Pair {
 
 impl Pair {
     fn start(store_timeout: &str) -> Self {
-        let (primary, _) = with_plants();
+        let (primary, _) = cluster_with_database();
         let standby = primary.standby("s1");
         let server = hosts::start([&primary, &standby].map(Cluster::port), store_timeout);
-        // The commit that is tried at the start must not be the one that waits for the standby.
+        // After this create, the test write of the start cannot be the commit that waits for the
+        // standby.
         server.create(&plant(1000, "Fern", None)).plant();
         Self { primary, standby, server }
     }
 
-    /// Waits until the service's commit waits for the standby.
+    /// Waits until a commit of the service waits for the standby.
     fn wait_for_waiting_commit(&self) {
         let session = self.primary.session("postgres");
-        wait_until(|| session.value(WAITING) == "1", || "no commit waits".into());
+        wait_until(|| session.value(WAITING) == "1", || "no commit waits for the standby".into());
     }
 
     /// Creates the plant on a thread of its own.
@@ -48,8 +49,8 @@ impl Pair {
     }
 }
 
-/// How many commits of creates wait for a standby. A commit by which the service tries whether the
-/// store takes writes gives up after a second.
+/// Counts the commits of creates that wait for a standby. Test writes are not counted: they give up
+/// after a second.
 const WAITING: &str = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'
     AND application_name = 'plant-store' AND query_start < clock_timestamp() - interval '2 s'";
 
@@ -58,21 +59,23 @@ fn is_there(cluster: &Cluster, id: i64) -> bool {
     cluster.session("plants").value(&count) == "1"
 }
 
+/// A repeat and a conflict are 503, too, because they depend on a row that the standby may not
+/// have.
 #[test]
-fn create_and_repeat_are_503_while_the_standby_is_away_and_200_when_it_is_back() {
+fn create_is_503_while_the_standby_is_down() {
     let pair = Pair::start("1s");
     let server = &pair.server;
     let [ficus, fern] = [plant(1, "Ficus", None), plant(2, "Fern", None)];
     server.create(&ficus).plant();
     pair.standby.stop(Mode::Fast);
     assert_eq!(server.create(&fern).error(), 503);
-    // The wait was cancelled, and with it the row became visible.
+    // The cancelled wait has made the row visible.
     assert!(pair.is_on_primary(2));
     for repeated in [&fern, &ficus] {
         assert_eq!(server.create(repeated).error(), 503);
     }
     let other = plant(2, "Ivy", None);
-    assert_eq!(server.create(&other).error(), 503, "a conflict rests on the same row");
+    assert_eq!(server.create(&other).error(), 503, "a conflict depends on the same row");
     pair.standby.start_again();
     pair.primary.wait_for_standby("s1");
     server.create(&fern).plant();
@@ -80,8 +83,10 @@ fn create_and_repeat_are_503_while_the_standby_is_away_and_200_when_it_is_back()
     assert!(is_there(&pair.standby, 2));
 }
 
+/// The restart of the primary makes a row visible whose commit was still waiting for the standby. A
+/// failover to the standby then loses no acknowledged plant.
 #[test]
-fn row_that_a_restart_of_the_primary_made_visible_is_not_answered_and_a_failover_loses_nothing() {
+fn uncommitted_row_after_primary_restart_is_not_acknowledged() {
     let pair = Pair::start("50s");
     pair.standby.stop(Mode::Fast);
     thread::scope(|scope| {
@@ -89,13 +94,13 @@ fn row_that_a_restart_of_the_primary_made_visible_is_not_answered_and_a_failover
         pair.wait_for_waiting_commit();
         pair.primary.stop(Mode::Immediate);
         pair.primary.start_again();
-        // The row is there, and the service sends the plant again.
+        // The row is visible, and the service retries the create.
         pair.wait_for_waiting_commit();
         assert!(pair.is_on_primary(1));
-        // While the primary was away, the tokens may have become too old.
+        // While the primary was down, the lease of the tokens may have expired.
         let status = || pair.server.create("{}").error();
-        pair.server.wait_until("the tokens are read", || status() == 400);
-        // A batch that also adds a plant waits too.
+        pair.server.wait_until("a fresh read of the tokens", || status() == 400);
+        // A batch that also adds a plant waits, too.
         let added = pair.create(scope, &plant(2, "Fern", None));
         assert!(!created.is_finished() && !added.is_finished());
 
@@ -110,8 +115,10 @@ fn row_that_a_restart_of_the_primary_made_visible_is_not_answered_and_a_failover
     assert!(is_there(&pair.standby, 1) && is_there(&pair.standby, 2));
 }
 
+/// The wait for the standby is cancelled, or its backend is terminated. The plant is acknowledged
+/// only when the standby is back and has it.
 #[test]
-fn commit_whose_wait_was_cancelled_or_terminated_is_not_answered_before_the_standby_has_it() {
+fn commit_with_a_cancelled_wait_is_not_acknowledged() {
     let pair = Pair::start("50s");
     let session = pair.primary.session("postgres");
     for (id, end) in [(1, "pg_cancel_backend"), (2, "pg_terminate_backend")] {
@@ -121,7 +128,7 @@ fn commit_whose_wait_was_cancelled_or_terminated_is_not_answered_before_the_stan
             pair.wait_for_waiting_commit();
             let _ = session.rows(&WAITING.replace("count(*)", &format!("{end}(pid)")));
             wait_until(|| pair.is_on_primary(id), || format!("{end} does not end the wait"));
-            // The service has sent it again.
+            // The service has retried the create.
             pair.wait_for_waiting_commit();
             assert!(!created.is_finished());
             pair.standby.start_again();

@@ -1,6 +1,6 @@
-//! How the service starts: on a database that is down, that is not a store or not safe, that asks
-//! for a password, or that is reached over TLS. What an operator has to correct is said at once, in
-//! one line without the password, and the exit status is 1.
+//! Starts on a database that is down, that is not a store, that is not safe, that needs a password,
+//! or that is reached over TLS. What an operator has to correct is reported at once, in one line
+//! without the password, and the exit code is 1.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -17,15 +17,16 @@ use plant_store_tests::{
 };
 use tempfile::TempDir;
 
-use super::scene::{TABLES, as_owner, refusal, with_plants, without_password};
+use super::scene::{TABLES, as_owner, cluster_with_database, refusal, without_password};
 use crate::metrics::{get, metrics_address};
 use crate::monitoring::assert_monitoring_names_the_series_of;
 use crate::without_store::readmes::text;
 
-/// The password of the owner, if the cluster asks for one.
+/// The password of the owner, if the cluster needs one.
 const PASSWORD: &str = "s3cret%1";
 
-/// `plant-store serve` on that store, without a password of the person who runs the tests.
+/// Returns a server to be started on that store, without the password that whoever runs the tests
+/// may have in the environment.
 fn serve(url: &str) -> Starting {
     Server::starting_in(Folder::over(url)).command(without_password)
 }
@@ -33,12 +34,12 @@ fn serve(url: &str) -> Starting {
 const SERVE: &str = "serve --listen 127.0.0.1:0";
 
 #[test]
-fn database_that_is_down_is_waited_for_and_the_service_listens_once_it_is_there() {
-    let (cluster, url) = with_plants();
+fn start_waits_for_a_database_that_is_down() {
+    let (cluster, url) = cluster_with_database();
     cluster.stop(Mode::Fast);
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let metrics = listener.local_addr().expect("it has an address");
-    // The service listens there next.
+    // The service will listen on this port.
     drop(listener);
     let server = thread::scope(|scope| {
         let address = metrics.to_string();
@@ -56,30 +57,30 @@ fn database_that_is_down_is_waited_for_and_the_service_listens_once_it_is_there(
 }
 
 #[test]
-fn wait_for_a_database_ends_at_a_signal() {
+fn signal_ends_the_wait_for_a_database() {
     let database = TcpListener::bind("127.0.0.1:0").expect("a port is free");
     let address = database.local_addr().expect("it has an address");
-    let (said, status) = signalled(
+    let (stderr, status) = signalled(
         Folder::over(&format!("postgres://plants@{address}/plants"))
             .command()
             .args(SERVE.split(' ')),
         || drop(database.accept().expect("the service connects")),
         Signal::SIGTERM,
     );
-    assert_eq!(status.code(), Some(0), "{said}");
+    assert_eq!(status.code(), Some(0), "{stderr}");
 }
 
 #[test]
-fn monitoring_names_each_series_that_is_served_and_no_other() {
-    let (_cluster, url) = with_plants();
+fn monitoring_page_names_exactly_the_served_series() {
+    let (_cluster, url) = cluster_with_database();
     let flags = ["--metrics", "127.0.0.1:0", "--max-rate", "1"];
     let server = Server::starting_in(Folder::over(&url)).with(&flags).start();
     assert_monitoring_names_the_series_of(&server);
 }
 
 #[test]
-fn what_an_operator_has_to_correct_is_said_by_every_command_and_left_as_it_is() {
-    let (cluster, url) = with_plants();
+fn bad_database_settings_are_reported_by_every_command() {
+    let (cluster, url) = cluster_with_database();
     drop(serve(&url).start());
     let session = cluster.session("postgres");
     session.execute("CREATE ROLE guest LOGIN");
@@ -101,8 +102,8 @@ fn what_an_operator_has_to_correct_is_said_by_every_command_and_left_as_it_is() 
     ] {
         let copy = format!("copy --from {url} --to sqlite:copy.db");
         for command in [SERVE, "export", "check", "token list", "token create ci", &copy] {
-            let said = refusal(&url, command, &[]);
-            assert!(said.contains(expected), "{command}: {said}");
+            let stderr = refusal(&url, command, &[]);
+            assert!(stderr.contains(expected), "{command}: {stderr}");
         }
     }
     for database in ["strange", "newer"] {
@@ -110,41 +111,41 @@ fn what_an_operator_has_to_correct_is_said_by_every_command_and_left_as_it_is() 
     }
 }
 
-/// PostgreSQL says the same when another server makes the table.
+/// PostgreSQL reports the same error if another server is creating the table.
 #[test]
-fn name_of_a_table_that_a_type_has_is_said_by_a_start() {
-    let (cluster, url) = with_plants();
+fn start_reports_a_type_with_the_name_of_a_table() {
+    let (cluster, url) = cluster_with_database();
     cluster.session("plants").execute("CREATE TYPE plants AS ENUM ()");
-    let said = refusal(&url, SERVE, &[]);
-    assert!(said.contains("type \"plants\" already exists (SQLSTATE 42710)"), "{said}");
+    let stderr = refusal(&url, SERVE, &[]);
+    assert!(stderr.contains("type \"plants\" already exists (SQLSTATE 42710)"), "{stderr}");
 }
 
 #[test]
 fn database_that_does_not_sync_is_refused() {
-    let (cluster, url) = with_plants();
+    let (cluster, url) = cluster_with_database();
     for setting in ["fsync", "full_page_writes"] {
         cluster.set(setting, "off");
-        let said = refusal(&url, SERVE, &[]);
-        assert!(said.contains(&format!("the database has {setting}=off")), "{said}");
+        let stderr = refusal(&url, SERVE, &[]);
+        assert!(stderr.contains(&format!("the database has {setting}=off")), "{stderr}");
         assert_eq!(cluster.session("plants").value(TABLES), "0", "nothing is created");
         cluster.set(setting, "on");
     }
 }
 
-/// The same, but the cluster asks the owner for the password.
-fn with_password() -> (Cluster, String) {
-    let (cluster, url) = with_plants();
+/// Starts a cluster as [`cluster_with_database`] does, but the owner needs a password.
+fn cluster_with_password() -> (Cluster, String) {
+    let (cluster, url) = cluster_with_database();
     let session = cluster.session("postgres");
     session.execute("SET password_encryption = 'scram-sha-256'");
     session.execute(&format!("ALTER ROLE plants PASSWORD '{PASSWORD}'"));
     let rules = "host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n";
     fs::write(session.value("SHOW hba_file"), rules).expect("the file is there");
-    // Has the server read its files.
+    // Changing a setting makes the server reload its files.
     cluster.set("log_connections", "on");
     (cluster, url)
 }
 
-/// The blocks of that kind on the page for operators.
+/// Returns the code blocks of that language in POSTGRESQL.md.
 fn blocks(kind: &str) -> Vec<String> {
     let page = text("server/POSTGRESQL.md");
     let begin = format!("```{kind}\n");
@@ -152,15 +153,16 @@ fn blocks(kind: &str) -> Vec<String> {
     blocks.map(|block| block.split("```").next().unwrap_or_default().to_owned()).collect()
 }
 
-/// Runs the statements one by one: CREATE DATABASE may not be in a transaction.
+/// Runs the statements one by one, because CREATE DATABASE cannot run in a transaction.
 fn execute(session: &Session, statements: &str) {
     for statement in statements.split(';').filter(|statement| !statement.trim().is_empty()) {
         session.execute(statement);
     }
 }
 
+/// With a missing grant, the server is not ready and says why, or does not start.
 #[test]
-fn role_of_the_page_serves_and_one_that_may_only_read_is_not_ready_and_is_told_why() {
+fn role_needs_exactly_the_grants_of_the_page() {
     let cluster = Cluster::start();
     let sql = blocks("sql");
     execute(&cluster.session("postgres"), &sql[0]);
@@ -186,17 +188,19 @@ fn role_of_the_page_serves_and_one_that_may_only_read_is_not_ready_and_is_told_w
     drop(server);
     let server = start();
     let ready = || get(metrics_address(&server), "/ready");
-    let said = || String::from_utf8(ready().body).expect("text");
-    server.wait_until("why", || said().contains("permission denied for table plants"));
-    assert!(said().contains("GRANT the role") && ready().status == 503, "{}", said());
+    let reason = || String::from_utf8(ready().body).expect("text");
+    server.wait_until("why", || reason().contains("permission denied for table plants"));
+    assert!(reason().contains("GRANT the role") && ready().status == 503, "{}", reason());
     execute(&owner, &sql[1]);
     server.wait_until("ready", || ready().status == 200);
     for table in ["plants", "tokens"] {
         owner.execute(&format!("REVOKE SELECT ON {table} FROM plants"));
         let denied = format!("permission denied for table {table}");
-        // A server that is ready learns it by the next create.
+        // A server that is ready notices the missing grant at the next create.
         server.wait_until("a refusal", || server.create(&plant(1, "Ficus", None)).status != 200);
-        server.wait_until("why", || said().contains(&denied) && said().contains("GRANT the role"));
+        server.wait_until("why", || {
+            reason().contains(&denied) && reason().contains("GRANT the role")
+        });
         assert_eq!(ready().status, 503);
         execute(&owner, &sql[1]);
         server.wait_until("ready", || ready().status == 200);
@@ -207,22 +211,22 @@ fn role_of_the_page_serves_and_one_that_may_only_read_is_not_ready_and_is_told_w
         let mut command = folder.command();
         without_password(&mut command);
         let output = command.args(SERVE.split(' ')).output().expect("it starts");
-        let said = String::from_utf8(output.stderr).expect("text");
-        assert_eq!(output.status.code(), Some(1), "{said}");
-        assert!(said.contains(&format!("permission denied for table {table}")), "{said}");
+        let stderr = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(1), "{stderr}");
+        assert!(stderr.contains(&format!("permission denied for table {table}")), "{stderr}");
         execute(&owner, &sql[1]);
     }
 }
 
-/// `url` with the password, as a URL has it.
-fn with(password: &str, url: &str) -> String {
+/// Adds the password to the URL.
+fn with_password(password: &str, url: &str) -> String {
     url.replace("plants@", &format!("plants:{}@", password.replace('%', "%25")))
 }
 
 #[test]
-fn password_is_taken_from_the_url_or_the_environment_and_never_shown() {
-    let (_cluster, url) = with_password();
-    let server = serve(&with(PASSWORD, &url)).start();
+fn password_is_read_from_the_url_or_pgpassword_and_never_shown() {
+    let (_cluster, url) = cluster_with_password();
+    let server = serve(&with_password(PASSWORD, &url)).start();
     server.create(&plant(1, "Ficus", None)).plant();
     let starting = Starting::on(Folder::over(&url), &server.token).command(|command| {
         command.env("PGPASSWORD", PASSWORD);
@@ -232,21 +236,21 @@ fn password_is_taken_from_the_url_or_the_environment_and_never_shown() {
     assert!(![server, other].iter().any(|server| server.log().contains(PASSWORD)));
     let wrong = "wr0ng";
     for (url, variables) in
-        [(&with(wrong, &url), &[][..]), (&url, &[("PGPASSWORD", wrong)]), (&url, &[])]
+        [(&with_password(wrong, &url), &[][..]), (&url, &[("PGPASSWORD", wrong)]), (&url, &[])]
     {
         for command in [SERVE, "export"] {
-            let said = refusal(url, command, variables);
-            assert!(said.contains("password") && said.contains("PGPASSWORD"), "{said}");
-            assert!(!said.contains(wrong), "{said}");
+            let stderr = refusal(url, command, variables);
+            assert!(stderr.contains("password") && stderr.contains("PGPASSWORD"), "{stderr}");
+            assert!(!stderr.contains(wrong), "{stderr}");
         }
     }
 }
 
-/// The file of the units of systemd, which a shell reads too.
+/// The environment file is read by systemd, and by a shell too.
 #[test]
-fn command_of_the_page_takes_the_password_from_the_file_of_the_service() {
-    let (_cluster, url) = with_password();
-    drop(serve(&with(PASSWORD, &url)).start());
+fn command_of_the_page_reads_the_password_from_the_env_file() {
+    let (_cluster, url) = cluster_with_password();
+    drop(serve(&with_password(PASSWORD, &url)).start());
     let page = text("server/POSTGRESQL.md");
     let command =
         blocks("sh").into_iter().find(|block| block.contains("set -a")).expect("a command");
@@ -267,7 +271,7 @@ fn command_of_the_page_takes_the_password_from_the_file_of_the_service() {
     assert!(String::from_utf8_lossy(&listed.stdout).contains("first "));
 }
 
-/// Has the server speak TLS, with a certificate of that authority for that name.
+/// Enables TLS on the server, with a certificate that the authority has signed for that name.
 fn speak_tls(cluster: &Cluster, authority: &Authority, name: &str) {
     let data = cluster.session("postgres").value("SHOW data_directory");
     let folder = Path::new(&data);
@@ -275,14 +279,14 @@ fn speak_tls(cluster: &Cluster, authority: &Authority, name: &str) {
     let owner = fs::metadata(folder).expect("the folder is there");
     for (file, default) in [(CERT, "server.crt"), (KEY, "server.key")] {
         let path = folder.join(default);
-        fs::rename(folder.join(file), &path).expect("the folder takes files");
+        fs::rename(folder.join(file), &path).expect("the file moves");
         chown(path, Some(owner.uid()), Some(owner.gid())).expect("it is ours");
     }
-    // Also has the server read the files.
+    // This setting also makes the server reload the files.
     cluster.set("ssl", "on");
 }
 
-/// The file of an authority's certificate.
+/// Writes the certificate of an authority to a file, and returns its path.
 fn root(folder: &TempDir, name: &str, authority: &Authority) -> String {
     let file = folder.path().join(name);
     fs::write(&file, authority.pem()).expect("a file");
@@ -290,8 +294,8 @@ fn root(folder: &TempDir, name: &str, authority: &Authority) -> String {
 }
 
 #[test]
-fn certificate_is_trusted_by_store_ca_for_its_name_alone() {
-    let (cluster, url) = with_plants();
+fn certificate_is_verified_by_store_ca_and_by_name() {
+    let (cluster, url) = cluster_with_database();
     let folder = TempDir::new().expect("a temporary folder");
     let authority = Authority::new();
     let [ours, others] = [("ours.pem", &authority), ("others.pem", &Authority::new())]
@@ -306,25 +310,25 @@ fn certificate_is_trusted_by_store_ca_for_its_name_alone() {
         (format!("{url}?sslmode=require"), "export".to_owned()),
         (url.clone(), format!("export --store-ca {others}")),
     ] {
-        let said = refusal(&url, &command, &[]);
-        assert!(said.contains("invalid peer certificate"), "{command}: {said}");
-        assert!(said.contains("--store-ca FILE"), "{command}: {said}");
+        let stderr = refusal(&url, &command, &[]);
+        assert!(stderr.contains("invalid peer certificate"), "{command}: {stderr}");
+        assert!(stderr.contains("--store-ca FILE"), "{command}: {stderr}");
     }
 
     speak_tls(&cluster, &authority, "localhost");
     for command in [SERVE, "export"] {
-        let said = refusal(&url, &format!("{command} --store-ca {ours}"), &[]);
-        assert!(said.contains("certificate not valid for name \"127.0.0.1\""), "{said}");
+        let stderr = refusal(&url, &format!("{command} --store-ca {ours}"), &[]);
+        assert!(stderr.contains("certificate not valid for name \"127.0.0.1\""), "{stderr}");
     }
     let by_name = Folder::over(&url.replace("127.0.0.1", "localhost"));
     let exported = by_name.command().args(["export", "--store-ca", &ours]).output();
     assert!(exported.expect("it starts").status.success());
 }
 
-/// This is also not tried again: an operator has to correct it.
+/// The connection is not retried either, because an operator has to act.
 #[test]
-fn tls_that_is_asked_for_is_never_plain_text() {
-    let (cluster, url) = with_plants();
+fn required_tls_never_falls_back_to_plain_text() {
+    let (cluster, url) = cluster_with_database();
     cluster.set("log_connections", "on");
     let connections = || cluster.log().matches("connection received").count();
     let folder = TempDir::new().expect("a temporary folder");
@@ -333,8 +337,8 @@ fn tls_that_is_asked_for_is_never_plain_text() {
     for (url, ca) in [(&required, ""), (&url, &*format!(" --store-ca {ours}"))] {
         for command in [SERVE, "export"] {
             let before = connections();
-            let said = refusal(url, &format!("{command}{ca}"), &[]);
-            assert!(said.contains("server does not support TLS"), "{said}");
+            let stderr = refusal(url, &format!("{command}{ca}"), &[]);
+            assert!(stderr.contains("server does not support TLS"), "{stderr}");
             assert_eq!(connections() - before, 1, "{command}");
         }
     }

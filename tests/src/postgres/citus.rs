@@ -1,40 +1,40 @@
-//! Citus, which spreads the plants over several servers: a coordinator and two workers instead of
-//! each cluster, if `PLANT_STORE_TESTS_CITUS=1` is in the environment.
+//! Citus, which distributes the plants over several servers. If `PLANT_STORE_TESTS_CITUS=1` is in
+//! the environment, each cluster is a coordinator with two workers.
 //!
-//! The tests stay the same: each new table `plants` is spread when it is created.
+//! The tests stay the same: each new table `plants` is distributed when it is created.
 
 use std::env;
 
 use super::Session;
 
-/// How many servers keep the plants, beside the coordinator.
+/// The number of workers, in addition to the coordinator.
 pub const WORKERS: usize = 2;
 
-/// What a server needs on its command line. A commit on several servers that was interrupted is
-/// completed or rolled back within a second, and not within a minute.
+/// The settings of a server on its command line. An interrupted commit on several servers is
+/// completed or rolled back within a second, not within a minute.
 const SETTINGS: &str = "-c shared_preload_libraries=citus -c citus.node_conninfo=sslmode=disable \
                         -c citus.recover_2pc_interval=1s";
 
-/// An operator does it once, by hand: see POSTGRESQL.md.
-const SPREAD: &str = "
-    CREATE FUNCTION spread() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
+/// Distributes each new table `plants`. An operator does that once, by hand: see POSTGRESQL.md.
+const DISTRIBUTE: &str = "
+    CREATE FUNCTION distribute_plants() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN
         PERFORM create_distributed_table(objid, 'id') FROM pg_event_trigger_ddl_commands()
             WHERE object_identity = 'public.plants';
     END $$;
-    CREATE EVENT TRIGGER spread ON ddl_command_end WHEN TAG IN ('CREATE TABLE')
-        EXECUTE FUNCTION spread()";
+    CREATE EVENT TRIGGER distribute_plants ON ddl_command_end WHEN TAG IN ('CREATE TABLE')
+        EXECUTE FUNCTION distribute_plants()";
 
-/// Whether this run of the tests is one on Citus.
-pub fn is_wanted() -> bool {
+/// Whether the tests run on Citus.
+pub fn is_enabled() -> bool {
     env::var_os("PLANT_STORE_TESTS_CITUS").is_some()
 }
 
-/// See [`SETTINGS`]; nothing in all other runs.
+/// Returns [`SETTINGS`] if the tests run on Citus, and otherwise nothing.
 pub fn settings() -> &'static str {
-    if is_wanted() { SETTINGS } else { "" }
+    if is_enabled() { SETTINGS } else { "" }
 }
 
-/// Makes these databases one: that of the coordinator, and those of the workers.
+/// Joins the databases of a coordinator and its workers to one distributed database.
 pub fn join(coordinator: &Session, workers: &[Session]) {
     for database in workers.iter().chain([coordinator]) {
         database.execute("CREATE EXTENSION citus");
@@ -44,5 +44,5 @@ pub fn join(coordinator: &Session, workers: &[Session]) {
         let port = worker.value("SELECT inet_server_port()");
         coordinator.execute(&format!("SELECT citus_add_node('127.0.0.1', {port})"));
     }
-    coordinator.execute(SPREAD);
+    coordinator.execute(DISTRIBUTE);
 }

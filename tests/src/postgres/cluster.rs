@@ -1,4 +1,4 @@
-//! A server with a data folder of its own, which can be stopped, killed and started again.
+//! A PostgreSQL server with a data folder of its own, which can be stopped, killed and restarted.
 
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -10,49 +10,49 @@ use super::process::{children, has_ended, is_stopped};
 use super::{Databases, Session, citus, port};
 use crate::events::wait_until;
 
-/// The data folder of a server that has never run. `initdb` takes longer than copying its result,
-/// so it runs once in each process.
+/// The data folder of a server that has never run. Copying it is faster than `initdb`, which so
+/// runs only once in each process.
 static TEMPLATE: LazyLock<Keeper> = LazyLock::new(|| {
     let mut keeper = Keeper::start();
-    // What is not synced here is written later: only a power cut could lose it.
+    // Without a sync only a power cut could lose these files.
     keeper
         .run("initdb -D data -U postgres -A trust -E UTF8 --locale=C -k --no-sync --wal-segsize=1");
     keeper
 });
 
-/// How a server is stopped (PostgreSQL, "Shutting Down the Server").
+/// How to stop a server (PostgreSQL, "Shutting Down the Server").
 #[derive(Clone, Copy, Debug)]
 pub enum Mode {
-    /// Sessions are ended, transactions are rolled back, a checkpoint is made.
+    /// End the sessions, roll back the transactions, and run a checkpoint.
     Fast,
-    /// Every process ends at once; the next start recovers from the log.
+    /// End every process at once. The next start recovers from the WAL.
     Immediate,
 }
 
-/// A cluster of databases on 127.0.0.1, with fsync and checksums of pages. Dropping it removes it.
+/// A database cluster on 127.0.0.1, with fsync and page checksums. Dropping it removes it.
 pub struct Cluster {
     pub(super) keeper: Mutex<Keeper>,
-    /// None while the server is down.
+    /// The process of the server, or `None` while it is down.
     server: Mutex<Option<Pid>>,
     port: u16,
     databases: Databases,
-    /// Those of a coordinator of Citus; otherwise none.
+    /// The workers of a Citus coordinator. Empty for any other cluster.
     workers: Vec<Self>,
 }
 
 impl Cluster {
-    /// A new cluster, with a running server. In a run on Citus it has workers, which run too.
+    /// Creates a cluster and starts its server. If the tests run on Citus, it has running workers.
     pub fn start() -> Self {
-        let mut cluster = Self::alone();
-        if citus::is_wanted() {
-            cluster.workers = (0..citus::WORKERS).map(|_| Self::alone()).collect();
+        let mut cluster = Self::single_node();
+        if citus::is_enabled() {
+            cluster.workers = (0..citus::WORKERS).map(|_| Self::single_node()).collect();
             cluster.databases.workers =
                 cluster.workers.iter().map(|worker| worker.databases.clone()).collect();
         }
         cluster
     }
 
-    fn alone() -> Self {
+    fn single_node() -> Self {
         let mut keeper = Keeper::start();
         keeper.run(&format!("cp -r {} data", TEMPLATE.folder.join("data").display()));
         let cluster = Self::new(keeper);
@@ -60,7 +60,7 @@ impl Cluster {
         cluster
     }
 
-    /// A cluster whose data folder is there, and whose server is not started yet.
+    /// Returns a cluster with an existing data folder. Its server is not started yet.
     pub(super) fn new(keeper: Keeper) -> Self {
         let port = port::free();
         let databases = Databases::new(format!("postgres://postgres@127.0.0.1:{port}"));
@@ -73,17 +73,17 @@ impl Cluster {
         }
     }
 
-    /// The port of 127.0.0.1 on which it listens, also after it was started again.
+    /// The port of 127.0.0.1 on which the server listens. A restart does not change it.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Itself, and then its workers: all servers that have to run.
+    /// Returns this cluster, followed by its workers.
     pub fn nodes(&self) -> impl Iterator<Item = &Self> {
         std::iter::once(self).chain(&self.workers)
     }
 
-    /// Its databases.
+    /// The databases of the cluster.
     pub fn databases(&self) -> &Databases {
         &self.databases
     }
@@ -93,7 +93,7 @@ impl Cluster {
         self.databases.url(database)
     }
 
-    /// A session with a database; `postgres` is always there.
+    /// Opens a session with a database. The database `postgres` always exists.
     pub fn session(&self, database: &str) -> Session {
         self.databases.session(database)
     }
@@ -103,22 +103,22 @@ impl Cluster {
         lock(&self.server).expect("the server runs")
     }
 
-    /// What the server has said.
+    /// Returns the log of the server.
     pub fn log(&self) -> String {
         lock(&self.keeper).log()
     }
 
-    /// Starts the server on the same port, and waits until it takes sessions.
+    /// Starts the server on the same port, and waits until it accepts sessions.
     pub fn start_again(&self) {
         self.start_with("");
     }
 
-    /// The same, with these variables in its environment, as a shell takes them: `NAME=value`.
+    /// Starts the server with environment variables, written as for a shell: `NAME=value`.
     pub fn start_with(&self, variables: &str) {
         let mut server = lock(&self.server);
         assert!(server.is_none(), "the server is down");
-        // Here, and not in the data folder, so that a copy of that gets none of it. Shared memory
-        // in files of the data folder is removed with it.
+        // These settings are not in the data folder, so that a copy of the folder does not get
+        // them. Shared memory in files of the data folder is removed with the folder.
         let command = format!(
             "{variables} postgres -D data -c listen_addresses=127.0.0.1 -c port={} \
              -c unix_socket_directories= -c max_connections=300 \
@@ -126,14 +126,14 @@ impl Cluster {
             self.port,
             citus::settings()
         );
-        let said = lock(&self.keeper).start_server(&command);
-        let pid = Pid::from_raw(said.parse().expect("a process id"));
+        let answer = lock(&self.keeper).start_server(&command);
+        let pid = Pid::from_raw(answer.parse().expect("a process id"));
         *server = Some(pid);
-        let takes_sessions = || {
+        let accepts_sessions = || {
             assert!(!has_ended(pid), "PostgreSQL does not start:\n{}", self.log());
             Session::try_open(&self.url("postgres")).is_ok()
         };
-        wait_until(takes_sessions, || format!("PostgreSQL takes no session:\n{}", self.log()));
+        wait_until(accepts_sessions, || format!("PostgreSQL accepts no session:\n{}", self.log()));
     }
 
     /// Stops the server, and waits until it has ended.
@@ -146,35 +146,35 @@ impl Cluster {
         self.wait_for_end(&[self.pid()]);
     }
 
-    /// Kills the server and all its backends at once, as a crash of the machine does, except that
-    /// what was written and not synced is kept.
+    /// Kills the server and all its backends at once, like a crash of the machine, except that
+    /// unsynced writes survive.
     pub fn kill(&self) {
         let pid = self.pid();
-        // A stopped server starts no further backend.
+        // A stopped server starts no more backends.
         kill(pid, Signal::SIGSTOP).expect("the server is there");
         wait_until(|| is_stopped(pid), || "the server does not stop".into());
         let mut processes = children(pid);
         processes.push(pid);
         for process in &processes {
-            // A backend may have ended by itself.
+            // A backend may have exited by itself.
             let _ = kill(*process, Signal::SIGKILL);
         }
-        // A server does not start while a backend of the one before is there.
+        // A server does not start while a backend of the previous server is still running.
         self.wait_for_end(&processes);
     }
 
-    /// Changes a setting of the server, and waits until it is in force: for every new session, for
-    /// each other one at its next statement, and for the processes of the server itself.
+    /// Changes a setting of the server, and waits until it is in force: for new sessions, for
+    /// existing sessions at their next statement, and for the processes of the server itself.
     pub fn set(&self, name: &str, value: &str) {
         let session = self.session("postgres");
         let loaded = session.value("SELECT pg_conf_load_time()");
         session.execute(&format!("ALTER SYSTEM SET {name} = '{value}'"));
         session.execute("SELECT pg_reload_conf()");
-        // A new session takes the server's time. The server has signalled all others by then.
+        // A new session inherits the server's time. By then the server has signalled all others.
         let time = || self.session("postgres").value("SELECT pg_conf_load_time()");
         wait_until(|| time() != loaded, || format!("{name} is not in force"));
-        // The checkpointer tells backends whether to wait for a standby. It reads its settings
-        // before it makes a checkpoint.
+        // The checkpointer tells the backends whether to wait for a standby. It reloads its
+        // settings before it runs a checkpoint.
         session.execute("CHECKPOINT");
     }
 
@@ -186,7 +186,7 @@ impl Cluster {
     }
 }
 
-/// A panic of a test must not hide behind the next one.
+/// Locks a mutex even if it is poisoned, so that the first panic of a test stays visible.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

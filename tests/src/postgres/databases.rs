@@ -6,12 +6,12 @@ use super::{Session, citus};
 #[derive(Clone, Debug)]
 pub struct Databases {
     server: String,
-    /// Those of the workers of Citus, if it is a coordinator.
+    /// The databases of the Citus workers, if the server is a coordinator.
     pub(super) workers: Vec<Self>,
 }
 
 impl Databases {
-    /// Those of the server with that URL.
+    /// Returns the databases of the server with that URL.
     pub fn new(server: impl Into<String>) -> Self {
         Self { server: server.into(), workers: Vec::new() }
     }
@@ -21,18 +21,18 @@ impl Databases {
         &self.server
     }
 
-    /// The URL of a database, whether or not it is there.
+    /// The URL of a database, whether or not it exists.
     pub fn url(&self, database: &str) -> String {
         format!("{}/{database}", self.server)
     }
 
-    /// A session with a database.
+    /// Opens a session with a database.
     pub fn session(&self, database: &str) -> Session {
         Session::open(&self.url(database))
     }
 
-    /// Creates an empty database, and returns its URL. A coordinator and its workers get one each,
-    /// which they share.
+    /// Creates an empty database and returns its URL. On Citus, a coordinator and its workers get a
+    /// distributed database.
     pub fn create(&self, database: &str) -> String {
         for node in self.nodes() {
             node.session("postgres").execute(&format!("CREATE DATABASE \"{database}\""));
@@ -48,8 +48,8 @@ impl Databases {
         std::iter::once(self).chain(&self.workers)
     }
 
-    /// Removes a database, and ends the sessions that it has. Says nothing if that fails: it is
-    /// called at the end of a test, and the whole server is removed after it.
+    /// Removes a database, and ends its sessions. Failures are ignored: this is called at the end
+    /// of a test, and the whole server is removed after it.
     pub fn remove(&self, database: &str) {
         for node in self.nodes() {
             if let Ok(session) = Session::try_open(&node.url("postgres")) {
@@ -58,7 +58,7 @@ impl Databases {
         }
     }
 
-    /// The process ids of the backends that serve clients of a database.
+    /// Returns the process ids of the backends that serve clients of a database.
     pub fn backends(&self, database: &str) -> Vec<i32> {
         let query = format!(
             "SELECT pid FROM pg_stat_activity

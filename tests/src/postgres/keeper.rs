@@ -1,7 +1,7 @@
-//! The shell that owns the folder and the server of a cluster, and removes both at its end.
+//! A shell that owns the folder and the server of a cluster, and removes both when it ends.
 //!
-//! It takes its orders from a pipe. The pipe ends when the process that holds the other end ends,
-//! also by SIGKILL. So nothing is left of a test that failed, hung or was killed.
+//! It reads its commands from a pipe. The pipe closes when the test process ends, even by SIGKILL.
+//! So nothing is left behind by a test that failed, hung or was killed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -12,10 +12,11 @@ use nix::unistd::{Uid, User};
 
 use xtask::postgres::{TO_INSTALL, programs};
 
-/// Each order is a line of shell. `$server` is the process id of the running server.
+/// The script of the shell. Each order is a line of shell. `$server` is the process id of the
+/// running server.
 ///
-/// A server that was killed leaves its System V segment, whose id stands in line 7 of
-/// `postmaster.pid`.
+/// A killed server leaves its System V shared memory segment behind. The id of the segment is in
+/// line 7 of `postmaster.pid`.
 const SCRIPT: &str = r#"
 folder=$(mktemp -d "$TMPDIR/plant-store-postgres.XXXXXX") && cd "$folder" || exit
 exec 2>>log
@@ -38,13 +39,13 @@ pub struct Keeper {
     shell: Child,
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// Holds the cluster in `data`, and what its programs say in `log`.
+    /// The folder with the cluster in `data`, and the output of its programs in `log`.
     pub folder: PathBuf,
 }
 
 impl Keeper {
-    /// A shell in a new folder. `initdb` and the server refuse to run as root: under root, all of
-    /// it runs as the user `postgres`, else `nobody`.
+    /// Starts a shell in a new folder. `initdb` and the server refuse to run as root, so root
+    /// starts the shell as the user `postgres`, or else as `nobody`.
     pub fn start() -> Self {
         let Some(programs) = programs() else { panic!("there is no PostgreSQL: {TO_INSTALL}") };
         let inherited = std::env::var_os("PATH").unwrap_or_default();
@@ -58,7 +59,8 @@ impl Keeper {
             let user = user.into_iter().flatten().next().expect("there is an unprivileged user");
             command.uid(user.uid.as_raw()).gid(user.gid.as_raw());
         }
-        // In a group of its own: Ctrl-C ends the tests, and the end of the tests ends the server.
+        // In a process group of its own: Ctrl-C ends the tests, and the end of the tests ends the
+        // server.
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut shell = command.spawn().expect("there is a shell");
         let orders = shell.stdin.take();
@@ -68,7 +70,7 @@ impl Keeper {
         keeper
     }
 
-    /// Runs a program to its end, which must succeed.
+    /// Runs a program, which must succeed.
     pub fn run(&mut self, command: &str) {
         let status = self.ask(&format!("{command} >>log 2>&1 </dev/null; echo $?"));
         assert_eq!(status, "0", "`{command}` failed:\n{}", self.log());
@@ -79,12 +81,12 @@ impl Keeper {
         self.ask(&format!("{command} >>log 2>&1 </dev/null & server=$!; echo $server"))
     }
 
-    /// Waits for the end of the server, and returns its exit status as the shell has it.
+    /// Waits for the end of the server, and returns the exit status that the shell reports.
     pub fn wait_for_server(&mut self) -> String {
         self.ask("wait $server; echo $?; server=")
     }
 
-    /// What the programs and the server have said.
+    /// Returns the output of the programs and the server.
     pub fn log(&self) -> String {
         let log = std::fs::read(self.folder.join("log")).unwrap_or_default();
         String::from_utf8_lossy(&log).into_owned()

@@ -1,5 +1,5 @@
-//! The network between the service and the database, in the hands of a test: a TCP proxy that
-//! delays, stalls and cuts. It loses and changes no byte of an open connection.
+//! The network between the service and the database, under the control of a test: a TCP proxy that
+//! can delay, stall and cut connections. It neither loses nor changes a byte of an open connection.
 
 use std::io::Result;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -18,11 +18,13 @@ use super::cluster::lock;
 use super::{Cluster, Databases, RUNTIME, port};
 use crate::events::wait_until;
 
-/// How long the other side of a closed connection has to close it too.
+/// How long the peer of a closed connection has to close it too.
 const LAST_BYTES: Duration = Duration::from_secs(1);
 
-/// The most bytes that are read at once, and the most reads of one direction that wait.
+/// The maximum number of bytes per read.
 const CHUNK: usize = 16 * 1024;
+
+/// The maximum number of chunks that wait in one direction.
 const CHUNKS: usize = 64 * 1024;
 
 /// How connections are cut.
@@ -30,23 +32,23 @@ const CHUNKS: usize = 64 * 1024;
 pub enum Cut {
     /// Both sides get RST.
     Reset,
-    /// Both sides get FIN, as if the other one had closed the connection.
+    /// Both sides get FIN, as if the peer had closed the connection.
     Close,
 }
 
-/// What becomes of bytes and of new connections.
+/// How the link treats bytes and new connections.
 #[derive(Clone, Copy, Debug)]
 struct State {
     stalls: bool,
-    /// How it is cut, if it is.
+    /// How the link was cut, or `None`.
     cut: Option<Cut>,
     delay: Duration,
 }
 
-/// A proxy that listens.
+/// A listening proxy.
 struct Proxy {
     state: watch::Sender<State>,
-    /// It ends when the link is cut.
+    /// The task ends when the link is cut.
     task: JoinHandle<()>,
 }
 
@@ -55,43 +57,44 @@ pub struct Link {
     databases: Databases,
     own: SocketAddr,
     server: SocketAddr,
-    /// None while the link is cut.
+    /// `None` while the link is cut.
     proxy: Mutex<Option<Proxy>>,
 }
 
 impl Link {
-    /// A link to a cluster, without a delay.
+    /// Creates a link to a cluster, without a delay.
     pub fn new(cluster: &Cluster) -> Self {
         let [own, server] = [port::free(), cluster.port()]
             .map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         let databases = Databases::new(format!("postgres://postgres@{own}"));
         let link = Self { databases, own, server, proxy: Mutex::default() };
-        link.go_on();
+        link.resume();
         link
     }
 
-    /// The databases of the server, reached through this link.
+    /// The databases of the server, as reached through this link.
     pub fn databases(&self) -> &Databases {
         &self.databases
     }
 
-    /// The URL of a database, reached through this link.
+    /// The URL of a database, as reached through this link.
     pub fn url(&self, database: &str) -> String {
         self.databases.url(database)
     }
 
-    /// Each byte arrives that much later, in either direction: a round trip takes twice as long.
+    /// Delays each byte in both directions, so a round trip takes twice as long.
     pub fn delay(&self, one_way: Duration) {
         self.change(|state| state.delay = one_way);
     }
 
-    /// No byte arrives any more. Connections stay open; new ones are accepted, and are silent.
+    /// Stalls the link: no byte arrives any more. Connections stay open, and new connections are
+    /// accepted, but stay silent.
     pub fn stall(&self) {
         self.change(|state| state.stalls = true);
     }
 
-    /// What was stalled arrives now; new connections are accepted.
-    pub fn go_on(&self) {
+    /// Resumes a stalled or cut link: stalled bytes arrive, and new connections are accepted.
+    pub fn resume(&self) {
         lock(&self.proxy).get_or_insert_with(|| listen(self.own, self.server));
         self.change(|state| state.stalls = false);
     }
@@ -99,19 +102,19 @@ impl Link {
     /// Ends every connection, and refuses new ones.
     pub fn cut(&self, how: Cut) {
         self.change(|state| state.cut = Some(how));
-        let proxy = lock(&self.proxy).take().expect("it is not cut yet");
+        let proxy = lock(&self.proxy).take().expect("the link is not cut yet");
         wait_until(|| proxy.task.is_finished(), || "the link is not cut".into());
     }
 
     fn change(&self, change: impl FnOnce(&mut State)) {
         let proxy = lock(&self.proxy);
-        proxy.as_ref().expect("it is not cut").state.send_modify(change);
+        proxy.as_ref().expect("the link is not cut").state.send_modify(change);
     }
 }
 
 fn listen(own: SocketAddr, server: SocketAddr) -> Proxy {
-    let undisturbed = State { stalls: false, cut: None, delay: Duration::ZERO };
-    let (sender, state) = watch::channel(undisturbed);
+    let initial = State { stalls: false, cut: None, delay: Duration::ZERO };
+    let (sender, state) = watch::channel(initial);
     let listener = std::net::TcpListener::bind(own).expect("the port is free");
     listener.set_nonblocking(true).expect("the socket takes options");
     let task = RUNTIME.spawn(async move {
@@ -131,12 +134,12 @@ async fn accept(listener: TcpListener, server: SocketAddr, state: watch::Receive
             Some(_) = connections.join_next() => {}
         }
     }
-    // Without a listener the kernel refuses.
+    // Without a listener the kernel refuses new connections.
     drop(listener);
     connections.join_all().await;
 }
 
-/// Ends when both sides have ended, when one of them breaks, or when the link is cut.
+/// Relays a connection until both sides have closed it, one side fails, or the link is cut.
 async fn relay(mut client: TcpStream, server: SocketAddr, state: watch::Receiver<State>) {
     wait_while_stalled(&state).await;
     let Ok(mut server) = TcpStream::connect(server).await else { return reset(&client) };
@@ -170,8 +173,8 @@ async fn relay(mut client: TcpStream, server: SocketAddr, state: watch::Receiver
     }
 }
 
-/// Passes on what comes in one direction of a connection, until its end and with its end. What has
-/// come waits for its time in a queue, so a long delay does not make the link slow.
+/// Copies one direction of a connection, including its end. Delayed bytes wait in a queue, so a
+/// long delay does not reduce the throughput.
 async fn copy_with_delay(
     mut from: ReadHalf<'_>,
     mut to: WriteHalf<'_>,
@@ -184,7 +187,7 @@ async fn copy_with_delay(
             let mut chunk = Vec::with_capacity(CHUNK);
             let is_end = from.read_buf(&mut chunk).await? == 0;
             let due = Instant::now() + state.borrow().delay;
-            // The other half is there as long as this one.
+            // The write half lives as long as this half.
             if queue.send((due, chunk)).await.is_err() || is_end {
                 return Ok(());
             }
@@ -194,7 +197,7 @@ async fn copy_with_delay(
         while let Some((due, chunk)) = queued.recv().await {
             let wait = due.saturating_duration_since(Instant::now());
             if !wait.is_zero() {
-                // The timers of tokio are rounded up to milliseconds.
+                // Tokio rounds its timers up to milliseconds.
                 spawn_blocking(move || sleep(wait)).await?;
             }
             wait_while_stalled(state).await;
@@ -208,25 +211,25 @@ async fn copy_with_delay(
     tokio::try_join!(read, write).map(drop)
 }
 
-/// Waits while the link stalls.
+/// Waits while the link is stalled.
 async fn wait_while_stalled(state: &watch::Receiver<State>) {
-    // An error says that the link is gone, and its connections are about to be.
+    // An error means that the link was dropped, and its connections are about to be dropped, too.
     let _ = state.clone().wait_for(|state| !state.stalls || state.cut.is_some()).await;
 }
 
-/// Waits until the link is cut, or dropped.
+/// Waits until the link is cut or dropped.
 async fn wait_until_cut(state: &watch::Receiver<State>) -> Cut {
     let mut changes = state.clone();
     let reached = changes.wait_for(|state| state.cut.is_some()).await;
     reached.ok().and_then(|state| state.cut).unwrap_or(Cut::Reset)
 }
 
-/// Has the kernel send RST when the socket is dropped.
+/// Makes the kernel send RST when the socket is dropped.
 fn reset(stream: &TcpStream) {
     stream.set_zero_linger().expect("the socket takes options");
 }
 
-/// Sends FIN. A socket that is dropped with unread bytes would send RST.
+/// Sends FIN, and drains the socket: dropping a socket with unread bytes would send RST.
 async fn close(mut stream: TcpStream) {
     let _ = stream.shutdown().await;
     let _ = timeout(LAST_BYTES, copy(&mut stream, &mut sink())).await;

@@ -1,7 +1,7 @@
-//! A real PostgreSQL that is thrown away after the tests.
+//! A real, disposable PostgreSQL for the tests.
 //!
-//! Whatever happens to the process that started it, no server and no folder is left: see
-//! `keeper.rs`. What fails here panics, with what PostgreSQL says.
+//! Whatever happens to the test process, no server and no folder is left behind: see `keeper.rs`.
+//! Failures panic with PostgreSQL's own message.
 
 mod citus;
 mod cluster;
@@ -23,7 +23,7 @@ pub use link::{Cut, Link};
 pub use session::Session;
 pub use xtask::postgres::{TO_INSTALL, programs};
 
-/// One thread for all sessions and links of the process.
+/// The runtime of all sessions and links of the process, with one thread.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a thread")
 });

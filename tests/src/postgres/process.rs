@@ -1,4 +1,4 @@
-//! Processes as the kernel shows them in /proc: proc(5), `/proc/PID/stat`.
+//! The state of processes, as the kernel shows it in `/proc/PID/stat` (proc(5)).
 
 use std::fs;
 
@@ -14,7 +14,7 @@ pub fn is_stopped(process: Pid) -> bool {
     stat(process).is_some_and(|stat| stat.state == 'T')
 }
 
-/// The processes whose parent is this one.
+/// Returns the child processes.
 pub fn children(parent: Pid) -> Vec<Pid> {
     let entries = fs::read_dir("/proc").expect("this is Linux").flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
@@ -22,7 +22,7 @@ pub fn children(parent: Pid) -> Vec<Pid> {
     processes.filter(|process| stat(*process).is_some_and(|stat| stat.parent == parent)).collect()
 }
 
-/// What `/proc/PID/stat` says.
+/// The fields of `/proc/PID/stat` that are used here.
 struct Stat {
     state: char,
     parent: Pid,
@@ -30,7 +30,7 @@ struct Stat {
 
 fn stat(process: Pid) -> Option<Stat> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
-    // The name, in brackets, may hold any character.
+    // The name, in parentheses, may contain any character.
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace();
     let state = fields.next()?.chars().next()?;

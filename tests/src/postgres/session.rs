@@ -1,4 +1,4 @@
-//! SQL by the tests themselves, in a session of their own.
+//! Sessions in which the tests themselves run SQL.
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -8,17 +8,17 @@ use tokio_postgres::{Client, Error, NoTls, SimpleQueryMessage};
 use super::RUNTIME;
 use crate::events::EVENT_TIMEOUT;
 
-/// A session with a database. It may be used inside of a tokio runtime, too. Dropping it ends it,
-/// and with it its transaction and its locks.
+/// A session with a database. It may also be used inside a tokio runtime. Dropping it ends its
+/// transaction and releases its locks.
 pub struct Session(Arc<Client>);
 
 impl Session {
-    /// A session with the database of that URL.
+    /// Opens a session with the database of that URL.
     pub fn open(url: &str) -> Self {
         Self::try_open(url).unwrap_or_else(|error| panic!("{}", cause(&error)))
     }
 
-    /// The same, if the database may be down.
+    /// Opens a session, or fails, for example if the database is down.
     pub fn try_open(url: &str) -> Result<Self, Error> {
         let url = url.to_owned();
         let client = wait_for(async move {
@@ -34,12 +34,13 @@ impl Session {
         let _ = self.rows(statements);
     }
 
-    /// The rows of the last statement, as text. An absent value is NULL.
+    /// Runs statements, which must succeed, and returns the rows of the last one as text. A NULL is
+    /// `None`.
     pub fn rows(&self, statements: &str) -> Vec<Vec<Option<String>>> {
         self.try_rows(statements).unwrap_or_else(|error| panic!("{statements}: {}", cause(&error)))
     }
 
-    /// The same, if the statements may fail.
+    /// Runs statements that may fail, and returns the rows of the last one as text.
     pub fn try_rows(&self, statements: &str) -> Result<Vec<Vec<Option<String>>>, Error> {
         let client = Arc::clone(&self.0);
         let statements = statements.to_owned();
@@ -53,19 +54,20 @@ impl Session {
             .collect())
     }
 
-    /// The one value of a query, as text.
+    /// Runs a query and returns its only value as text.
     pub fn value(&self, query: &str) -> String {
         let mut values = self.rows(query).into_iter().flatten();
         values.next().flatten().unwrap_or_else(|| panic!("{query}: no value"))
     }
 }
 
-/// What the database says: `Error` itself says only "db error".
+/// Returns the message of the database; `Error` itself displays only "db error".
 fn cause(error: &Error) -> String {
     error.as_db_error().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// Runs it on the runtime of the sessions. To block on it would panic inside of another runtime.
+/// Runs a future on the runtime of the sessions and waits for it. Blocking on it directly would
+/// panic inside another runtime.
 fn wait_for<T: Send + 'static>(future: impl Future<Output = T> + Send + 'static) -> T {
     let (sender, receiver) = mpsc::channel();
     RUNTIME.spawn(async move { sender.send(future.await) });

@@ -1,12 +1,12 @@
-//! A synchronous standby: a commit of its primary waits until the standby has it.
+//! Synchronous standbys: each commit of the primary waits until the standby has it.
 
 use super::Cluster;
 use super::keeper::Keeper;
 use crate::events::wait_until;
 
 impl Cluster {
-    /// Starts a standby of this primary, and waits until each commit waits for it. The name is that
-    /// of its replication slot, too: lower-case letters, digits and underscores.
+    /// Starts a standby of this primary, and waits until commits wait for the standby. The name
+    /// also names its replication slot: it has lower-case letters, digits and underscores.
     #[must_use]
     pub fn standby(&self, name: &str) -> Self {
         let mut keeper = Keeper::start();
@@ -15,7 +15,7 @@ impl Cluster {
              -d 'host=127.0.0.1 port={} user=postgres application_name={name}'",
             self.port()
         ));
-        // Else a standby that is promoted could wait for a standby of its own.
+        // Otherwise a promoted standby could wait for a standby of its own.
         keeper.run("sed -i /^synchronous_standby_names/d data/postgresql.auto.conf");
         let standby = Self::new(keeper);
         standby.start_again();
@@ -24,7 +24,8 @@ impl Cluster {
         standby
     }
 
-    /// Waits until each commit waits for the standby of that name, and gets its answer from it.
+    /// Waits until the standby of that name follows the primary, so that commits wait for it and
+    /// succeed.
     pub fn wait_for_standby(&self, name: &str) {
         let session = self.session("postgres");
         let query = format!(
@@ -35,7 +36,7 @@ impl Cluster {
         wait_until(is_there, || format!("{name} does not follow:\n{}", self.log()));
     }
 
-    /// Makes this standby a primary, and waits until it takes writes.
+    /// Promotes this standby to a primary, and waits until it takes writes.
     pub fn promote(&self) {
         let session = self.session("postgres");
         assert_eq!(session.value("SELECT pg_promote()"), "t", "{}", self.log());
