@@ -116,9 +116,9 @@ fn export_as_pid_1_ends_at_sigterm() {
     let mut stdout = BufReader::new(process.stdout.take().expect("standard output is piped"));
     stdout.read_line(&mut String::new()).expect("standard output is text");
     let children = format!("/proc/{0}/task/{0}/children", process.id());
-    let first = fs::read_to_string(children).expect("the process is there");
+    let first = fs::read_to_string(children).expect("the process is running");
     let first = Pid::from_raw(first.trim().parse().expect("one child"));
-    kill(first, Signal::SIGTERM).expect("the process is there");
+    kill(first, Signal::SIGTERM).expect("the process is running");
     // `unshare` ends with the exit status of its child.
     assert_eq!(process.wait().expect("it ends").code(), Some(128 + Signal::SIGTERM as i32));
 }

@@ -26,7 +26,7 @@ const BODY_MIB: f64 = 64.0 / 1024.0;
 /// and permits.
 pub fn assert_peak(server: &Server, connections: usize, permits: usize) {
     let number = |number| f64::from(u32::try_from(number).expect("a small number"));
-    let peak = peak_memory_mib(server.pid()).expect("the process is there");
+    let peak = peak_memory_mib(server.pid()).expect("the process is running");
     let limit = 60.0 + 0.75 * number(connections) + 3.0 * BODY_MIB * number(permits);
     println!("peak {peak:.0} MiB of {limit:.0}");
     assert!(peak < limit, "peak {peak} MiB, limit {limit} MiB");

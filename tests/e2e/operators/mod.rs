@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 /// Returns the name and the content of each file in a folder.
 pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
-    let entries = fs::read_dir(folder).expect("the folder is there");
+    let entries = fs::read_dir(folder).expect("the folder exists");
     let entries = entries.map(|entry| entry.expect("an entry"));
     let files = entries.filter(|entry| entry.file_type().expect("a type").is_file());
     files
@@ -27,7 +27,7 @@ pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 
 /// Returns the sorted names in a folder that begin with the prefix.
 pub fn names(folder: &Path, prefix: &str) -> Vec<String> {
-    let entries = fs::read_dir(folder).expect("the folder is there");
+    let entries = fs::read_dir(folder).expect("the folder exists");
     let names = entries.map(|entry| entry.expect("an entry").file_name().into_string());
     let names = names.map(|name| name.expect("text")).filter(|name| name.starts_with(prefix));
     let mut names: Vec<_> = names.collect();

@@ -47,7 +47,7 @@ fn create_is_503_while_a_worker_does_not_sync() {
 #[test]
 #[ignore = "needs Citus"]
 fn create_is_503_while_a_worker_is_down() {
-    refusals::refused_during(
+    refusals::assert_refused_during(
         "worker down",
         |scene| worker(scene).kill(),
         |scene| worker(scene).start_again(),

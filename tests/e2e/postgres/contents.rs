@@ -62,12 +62,12 @@ fn check_of_an_unsound_database_exits_1() {
         (
             "ALTER TABLE plants DROP CONSTRAINT plants_pkey",
             "ALTER TABLE plants ADD PRIMARY KEY (id)",
-            "the tables are not those of a store: plants was changed",
+            "the tables do not match the layout of a store: plants was changed",
         ),
         (
             "ALTER TABLE tokens RENAME digest TO hash",
             "ALTER TABLE tokens RENAME hash TO digest",
-            "the tables are not those of a store: tokens was changed",
+            "the tables do not match the layout of a store: tokens was changed",
         ),
         (
             "ALTER TABLE plants SET UNLOGGED",

@@ -62,7 +62,7 @@ pub fn sigkill_of_the_database_refuses_at_most_1_percent_of_creates() {
 fn sigkill_of_a_backend_refuses_at_most_1_percent_of_creates() {
     refuses_few("SIGKILL of a backend", |scene, _| {
         let backend = scene.cluster.databases().backends("plants")[0];
-        kill(Pid::from_raw(backend), Signal::SIGKILL).expect("the backend is there");
+        kill(Pid::from_raw(backend), Signal::SIGKILL).expect("the backend is running");
         let process = Path::new("/proc").join(backend.to_string());
         wait_until(|| !process.exists(), || "the backend stays".into());
     });

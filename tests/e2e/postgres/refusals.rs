@@ -22,11 +22,11 @@ const TIMEOUT: usize = 2;
 const REFUSALS: usize = 30;
 
 /// Asserts that creates under load are refused from the beginning of a fault until its end.
-pub fn refused_during(what: &str, begin: impl Fn(&Scene), end: impl Fn(&Scene)) {
-    refused_during_on(&mut Scene::start(TIMEOUT), what, begin, end);
+pub fn assert_refused_during(what: &str, begin: impl Fn(&Scene), end: impl Fn(&Scene)) {
+    assert_refused_in(&mut Scene::start(TIMEOUT), what, begin, end);
 }
 
-fn refused_during_on(scene: &mut Scene, what: &str, begin: impl Fn(&Scene), end: impl Fn(&Scene)) {
+fn assert_refused_in(scene: &mut Scene, what: &str, begin: impl Fn(&Scene), end: impl Fn(&Scene)) {
     for _ in 0..rounds() {
         scene.round(what, |scene, progress: &Progress| {
             begin(scene);
@@ -40,25 +40,25 @@ fn refused_during_on(scene: &mut Scene, what: &str, begin: impl Fn(&Scene), end:
 fn create_is_503_while_the_database_takes_no_writes() {
     let scene = &mut Scene::start(TIMEOUT);
     let stop = |scene: &Scene| scene.cluster.stop(Mode::Fast);
-    refused_during_on(scene, "down", stop, |scene| {
+    assert_refused_in(scene, "down", stop, |scene| {
         scene.server.wait_for_log("the tokens cannot be read");
         scene.cluster.start_again();
     });
-    refused_during_on(
+    assert_refused_in(
         scene,
         "RST",
         |scene| scene.link.cut(Cut::Reset),
         |scene| scene.link.resume(),
     );
-    refused_during_on(
+    assert_refused_in(
         scene,
         "FIN",
         |scene| scene.link.cut(Cut::Close),
         |scene| scene.link.resume(),
     );
-    refused_during_on(scene, "stall", |scene| scene.link.stall(), |scene| scene.link.resume());
+    assert_refused_in(scene, "stall", |scene| scene.link.stall(), |scene| scene.link.resume());
     let set = |scene: &Scene, value| scene.cluster.set("default_transaction_read_only", value);
-    refused_during_on(scene, "read-only", |scene| set(scene, "on"), |scene| set(scene, "off"));
+    assert_refused_in(scene, "read-only", |scene| set(scene, "on"), |scene| set(scene, "off"));
     let limit = |scene: &Scene, connections| {
         let session = scene.cluster.session("postgres");
         session.execute(&format!("ALTER ROLE plants CONNECTION LIMIT {connections}"));
@@ -66,14 +66,14 @@ fn create_is_503_while_the_database_takes_no_writes() {
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'plants'",
         );
     };
-    refused_during_on(scene, "connections", |scene| limit(scene, 0), |scene| limit(scene, -1));
+    assert_refused_in(scene, "connections", |scene| limit(scene, 0), |scene| limit(scene, -1));
     // An error without a code of its own, such as an error of an extension while the server stops.
     let execute = |scene: &Scene, statements| scene.cluster.session("plants").execute(statements);
     let fail = "CREATE FUNCTION fail() RETURNS boolean LANGUAGE plpgsql AS
             $$ BEGIN RAISE 'no code' USING ERRCODE = 'XX000'; END $$;
         ALTER TABLE plants ADD CONSTRAINT fails CHECK (fail()) NOT VALID";
     let repair = |scene: &Scene| execute(scene, "DROP FUNCTION fail CASCADE");
-    refused_during_on(scene, "XX000", |scene| execute(scene, fail), repair);
+    assert_refused_in(scene, "XX000", |scene| execute(scene, fail), repair);
 }
 
 /// On Citus it is one of the workers that does not sync.
@@ -82,7 +82,7 @@ pub fn create_is_503_while_the_database_does_not_sync() {
     let set = |scene: &Scene, value| {
         scene.cluster.nodes().last().expect("a node").set("fsync", value);
     };
-    refused_during("fsync", |scene| set(scene, "off"), |scene| set(scene, "on"));
+    assert_refused_during("fsync", |scene| set(scene, "off"), |scene| set(scene, "on"));
 }
 
 /// Compiles `full_disk.c` to a library in a folder that PostgreSQL's user can read. Returns the
@@ -113,11 +113,11 @@ fn create_is_503_while_the_disk_of_the_database_is_full() {
         full.display()
     ));
     let mut scene = Scene::over(cluster, TIMEOUT);
-    refused_during_on(
+    assert_refused_in(
         &mut scene,
         "full disk",
         |_| fs::write(&full, "").expect("a file"),
-        |_| fs::remove_file(&full).expect("the file is there"),
+        |_| fs::remove_file(&full).expect("the file exists"),
     );
     assert!(scene.cluster.log().contains("No space left on device"));
 }

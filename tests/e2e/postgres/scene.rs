@@ -130,8 +130,9 @@ pub struct Paused(Pid);
 
 impl Paused {
     pub fn pause(process: Pid) -> Self {
-        kill(process, Signal::SIGSTOP).expect("the process is there");
-        let stat = || fs::read_to_string(format!("/proc/{process}/stat")).expect("it is there");
+        kill(process, Signal::SIGSTOP).expect("the process is running");
+        let stat =
+            || fs::read_to_string(format!("/proc/{process}/stat")).expect("the process is running");
         wait_until(|| stat().contains(") T "), || "it does not stop".into());
         Self(process)
     }

@@ -139,7 +139,7 @@ fn cluster_with_password() -> (Cluster, String) {
     session.execute("SET password_encryption = 'scram-sha-256'");
     session.execute(&format!("ALTER ROLE plants PASSWORD '{PASSWORD}'"));
     let rules = "host all postgres 127.0.0.1/32 trust\nhost all all 127.0.0.1/32 scram-sha-256\n";
-    fs::write(session.value("SHOW hba_file"), rules).expect("the file is there");
+    fs::write(session.value("SHOW hba_file"), rules).expect("the file exists");
     // Changing a setting makes the server reload its files.
     cluster.set("log_connections", "on");
     (cluster, url)
@@ -276,7 +276,7 @@ fn speak_tls(cluster: &Cluster, authority: &Authority, name: &str) {
     let data = cluster.session("postgres").value("SHOW data_directory");
     let folder = Path::new(&data);
     authority.issue_for(name, folder);
-    let owner = fs::metadata(folder).expect("the folder is there");
+    let owner = fs::metadata(folder).expect("the folder exists");
     for (file, default) in [(CERT, "server.crt"), (KEY, "server.key")] {
         let path = folder.join(default);
         fs::rename(folder.join(file), &path).expect("the file moves");

@@ -105,7 +105,7 @@ fn backup_removes_only_older_backups_of_its_own() {
         let output = backups.run(&server, &["--keep", "1"]);
         let stdout = String::from_utf8(output.stdout).expect("text");
         let backup = stdout.split(' ').nth(2).expect("a file").to_owned();
-        assert!(fs::exists(&backup).expect("the folder is there"), "{backup}");
+        assert!(fs::exists(&backup).expect("the folder exists"), "{backup}");
     }
     assert_eq!(backups.names().len(), 3);
     for file in theirs {

@@ -94,7 +94,7 @@ fn created(server: &Server) -> BTreeSet<i64> {
 fn truncated_store_is_refused_and_left_unchanged() {
     let stopped = store();
     truncate(stopped.folder());
-    let bytes = || fs::read(stopped.folder().join(STORE)).expect("the file is there");
+    let bytes = || fs::read(stopped.folder().join(STORE)).expect("the file exists");
     let before = bytes();
     for words in ["serve", "export"] {
         let (status, stderr) = failure(binary_in(stopped.folder()).arg(words));

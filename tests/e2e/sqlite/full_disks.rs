@@ -41,7 +41,7 @@ fn ready_is_503_while_the_disk_is_full() {
     disk::fail(&server, "write", WAL);
     assert_eq!(server.create(&plant(1, "Ficus", None)).error(), 503);
     let wal = server.folder().join(WAL);
-    let written = || wal.metadata().and_then(|wal| wal.modified()).expect("the WAL is there");
+    let written = || wal.metadata().and_then(|wal| wal.modified()).expect("the WAL exists");
     for _ in 0..2 {
         let before = written();
         server.wait_until("a test write", || {

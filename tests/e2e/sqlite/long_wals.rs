@@ -18,7 +18,7 @@ const BOUND: u64 = 32 * MIB;
 
 fn wal_bytes(server: &Server) -> u64 {
     let wal = server.folder().join(WAL);
-    wal.metadata().expect("the WAL is there").len()
+    wal.metadata().expect("the WAL exists").len()
 }
 
 /// Starts a read transaction of another program.

@@ -21,7 +21,7 @@ const COMMANDS: [&str; 5] =
 /// Returns every name in the folder, with its content if it is a file.
 fn contents(folder: &Path) -> BTreeMap<String, Option<Vec<u8>>> {
     let mut contents = BTreeMap::new();
-    for entry in fs::read_dir(folder).expect("the folder is there") {
+    for entry in fs::read_dir(folder).expect("the folder exists") {
         let entry = entry.expect("an entry");
         let name = entry.file_name().into_string().expect("text");
         contents.insert(name, fs::read(entry.path()).ok());
@@ -53,7 +53,7 @@ fn file_that_is_not_a_store_is_refused_and_left_unchanged() {
         refuse();
     }
     for pragma in ["user_version = 1", "journal_mode = wal"] {
-        fs::remove_file(&file).expect("the file is there");
+        fs::remove_file(&file).expect("the file exists");
         let connection = Connection::open(&file).expect("a database");
         let statements = format!("PRAGMA {pragma}; {tables}");
         connection.execute_batch(&statements).expect("the database is created");

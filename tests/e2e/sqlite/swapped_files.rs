@@ -15,7 +15,7 @@ use crate::wire::signals::in_flight;
 const LOST: &str = "the store is lost: stopping";
 
 fn rename(folder: &Path, from: &str, to: &str) {
-    fs::rename(folder.join(from), folder.join(to)).expect("the file is there");
+    fs::rename(folder.join(from), folder.join(to)).expect("the file exists");
 }
 
 /// Atomically replaces a file of the folder `into` with a copy of the file in the folder `from`.
@@ -50,7 +50,7 @@ fn requests_in_flight_get_no_200_after_the_file_is_deleted() {
     server.create(&plant(1, "Ficus", None)).plant();
     let bodies = [2, 3, 4].map(|id| plant(id, "Fern", None));
     let mut connections = bodies.each_ref().map(|body| in_flight(&server, body));
-    fs::remove_file(server.folder().join(STORE)).expect("the file is there");
+    fs::remove_file(server.folder().join(STORE)).expect("the file exists");
     server.wait_for_log(LOST);
     for (connection, body) in connections.iter_mut().zip(&bodies) {
         let error = connection.exchange(body.as_bytes()).error();
@@ -78,7 +78,7 @@ fn replacement_of_a_served_store_is_left_unchanged() {
     assert!(last.starts_with("plant-store: the store's files are no longer in place: "), "{last}");
     assert!(last.contains("another file is at"), "{last}");
     for file in [STORE, WAL] {
-        let bytes = |folder: &Path| fs::read(folder.join(file)).expect("the file is there");
+        let bytes = |folder: &Path| fs::read(folder.join(file)).expect("the file exists");
         assert!(bytes(server.folder()) == bytes(other.folder()), "{file}");
     }
 }
@@ -90,7 +90,7 @@ fn command_on_a_served_store_without_its_wal_index_is_refused() {
     for _ in 0..amount(3, 14) {
         let mut server = Server::start();
         server.create(&plant(1, "Ficus", None)).plant();
-        fs::remove_file(server.folder().join(WAL_INDEX)).expect("the file is there");
+        fs::remove_file(server.folder().join(WAL_INDEX)).expect("the file exists");
         let created = run(server.folder(), &["token", "create", "second"]);
         if !created.status.success() {
             let stderr = String::from_utf8_lossy(&created.stderr);
@@ -113,7 +113,7 @@ fn create_after_a_file_is_removed_gets_no_200() {
     for file in [STORE, WAL, WAL_INDEX] {
         let mut server = Server::start();
         server.create(&plant(1, "Ficus", None)).plant();
-        fs::remove_file(server.folder().join(file)).expect("the file is there");
+        fs::remove_file(server.folder().join(file)).expect("the file exists");
         let error = server.create(&plant(2, "Fern", None)).error();
         assert!(error == 500 || error == 503, "{file}: {error}");
         assert_eq!(server.wait().code(), Some(1));

@@ -142,7 +142,7 @@ impl Cluster {
             Mode::Fast => Signal::SIGINT,
             Mode::Immediate => Signal::SIGQUIT,
         };
-        kill(self.pid(), signal).expect("the server is there");
+        kill(self.pid(), signal).expect("the server is running");
         self.wait_for_end(&[self.pid()]);
     }
 
@@ -151,7 +151,7 @@ impl Cluster {
     pub fn kill(&self) {
         let pid = self.pid();
         // A stopped server starts no more backends.
-        kill(pid, Signal::SIGSTOP).expect("the server is there");
+        kill(pid, Signal::SIGSTOP).expect("the server is running");
         wait_until(|| is_stopped(pid), || "the server does not stop".into());
         let mut processes = children(pid);
         processes.push(pid);

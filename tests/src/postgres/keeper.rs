@@ -52,7 +52,7 @@ impl Keeper {
         let path = std::iter::once(programs).chain(std::env::split_paths(&inherited));
         let mut command = Command::new("sh");
         command.args(["-c", SCRIPT]).current_dir("/").env_clear();
-        command.env("PATH", std::env::join_paths(path).expect("they were joined before"));
+        command.env("PATH", std::env::join_paths(path).expect("the paths come from PATH"));
         command.env("TMPDIR", std::env::temp_dir());
         if Uid::effective().is_root() {
             let user = ["postgres", "nobody"].map(|name| User::from_name(name).ok().flatten());
@@ -64,7 +64,7 @@ impl Keeper {
         command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut shell = command.spawn().expect("there is a shell");
         let orders = shell.stdin.take();
-        let answers = BufReader::new(shell.stdout.take().expect("it is piped"));
+        let answers = BufReader::new(shell.stdout.take().expect("stdout is piped"));
         let mut keeper = Self { shell, orders, answers, folder: PathBuf::new() };
         keeper.folder = keeper.answer().into();
         keeper
@@ -93,7 +93,7 @@ impl Keeper {
     }
 
     fn ask(&mut self, order: &str) -> String {
-        let orders = self.orders.as_mut().expect("it is open until the drop");
+        let orders = self.orders.as_mut().expect("the pipe is open until the drop");
         writeln!(orders, "{order}").expect("the shell runs");
         self.answer()
     }

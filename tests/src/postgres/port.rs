@@ -16,7 +16,7 @@ pub fn free() -> u16 {
     loop {
         let next = first.wrapping_add(CALLS.fetch_add(1, Relaxed));
         let port = PORTS.start + next % (PORTS.end - PORTS.start);
-        let port = u16::try_from(port).expect("it is in the range");
+        let port = u16::try_from(port).expect("the port is in the range");
         if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
             return port;
         }

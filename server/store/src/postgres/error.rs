@@ -70,7 +70,7 @@ fn describe(error: &tokio_postgres::Error) -> String {
             "28P01" => PASSWORD.into(),
             "42501" => format!(
                 ": GRANT the role SELECT, INSERT and UPDATE on {TABLE}, SELECT on {LAYOUT_TABLE}, \
-                 and SELECT, INSERT and DELETE on tokens; if the tables are to be created, also \
+                 and SELECT, INSERT and DELETE on tokens; to create the tables, also \
                  CREATE on the schema"
             ),
             _ => String::new(),

@@ -167,8 +167,9 @@ pub async fn faults_of_tables(session: &Session) -> Result<Vec<String>, Postgres
     let mut faults = Vec::new();
     for (table, statement) in [(TABLE, &write), ("tokens", &read)] {
         match session.client.batch_execute(statement).await.map_err(PostgresError::from) {
-            Err(error) if error.has_code(&["42703", "42P"]) => faults
-                .push(format!("the tables are not those of a store: {table} was changed: {error}")),
+            Err(error) if error.has_code(&["42703", "42P"]) => faults.push(format!(
+                "the tables do not match the layout of a store: {table} was changed: {error}"
+            )),
             checked => checked?,
         }
     }

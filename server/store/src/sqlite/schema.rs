@@ -126,7 +126,7 @@ pub fn faults(connection: &Connection, database: &str) -> rusqlite::Result<Vec<S
     let others = differences(&definitions(connection, database)?, &expected);
     if !others.is_empty() {
         let others = others.join(", ");
-        faults.push(format!("the tables are not those of layout version {LAYOUT}: {others}"));
+        faults.push(format!("the tables do not match layout version {LAYOUT}: {others}"));
     }
     Ok(faults)
 }
@@ -151,7 +151,7 @@ fn differences(found: &Definitions, expected: &Definitions) -> Vec<String> {
     let missing = expected.keys().filter(|name| !found.contains_key(*name));
     let missing = missing.map(|name| format!("{name} is missing"));
     let others = found.iter().filter_map(|(name, definition)| match expected.get(name) {
-        None => Some(format!("{name} is not one of them")),
+        None => Some(format!("{name} is unexpected")),
         Some(expected) if expected != definition => Some(format!("{name} was changed")),
         Some(_) => None,
     });

@@ -157,7 +157,7 @@ fn check_names_tables_that_differ_from_the_layout() {
     let change = "CREATE TABLE pots (id INTEGER); DROP TABLE tokens;
         ALTER TABLE plants ADD COLUMN tag TEXT; CREATE INDEX by_tag ON plants (tag)";
     connection.execute_batch(change).expect("the tables change");
-    let expected = "the tables are not those of layout version 1: tokens is missing, \
-                    plants was changed, pots is not one of them";
+    let expected = "the tables do not match layout version 1: tokens is missing, \
+                    plants was changed, pots is unexpected";
     assert_eq!(store.check().expect("the store can be read").faults, [expected]);
 }
