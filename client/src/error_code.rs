@@ -1,9 +1,9 @@
-//! The values of `error`. The rows of their table are generated from that of the
-//! contract, `server/api/src/error_code.rs`.
+//! The values of `error`. The rows of the table are generated from the contract's table,
+//! `server/api/src/error_code.rs`.
 
 use std::fmt::{self, Display, Formatter};
 
-/// Makes `ErrorCode` from rows of a name, a number, whether the same plant may be sent again, and a
+/// Defines `ErrorCode`. A row has a name, a number, whether the same plant may be sent again, and a
 /// meaning.
 macro_rules! error_code {
     ($($name:ident, $number:literal, $is_retryable:literal, $meaning:literal;)*) => {
@@ -13,18 +13,17 @@ macro_rules! error_code {
         #[non_exhaustive]
         pub enum ErrorCode {
             $(#[doc = concat!($number, ": ", $meaning, ".")] $name,)*
-            /// A value that this client does not know, and that is no 5xx: it means the same as
-            /// 400.
+            /// A value outside 5xx that this client does not know. It means the same as 400.
             OtherClientError(i32),
-            /// A 5xx that this client does not know: it means the same as 500.
+            /// A 5xx value that this client does not know. It means the same as 500.
             OtherServerError(i32),
         }
 
         impl ErrorCode {
-            /// Every value that this client knows, in the order of the numbers.
+            /// Every value that this client knows, in numerical order.
             pub const KNOWN: &[Self] = &[$(Self::$name),*];
 
-            /// The value of `error`.
+            /// Returns the value of `error`.
             #[must_use]
             pub const fn number(self) -> i32 {
                 match self {
@@ -33,9 +32,9 @@ macro_rules! error_code {
                 }
             }
 
-            /// Whether the same plant, as it is, may be accepted later.
+            /// Returns whether the same plant, unchanged, may be accepted later.
             #[must_use]
-            #[allow(clippy::match_same_arms, reason = "an arm for each row")]
+            #[allow(clippy::match_same_arms, reason = "one arm for each row")]
             pub const fn is_retryable(self) -> bool {
                 match self {
                     $(Self::$name => $is_retryable,)*
@@ -71,7 +70,7 @@ error_code! {
     // end of errors
 }
 
-/// The value of `error`.
+/// Writes the value of `error`.
 impl Display for ErrorCode {
     fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
         Display::fmt(&self.number(), formatter)

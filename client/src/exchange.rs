@@ -1,65 +1,68 @@
-//! One request and its answer: a request is sent once, and the body of a refusal is read.
+//! One request and its response. Sends a request once, and reads the body of a refusal.
 
 use reqwest::header::HeaderMap;
 use reqwest::{Request, Response, ResponseBuilderExt, StatusCode, Url};
 
-use crate::failure::{Failure, Foreign};
+use crate::failure::{Failure, UnexpectedBody};
 use crate::types;
 
-/// An answer of success, or why it was none.
-pub(crate) type Sent = Result<Response, Box<Unsuccessful>>;
+/// A successful response, or why the request failed.
+pub(crate) type SendResult = Result<Response, Box<SendError>>;
 
-/// A request that was sent and did not succeed.
-pub(crate) struct Unsuccessful {
+/// A request that was sent and failed.
+pub(crate) struct SendError {
     pub failure: Failure,
-    /// What the generated client gets.
-    pub answer: reqwest::Result<Response>,
+    /// The result for the generated client.
+    pub result: reqwest::Result<Response>,
 }
 
-/// How much of the body of a refusal is read, in bytes. One of the contract has less than 1 KB.
+/// How many bytes of the body of a refusal are read. A refusal of the contract has less than 1 KB.
 const LARGEST_REFUSAL: usize = 64 * 1024;
 
-/// Sends a request once. The body of a refusal is read here: it says whether the request may be
-/// repeated.
-pub(crate) async fn send(http: &reqwest::Client, request: Request) -> Sent {
-    let mut response = http.execute(request).await.map_err(without_answer)?;
+/// Sends a request once. Reads the body of a refusal, because the body says whether the request may
+/// be retried.
+pub(crate) async fn send(http: &reqwest::Client, request: Request) -> SendResult {
+    let mut response = http.execute(request).await.map_err(no_response)?;
     if response.status().is_success() {
         return Ok(response);
     }
     let parts = Parts::of(&response);
     let mut body = Vec::new();
     while body.len() < LARGEST_REFUSAL
-        && let Some(chunk) = response.chunk().await.map_err(without_answer)?
+        && let Some(chunk) = response.chunk().await.map_err(no_response)?
     {
         body.extend_from_slice(&chunk);
     }
     Err(Box::new(match serde_json::from_slice(&body) {
-        Ok(refusal) if parts.status == StatusCode::BAD_REQUEST => parts.refused(refusal),
+        Ok(refusal) if parts.status == StatusCode::BAD_REQUEST => parts.refusal(refusal),
         _ => {
-            let answer = parts.foreign(&Foreign(body));
-            Unsuccessful { failure: Failure::of_foreign(&answer), answer: Ok(answer) }
+            let response = parts.unexpected(&UnexpectedBody(body));
+            SendError {
+                failure: Failure::from_unexpected_response(&response),
+                result: Ok(response),
+            }
         }
     }))
 }
 
-fn without_answer(error: reqwest::Error) -> Box<Unsuccessful> {
-    Box::new(Unsuccessful { failure: Failure::of_connection(&error), answer: Err(error) })
+fn no_response(error: reqwest::Error) -> Box<SendError> {
+    Box::new(SendError { failure: Failure::from_reqwest(&error), result: Err(error) })
 }
 
-impl Unsuccessful {
-    /// The same refusal, whose message says this too.
-    pub(crate) fn because(self, why: &str) -> Self {
-        match (self.failure.refusal().cloned(), &self.answer) {
-            (Some(types::Error { error, message }), Ok(answer)) => {
-                let message = format!("{message}; {why}");
-                Parts::of(answer).refused(types::Error { error, message })
+impl SendError {
+    /// Adds a reason to the message of the refusal.
+    pub(crate) fn because(self, reason: &str) -> Self {
+        match (self.failure.refusal().cloned(), &self.result) {
+            (Some(types::Error { error, message }), Ok(response)) => {
+                let message = format!("{message}; {reason}");
+                Parts::of(response).refusal(types::Error { error, message })
             }
             _ => self,
         }
     }
 }
 
-/// An answer without its body.
+/// A response without its body.
 pub(crate) struct Parts {
     status: StatusCode,
     url: Url,
@@ -75,22 +78,22 @@ impl Parts {
         }
     }
 
-    fn refused(self, refusal: types::Error) -> Unsuccessful {
+    fn refusal(self, refusal: types::Error) -> SendError {
         let body = serde_json::to_vec(&refusal).expect("a number and a text are JSON");
-        let failure = Failure::of_refusal(refusal, self.status, &self.headers);
-        Unsuccessful { failure, answer: Ok(self.with(body)) }
+        let failure = Failure::from_refusal(refusal, self.status, &self.headers);
+        SendError { failure, result: Ok(self.with_body(body)) }
     }
 
-    pub(crate) fn foreign(self, foreign: &Foreign) -> Response {
-        let mut answer = self.with(foreign.0.clone());
-        answer.extensions_mut().insert(foreign.clone());
-        answer
+    pub(crate) fn unexpected(self, body: &UnexpectedBody) -> Response {
+        let mut response = self.with_body(body.0.clone());
+        response.extensions_mut().insert(body.clone());
+        response
     }
 
-    fn with(self, body: Vec<u8>) -> Response {
+    fn with_body(self, body: Vec<u8>) -> Response {
         let builder = http::Response::builder().status(self.status).url(self.url);
-        let mut answer = builder.body(body).expect("a status and a URL are no invalid header");
-        *answer.headers_mut() = self.headers;
-        answer.into()
+        let mut response = builder.body(body).expect("a status and a URL are valid parts");
+        *response.headers_mut() = self.headers;
+        response.into()
     }
 }

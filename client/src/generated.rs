@@ -300,7 +300,7 @@ Version: 1.0.0*/
 pub struct Client {
     pub(crate) baseurl: String,
     pub(crate) client: reqwest::Client,
-    pub(crate) inner: crate::Sending,
+    pub(crate) inner: crate::SendPolicy,
 }
 impl Client {
     /// Create a new client.
@@ -308,7 +308,7 @@ impl Client {
     /// `baseurl` is the base URL provided to the internal
     /// `reqwest::Client`, and should include a scheme and hostname,
     /// as well as port and a path stem if applicable.
-    pub fn new(baseurl: &str, inner: crate::Sending) -> Self {
+    pub fn new(baseurl: &str, inner: crate::SendPolicy) -> Self {
         #[cfg(not(target_arch = "wasm32"))]
         let client = {
             let dur = ::std::time::Duration::from_secs(15u64);
@@ -327,7 +327,7 @@ impl Client {
     pub fn new_with_client(
         baseurl: &str,
         client: reqwest::Client,
-        inner: crate::Sending,
+        inner: crate::SendPolicy,
     ) -> Self {
         Self {
             baseurl: baseurl.to_string(),
@@ -336,7 +336,7 @@ impl Client {
         }
     }
 }
-impl ClientInfo<crate::Sending> for Client {
+impl ClientInfo<crate::SendPolicy> for Client {
     fn api_version() -> &'static str {
         "1.0.0"
     }
@@ -346,7 +346,7 @@ impl ClientInfo<crate::Sending> for Client {
     fn client(&self) -> &reqwest::Client {
         &self.client
     }
-    fn inner(&self) -> &crate::Sending {
+    fn inner(&self) -> &crate::SendPolicy {
         &self.inner
     }
 }
@@ -354,7 +354,7 @@ const _: () = {
     #[allow(dead_code)]
     fn assert_client_hooks()
     where
-        Client: ClientHooks<crate::Sending>,
+        Client: ClientHooks<crate::SendPolicy>,
     {}
 };
 impl Client {

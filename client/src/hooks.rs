@@ -1,29 +1,31 @@
-//! What the generated client does with a request, by progenitor's hooks: it sends it once, or
-//! repeats it. No operation needs a line here. Middleware for reqwest wraps its client, and the
-//! generated client takes no other one.
+//! progenitor's hooks: how the generated client sends a request, once or with retries.
+//!
+//! No operation needs a line here. Middleware for reqwest would not do: it wraps reqwest's client,
+//! and the generated client takes only reqwest's own.
 
 use progenitor_client::{ClientHooks, OperationInfo};
 use reqwest::{Request, Response};
 
 use crate::exchange::{Parts, send};
-use crate::repeats::Repeats;
+use crate::retrier::Retrier;
 use crate::{Client, Error};
 
-/// How a [`Client`] sends a request. The default sends it once; a
-/// [`RetryingClient`](crate::RetryingClient) has another one.
+/// How a [`Client`] sends a request. The default sends it once. Only a
+/// [`RetryingClient`](crate::RetryingClient) retries.
 #[derive(Clone, Debug, Default)]
-pub struct Sending(pub(crate) Option<Repeats>);
+pub struct SendPolicy(pub(crate) Option<Retrier>);
 
-impl ClientHooks<Sending> for Client {
+impl ClientHooks<SendPolicy> for Client {
     async fn exec(&self, request: Request, _: &OperationInfo) -> reqwest::Result<Response> {
         let sent = match &self.inner.0 {
             None => send(&self.client, request).await,
-            Some(repeats) => repeats.send(&self.client, &request).await,
+            Some(retrier) => retrier.send(&self.client, &request).await,
         };
-        sent.or_else(|unsuccessful| unsuccessful.answer)
+        sent.or_else(|error| error.result)
     }
 
-    /// The generated client takes each 400 for one of the contract: a proxy's is none.
+    /// Reports a proxy's 400 as an unexpected response. The generated client would take any 400 for
+    /// one of the contract.
     async fn post<E>(
         &self,
         result: &reqwest::Result<Response>,
@@ -31,7 +33,7 @@ impl ClientHooks<Sending> for Client {
     ) -> Result<(), Error<E>> {
         let Ok(response) = result else { return Ok(()) };
         match response.extensions().get() {
-            Some(foreign) => Err(Error::UnexpectedResponse(Parts::of(response).foreign(foreign))),
+            Some(body) => Err(Error::UnexpectedResponse(Parts::of(response).unexpected(body))),
             None => Ok(()),
         }
     }

@@ -1,10 +1,11 @@
 #![doc = include_str!("../README.md")]
 //!
-//! In `src`, `generated.rs`, `mock.rs` and `cli/generated.rs` are progenitor's output, and the
-//! lines between the markers in `error_code.rs` are generated. The rest is written by hand.
+//! In `src`, progenitor generates `generated.rs`, `mock.rs` and `cli/generated.rs`, and `cargo
+//! xtask generate` writes the lines between the markers in `error_code.rs`. The rest is written by
+//! hand.
 
 mod causes;
-// The program is for its users. What it is made of is no interface of the library.
+// Only the program uses this module. It is not part of the library's interface.
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod cli;
@@ -17,14 +18,14 @@ mod generated;
 mod hooks;
 mod invalid_client;
 
-/// Typed mocks of the service for the tests of its consumers, as extensions of
+/// Typed mocks of the service for its consumers' tests, as extensions of
 /// [`httpmock`](https://docs.rs/httpmock).
 #[cfg(feature = "mock")]
 #[rustfmt::skip]
 pub mod mock;
 mod options;
 mod proxy;
-mod repeats;
+mod retrier;
 mod retry;
 mod token;
 
@@ -32,8 +33,8 @@ pub use backon::ExponentialBuilder;
 pub use error_code::ErrorCode;
 pub use failure::Failure;
 pub use generated::{Client, ClientInfo, Error, ResponseValue, builder, types};
-pub use hooks::Sending;
+pub use hooks::SendPolicy;
 pub use invalid_client::InvalidClient;
 pub use options::{ClientOptions, client_with_token};
 pub use retry::{RetryingClient, retry_policy};
-pub use token::Provided;
+pub use token::TokenResult;

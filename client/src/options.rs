@@ -1,4 +1,4 @@
-//! How a client reaches the service: the base URL, TLS, the time-outs, the token.
+//! How a client reaches the service: the base URL, TLS, the timeouts, the token.
 
 use std::time::Duration;
 
@@ -9,32 +9,32 @@ use reqwest::{ClientBuilder, Url};
 use crate::invalid_client::InvalidClient;
 use crate::proxy::is_loopback;
 use crate::token::authorization;
-use crate::{Client, Sending};
+use crate::{Client, SendPolicy};
 
-/// How a client reaches the service. Make it with [`ClientOptions::new`], and set what is to
-/// differ.
+/// How a client reaches the service. Start with [`ClientOptions::new`], and change the fields that
+/// should differ from the defaults.
 ///
-/// The client uses the proxies of the environment (`http_proxy`, `https_proxy`, `all_proxy`; not
-/// for the hosts of `no_proxy`), except for a service on this machine's loopback.
+/// The client uses the proxies in the environment (`http_proxy`, `https_proxy`, `all_proxy`), but
+/// not for the hosts in `no_proxy` and not for a service on the loopback interface.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ClientOptions {
-    /// Where the service is, which the contract calls `{base_url}`: `https://plants.example.org`.
-    /// The path of an operation follows it.
+    /// The URL of the service, `{base_url}` in the contract, such as `https://plants.example.org`.
+    /// The client appends the path of the operation.
     pub base_url: String,
-    /// For `https`: the certificates of the authorities to trust, and no others, in PEM. By default
-    /// those that the system trusts.
+    /// For `https`: the certificates of the only authorities to trust, in PEM. By default the
+    /// client trusts the system's authorities.
     pub authorities: Option<Vec<u8>>,
-    /// How long a connection may take to open, TLS included. By default 5 seconds.
+    /// How long a connection may take to open, including the TLS handshake. By default 5 seconds.
     pub connect_timeout: Duration,
-    /// How long a request may take, from its first byte to the last byte of its answer. By default
-    /// 30 seconds: by default the service waits for a body for 10 seconds. The provider of the
-    /// token of a [`RetryingClient`](crate::RetryingClient) has as long.
+    /// How long a request may take, from its first byte to the last byte of the response. By
+    /// default 30 seconds, because the service waits up to 10 seconds for a body by default. The
+    /// token provider of a [`RetryingClient`](crate::RetryingClient) has the same limit.
     pub timeout: Duration,
 }
 
 impl ClientOptions {
-    /// The defaults, for the service at this URL.
+    /// Returns the default options for the service at this URL.
     #[must_use]
     pub fn new(base_url: impl Into<String>) -> Self {
         Self {
@@ -45,15 +45,15 @@ impl ClientOptions {
         }
     }
 
-    /// A client that sends this bearer token with every request, and each request once. The token
-    /// is marked sensitive, so no `Debug` output shows it. A redirect is not followed: the contract
-    /// has none.
+    /// Builds a client that sends this bearer token with every request, and sends each request
+    /// once. The token is marked as sensitive, so no `Debug` output shows it. The client does not
+    /// follow redirects, because the contract has none.
     pub fn client(&self, token: &str) -> Result<Client, InvalidClient> {
         self.client_with(HeaderMap::from_iter([(AUTHORIZATION, authorization(token)?)]))
     }
 
-    /// A client whose requests have no token yet.
-    pub(crate) fn without_token(&self) -> Result<Client, InvalidClient> {
+    /// Builds a client that adds no token to its requests.
+    pub(crate) fn client_without_token(&self) -> Result<Client, InvalidClient> {
         self.client_with(HeaderMap::new())
     }
 
@@ -66,11 +66,11 @@ impl ClientOptions {
             .default_headers(headers);
         let builder = if is_loopback(&url) { builder.no_proxy() } else { builder };
         let http = self.trusting(builder, &url)?.build().map_err(InvalidClient::Http)?;
-        Ok(Client::new_with_client(url.as_str().trim_end_matches('/'), http, Sending::default()))
+        Ok(Client::new_with_client(url.as_str().trim_end_matches('/'), http, SendPolicy::default()))
     }
 
-    /// Trusts the authorities of the options, or those of the system. Without TLS the system's are
-    /// not read: a machine may have none.
+    /// Trusts the authorities in the options, or the system's authorities. For `http` the system's
+    /// authorities are not read, because a machine may have none.
     #[cfg(feature = "rustls-no-provider")]
     fn trusting(&self, builder: ClientBuilder, url: &Url) -> Result<ClientBuilder, InvalidClient> {
         match &self.authorities {
@@ -83,9 +83,13 @@ impl ClientOptions {
         }
     }
 
-    /// Without TLS there is nothing to trust.
+    /// Does nothing: without TLS there is nothing to trust.
     #[cfg(not(feature = "rustls-no-provider"))]
-    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with TLS")]
+    #[expect(
+        clippy::unused_self,
+        clippy::unnecessary_wraps,
+        reason = "the signature is the same as with TLS"
+    )]
     fn trusting(&self, builder: ClientBuilder, _: &Url) -> Result<ClientBuilder, InvalidClient> {
         Ok(builder)
     }
@@ -96,13 +100,13 @@ impl ClientOptions {
             let has_scheme = self.base_url.contains("://");
             invalid(if has_scheme { error.to_string() } else { NO_SCHEME.to_owned() })
         })?;
-        let beside = url.password().or(url.query()).or(url.fragment());
-        if beside.is_some() || !url.username().is_empty() {
-            return Err(invalid("a base URL has no user, no query and no fragment".to_owned()));
+        let extra = url.password().or(url.query()).or(url.fragment());
+        if extra.is_some() || !url.username().is_empty() {
+            return Err(invalid("a base URL must have no user, query or fragment".to_owned()));
         }
         let reason = match url.scheme() {
             "https" if !cfg!(feature = "rustls-no-provider") => {
-                "https needs the feature rustls or rustls-no-provider"
+                "https needs the feature rustls or rustls-no-provider of plant-store-client"
             }
             "http" | "https" => return Ok(url),
             _ => NO_SCHEME,
@@ -113,9 +117,9 @@ impl ClientOptions {
 
 const NO_SCHEME: &str = "it begins with neither http:// nor https://";
 
-/// A client with this token and the defaults of [`ClientOptions`].
+/// Builds a client with this token and the default [`ClientOptions`].
 ///
-/// `base_url` is where the service is, which the contract calls `{base_url}`:
+/// `base_url` is the URL of the service, `{base_url}` in the contract, such as
 /// `http://127.0.0.1:8080`.
 pub fn client_with_token(
     base_url: impl Into<String>,

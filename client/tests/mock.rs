@@ -1,5 +1,5 @@
-//! How a consumer of the plant store tests its own code, without a plant store: the mocks are typed
-//! by the contract, so what they answer is what the service may answer.
+//! How a consumer of the plant store tests its own code without a plant store. The mocks are typed
+//! by the contract, so they can return only what the service may return.
 //!
 //! In the consumer's `Cargo.toml`:
 //!
@@ -24,11 +24,11 @@ use plant_store_client::{
 #[derive(Debug, PartialEq)]
 enum Label {
     Planted(String),
-    /// Somebody else has the id.
+    /// The id belongs to a different plant.
     Taken,
-    /// The plant is sent again later.
+    /// The plant has to be sent again later.
     Later,
-    /// A person has to look at it.
+    /// Somebody has to look into the failure.
     Broken(String),
 }
 
@@ -50,9 +50,9 @@ fn client(server: &MockServer) -> Client {
 }
 
 #[tokio::test]
-async fn plant_that_is_created_is_labelled() {
+async fn created_plant_is_labelled() {
     let server = MockServer::start();
-    // The mock answers this plant alone; to any other request the server answers 404.
+    // The mock matches only this plant. The server answers any other request with 404.
     let create = server.create_plant(|when, then| {
         when.body(&ficus()).into_inner().header("authorization", "Bearer pst_of_the_test");
         then.ok(&Plant::builder().name("Ficus").try_into().expect("a plant"));
@@ -64,7 +64,7 @@ async fn plant_that_is_created_is_labelled() {
 }
 
 #[tokio::test]
-async fn each_error_that_matters_has_its_label() {
+async fn errors_map_to_labels() {
     for (error, label) in [
         (400, Label::Broken("refused with 400: why".to_owned())),
         (401, Label::Broken("refused with 401: why".to_owned())),
@@ -82,9 +82,9 @@ async fn each_error_that_matters_has_its_label() {
     }
 }
 
-/// A mock answers with headers, too, and a [`RetryingClient`] is a client.
+/// A mock can also set headers, and code that takes a [`Client`] also takes a [`RetryingClient`].
 #[tokio::test]
-async fn headers_of_a_mock_reach_the_code_that_is_tested() {
+async fn headers_of_a_mock_reach_the_code_under_test() {
     let server = MockServer::start();
     let create = server.create_plant(|_, then| {
         let busy = Error { error: 503, message: "why".to_owned() };
@@ -103,9 +103,9 @@ async fn headers_of_a_mock_reach_the_code_that_is_tested() {
 }
 
 #[tokio::test]
-async fn plant_is_sent_later_when_no_server_is_there() {
+async fn unreachable_server_is_retryable() {
     let port = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let url = format!("http://{}", port.local_addr().expect("it is bound"));
+    let url = format!("http://{}", port.local_addr().expect("a bound address"));
     drop(port);
     let client = client_with_token(&url, "pst_of_the_test").expect("a client");
     assert_eq!(plant(&client, ficus()).await, Label::Later);

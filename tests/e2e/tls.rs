@@ -8,7 +8,7 @@ use nix::fcntl::OFlag;
 use nix::sys::signal::Signal;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
-use plant_store_client::{Client, Sending};
+use plant_store_client::{Client, SendPolicy};
 use plant_store_tests::tls::{Authority, CERT, KEY, TLS};
 use plant_store_tests::{Connection, EVENT_TIMEOUT, Server, binary_in, failure, new_plant, plant};
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -66,7 +66,7 @@ async fn printed_address_is_https_and_the_generated_client_creates_there() {
     assert!(printed.starts_with(&format!("curl {}/plants ", server.url)), "{printed}");
     let http = client(&server, &authority).build().expect("a client");
     let ficus = new_plant(1, "Ficus", None);
-    let client = Client::new_with_client(&server.url, http, Sending::default());
+    let client = Client::new_with_client(&server.url, http, SendPolicy::default());
     let created = client.create_plant().body(ficus).send().await.expect("a plant");
     assert_eq!(created.name, "Ficus");
     assert_eq!(server.export()[&1].name, "Ficus");

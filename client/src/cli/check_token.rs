@@ -1,4 +1,5 @@
-//! `plants check-token`: says whether the service accepts the token, and creates nothing.
+//! `plants check-token`: asks the service whether it accepts the token. It must never create a
+//! plant.
 
 use anyhow::Result;
 use reqwest::Response;
@@ -11,19 +12,19 @@ use super::output::print;
 use crate::exchange::send;
 use crate::{ClientInfo, Error, ErrorCode, Failure};
 
-/// A body that no service takes: it is no object. The service looks at the token first, and then at
-/// the rate of the token.
-const NO_PLANT: &str = "null";
+/// A body that every service refuses, because it is not an object. The service checks the token
+/// first, then the token's rate limit, and the body last.
+const NOT_A_PLANT: &str = "null";
 
-/// Runs the command. Fails if the token is refused, or if it cannot be told.
+/// Runs the command. Fails if the service refuses the token, or if the response does not tell.
 pub async fn check(connection: &Connection) -> Result<()> {
     let client = connection.client()?;
     let request = client.client().post(format!("{}/plants", client.baseurl()));
-    let request = request.header(CONTENT_TYPE, "application/json").body(NO_PLANT).build();
-    let request = request.map_err(|error| Failure::of_connection(&error))?;
+    let request = request.header(CONTENT_TYPE, "application/json").body(NOT_A_PLANT).build();
+    let request = request.map_err(|error| Failure::from_reqwest(&error))?;
     let failure = match send(client.client(), request).await {
-        Err(refused) => refused.failure,
-        Ok(answer) => of_success(answer).await,
+        Err(error) => error.failure,
+        Ok(response) => unexpected_success(response).await,
     };
     match failure.code() {
         Some(ErrorCode::BadRequest | ErrorCode::TooManyRequests) => {
@@ -33,10 +34,11 @@ pub async fn check(connection: &Connection) -> Result<()> {
     }
 }
 
-/// A success is the answer of something else, such as a login page.
-async fn of_success(answer: Response) -> Failure {
-    let cause = serde_json::Error::custom("it takes what is no plant");
-    Failure::from(match answer.bytes().await {
+/// The failure of a request that succeeded: the response came from something else, such as a login
+/// page.
+async fn unexpected_success(response: Response) -> Failure {
+    let cause = serde_json::Error::custom("it accepts a body that is not a plant");
+    Failure::from(match response.bytes().await {
         Ok(body) => Error::InvalidResponsePayload(body, cause),
         Err(error) => Error::ResponseBodyError(error),
     })

@@ -1,8 +1,9 @@
-//! What the generated commands use, under the names by which they use it.
+//! The names that the generated commands import.
 
 pub use crate::*;
 
-/// The generated commands ask for a schema of what they show. Nothing here uses one.
+/// A stand-in for the crate `schemars`. The generated commands require a schema for each value that
+/// they print, and nothing here uses one.
 pub mod schemars {
     pub trait JsonSchema {}
     impl<T> JsonSchema for T {}

@@ -1,4 +1,4 @@
-//! A text that a command reads, from a file or stdin.
+//! The text that a command reads from a file or stdin.
 
 use std::fs::File;
 use std::io::{self, Chain, Cursor, Read};
@@ -6,31 +6,34 @@ use std::path::Path;
 
 use anyhow::{Context, Result, bail};
 
-/// What a text may begin with, and what is no part of it (U+FEFF in UTF-8). Windows writes it.
+/// U+FEFF in UTF-8, which Windows programs write at the start of a file. It is not part of the
+/// text.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// How many of the first bytes tell what a file is.
-const MAGIC: u64 = 4;
+/// How many bytes at the start of a file identify its type.
+const MAGIC_LENGTH: u64 = 4;
 
-/// What files are that are not UTF-8, by their first bytes, and what makes them UTF-8.
+/// File types that are not UTF-8: the first bytes, the name, and the command that converts the file
+/// to UTF-8.
 const NOT_UTF_8: [(&[u8], &str, &str); 10] = [
     (b"\xFF\xFE\0\0", "UTF-32", "iconv -f UTF-32 -t UTF-8"),
     (b"\0\0\xFE\xFF", "UTF-32", "iconv -f UTF-32 -t UTF-8"),
     (b"\xFF\xFE", "UTF-16", "iconv -f UTF-16 -t UTF-8"),
     (b"\xFE\xFF", "UTF-16", "iconv -f UTF-16 -t UTF-8"),
-    (b"\x1F\x8B", "compressed by gzip", "zcat"),
-    (b"BZh", "compressed by bzip2", "bzcat"),
-    (b"\xFD7zX", "compressed by xz", "xzcat"),
-    (b"\x28\xB5\x2F\xFD", "compressed by zstd", "zstdcat"),
+    (b"\x1F\x8B", "compressed with gzip", "zcat"),
+    (b"BZh", "compressed with bzip2", "bzcat"),
+    (b"\xFD7zX", "compressed with xz", "xzcat"),
+    (b"\x28\xB5\x2F\xFD", "compressed with zstd", "zstdcat"),
     (b"PK\x03\x04", WORKBOOK, ""),
     (b"\xD0\xCF\x11\xE0", WORKBOOK, ""),
 ];
 
-const WORKBOOK: &str = "a workbook of a spreadsheet, or a ZIP archive";
+const WORKBOOK: &str = "a spreadsheet workbook or a ZIP archive";
 
-/// No line of JSON or CSV holds a NUL. In UTF-16 and UTF-32 each letter of ASCII has one, also
-/// without a byte order mark.
-const NUL: (&str, &str) = ("UTF-16, or no text: it holds a NUL", "iconv -f UTF-16LE -t UTF-8");
+/// What a NUL byte means. JSON and CSV contain none, but every ASCII character contains one in
+/// UTF-16 and UTF-32, even without a byte order mark.
+const NUL: (&str, &str) =
+    ("UTF-16 or not text (it contains a NUL byte)", "iconv -f UTF-16LE -t UTF-8");
 
 /// A file, or stdin.
 pub type Input = Box<dyn Read + Send>;
@@ -43,17 +46,17 @@ pub fn open(path: &Path) -> io::Result<Input> {
     Ok(Box::new(File::open(path)?))
 }
 
-/// The text of a file, without a byte order mark. Waits for its first bytes, and fails if they are
-/// not those of a text in UTF-8.
-pub fn text<R: Read>(mut input: R) -> Result<Chain<Cursor<Vec<u8>>, R>> {
+/// Returns the text of a file without its byte order mark. Waits for the first bytes, and fails if
+/// they show that the file is not UTF-8.
+pub fn utf_8<R: Read>(mut input: R) -> Result<Chain<Cursor<Vec<u8>>, R>> {
     let mut head = Vec::new();
-    input.by_ref().take(MAGIC).read_to_end(&mut head)?;
+    input.by_ref().take(MAGIC_LENGTH).read_to_end(&mut head)?;
     let known = NOT_UTF_8.iter().find(|(magic, _, _)| head.starts_with(magic));
     let nul = head.contains(&0).then_some(NUL);
     match known.map(|(_, what, filter)| (*what, *filter)).or(nul) {
         Some((what, "")) => bail!("it is {what}: save it as \"CSV UTF-8\""),
         Some((what, filter)) => {
-            bail!("it is {what}; pipe it through `{filter}`, and give - as the file")
+            bail!("it is {what}; pipe it through `{filter}`, and pass - as the file")
         }
         None => {}
     }
@@ -61,8 +64,8 @@ pub fn text<R: Read>(mut input: R) -> Result<Chain<Cursor<Vec<u8>>, R>> {
     Ok(Cursor::new(head).chain(input))
 }
 
-/// Adds the name of a file to an error.
-pub fn named<T>(path: &Path, result: Result<T>) -> Result<T> {
+/// Adds the name of the file to an error.
+pub fn with_name<T>(path: &Path, result: Result<T>) -> Result<T> {
     let is_stdin = path == Path::new("-");
     result.with_context(|| match is_stdin {
         true => "cannot read stdin".to_owned(),

@@ -4,19 +4,19 @@ use reqwest::header::HeaderMap;
 use crate::{Error, ErrorCode, Failure, ResponseValue, types};
 
 #[test]
-fn errors_of_a_proxy_may_be_repeated() {
-    for (status, repeat) in
+fn proxy_error_is_retryable_by_its_status() {
+    for (status, is_retryable) in
         [(400, false), (413, false), (429, true), (501, false), (502, true), (504, true)]
     {
         let mut response = http::Response::new("");
         *response.status_mut() = StatusCode::from_u16(status).expect("a status");
         let failure = Failure::from(Error::UnexpectedResponse(response.into()));
-        assert_eq!(failure.is_retryable(), repeat, "{status}");
+        assert_eq!(failure.is_retryable(), is_retryable, "{status}");
     }
     assert!(!Failure::from(Error::InvalidRequest(String::new())).is_retryable());
 }
 
-/// A terminal obeys them: this one would clear the screen and pretend that all is well.
+/// Unescaped, this message would clear the terminal and pretend that the create succeeded.
 #[test]
 fn control_characters_of_a_refusal_are_escaped() {
     let refusal = types::Error {
@@ -29,7 +29,7 @@ fn control_characters_of_a_refusal_are_escaped() {
 }
 
 #[test]
-fn answer_that_is_no_plant_has_its_cause_and_the_beginning_of_its_body_in_one_line() {
+fn invalid_response_is_reported_with_the_start_of_its_body() {
     let page = "\n<html>\r\n  <body>".to_owned() + &"x".repeat(300);
     let cause = serde_json::from_str::<types::Plant>(&page).expect_err("no plant");
     let failure = Failure::from(Error::InvalidResponsePayload(page.into(), cause));

@@ -1,5 +1,5 @@
-//! `create-plant --json-body`, and what it has in common with `import`: one reader, as strict as the
-//! service, which also refuses members that the service would ignore.
+//! `create-plant --json-body`. It shares its parser with `import`: the parser is as strict as the
+//! service, and also refuses members that the service would ignore.
 
 use std::fs::File;
 
@@ -7,15 +7,15 @@ use plant_store_tests::Server;
 use serde_json::Value;
 
 use super::import::import;
-use super::{Ran, plants, run, write};
+use super::{Finished, plants, run, write};
 
 const BODY: [&str; 3] = ["create-plant", "--json-body", "plant.json"];
 const MISTYPED: &str = r#"{"id":1,"name":"Fern","tags":"indoor"}"#;
-const REFUSAL: &str = "`tags` is no member that the contract has: correct it, or add";
+const REFUSAL: &str = "the contract has no member `tags`: correct the name, or add";
 
-/// The service refuses each of them, but for the unknown member, which it ignores.
+/// The service refuses each of these bodies, except that it ignores the unknown member.
 #[test]
-fn body_that_is_not_exactly_a_plant_is_refused_by_both_commands() {
+fn both_commands_refuse_a_body_that_is_not_exactly_a_plant() {
     let server = Server::start();
     for (body, expected) in [
         (r#"[1,"Fern","x"]"#, "it is not a JSON object"),
@@ -23,7 +23,10 @@ fn body_that_is_not_exactly_a_plant_is_refused_by_both_commands() {
         ("null", "it is not a JSON object"),
         ("", "it is not a JSON object"),
         (MISTYPED, REFUSAL),
-        (r#"{"id":1,"name":"Fern","tag":null}"#, "`tag`: null: leave the member out"),
+        (
+            r#"{"id":1,"name":"Fern","tag":null}"#,
+            "`tag`: null is not allowed: leave the member out",
+        ),
         (r#"{"id":1,"name":"Fern","name":"Fern"}"#, "duplicate field `name`"),
         (r#"{"id":1,"name":"Fern"} {}"#, "trailing characters"),
         (r#"{"id":1,"name":"Fern""#, "EOF while parsing"),
@@ -38,47 +41,48 @@ fn body_that_is_not_exactly_a_plant_is_refused_by_both_commands() {
         (r#"{"id":1,"name":"\ud800"}"#, "hex escape"),
     ] {
         write(&server, "plant.json", body);
-        let Ran { status, printed, said } = run(&mut plants(&server, &BODY));
-        assert_eq!((status, printed.as_str()), (Some(2), ""), "{body}: {said}");
-        assert!(said.starts_with("plants: failed to parse plant.json: "), "{body}: {said}");
-        assert!(said.contains(expected), "{body}: {said}");
+        let Finished { exit_code, stdout, stderr } = run(&mut plants(&server, &BODY));
+        assert_eq!((exit_code, stdout.as_str()), (Some(2), ""), "{body}: {stderr}");
+        assert!(stderr.starts_with("plants: failed to parse plant.json: "), "{body}: {stderr}");
+        assert!(stderr.contains(expected), "{body}: {stderr}");
         if !body.is_empty() {
             let imported = import(&mut plants(&server, &["import", "plant.json"]));
-            assert_eq!((imported.status, imported.counts), (Some(1), [0, 1, 0]), "{imported:?}");
+            assert_eq!((imported.exit_code, imported.counts), (Some(1), [0, 1, 0]), "{imported:?}");
             assert!(imported.rejected[0].message.contains(expected), "{imported:?}");
         }
     }
     assert!(server.export().is_empty());
 }
 
-/// Otherwise the plant is stored without what the member says, and the corrected line gets 409.
+/// Without the flag such a plant is refused: it would be stored without the member's value, and the
+/// corrected line would get 409.
 #[test]
-fn ignore_unknown_sends_a_plant_without_the_members_that_the_contract_does_not_have() {
+fn ignore_unknown_sends_plants_without_unknown_members() {
     let server = Server::start();
     write(&server, "plants.jsonl", MISTYPED);
     write(&server, "plants.csv", "tags,name,size,id\nindoor,Ficus,\"a,b\",2\n");
     write(&server, "plant.json", MISTYPED.replace(":1", ":3"));
-    for words in [&["import", "plants.jsonl"][..], &["import", "plants.csv"], &BODY] {
-        let words = [words, &["--ignore-unknown"]].concat();
-        let Ran { status, said, .. } = run(&mut plants(&server, &words));
-        assert_eq!(status, Some(0), "{said}");
+    for arguments in [&["import", "plants.jsonl"][..], &["import", "plants.csv"], &BODY] {
+        let arguments = [arguments, &["--ignore-unknown"]].concat();
+        let Finished { exit_code, stderr, .. } = run(&mut plants(&server, &arguments));
+        assert_eq!(exit_code, Some(0), "{stderr}");
     }
     let stored = server.export();
     assert_eq!(stored.keys().copied().collect::<Vec<_>>(), [1, 2, 3]);
     assert!(stored.values().all(|plant| plant.tag.is_none()));
     let flags = ["create-plant", "--id", "1", "--name", "Fern", "--ignore-unknown"];
-    assert_eq!(run(&mut plants(&server, &flags)).status, Some(2));
+    assert_eq!(run(&mut plants(&server, &flags)).exit_code, Some(2));
 }
 
 #[test]
-fn body_is_read_from_a_file_or_stdin_and_a_byte_order_mark_is_passed_over() {
+fn body_from_a_file_or_stdin_may_have_a_byte_order_mark() {
     let server = Server::start();
     write(&server, "plant.json", "\u{feff}{\n  \"id\": 1,\r\n  \"name\": \"Fern\"\n}\n");
-    for words in [BODY, ["create-plant", "--json-body", "-"]] {
-        let body = File::open(server.folder().join("plant.json")).expect("it is there");
-        let Ran { status, printed, said } = run(plants(&server, &words).stdin(body));
-        assert_eq!(status, Some(0), "{said}");
-        assert_eq!(serde_json::from_str::<Value>(&printed).expect("JSON")["name"], "Fern");
+    for arguments in [BODY, ["create-plant", "--json-body", "-"]] {
+        let body = File::open(server.folder().join("plant.json")).expect("the file exists");
+        let Finished { exit_code, stdout, stderr } = run(plants(&server, &arguments).stdin(body));
+        assert_eq!(exit_code, Some(0), "{stderr}");
+        assert_eq!(serde_json::from_str::<Value>(&stdout).expect("JSON")["name"], "Fern");
     }
     write(&server, "plants.jsonl", "\u{feff}{\"id\":1,\"name\":\"Fern\"}");
     let imported = import(&mut plants(&server, &["import", "plants.jsonl"]));
@@ -86,13 +90,13 @@ fn body_is_read_from_a_file_or_stdin_and_a_byte_order_mark_is_passed_over() {
 }
 
 #[test]
-fn body_larger_than_a_mebibyte_is_not_read() {
+fn body_larger_than_1_mib_is_not_read() {
     let server = Server::start();
-    let words = ["create-plant", "--json-body", "/dev/zero"];
-    let Ran { said, .. } = run(&mut plants(&server, &words));
-    assert!(said.contains("it holds a NUL"), "{said}");
+    let arguments = ["create-plant", "--json-body", "/dev/zero"];
+    let Finished { stderr, .. } = run(&mut plants(&server, &arguments));
+    assert!(stderr.contains("it contains a NUL"), "{stderr}");
     write(&server, "plant.json", format!("{{{}", " ".repeat(1 << 20)));
-    let Ran { status, said, .. } = run(&mut plants(&server, &BODY));
-    assert_eq!(status, Some(2));
-    assert!(said.contains("failed to read plant.json: it is larger than 1 MiB"), "{said}");
+    let Finished { exit_code, stderr, .. } = run(&mut plants(&server, &BODY));
+    assert_eq!(exit_code, Some(2));
+    assert!(stderr.contains("failed to read plant.json: it is larger than 1 MiB"), "{stderr}");
 }

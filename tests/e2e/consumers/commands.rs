@@ -11,7 +11,7 @@ use plant_store_tests::{Server, terminal};
 use serde_json::{Value, json};
 
 use super::import::{Imported, import};
-use super::{Ran, plants, run, write};
+use super::{Finished, plants, run, write};
 use crate::tls::serving;
 
 fn json(text: &str) -> Value {
@@ -19,46 +19,54 @@ fn json(text: &str) -> Value {
 }
 
 #[test]
-fn create_plant_prints_the_plant_and_is_0_and_a_refusal_is_1_on_standard_error() {
+fn create_plant_prints_the_plant_or_the_refusal() {
     let server = Server::start();
     let monstera =
         ["create-plant", "--id", "-7", "--name", "Monstera", "--tag", "tropical"].as_slice();
     for _ in 0..2 {
-        let Ran { status, printed, said } = run(&mut plants(&server, monstera));
-        assert_eq!((status, said.as_str()), (Some(0), ""));
-        assert_eq!(json(&printed), json!({"name": "Monstera", "tag": "tropical"}));
+        let Finished { exit_code, stdout, stderr } = run(&mut plants(&server, monstera));
+        assert_eq!((exit_code, stderr.as_str()), (Some(0), ""));
+        assert_eq!(json(&stdout), json!({"name": "Monstera", "tag": "tropical"}));
     }
     let fern = &["create-plant", "--id", "-7", "--name", "Fern"];
-    let Ran { status, printed, said } = run(&mut plants(&server, fern));
-    assert_eq!((status, printed.as_str()), (Some(1), ""));
-    assert_eq!(json(&said)["error"], 409);
-    assert!(json(&said)["message"].as_str().expect("text").contains("plant -7"), "{said}");
+    let Finished { exit_code, stdout, stderr } = run(&mut plants(&server, fern));
+    assert_eq!((exit_code, stdout.as_str()), (Some(1), ""));
+    assert_eq!(json(&stderr)["error"], 409);
+    assert!(json(&stderr)["message"].as_str().expect("text").contains("plant -7"), "{stderr}");
     let mut stranger = plants(&server, monstera);
-    let Ran { status, said, .. } = run(stranger.env("PLANTS_TOKEN", "pst_"));
-    assert_eq!((status, json(&said)["error"].as_i64()), (Some(1), Some(401)));
+    let Finished { exit_code, stderr, .. } = run(stranger.env("PLANTS_TOKEN", "pst_"));
+    assert_eq!((exit_code, json(&stderr)["error"].as_i64()), (Some(1), Some(401)));
     assert_eq!(server.export()[&-7].tag.as_deref(), Some("tropical"));
 }
 
-/// At once: another try would get the same.
+/// The error is reported at once, because a retry would fail in the same way.
 #[test]
-fn scheme_that_the_server_does_not_speak_is_said() {
+fn wrong_scheme_is_explained_without_a_retry() {
     let plain = Server::start();
     let (tls, _) = serving(&[]);
     let another = [
-        (&plain, plain.url.replace("http:", "https:"), "the server does not speak TLS there"),
-        (&tls, tls.url.replace("https:", "http:"), "the server does not speak HTTP there"),
+        (
+            &plain,
+            plain.url.replace("http:", "https:"),
+            "the server does not speak TLS on this port",
+        ),
+        (
+            &tls,
+            tls.url.replace("https:", "http:"),
+            "the server does not speak plain HTTP on this port",
+        ),
     ];
     for (server, url, expected) in another {
         write(server, "ficus.jsonl", r#"{"id":1,"name":"Ficus"}"#);
-        let words = ["--url", &url, "import", "ficus.jsonl"];
-        let Imported { counts, said, .. } = import(&mut plants(server, &words));
-        assert!(said.contains(expected) && said.contains("see whether its URL is"), "{said}");
-        assert_eq!(counts, [0, 0, 0], "{said}");
+        let arguments = ["--url", &url, "import", "ficus.jsonl"];
+        let Imported { counts, stderr, .. } = import(&mut plants(server, &arguments));
+        assert!(stderr.contains(expected) && stderr.contains("check whether the URL"), "{stderr}");
+        assert_eq!(counts, [0, 0, 0], "{stderr}");
     }
 }
 
 #[test]
-fn command_with_which_nothing_is_sent_is_2_and_says_why() {
+fn command_that_cannot_run_exits_2_and_sends_nothing() {
     let server = Server::start();
     write(&server, "list.json", "[]");
     write(&server, "words", "Bearer token");
@@ -79,7 +87,7 @@ fn command_with_which_nothing_is_sent_is_2_and_says_why() {
         (&[create, &["--ca-file", "list.json"]].concat(), "list.json (--ca-file): no certificate"),
         (&[create, &["--url", "plants:80"]].concat(), "PLANTS_URL: the base URL \"plants:80\""),
         (&[create, &["--url", "ftp://plants"]].concat(), "neither http:// nor https://"),
-        (&[create, &["--url", "http://:password@plants"]].concat(), "has no user"),
+        (&[create, &["--url", "http://:password@plants"]].concat(), "must have no user"),
         (&["import", "none.jsonl"], "none.jsonl"),
         (&["import", "."], "cannot read .: Is a directory"),
         (&["create-plant", "--json-body", "."], "failed to read .: Is a directory"),
@@ -89,33 +97,36 @@ fn command_with_which_nothing_is_sent_is_2_and_says_why() {
             "plants: cannot use words (--token-file or PLANTS_TOKEN_FILE): the token is empty",
         ),
     ] {
-        let Ran { status, printed, said } = run(&mut plants(&server, arguments));
-        assert_eq!((status, printed.as_str()), (Some(2), ""), "{arguments:?}: {said}");
-        assert!(said.contains(expected) && !said.contains(&server.token), "{arguments:?}: {said}");
-        assert!(!said.contains("the token is that of"), "{arguments:?}: {said}");
+        let Finished { exit_code, stdout, stderr } = run(&mut plants(&server, arguments));
+        assert_eq!((exit_code, stdout.as_str()), (Some(2), ""), "{arguments:?}: {stderr}");
+        assert!(
+            stderr.contains(expected) && !stderr.contains(&server.token),
+            "{arguments:?}: {stderr}"
+        );
+        assert!(!stderr.contains("the token came from"), "{arguments:?}: {stderr}");
     }
     let mut without_token = plants(&server, create);
-    let Ran { status, said, .. } = run(without_token.env_remove("PLANTS_TOKEN"));
-    assert_eq!(status, Some(2));
-    assert!(said.contains("--token-file"), "{said}");
+    let Finished { exit_code, stderr, .. } = run(without_token.env_remove("PLANTS_TOKEN"));
+    assert_eq!(exit_code, Some(2));
+    assert!(stderr.contains("--token-file"), "{stderr}");
     assert!(server.export().is_empty());
 }
 
-/// What a command writes to a terminal.
+/// Returns what a command writes to a terminal.
 pub fn on_a_terminal(command: impl FnOnce(File, File) -> Command) -> String {
     let (mut terminal, slave) = terminal();
     let other = slave.try_clone().expect("a handle");
-    // The command is dropped here, and with it our copies of the slave side.
+    // The command is dropped here, and our copies of the slave side with it.
     let mut process = command(slave, other).spawn().expect("the program starts");
     let mut shown = Vec::new();
-    // It begins at once, because a terminal that is not read takes only so much.
+    // Read at once, because the buffer of a terminal is small.
     let _ = terminal.read_to_end(&mut shown);
     process.wait().expect("the program ends");
     String::from_utf8(shown).expect("text")
 }
 
 #[test]
-fn terminal_gets_a_line_for_people_in_which_nothing_controls_it() {
+fn terminal_gets_a_line_without_control_characters() {
     let server = Server::start();
     let create = |name: &str, id: &str| {
         let arguments = ["create-plant", "--id", id, "--name", name];
@@ -131,22 +142,22 @@ fn terminal_gets_a_line_for_people_in_which_nothing_controls_it() {
 }
 
 #[test]
-fn completions_know_the_operations_of_the_contract() {
+fn completions_include_the_operations() {
     let server = Server::start();
     for shell in ["bash", "zsh", "fish"] {
-        let Ran { status, printed, .. } = run(&mut plants(&server, &["completions", shell]));
-        assert_eq!(status, Some(0));
-        assert!(printed.contains("create-plant") && printed.contains("import"), "{shell}");
+        let Finished { exit_code, stdout, .. } = run(&mut plants(&server, &["completions", shell]));
+        assert_eq!(exit_code, Some(0));
+        assert!(stdout.contains("create-plant") && stdout.contains("import"), "{shell}");
     }
 }
 
-/// As nginx does while the service is down, and if it lets no such body pass.
+/// nginx answers like this while the service is down, and if it refuses a body itself.
 #[test]
-fn answer_of_a_proxy_is_said_with_its_status_and_its_body_in_one_line() {
+fn response_of_a_proxy_is_reported_with_its_status_and_body() {
     let server = Server::start();
     write(&server, "plants.jsonl", "{\"id\":1,\"name\":\"Fern\"}");
     let create = ["create-plant", "--id", "1", "--name", "Fern"].as_slice();
-    let words = ["import", "plants.jsonl", "--retries", "1"];
+    let arguments = ["import", "plants.jsonl", "--retries", "1"];
     for (status, imported) in [
         ("400 Bad Request", [0, 1, 0]),
         ("413 Payload Too Large", [0, 1, 0]),
@@ -155,41 +166,41 @@ fn answer_of_a_proxy_is_said_with_its_status_and_its_body_in_one_line() {
     ] {
         let url = proxy(status, "<html>no plant store</html>\r\n<hr>");
         let mut create = plants(&server, create);
-        let Ran { status: exited, printed, said } = run(create.env("PLANTS_URL", &url));
-        assert_eq!((exited, printed.as_str()), (Some(1), ""), "{said}");
+        let Finished { exit_code, stdout, stderr } = run(create.env("PLANTS_URL", &url));
+        assert_eq!((exit_code, stdout.as_str()), (Some(1), ""), "{stderr}");
         let expected = format!(
-            "{url}/plants answered {status}, which an operation of a plant store does not: \
+            "{url}/plants answered {status}, which is not a response of a plant store: \
              <html>no plant store</html> <hr>\n"
         );
-        assert!(said.ends_with(&expected), "{said}");
-        let mut importing = plants(&server, &words);
-        let Imported { status, counts, said, .. } = import(importing.env("PLANTS_URL", &url));
-        assert_eq!((status, counts), (Some(1), imported), "{said}");
+        assert!(stderr.ends_with(&expected), "{stderr}");
+        let mut importing = plants(&server, &arguments);
+        let Imported { exit_code, counts, stderr, .. } = import(importing.env("PLANTS_URL", &url));
+        assert_eq!((exit_code, counts), (Some(1), imported), "{stderr}");
     }
 }
 
 #[test]
-fn path_too_many_in_the_url_is_said_with_what_the_server_answers() {
+fn base_url_with_an_extra_path_is_explained() {
     let server = Server::start();
     let url = format!("{}/api", server.url);
     let create = ["create-plant", "--id", "1", "--name", "Fern", "--url", &url];
-    for words in [&create[..], &["check-token", "--url", &url]] {
-        let Ran { status, said, .. } = run(&mut plants(&server, words));
+    for arguments in [&create[..], &["check-token", "--url", &url]] {
+        let Finished { exit_code, stderr, .. } = run(&mut plants(&server, arguments));
         let expected = format!(
-            "plants: {url}/plants answered 404 Not Found, so no operation is there (see whether \
-             the base URL has a path too many): {{ \"request_id\": \""
+            "plants: {url}/plants answered 404 Not Found, so there is no operation at this URL \
+             (check whether the base URL should have no path): {{ \"request_id\": \""
         );
-        assert!(status == Some(1) && said.starts_with(&expected), "{said}");
-        assert!(said.ends_with("\"message\": \"Not Found\" }\n"), "{said}");
+        assert!(exit_code == Some(1) && stderr.starts_with(&expected), "{stderr}");
+        assert!(stderr.ends_with("\"message\": \"Not Found\" }\n"), "{stderr}");
     }
 }
 
-/// Answers each request like this. Returns its URL.
+/// Starts a proxy that answers every request with this status and body. Returns its URL.
 pub fn proxy(status: &str, body: &str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+    let url = format!("http://{}", listener.local_addr().expect("the listener is bound"));
     let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\ncontent-type: text/html\r\n");
-    let answer = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
+    let response = format!("{head}content-length: {}\r\n\r\n{body}", body.len());
     thread::spawn(move || {
         for connection in listener.incoming() {
             let mut connection = connection.expect("a connection");
@@ -199,28 +210,29 @@ pub fn proxy(status: &str, body: &str) -> String {
                 let read = connection.read(&mut part).expect("a request");
                 request.extend_from_slice(&part[..read]);
             }
-            connection.write_all(answer.as_bytes()).expect("the client reads");
+            connection.write_all(response.as_bytes()).expect("the client reads");
         }
     });
     url
 }
 
-/// `/dev/full` takes nothing.
+/// Every write to `/dev/full` fails.
 #[test]
-fn output_that_cannot_be_written_is_1_and_said() {
+fn output_that_cannot_be_written_exits_1() {
     let server = Server::start();
-    for words in [
+    for arguments in [
         ["create-plant", "--id", "1", "--name", "Fern"].as_slice(),
         &["check-token"],
         &["completions", "bash"],
     ] {
-        let full = File::options().write(true).open("/dev/full").expect("it is there");
-        let mut command = plants(&server, words);
-        let output = command.stdout(full).stderr(Stdio::piped()).spawn().expect("a start");
-        let output = output.wait_with_output().expect("it ends");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(1), "{words:?}: {said}");
-        let expected = "plants: cannot write to standard output: No space left on device";
-        assert!(said.starts_with(expected), "{words:?}: {said}");
+        let full = File::options().write(true).open("/dev/full").expect("the device exists");
+        let mut command = plants(&server, arguments);
+        let output =
+            command.stdout(full).stderr(Stdio::piped()).spawn().expect("the program starts");
+        let output = output.wait_with_output().expect("the program ends");
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{arguments:?}: {stderr}");
+        let expected = "plants: cannot write to stdout: No space left on device";
+        assert!(stderr.starts_with(expected), "{arguments:?}: {stderr}");
     }
 }

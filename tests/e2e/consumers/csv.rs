@@ -1,12 +1,12 @@
-//! `plants import` of CSV: what people save from a spreadsheet, as the crate `csv` reads it.
+//! `plants import` of CSV, as spreadsheets save it.
 
 use plant_store_tests::Server;
 use serde_json::{Value, json};
 
 use super::import::{Imported, Rejected, import};
-use super::{Ran, plants, run, write};
+use super::{Finished, plants, run, write};
 
-/// The export of the server's store, as a list.
+/// Returns the plants in the server's store as a JSON list.
 fn stored(server: &Server) -> Value {
     serde_json::to_value(server.export().into_values().collect::<Vec<_>>()).expect("JSON")
 }
@@ -14,7 +14,7 @@ fn stored(server: &Server) -> Value {
 #[test]
 fn csv_of_a_spreadsheet_is_imported() {
     let server = Server::start();
-    for (text, words) in [
+    for (text, arguments) in [
         ("\u{feff}id,name,tag\r\n1,Fern,indoor\r\n2,Ficus,\r\n", &[][..]),
         ("\"tag\",\"name\",\"id\"\n\"indoor\",\"Fern\",\"1\"\n\"\",\"Ficus\",2", &[]),
         ("\n\nid,tag,name\n\n1,indoor,Fern\n\r\n2,,Ficus\n\n", &[]),
@@ -23,7 +23,8 @@ fn csv_of_a_spreadsheet_is_imported() {
         ("id\tname\ttag\n1\tFern\tindoor\n2\tFicus\t\n", &["--delimiter", "\t"]),
     ] {
         write(&server, "plants.CSV", text);
-        let imported = import(&mut plants(&server, &[&["import", "plants.CSV"], words].concat()));
+        let imported =
+            import(&mut plants(&server, &[&["import", "plants.CSV"], arguments].concat()));
         assert!(imported.is_success(2), "{text:?}: {imported:?}");
     }
     let expected =
@@ -37,32 +38,35 @@ fn csv_of_a_spreadsheet_is_imported() {
 }
 
 #[test]
-fn delimiter_makes_any_file_csv_and_json_lines_have_none() {
+fn delimiter_implies_csv() {
     let server = Server::start();
     write(&server, "plants.txt", "id|name\n1|Fern\n");
-    let words = ["import", "plants.txt", "--delimiter", "|"];
-    let imported = import(&mut plants(&server, &words));
+    let arguments = ["import", "plants.txt", "--delimiter", "|"];
+    let imported = import(&mut plants(&server, &arguments));
     assert!(imported.is_success(1), "{imported:?}");
-    for (words, expected) in [
-        (["plants.txt", "--delimiter", "|", "--format", "jsonl"], "JSON lines have no --delimiter"),
-        (["plants.txt", "--delimiter", "||", "--format", "csv"], "give one character"),
+    for (arguments, expected) in [
+        (
+            ["plants.txt", "--delimiter", "|", "--format", "jsonl"],
+            "--delimiter does not apply to JSON lines",
+        ),
+        (["plants.txt", "--delimiter", "||", "--format", "csv"], "expected one character"),
     ] {
-        let Ran { status, printed, said } =
-            run(&mut plants(&server, &[&["import"], &words[..]].concat()));
-        assert_eq!((status, printed.as_str()), (Some(2), ""), "{said}");
-        assert!(said.contains(expected), "{said}");
+        let Finished { exit_code, stdout, stderr } =
+            run(&mut plants(&server, &[&["import"], &arguments[..]].concat()));
+        assert_eq!((exit_code, stdout.as_str()), (Some(2), ""), "{stderr}");
+        assert!(stderr.contains(expected), "{stderr}");
     }
 }
 
 #[test]
-fn csv_row_that_is_no_plant_is_rejected_with_its_line() {
+fn csv_row_that_is_not_a_plant_is_rejected_with_its_line() {
     let server = Server::start();
     let text = b"id,name,tag\n1,\"12\"\" pot\",42\nthree,Fern,\n,Fern,\n5,F\xe9e,\n6,Fern\n\
         7,Fern,,\n8,Fern,indoor\n9,\"Fern,\n10,Ficus,\n";
     write(&server, "plants.csv", text);
-    let Imported { status, counts, rejected, said, .. } =
+    let Imported { exit_code, counts, rejected, stderr, .. } =
         import(&mut plants(&server, &["import", "plants.csv"]));
-    assert_eq!((status, counts), (Some(1), [2, 6, 0]), "{said}");
+    assert_eq!((exit_code, counts), (Some(1), [2, 6, 0]), "{stderr}");
     let expected = [
         json!({"id": 1, "name": "12\" pot", "tag": "42"}),
         json!({"id": 8, "name": "Fern", "tag": "indoor"}),
@@ -72,7 +76,7 @@ fn csv_row_that_is_no_plant_is_rejected_with_its_line() {
         (3, "`id`: invalid digit found in string", "three,Fern,"),
         (4, "`id`: cannot parse integer from empty string", ",Fern,"),
         (5, "`name`: byte 2 is not UTF-8: convert the file", "5,F\u{fffd}e,"),
-        (6, "the row has 2 fields, the header has 3", "6,Fern"),
+        (6, "the row has 2 fields, but the header has 3", "6,Fern"),
         (7, "the row has 4 fields", "7,Fern,,"),
         (9, "2 fields", "9,\"Fern,\n10,Ficus,\n\""),
     ];
@@ -83,7 +87,7 @@ fn csv_row_that_is_no_plant_is_rejected_with_its_line() {
     }
 }
 
-/// Rust and the crate `csv` take most of them for numbers.
+/// Rust and the crate `csv` accept most of these as numbers.
 #[test]
 fn csv_number_that_json_refuses_is_rejected() {
     let server = Server::start();
@@ -122,7 +126,7 @@ fn csv_number_that_json_refuses_is_rejected() {
     let imported = import(&mut plants(&server, &["import", "plants.csv"]));
     assert_eq!(imported.counts, [0, numbers.len() as u64, 0], "{:?}", server.export());
     assert!(imported.rejected.iter().all(|rejected| rejected.message.starts_with("`id`: ")));
-    assert_eq!(imported.rejected[0].message, "`id`: \"0x10\" is not a number in JSON");
+    assert_eq!(imported.rejected[0].message, "`id`: \"0x10\" is not a JSON number");
     write(&server, "plants.csv", "id,name\n-9223372036854775808,a\n0,b\n9223372036854775807,c\n");
     let imported = import(&mut plants(&server, &["import", "plants.csv"]));
     assert!(imported.is_success(3), "{imported:?}");
@@ -133,14 +137,14 @@ fn csv_row_without_a_required_value_is_rejected() {
     let server = Server::start();
     write(&server, "plants.csv", "id,name,tag\n1,,indoor\n2,\"\",\n");
     let imported = import(&mut plants(&server, &["import", "plants.csv"]));
-    assert_eq!((imported.status, imported.counts), (Some(1), [0, 2, 0]), "{imported:?}");
+    assert_eq!((imported.exit_code, imported.counts), (Some(1), [0, 2, 0]), "{imported:?}");
     assert_eq!(imported.rejected[0].message, "`name`: the field is empty");
     assert!(server.export().is_empty());
 }
 
-/// `csv` takes all that follows for the name. Nothing of it may become a plant.
+/// `csv` takes everything up to the next quote for the name. None of it may become a plant.
 #[test]
-fn csv_quote_that_is_not_closed_is_rejected_with_the_rows_behind_it() {
+fn missing_csv_quote_rejects_the_rows_up_to_the_next_quote() {
     let server = Server::start();
     for (text, created) in [
         ("id,name\n1,Fern\n2,\"Ficus\n3,Fern\n4,Fern\n", 1),
@@ -148,52 +152,59 @@ fn csv_quote_that_is_not_closed_is_rejected_with_the_rows_behind_it() {
     ] {
         write(&server, "plants.csv", text);
         let imported = import(&mut plants(&server, &["import", "plants.csv"]));
-        assert_eq!((imported.status, imported.counts), (Some(1), [created, 1, 0]), "{imported:?}");
-        assert!(imported.rejected[0].message.contains("is a quote not closed?"), "{imported:?}");
+        assert_eq!(
+            (imported.exit_code, imported.counts),
+            (Some(1), [created, 1, 0]),
+            "{imported:?}"
+        );
+        assert!(
+            imported.rejected[0].message.contains("is a closing quote missing?"),
+            "{imported:?}"
+        );
     }
     assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 5]);
 }
 
-/// It would not fit into memory if it went on.
+/// A row of any length would exhaust the memory.
 #[test]
-fn csv_row_longer_than_a_mebibyte_ends_the_import() {
+fn csv_row_longer_than_1_mib_ends_the_import() {
     let server = Server::start();
     let rest = "3,Fern\n".repeat(200_000);
     write(&server, "plants.csv", format!("id,name\n1,Fern\n2,\"Ficus\n{rest}"));
-    let Imported { status, counts, complete, said, .. } =
+    let Imported { exit_code, counts, complete, stderr, .. } =
         import(&mut plants(&server, &["import", "plants.csv"]));
-    assert_eq!((status, counts, complete), (Some(1), [1, 0, 0], false), "{said}");
+    assert_eq!((exit_code, counts, complete), (Some(1), [1, 0, 0], false), "{stderr}");
     assert!(
-        said.contains("the record at line 3 is longer than 1 MiB: is a quote not closed?"),
-        "{said}"
+        stderr.contains("the record at line 3 is longer than 1 MiB: is a closing quote missing?"),
+        "{stderr}"
     );
 }
 
 #[test]
-fn csv_header_that_no_plant_can_have_is_2_and_nothing_is_sent() {
+fn invalid_csv_header_exits_2_and_sends_nothing() {
     let server = Server::start();
     for (text, expected) in [
-        ("id,name,tags\n1,Fern,indoor\n", "unknown column \"tags\": correct it"),
-        ("888,x\n889,y\n", "unknown column \"888\": correct it"),
-        ("id, name\n1,Fern\n", "unknown column \" name\": correct it"),
-        ("id,name,\n1,Fern,\n", "unknown column \"\": correct it"),
+        ("id,name,tags\n1,Fern,indoor\n", "unknown column \"tags\": correct the name"),
+        ("888,x\n889,y\n", "unknown column \"888\": correct the name"),
+        ("id, name\n1,Fern\n", "unknown column \" name\": correct the name"),
+        ("id,name,\n1,Fern,\n", "unknown column \"\": correct the name"),
         ("id;name;tag\n1;Fern;indoor\n", "column \"id;name;tag\": add --delimiter ';'"),
         ("id\tname\n1\tFern\n", r#"column "id\tname": add --delimiter '\t'"#),
         ("id|name\n1|Fern\n", "add --delimiter '|'"),
         ("sep=;\r\nid;name\r\n1;Fern\r\n", "remove it, and add --delimiter"),
         ("id,name,name\n1,Fern,Fern\n", "the column \"name\" twice"),
-        ("name,tag\nFern,indoor\n", "no column of a required member: missing field `id`"),
-        ("id\n1\n", "no column of a required member: missing field `name`"),
+        ("name,tag\nFern,indoor\n", "no column for a required member: missing field `id`"),
+        ("id\n1\n", "no column for a required member: missing field `name`"),
     ] {
         write(&server, "plants.csv", text);
         let is_unknown = expected.starts_with("unknown");
         let flags: &[&[&str]] = if is_unknown { &[&[]] } else { &[&[], &["--ignore-unknown"]] };
         for flags in flags {
-            let words = [&["import", "plants.csv"], *flags].concat();
-            let Ran { status, printed, said } = run(&mut plants(&server, &words));
-            assert_eq!((status, printed.as_str()), (Some(2), ""), "{text:?}: {said}");
-            assert!(said.contains(expected), "{text:?}: {said}");
-            assert!(said.starts_with("plants: cannot read plants.csv: the "), "{said}");
+            let arguments = [&["import", "plants.csv"], *flags].concat();
+            let Finished { exit_code, stdout, stderr } = run(&mut plants(&server, &arguments));
+            assert_eq!((exit_code, stdout.as_str()), (Some(2), ""), "{text:?}: {stderr}");
+            assert!(stderr.contains(expected), "{text:?}: {stderr}");
+            assert!(stderr.starts_with("plants: cannot read plants.csv: the "), "{stderr}");
         }
     }
     assert!(server.export().is_empty());

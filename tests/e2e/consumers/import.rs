@@ -12,30 +12,30 @@ use plant_store_tests::{Server, amount, plant};
 use serde_json::Value;
 
 use super::commands::on_a_terminal;
-use super::{Ran, plants, run, write};
+use super::{Finished, plants, run, write};
 use crate::database;
 
-/// This number of lines of plants, with ids from 0 on.
+/// Returns this number of plants as JSON lines, with ids from 0.
 fn lines(plants: usize) -> String {
     let line = |id| plant(i64::try_from(id).expect("a small number"), "Monstera", Some("tropical"));
     (0..plants).map(|id| line(id) + "\n").collect()
 }
 
-/// What an import did that has ended.
+/// An import that has ended.
 #[derive(Debug)]
 pub struct Imported {
-    /// Its exit status, if no signal ended it.
-    pub status: Option<i32>,
-    /// How many plants were created or already there, refused, given up.
+    /// The exit code, or none if a signal ended the import.
+    pub exit_code: Option<i32>,
+    /// How many plants were created or already there, were refused, and were given up.
     pub counts: [u64; 3],
-    /// Whether the whole file was read, and each record counted.
+    /// Whether the whole file was read and every record counted.
     pub complete: bool,
-    /// How many creates were past the rate of the token.
+    /// How many creates were over the rate limit of the token.
     pub past_rate: u64,
     /// The lines on stdout.
     pub rejected: Vec<Rejected>,
-    /// Stderr without the summary.
-    pub said: String,
+    /// The lines on stderr, without the summary.
+    pub stderr: String,
 }
 
 /// A record that was not created.
@@ -46,29 +46,30 @@ pub struct Rejected {
     pub message: String,
     /// The record, if it is a plant.
     pub plant: Option<Value>,
-    /// The record, if it is none.
+    /// The record, if it is not a plant.
     pub text: Option<String>,
 }
 
-/// Runs an import to its end, which prints a summary.
+/// Runs an import to its end. The import must print a summary.
 pub fn import(command: &mut Command) -> Imported {
     imported(run(command))
 }
 
-/// What an import did, by what it printed.
-pub fn imported(Ran { status, printed, said }: Ran) -> Imported {
-    let (summaries, said): (Vec<_>, Vec<_>) = said.lines().partition(|line| line.starts_with('{'));
-    let [summary] = summaries[..] else { panic!("one summary is expected: {said:?}") };
+/// Parses the output of an import.
+pub fn imported(Finished { exit_code, stdout, stderr }: Finished) -> Imported {
+    let (summaries, stderr): (Vec<_>, Vec<_>) =
+        stderr.lines().partition(|line| line.starts_with('{'));
+    let [summary] = summaries[..] else { panic!("expected one summary: {stderr:?}") };
     let summary: Value = serde_json::from_str(summary).expect("JSON");
     let count = |name: &str| summary[name].as_u64();
     let counts = ["created_or_already_there", "refused", "given_up"];
     Imported {
-        status,
+        exit_code,
         counts: counts.map(|name| count(name).expect("a number")),
         complete: summary["complete"].as_bool().expect("true or false"),
         past_rate: count("past_rate").unwrap_or(0),
-        rejected: printed.lines().map(rejected).collect(),
-        said: said.join("\n"),
+        rejected: stdout.lines().map(rejected).collect(),
+        stderr: stderr.join("\n"),
     }
 }
 
@@ -85,15 +86,16 @@ fn rejected(line: &str) -> Rejected {
 }
 
 impl Imported {
-    /// Line and `error` of each record that was not created.
+    /// Returns the line and the `error` of each record that was not created.
     pub fn errors(&self) -> Vec<(u64, Option<i64>)> {
         self.rejected.iter().map(|rejected| (rejected.line, rejected.error)).collect()
     }
 
-    /// Whether so many plants were created, and nothing else is to be said.
+    /// Returns whether this number of plants was created and nothing else was reported.
     pub fn is_success(&self, created: u64) -> bool {
-        let is_silent = self.rejected.is_empty() && self.said.is_empty();
-        is_silent && (self.status, self.counts, self.complete) == (Some(0), [created, 0, 0], true)
+        let is_silent = self.rejected.is_empty() && self.stderr.is_empty();
+        is_silent
+            && (self.exit_code, self.counts, self.complete) == (Some(0), [created, 0, 0], true)
     }
 }
 
@@ -103,7 +105,7 @@ fn stored(server: &Server) -> usize {
 }
 
 #[test]
-fn import_reads_what_export_writes_and_may_be_run_again() {
+fn import_of_an_export_is_idempotent() {
     let from = Server::start();
     for body in [
         r#"{"id":-9223372036854775808,"name":""}"#,
@@ -123,7 +125,7 @@ fn import_reads_what_export_writes_and_may_be_run_again() {
 }
 
 #[test]
-fn line_that_is_no_plant_is_refused_and_does_not_stop_the_rest() {
+fn rejected_line_does_not_stop_the_import() {
     let server = Server::start();
     let too_long = plant(10, &"x".repeat(64 * 1024), None);
     let text = [
@@ -142,42 +144,44 @@ fn line_that_is_no_plant_is_refused_and_does_not_stop_the_rest() {
     ];
     write(&server, "plants.jsonl", text.join("\n"));
     let imported = import(&mut plants(&server, &["import", "plants.jsonl"]));
-    assert_eq!((imported.status, imported.counts), (Some(1), [3, 8, 0]), "{imported:?}");
+    assert_eq!((imported.exit_code, imported.counts), (Some(1), [3, 8, 0]), "{imported:?}");
     assert!(imported.complete);
     let mut expected = [2, 3, 4, 7, 8, 9, 10, 11].map(|line| (line, Some(400)));
     (expected[3].1, expected[6].1) = (Some(409), Some(413));
     assert_eq!(imported.errors(), expected);
     assert!(imported.rejected[0].message.starts_with("it is not a JSON object; each line"));
     let message = &imported.rejected[1].message;
-    assert!(message.contains("a line has to be a whole object"), "{message}");
+    assert!(message.contains("a line must contain a whole object"), "{message}");
     assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 6, 12]);
 }
 
-/// It would not fit into memory if it went on.
+/// A line of any length would exhaust the memory. The summary reports that the import is
+/// incomplete.
 #[test]
-fn line_longer_than_a_mebibyte_ends_the_import_and_the_summary_says_that_it_is_not_complete() {
+fn line_longer_than_1_mib_ends_the_import() {
     let server = Server::start();
     write(&server, "plants.jsonl", format!("{}{}", lines(3), "x".repeat(2 << 20)));
-    let Imported { status, counts, complete, said, .. } =
+    let Imported { exit_code, counts, complete, stderr, .. } =
         import(&mut plants(&server, &["import", "plants.jsonl"]));
-    assert_eq!((status, counts, complete), (Some(1), [3, 0, 0], false), "{said}");
-    assert!(said.contains("the record at line 4 is longer than 1 MiB"), "{said}");
+    assert_eq!((exit_code, counts, complete), (Some(1), [3, 0, 0], false), "{stderr}");
+    assert!(stderr.contains("the record at line 4 is longer than 1 MiB"), "{stderr}");
 }
 
-/// The process, and its standard input after this text.
+/// Starts an import and writes this text to its stdin, which stays open.
 fn fed(import: &mut Command, text: &str) -> (Child, ChildStdin) {
     let mut import = import.stdin(Stdio::piped()).spawn().expect("the program starts");
     let mut stdin = import.stdin.take().expect("a pipe");
-    stdin.write_all(text.as_bytes()).expect("it reads");
+    stdin.write_all(text.as_bytes()).expect("the import reads");
     (import, stdin)
 }
 
-/// An import of standard input that gets this text. Then it gets no more bytes and no end of input.
+/// Starts an import of stdin and writes this text to it. Stdin stays open, so the import waits for
+/// more.
 fn waiting(server: &Server, text: String) -> (Child, thread::JoinHandle<ChildStdin>) {
     let mut command = plants(server, &["import", "-"]);
     let (import, mut stdin) = fed(command.stdout(Stdio::null()).stderr(Stdio::null()), "");
     let writer = thread::spawn(move || {
-        // The import may be killed before it has read everything.
+        // The write fails if the import is killed before it has read everything.
         let _ = stdin.write_all(text.as_bytes());
         stdin
     });
@@ -188,10 +192,10 @@ fn pid(process: &Child) -> Pid {
     Pid::from_raw(i32::try_from(process.id()).expect("a process id is an i32"))
 }
 
-/// At each signal many creates are under way, and more lines are waiting. Every tenth id has a
-/// second line with another plant: the plant of the first line is stored, in each run.
+/// At each signal many creates are in flight, and more lines are waiting. Every tenth id has a
+/// second line with a different plant, and every run must store the plant of the first line.
 #[test]
-fn import_killed_or_interrupted_several_times_and_run_again_ends_with_the_same_store() {
+fn interrupted_import_that_is_run_again_completes_the_store() {
     let size = amount(2000, 100_000);
     let exported = lines(size);
     let text: Vec<_> = exported
@@ -209,7 +213,7 @@ fn import_killed_or_interrupted_several_times_and_run_again_ends_with_the_same_s
         let (mut import, writer) = waiting(&server, text[..part * (round + 2)].join("\n"));
         let half_way = size * (round + 1) / (signals.len() + 1);
         server.wait_until("half of the plants", || stored(&server) > half_way);
-        kill(pid(&import), *signal).expect("the import goes on");
+        kill(pid(&import), *signal).expect("the import is running");
         let status = import.wait().expect("the import ends");
         drop(writer.join());
         match signal {
@@ -221,12 +225,12 @@ fn import_killed_or_interrupted_several_times_and_run_again_ends_with_the_same_s
     write(&server, "plants.jsonl", text.join("\n"));
     let imported = import(&mut plants(&server, &["import", "plants.jsonl"]));
     let [created, refused] = [size, size / 10].map(|count| u64::try_from(count).expect("small"));
-    assert_eq!((imported.status, imported.counts), (Some(1), [created, refused, 0]));
-    assert!(server.command(&["export"]) == exported, "the store has other plants");
+    assert_eq!((imported.exit_code, imported.counts), (Some(1), [created, refused, 0]));
+    assert!(server.command(&["export"]) == exported, "the store differs from the file");
 }
 
 #[test]
-fn service_killed_and_started_again_half_way_costs_the_import_nothing() {
+fn import_survives_a_restart_of_the_service() {
     let first = lines(1000);
     let second = lines(3000);
     let server = Server::start();
@@ -236,56 +240,56 @@ fn service_killed_and_started_again_half_way_costs_the_import_nothing() {
     let (import, mut stdin) = fed(import, &first);
     server.wait_until("half of the plants", || stored(&server) > 500);
     let starting = server.stopped_by(Signal::SIGKILL);
-    let rest = thread::spawn(move || stdin.write_all(second.as_bytes()).expect("it reads"));
+    let rest = thread::spawn(move || stdin.write_all(second.as_bytes()).expect("the import reads"));
     let server = starting.with(&["--listen", &listen]).start();
-    rest.join().expect("it was read");
-    let imported = imported(Ran::of(import.wait_with_output().expect("the import ends")));
-    assert_eq!((imported.status, imported.counts), (Some(0), [4000, 0, 0]), "{imported:?}");
+    rest.join().expect("the writer ends");
+    let imported = imported(Finished::of(import.wait_with_output().expect("the import ends")));
+    assert_eq!((imported.exit_code, imported.counts), (Some(0), [4000, 0, 0]), "{imported:?}");
     assert_eq!(server.export().len(), 3000);
 }
 
 #[test]
-fn fault_of_the_service_that_lasts_gives_plants_up_and_ends_the_import() {
+fn lasting_fault_of_the_service_ends_the_import() {
     let server = Server::start();
     database::drop_plants_table(&server);
     write(&server, "plants.jsonl", lines(100));
     let arguments = ["import", "plants.jsonl", "--in-flight", "2", "--retries", "1"];
     let imported = import(&mut plants(&server, &arguments));
-    assert_eq!(imported.status, Some(1));
-    assert!(imported.said.contains("creates nothing any longer"), "{imported:?}");
+    assert_eq!(imported.exit_code, Some(1));
+    assert!(imported.stderr.contains("the service no longer creates plants"), "{imported:?}");
     let errors = imported.errors();
-    // A third one may have begun before the second one was given up.
+    // A third create may have started before the second was given up.
     assert!((2..=3).contains(&errors.len()), "{errors:?}");
     assert!(errors.iter().all(|(line, error)| (1..=3).contains(line) && *error == Some(500)));
     assert_eq!(imported.counts, [0, 0, errors.len() as u64]);
 }
 
-/// A 429 is no try: with no repeats at all, each plant is created.
+/// A 429 does not count as a try, so every plant is created even without retries.
 #[test]
-fn import_past_the_rate_of_its_token_gives_no_plant_up() {
+fn import_over_the_rate_limit_gives_no_plant_up() {
     let server = Server::starting().with(&["--max-rate", "2"]).start();
     write(&server, "plants.jsonl", lines(5));
-    let words = ["import", "plants.jsonl", "--retries", "0"];
-    let imported = import(&mut plants(&server, &words));
-    assert_eq!((imported.status, imported.counts), (Some(0), [5, 0, 0]), "{imported:?}");
+    let arguments = ["import", "plants.jsonl", "--retries", "0"];
+    let imported = import(&mut plants(&server, &arguments));
+    assert_eq!((imported.exit_code, imported.counts), (Some(0), [5, 0, 0]), "{imported:?}");
     assert!(
-        imported.said.contains("a --rate of nine tenths of the server's --max-rate"),
+        imported.stderr.contains("set --rate to nine tenths of the server's --max-rate"),
         "{imported:?}"
     );
 }
 
-/// If each create waited for itself, about as many would be refused as are created.
+/// If each create only waited on its own, about as many would be refused as are created.
 #[test]
-fn import_finds_the_rate_of_its_token() {
+fn import_finds_the_rate_limit_of_its_token() {
     let server = Server::starting().with(&["--max-rate", "50"]).start();
     write(&server, "plants.jsonl", lines(200));
     let imported = import(&mut plants(&server, &["import", "plants.jsonl", "--in-flight", "32"]));
-    assert_eq!((imported.status, imported.counts), (Some(0), [200, 0, 0]), "{imported:?}");
+    assert_eq!((imported.exit_code, imported.counts), (Some(0), [200, 0, 0]), "{imported:?}");
     assert!((1..100).contains(&imported.past_rate), "{imported:?}");
 }
 
 #[test]
-fn import_with_a_rate_sends_no_faster() {
+fn import_never_exceeds_its_rate() {
     let server = Server::start();
     write(&server, "plants.jsonl", lines(11));
     let started = Instant::now();
@@ -294,7 +298,7 @@ fn import_with_a_rate_sends_no_faster() {
     assert!(started.elapsed() >= Duration::from_secs(1), "{:?}", started.elapsed());
 }
 
-/// Standard input stays open, as that of a program that has nothing more to send yet.
+/// Stdin stays open, as if the program before the pipe had more to send later.
 #[test]
 fn refused_token_ends_the_import_of_a_pipe_at_once() {
     let server = Server::start();
@@ -303,17 +307,17 @@ fn refused_token_ends_the_import_of_a_pipe_at_once() {
     let (mut import, stdin) = fed(import, &lines(1));
     let mut status = None;
     server.wait_until("the end of the import", || {
-        status = import.try_wait().expect("it was started");
+        status = import.try_wait().expect("the import was started");
         status.is_some()
     });
     drop(stdin);
-    let said = import.stderr.take().map(std::io::read_to_string).expect("a pipe");
-    assert!(said.expect("text").contains("refused with 401"));
+    let stderr = import.stderr.take().map(std::io::read_to_string).expect("a pipe");
+    assert!(stderr.expect("text").contains("refused with 401"));
     assert_eq!(status.and_then(|status| status.code()), Some(1));
 }
 
 #[test]
-fn import_shows_a_bar_and_what_it_waits_for_on_a_terminal() {
+fn import_shows_a_bar_and_retries_on_a_terminal() {
     let server = Server::start();
     write(&server, "plants.jsonl", lines(2000));
     let on_a_terminal = |arguments: &[&str]| {
@@ -328,6 +332,6 @@ fn import_shows_a_bar_and_what_it_waits_for_on_a_terminal() {
     assert!(shown.contains("complete true, created_or_already_there 2000, "), "{shown:?}");
     let nobody = ["import", "plants.jsonl", "--url", "http://127.0.0.1:1", "--retries", "3"];
     let shown = on_a_terminal(&nobody);
-    assert!(shown.contains("again in ") && shown.contains("127.0.0.1:1"), "{shown:?}");
+    assert!(shown.contains("retrying in ") && shown.contains("127.0.0.1:1"), "{shown:?}");
     assert!(shown.contains("Connection refused"), "{shown:?}");
 }

@@ -1,4 +1,4 @@
-//! What the consumers of the service use: the client that repeats, and the program `plants`.
+//! What consumers of the service use: the retrying client and the program `plants`.
 
 mod bodies;
 mod commands;
@@ -18,13 +18,14 @@ use std::sync::OnceLock;
 
 use plant_store_tests::{Server, build};
 
-/// The program `plants`, built in this profile on the first call.
+/// Returns the path of the program `plants`, and builds it in this profile on the first call.
 pub fn program() -> &'static Path {
     static PLANTS: OnceLock<PathBuf> = OnceLock::new();
     PLANTS.get_or_init(|| build("plants", !cfg!(debug_assertions)).expect("the program builds"))
 }
 
-/// The same for that server, with its accepted token, in the server's folder.
+/// Returns a command that runs `plants` against a server, with a valid token, in the server's
+/// folder.
 fn plants(server: &Server, arguments: &[&str]) -> Command {
     let mut command = Command::new(program());
     command.args(arguments).current_dir(server.folder()).stdin(Stdio::null());
@@ -32,29 +33,27 @@ fn plants(server: &Server, arguments: &[&str]) -> Command {
     command
 }
 
-/// What a program did that has ended.
-struct Ran {
-    /// Its exit status, if no signal ended it.
-    status: Option<i32>,
-    /// Its standard output.
-    printed: String,
-    /// Its standard error.
-    said: String,
+/// A program that has ended.
+struct Finished {
+    /// The exit code, or none if a signal ended the program.
+    exit_code: Option<i32>,
+    stdout: String,
+    stderr: String,
 }
 
-impl Ran {
+impl Finished {
     fn of(Output { status, stdout, stderr }: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).expect("text");
-        Self { status: status.code(), printed: text(stdout), said: text(stderr) }
+        Self { exit_code: status.code(), stdout: text(stdout), stderr: text(stderr) }
     }
 }
 
-/// Runs it to its end.
-fn run(command: &mut Command) -> Ran {
-    Ran::of(command.output().expect("the program starts"))
+/// Runs a program to its end.
+fn run(command: &mut Command) -> Finished {
+    Finished::of(command.output().expect("the program starts"))
 }
 
 /// Writes a file into the server's folder.
 fn write(server: &Server, name: &str, text: impl AsRef<[u8]>) {
-    fs::write(server.folder().join(name), text).expect("the folder takes files");
+    fs::write(server.folder().join(name), text).expect("the folder is writable");
 }

@@ -1,4 +1,4 @@
-//! The client that repeats a request if that may help, against the real binary.
+//! The retrying client, against the real binary.
 
 use std::future::{pending, ready};
 use std::io::{Read, Write};
@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use plant_store_client::types::{self, NewPlant};
 use plant_store_client::{
-    ClientOptions, ExponentialBuilder, Failure, InvalidClient, Provided, ResponseValue,
-    RetryingClient, client_with_token,
+    ClientOptions, ExponentialBuilder, Failure, InvalidClient, ResponseValue, RetryingClient,
+    TokenResult, client_with_token,
 };
 use plant_store_tests::tls::{Authority, TLS};
 use plant_store_tests::{Server, new_plant};
@@ -21,7 +21,7 @@ use crate::database;
 
 const FICUS: &str = "Ficus";
 
-/// Pauses so short that no test is slow, and as many of them as a slow machine needs.
+/// A retry policy with short pauses for fast tests, and enough retries for a slow machine.
 fn policy() -> ExponentialBuilder {
     ExponentialBuilder::new()
         .with_min_delay(Duration::from_millis(5))
@@ -43,33 +43,36 @@ async fn client(options: ClientOptions, token: &str) -> RetryingClient {
     RetryingClient::new(options, provider).await.expect("a client").with_policy(policy())
 }
 
-/// Creates a plant, and counts how often it is sent.
-async fn sent(client: RetryingClient) -> (usize, Result<types::Plant, Failure>) {
-    let repeats = Arc::new(AtomicUsize::new(0));
-    let counted = repeats.clone();
-    let client = client.before_repeat(move |_, _| {
+/// Creates a plant. Returns how often the request was sent, and the result.
+async fn send(client: RetryingClient) -> (usize, Result<types::Plant, Failure>) {
+    let retries = Arc::new(AtomicUsize::new(0));
+    let counted = retries.clone();
+    let client = client.before_retry(move |_, _| {
         counted.fetch_add(1, Ordering::Relaxed);
     });
     let created = client.create_plant().body(ficus(1)).send().await;
     let created = created.map(ResponseValue::into_inner).map_err(Failure::from);
-    (repeats.load(Ordering::Relaxed) + 1, created)
+    (retries.load(Ordering::Relaxed) + 1, created)
 }
 
-/// A listener that closes the first connection, passes the second on to the server and cuts it off
-/// before the answer, and passes on those that follow.
+/// Starts a proxy that closes the first connection, forwards the second to the server but cuts it
+/// off before the response, and forwards all further connections.
 fn unreliable(server: SocketAddr) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("it is bound");
+    let address = listener.local_addr().expect("the listener is bound");
     thread::spawn(move || {
         for (number, client) in listener.incoming().enumerate() {
             let client = client.expect("a connection");
             if number > 0 {
                 let server = TcpStream::connect(server).expect("the server listens");
-                pass(client.try_clone().expect("a handle"), server.try_clone().expect("a handle"));
+                forward(
+                    client.try_clone().expect("a handle"),
+                    server.try_clone().expect("a handle"),
+                );
                 if number > 1 {
-                    pass(server, client);
+                    forward(server, client);
                 } else {
-                    let _ = (&server).read(&mut [0]).expect("the first byte of an answer");
+                    let _ = (&server).read(&mut [0]).expect("the first byte of a response");
                     client.shutdown(Shutdown::Both).expect("the client is connected");
                 }
             }
@@ -78,7 +81,7 @@ fn unreliable(server: SocketAddr) -> SocketAddr {
     address
 }
 
-fn pass(mut from: TcpStream, mut to: TcpStream) {
+fn forward(mut from: TcpStream, mut to: TcpStream) {
     thread::spawn(move || {
         let mut bytes = [0; 4096];
         while let Ok(read @ 1..) = from.read(&mut bytes) {
@@ -91,21 +94,21 @@ fn pass(mut from: TcpStream, mut to: TcpStream) {
 }
 
 #[tokio::test]
-async fn create_is_repeated_when_the_connection_is_lost_before_and_after_the_commit() {
+async fn create_is_retried_after_lost_connections() {
     let server = Server::start();
     let url = format!("http://{}", unreliable(server.address));
     let client = client(ClientOptions::new(&url), &server.token).await;
-    let (attempts, created) = sent(client).await;
+    let (attempts, created) = send(client).await;
     assert_eq!((attempts, created.expect("a plant").name.as_str()), (3, FICUS));
     assert_eq!(server.export().len(), 1);
 }
 
 #[tokio::test]
-async fn create_is_repeated_after_503_and_waits_as_long_as_retry_after_says() {
+async fn create_is_retried_after_the_retry_after_of_a_503() {
     let server = Server::start();
     let client = client(ClientOptions::new(&server.url), &server.token).await;
     let lock = Mutex::new(Some(database::locked(&server)));
-    let client = client.before_repeat(move |failure, pause| {
+    let client = client.before_retry(move |failure, pause| {
         assert_eq!(failure.retry_after(), Some(Duration::from_secs(1)));
         assert!(pause > Duration::from_secs(1) && failure.request_id().is_some());
         lock.lock().expect("no panic").take();
@@ -117,14 +120,14 @@ async fn create_is_repeated_after_503_and_waits_as_long_as_retry_after_says() {
 }
 
 #[tokio::test]
-async fn repeats_end_with_the_policy_and_the_last_error() {
+async fn retries_end_with_the_policy() {
     let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let silent = format!("http://{}", silent.local_addr().expect("it is bound"));
+    let silent = format!("http://{}", silent.local_addr().expect("the listener is bound"));
     for (url, expected) in [("http://127.0.0.1:1", "Connection refused"), (&silent, "timed out")] {
         let mut options = ClientOptions::new(url);
         options.timeout = Duration::from_millis(50);
         let client = client(options, "pst_").await.with_policy(policy().with_max_times(3));
-        let (attempts, lost) = sent(client).await;
+        let (attempts, lost) = send(client).await;
         let lost = lost.expect_err("no answer");
         assert_eq!(attempts, 4);
         assert!(lost.to_string().contains(expected) && lost.is_retryable(), "{lost}");
@@ -132,7 +135,7 @@ async fn repeats_end_with_the_policy_and_the_last_error() {
 }
 
 #[tokio::test]
-async fn what_cannot_succeed_is_sent_once() {
+async fn request_that_cannot_succeed_is_sent_once() {
     let server = Server::start();
     server.create(r#"{"id":1,"name":"Fern"}"#).plant();
     let starting = Server::starting();
@@ -151,7 +154,7 @@ async fn what_cannot_succeed_is_sent_once() {
         (with_an_authority(&tls.url), unknown, "certificate"),
         (with_an_authority(&https), unknown, ""),
     ] {
-        let (attempts, refused) = sent(client(options, token).await).await;
+        let (attempts, refused) = send(client(options, token).await).await;
         let refused = refused.expect_err("no plant").to_string();
         assert_eq!(attempts, 1, "{refused}");
         assert!(refused.contains(expected), "{refused}");
@@ -159,12 +162,12 @@ async fn what_cannot_succeed_is_sent_once() {
 }
 
 #[test]
-fn base_url_that_cannot_be_used_is_said_at_once() {
+fn invalid_base_url_is_an_error_at_once() {
     let with_more = ["http://plants?x=1", "http://plants#x", "http://user:word@plants"];
     for url in ["", "plants", "127.0.0.1:8080", "ftp://plants", "http://"].iter().chain(&with_more)
     {
         match ClientOptions::new(*url).client("pst_") {
-            Err(InvalidClient::Url { url: said, .. }) => assert_eq!(said, *url),
+            Err(InvalidClient::Url { url: reported, .. }) => assert_eq!(reported, *url),
             other => panic!("{url:?}: {other:?}"),
         }
     }
@@ -174,13 +177,13 @@ fn base_url_that_cannot_be_used_is_said_at_once() {
 }
 
 #[tokio::test]
-async fn refused_token_is_renewed_once_for_all_requests_and_they_are_sent_again() {
+async fn refused_token_is_renewed_once_for_all_requests() {
     let server = Server::start();
     let asked = Arc::new(AtomicUsize::new(0));
     let provider = {
         let token = server.token.clone();
         let asked = asked.clone();
-        move || provided(asked.clone(), ready(Ok(token.clone())))
+        move || provide(asked.clone(), ready(Ok(token.clone())))
     };
     let client = RetryingClient::new(ClientOptions::new(&server.url), provider).await;
     let created = eight_at_once(&client.expect("a client")).await;
@@ -201,17 +204,17 @@ async fn eight_at_once(client: &RetryingClient) -> Vec<Result<(), Failure>> {
     requests.join_all().await
 }
 
-/// At first a token that is not accepted, and later what `then` gives.
-async fn provided(asked: Arc<AtomicUsize>, then: impl Future<Output = Provided>) -> Provided {
+/// Returns an invalid token at the first call, and the result of `then` at later calls.
+async fn provide(asked: Arc<AtomicUsize>, then: impl Future<Output = TokenResult>) -> TokenResult {
     match asked.fetch_add(1, Ordering::Relaxed) {
         0 => Ok("pst_".to_owned()),
         _ => then.await,
     }
 }
 
-/// One fails, the other has the time of a request.
+/// One provider fails, and the other hangs until it times out.
 #[tokio::test]
-async fn provider_without_a_token_is_asked_once_for_all_that_wait_and_each_says_why() {
+async fn failed_renewal_is_reported_by_every_waiting_request() {
     let server = Server::start();
     let options = || {
         let mut options = ClientOptions::new(&server.url);
@@ -219,14 +222,14 @@ async fn provider_without_a_token_is_asked_once_for_all_that_wait_and_each_says_
         options
     };
     for (hangs, expected) in [
-        (false, "; no token can be had: the vault is sealed"),
-        (true, "the provider of the token took longer than 1s"),
+        (false, "; cannot get a token: the vault is sealed"),
+        (true, "the token provider took longer than 1s"),
     ] {
         let asked = Arc::new(AtomicUsize::new(0));
         let provider = {
             let asked = asked.clone();
             move || {
-                provided(asked.clone(), async move {
+                provide(asked.clone(), async move {
                     if hangs { pending().await } else { Err("the vault is sealed".into()) }
                 })
             }
@@ -235,8 +238,9 @@ async fn provider_without_a_token_is_asked_once_for_all_that_wait_and_each_says_
         for refused in eight_at_once(&client.expect("a client")).await {
             let failure = refused.expect_err("no token is accepted");
             assert!(!failure.is_retryable());
-            let said = failure.to_string();
-            assert!(said.starts_with("refused with 401") && said.ends_with(expected), "{said}");
+            let message = failure.to_string();
+            assert!(message.starts_with("refused with 401"), "{message}");
+            assert!(message.ends_with(expected), "{message}");
         }
         assert_eq!(asked.load(Ordering::Relaxed), 2);
     }
@@ -244,31 +248,32 @@ async fn provider_without_a_token_is_asked_once_for_all_that_wait_and_each_says_
     assert!(matches!(hanging, InvalidClient::Provider(_)), "{hanging:?}");
 }
 
-/// It is what a `main` prints that returns the error.
+/// A `main` that returns the error prints its `Debug` output.
 #[tokio::test]
-async fn debug_output_of_an_invalid_client_says_what_is_wrong_with_all_causes() {
+async fn debug_output_of_invalid_client_contains_all_causes() {
     let provider = || async { Ok(std::fs::read_to_string("/no/token")?) };
     let options = ClientOptions::new("http://127.0.0.1:1");
     let missing = RetryingClient::new(options.clone(), provider).await.expect_err("no token");
-    let expected = "InvalidClient(\"no token can be had: No such file or directory (os error 2)\")";
+    let expected = "InvalidClient(\"cannot get a token: No such file or directory (os error 2)\")";
     assert_eq!(format!("{missing:?}"), expected);
     let empty = options.client("").expect_err("no token");
     let shown = format!("{empty:?}");
-    assert!(shown.starts_with("InvalidClient(\"the token is empty, or holds"), "{shown}");
+    assert!(shown.starts_with("InvalidClient(\"the token is empty, or contains"), "{shown}");
 }
 
 #[tokio::test]
-async fn debug_output_of_the_client_shows_where_it_calls_and_no_token() {
+async fn debug_output_of_client_shows_the_url_but_no_token() {
     let client = client(ClientOptions::new("http://127.0.0.1:1"), "pst_secret").await;
     let shown = format!("{client:?}");
     assert!(shown.contains("http://127.0.0.1:1") && !shown.contains("secret"), "{shown}");
 }
 
-/// It could take all memory. Who reads to its end waits here until a time-out, without a status.
+/// An endless body could exhaust the memory. A client that read it all would wait for the timeout
+/// and return no status.
 #[tokio::test]
-async fn foreign_refusal_without_end_is_read_in_part() {
+async fn endless_response_of_a_proxy_is_read_in_part() {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let url = format!("http://{}", listener.local_addr().expect("it is bound"));
+    let url = format!("http://{}", listener.local_addr().expect("the listener is bound"));
     thread::spawn(move || {
         let mut client = listener.accept().expect("a connection").0;
         let _ = client.read(&mut [0; 1024]).expect("a request");

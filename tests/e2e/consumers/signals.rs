@@ -1,5 +1,6 @@
-//! Signals. As the first process of a container (PID 1), a command only obeys those that it waits
-//! for: then it has an exit status of its own, and is not killed.
+//! Signals that end a command. As the first process of a container (PID 1), a command obeys only
+//! the signals that it handles. A handled signal ends the command with an exit code instead of
+//! killing it.
 
 use std::fs;
 use std::io::Write;
@@ -15,48 +16,48 @@ use rustix::io::ioctl_fionread;
 
 use super::plants;
 
-/// Sends a signal, after which the process ends with this status. Returns its stderr.
+/// Sends a signal, after which the process must end with this exit code. Returns its stderr.
 fn end_by(process: Child, signal: Signal, expected: i32) -> String {
     let id = Pid::from_raw(i32::try_from(process.id()).expect("a process id is an i32"));
-    kill(id, signal).expect("it runs");
-    let output = process.wait_with_output().expect("it ends");
-    let said = String::from_utf8(output.stderr).expect("text");
-    assert_eq!(output.status.signal(), None, "{said}");
-    assert_eq!(output.status.code(), Some(expected), "{said}");
-    said
+    kill(id, signal).expect("the program runs");
+    let output = process.wait_with_output().expect("the program ends");
+    let stderr = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(output.status.signal(), None, "{stderr}");
+    assert_eq!(output.status.code(), Some(expected), "{stderr}");
+    stderr
 }
 
 #[test]
-fn command_that_waits_for_an_answer_ends_at_a_signal() {
+fn signal_ends_a_command_that_waits_for_a_response() {
     let server = Server::start();
     let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let url = format!("http://{}", silent.local_addr().expect("it is bound"));
-    for words in [&["create-plant", "--id", "1", "--name", "Fern"][..], &["check-token"]] {
-        for (signal, status) in [(Signal::SIGTERM, 143), (Signal::SIGINT, 130)] {
-            let mut command = plants(&server, words);
+    let url = format!("http://{}", silent.local_addr().expect("the listener is bound"));
+    for arguments in [&["create-plant", "--id", "1", "--name", "Fern"][..], &["check-token"]] {
+        for (signal, exit_code) in [(Signal::SIGTERM, 143), (Signal::SIGINT, 130)] {
+            let mut command = plants(&server, arguments);
             let command = command.env("PLANTS_URL", &url).stderr(Stdio::piped());
-            let process = command.spawn().expect("a start");
-            let _connection = silent.accept().expect("it connects");
+            let process = command.spawn().expect("the program starts");
+            let _connection = silent.accept().expect("the program connects");
             server.wait_until("a handler", || catches(&process, signal));
-            end_by(process, signal, status);
+            end_by(process, signal, exit_code);
         }
     }
 }
 
 #[test]
-fn command_that_waits_for_stdin_ends_at_a_signal() {
+fn signal_ends_a_command_that_waits_for_stdin() {
     let server = Server::start();
-    for words in [&["create-plant", "--json-body", "-"][..], &["import", "-"]] {
-        let mut command = plants(&server, words);
+    for arguments in [&["create-plant", "--json-body", "-"][..], &["import", "-"]] {
+        let mut command = plants(&server, arguments);
         let process = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        let mut process = process.expect("a start");
+        let mut process = process.expect("the program starts");
         let _stdin = process.stdin.take();
         server.wait_until("a handler", || catches(&process, Signal::SIGTERM));
         end_by(process, Signal::SIGTERM, 143);
     }
 }
 
-/// Whether a process has a handler of a signal.
+/// Returns whether a process has a handler for a signal.
 fn catches(process: &Child, signal: Signal) -> bool {
     let path = format!("/proc/{}/status", process.id());
     let status = fs::read_to_string(path).unwrap_or_default();
@@ -65,20 +66,20 @@ fn catches(process: &Child, signal: Signal) -> bool {
     caught.is_some_and(|caught| caught & (1 << (signal as u32 - 1)) != 0)
 }
 
-/// The import waits for its stdout when a pipe is full.
+/// The import blocks on stdout once the pipe is full.
 #[test]
-fn import_whose_stdout_nobody_reads_ends_at_a_signal() {
+fn signal_ends_an_import_whose_stdout_nobody_reads() {
     let server = Server::start();
     let mut command = plants(&server, &["import", "-"]);
     let import = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut import = import.spawn().expect("a start");
+    let mut import = import.spawn().expect("the program starts");
     let mut stdin = import.stdin.take().expect("a pipe");
     let stdout = import.stdout.take().expect("a pipe");
     let feeder = thread::spawn(move || while stdin.write_all(b"Fern\n").is_ok() {});
     server.wait_until("a full pipe", || {
         ioctl_fionread(&stdout).expect("a pipe") > 60_000 && catches(&import, Signal::SIGTERM)
     });
-    let said = end_by(import, Signal::SIGTERM, 143);
-    assert!(said.contains("interrupted; the rest was not tried"), "{said}");
-    feeder.join().expect("it ends");
+    let stderr = end_by(import, Signal::SIGTERM, 143);
+    assert!(stderr.contains("interrupted; the rest was not tried"), "{stderr}");
+    feeder.join().expect("the program ends");
 }

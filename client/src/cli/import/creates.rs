@@ -1,5 +1,5 @@
-//! The creates of an import. Two records with one id are never under way at once, so the first of
-//! them is created, in every run.
+//! Sends the creates of an import. Two records with the same id are never in flight together, so
+//! the first of them is created, in every run.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -10,45 +10,48 @@ use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use super::pace::Pace;
-use super::record::{NoPlant, Record};
+use super::record::{InvalidRecord, Record};
 use crate::types::{self, NewPlant};
 use crate::{ErrorCode, Failure, RetryingClient};
 
-/// What became of a record.
+/// The outcome of a record.
 pub enum Outcome {
-    /// It was created, or was already there.
+    /// The plant was created, or already existed.
     Created,
+    /// The service refused the plant, or the record is not a plant.
     Refused(types::Error),
-    /// After the last try.
+    /// The last retry failed.
     GivenUp(Failure),
-    /// Every other one would fail, too.
-    Hopeless(Failure),
+    /// Every other create would fail too.
+    Fatal(Failure),
 }
 
-/// A record that is done.
-pub struct Done {
+/// A record and its outcome.
+pub struct Finished {
     pub record: Record,
     pub outcome: Outcome,
 }
 
-/// The creates of an import.
-pub struct Creates {
+/// Sends the creates of an import.
+pub struct Creator {
     client: RetryingClient,
     pub pace: Pace,
-    /// The ids under way, and how a record that waits for one of them learns of its end.
+    /// The ids in flight.
     ids: RefCell<HashSet<i64>>,
+    /// Wakes a record that waits for its id.
     freed: Notify,
 }
 
-impl Creates {
-    /// Nothing is under way yet.
+impl Creator {
+    /// Creates a `Creator` with nothing in flight.
     pub fn new(client: RetryingClient, pace: Pace) -> Self {
-        let client = client.returning_past_rate();
+        let client = client.returning_rate_limited();
         Self { client, pace, ids: RefCell::default(), freed: Notify::new() }
     }
 
-    /// Claims the id of the record, once no other with it is under way; [`Creates::create`] frees
-    /// it. Meanwhile no later record is taken. It never fails: the type is that of the stream.
+    /// Waits until no other record with the same id is in flight, and claims the id.
+    /// [`Creator::create`] frees it. No later record is taken meanwhile. Never fails: the return
+    /// type is the item type of the stream.
     pub async fn claim_id(&self, record: Record) -> io::Result<Record> {
         loop {
             let freed = self.freed.notified();
@@ -60,51 +63,52 @@ impl Creates {
         }
     }
 
-    /// Creates a record, and frees its id: the next one with it begins.
-    pub async fn create(&self, record: io::Result<Record>) -> io::Result<Done> {
+    /// Creates the plant of a record, and frees the id, so that the next record with it can start.
+    pub async fn create(&self, record: io::Result<Record>) -> io::Result<Finished> {
         let record = record?;
         let outcome = match &record.plant {
             Ok(plant) => {
-                let outcome = self.created(plant).await;
+                let outcome = self.create_within_rate(plant).await;
                 self.ids.borrow_mut().remove(&plant.id);
                 self.freed.notify_waiters();
                 outcome
             }
-            Err(NoPlant { message, .. }) => {
+            Err(InvalidRecord { message, .. }) => {
                 refused(ErrorCode::BadRequest.number(), message.clone())
             }
         };
-        Ok(Done { record, outcome })
+        Ok(Finished { record, outcome })
     }
 
-    /// A refusal past the rate of the token is no try: the plant waits for another turn.
-    async fn created(&self, plant: &NewPlant) -> Outcome {
+    /// Creates a plant at the pace of the import. A refusal with 429 does not count as a try: the
+    /// plant waits for another turn.
+    async fn create_within_rate(&self, plant: &NewPlant) -> Outcome {
         loop {
-            let sent = self.pace.turn().await;
-            let outcome = self.sent(plant).await;
+            let sent = self.pace.wait_for_turn().await;
+            let outcome = self.send(plant).await;
             match &outcome {
-                Outcome::GivenUp(failure) if failure.is_past_rate() => {
+                Outcome::GivenUp(failure) if failure.is_rate_limited() => {
                     let retry_after = failure.retry_after().unwrap_or(Duration::from_secs(1));
-                    self.pace.go_slower(sent, retry_after);
+                    self.pace.slow_down(sent, retry_after);
                     sleep(retry_after).await;
                 }
                 _ => {
-                    self.pace.go_faster();
+                    self.pace.speed_up();
                     return outcome;
                 }
             }
         }
     }
 
-    async fn sent(&self, plant: &NewPlant) -> Outcome {
-        let answer = self.client.create_plant().body(plant.clone()).send().await;
-        let Err(failure) = answer.map_err(Failure::from) else { return Outcome::Created };
+    async fn send(&self, plant: &NewPlant) -> Outcome {
+        let result = self.client.create_plant().body(plant.clone()).send().await;
+        let Err(failure) = result.map_err(Failure::from) else { return Outcome::Created };
         match (failure.refusal(), failure.status()) {
             _ if failure.is_retryable() => Outcome::GivenUp(failure),
             (Some(refusal), _) if !failure.is_unauthorized() => Outcome::Refused(refusal.clone()),
-            // A proxy does not take this body.
+            // A proxy refuses this body.
             (None, Some(status @ (400 | 413))) => refused(status.into(), failure.to_string()),
-            _ => Outcome::Hopeless(failure),
+            _ => Outcome::Fatal(failure),
         }
     }
 }

@@ -1,26 +1,29 @@
-//! JSON lines: a record is a line. Empty ones are passed over.
+//! Reads JSON lines. A record is a line, and empty lines are skipped.
 
 use std::io::{self, BufRead, Read};
 
-use super::record::{LONGEST, NoPlant, Record, too_long};
+use super::record::{InvalidRecord, LONGEST, Record, too_long};
 use crate::cli::reader::{self, Invalid};
 use crate::types::NewPlant;
 
-const NO_OBJECT: &str = "; each line has to be one: `jq -c '.[]'` writes the objects of an array \
-                         so, and CSV needs --format csv";
+/// Advice for a line that is not an object.
+const NOT_AN_OBJECT: &str = "; each line must be one: `jq -c '.[]'` writes each object of an array \
+                             on its own line, and CSV needs --format csv";
 
-const NO_END: &str = "; a line has to be a whole object: `jq -c .` writes it so";
+/// Advice for an object that continues on the next line.
+const INCOMPLETE: &str =
+    "; a line must contain a whole object: `jq -c .` writes each object on its own line";
 
-/// The lines of a file.
+/// Iterates over the records of a file.
 pub struct Lines<R> {
     input: R,
-    /// The number of the last line.
+    /// The number of the line that was read last.
     line: u64,
     ignores_unknown: bool,
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Begins at the first line.
+    /// Creates an iterator that begins at the first line.
     pub fn new(input: R, ignores_unknown: bool) -> Self {
         Self { input, line: 0, ignores_unknown }
     }
@@ -50,16 +53,16 @@ impl<R: BufRead> Iterator for Lines<R> {
     }
 }
 
-fn plant(text: &[u8], ignores_unknown: bool) -> Result<NewPlant, NoPlant> {
+fn plant(text: &[u8], ignores_unknown: bool) -> Result<NewPlant, InvalidRecord> {
     reader::json(text, ignores_unknown).map_err(|Invalid { message, object }| {
         let advice = match message.as_str() {
-            reader::NO_OBJECT => NO_OBJECT,
-            end if end.starts_with("EOF while parsing") => NO_END,
+            reader::NOT_AN_OBJECT => NOT_AN_OBJECT,
+            message if message.starts_with("EOF while parsing") => INCOMPLETE,
             _ => "",
         };
-        // The record has the number of the line.
+        // The record contains the real line number.
         let message = message.replace(" at line 1 column ", " at column ") + advice;
         let content = object.unwrap_or_else(|| String::from_utf8_lossy(text).into());
-        NoPlant { message, content }
+        InvalidRecord { message, content }
     })
 }

@@ -1,4 +1,4 @@
-//! A record of the file: a plant, or why it is none.
+//! A record of the file: a plant, or why it is not one.
 
 use std::io;
 
@@ -6,37 +6,37 @@ use serde_json::{Value, json};
 
 use crate::types::NewPlant;
 
-/// The longest line or row that is read, in bytes: more than the longest body that the service
-/// takes by default. It bounds the memory of the import.
+/// The length limit of a line or row, in bytes. It bounds the memory of the import, and is larger
+/// than the service's default limit on a body.
 pub const LONGEST: u64 = 1024 * 1024;
 
 /// A line of JSON, or a row of CSV.
 pub struct Record {
-    /// The number of its first line, from 1 on.
+    /// The number of its first line, counted from 1.
     pub line: u64,
-    pub plant: Result<NewPlant, NoPlant>,
+    pub plant: Result<NewPlant, InvalidRecord>,
 }
 
 /// A record that is not a plant.
-pub struct NoPlant {
-    /// What is wrong with it, and what to do.
+pub struct InvalidRecord {
+    /// What is wrong with the record, and how to fix it.
     pub message: String,
-    /// The record: an object if nothing but a name is wrong with it, or else its text.
+    /// The record: an object if an unknown member is all that is wrong with it, or else its text.
     pub content: Value,
 }
 
 impl Record {
-    /// The record as the last member of the line that rejects it: its name, and its value.
+    /// Returns the record as a member of the line on stdout that rejects it: a name and a value.
     pub fn content(&self) -> (&'static str, Value) {
         match &self.plant {
             Ok(plant) => ("plant", json!(plant)),
-            Err(NoPlant { content, .. }) if content.is_object() => ("plant", content.clone()),
-            Err(NoPlant { content, .. }) => ("text", content.clone()),
+            Err(InvalidRecord { content, .. }) if content.is_object() => ("plant", content.clone()),
+            Err(InvalidRecord { content, .. }) => ("text", content.clone()),
         }
     }
 }
 
-/// The record that begins at this line is longer than [`LONGEST`].
+/// The error for a record that is longer than [`LONGEST`] and begins at this line.
 pub fn too_long(line: u64) -> io::Error {
     io::Error::other(format!("the record at line {line} is longer than 1 MiB"))
 }

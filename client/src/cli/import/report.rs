@@ -1,5 +1,5 @@
-//! What became of the records of an import: counted, and, if a record was not created, written to
-//! stdout as a line of JSON.
+//! Counts the outcomes of an import, and writes each record that was not created to stdout as a
+//! line of JSON.
 
 use std::io::{self, IsTerminal};
 use std::pin::pin;
@@ -11,64 +11,64 @@ use serde_json::json;
 use tokio::io::{AsyncWriteExt, Stdout};
 use tokio::sync::Notify;
 
-use super::creates::{Done, Outcome};
+use super::creates::{Finished, Outcome};
 use super::progress::Progress;
 use super::record::Record;
-use crate::cli::output::{Unprinted, json_line, say, shown, write};
+use crate::cli::output::{StdoutError, json_line, print_to_stderr, render, write};
 
-/// How many plants had which outcome.
+/// The number of plants with each outcome.
 #[derive(Default, Serialize)]
 pub struct Summary {
     pub created_or_already_there: u64,
     pub refused: u64,
     pub given_up: u64,
-    /// The cause of the last one.
+    /// Why the last of them was given up.
     #[serde(skip_serializing_if = "Option::is_none")]
     given_up_because: Option<String>,
-    /// How many creates were past the rate of the token, and were sent again.
+    /// How many creates were over the token's rate limit, and were sent again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub past_rate: Option<u64>,
-    /// Whether the file was read to its end, and each of its records is counted.
+    /// Whether the file was read to its end and every record is counted.
     pub complete: bool,
 }
 
 impl Summary {
     /// Prints the summary to stderr.
     pub fn print(&self) {
-        say(&shown(self, io::stderr().is_terminal()));
+        print_to_stderr(&render(self, io::stderr().is_terminal()));
         if let Some(creates) = self.past_rate {
-            say(&format!(
-                "plants: {creates} creates were past the rate of the token, and were sent again: a \
-                 --rate of nine tenths of the server's --max-rate avoids that"
+            print_to_stderr(&format!(
+                "plants: {creates} creates were over the token's rate limit and were sent again: \
+                 set --rate to nine tenths of the server's --max-rate to avoid this"
             ));
         }
     }
 }
 
-/// What became of the records, in the order of the file.
+/// Reports the outcomes of the records, in the order of the file.
 pub struct Report<'a> {
     pub progress: &'a Progress,
     pub in_flight: usize,
-    /// Where the token is from.
-    pub token: String,
-    /// How many plants were given up since the last answer.
-    pub in_a_row: usize,
+    /// The flag or variable that the token came from.
+    pub token_source: String,
+    /// How many plants in a row were given up.
+    pub given_up_in_a_row: usize,
     pub summary: Summary,
     pub stdout: Stdout,
 }
 
 impl Report<'_> {
-    /// Adds every record. An error among the records says why the file cannot be read on. Fails
-    /// with the first reason why the import cannot go on, and notifies `failed` of it at once.
+    /// Reports every record. An error among the records means that the rest of the file cannot be
+    /// read. Fails with the first error that ends the import, and notifies `failed` of it at once.
     pub async fn add_all(
         &mut self,
-        records: impl Stream<Item = io::Result<Done>>,
+        records: impl Stream<Item = io::Result<Finished>>,
         failed: &Notify,
     ) -> Result<()> {
         let mut records = pin!(records);
         let mut result = Ok(());
-        while let Some(done) = records.next().await {
-            if let Err(error) = self.add(done).await {
+        while let Some(finished) = records.next().await {
+            if let Err(error) = self.add(finished).await {
                 failed.notify_one();
                 result = result.and(Err(error));
             }
@@ -80,14 +80,14 @@ impl Report<'_> {
 
     /// Waits until all lines are written.
     pub async fn flush(&mut self) -> Result<()> {
-        Ok(self.stdout.flush().await.map_err(Unprinted)?)
+        Ok(self.stdout.flush().await.map_err(StdoutError)?)
     }
 
-    /// Fails if every other record would fail too.
-    async fn add(&mut self, done: io::Result<Done>) -> Result<()> {
-        let Done { record, outcome } = done.context("cannot read on")?;
-        self.progress.end();
-        let in_a_row = std::mem::take(&mut self.in_a_row);
+    /// Reports a record. Fails if every other record would fail too.
+    async fn add(&mut self, finished: io::Result<Finished>) -> Result<()> {
+        let Finished { record, outcome } = finished.context("cannot read the rest of the file")?;
+        self.progress.finish_record();
+        let given_up_in_a_row = std::mem::take(&mut self.given_up_in_a_row);
         match outcome {
             Outcome::Created => self.summary.created_or_already_there += 1,
             Outcome::Refused(refused) => {
@@ -99,20 +99,20 @@ impl Report<'_> {
                 self.summary.given_up_because = Some(failure.to_string());
                 let error = failure.refusal().map(|refused| refused.error);
                 self.reject(&record, error, &failure.to_string()).await?;
-                self.in_a_row = in_a_row + 1;
-                // A service that fails as many in a row as are under way fails the others too.
-                let goes_on = self.in_a_row < self.in_flight;
-                ensure!(goes_on, "the service creates nothing any longer: {failure}");
+                self.given_up_in_a_row = given_up_in_a_row + 1;
+                // If as many creates in a row fail as are in flight, the others would fail too.
+                let may_continue = self.given_up_in_a_row < self.in_flight;
+                ensure!(may_continue, "the service no longer creates plants: {failure}");
             }
-            Outcome::Hopeless(failure) if failure.is_unauthorized() => {
-                bail!("{failure}; the token is that of {}", self.token)
+            Outcome::Fatal(failure) if failure.is_unauthorized() => {
+                bail!("{failure}; the token came from {}", self.token_source)
             }
-            Outcome::Hopeless(failure) => return Err(failure.into()),
+            Outcome::Fatal(failure) => return Err(failure.into()),
         }
         Ok(())
     }
 
-    /// Writes the line of a record that was not created.
+    /// Writes the line of JSON for a record that was not created.
     async fn reject(&mut self, record: &Record, error: Option<i32>, message: &str) -> Result<()> {
         let (name, content) = record.content();
         let mut rejected = json!({ "line": record.line, "message": message, name: content });
@@ -121,10 +121,10 @@ impl Report<'_> {
         }
         let line = json_line(&rejected);
         if io::stdout().is_terminal() {
-            // Else the bar would be drawn into the line.
+            // Hide the bar, which would otherwise be drawn into the line.
             return self.progress.bar.suspend(|| write(line.as_bytes()));
         }
-        // Not in this thread: a pipe that nobody reads would keep it from signals.
-        Ok(self.stdout.write_all(line.as_bytes()).await.map_err(Unprinted)?)
+        // Write on another thread: a full pipe would block the handling of signals.
+        Ok(self.stdout.write_all(line.as_bytes()).await.map_err(StdoutError)?)
     }
 }

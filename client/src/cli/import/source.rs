@@ -1,7 +1,6 @@
-//! The records of a file. Threads read them, because a pipe can make them wait.
+//! The stream of records in a file. A thread reads them, because reading a pipe blocks.
 //!
-//! What is in memory at once does not depend on the size of the file: at most twice as many records
-//! as are under way.
+//! Memory does not grow with the file: at most twice as many records are buffered as are in flight.
 
 use std::io::{self, BufReader};
 
@@ -20,30 +19,32 @@ use crate::cli::input;
 /// The records, in the order of the file.
 pub type Records = LocalBoxStream<'static, io::Result<Record>>;
 
-type Reading = Box<dyn Iterator<Item = io::Result<Record>> + Send>;
+type RecordIterator = Box<dyn Iterator<Item = io::Result<Record>> + Send>;
 
-/// Begins to read. The bar shows how far. Fails if the file cannot be one of plants.
+/// Opens the file and starts to read it. The bar shows the position. Fails if the file cannot
+/// contain plants.
 pub async fn records(arguments: Arguments, bar: ProgressBar) -> Result<Records> {
     let ahead = arguments.in_flight.into();
     let file = arguments.file.clone();
-    let reading = spawn_blocking(move || input::named(&file, begin(&arguments, &bar)));
-    Ok(read_ahead(ahead, reading.await??))
+    let records = spawn_blocking(move || input::with_name(&file, open(&arguments, &bar)));
+    Ok(read_ahead(ahead, records.await??))
 }
 
-fn begin(arguments: &Arguments, bar: &ProgressBar) -> Result<Reading> {
+fn open(arguments: &Arguments, bar: &ProgressBar) -> Result<RecordIterator> {
     let format = arguments.format()?;
-    let bytes = BufReader::new(input::text(bar.wrap_read(input::open(&arguments.file)?))?);
+    let bytes = BufReader::new(input::utf_8(bar.wrap_read(input::open(&arguments.file)?))?);
     Ok(match format {
         Format::Jsonl => Box::new(Lines::new(bytes, arguments.ignore_unknown)),
         Format::Csv => Box::new(Rows::new(bytes, arguments.delimiter(), arguments.ignore_unknown)?),
     })
 }
 
-/// Reads in a thread, up to the end or the first error.
-fn read_ahead(ahead: usize, records: Reading) -> Records {
+/// Reads the records on a thread, up to the end of the file or the first error.
+fn read_ahead(ahead: usize, records: RecordIterator) -> Records {
     let (sender, receiver) = channel(ahead);
     spawn_blocking(move || send_all(records, &sender));
-    // Taken from the thread all at once: to wake it for each would take longer than to read.
+    // Receives all waiting records at once: waking the thread for each would take longer than
+    // reading it.
     let batches = stream::unfold(receiver, move |mut receiver| async move {
         let mut batch = Vec::with_capacity(ahead);
         let count = receiver.recv_many(&mut batch, ahead).await;
@@ -52,8 +53,8 @@ fn read_ahead(ahead: usize, records: Reading) -> Records {
     batches.flatten().boxed_local()
 }
 
-/// Ends, too, if the import has ended and takes no more records.
-fn send_all(records: Reading, sender: &Sender<io::Result<Record>>) {
+/// Sends records until the end of the file, the first error, or the end of the import.
+fn send_all(records: RecordIterator, sender: &Sender<io::Result<Record>>) {
     for record in records {
         let is_last = record.is_err();
         if sender.blocking_send(record).is_err() || is_last {

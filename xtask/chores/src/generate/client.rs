@@ -37,7 +37,7 @@ pub fn client() -> Result<Vec<Generated>> {
         .with_interface(InterfaceStyle::Builder)
         .with_derive("PartialEq")
         // How a request is sent: client/src/hooks.rs.
-        .with_inner_type("crate::Sending".parse().expect("a path is Rust"))
+        .with_inner_type("crate::SendPolicy".parse().expect("a path is Rust"))
         .with_hooks(HooksMode::Expected);
     let generator = || Generator::new(&settings);
     let generated = [
