@@ -1,4 +1,5 @@
-"""What the document cannot tell Schemathesis: ids are unique, and a refused token is a 401."""
+"""Tells Schemathesis what the document cannot express: ids are unique, and `error` is 401 for a refused
+token."""
 
 import os
 import secrets
@@ -12,7 +13,7 @@ taken = set()
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Replaces a valid id that an earlier plant has by a new one, so that the plant is accepted."""
+    """Replaces a valid id that is already taken with a new one, so that the service accepts the plant."""
     body = case.body
     if not isinstance(body, dict):
         return
@@ -20,7 +21,7 @@ def before_call(context, case, kwargs):
     if type(id) is not int or not LOWEST <= id <= HIGHEST:
         return
     while id in taken:
-        # Not `random`: Hypothesis seeds it again for every example.
+        # Not `random`, because Hypothesis reseeds it for every example.
         id = LOWEST + secrets.randbits(64)
     taken.add(id)
     case.body = {**body, "id": id}
@@ -28,12 +29,12 @@ def before_call(context, case, kwargs):
 
 @schemathesis.check
 def refused_credentials(ctx, response, case):
-    """A request without our token gets `error` 401 and a challenge. A request with it never does."""
-    # Another method is none of the operation: it is refused before its token is looked at.
+    """A request gets `error` 401 and a challenge if, and only if, it lacks our token."""
+    # The router refuses another method before the service checks the token.
     if response.request.method != case.operation.method.upper():
         return
     ours = f"Bearer {os.environ['PLANTS_TOKEN']}"
     accepted = response.request.headers.get("Authorization") == ours
     refused = response.status_code == 400 and response.json()["error"] == 401
-    assert accepted != refused, "401 is for the requests without our token, and for all of them"
-    assert refused == ("www-authenticate" in response.headers), "the challenge goes with a 401"
+    assert accepted != refused, "every request without our token gets 401, and no other request does"
+    assert refused == ("www-authenticate" in response.headers), "a 401 has a challenge, and no other response does"

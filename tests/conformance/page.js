@@ -1,5 +1,5 @@
-// Opens the reference page in a real Chromium, as `cargo xtask conformance` wrote it:
-// `node page.js CHROMIUM PAGE`. Each combination of width and colour scheme leaves a screenshot.
+// Checks the reference page that `cargo xtask conformance` wrote, in a real Chromium:
+// `node page.js CHROMIUM PAGE`. Saves a screenshot for each combination of width and colour scheme.
 
 import { deepStrictEqual, strictEqual } from "node:assert";
 import { readFileSync } from "node:fs";
@@ -43,14 +43,14 @@ async function check(device, width, colorScheme) {
   await tab.goto(url);
   await drawn(tab, colorScheme);
   for (const name of HEADINGS) await heading(tab, name).waitFor();
-  strictEqual(await tab.evaluate(() => document.documentElement.scrollWidth), width, "it fits");
+  strictEqual(await tab.evaluate(() => document.documentElement.scrollWidth), width, "the page fits the width");
   deepStrictEqual(await violations(tab, "html"), []);
   for (const language of LANGUAGES) {
     await tab.getByRole("tab", { name: language, exact: true }).click();
     deepStrictEqual(await violations(tab, "[role=tabpanel]"), [], language);
   }
   await tab.screenshot({ path: `page-${device}-${colorScheme}.png`, fullPage: true });
-  // The reader's system may change from light to dark while the page is open.
+  // The reader's system may switch between light and dark while the page is open.
   const other = SCHEMES.find((scheme) => scheme !== colorScheme);
   await tab.emulateMedia({ colorScheme: other });
   await drawn(tab, other);
@@ -62,11 +62,11 @@ async function check(device, width, colorScheme) {
 }
 
 function heading(tab, name) {
-  // Redoc's link to a heading is a part of its name.
+  // The name includes Redoc's link to the heading.
   return tab.getByRole("heading", { name: new RegExp(`^(\\S+ )?${name}$`) });
 }
 
-/** Waits until Redoc has drawn its headings, bright on a dark page and dark on a bright one. */
+/** Waits until Redoc has drawn its headings: bright on a dark page, dark on a bright page. */
 async function drawn(tab, colorScheme) {
   await tab.waitForFunction((isDark) => {
     const red = (element, property) => getComputedStyle(element)[property].match(/\d+/)[0];
@@ -77,7 +77,7 @@ async function drawn(tab, colorScheme) {
   }, colorScheme === "dark");
 }
 
-/** What axe objects to in a part of the page, by all of its rules. */
+/** Returns the violations that axe finds in a part of the page, with all of its rules. */
 async function violations(tab, part) {
   await tab.evaluate(axe);
   const { violations } = await tab.evaluate((part) => globalThis.axe.run(part), part);

@@ -1,4 +1,4 @@
-// Every page of the repository: its lines, its headings, and where its links lead.
+// Checks the lines, the headings and the targets of the links on every page of the repository.
 import relativeLinks from "markdownlint-rule-relative-links";
 
 export default {
@@ -6,7 +6,7 @@ export default {
   customRules: [relativeLinks],
   config: {
     "first-line-heading": false,
-    // A table and a block of code cannot be wrapped.
+    // Tables and code blocks cannot be wrapped.
     "line-length": { line_length: 100, code_blocks: false, tables: false },
     "no-space-in-code": false,
     "relative-links": true,

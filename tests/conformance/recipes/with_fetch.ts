@@ -8,53 +8,53 @@ import { stringify } from "lossless-json";
 import pRetry from "p-retry";
 
 interface Plant { name: string; tag?: string }
-// A number of JavaScript is exact up to 2^53 only: above it, two ids become one. So an id from a
+// A JavaScript number is exact only up to 2^53. Above that, two ids become one. So an id from a
 // database or from JSON must be a bigint from the start: BigInt("9007199254740993").
 interface NewPlant extends Plant { id: bigint | number }
 
-const LOST = [
+const LOST_CONNECTION = [
   "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "UND_ERR_CONNECT_TIMEOUT",
   "UND_ERR_SOCKET",
 ];
 
-/** The store's answer to a create that it does not take. */
+/** The store refused to create the plant. */
 class Refused extends Error {
   constructor(readonly error: number, message: string, readonly retryAfter: number) {
     super(`${error}: ${message}`);
   }
 }
 
-/** An answer that is not of the contract: a proxy on the way gave it. */
+/** A response that is not in the contract: it came from a proxy. */
 class Unexpected extends Error {
   constructor(readonly status: number) {
     super(`HTTP status ${status}`);
   }
 }
 
-/** Whether the same plant may be accepted later. An unknown 5xx means the same as 500. */
+/** Returns whether the store may accept the same plant later. An unknown 5xx counts as 500. */
 function isTemporary(error: number): boolean {
   return error === 408 || error === 429 || error >= 500;
 }
 
-/** Whether to send the same plant again. A create is safe to repeat. */
-function mayPass(failure: Error): boolean {
+/** Returns whether to send the same plant again, which is always safe. */
+function mayRetry(failure: Error): boolean {
   if (failure instanceof Refused) return isTemporary(failure.error);
   if (failure instanceof Unexpected) return isTemporary(failure.status) && failure.status !== 501;
   if (failure.name === "TimeoutError") return true;
-  // No answer came. A bad URL, or a certificate that is not trusted, has another code or none.
+  // There was no response. A bad URL or an untrusted certificate has a different code, or none.
   const { code } = (failure.cause ?? {}) as { code?: string };
-  return code !== undefined && LOST.includes(code);
+  return code !== undefined && LOST_CONNECTION.includes(code);
 }
 
-/** The id with every digit. A number that may have been rounded is refused. */
+/** Returns the id with every digit. Throws if the id is a number that may have been rounded. */
 function exact(id: bigint | number): bigint {
   if (typeof id === "number" && !Number.isSafeInteger(id)) {
-    throw new RangeError(`the id ${id} may be rounded: give it as a bigint`);
+    throw new RangeError(`the id ${id} may be rounded: pass it as a bigint`);
   }
   return BigInt(id);
 }
 
-/** What a body holds as JSON: of a proxy, nothing. */
+/** Parses a body as JSON. Returns an empty object for a proxy's body that is not JSON. */
 function parsed(body: string): any {
   try {
     return JSON.parse(body) ?? {};
@@ -70,8 +70,8 @@ async function send(plant: NewPlant): Promise<Plant> {
       "Authorization": `Bearer ${env.PLANTS_TOKEN}`,
       "Content-Type": "application/json",
     },
-    body: stringify({ ...plant, id: exact(plant.id) }), // no member that is undefined
-    redirect: "manual", // another request would lose the token, or be a GET
+    body: stringify({ ...plant, id: exact(plant.id) }), // omits undefined members
+    redirect: "manual", // following it could drop the token, or turn the POST into a GET
     signal: AbortSignal.timeout(30_000),
   });
   if (response.status === 200) return response.json();
@@ -89,14 +89,14 @@ function createPlant(plant: NewPlant): Promise<Plant> {
     minTimeout: 100,
     maxTimeout: 10_000,
     randomize: true,
-    shouldRetry: ({ error }) => mayPass(error),
+    shouldRetry: ({ error }) => mayRetry(error),
     onFailedAttempt: async ({ error }) => {
       if (error instanceof Refused) await setTimeout(error.retryAfter * 1_000);
     },
   });
 }
 
-// Not sent: in JavaScript this number is 9007199254740992.
+// This id is not sent, because the number is 9007199254740992 in JavaScript.
 await createPlant({ id: 9007199254740993, name: "Ficus lyrata" }).then(
   () => { throw new Error("a rounded id was sent"); },
   (refusal) => {

@@ -9,7 +9,7 @@ from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random_
 
 
 class Refused(Exception):
-    """The store's answer to a create that it does not take."""
+    """The store refused to create the plant."""
 
     def __init__(self, response):
         body = response.json()
@@ -19,19 +19,19 @@ class Refused(Exception):
 
 
 def is_temporary(error):
-    """Whether the same plant may be accepted later. An unknown 5xx means the same as 500."""
+    """Returns whether the store may accept the same plant later. An unknown 5xx counts as 500."""
     return error in (408, 429) or error >= 500
 
 
-def may_pass(failure):
-    """Whether to send the same plant again. A create is safe to repeat."""
+def may_retry(failure):
+    """Returns whether to send the same plant again, which is always safe."""
     match failure:
         case Refused():
             return is_temporary(failure.error)
-        case httpx.HTTPStatusError():  # of a proxy on the way: its status means the same
+        case httpx.HTTPStatusError():  # from a proxy, whose status means the same as `error`
             status = failure.response.status_code
             return is_temporary(status) and status != 501
-        case httpx.ConnectError() if "[SSL" in str(failure):  # a certificate that is not trusted
+        case httpx.ConnectError() if "[SSL" in str(failure):  # an untrusted certificate
             return False
         case httpx.NetworkError() | httpx.TimeoutException() | httpx.RemoteProtocolError():
             return True
@@ -42,20 +42,20 @@ backoff = wait_random_exponential(multiplier=0.1, max=10)
 
 
 def pause(state):
-    asked_for = getattr(state.outcome.exception(), "retry_after", 0)
-    return asked_for + backoff(state)
+    retry_after = getattr(state.outcome.exception(), "retry_after", 0)
+    return retry_after + backoff(state)
 
 
-@retry(retry=retry_if_exception(may_pass), wait=pause, stop=stop_after_attempt(11), reraise=True)
+@retry(retry=retry_if_exception(may_retry), wait=pause, stop=stop_after_attempt(11), reraise=True)
 async def create_plant(client, id, name, tag=None):
-    plant = {"id": id, "name": name}  # an int of Python has as many digits as it needs
+    plant = {"id": id, "name": name}  # a Python int keeps every digit
     if tag is not None:
         plant["tag"] = tag  # absent or a string, never null
     response = await client.post("/plants", json=plant)
     if response.status_code == 400:
-        with suppress(KeyError, TypeError, ValueError):  # its body is no `Error`
+        with suppress(KeyError, TypeError, ValueError):  # raised if the body is not an `Error`
             raise Refused(response)
-    response.raise_for_status()  # also of a redirect: httpx follows none
+    response.raise_for_status()  # also for a redirect, which httpx does not follow
     return response.json()
 
 

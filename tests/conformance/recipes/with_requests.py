@@ -8,7 +8,7 @@ from tenacity import retry, retry_if_exception, stop_after_attempt, wait_random_
 
 
 class Refused(Exception):
-    """The store's answer to a create that it does not take."""
+    """The store refused to create the plant."""
 
     def __init__(self, response):
         body = response.json()
@@ -18,16 +18,16 @@ class Refused(Exception):
 
 
 def is_temporary(error):
-    """Whether the same plant may be accepted later. An unknown 5xx means the same as 500."""
+    """Returns whether the store may accept the same plant later. An unknown 5xx counts as 500."""
     return error in (408, 429) or error >= 500
 
 
-def may_pass(failure):
-    """Whether to send the same plant again. A create is safe to repeat."""
+def may_retry(failure):
+    """Returns whether to send the same plant again, which is always safe."""
     match failure:
         case Refused():
             return is_temporary(failure.error)
-        case requests.HTTPError():  # of a proxy on the way: its status means the same
+        case requests.HTTPError():  # from a proxy, whose status means the same as `error`
             status = failure.response.status_code
             return is_temporary(status) and status != 501
         case requests.exceptions.SSLError():
@@ -43,25 +43,25 @@ backoff = wait_random_exponential(multiplier=0.1, max=10)
 
 
 def pause(state):
-    asked_for = getattr(state.outcome.exception(), "retry_after", 0)
-    return asked_for + backoff(state)
+    retry_after = getattr(state.outcome.exception(), "retry_after", 0)
+    return retry_after + backoff(state)
 
 
 session = requests.Session()
 session.headers["Authorization"] = "Bearer " + os.environ["PLANTS_TOKEN"]
 
 
-@retry(retry=retry_if_exception(may_pass), wait=pause, stop=stop_after_attempt(11), reraise=True)
+@retry(retry=retry_if_exception(may_retry), wait=pause, stop=stop_after_attempt(11), reraise=True)
 def create_plant(id, name, tag=None):
-    plant = {"id": id, "name": name}  # an int of Python has as many digits as it needs
+    plant = {"id": id, "name": name}  # a Python int keeps every digit
     if tag is not None:
         plant["tag"] = tag  # absent or a string, never null
-    # A redirect is not followed: it would lose the token, or make a GET of the POST.
+    # Following a redirect could drop the token, or turn the POST into a GET.
     response = session.post(
         os.environ["PLANTS_URL"] + "/plants", json=plant, timeout=(5, 30), allow_redirects=False
     )
     if response.status_code == 400:
-        with suppress(KeyError, TypeError, ValueError):  # its body is no `Error`
+        with suppress(KeyError, TypeError, ValueError):  # raised if the body is not an `Error`
             raise Refused(response)
     if response.status_code != 200:
         raise requests.HTTPError(f"HTTP status {response.status_code}", response=response)

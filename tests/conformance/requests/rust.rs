@@ -1,4 +1,4 @@
-//! Creates a plant: `cargo add plant-store-client`, and tokio with `macros` and `rt-multi-thread`.
+//! Creates a plant. Add `plant-store-client`, and tokio with `macros` and `rt-multi-thread`.
 
 use std::env;
 use std::error::Error;

@@ -1,4 +1,4 @@
-// Calls a running service with the client that hey-api makes: in it, an int64 is a bigint.
+// Calls a running service with the client that hey-api generates. It has a bigint for an int64.
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
 import { env } from "node:process";
@@ -10,7 +10,7 @@ function create(auth: string | undefined, body: NewPlant) {
   const client = createClient({
     auth,
     baseUrl: env.PLANTS_URL,
-    bodySerializer: (body) => stringify(body), // hey-api's own one makes a string of a bigint
+    bodySerializer: (body) => stringify(body), // hey-api's own writes a bigint as a string
   });
   return createPlant({ client, body });
 }
@@ -23,14 +23,14 @@ async function assertRefused(token: string | undefined, plant: NewPlant, code: n
   ok(error.message.length > 0);
 }
 
-const ours = env.PLANTS_TOKEN;
+const token = env.PLANTS_TOKEN;
 const monstera = { id: 9223372036854775807n, name: "Monstera deliciosa", tag: "indoor" };
 const other = { id: 9223372036854775807n, name: "Ficus lyrata" };
 
-const { data } = await create(ours, monstera);
+const { data } = await create(token, monstera);
 deepStrictEqual(data, { name: "Monstera deliciosa", tag: "indoor" });
 
-// Other plants, if their ids keep every digit.
-await create(ours, { ...other, id: 9223372036854775806n }).then(({ data }) => ok(data));
-await assertRefused(ours, other, 409);
+// This id differs from the first one only if every digit is kept.
+await create(token, { ...other, id: 9223372036854775806n }).then(({ data }) => ok(data));
+await assertRefused(token, other, 409);
 await assertRefused("unknown", other, 401);

@@ -1,5 +1,5 @@
 // npm install --save-dev @hey-api/openapi-ts@0.95 typescript@5
-// npx openapi-ts: plant-store.json becomes the folder plant-store, and an int64 a bigint.
+// npx openapi-ts: generates the folder plant-store, with a bigint for an int64.
 
 export default {
   input: "plant-store.json",

@@ -6,7 +6,7 @@ import org.openapitools.client.model.Error;
 import org.openapitools.client.model.NewPlant;
 import org.openapitools.client.model.Plant;
 
-/** Calls a running service with the Java client that OpenAPI Generator makes. */
+/** Calls a running service with the Java client that OpenAPI Generator generates. */
 public class Main {
     public static void main(String[] arguments) throws Exception {
         PlantsApi ours = plants(System.getenv("PLANTS_TOKEN"));

@@ -1,4 +1,4 @@
-"""Calls a running service with the Python client that OpenAPI Generator makes."""
+"""Calls a running service with the Python client that OpenAPI Generator generates."""
 
 import os
 

@@ -1,4 +1,4 @@
-"""Calls a running service with the client that openapi-python-client makes."""
+"""Calls a running service with the client that openapi-python-client generates."""
 
 import os
 
@@ -11,10 +11,10 @@ def client(token):
     return AuthenticatedClient(base_url=os.environ["PLANTS_URL"], token=token)
 
 
-def assert_refused(answer, error):
-    assert isinstance(answer, Error), answer
-    assert answer.error == error, answer
-    assert isinstance(answer.message, str) and answer.message, answer
+def assert_refused(response, error):
+    assert isinstance(response, Error), response
+    assert response.error == error, response
+    assert isinstance(response.message, str) and response.message, response
 
 
 ours = client(os.environ["PLANTS_TOKEN"])

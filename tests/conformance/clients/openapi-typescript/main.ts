@@ -1,4 +1,4 @@
-// Calls a running service with openapi-fetch and the types that types.mjs makes.
+// Calls a running service with openapi-fetch and the types that types.mjs writes.
 
 import { deepStrictEqual, ok, strictEqual } from "node:assert";
 import { env } from "node:process";
@@ -12,7 +12,7 @@ function create(token: string | undefined, body: NewPlant) {
   const client = createClient<paths>({
     baseUrl: env.PLANTS_URL,
     headers: { Authorization: `Bearer ${token}` },
-    bodySerializer: (body) => stringify(body), // a bigint with every digit
+    bodySerializer: (body) => stringify(body), // writes every digit of a bigint
   });
   return client.POST("/plants", { body });
 }
@@ -25,14 +25,14 @@ async function assertRefused(token: string | undefined, plant: NewPlant, code: n
   ok(error.message.length > 0);
 }
 
-const ours = env.PLANTS_TOKEN;
+const token = env.PLANTS_TOKEN;
 const monstera = { id: 9223372036854775807n, name: "Monstera deliciosa", tag: "indoor" };
 const other = { id: 9223372036854775807n, name: "Ficus lyrata" };
 
-const { data } = await create(ours, monstera);
+const { data } = await create(token, monstera);
 deepStrictEqual(data, { name: "Monstera deliciosa", tag: "indoor" });
 
-// Other plants, if their ids keep every digit.
-await create(ours, { ...other, id: 9223372036854775806n }).then(({ data }) => ok(data));
-await assertRefused(ours, other, 409);
+// This id differs from the first one only if every digit is kept.
+await create(token, { ...other, id: 9223372036854775806n }).then(({ data }) => ok(data));
+await assertRefused(token, other, 409);
 await assertRefused("unknown", other, 401);

@@ -1,5 +1,5 @@
 // npm install --save-dev openapi-typescript@7 typescript@5
-// node types.mjs: plant-store.json becomes plant-store.d.ts, and an int64 a bigint.
+// node types.mjs: generates plant-store.d.ts, with a bigint for an int64.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import openapiTS, { astToString } from "openapi-typescript";

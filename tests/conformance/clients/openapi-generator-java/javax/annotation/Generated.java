@@ -1,6 +1,6 @@
 package javax.annotation;
 
-/** The annotation on the generated classes. Java 11 removed it from its library. */
+/** The annotation on the generated classes, which Java 11 removed from its class library. */
 public @interface Generated {
     String value();
 
