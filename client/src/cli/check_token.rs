@@ -16,7 +16,7 @@ use crate::{ClientInfo, Error, ErrorCode, Failure};
 /// first, then the token's rate limit, and the body last.
 const NOT_A_PLANT: &str = "null";
 
-/// Runs the command. Fails if the service refuses the token, or if the response does not tell.
+/// Runs the command. Fails if the service refuses the token, or if the response is inconclusive.
 pub async fn check(connection: &Connection) -> Result<()> {
     let client = connection.client()?;
     let request = client.client().post(format!("{}/plants", client.baseurl()));

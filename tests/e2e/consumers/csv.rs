@@ -165,7 +165,7 @@ fn missing_csv_quote_rejects_the_rows_up_to_the_next_quote() {
     assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 5]);
 }
 
-/// A row of any length would exhaust the memory.
+/// Without the limit, an endless row would exhaust the memory.
 #[test]
 fn csv_row_longer_than_1_mib_ends_the_import() {
     let server = Server::start();

@@ -155,8 +155,8 @@ fn rejected_line_does_not_stop_the_import() {
     assert_eq!(server.export().into_keys().collect::<Vec<_>>(), [1, 6, 12]);
 }
 
-/// A line of any length would exhaust the memory. The summary reports that the import is
-/// incomplete.
+/// Without the limit, an endless line would exhaust the memory. The summary reports that the import
+/// is incomplete.
 #[test]
 fn line_longer_than_1_mib_ends_the_import() {
     let server = Server::start();
@@ -168,7 +168,7 @@ fn line_longer_than_1_mib_ends_the_import() {
 }
 
 /// Starts an import and writes this text to its stdin, which stays open.
-fn fed(import: &mut Command, text: &str) -> (Child, ChildStdin) {
+fn spawn_with_stdin(import: &mut Command, text: &str) -> (Child, ChildStdin) {
     let mut import = import.stdin(Stdio::piped()).spawn().expect("the program starts");
     let mut stdin = import.stdin.take().expect("a pipe");
     stdin.write_all(text.as_bytes()).expect("the import reads");
@@ -177,9 +177,10 @@ fn fed(import: &mut Command, text: &str) -> (Child, ChildStdin) {
 
 /// Starts an import of stdin and writes this text to it. Stdin stays open, so the import waits for
 /// more.
-fn waiting(server: &Server, text: String) -> (Child, thread::JoinHandle<ChildStdin>) {
+fn spawn_waiting(server: &Server, text: String) -> (Child, thread::JoinHandle<ChildStdin>) {
     let mut command = plants(server, &["import", "-"]);
-    let (import, mut stdin) = fed(command.stdout(Stdio::null()).stderr(Stdio::null()), "");
+    let (import, mut stdin) =
+        spawn_with_stdin(command.stdout(Stdio::null()).stderr(Stdio::null()), "");
     let writer = thread::spawn(move || {
         // The write fails if the import is killed before it has read everything.
         let _ = stdin.write_all(text.as_bytes());
@@ -210,7 +211,7 @@ fn interrupted_import_that_is_run_again_completes_the_store() {
     let signals = [Signal::SIGKILL, Signal::SIGINT, Signal::SIGTERM].repeat(amount(1, 7));
     for (round, signal) in signals.iter().enumerate() {
         let part = text.len() / (signals.len() + 1);
-        let (mut import, writer) = waiting(&server, text[..part * (round + 2)].join("\n"));
+        let (mut import, writer) = spawn_waiting(&server, text[..part * (round + 2)].join("\n"));
         let half_way = size * (round + 1) / (signals.len() + 1);
         server.wait_until("half of the plants", || stored(&server) > half_way);
         kill(pid(&import), *signal).expect("the import is running");
@@ -237,7 +238,7 @@ fn import_survives_a_restart_of_the_service() {
     let listen = server.address.to_string();
     let mut import = plants(&server, &["import", "-"]);
     let import = import.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let (import, mut stdin) = fed(import, &first);
+    let (import, mut stdin) = spawn_with_stdin(import, &first);
     server.wait_until("half of the plants", || stored(&server) > 500);
     let starting = server.stopped_by(Signal::SIGKILL);
     let rest = thread::spawn(move || stdin.write_all(second.as_bytes()).expect("the import reads"));
@@ -266,7 +267,7 @@ fn lasting_fault_of_the_service_ends_the_import() {
 
 /// A 429 does not count as a try, so every plant is created even without retries.
 #[test]
-fn import_over_the_rate_limit_gives_no_plant_up() {
+fn import_over_the_rate_limit_gives_up_no_plant() {
     let server = Server::starting().with(&["--max-rate", "2"]).start();
     write(&server, "plants.jsonl", lines(5));
     let arguments = ["import", "plants.jsonl", "--retries", "0"];
@@ -304,7 +305,7 @@ fn refused_token_ends_the_import_of_a_pipe_at_once() {
     let server = Server::start();
     let mut import = plants(&server, &["import", "-"]);
     let import = import.env("PLANTS_TOKEN", "pst_").stdout(Stdio::null()).stderr(Stdio::piped());
-    let (mut import, stdin) = fed(import, &lines(1));
+    let (mut import, stdin) = spawn_with_stdin(import, &lines(1));
     let mut status = None;
     server.wait_until("the end of the import", || {
         status = import.try_wait().expect("the import was started");

@@ -104,7 +104,7 @@ async fn create_is_retried_after_lost_connections() {
 }
 
 #[tokio::test]
-async fn create_is_retried_after_the_retry_after_of_a_503() {
+async fn create_waits_for_the_retry_after_of_a_503() {
     let server = Server::start();
     let client = client(ClientOptions::new(&server.url), &server.token).await;
     let lock = Mutex::new(Some(database::locked(&server)));

@@ -81,5 +81,5 @@ fn signal_ends_an_import_whose_stdout_nobody_reads() {
     });
     let stderr = end_by(import, Signal::SIGTERM, 143);
     assert!(stderr.contains("interrupted; the rest was not tried"), "{stderr}");
-    feeder.join().expect("the program ends");
+    feeder.join().expect("the feeder ends");
 }

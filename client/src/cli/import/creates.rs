@@ -106,7 +106,7 @@ impl Creator {
         match (failure.refusal(), failure.status()) {
             _ if failure.is_retryable() => Outcome::GivenUp(failure),
             (Some(refusal), _) if !failure.is_unauthorized() => Outcome::Refused(refusal.clone()),
-            // A proxy refuses this body.
+            // A proxy refused this body, but may let others pass.
             (None, Some(status @ (400 | 413))) => refused(status.into(), failure.to_string()),
             _ => Outcome::Fatal(failure),
         }

@@ -59,7 +59,7 @@ impl Pace {
         self.refused.get()
     }
 
-    /// Waits until the next create may be sent, and returns the time.
+    /// Waits until the next create may be sent. Returns the time at which it is sent.
     pub async fn wait_for_turn(&self) -> Instant {
         let mut next = self.next.lock().await;
         loop {
