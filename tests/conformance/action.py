@@ -46,7 +46,7 @@ def document(members):
     return {"openapi": "3.0.3", "info": {"title": "Pots", "version": "20240502.0"}, "paths": paths}
 
 
-for name, members in {"one.json": ["a"], "two.json": ["a", "b"], "many.json": ["a", *map(str, range(3000))]}.items():
+for name, members in {"one.json": ["a"], "two.json": ["a", "b"], "many.json": ["a", *map(str, range(6000))]}.items():
     (here / name).write_text(json.dumps(document(members)))
 (here / "no-document.json").write_text("{}")
 (here / "rust-toolchain.toml").write_text('[toolchain]\nchannel = "1.0.0"\n')
