@@ -58,15 +58,15 @@ macro_rules! error_code {
 
 error_code! {
     // errors: generated from the contract
-    BadRequest, 400, false, "the request or its body is not what the contract describes";
+    BadRequest, 400, false, "the request or its body does not match the contract";
     Unauthorized, 401, false, "no valid bearer token";
     RequestTimeout, 408, true, "the body did not arrive in time";
     Conflict, 409, false, "the id belongs to a different plant";
     ContentTooLarge, 413, false, "the body is too large";
     UnsupportedMediaType, 415, false, "the body is not plain application/json";
-    TooManyRequests, 429, true, "more creates per second than the token may send";
-    InternalServerError, 500, true, "a fault of the service";
-    ServiceUnavailable, 503, true, "the service cannot take the request now";
+    TooManyRequests, 429, true, "too many creates per second with this token";
+    InternalServerError, 500, true, "the service failed";
+    ServiceUnavailable, 503, true, "the service cannot accept the request right now";
     // end of errors
 }
 

@@ -18,12 +18,12 @@ use progenitor_client::{encode_path, ClientHooks, OperationInfo, RequestBuilderE
 /// Types used as operation parameters and responses.
 #[allow(clippy::all)]
 pub mod types {
-    ///Why a request was refused.
+    ///The reason why a request was refused.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
     pub struct Error {
-        ///The HTTP status code (RFC 9110) that names the failure. 400: the request or its body is not what the contract describes; 401: no valid bearer token; 408: the body did not arrive in time; 409: the id belongs to a different plant; 413: the body is too large; 415: the body is not plain application/json; 429: more creates per second than the token may send; 500: a fault of the service; 503: the service cannot take the request now. After 408, 429, 500, 503 the same request may be sent again, as it is. A value that a client does not know means the same as the x00 of its class (RFC 9110, section 15).
+        ///The HTTP status code (RFC 9110) that names the failure. 400: the request or its body does not match the contract; 401: no valid bearer token; 408: the body did not arrive in time; 409: the id belongs to a different plant; 413: the body is too large; 415: the body is not plain application/json; 429: too many creates per second with this token; 500: the service failed; 503: the service cannot accept the request right now. After any of 408, 429, 500, 503, the same request may be sent again. Treat a value that you do not know as the x00 value of its class (RFC 9110, section 15).
         pub error: i32,
-        ///What happened and what to do about it, for people. The wording may change.
+        ///Human-readable explanation of what happened and what to do about it. The wording may change.
         pub message: ::std::string::String,
     }
     impl Error {
@@ -31,14 +31,14 @@ pub mod types {
             Default::default()
         }
     }
-    ///A plant to create: a plant and its identification number. Unknown members are ignored.
+    ///A plant to create: the members of Plant and an identification number. Unknown members are ignored.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
     pub struct NewPlant {
-        ///Identification number of the plant, chosen by the client: any integer of 64 bits. A language whose numbers are doubles, such as JavaScript and TypeScript, rounds an integer above 2^53: two ids may become one. Use a type there that keeps every digit.
+        ///Identification number of the plant, chosen by the client: any signed 64-bit integer. Languages whose numbers are doubles, such as JavaScript and TypeScript, round integers above 2^53, so two different ids can become the same id. In these languages, use a type that preserves every digit.
         pub id: i64,
         ///Name of the plant.
         pub name: ::std::string::String,
-        ///Tag that specifies the type of the plant. Absent or a string, never null.
+        ///Tag that specifies the type of the plant. It may be absent, but is never null.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub tag: ::std::option::Option<::std::string::String>,
     }
@@ -47,12 +47,12 @@ pub mod types {
             Default::default()
         }
     }
-    ///A plant of the store.
+    ///A plant in the store.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
     pub struct Plant {
         ///Name of the plant.
         pub name: ::std::string::String,
-        ///Tag that specifies the type of the plant. Absent or a string, never null.
+        ///Tag that specifies the type of the plant. It may be absent, but is never null.
         #[serde(skip_serializing_if = "::std::option::Option::is_none")]
         pub tag: ::std::option::Option<::std::string::String>,
     }
@@ -294,7 +294,7 @@ pub mod types {
 #[derive(Clone, Debug)]
 /**Client for Plant Store
 
-A sample plant store: an authenticated client creates plants in it. Every refusal of the operation is a 400 with an Error body, whose `error` names the failure.
+A sample plant store: authenticated clients create plants in it. Every refused request to the operation gets status 400 and an Error body, whose `error` member names the failure.
 
 Version: 1.0.0*/
 pub struct Client {
@@ -362,12 +362,12 @@ impl Client {
 
 Creates a new plant in the store.
 
-The answer is sent once the plant is durable. The operation is safe to repeat: the same plant again answers 200 again, anything else under the same `id` is refused with `error` 409 and leaves the first plant as it is. After `error` 500 and 503 the plant may be stored or not: send it again, as it is.
+The response is sent once the plant is durable. The operation is idempotent: if the same plant is sent again, the response is 200 again. A different plant with the same `id` is refused with `error` 409, and the first plant stays unchanged. After `error` 500 or 503 the plant may or may not be stored: send the same request again.
 
 Sends a `POST` request to `/plants`
 
 Arguments:
-- `body`: A plant to create: a plant and its identification number.
+- `body`: A plant to create: the members of Plant and an identification number.
 ```ignore
 let response = client.create_plant()
     .body(body)

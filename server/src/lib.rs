@@ -1,48 +1,51 @@
-//! The plant store: one operation, `POST /plants`, around its OpenAPI contract.
+//! The plant store: a service with one operation, `POST /plants`, built around its OpenAPI
+//! contract.
 //!
-//! Two crates stand beside this one, and neither of them knows the other:
+//! The service consists of this crate and two others, which do not depend on each other:
 //!
-//! - `plant-store-api`, in `api/`, is the contract: types, errors, the operation as a trait, and
-//!   the document. It knows no store and no socket.
-//! - `plant-store-store`, in `store/`, keeps the texts of plants and the digests of tokens. It
-//!   knows no HTTP and no member of a plant, and sees no token.
+//! - `plant-store-api`, in `api/`, is the contract: the types, the error codes, the operation as a
+//!   trait, and the document. It knows nothing about stores or sockets.
+//! - `plant-store-store`, in `store/`, stores plants as JSON texts and tokens as digests. It knows
+//!   nothing about HTTP or the members of a plant, and never sees a token.
 //!
 //! The modules of this crate:
 //!
-//! - [`command`] is the command line, a file or a folder for each command. It alone starts the
-//!   others.
-//! - `http` implements the contract. It does not know which engine keeps the plants.
-//! - `token` is a bearer token: parsed, issued, hashed.
-//! - `log` writes what the service says about itself. `admin` serves the metrics, and says whether
-//!   the service is ready. `version` is the release and the commit of this build.
+//! - [`command`] is the command line, with a file or a folder for each command. Only this module
+//!   starts the others.
+//! - `http` implements the contract. It does not know which engine stores the plants.
+//! - `token` issues, parses and hashes bearer tokens.
+//! - `log` writes the log. `admin` serves the metrics and the probes. `version` contains the
+//!   release and the commit of this build.
 //!
-//! The way of a create on SQLite. A name without a crate is a file of `http`:
+//! # The path of a create
+//!
+//! This is the path of a create on SQLite. Names without a crate are files of `http`.
 //!
 //! ```text
-//! socket → Dropshot → api::request   the head, and the unread body of a NewPlant
-//!   → operations                   the API trait
-//!     → request                      what every operation does alike, around it
-//!       → head → token::bearer         a well-formed token, and its digest
-//!       → known_tokens                 whether it is accepted
-//!       → operations                   the operation, which calls in this order:
-//!         known_tokens → rate              the rate of the token, if there is one
-//!         head                             plain JSON
-//!         permits                          a permit for the create
-//!         request → body                   the bytes, within their limits
-//!         request → json → api::types      the bytes to an id and a Plant
-//!         known_tokens                     again: the token may be revoked or expired by now
-//!         api::answer                      the Plant to its text
-//!         store::group_commit              the queue, and the writer's thread, which calls
-//!           → store::sqlite                  `store` and `plants`: one commit, one fsync
-//!         api::answer                      the answer: 200 with the text of the Plant
-//!       → request                      notes what was answered
-//!         → access_log → log             the record, and what is counted
+//! socket → Dropshot → api::request   extract the head and the unread body
+//!   → operations                   implement the API trait
+//!     → request                      wrap the operation in the common steps
+//!       → head → token::bearer         parse the token and hash it
+//!       → known_tokens                 check that the token is accepted
+//!       → operations                   run the operation, which calls in this order:
+//!         known_tokens → rate              check the rate of the token, if it has one
+//!         head                             check the media type
+//!         permits                          acquire a permit
+//!         request → body                   receive the body within its limits
+//!         request → json → api::types      parse the body into an id and a Plant
+//!         known_tokens                     check again that the token is accepted
+//!         api::answer                      serialize the Plant
+//!         store::group_commit              queue the create for the writer thread, which calls
+//!           → store::sqlite                  commit the batch: one transaction, one fsync
+//!         api::answer                      create the 200 from the serialized Plant
+//!       → request                      store the result in the access record
+//!         → access_log → log             write the record and update the metrics
 //! ```
 //!
-//! A refusal leaves this way at the step that makes it: it is a `refusal` from there to `request`,
-//! which makes the answer of it. Its status is 400, and its number is the `error` in its body
-//! (`api::error_code`). A 401 leaves at `head` or at `known_tokens`, the first time or the second.
-//! What Dropshot and hyper answer before `api::request` is in no file here.
+//! A request that is refused leaves this path at the step that refuses it. The step returns a
+//! `Refusal`, and `request` turns it into an answer with status 400 and the number from
+//! `api::error_code` as `error`. A 401 comes from `head` or from either call of `known_tokens`.
+//! Answers that Dropshot and hyper send before `api::request` have no code here.
 
 mod admin;
 pub mod command;

@@ -1,6 +1,8 @@
-//! The binary `plant-store`: it reads the command line, runs the command, and says what went wrong
-//! in one line on standard error. Exit status: 0 for success, 1 for a failure, 2 for a command line
-//! that cannot be parsed, and for a store that `check` cannot check.
+//! The binary `plant-store`: parses the command line, runs the command, and reports a failure as
+//! one line on stderr.
+//!
+//! The exit code is 0 for success, 1 for a failure, and 2 for a command line that cannot be parsed
+//! or a store that `check` cannot check.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -8,26 +10,27 @@ use std::process::ExitCode;
 use mimalloc::MiMalloc;
 use nix::sys::prctl::set_thp_disable;
 use nix::sys::signal::{SigSet, Signal};
-use plant_store_server::command::{CannotCheck, Cli, in_words};
+use plant_store_server::command::{CannotCheck, Cli, error_message};
 
-// It takes less CPU time for each create than glibc's, and gives memory back after a burst of large
-// bodies: 59 MB instead of 1.2 GB, 15 seconds after a thousand of 1 MiB.
+// mimalloc takes less CPU time per create than the allocator of glibc, and it returns memory after
+// a burst of large bodies: 15 seconds after a thousand bodies of 1 MiB, the process had 59 MB
+// instead of 1.2 GB.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
 fn main() -> ExitCode {
-    // A huge page (prctl(2), PR_SET_THP_DISABLE) is resident as a whole, even if little of it is
-    // used: 1,000 connections at work would take 30 MB more, and no create would take less CPU
-    // time.
+    // Disable transparent huge pages (prctl(2), PR_SET_THP_DISABLE). A huge page is resident as a
+    // whole even if little of it is used: 1,000 busy connections would take 30 MB more memory, and
+    // no less CPU time per create.
     let _ = set_thp_disable(true);
-    // Blocked here, so in every thread: a write past the limit on file size fails with EFBIG,
-    // instead of ending the process.
+    // Threads inherit the signal mask. With SIGXFSZ blocked, a write past the file size limit fails
+    // with EFBIG instead of killing the process.
     let _ = SigSet::from(Signal::SIGXFSZ).thread_block();
     match Cli::read().run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // A closed standard error is ignored, because the exit status reports the failure too.
-            let _ = writeln!(io::stderr(), "plant-store: {}", in_words(&error));
+            // stderr may be closed. The exit code reports the failure too.
+            let _ = writeln!(io::stderr(), "plant-store: {}", error_message(&error));
             ExitCode::from(if error.is::<CannotCheck>() { 2 } else { 1 })
         }
     }

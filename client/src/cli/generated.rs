@@ -34,7 +34,7 @@ impl<T: CliConfig> Cli<T> {
                     .value_parser(::clap::value_parser!(i64))
                     .required_unless_present("json-body")
                     .help(
-                        "Identification number of the plant, chosen by the client: any integer of 64 bits. A language whose numbers are doubles, such as JavaScript and TypeScript, rounds an integer above 2^53: two ids may become one. Use a type there that keeps every digit.",
+                        "Identification number of the plant, chosen by the client: any signed 64-bit integer. Languages whose numbers are doubles, such as JavaScript and TypeScript, round integers above 2^53, so two different ids can become the same id. In these languages, use a type that preserves every digit.",
                     ),
             )
             .arg(
@@ -50,7 +50,7 @@ impl<T: CliConfig> Cli<T> {
                     .value_parser(::clap::value_parser!(::std::string::String))
                     .required(false)
                     .help(
-                        "Tag that specifies the type of the plant. Absent or a string, never null.",
+                        "Tag that specifies the type of the plant. It may be absent, but is never null.",
                     ),
             )
             .arg(
@@ -68,7 +68,7 @@ impl<T: CliConfig> Cli<T> {
                     .help("XXX"),
             )
             .about(
-                "Create a plant\n\nCreates a new plant in the store.\n\nThe answer is sent once the plant is durable. The operation is safe to repeat: the same plant again answers 200 again, anything else under the same `id` is refused with `error` 409 and leaves the first plant as it is. After `error` 500 and 503 the plant may be stored or not: send it again, as it is.",
+                "Create a plant\n\nCreates a new plant in the store.\n\nThe response is sent once the plant is durable. The operation is idempotent: if the same plant is sent again, the response is 200 again. A different plant with the same `id` is refused with `error` 409, and the first plant stays unchanged. After `error` 500 or 503 the plant may or may not be stored: send the same request again.",
             )
     }
     pub async fn execute(

@@ -1,8 +1,11 @@
-//! The answer of an operation: a 200 with what the document describes, or a refusal.
+//! The response of an operation: a 200 with the type that the document declares, or an error
+//! response.
 //!
-//! Of Dropshot's own types, only `HttpError` can set a header on a refusal, and its body is another
-//! one; the others serialise again what was given to a store as text. [`Answer`] has the same
-//! description in the document. Nothing here knows why a request is refused.
+//! Among Dropshot's own response types, only `HttpError` can set headers on an error, and its body
+//! is not the `Error` of the contract. The other types would serialize a plant a second time, after
+//! it was serialized for the store. [`Answer`] has the same description in the document as they do.
+//!
+//! Nothing here knows why a request is refused.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -17,7 +20,7 @@ use serde::Serialize;
 
 use crate::error_code::{Error, ErrorCode};
 
-/// The JSON text of a `T`. Only serialising a `T` makes one.
+/// The JSON text of a `T`. It can only be created by serializing a `T`.
 #[derive(Debug)]
 pub struct JsonText<T> {
     text: Arc<str>,
@@ -25,54 +28,58 @@ pub struct JsonText<T> {
 }
 
 impl<T: Serialize> JsonText<T> {
-    /// Serialises the value.
+    /// Serializes the value.
     ///
     /// # Panics
     ///
-    /// The value has a map whose keys are not strings. No type of the contract has one.
+    /// Panics if the value contains a map whose keys are not strings. No type of the contract
+    /// contains one.
     #[must_use]
-    pub fn of(value: &T) -> Self {
+    pub fn new(value: &T) -> Self {
         let text = serde_json::to_string(value).expect("a type of the contract is always JSON");
         Self { text: text.into(), schema: PhantomData }
     }
 }
 
 impl<T> JsonText<T> {
-    /// The same text, without a copy of its bytes.
+    /// Returns the text without copying its bytes.
     #[must_use]
     pub fn share(&self) -> Arc<str> {
         Arc::clone(&self.text)
     }
 }
 
-/// What a 200 may hold: a type that the document describes.
+/// A type that may be the body of a 200: the document can describe it.
 pub trait Content: JsonSchema + Serialize + Send + Sync + 'static {}
 
 impl<T: JsonSchema + Serialize + Send + Sync + 'static> Content for T {}
 
-/// A finished response of an operation whose 200 is a `T`.
+/// A complete response of an operation whose 200 contains a `T`.
 pub struct Answer<T> {
     response: Response<Body>,
     schema: PhantomData<fn() -> T>,
 }
 
 impl<T: Content> Answer<T> {
-    /// A 200 with that text. `permit` is dropped when the socket has taken the last byte of it, or
-    /// when the connection has ended. hyper drops the body itself earlier, so `permit` is kept
-    /// beside the bytes. In HTTP/1.1 over TLS hyper copies the bytes, because Dropshot's connection
-    /// takes no vectored writes, and in HTTP/2 the crate h2 copies short ones: there `permit` is
-    /// dropped at once.
+    /// Creates a 200 whose body is `text`.
+    ///
+    /// `permit` is dropped when the last byte of the text has been written to the socket, or when
+    /// the connection has ended. hyper drops the body itself earlier, so `permit` is stored next to
+    /// the bytes. In two cases `permit` is dropped immediately, because the bytes are copied: in
+    /// HTTP/1.1 over TLS by hyper, because Dropshot's connection does not support vectored writes,
+    /// and in HTTP/2 by the crate h2, if the body is short.
     #[must_use]
     pub fn ok(text: JsonText<T>, permit: impl Send + Sync + 'static) -> Self {
-        let bytes = Bytes::from_owner(Unsent { text: text.text, _permit: permit });
+        let bytes = Bytes::from_owner(GuardedText { text: text.text, _permit: permit });
         Self::json(Self::STATUS_CODE, Body::wrap(Full::new(bytes)))
     }
 
-    /// A refusal, with the one status that the contract has for it, and its `Retry-After`.
+    /// Creates an error response: status 400, an [`Error`] body and, if `code` has one, the
+    /// `Retry-After` header.
     ///
     /// # Panics
     ///
-    /// Never: strings and integers are always JSON.
+    /// Never panics: strings and integers are always valid JSON.
     #[must_use]
     pub fn refusal(code: ErrorCode, message: String) -> Self {
         let error = Error { error: code.number().into(), message };
@@ -84,13 +91,13 @@ impl<T: Content> Answer<T> {
         answer
     }
 
-    /// Its status.
+    /// Returns the status of the response.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.response.status()
     }
 
-    /// Its headers.
+    /// Returns the headers of the response.
     pub fn headers_mut(&mut self) -> &mut HeaderMap {
         self.response.headers_mut()
     }
@@ -104,23 +111,23 @@ impl<T: Content> Answer<T> {
     }
 }
 
-/// The bytes of a 200, and the permit that is kept until they are sent.
-struct Unsent<H> {
+/// The body of a 200, and the permit that is held until the body has been sent.
+struct GuardedText<P> {
     text: Arc<str>,
-    _permit: H,
+    _permit: P,
 }
 
-impl<H> AsRef<[u8]> for Unsent<H> {
+impl<P> AsRef<[u8]> for GuardedText<P> {
     fn as_ref(&self) -> &[u8] {
         self.text.as_bytes()
     }
 }
 
-/// What the document says of the answer.
+/// The description of the response in the document.
 impl<T: Content> HttpCodedResponse for Answer<T> {
     type Body = T;
     const STATUS_CODE: StatusCode = StatusCode::OK;
-    /// [`crate::document`] names the type instead.
+    /// [`crate::document`] replaces this text with the name of the type.
     const DESCRIPTION: &'static str = "successful operation";
 }
 

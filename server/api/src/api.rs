@@ -1,37 +1,36 @@
-//! The contract: one operation, as a trait, with what Dropshot gives to it and takes from it.
+//! The contract: one operation, declared as a Dropshot API trait.
 //!
-//! Dropshot turns this trait and [`crate::types`] into the OpenAPI document
-//! ([`crate::document`] completes it). The doc comment on an operation is its description
-//! there: write it for the readers of the published document. After a change here,
-//! `cargo xtask generate` writes `openapi/` and `client/`.
+//! Dropshot generates the OpenAPI document from this trait and [`crate::types`], and
+//! [`crate::document`] completes it. The doc comment of an operation becomes its description in the
+//! published document, so write it for the readers of that document. After a change here, run
+//! `cargo xtask generate` to update `openapi/` and `client/`.
 
 use dropshot::{EndpointTagPolicy, RequestContext};
 
 use crate::answer::Answer;
 use crate::error_code::Error;
-use crate::request::Unread;
+use crate::request::UnreadRequest;
 use crate::types::{NewPlant, Plant};
 
-/// The one API of the service, which implements it. The document is made from the trait alone,
-/// without a server.
+/// The API of the service. The document is generated from this trait alone, without a server.
 #[dropshot::api_description {
     tag_config = {
         policy = EndpointTagPolicy::ExactlyOne,
-        tags = { "plants" = { description = "The plants of the store." } },
+        tags = { "plants" = { description = "The plants in the store." } },
     },
 }]
 pub trait PlantStoreApi {
-    /// What the implementation keeps between requests.
+    /// The state that the implementation shares between requests.
     type Context;
 
     /// Create a plant
     ///
     /// Creates a new plant in the store.
     ///
-    /// The answer is sent once the plant is durable. The operation is safe to repeat: the same
-    /// plant again answers 200 again, anything else under the same `id` is refused with `error` 409
-    /// and leaves the first plant as it is. After `error` 500 and 503 the plant may be stored or
-    /// not: send it again, as it is.
+    /// The response is sent once the plant is durable. The operation is idempotent: if the same
+    /// plant is sent again, the response is 200 again. A different plant with the same `id` is
+    /// refused with `error` 409, and the first plant stays unchanged. After `error` 500 or 503 the
+    /// plant may or may not be stored: send the same request again.
     #[endpoint {
         method = POST,
         path = "/plants",
@@ -39,6 +38,6 @@ pub trait PlantStoreApi {
     }]
     async fn create_plant(
         rqctx: RequestContext<Self::Context>,
-        request: Unread<NewPlant>,
+        request: UnreadRequest<NewPlant>,
     ) -> Result<Answer<Plant>, Error>;
 }

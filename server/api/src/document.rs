@@ -1,10 +1,11 @@
-//! The published document. Dropshot makes it from [`crate::api`] and [`crate::types`], and
-//! this module completes it.
+//! The published OpenAPI document. Dropshot generates it from [`crate::api`] and [`crate::types`],
+//! and this module completes it.
 //!
-//! The document of Dropshot has the operation and the types. This module adds what Dropshot cannot
-//! say (server variable, security, the one refusal status and its headers, the values of
-//! `Error.error`) and removes what Dropshot adds (`4XX`, `5XX`). It must never change what the
-//! trait and the types say. Of Dropshot's words, it replaces the descriptions of responses.
+//! Dropshot's document contains the operation and the types. This module adds what Dropshot cannot
+//! express: the server variable, the security scheme, the single error status with its headers, and
+//! the values of `Error.error`. It removes the `4XX` and `5XX` responses that Dropshot adds, and
+//! replaces Dropshot's descriptions of responses. It must never change what the trait and the types
+//! declare.
 
 use openapiv3::OpenAPI;
 use serde_json::{Value, json};
@@ -12,21 +13,22 @@ use serde_json::{Value, json};
 use crate::api::plant_store_api_mod;
 use crate::error_code::ErrorCode;
 
-/// `info.version`: a change that breaks a consumer needs a new major version, an addition a minor
-/// one, a change of words none.
+/// `info.version`. A change that breaks a consumer needs a new major version, an addition needs a
+/// new minor version, and a change of wording needs no new version.
 const VERSION: semver::Version = semver::Version::new(1, 0, 0);
 
-const DESCRIPTION: &str = "A sample plant store: an authenticated client creates plants in it. \
-    Every refusal of the operation is a 400 with an Error body, whose `error` names the failure.";
+const DESCRIPTION: &str = "A sample plant store: authenticated clients create plants in it. Every \
+    refused request to the operation gets status 400 and an Error body, whose `error` member names \
+    the failure.";
 
 const SECURITY_SCHEME: &str = "bearerAuth";
 
-/// The document, complete: what `openapi/plant-store.json` holds.
+/// Returns the complete document: the content of `openapi/plant-store.json`.
 ///
 /// # Panics
 ///
-/// The trait or the types no longer describe a contract that OpenAPI 3.0 can say. A test of this
-/// repository fails first.
+/// Panics if the trait or the types describe a contract that OpenAPI 3.0 cannot express. A test in
+/// this repository fails first.
 #[must_use]
 pub fn document() -> OpenAPI {
     let api = plant_store_api_mod::stub_api_description();
@@ -39,15 +41,15 @@ pub fn document() -> OpenAPI {
         .json()
         .expect("the API description is a JSON document");
     complete(&mut described);
-    serde_json::from_value(described).expect("it is OpenAPI 3.0")
+    serde_json::from_value(described).expect("the completed document is valid OpenAPI 3.0")
 }
 
-/// The text of [`document`], as published: indented JSON that ends in a newline, the same bytes
-/// every time.
+/// Returns [`document`] as it is published: indented JSON that ends in a newline. The bytes are the
+/// same on every call.
 ///
 /// # Panics
 ///
-/// As [`document`] does.
+/// Panics if [`document`] does.
 #[must_use]
 pub fn document_text() -> String {
     let mut text = serde_json::to_string_pretty(&document()).expect("an OpenAPI document is JSON");
@@ -70,7 +72,7 @@ fn complete(document: &mut Value) {
 fn describe_service(document: &mut Value) {
     let base_url = json!({
         "default": "http://localhost:8080",
-        "description": "Where the service is reached: by http, or by https if the service or a \
+        "description": "Base URL of the service. The scheme is http, or https if the service or a \
             proxy in front of it has a certificate.",
     });
     document["servers"] = json!([{
@@ -79,16 +81,17 @@ fn describe_service(document: &mut Value) {
         "variables": { "base_url": base_url },
     }]);
     document["security"] = json!([{ SECURITY_SCHEME: [] }]);
-    // RFC 6750, section 2.1: the one way in which a token is sent.
+    // RFC 6750, section 2.1: the only way to send a token.
     document["components"]["securitySchemes"][SECURITY_SCHEME] = json!({
         "type": "http",
         "scheme": "bearer",
-        "description": "`Authorization: Bearer <ACCESS_TOKEN>`, with a token of this store.",
+        "description": "Send `Authorization: Bearer <ACCESS_TOKEN>` with a token that was issued \
+            for this store.",
     });
 }
 
-/// Describes the body and the 200 by their schemas, puts the one refusal in place of Dropshot's, and
-/// adds the header of all answers.
+/// Describes the body and the 200 by their schemas, replaces Dropshot's error responses with the
+/// single refusal, and adds the header that all responses have in common.
 fn describe_operation(operation: &mut Value, schemas: &Value, refusal: &Value) {
     if let Some(body) = operation.get_mut("requestBody") {
         let schema = &schemas[schema_name(body)];
@@ -102,17 +105,17 @@ fn describe_operation(operation: &mut Value, schemas: &Value, refusal: &Value) {
     responses.insert("400".into(), refusal.clone());
     for response in responses.values_mut() {
         response["headers"]["X-Request-Id"] = header(
-            "The id of this request in the service's log: name it when you ask for help.",
+            "Identifies this request in the log of the service. Quote it when you ask for help.",
             "string",
         );
     }
 }
 
-/// The name of the schema of a body or of a response.
-fn schema_name(of: &Value) -> &str {
-    let reference = of["content"]["application/json"]["schema"]["$ref"].as_str();
+/// Returns the name of the schema of a request body or a response.
+fn schema_name(content: &Value) -> &str {
+    let reference = content["content"]["application/json"]["schema"]["$ref"].as_str();
     let name = reference.and_then(|path| path.strip_prefix("#/components/schemas/"));
-    name.expect("each body and each response is a schema with a name")
+    name.expect("each body and each response refers to a named schema")
 }
 
 fn first_sentence(description: &Value) -> String {
@@ -121,19 +124,20 @@ fn first_sentence(description: &Value) -> String {
     format!("{}.", sentence.trim_end_matches('.'))
 }
 
-/// The values of the members of an object.
+/// Returns the values of the members of an object.
 fn members(object: &mut Value) -> impl Iterator<Item = &mut Value> {
-    object.as_object_mut().expect("it is an object").values_mut()
+    object.as_object_mut().expect("the value is an object").values_mut()
 }
 
-/// Adds the table of [`ErrorCode`] to `Error.error`: for people in its description, for programs as
-/// the open enumeration `x-extensible-enum`, and for the compatibility check as `x-error-codes`.
+/// Adds the table of [`ErrorCode`] to `Error.error`: as text in its description, as the open
+/// enumeration `x-extensible-enum` for programs, and as `x-error-codes` for the compatibility
+/// check.
 fn describe_error_codes(error: &mut Value) {
     let codes = || ErrorCode::ALL.iter();
     let meaning = |code: &ErrorCode| format!("{}: {}", code.number(), code.meaning());
     let description = format!(
-        "{} {}. After {} the same request may be sent again, as it is. A value that a client \
-         does not know means the same as the x00 of its class (RFC 9110, section 15).",
+        "{} {}. After any of {}, the same request may be sent again. Treat a value that you do not \
+         know as the x00 value of its class (RFC 9110, section 15).",
         error["description"].as_str().unwrap_or_default(),
         codes().map(meaning).collect::<Vec<_>>().join("; "),
         numbers(ErrorCode::is_retryable),
@@ -150,25 +154,27 @@ fn describe_error_codes(error: &mut Value) {
     error["x-error-codes"] = codes().map(row).collect();
 }
 
-/// The values of `error` of which that holds.
-fn numbers(holds: impl Fn(ErrorCode) -> bool) -> String {
-    let codes = ErrorCode::ALL.iter().filter(|code| holds(**code));
+/// Lists the values of `error` that satisfy the predicate.
+fn numbers(predicate: impl Fn(ErrorCode) -> bool) -> String {
+    let codes = ErrorCode::ALL.iter().filter(|code| predicate(**code));
     codes.map(|code| code.number().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Dropshot keeps its refusal among the components, because `4XX` and `5XX` share it. This contract
-/// has one status for a refusal, so the refusal moves to that status.
+/// Removes Dropshot's error response from the components and returns it.
+///
+/// Dropshot makes it a component because `4XX` and `5XX` share it. This contract has a single error
+/// status, so the response moves to that status.
 fn take_refusal(components: &mut Value) -> Value {
     let mut responses = components["responses"].take();
     let mut refusals = members(&mut responses);
     let mut refusal = refusals.next().expect("the error type is a component").take();
     assert!(refusals.next().is_none(), "the operations share one error type");
-    components.as_object_mut().expect("it is an object").remove("responses");
+    components.as_object_mut().expect("the components are an object").remove("responses");
     refusal["description"] = "Unexpected error".into();
     refusal
 }
 
-/// Adds a whole answer for each value of `error`, by its number.
+/// Adds an example body for each value of `error`, named by the value.
 fn with_examples(mut refusal: Value) -> Value {
     let examples = &mut refusal["content"]["application/json"]["examples"];
     for code in ErrorCode::ALL {
@@ -180,12 +186,15 @@ fn with_examples(mut refusal: Value) -> Value {
     refusal
 }
 
-/// The headers that a refusal has and no other answer.
+/// Adds the headers that only error responses have.
 fn with_headers(mut refusal: Value) -> Value {
-    let with_pause = numbers(|code| code.retry_after().is_some());
-    let retry_after = format!("Seconds to wait before sending again, if `error` is {with_pause}.");
+    let delayed = numbers(|code| code.retry_after().is_some());
+    let retry_after = format!(
+        "Seconds to wait before sending the request again. Present if `error` is one of {delayed}."
+    );
+    let challenge = "Challenge as defined by RFC 6750. Present if `error` is 401.";
     refusal["headers"] = json!({
-        "WWW-Authenticate": header("The challenge of RFC 6750, if `error` is 401.", "string"),
+        "WWW-Authenticate": header(challenge, "string"),
         "Retry-After": header(&retry_after, "integer"),
     });
     refusal

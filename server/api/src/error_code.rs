@@ -1,7 +1,7 @@
-//! The schema of a refusal, and the values of its `error`: the one table of them.
+//! The schema of an error response, and the table of the values of its `error` member.
 //!
-//! The document, the metrics, `Retry-After` and every refusal take them from here. The table
-//! of the client and those of pages are generated from it.
+//! This is the only such table. The document, the metrics, the `Retry-After` header and every
+//! refusal use it, and the tables in the client and in the pages are generated from it.
 
 use std::fmt;
 
@@ -9,13 +9,13 @@ use dropshot::{ErrorStatusCode, HttpError, HttpResponseError};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Why a request was refused.
+/// The reason why a request was refused.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(example = "Error::example")]
 pub struct Error {
     /// The HTTP status code (RFC 9110) that names the failure.
     pub error: i32,
-    /// What happened and what to do about it, for people. The wording may change.
+    /// Human-readable explanation of what happened and what to do about it. The wording may change.
     pub message: String,
 }
 
@@ -26,28 +26,29 @@ impl Error {
     }
 }
 
-/// When a client may send a refused request again, as it is.
+/// When a client may send a refused request again, unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Retry {
-    /// Never: it is refused again.
+    /// Never: the request would be refused again.
     Never,
-    /// At once.
-    AtOnce,
-    /// After that many seconds, which `Retry-After` says (RFC 9110, section 10.2.3).
+    /// Immediately.
+    Immediately,
+    /// After this many seconds. The `Retry-After` header contains the number (RFC 9110,
+    /// section 10.2.3).
     AfterSeconds(u16),
 }
 
-/// What is said of a value of `error`. The words are published.
+/// The properties of a value of `error`. The texts are part of the published document.
 struct Row {
     number: u16,
     retry: Retry,
-    /// When a client meets the value.
+    /// The failure that the value names.
     meaning: &'static str,
-    /// A `message` that the service sends with it.
+    /// A `message` that the service sends with the value.
     example: &'static str,
 }
 
-/// Makes the enumeration of the rows.
+/// Defines [`ErrorCode`] from the rows of the table.
 macro_rules! table {
     ($($code:ident {
         number: $number:literal,
@@ -55,8 +56,9 @@ macro_rules! table {
         meaning: $meaning:literal,
         example: $example:literal,
     })*) => {
-        /// The value by which a client distinguishes refusals: the HTTP status code that names the
-        /// failure (RFC 9110, section 15). The status of the response itself is always 400.
+        /// A value of `error`: the HTTP status code that names the failure (RFC 9110, section 15).
+        /// Clients tell refusals apart by this value, because the status of the response itself is
+        /// always 400.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum ErrorCode {
             $(#[doc = $meaning] $code,)*
@@ -80,13 +82,13 @@ macro_rules! table {
     };
 }
 
-// A rate is counted by the second, overload passes as fast as commits do, and `Retry-After` has
-// whole seconds.
+// `Retry-After` is 1 in both cases: rates are counted per second, an overload passes as quickly as
+// commits complete, and the header can only express whole seconds.
 table! {
     BadRequest {
         number: 400,
         retry: Retry::Never,
-        meaning: "the request or its body is not what the contract describes",
+        meaning: "the request or its body does not match the contract",
         example: "missing field `name` at line 1 column 8",
     }
     Unauthorized {
@@ -97,7 +99,7 @@ table! {
     }
     RequestTimeout {
         number: 408,
-        retry: Retry::AtOnce,
+        retry: Retry::Immediately,
         meaning: "the body did not arrive in time",
         example: "the body did not arrive within 10s",
     }
@@ -105,7 +107,7 @@ table! {
         number: 409,
         retry: Retry::Never,
         meaning: "the id belongs to a different plant",
-        example: "plant 1 exists and is a different one: choose another id",
+        example: "plant 1 already exists and is different: choose another id",
     }
     ContentTooLarge {
         number: 413,
@@ -122,57 +124,57 @@ table! {
     TooManyRequests {
         number: 429,
         retry: Retry::AfterSeconds(1),
-        meaning: "more creates per second than the token may send",
-        example: "the token may send 50 creates per second: send the request again in a moment, as \
-            it is",
+        meaning: "too many creates per second with this token",
+        example: "the token may send 50 creates per second: send the same request again in a \
+            moment",
     }
     InternalServerError {
         number: 500,
-        retry: Retry::AtOnce,
-        meaning: "a fault of the service",
-        example: "the service failed; the operator finds the cause in the log by the request id",
+        retry: Retry::Immediately,
+        meaning: "the service failed",
+        example: "the service failed: the operator can find the cause in the log by the request id",
     }
     ServiceUnavailable {
         number: 503,
         retry: Retry::AfterSeconds(1),
-        meaning: "the service cannot take the request now",
-        example: "the service is at its limit: send the request again in a moment, as it is",
+        meaning: "the service cannot accept the request right now",
+        example: "the service is at its limit: send the same request again in a moment",
     }
 }
 
 impl ErrorCode {
-    /// The value.
+    /// Returns the value of `error`.
     pub const fn number(self) -> u16 {
         self.row().number
     }
 
-    /// When a client meets the value, in the words of the published document.
+    /// Returns the failure that the value names, in the words of the published document.
     pub const fn meaning(self) -> &'static str {
         self.row().meaning
     }
 
-    /// A `message` that the service sends with the value.
+    /// Returns a `message` that the service sends with the value.
     pub const fn example(self) -> &'static str {
         self.row().example
     }
 
-    /// Whether the same request may succeed later.
+    /// Returns whether the same request may succeed later.
     pub fn is_retryable(self) -> bool {
         self.row().retry != Retry::Never
     }
 
-    /// The seconds of the answer's `Retry-After`.
+    /// Returns the seconds in the `Retry-After` header, if the response has one.
     pub const fn retry_after(self) -> Option<u16> {
         match self.row().retry {
             Retry::AfterSeconds(seconds) => Some(seconds),
-            Retry::Never | Retry::AtOnce => None,
+            Retry::Never | Retry::Immediately => None,
         }
     }
 }
 
-/// What Dropshot itself refuses within an operation. Today it refuses nothing there, because
-/// [`Unread`](crate::request::Unread) takes every request as it is. If that changes, the answer is
-/// still one of the contract.
+/// Converts an error that Dropshot itself reports for an operation. Today there is none, because
+/// [`UnreadRequest`](crate::request::UnreadRequest) accepts every request. If that changes, the
+/// response still matches the contract.
 impl From<HttpError> for Error {
     fn from(refusal: HttpError) -> Self {
         Self { error: refusal.status_code.as_u16().into(), message: refusal.external_message }

@@ -1,12 +1,13 @@
-//! The contract of the plant store, written once. The service implements it, and the published
-//! document is made from it.
+//! The contract of the plant store. It is written once: the service implements it, and the
+//! published OpenAPI document is generated from it.
 //!
-//! - [`types`] are the schemas of a plant.
-//! - [`error_code`] is the schema of a refusal, and the table of the values of `Error.error`.
-//! - [`api`] is the operation, as a trait, with its [`request`] and its [`answer`].
-//! - [`document`] completes the document that Dropshot makes from them.
+//! - [`types`] contains the schemas of a plant.
+//! - [`error_code`] contains the schema of an error response and the table of `error` values.
+//! - [`api`] declares the operation as a trait, with its [`request`] and its [`answer`].
+//! - [`document`] completes the document that Dropshot generates from these modules.
 //!
-//! Nothing here knows how a request is read or refused, who may send it, or where a plant is kept.
+//! Nothing here knows how a request is read or refused, who may send it, or where plants are
+//! stored.
 
 pub mod answer;
 pub mod api;

@@ -1,4 +1,4 @@
-//! The endpoints: `/live`, `/ready`, `/metrics` and `/openapi.json`.
+//! The endpoints of the admin listener: `/live`, `/ready`, `/metrics` and `/openapi.json`.
 
 use std::error::Error;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -13,51 +13,52 @@ use plant_store_api::document::document_text;
 
 const READY: &str = "ready";
 
-/// Prometheus' text format, which has to say its version
-/// (<https://prometheus.io/docs/instrumenting/exposition_formats/>). `/live` and `/ready` answer
-/// with text, too.
+/// The media type of Prometheus' text format, which includes its version
+/// (<https://prometheus.io/docs/instrumenting/exposition_formats/>). `/live` and `/ready` also
+/// answer in plain text.
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Why the service would take no create now, in words for operators.
-pub type WhyNot = Box<dyn Error + Send + Sync>;
+/// The reason why the service does not accept creates now. The text is for operators.
+pub type NotReady = Box<dyn Error + Send + Sync>;
 
-/// Says whether the service would take a create now.
-pub type Readiness = Box<dyn Fn() -> Result<(), WhyNot> + Send + Sync>;
+/// A check whether the service accepts creates now.
+pub type Readiness = Box<dyn Fn() -> Result<(), NotReady> + Send + Sync>;
 
 /// The service has not started yet.
 #[derive(Debug, thiserror::Error)]
-#[error("the service starts")]
-struct Starts;
+#[error("the service is starting")]
+struct Starting;
 
 /// The service answers its last requests.
 #[derive(Debug, thiserror::Error)]
-#[error("the service stops")]
-struct Stops;
+#[error("the service is stopping")]
+struct Stopping;
 
-/// What the answers come from.
+/// The state that the endpoints share.
 pub struct State {
     exporter: PrometheusHandle,
-    /// What `/ready` answers. Empty until the service has started.
+    /// The check behind `/ready`. Empty until the service has started.
     pub readiness: OnceLock<Readiness>,
     pub is_stopping: AtomicBool,
 }
 
 impl State {
-    /// The state before the service has started. The recorder of `exporter` is installed.
+    /// Creates the state of a service that is starting. The recorder of `exporter` must be
+    /// installed.
     pub fn new(exporter: PrometheusHandle) -> Self {
-        describe_gauge!(READY, "Whether the service would take a create: 1 or 0, as /ready says.");
+        describe_gauge!(READY, "1 if the service accepts creates (/ready answers 200), else 0.");
         Self { exporter, readiness: OnceLock::new(), is_stopping: AtomicBool::new(false) }
     }
 
-    fn readiness(&self) -> Result<(), WhyNot> {
+    fn readiness(&self) -> Result<(), NotReady> {
         if self.is_stopping.load(Relaxed) {
-            return Err(Stops.into());
+            return Err(Stopping.into());
         }
-        self.readiness.get().map_or(Err(Starts.into()), |ask| ask())
+        self.readiness.get().map_or(Err(Starting.into()), |check| check())
     }
 }
 
-/// All of them. No published document describes them.
+/// Returns the API of the admin listener. No published document describes it.
 pub fn description() -> ApiDescription<Arc<State>> {
     let mut api = ApiDescription::new();
     api.register(live)
@@ -91,7 +92,7 @@ async fn scrape(context: Context) -> Answer {
     Ok(answer(StatusCode::OK, TEXT, state.exporter.render()))
 }
 
-/// The published document of the contract, byte for byte.
+/// Serves the published document of the contract, byte for byte.
 #[endpoint { method = GET, path = "/openapi.json" }]
 async fn openapi(_: Context) -> Answer {
     Ok(answer(StatusCode::OK, "application/json", document_text()))

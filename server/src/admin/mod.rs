@@ -1,16 +1,18 @@
-//! The admin listener: `/metrics`, `/live`, `/ready` and `/openapi.json`, for operators and their
-//! programs. It is a second Dropshot server, and the server of the API never has these answers.
+//! The admin listener: serves `/metrics`, `/live`, `/ready` and `/openapi.json` to operators and
+//! their tools. It is a second Dropshot server. The API server never serves these endpoints.
 //!
-//! It has a thread of its own, so a scrape does not wait for requests, and requests do not wait
-//! while the samples of a busy second are sorted.
+//! The listener runs on a dedicated thread. A scrape does not wait for requests, and requests do
+//! not wait while the samples of a busy second are sorted into buckets.
 //!
-//! The series of requests and of commits are registered once, as 0, and their handles are kept: a
-//! request looks up nothing and allocates nothing. The others are looked up by name, at most a few
-//! times a second. Without [`Admin`] the handles do nothing and cost a branch each.
+//! The metrics of requests and commits are registered once, with the value 0, and their handles are
+//! kept, so a request performs no lookup and no allocation. The other metrics are looked up by
+//! name, at most a few times per second. Without [`Admin`] the handles do nothing and cost one
+//! branch each.
 //!
-//! Everybody who can reach the address may ask. So a label must never hold what a client sent, and
-//! nothing may count plants or tokens by their content. The values of labels are words of this
-//! crate, or the names of tokens. The exporter keeps a series until the process ends.
+//! Everybody who can reach the address may read the metrics. Therefore a label must never contain
+//! data that a client sent, and no metric may count plants or tokens by their content. The values
+//! of labels are constants of the code or names of tokens. The exporter keeps a series until the
+//! process ends.
 
 mod endpoints;
 mod exporter;
@@ -30,16 +32,17 @@ use crate::admin::exporter::{install_recorder, sort_samples};
 
 pub use crate::admin::endpoints::Readiness;
 
-/// The admin listener.
+/// A running admin listener.
 pub struct Admin {
-    /// Where it listens, with the port that port 0 became.
+    /// The address of the listener. If port 0 was requested, this contains the actual port.
     pub address: SocketAddr,
     state: Arc<State>,
 }
 
 impl Admin {
-    /// Serves until the process ends; counts what is registered from now on. There can be one.
-    /// `log` takes Dropshot's own records.
+    /// Starts the listener, which runs until the process ends, and installs the metrics recorder.
+    /// Only metrics that are registered after this call are counted. There can be only one listener
+    /// per process. `log` receives Dropshot's own records.
     pub fn start(address: SocketAddr, log: Logger) -> io::Result<Self> {
         let exporter = install_recorder().map_err(io::Error::other)?;
         let state = Arc::new(State::new(exporter.clone()));
@@ -63,18 +66,18 @@ impl Admin {
         Ok(Self { address, state })
     }
 
-    /// Sets what `/ready` answers once the service has started.
+    /// Sets the check behind `/ready` once the service has started.
     pub fn set_readiness(&self, readiness: Readiness) {
         let _ = self.state.readiness.set(readiness);
     }
 
-    /// From now on `/ready` answers that the service stops.
+    /// Makes `/ready` answer from now on that the service is stopping.
     pub fn set_stopping(&self) {
         self.state.is_stopping.store(true, Relaxed);
     }
 }
 
-/// Why the address cannot be used, as the operating system says it.
+/// Extracts the error of the operating system if the address cannot be bound.
 fn cause(error: BuildError) -> io::Error {
     match error {
         BuildError::BindError { error, .. } => error,

@@ -1,4 +1,4 @@
-//! `plant-store check`: whether a store is sound, and what it contains.
+//! `plant-store check`: checks whether a store is sound, and reports its contents.
 
 use std::slice;
 
@@ -9,14 +9,14 @@ use crate::command::shared::output::print;
 use crate::command::shared::store_args::StoreArgs;
 use crate::command::shared::verdict::{Contents, Verdict};
 
-/// Check whether the store is sound, also while a server runs on it
+/// Check whether the store is sound, even while a server runs on it
 ///
-/// Has the database check its file, and reads every row. The digest is that of the ids and the
-/// plants: `copy` prints the same one. The exit status is 0 if the store is sound, 1 if it is not,
+/// Runs the integrity check of the database, and reads every row. The digest covers the ids and the
+/// plants; `copy` prints the same digest. The exit code is 0 if the store is sound, 1 if it is not,
 /// and 2 if it cannot be checked.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Print a JSON object
+    /// Print the result as a JSON object
     #[arg(long)]
     json: bool,
 
@@ -24,7 +24,7 @@ pub struct Args {
     store: StoreArgs,
 }
 
-/// Prints the verdict. An error says that the store is not sound, or cannot be checked.
+/// Prints the verdict. Returns an error if the store is not sound or cannot be checked.
 pub fn run(args: &Args) -> Result<()> {
     let verdict = Verdict::of(&args.store);
     if args.json {
@@ -34,13 +34,13 @@ pub fn run(args: &Args) -> Result<()> {
     if args.json {
         return Ok(());
     }
-    print(&format!("{} is sound; {}\n", args.store.url, contents.in_words()))
+    print(&format!("{} is sound; {}\n", args.store.url, contents.summary()))
 }
 
-/// The verdict as JSON.
+/// The verdict, serialized as JSON.
 #[derive(Serialize)]
 struct Report<'a> {
-    /// Null if the store cannot be checked.
+    /// `null` if the store cannot be checked.
     sound: Option<bool>,
     faults: &'a [String],
     #[serde(flatten)]

@@ -1,4 +1,4 @@
-//! `plant-store copy`: every plant and token of a store, into a new file or a database.
+//! `plant-store copy`: copies all plants and tokens of a store to a new file or a database.
 
 use std::path::PathBuf;
 
@@ -9,29 +9,30 @@ use crate::command::shared::copying::{Copied, copy_all};
 use crate::command::shared::output::print;
 use crate::command::shared::variable;
 
-/// Copy every plant and every token to another store, also while a server runs on the first one
+/// Copy all plants and tokens to another store, even while a server runs on the source
 ///
-/// The copy has every plant that was in the store when the command started, and some of those that
-/// are created meanwhile. A new file is a store only when the copy has ended; one that was
-/// interrupted is refused, and the command says what to do. Into a database the command may be run
-/// again after an interruption: it adds what is missing. It prints the digest that `check` prints
-/// for the copy.
+/// The copy contains every plant that is in the source when the command starts. It may or may not
+/// contain plants that are created while the command runs. A new file becomes a store only when the
+/// copy is complete. If a copy to a file was interrupted, the next run refuses the file and says
+/// what to do. If a copy to a database was interrupted, run the command again: it adds what is
+/// missing. The command prints the digest that `check` prints for the copy.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// The store to copy
     #[arg(long, value_name = "URL")]
     from: StoreUrl,
 
-    /// The store to create or to add to: a file that is not there yet, or a database
+    /// The destination: a file that does not exist yet, or a database to add to
     #[arg(long, value_name = "URL")]
     to: StoreUrl,
 
-    /// PEM file with the authority of a database's certificate
-    #[arg(long, value_name = "FILE", env = variable::of_flag("store-ca"))]
+    /// PEM file with the authority that signed the certificate of the PostgreSQL server [default:
+    /// the authorities that this machine trusts]
+    #[arg(long, value_name = "FILE", env = variable::for_flag("store-ca"))]
     store_ca: Option<PathBuf>,
 }
 
-/// Copies, and prints how much.
+/// Copies the store, and prints what was copied.
 pub fn run(args: &Args) -> Result<()> {
     let Args { from, to, store_ca } = args;
     let ca = store_ca.as_deref();
@@ -41,5 +42,5 @@ pub fn run(args: &Args) -> Result<()> {
         copied = copy_all(&*source, to, copy)?;
         Ok(())
     })?;
-    print(&format!("{from} is copied to {to}; {copied}\n"))
+    print(&format!("{from} was copied to {to}; {copied}\n"))
 }

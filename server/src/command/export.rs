@@ -1,4 +1,4 @@
-//! `plant-store export`: writes every plant as one JSON object a line, in the order of the ids.
+//! `plant-store export`: writes all plants as JSON Lines, ordered by id.
 
 use std::fmt::Write;
 use std::io::{self, ErrorKind};
@@ -10,7 +10,7 @@ use crate::command::shared::output::print;
 use crate::command::shared::pages::for_each_page;
 use crate::command::shared::store_args::StoreArgs;
 
-/// Writes the plants to standard output. A closed pipe, as in `export | head`, is not an error.
+/// Writes the plants to stdout. A closed pipe, as in `export | head`, is not an error.
 pub fn run(args: &StoreArgs) -> Result<()> {
     let store = args.open()?;
     match for_each_page(&*store, |page| print(&lines(page)?)) {
@@ -19,14 +19,14 @@ pub fn run(args: &StoreArgs) -> Result<()> {
     }
 }
 
-/// A line for each plant. The id becomes the first member of the kept object.
+/// Returns a line for each plant. The id becomes the first member of the stored object.
 fn lines(page: &[Row]) -> Result<String> {
     let mut lines = String::new();
     for Row { id, json } in page {
         match json.strip_prefix('{') {
             Some("}") => writeln!(lines, "{{\"id\":{id}}}")?,
             Some(members) => writeln!(lines, "{{\"id\":{id},{members}")?,
-            None => bail!("the plant of the id {id} is not a JSON object: see `plant-store check`"),
+            None => bail!("plant {id} is not a JSON object: run `plant-store check`"),
         }
     }
     Ok(lines)

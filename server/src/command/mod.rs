@@ -1,6 +1,6 @@
-//! The command line: a file or a folder for each command, with its arguments and what it does.
-//! `openapi` and `completions` are a line or two each, below. What several commands use is in the
-//! folder `shared`.
+//! The command line. Each command has a file or a folder with its arguments and its implementation.
+//! `openapi` and `completions` take only a few lines and are implemented below. The folder `shared`
+//! contains the code that several commands use.
 
 mod backup;
 mod check;
@@ -18,17 +18,17 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 use plant_store_api::document::document_text;
 
-use crate::command::shared::first_process::end_at_signals_as_first_process;
 use crate::command::shared::output::print;
+use crate::command::shared::pid_1::exit_on_signals_as_pid_1;
 use crate::command::shared::store_args::StoreArgs;
-use crate::command::shared::usage_error::without_secrets;
-use crate::command::shared::variable::without_empty_variables;
+use crate::command::shared::usage_error::redact_secrets;
+use crate::command::shared::variable::ignore_empty_variables;
 use crate::version::version;
 
-pub use crate::command::shared::in_words::in_words;
+pub use crate::command::shared::error_message::error_message;
 pub use crate::command::shared::verdict::CannotCheck;
 
-/// Runs and looks after a plant store: POST /plants creates a plant, durably
+/// Run and maintain a plant store: POST /plants creates a plant durably
 #[derive(Debug, Parser)]
 #[command(
     name = "plant-store",
@@ -45,10 +45,10 @@ enum Command {
     Serve(Box<serve::Args>),
     #[command(subcommand)]
     Token(token::Command),
-    /// Write every plant as a JSON object on a line of its own, in the order of the ids
+    /// Write all plants to stdout as JSON Lines, ordered by id
     ///
-    /// Every plant that is in the store when the command starts is written. Of those that are
-    /// created meanwhile, some are.
+    /// The output contains every plant that is in the store when the command starts. It may or may
+    /// not contain plants that are created while the command runs.
     Export(StoreArgs),
     Backup(backup::Args),
     Restore(restore::Args),
@@ -56,7 +56,8 @@ enum Command {
     Check(check::Args),
     /// Print the OpenAPI document of this release
     ///
-    /// It is the published one byte for byte, so that a deployed service can be compared with it.
+    /// The output equals the published document byte for byte, so that you can compare a deployed
+    /// service with it.
     Openapi,
     /// Print completions for a shell
     Completions {
@@ -65,22 +66,22 @@ enum Command {
 }
 
 impl Cli {
-    /// Reads the command line, or ends the process.
+    /// Parses the command line. Exits the process if it cannot be parsed or asks for help.
     pub fn read() -> Self {
-        Self::try_read().unwrap_or_else(|error| without_secrets(error).exit())
+        Self::try_read().unwrap_or_else(|error| redact_secrets(error).exit())
     }
 
     fn try_read() -> Result<Self, clap::Error> {
-        let mut command = without_empty_variables(Self::command());
+        let mut command = ignore_empty_variables(Self::command());
         let matches = command.try_get_matches_from_mut(env::args_os())?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 
-    /// Runs the command. An error is for the person who typed it.
+    /// Runs the command. Errors are for the person who typed the command.
     pub fn run(self) -> Result<()> {
-        // `serve` waits for signals itself.
+        // `serve` handles signals itself.
         if !matches!(self.command, Command::Serve(_)) {
-            end_at_signals_as_first_process().context("cannot wait for signals")?;
+            exit_on_signals_as_pid_1().context("cannot handle signals")?;
         }
         match self.command {
             Command::Serve(args) => serve::run(&args),
@@ -92,7 +93,7 @@ impl Cli {
             Command::Check(args) => check::run(&args),
             Command::Openapi => print(&document_text()),
             Command::Completions { shell } => {
-                // Into memory first: clap_complete panics if it cannot write.
+                // Write to memory first, because clap_complete panics if writing fails.
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut Self::command(), "plant-store", &mut script);
                 print(str::from_utf8(&script)?)

@@ -1,4 +1,4 @@
-//! `plant-store restore`: the plants of a backup take the place of a store's own.
+//! `plant-store restore`: replaces the plants of a store with the plants of a backup.
 
 use std::path::PathBuf;
 
@@ -8,51 +8,53 @@ use plant_store_store::{Restored, StoreError, StoreUrl, restore};
 
 use crate::command::shared::output::print;
 
-/// Replace the plants of a store by the plants of a backup, while no server runs on the store
+/// Replace the plants of a store with the plants of a backup, while no server runs on the store
 ///
-/// This is one transaction in the store's file: after an interruption the store has its old plants
-/// or those of the backup, and the same command may be run again. The tokens of the store stay, so
-/// what was revoked stays revoked.
+/// The restore is one transaction in the file of the store. After an interruption, the store
+/// contains either its old plants or the plants of the backup, and you can run the same command
+/// again. The tokens of the store are kept, so revoked tokens stay revoked.
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// The file of the backup
     backup: PathBuf,
 
-    /// The store, `sqlite:PATH`. No variable sets it
+    /// The store, `sqlite:PATH`. This flag has no environment variable
     #[arg(long = "store", value_name = "URL")]
     url: StoreUrl,
 
-    /// Replace the tokens, too, by those of this store file, such as the backup. If there is no
-    /// store, it is created with these tokens. Tokens that were revoked since are accepted again
+    /// Also replace the tokens with the tokens of this store file, such as the backup. If the store
+    /// does not exist, it is created with these tokens. Tokens that have been revoked since the
+    /// backup are accepted again
     #[arg(long, value_name = "FILE")]
     tokens_of: Option<PathBuf>,
 }
 
-/// Restores the backup, and prints what has changed.
+/// Restores the backup, and prints what changed.
 pub fn run(args: &Args) -> Result<()> {
     let url = args.url.absolute();
     let StoreUrl::Sqlite(path) = &url else {
         bail!(
-            "a database is restored by its own tools, such as pg_restore. `plant-store copy` adds \
-             the plants of a backup to a database"
+            "restore a PostgreSQL database with its own tools, such as pg_restore. \
+             `plant-store copy` adds the plants of a backup to a database"
         );
     };
     let restored = restore(path, &args.backup, args.tokens_of.as_deref());
     if let Err(missing @ StoreError::Missing(_)) = restored {
         bail!(
-            "{missing}. Is its disk mounted? To create the store, name the file whose tokens it \
-             gets by `--tokens-of FILE`, such as the backup"
+            "{missing}. Is its disk mounted? To create the store, pass the file that contains its \
+             tokens, such as the backup, with `--tokens-of FILE`"
         );
     }
     let Restored { before, gone, after, tokens } = restored?;
     let backup = args.backup.display();
     print(&format!(
-        "{url} has the {after} plants of {backup}. It had {before}, of which {gone} are not in the \
-         backup.\n"
+        "{url} now has the {after} plants of {backup}. It had {before}, of which {gone} are \
+         not in the backup.\n"
     ))?;
     if let Some(file) = &args.tokens_of {
         let names: Vec<_> = tokens.iter().map(TokenName::as_str).collect();
-        print(&format!("Its tokens are those of {}: {}.\n", file.display(), names.join(", ")))?;
+        let names = names.join(", ");
+        print(&format!("It now accepts the tokens of {}: {names}.\n", file.display()))?;
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
-//! What the service records and counts of each request of an operation, once it has ended.
+//! The access log: writes a record for each request of an operation when the request ends, and
+//! updates the metrics.
 //!
-//! A record holds no value of a plant, no token and no query.
+//! A record must never contain a value of a plant, a token or a query.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,10 +20,10 @@ use crate::http::refusal::Refusal;
 const REFUSALS: &str = "refusals_total";
 const REQUEST_DURATION: &str = "request_duration_seconds";
 
-/// The status of a record whose request has no answer, as nginx has it.
+/// The status in the record of a request that got no answer, as in nginx.
 const NO_ANSWER: u16 = 499;
 
-/// Where the records go, and the handles of the series.
+/// The destination of the records, and the handles of the metrics.
 pub struct AccessLog {
     log: Logger,
     duration: Histogram,
@@ -31,16 +32,13 @@ pub struct AccessLog {
 }
 
 impl AccessLog {
-    /// Registers the series.
+    /// Creates an access log that writes to `log`, and registers its metrics.
     pub fn new(log: Logger) -> Self {
-        describe_counter!(
-            REFUSALS,
-            "Requests of the operation that were refused, by the error member of the answer."
-        );
+        describe_counter!(REFUSALS, "Refused requests, by the error member of the answer.");
         describe_histogram!(
             REQUEST_DURATION,
             Unit::Seconds,
-            "From the routed request to its answer, refusals included."
+            "Time from the routed request to its answer, refusals included."
         );
         let refusals = |code: &ErrorCode| counter!(REFUSALS, "error" => code.number().to_string());
         Self {
@@ -50,40 +48,41 @@ impl AccessLog {
         }
     }
 
-    fn count(&self, answer: &Answered, latency: Duration) {
+    fn count(&self, completed: &Completed, latency: Duration) {
         self.duration.record(latency);
-        if let Some(refusal) = &answer.refusal {
+        if let Some(refusal) = &completed.refusal {
             self.refusals[refusal.code() as usize].increment(1);
         }
     }
 }
 
-/// The record of a request. Dropping it writes it: a request whose client leaves before the answer
-/// is dropped too, and its plant may be stored.
+/// The record of a request, which is written when it is dropped.
+///
+/// A request whose client disconnects before the answer is dropped too. Its plant may be stored.
 pub struct AccessRecord {
     log: Arc<AccessLog>,
-    /// The id that the answer carries as `X-Request-Id`.
+    /// The `X-Request-Id` of the answer.
     request_id: String,
-    /// The `operationId` of the document.
+    /// The `operationId` in the document.
     operation: String,
     remote_addr: SocketAddr,
     started: Instant,
-    /// The token of the request, if the service knows it, also if it has expired.
+    /// The token of the request, if the service knows it. It may have expired.
     pub token: Option<Arc<KnownToken>>,
-    /// The names of members that were ignored, a few of them.
+    /// The names of the first few members that were ignored.
     pub ignored: Vec<String>,
-    /// None until the request is answered.
-    pub answer: Option<Answered>,
+    /// `None` until the request is answered.
+    pub completed: Option<Completed>,
 }
 
-/// What a request was answered.
-pub struct Answered {
+/// The result of a request that was answered.
+pub struct Completed {
     pub status: StatusCode,
     pub refusal: Option<Refusal>,
 }
 
 impl AccessRecord {
-    /// The record of a request that begins now.
+    /// Creates the record of a request that starts now.
     pub fn new(log: Arc<AccessLog>, context: RequestContext<impl ServerContext>) -> Self {
         Self {
             log,
@@ -93,7 +92,7 @@ impl AccessRecord {
             started: Instant::now(),
             token: None,
             ignored: Vec::new(),
-            answer: None,
+            completed: None,
         }
     }
 }
@@ -101,8 +100,8 @@ impl AccessRecord {
 impl Drop for AccessRecord {
     fn drop(&mut self) {
         let latency = self.started.elapsed();
-        let msg = if let Some(answer) = &self.answer {
-            self.log.count(answer, latency);
+        let msg = if let Some(completed) = &self.completed {
+            self.log.count(completed, latency);
             "request completed"
         } else {
             "request ended without an answer"
@@ -113,7 +112,7 @@ impl Drop for AccessRecord {
             error!(self.log.log, "request panicked"; record);
             return;
         }
-        // The records of strangers could fill the disk that holds the log.
+        // Otherwise clients without a token could fill the disk that holds the log.
         if self.token.is_some() {
             info!(self.log.log, "{msg}"; record);
         } else {
@@ -131,14 +130,14 @@ struct Fields<'a> {
 
 impl KV for Fields<'_> {
     fn serialize(&self, _: &Record<'_>, serializer: &mut dyn Serializer) -> slog::Result {
-        let AccessRecord { request_id, operation, remote_addr, token, ignored, answer, .. } =
+        let AccessRecord { request_id, operation, remote_addr, token, ignored, completed, .. } =
             self.record;
         serializer.emit_str("req_id".into(), request_id)?;
         serializer.emit_arguments("remote_addr".into(), &format_args!("{remote_addr}"))?;
         serializer.emit_str("operation".into(), operation)?;
-        let status = answer.as_ref().map_or(NO_ANSWER, |answer| answer.status.as_u16());
+        let status = completed.as_ref().map_or(NO_ANSWER, |completed| completed.status.as_u16());
         serializer.emit_u16("status".into(), status)?;
-        if let Some(refusal) = answer.as_ref().and_then(|answer| answer.refusal.as_ref()) {
+        if let Some(refusal) = completed.as_ref().and_then(|completed| completed.refusal.as_ref()) {
             serializer.emit_u16("error".into(), refusal.code().number())?;
             if let Some(cause) = refusal.cause() {
                 serializer.emit_str("cause".into(), &cause)?;

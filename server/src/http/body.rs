@@ -1,7 +1,7 @@
-//! The bytes of a body, read within their limits.
+//! Reads a body within its limits.
 //!
-//! Before [`UnreadBody::read`] nothing may wait for a byte of the body, because that makes hyper
-//! send `100 Continue`.
+//! Before [`UnreadBody::read`], nothing may wait for a byte of the body, because waiting makes
+//! hyper send `100 Continue`.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -16,28 +16,28 @@ use hyper::body::Body as _;
 
 use crate::http::refusal::Refusal;
 
-/// The limits of each body.
+/// The limits of a body.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyLimits {
-    /// The largest body, in bytes.
+    /// The maximum size in bytes.
     pub size: usize,
-    /// How long a whole body may take to arrive, from the moment when the service begins to read
-    /// it.
+    /// How long the whole body may take to arrive, from the moment at which the service starts to
+    /// read it.
     pub time: Duration,
 }
 
-/// A body that is still on the wire, at least in part.
+/// A body of which at least a part has not been read yet.
 pub struct UnreadBody {
     body: Body,
     version: Version,
-    /// Whether the client sends it only after a `100 Continue`.
+    /// Whether the client waits for `100 Continue` before it sends the body.
     awaits_continue: bool,
-    /// Whether it was read to its end.
+    /// Whether the body has been read to its end.
     is_read: bool,
 }
 
 impl UnreadBody {
-    /// The body of a request with that head.
+    /// Creates the unread body of a request with this head.
     pub fn new(head: &Parts, body: Body) -> Self {
         let awaits_continue = head.headers.contains_key(EXPECT);
         Self { body, version: head.version, awaits_continue, is_read: false }
@@ -47,10 +47,10 @@ impl UnreadBody {
     ///
     /// # Errors
     ///
-    /// `error` 408 or 413, or 400 if the body breaks off.
+    /// `error` 408 or 413, or 400 if the body is incomplete.
     pub async fn read(&mut self, limits: &BodyLimits) -> Result<Vec<u8>, Refusal> {
         let mut bytes = pin!(self.read_up_to(limits.size));
-        // A small body has come with the head, and needs no timer.
+        // A small body has arrived with the head and needs no timer.
         if let Some(small) = bytes.as_mut().now_or_never() {
             return small;
         }
@@ -64,8 +64,8 @@ impl UnreadBody {
         if declared > limit {
             return Err(too_large);
         }
-        // Untouched capacity costs no memory. The bytes are copied, because many small chunks would
-        // each keep a network buffer alive.
+        // Untouched capacity takes no memory. The bytes are copied, because otherwise each of many
+        // small chunks would keep a network buffer alive.
         let mut bytes = Vec::with_capacity(declared);
         while let Some(frame) = self.body.frame().await {
             let frame = frame.map_err(|_| Refusal::BrokenBody)?;
@@ -79,19 +79,19 @@ impl UnreadBody {
         Ok(bytes)
     }
 
-    /// Drops what of the body has come with the head, before a refusal.
+    /// Drops the part of the body that arrived with the head. Call this before a refusal.
     ///
-    /// hyper reads a first piece of a body with the head. If that piece is the whole body, the
-    /// connection goes on. If the client waits for a `100 Continue`, nothing is read yet, and hyper
-    /// would send it.
+    /// hyper reads the first part of a body together with the head. If that part is the whole body,
+    /// the connection stays open. If the client waits for `100 Continue`, nothing has been read,
+    /// and reading would make hyper send it.
     pub fn drop_received(&mut self) {
         if !self.is_read && !self.awaits_continue && self.version <= Version::HTTP_11 {
             let _ = self.body.frame().now_or_never();
         }
     }
 
-    /// Whether the connection has to close after a refusal, because a part of this body is still
-    /// unread. HTTP/2 closes the stream alone, and has no such header.
+    /// Returns whether the connection must be closed after a refusal, because part of the body is
+    /// unread. HTTP/2 only closes the stream and has no `Connection` header.
     pub fn must_close_connection(&self) -> bool {
         !self.is_read && self.version <= Version::HTTP_11 && !self.body.is_end_stream()
     }

@@ -1,38 +1,39 @@
-//! The text of a body, parsed as what the document describes.
+//! Parses the text of a body as the type that the document declares.
 //!
-//! What the type derives from serde reads it. Around that stand three checks: that the text is
-//! UTF-8 also in members that nobody reads, that it is an object (serde would also take the members
-//! of a struct from an array), and that nothing follows it. Nothing here may name a type or a
-//! member of the contract.
+//! The derived `Deserialize` of the type does most of the work. This module adds three checks: the
+//! text is valid UTF-8, even in members that nothing reads; it is an object (serde would also
+//! accept an array as a struct); and nothing follows the object.
+//!
+//! Nothing here may name a type or a member of the contract.
 
 use serde::de::DeserializeOwned;
 
 use crate::http::refusal::Refusal;
 
-/// How long a message is at most, in characters. It may repeat a value.
-const LONGEST_MESSAGE: usize = 200;
+/// The maximum length of a message in characters. A message may repeat a value of the body.
+const MAX_MESSAGE: usize = 200;
 
-/// How much of the name of a member goes to the log, in characters.
-const LONGEST_NAME: usize = 40;
+/// The maximum length of a member name in the log, in characters.
+const MAX_NAME: usize = 40;
 
-/// How many names of ignored members go to the log.
-const MOST_NAMES: usize = 3;
+/// The maximum number of ignored members that the log names.
+const MAX_NAMES: usize = 3;
 
-/// RFC 8259, section 2.
+/// The whitespace of JSON (RFC 8259, section 2).
 const WHITESPACE: [char; 4] = [' ', '\t', '\n', '\r'];
 
-/// What a text says.
+/// A parsed body.
 pub struct Parsed<T> {
     pub value: T,
-    /// The first names of members that the type does not have: for the log.
+    /// The names of the first few members that the type does not have, for the log.
     pub ignored: Vec<String>,
 }
 
-/// Parses the text.
+/// Parses the text as a `T`.
 ///
 /// # Errors
 ///
-/// `error` 400: the text is not what the type describes.
+/// `error` 400 if the text is not a `T`.
 pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<Parsed<T>, Refusal> {
     let text = str::from_utf8(text).map_err(|error| {
         let place = format!("byte {}", error.valid_up_to() + 1);
@@ -40,40 +41,41 @@ pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<Parsed<T>, Refusal> {
     })?;
     if !text.trim_start_matches(WHITESPACE).starts_with('{') {
         let message = "the body must be a JSON object".into();
-        return Err(Refusal::Body { message, place: "its beginning".into() });
+        return Err(Refusal::Body { message, place: "the beginning".into() });
     }
     let mut ignored = Vec::new();
     let mut json = serde_json::Deserializer::from_str(text);
     let mut note = |name: serde_ignored::Path<'_>| {
-        if ignored.len() < MOST_NAMES {
-            ignored.push(shortened_name(&name.to_string()));
+        if ignored.len() < MAX_NAMES {
+            ignored.push(printable_name(&name.to_string()));
         }
     };
-    let noting = serde_ignored::Deserializer::new(&mut json, &mut note);
-    let value = serde_path_to_error::deserialize(noting)
-        .map_err(|error| refused(&error.path().to_string(), error.inner()))?;
-    json.end().map_err(|error| refused(".", &error))?;
+    let deserializer = serde_ignored::Deserializer::new(&mut json, &mut note);
+    let value = serde_path_to_error::deserialize(deserializer)
+        .map_err(|error| refusal(&error.path().to_string(), error.inner()))?;
+    json.end().map_err(|error| refusal(".", &error))?;
     Ok(Parsed { value, ignored })
 }
 
-/// serde's words, behind the path of the member. The path of the whole body is a dot.
-fn refused(path: &str, error: &serde_json::Error) -> Refusal {
+/// Creates a refusal with serde's message, prefixed with the path of the member. The path of the
+/// whole body is a dot and is left out.
+fn refusal(path: &str, error: &serde_json::Error) -> Refusal {
     let place = format!("line {} column {}", error.line(), error.column());
     if path == "." {
-        let message = shortened(&error.to_string(), LONGEST_MESSAGE);
+        let message = truncated(&error.to_string(), MAX_MESSAGE);
         return Refusal::Body { message, place };
     }
-    let path = shortened_name(path);
-    let message = shortened(&format!("`{path}`: {error}"), LONGEST_MESSAGE);
+    let path = printable_name(path);
+    let message = truncated(&format!("`{path}`: {error}"), MAX_MESSAGE);
     Refusal::Body { message, place: format!("`{path}`, {place}") }
 }
 
-/// A client may choose the name, and a terminal shows the log: no character of it is a line break,
-/// or one that a terminal interprets.
-fn shortened_name(name: &str) -> String {
-    name.chars().flat_map(char::escape_debug).take(LONGEST_NAME).collect()
+/// Truncates a member name and escapes line breaks and control characters. The client chooses the
+/// name, and a terminal may show the log.
+fn printable_name(name: &str) -> String {
+    name.chars().flat_map(char::escape_debug).take(MAX_NAME).collect()
 }
 
-fn shortened(text: &str, characters: usize) -> String {
+fn truncated(text: &str, characters: usize) -> String {
     text.chars().take(characters).collect()
 }

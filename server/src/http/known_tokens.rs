@@ -1,13 +1,13 @@
-//! The tokens that the running server knows, in memory.
+//! The in-memory snapshot of the tokens, which authenticates every request.
 //!
-//! Authentication never reads the store. Twice a second a thread of its own reads all tokens, and
-//! what it has read may be used for [`LEASE`], counted from before it was read. A command that changes the
-//! tokens waits for as long, so no server accepts a token after `token revoke` has returned:
-//! neither one that was stopped or suspended, nor one that cannot read its store. Expiry is checked
-//! at each request.
+//! Authentication never reads the store. A dedicated thread reads all tokens twice a second, and
+//! each snapshot is valid for the duration of the [`LEASE`], counted from before it was read. A
+//! command that changes the tokens waits for that duration, so no server accepts a token after
+//! `token revoke` has returned. This includes a server that was stopped or suspended, and a server
+//! that cannot read its store. Expiry is checked at each request.
 //!
-//! Of a token, only the digest and the first eight characters are here. Nothing in this module may
-//! keep a whole one.
+//! A snapshot contains only the digest and the first eight characters of each token. Nothing in
+//! this module may hold a whole token.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -34,44 +34,45 @@ use crate::token::LEASE;
 /// How often the tokens are read.
 const READ_EVERY: Duration = Duration::from_millis(500);
 
-/// A reading that takes longer than half of [`LEASE`]: if the next one does too, the first may no
-/// longer be used before the second is there, and requests get `error` 503 meanwhile.
-const TOO_SLOW: &str = "reading them takes longer than half of the time for which they may be \
-    used: revoke those that nobody uses, or find out why the store is slow";
+/// The cause if reading the tokens takes longer than half of the [`LEASE`]. If the next reading is
+/// as slow, the lease expires before the new snapshot is complete, and requests get `error` 503 in
+/// between.
+const TOO_SLOW: &str = "reading them takes longer than half of their lease: revoke tokens that \
+    nobody uses, or find out why the store is slow";
 
-/// The server was stopped or suspended, and no reading has ended since.
-const TOO_OLD: &str = "they were read too long ago";
+/// The cause if the server was stopped or suspended, and has not read the tokens since.
+const TOO_OLD: &str = "their lease has expired since they were read";
 
 const EXPIRES: &str = "token_expires_seconds";
 
-/// There is no reading of the tokens that may be used, and why.
+/// There is no valid snapshot of the tokens. Contains the cause.
 #[derive(Debug, thiserror::Error)]
-#[error("the tokens are not known: {0}")]
-pub struct TokensNotRead(String);
+#[error("the tokens are unavailable: {0}")]
+pub struct TokensUnavailable(String);
 
-/// The tokens, shared between the requests and the thread that reads them.
+/// The current snapshot, shared between the requests and the thread that reads the tokens.
 pub struct KnownTokens {
-    last_reading: RwLock<Reading>,
+    snapshot: RwLock<Snapshot>,
     /// How many creates per second each token may send.
     max_rate: Option<NonZeroU32>,
-    /// How many creates may be in the service at a time; half of them may be of one token.
+    /// How many creates may be in the service at a time. One token may have half of them.
     max_creates: NonZeroU32,
 }
 
-/// The tokens as they were read.
-struct Reading {
+/// All tokens of the store, as of one reading.
+struct Snapshot {
     tokens: HashMap<TokenDigest, Arc<KnownToken>>,
-    /// Until when they may be used, by [`now`].
-    until: Duration,
-    /// Why they may not be used after that.
-    why_not: String,
+    /// When the lease expires, on the clock of [`now`].
+    valid_until: Duration,
+    /// Why the snapshot is stale once the lease has expired.
+    stale_cause: String,
 }
 
 /// A token of the store. It may have expired.
 pub struct KnownToken {
-    /// What the store keeps of it.
+    /// The token as the store keeps it.
     pub stored: StoredToken,
-    /// How many creates per second it may send, if there is a limit.
+    /// The rate limit of the token, if there is one.
     rate: Option<Rate>,
     pub permits: TokenPermits,
 }
@@ -82,44 +83,44 @@ impl KnownToken {
         if self.stored.has_expired() { Err(Refusal::TokenExpired) } else { Ok(()) }
     }
 
-    /// Counts a create of the token.
+    /// Counts a create against the rate limit of the token.
     ///
     /// # Errors
     ///
-    /// It is one more than the token may send.
+    /// `error` 429 if the create exceeds the limit.
     pub fn check_rate(&self) -> Result<(), Refusal> {
         self.rate.as_ref().map_or(Ok(()), Rate::check)
     }
 }
 
 impl KnownTokens {
-    /// No tokens yet. Each may send `max_rate` creates per second, or any; and half of
-    /// `max_creates` of them may be in the service at a time.
+    /// Creates an empty snapshot that has no lease. Each token may send `max_rate` creates per
+    /// second (no limit if `None`), and have half of `max_creates` in the service at a time.
     pub fn new(max_rate: Option<NonZeroU32>, max_creates: NonZeroU32) -> Self {
-        let why_not = "they were not read yet".into();
-        let none = Reading { tokens: HashMap::new(), until: Duration::ZERO, why_not };
-        Self { last_reading: RwLock::new(none), max_rate, max_creates }
+        let stale_cause = "they have not been read yet".into();
+        let empty = Snapshot { tokens: HashMap::new(), valid_until: Duration::ZERO, stale_cause };
+        Self { snapshot: RwLock::new(empty), max_rate, max_creates }
     }
 
-    /// Reads the tokens of the store, and returns how many there are.
+    /// Reads a new snapshot from the store, and returns the number of tokens.
     pub fn read(&self, store: &dyn Engine) -> Result<usize, StoreError> {
-        // A change that is made while the tokens are read may not be among them.
-        let until = now() + LEASE;
+        // Before the tokens are read, because the snapshot may miss a change made while reading.
+        let valid_until = now() + LEASE;
         let stored = store.tokens()?;
-        show_next_expiry(&stored);
+        record_next_expiry(&stored);
         let count = stored.len();
         let mut tokens = HashMap::default();
         for token in stored {
             tokens.insert(token.digest, self.carry_over(token));
         }
-        *self.last_reading.write() = Reading { tokens, until, why_not: TOO_OLD.into() };
+        *self.snapshot.write() = Snapshot { tokens, valid_until, stale_cause: TOO_OLD.into() };
         Ok(count)
     }
 
-    /// The token as it is known from now on. One that was read before keeps its permits, and what
-    /// it has used of its rate.
+    /// Returns the token for the next snapshot. A token that was in the last snapshot keeps its
+    /// permits and the used part of its rate.
     fn carry_over(&self, stored: StoredToken) -> Arc<KnownToken> {
-        match self.last_reading.read().tokens.get(&stored.digest) {
+        match self.snapshot.read().tokens.get(&stored.digest) {
             Some(last) if last.stored == stored => Arc::clone(last),
             _ => Arc::new(KnownToken {
                 rate: self.max_rate.map(|limit| Rate::new(limit, &stored.name)),
@@ -129,36 +130,45 @@ impl KnownTokens {
         }
     }
 
-    /// Whether the tokens are known.
-    pub fn readiness(&self) -> Result<(), TokensNotRead> {
-        let reading = self.last_reading.read();
-        if reading.is_fresh() { Ok(()) } else { Err(TokensNotRead(reading.why_not.clone())) }
+    /// Checks that the snapshot is valid.
+    pub fn readiness(&self) -> Result<(), TokensUnavailable> {
+        let snapshot = self.snapshot.read();
+        if snapshot.is_valid() {
+            Ok(())
+        } else {
+            Err(TokensUnavailable(snapshot.stale_cause.clone()))
+        }
     }
 
-    /// The token with that digest, which may have expired.
+    /// Returns the token with this digest. The token may have expired.
     ///
     /// # Errors
     ///
-    /// It is not among those of the store; or the tokens were read too long ago.
+    /// `error` 401 if the store does not contain the token, or 503 if the lease has expired.
     pub fn find(&self, digest: &TokenDigest) -> Result<Arc<KnownToken>, Refusal> {
-        let reading = self.last_reading.read();
-        if !reading.is_fresh() {
-            return Err(Refusal::TokensNotRead);
+        let snapshot = self.snapshot.read();
+        if !snapshot.is_valid() {
+            return Err(Refusal::TokensUnavailable);
         }
-        reading.tokens.get(digest).map(Arc::clone).ok_or(Refusal::TokenNotAccepted)
+        snapshot.tokens.get(digest).map(Arc::clone).ok_or(Refusal::TokenNotAccepted)
     }
 
-    /// Refuses a token that was accepted before, and was revoked or has expired since; or if the
-    /// tokens were read too long ago by now.
+    /// Checks a token again that was accepted before.
+    ///
+    /// # Errors
+    ///
+    /// `error` 401 if the token has been revoked or has expired since, or 503 if the lease has
+    /// expired.
     pub fn check_still_accepted(&self, token: &KnownToken) -> Result<(), Refusal> {
         self.find(&token.stored.digest)?.check_expiry()
     }
 
-    /// Starts the thread that reads the tokens, until what this returns is dropped.
+    /// Starts the thread that reads the tokens. The thread ends when the returned sender is
+    /// dropped.
     ///
     /// # Errors
     ///
-    /// The operating system gives no thread.
+    /// Fails if the operating system cannot start a thread.
     pub fn watch(
         self: &Arc<Self>,
         store: Arc<dyn Engine>,
@@ -176,8 +186,8 @@ impl KnownTokens {
         Ok(keep_alive)
     }
 
-    /// Reads the tokens. If that fails or is slow, the log says so, once: a fault of the disk must
-    /// not become a 401.
+    /// Reads the tokens, and logs one warning when reading starts to fail or is slow. On a failure
+    /// the old snapshot stays until its lease expires: a disk fault must not become a 401.
     fn read_and_report(&self, store: &dyn Engine, warnings: &mut WarningDedup, log: &Logger) {
         let began = Instant::now();
         let cause = match self.read(store) {
@@ -188,34 +198,35 @@ impl KnownTokens {
             }
             Err(error) => error.to_string(),
         };
-        self.last_reading.write().why_not.clone_from(&cause);
+        self.snapshot.write().stale_cause.clone_from(&cause);
         if warnings.failed(&cause) {
             warn!(log, "the tokens cannot be read in time"; "cause" => cause);
         }
     }
 }
 
-impl Reading {
-    fn is_fresh(&self) -> bool {
-        now() < self.until
+impl Snapshot {
+    fn is_valid(&self) -> bool {
+        now() < self.valid_until
     }
 }
 
-/// Shows in how many seconds the first of the tokens expires; less than 0 if it has expired.
-#[expect(clippy::cast_precision_loss, reason = "an f64 counts the seconds of a calendar")]
-fn show_next_expiry(tokens: &[StoredToken]) {
+/// Sets the metric that contains the seconds until the next token expires. The value is negative if
+/// a token has expired.
+#[expect(clippy::cast_precision_loss, reason = "an f64 is exact for the seconds of any date")]
+fn record_next_expiry(tokens: &[StoredToken]) {
     describe_gauge!(
         EXPIRES,
         Unit::Seconds,
-        "Until the first token expires, revoked ones left out; +Inf if none will."
+        "Seconds until the next token expires, not counting revoked tokens; +Inf if none expires."
     );
     let left = tokens.iter().filter_map(|token| token.expires_at.map(|at| at - Utc::now()));
     let next = left.map(|left| left.num_seconds()).min();
     gauge!(EXPIRES).set(next.map_or(f64::INFINITY, |seconds| seconds as f64));
 }
 
-/// The time since the machine was started. It goes on while the machine sleeps (`clock_gettime(2)`,
-/// `CLOCK_BOOTTIME`): tokens that were read before a suspend do not hold after it.
+/// Returns the time since the machine was booted. This clock continues while the machine is
+/// suspended (`clock_gettime(2)`, `CLOCK_BOOTTIME`), so a lease can expire during a suspend.
 fn now() -> Duration {
     let now = clock_gettime(ClockId::CLOCK_BOOTTIME).expect("Linux has this clock since 2.6.39");
     now.into()

@@ -1,6 +1,6 @@
-//! The code that knows HTTP: what happens to a request.
+//! The HTTP side of the service: everything that happens to a request.
 //!
-//! Nothing here knows which engine keeps the plants.
+//! Nothing here knows which engine stores the plants.
 
 mod access_log;
 pub(crate) mod body;

@@ -1,9 +1,10 @@
-//! How many creates are in the service: each has a permit, and a token may have half of them.
+//! Limits the number of creates in the service. Each create holds a permit, and one token may hold
+//! half of the permits.
 //!
-//! The permits bound the memory of requests. So a create takes one before a byte of its body is
-//! read, and gives it back when the socket has taken the last byte of its answer, or the connection
-//! has ended. In HTTP/1.1 over TLS, and in HTTP/2 if the answer is short, it gives it back when the
-//! answer is copied.
+//! The permits bound the memory of requests. Therefore a create acquires a permit before any byte
+//! of its body is read, and releases it when the last byte of its answer has been written to the
+//! socket or the connection has ended. In HTTP/1.1 over TLS, and for short answers in HTTP/2, the
+//! permit is released when the answer has been copied to the buffer of the connection.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -12,41 +13,42 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::http::refusal::Refusal;
 
-/// The permits of the service.
+/// The pool of permits of the service.
 pub struct Permits(Arc<Semaphore>);
 
-/// The permits that one token may have: half of those of the service.
+/// The pool of permits of one token: half as many as the service has.
 pub struct TokenPermits(Arc<Semaphore>);
 
-/// A permit of one create. It is free again when this is dropped.
+/// The permit of one create. It returns to both pools when this is dropped.
 pub struct Permit {
-    _of_service: OwnedSemaphorePermit,
-    _of_token: OwnedSemaphorePermit,
+    _service: OwnedSemaphorePermit,
+    _token: OwnedSemaphorePermit,
 }
 
-const OF_SERVICE: Refusal = Refusal::NoPermit { cause: "the service has no permit left" };
-const OF_TOKEN: Refusal = Refusal::NoPermit { cause: "the token has half of the permits" };
+const SERVICE_EXHAUSTED: Refusal = Refusal::NoPermit { cause: "the service has no permit left" };
+const TOKEN_EXHAUSTED: Refusal =
+    Refusal::NoPermit { cause: "the token already holds half of the permits" };
 
 impl Permits {
-    /// As many permits.
+    /// Creates a pool of `max_creates` permits.
     pub fn new(max_creates: NonZeroU32) -> Self {
         Self(semaphore(max_creates.get()))
     }
 
-    /// Takes one for a create, and one of those of its token.
+    /// Acquires a permit from this pool and from the pool of the token, without waiting.
     ///
     /// # Errors
     ///
-    /// `error` 503: other creates have all of them.
-    pub fn take(&self, of_token: &TokenPermits) -> Result<Permit, Refusal> {
-        let token = Arc::clone(&of_token.0).try_acquire_owned().map_err(|_| OF_TOKEN)?;
-        let service = Arc::clone(&self.0).try_acquire_owned().map_err(|_| OF_SERVICE)?;
-        Ok(Permit { _of_service: service, _of_token: token })
+    /// `error` 503 if other creates hold all permits of a pool.
+    pub fn acquire(&self, token: &TokenPermits) -> Result<Permit, Refusal> {
+        let token = Arc::clone(&token.0).try_acquire_owned().map_err(|_| TOKEN_EXHAUSTED)?;
+        let service = Arc::clone(&self.0).try_acquire_owned().map_err(|_| SERVICE_EXHAUSTED)?;
+        Ok(Permit { _service: service, _token: token })
     }
 }
 
 impl TokenPermits {
-    /// Those of a token of a service with `max_creates` permits.
+    /// Creates the pool of a token in a service with `max_creates` permits.
     pub fn half_of(max_creates: NonZeroU32) -> Self {
         Self(semaphore(max_creates.get().div_ceil(2)))
     }

@@ -1,4 +1,4 @@
-//! How many creates per second a token may send to this server.
+//! Limits the creates per second that a token may send to this server.
 
 use std::num::NonZeroU32;
 
@@ -8,40 +8,43 @@ use plant_store_store::token::TokenName;
 
 use crate::http::refusal::Refusal;
 
-/// This part of the rate may come at once.
+/// The burst is the rate divided by this number.
 const BURST_DIVISOR: NonZeroU32 = NonZeroU32::new(10).expect("ten is not 0");
 
 const PAST_RATE: &str = "creates_past_rate_total";
 
-/// The rate of one token, and what it has used of it.
+/// The rate limit of one token, and how much of it the token has used.
 pub struct Rate {
     limit: NonZeroU32,
     limiter: DefaultDirectRateLimiter,
-    /// The creates that were refused.
-    past: Counter,
+    /// Counts the creates that were refused.
+    refused: Counter,
 }
 
 impl Rate {
-    /// In no second may the token send more creates than `limit`: a tenth of them may come at once,
-    /// the others evenly.
+    /// Creates a limit of `limit` creates in any second. A tenth of the creates may come in a
+    /// burst, the others must be spread evenly.
     pub fn new(limit: NonZeroU32, token: &TokenName) -> Self {
-        describe_counter!(PAST_RATE, "Creates past the rate of their token, by its name.");
-        // In a second that begins with a full bucket, the token sends `bucket` creates, and one for
-        // each refill that comes before the second is over. That is one fewer than `refill`.
+        describe_counter!(
+            PAST_RATE,
+            "Creates that were refused because their token exceeded its rate, by token name."
+        );
+        // In a second that begins with a full bucket, the token can send `bucket` creates plus one
+        // for each refill before the second is over. There are `refill - 1` such refills.
         let bucket = limit.div_ceil(BURST_DIVISOR);
         let refill = NonZeroU32::MIN.saturating_add(limit.get() - bucket.get());
         let limiter = RateLimiter::direct(Quota::per_second(refill).allow_burst(bucket));
-        Self { limit, limiter, past: counter!(PAST_RATE, "token" => token.to_string()) }
+        Self { limit, limiter, refused: counter!(PAST_RATE, "token" => token.to_string()) }
     }
 
-    /// Counts a create.
+    /// Counts a create against the limit.
     ///
     /// # Errors
     ///
-    /// It is one more than the token may send.
+    /// `error` 429 if the create exceeds the limit.
     pub fn check(&self) -> Result<(), Refusal> {
         self.limiter.check().map_err(|_| {
-            self.past.increment(1);
+            self.refused.increment(1);
             Refusal::TooManyRequests { limit: self.limit }
         })
     }

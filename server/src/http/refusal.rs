@@ -1,8 +1,8 @@
-//! Why a request of an operation is refused: one type, from where it is made to where it is
-//! answered, counted and recorded.
+//! The reasons for refusing a request: one type, from the step that refuses the request to the code
+//! that answers, counts and logs the refusal.
 //!
-//! A message is for the client and must hold nothing internal: the cause of a fault goes to the
-//! log.
+//! The message is for the client and must not contain internal details. The cause of a fault goes
+//! to the log.
 
 use std::borrow::Cow;
 use std::error::Error;
@@ -16,67 +16,66 @@ use plant_store_store::WriteError;
 
 use crate::names::{REALM, TOKEN_PREFIX};
 
-/// Why the store failed.
+/// The error of a failed store.
 type Cause = Arc<dyn Error + Send + Sync>;
 
-/// A refused request. `Display` is the message of its `Error` body.
+/// The reason for refusing a request. `Display` is the `message` of the `Error` body.
 #[derive(Debug, thiserror::Error)]
 pub enum Refusal {
-    /// The body is not what the document describes. The message may repeat a value of it, so the
-    /// log has only the place.
+    /// The body does not match the document. The message may repeat a value of the body, so the log
+    /// only contains the place.
     #[error("{message}")]
     Body { message: String, place: String },
-    /// The framing of the body broke: a bad chunk, or the client went away.
-    #[error("the body broke off: it ended early, or a chunk of it is malformed")]
+    /// The framing of the body is broken: a chunk is malformed, or the client disconnected.
+    #[error("the body is incomplete: it ended early, or one of its chunks is malformed")]
     BrokenBody,
-    /// No bearer token was sent: no header, or another scheme's.
+    /// No bearer token was sent: the header is missing or has another scheme.
     #[error("a bearer token is required: send `Authorization: Bearer <ACCESS_TOKEN>`")]
     NoToken,
-    /// `Authorization` is not what RFC 6750 describes, or is there twice.
+    /// `Authorization` does not match RFC 6750, or occurs twice.
     #[error("the bearer token is malformed: send `Authorization: Bearer <ACCESS_TOKEN>` once")]
     MalformedCredentials,
-    /// What was sent as a bearer token is not one: it has another form, or its checksum does not
-    /// hold.
+    /// The bearer token is not a token of this service: its format or its checksum is wrong.
     #[error(
-        "the bearer token is cut or mistyped: it is `{TOKEN_PREFIX}` and 38 letters and digits; \
-         send it as it was issued"
+        "the bearer token is truncated or mistyped: a token is `{TOKEN_PREFIX}` followed by 38 \
+         letters and digits; send it exactly as it was issued"
     )]
     MalformedToken,
-    /// A well-formed token that the store does not have: it is unknown or revoked. The client is
-    /// not told which, nor whether it has expired.
+    /// The token is well-formed, but the store does not contain it: it is unknown or was revoked.
+    /// The message does not tell these cases apart, nor an expired token.
     #[error("the bearer token is unknown, expired or revoked: ask the operator for a new one")]
     TokenNotAccepted,
-    /// The client gets the message of `TokenNotAccepted`. The log says that it has expired.
+    /// The token has expired. The client gets the message of `TokenNotAccepted`, and the log says
+    /// that the token has expired.
     #[error("{}", Self::TokenNotAccepted)]
     TokenExpired,
-    /// The last reading of the tokens is too old to be used.
-    #[error("the service cannot check tokens now: send the request again in a moment, as it is")]
-    TokensNotRead,
+    /// The lease on the tokens has expired, and they could not be read again.
+    #[error("the service cannot check tokens now: send the same request again in a moment")]
+    TokensUnavailable,
     #[error("the body did not arrive within {}", humantime::format_duration(*.0))]
     BodyTimeout(Duration),
-    #[error("plant {id} exists and is a different one: choose another id")]
+    #[error("plant {id} already exists and is different: choose another id")]
     Conflict { id: i64 },
     #[error("the body is larger than {limit} bytes")]
     BodyTooLarge { limit: usize },
     #[error("the body must be sent as `Content-Type: application/json`")]
     NotJsonMediaType,
-    /// RFC 9110, section 8.4: a coding that this service does not undo.
+    /// The body has a content coding (RFC 9110, section 8.4). This service decodes none.
     #[error("the body must be sent without a `Content-Encoding`")]
     ContentCoding,
     #[error(
-        "the token may send {limit} creates per second: send the request again in a moment, as it \
-         is"
+        "the token may send {limit} creates per second: send the same request again in a moment"
     )]
     TooManyRequests { limit: NonZeroU32 },
     /// No permit is free. The cause is for the log.
-    #[error("the service is at its limit: send the request again in a moment, as it is")]
+    #[error("the service is at its limit: send the same request again in a moment")]
     NoPermit { cause: &'static str },
     /// The store failed. The cause is for the log.
-    #[error("the service failed; the operator finds the cause in the log by the request id")]
+    #[error("the service failed: the operator can find the cause in the log by the request id")]
     Fault(Cause),
-    /// What the request changes may be in the store or not; the same request, sent again, tells.
-    /// The cause is for the log.
-    #[error("the store does not answer now: send the request again in a moment, as it is")]
+    /// The store did not answer in time, so the change may or may not be stored. Sending the same
+    /// request again tells. The cause is for the log.
+    #[error("the store does not respond: send the same request again in a moment")]
     StoreUnavailable(Cause),
 }
 
@@ -87,7 +86,7 @@ impl From<Arc<WriteError>> for Refusal {
 }
 
 impl Refusal {
-    /// The value of `Error.error`.
+    /// Returns the value of `Error.error`.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Body { .. } | Self::BrokenBody => ErrorCode::BadRequest,
@@ -102,14 +101,14 @@ impl Refusal {
             Self::NotJsonMediaType | Self::ContentCoding => ErrorCode::UnsupportedMediaType,
             Self::TooManyRequests { .. } => ErrorCode::TooManyRequests,
             Self::Fault(_) => ErrorCode::InternalServerError,
-            Self::NoPermit { .. } | Self::TokensNotRead | Self::StoreUnavailable(_) => {
+            Self::NoPermit { .. } | Self::TokensUnavailable | Self::StoreUnavailable(_) => {
                 ErrorCode::ServiceUnavailable
             }
         }
     }
 
-    /// `WWW-Authenticate` of the answer: without an `error` code if no token was given (RFC 6750,
-    /// section 3.1).
+    /// Returns the `WWW-Authenticate` header of a 401. It has no `error` attribute if the request
+    /// contained no token (RFC 6750, section 3.1).
     pub fn challenge(&self) -> Option<HeaderValue> {
         let code = match self {
             Self::NoToken => "",
@@ -120,15 +119,16 @@ impl Refusal {
         Some(challenge.try_into().expect("the realm is ASCII"))
     }
 
-    /// Why, for the log: the cause of a fault, which the client must not know, and the place of a
-    /// mistake in a body, of which its sender may ask. No value of the body is repeated.
+    /// Returns the cause for the log, if the code alone does not tell it: the cause of a fault,
+    /// which the client must not see, or the place in the body that was refused, in case its sender
+    /// asks. The cause never repeats a value of the body.
     pub fn cause(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::Body { place, .. } => Some(format!("the body is refused at {place}").into()),
-            Self::BrokenBody => Some("the body broke off".into()),
+            Self::BrokenBody => Some("the body is incomplete".into()),
             Self::Fault(cause) | Self::StoreUnavailable(cause) => Some(cause.to_string().into()),
             Self::NoPermit { cause } => Some((*cause).into()),
-            Self::TokensNotRead => Some("the tokens cannot be read".into()),
+            Self::TokensUnavailable => Some("the tokens are unavailable".into()),
             Self::TokenExpired => Some("the token has expired".into()),
             _ => None,
         }

@@ -1,8 +1,8 @@
-//! A request from its head to its answer: what every operation does alike.
+//! The part of a request that all operations have in common, from the head to the answer.
 //!
-//! An operation is a function from a [`Request`] and its token to an answer or a [`Refusal`].
-//! [`respond`] calls it only with a token that is accepted, and makes of its result the answer, the
-//! record and the count: nothing else does.
+//! An operation is a function that takes a [`Request`] and its token, and returns an answer or a
+//! [`Refusal`]. [`respond`] calls the operation only if the token is accepted. It is the only code
+//! that turns the result into an answer, an access record and metrics.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use http::HeaderMap;
 use http::header::{CONNECTION, HeaderValue, WWW_AUTHENTICATE};
 use plant_store_api::answer::{Answer, Content};
 use plant_store_api::error_code::Error;
-use plant_store_api::request::Unread;
+use plant_store_api::request::UnreadRequest;
 use serde::de::DeserializeOwned;
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
-use crate::http::access_log::{AccessRecord, Answered};
+use crate::http::access_log::{AccessRecord, Completed};
 use crate::http::body::{BodyLimits, UnreadBody};
 use crate::http::head::credentials;
 use crate::http::json;
@@ -26,25 +26,29 @@ use crate::http::known_tokens::KnownToken;
 use crate::http::refusal::Refusal;
 use crate::http::service::Service;
 
-/// How long the refusal of a request past the rate of its token waits. Otherwise a client that does
-/// not wait would keep the service busy with refusals, and requests with other tokens waiting.
-const PAUSE_PAST_RATE: Duration = Duration::from_millis(100);
+/// The delay before a request that exceeds the rate of its token is refused. Without this delay, a
+/// client that never waits would keep the service busy with refusals, and requests with other
+/// tokens would have to wait.
+const RATE_PENALTY: Duration = Duration::from_millis(100);
 
 /// A request of an operation. The document describes its body as a `T`.
 pub struct Request<T> {
-    /// The header fields. There are none once the body is read.
+    /// The header fields. Empty once the body is being read.
     pub headers: HeaderMap,
     body: UnreadBody,
     schema: PhantomData<fn() -> T>,
     record: AccessRecord,
 }
 
-/// Has the operation handle the request if its token is accepted, and answers, counts and records
-/// what comes of it. It is never an `Err`: a refusal is an [`Answer`], because it has headers.
-// Not an `async fn`: its future would keep its parameters, and so the whole head, until the answer.
+/// Runs the operation if the token of the request is accepted, and answers, counts and logs the
+/// request.
+///
+/// The result is never an `Err`: a refusal is returned as an [`Answer`], because it needs headers.
+// Not an `async fn`, because its future would hold the parameters, and with them the whole head,
+// until the answer.
 pub fn respond<B, T: Content>(
     context: RequestContext<Arc<Service>>,
-    unread: Unread<B>,
+    unread: UnreadRequest<B>,
     operation: impl AsyncFnOnce(
         &Service,
         &mut Request<B>,
@@ -59,8 +63,9 @@ pub fn respond<B, T: Content>(
             Err(refusal) => Err(refusal),
         };
         match result {
-            Err(Refusal::TooManyRequests { .. }) => sleep(PAUSE_PAST_RATE).await,
-            // Otherwise hyper answers up to 16 pipelined requests of a connection before others.
+            Err(Refusal::TooManyRequests { .. }) => sleep(RATE_PENALTY).await,
+            // Without this, hyper answers up to 16 pipelined requests of one connection before it
+            // serves the others.
             Err(_) => yield_now().await,
             Ok(_) => {}
         }
@@ -69,7 +74,7 @@ pub fn respond<B, T: Content>(
 }
 
 impl<B> Request<B> {
-    fn new(context: RequestContext<Arc<Service>>, unread: Unread<B>) -> Self {
+    fn new(context: RequestContext<Arc<Service>>, unread: UnreadRequest<B>) -> Self {
         let access_log = Arc::clone(&context.context().access_log);
         Self {
             body: UnreadBody::new(&unread.head, unread.body),
@@ -79,11 +84,11 @@ impl<B> Request<B> {
         }
     }
 
-    /// The token of the request, if it is accepted.
+    /// Returns the token of the request if it is accepted.
     ///
     /// # Errors
     ///
-    /// `error` 401, or 503 if the tokens are not known.
+    /// `error` 401, or 503 if the tokens are unavailable.
     fn accepted_token(&mut self, service: &Service) -> Result<Arc<KnownToken>, Refusal> {
         let token = service.tokens.find(&credentials(&self.headers)?)?;
         self.record.token = Some(Arc::clone(&token));
@@ -94,19 +99,19 @@ impl<B> Request<B> {
     fn finish<T: Content>(mut self, result: Result<Answer<T>, Refusal>) -> Answer<T> {
         match result {
             Ok(answer) => {
-                self.record.answer = Some(Answered { status: answer.status(), refusal: None });
+                self.record.completed = Some(Completed { status: answer.status(), refusal: None });
                 answer
             }
             Err(refusal) => {
-                let answer = self.refused(&refusal);
+                let answer = self.refuse(&refusal);
                 let refusal = Some(refusal);
-                self.record.answer = Some(Answered { status: answer.status(), refusal });
+                self.record.completed = Some(Completed { status: answer.status(), refusal });
                 answer
             }
         }
     }
 
-    fn refused<T: Content>(&mut self, refusal: &Refusal) -> Answer<T> {
+    fn refuse<T: Content>(&mut self, refusal: &Refusal) -> Answer<T> {
         let mut answer = Answer::refusal(refusal.code(), refusal.to_string());
         let headers = answer.headers_mut();
         if let Some(challenge) = refusal.challenge() {
@@ -122,18 +127,18 @@ impl<B> Request<B> {
 }
 
 impl<T: DeserializeOwned> Request<T> {
-    /// Receives the body.
+    /// Receives the whole body.
     ///
     /// # Errors
     ///
     /// `error` 400, 408 or 413.
     pub async fn receive(&mut self, limits: &BodyLimits) -> Result<Vec<u8>, Refusal> {
-        // A head may have 400 KiB, and a body may come slowly.
+        // Free the head, which may have 400 KiB, because the body may arrive slowly.
         self.headers = HeaderMap::new();
         self.body.read(limits).await
     }
 
-    /// Parses the body, as what the document describes.
+    /// Parses the body as the type that the document declares.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! Starts the service in a Dropshot server.
+//! The Dropshot server that runs the service.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -10,15 +10,15 @@ use slog::Logger;
 use crate::http::operations::PlantStore;
 use crate::http::service::Service;
 
-/// The server that runs the service.
+/// A running Dropshot server.
 pub type Server = HttpServer<Arc<Service>>;
 
-/// Starts a Dropshot server for the service on that address, over TLS if that is configured.
-/// `log` takes Dropshot's own records.
+/// Starts a Dropshot server for the service on `address`, over TLS if `tls` is set. `log` receives
+/// Dropshot's own records.
 ///
-/// A request runs in its connection's own task and is dropped with it, which saves a task for each
-/// request. It is safe, because a queued create is committed whether or not a client waits. The
-/// record of the request is written when it is dropped.
+/// A request runs in the task of its connection and is dropped with it, which saves one task per
+/// request. Dropping a request is safe, because a queued create is committed whether or not the
+/// client still waits. The access record of a request is written when the request is dropped.
 pub fn start_server(
     address: SocketAddr,
     tls: Option<ConfigTls>,

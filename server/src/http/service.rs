@@ -1,4 +1,4 @@
-//! What the operations need between requests.
+//! The state that requests share.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use crate::http::body::BodyLimits;
 use crate::http::known_tokens::KnownTokens;
 use crate::http::permits::Permits;
 
-/// The context of every request.
+/// The Dropshot context of every request.
 pub struct Service {
     pub store: Arc<dyn Engine>,
     pub tokens: Arc<KnownTokens>,
-    /// The creates, on their way into the store.
+    /// The queue of creates that wait for a commit.
     pub commits: GroupCommit,
-    /// One for each create that is in the service.
+    /// Each create holds a permit while it is in the service.
     pub permits: Permits,
     pub bodies: BodyLimits,
     pub access_log: Arc<AccessLog>,
 }
 
 impl Service {
-    /// A service over that store, which accepts those tokens, has `max_creates` permits for
-    /// creates, logs each request to `log` and registers its metrics.
+    /// Creates a service on `store` that accepts `tokens`, admits `max_creates` creates at a time
+    /// and logs each request to `log`. Registers the metrics of requests.
     pub fn new(
         store: Arc<dyn Engine>,
         tokens: KnownTokens,

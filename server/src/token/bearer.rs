@@ -1,8 +1,8 @@
-//! A bearer token: made, parsed, hashed.
+//! The format of bearer tokens.
 //!
-//! The prefix, then 32 random base62 characters (190 bits), then the CRC-32 of those 32 as six base62
-//! digits. The prefix and the checksum let a secret scanner recognise a leaked token offline, and
-//! let the service refuse a mistyped one without a look-up.
+//! A token is the prefix, 32 random base62 characters (190 bits), and the CRC-32 of these
+//! characters as six base62 digits. The prefix and the checksum let a secret scanner recognize a
+//! leaked token offline, and let the service refuse a mistyped token without a lookup.
 
 use plant_store_store::token::TokenDigest;
 use rand::{RngExt, distr::Alphanumeric};
@@ -14,17 +14,19 @@ const SECRET: usize = 32;
 const CHECKSUM: usize = 6;
 const LENGTH: usize = TOKEN_PREFIX.len() + SECRET + CHECKSUM;
 
-/// How many characters of a token its listing shows, by which an owner tells tokens apart: the
-/// prefix and four of the 32 random characters, too few to guess the rest.
+/// The number of characters of a token that `token list` shows, so that its owner can recognize it:
+/// the prefix and four of the 32 random characters, too few to guess the rest.
 pub const FIRST_CHARACTERS: usize = TOKEN_PREFIX.len() + 4;
 
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/// A well-formed token, accepted or not. It has no `Debug`, so no log can hold one.
+/// A well-formed token, accepted or not. It does not implement `Debug`, so it cannot be logged by
+/// accident.
 pub struct Token([u8; LENGTH]);
 
 impl Token {
-    /// A new token from the thread's cryptographic generator, seeded by the operating system.
+    /// Creates a token with the thread-local cryptographic generator, which is seeded by the
+    /// operating system.
     pub fn random() -> Self {
         let mut token = [0; LENGTH];
         let (prefix, random) = token.split_at_mut(TOKEN_PREFIX.len());
@@ -35,26 +37,26 @@ impl Token {
         Self(token)
     }
 
-    /// The token that `text` is; none if the prefix, the length, the alphabet or the checksum is
+    /// Parses a token. Returns `None` if the prefix, the length, the alphabet or the checksum is
     /// wrong.
     pub fn parse(text: &str) -> Option<Self> {
         let token: [u8; LENGTH] = text.as_bytes().try_into().ok()?;
         let random = token.strip_prefix(TOKEN_PREFIX.as_bytes())?;
         let (secret, sum) = random.split_at(SECRET);
-        let is_one = random.iter().all(u8::is_ascii_alphanumeric) && sum == checksum(secret);
-        is_one.then_some(Self(token))
+        let is_valid = random.iter().all(u8::is_ascii_alphanumeric) && sum == checksum(secret);
+        is_valid.then_some(Self(token))
     }
 
-    /// What the store keeps of this token. Plain SHA-256 is enough: no dictionary can guess 190
-    /// random bits.
+    /// Returns the digest that the store keeps of this token. Plain SHA-256 is sufficient, because
+    /// 190 random bits cannot be guessed with a dictionary.
     pub fn digest(&self) -> TokenDigest {
         TokenDigest(Sha256::digest(self.0).into())
     }
 
-    /// The token itself, to show to its owner. Nothing else may have more of it than
+    /// Returns the text of the token, to be shown to its owner. Everything else may use at most its
     /// [`FIRST_CHARACTERS`].
     pub fn reveal(&self) -> &str {
-        str::from_utf8(&self.0).expect("a token is base62 behind an ASCII prefix")
+        str::from_utf8(&self.0).expect("a token is an ASCII prefix and base62 characters")
     }
 }
 

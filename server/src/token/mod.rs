@@ -1,7 +1,8 @@
-//! A bearer token, how one is issued, and for how long a server may use what it has read of tokens.
+//! Bearer tokens: their format, how they are issued, and the lease on tokens that a server has
+//! read.
 //!
-//! A token is text in two places only: where it is parsed, and where it is shown to its owner,
-//! once. Nothing here may print one.
+//! A token exists as text in only two places: where it is parsed, and where it is shown to its
+//! owner, once. Nothing here may print a token.
 
 mod bearer;
 
@@ -12,19 +13,21 @@ use plant_store_store::token::{StoredToken, TokenName};
 
 pub use bearer::{FIRST_CHARACTERS, Token};
 
-/// For how long a server accepts the tokens that it has read. So a command that has changed the
-/// tokens waits for that time: then every server has read the change, or accepts no token.
+/// How long a server may use the tokens that it has read.
+///
+/// A command that changes the tokens waits for this duration. After that, every server has either
+/// read the change or accepts no token.
 pub const LEASE: Duration = Duration::from_secs(2);
 
-/// A token that was issued, and is in no store yet.
+/// A new token that is not in a store yet.
 pub struct Issued {
-    /// For its owner.
+    /// The token, to be shown to its owner.
     pub token: Token,
-    /// What a store has to keep so that the token is accepted.
+    /// The entry that makes a store accept the token.
     pub stored: StoredToken,
 }
 
-/// Issues a token.
+/// Issues a new token.
 pub fn issue(name: TokenName, expires_at: Option<DateTime<Utc>>) -> Issued {
     let token = Token::random();
     let stored = StoredToken {

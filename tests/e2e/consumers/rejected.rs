@@ -36,8 +36,8 @@ fn rejected_record_is_a_line_of_json_on_stdout() {
     let Finished { exit_code, stdout, .. } = run(&mut plants(&server, &["import", "plants.jsonl"]));
     assert_eq!(exit_code, Some(1));
     let expected = [
-        "{\"error\":409,\"line\":1,\"message\":\"plant 9007199254740993 exists and is a different \
-         one: choose another id\",\"plant\":{\"id\":9007199254740993,\"name\":\"Ficus\"}}",
+        "{\"error\":409,\"line\":1,\"message\":\"plant 9007199254740993 already exists and is \
+         different: choose another id\",\"plant\":{\"id\":9007199254740993,\"name\":\"Ficus\"}}",
         "{\"error\":400,\"line\":2,\"message\":\"the contract has no member `tags`: \
          correct the name, or add --ignore-unknown\",\
          \"plant\":{\"id\":2,\"name\":\"Fern\",\"tags\":\"indoor\"}}",

@@ -139,15 +139,15 @@ fn uninitialized_or_foreign_backup_folder_is_refused() {
     let backups = Backups::of(&server);
     let other = Server::start();
     let stderr = backups.fails(&other, &[]);
-    assert!(stderr.contains("take a folder for each store"), "{stderr}");
+    assert!(stderr.contains("use a separate folder for each store"), "{stderr}");
     let stderr = backups.fails(&other, &["--init"]);
-    assert!(stderr.contains("take a folder for each store"), "{stderr}");
+    assert!(stderr.contains("use a separate folder for each store"), "{stderr}");
     backups.succeeds(&server, &["--init"]);
     backups.succeeds(&server, &[]);
     fs::remove_dir_all(backups.folder()).expect("it is ours");
     let stderr = backups.fails(&server, &[]);
     assert!(
-        stderr.contains("is the disk mounted?") && stderr.contains("backup --init"),
+        stderr.contains("Is its disk mounted?") && stderr.contains("backup --init"),
         "{stderr}"
     );
     fs::create_dir(backups.folder()).expect("a folder");
@@ -192,7 +192,10 @@ fn backup_writes_its_time_as_a_metric() {
     assert!(text_of_quoted.contains(r#"/a\"b.db"} 1"#), "{text_of_quoted}");
     let other = Server::start();
     let stderr = Backups::of(&other).fails(&other, &["--metrics", &metrics]);
-    assert!(stderr.contains("the time of another store") && stderr.contains("is made"), "{stderr}");
+    assert!(
+        stderr.contains("the time of another store") && stderr.contains("is complete"),
+        "{stderr}"
+    );
     assert_eq!(fs::read_to_string(&metrics).expect("the metrics"), text);
 }
 

@@ -152,7 +152,9 @@ fn restore_ignores_the_store_in_the_environment() {
 fn restore_with_tokens_of_replaces_the_tokens() {
     let scene = Scene::new();
     let stdout = scene.restored(scene.folder(), &scene.tokens_of_backup());
-    assert!(stdout.contains("Its tokens are those of ") && stdout.contains(": first, revoked.\n"));
+    assert!(
+        stdout.contains("It now accepts the tokens of ") && stdout.contains(": first, revoked.\n")
+    );
     assert_eq!(contents(scene.folder()), Ok(expected(&[1], &["first", "revoked"])));
 }
 

@@ -1,4 +1,4 @@
-//! Files of the backup that are no stores: replaced and removed.
+//! Replaces and removes files durably. Only for files that are not an open store.
 
 use std::fs::{self, File, Permissions};
 use std::io::{ErrorKind, Write};
@@ -7,13 +7,13 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Replaces the file by one with that text and mode, durably. A reader sees the old file or the new
-/// one, never a part.
+/// Atomically replaces the file with a new file of this text and mode, durably. Readers see either
+/// the old file or the new file, never a part.
 pub fn replace(file: &Path, text: &str, mode: u32) -> Result<()> {
     let folder = file.parent().unwrap_or(Path::new("/"));
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(".unfinished");
-    // One that was left by a kill.
+    // A killed process may have left this file behind.
     remove(&folder.join(&name))?;
     let mut new = tempfile::Builder::new()
         .permissions(Permissions::from_mode(mode))
@@ -26,7 +26,7 @@ pub fn replace(file: &Path, text: &str, mode: u32) -> Result<()> {
     Ok(File::open(folder).and_then(|folder| folder.sync_all())?)
 }
 
-/// Removes a file of this command, if it is there.
+/// Removes a file of this command if it exists.
 pub fn remove(file: &Path) -> Result<()> {
     match fs::remove_file(file) {
         Err(error) if error.kind() != ErrorKind::NotFound => {

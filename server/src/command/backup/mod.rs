@@ -1,8 +1,9 @@
-//! `plant-store backup`: a copy of the store in a folder of its own, which nobody has to look
-//! after.
+//! `plant-store backup`: copies the store to a dedicated folder and removes old backups, without
+//! supervision.
 //!
-//! It removes no file that it has not made, and never the one that it has just made, whatever the
-//! clock and the names say: the folder has a list of its backups.
+//! The command must never remove a file that it has not created, nor the backup that it has just
+//! made, regardless of the clock and of file names. Therefore the folder contains a list of its
+//! backups.
 
 mod files;
 mod folder;
@@ -24,21 +25,22 @@ use crate::command::shared::store_args::StoreArgs;
 use crate::command::shared::verdict::Verdict;
 use crate::names::METRICS;
 
-/// Make a backup of the store in a folder, also while a server runs on it
+/// Back up the store to a folder, even while a server runs on it
 ///
-/// The backup is a store in a file, with its time as its name. It is read back and compared; only
-/// then are older ones removed, and none that this command has not made. If the store has fewer
-/// plants than at the last backup, the new one stays, none is removed, and the exit status is 1.
+/// A backup is a store file whose name contains the time. It is read back and compared with the
+/// store. Only then are older backups removed, and only backups that this command has made. If the
+/// store has fewer plants than at the last backup, the new backup is kept, no backup is removed,
+/// and the exit code is 1.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// The folder of the backups, which --init has begun for this store
+    /// The backup folder, initialized for this store with --init
     folder: PathBuf,
 
-    /// Begin the folder for this store, and make no backup
+    /// Initialize the folder for this store, and make no backup
     #[arg(long)]
     init: bool,
 
-    /// How many backups stay
+    /// Number of backups to keep
     #[arg(long, value_name = "COUNT", default_value = "30")]
     keep: NonZeroUsize,
 
@@ -46,7 +48,7 @@ pub struct Args {
     #[arg(long)]
     fewer: bool,
 
-    /// Write the time of the backup into this file, for the textfile collector of node_exporter
+    /// Write the time of the backup to this file, for the textfile collector of node_exporter
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
 
@@ -54,34 +56,36 @@ pub struct Args {
     store: StoreArgs,
 }
 
-/// Makes a backup, or begins the folder.
+/// Makes a backup or initializes the folder.
 pub fn run(args: &Args) -> Result<()> {
     let store = args.store.url.absolute();
     if matches!(store, StoreUrl::Postgres(_)) {
-        bail!("a database is backed up by its own tools, such as pg_dump or pg_basebackup");
+        bail!("back up a PostgreSQL database with its own tools, such as pg_dump or pg_basebackup");
     }
     if args.init {
         args.store.open()?;
-        Folder::begin(&args.folder, &store)?;
-        return print(&format!("{} takes the backups of {store}\n", args.folder.display()));
+        Folder::init(&args.folder, &store)?;
+        let folder = args.folder.display();
+        return print(&format!("{folder} is the backup folder of {store}\n"));
     }
     let mut folder = Folder::open(&args.folder, &store)?;
     let backup = folder.begin_backup()?;
     let copied = copy_into(&args.store, &StoreUrl::Sqlite(backup.clone()))
-        .context("no backup is made, and none is removed; mend the cause and run it again")?;
+        .context("no backup was made and none was removed; fix the cause and run it again")?;
     folder.finish_backup()?;
-    let made = format!("the backup {} is made; {copied}", backup.display());
+    let made = format!("the backup {} is complete; {copied}", backup.display());
     let before = folder.plants();
     ensure!(
         copied.plants >= before || args.fewer,
-        "{made}. The store had {before} plants at the last backup, so no older backup is removed. \
-         If fewer are right, such as after a restore, run `plant-store backup --fewer` once"
+        "{made}. The store had {before} plants at the last backup, so no older backup was removed. \
+         If fewer plants are expected, such as after a restore, run `plant-store backup --fewer` \
+         once"
     );
     finish(args, &mut folder, &copied).with_context(|| made.clone())?;
     print(&format!("{made}\n"))
 }
 
-/// Copies the whole store into a new file, reads the file back, and compares.
+/// Copies the whole store to a new file, reads the file back, and compares the two.
 fn copy_into(from: &StoreArgs, to: &StoreUrl) -> Result<Copied> {
     let source = from.open()?;
     let mut copied = Copied::default();
@@ -93,12 +97,12 @@ fn copy_into(from: &StoreArgs, to: &StoreUrl) -> Result<Copied> {
     let contents = Verdict::of(&read_back).require_sound(&read_back)?;
     ensure!(
         contents.digest == copied.digest.to_string() && contents.tokens == copied.tokens,
-        "{to} does not contain what was copied: is its disk sound?"
+        "{to} does not contain the plants and tokens that were copied: check its disk"
     );
     Ok(copied)
 }
 
-/// What follows when the backup is there.
+/// Accepts a complete backup: removes old backups, and writes the time.
 fn finish(args: &Args, folder: &mut Folder, copied: &Copied) -> Result<()> {
     folder.accept(copied.plants, args.keep)?;
     match &args.metrics {
@@ -107,30 +111,30 @@ fn finish(args: &Args, folder: &mut Folder, copied: &Copied) -> Result<()> {
     }
 }
 
-/// Says in that file when the last backup was made. A file that says something else is left as it
-/// is: it may be that of another store.
+/// Writes the time of the last backup to the file. A file with other content is left unchanged,
+/// because it may belong to another store.
 fn write_time(file: &Path, store: &StoreUrl) -> Result<()> {
-    // As the format escapes the value of a label
+    // The escapes of a label value
     // (<https://prometheus.io/docs/instrumenting/exposition_formats/>).
     let store = store.to_string().replace('\\', r"\\").replace('"', r#"\""#).replace('\n', r"\n");
     let series = format!("{METRICS}_backup_timestamp_seconds{{store=\"{store}\"}}");
-    let cannot = || format!("cannot write its time to {}", file.display());
+    let cannot = || format!("cannot write the time of the backup to {}", file.display());
     let file = &absolute(file).with_context(cannot)?;
-    let there = match fs::read_to_string(file) {
+    let existing = match fs::read_to_string(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
-        there => there.with_context(cannot)?,
+        result => result.with_context(cannot)?,
     };
     ensure!(
-        there.is_empty() || there.contains(&series),
-        "{}: there is something else in it, such as the time of another store",
+        existing.is_empty() || existing.contains(&series),
+        "{}: it has other content, such as the time of another store",
         cannot()
     );
     let text = format!(
-        "# HELP {METRICS}_backup_timestamp_seconds When the last backup was made, in Unix time.\n\
+        "# HELP {METRICS}_backup_timestamp_seconds Unix time of the last backup.\n\
          # TYPE {METRICS}_backup_timestamp_seconds gauge\n\
          {series} {}\n",
         Utc::now().timestamp()
     );
-    // The collector reads files that end in `.prom`, also those of other users.
+    // The collector runs as another user, and must be able to read the file.
     replace(file, &text, 0o644).with_context(cannot)
 }

@@ -1,4 +1,5 @@
-//! What a start prints to standard output: how to use a new store, and where the service listens.
+//! The lines that the server prints to stdout when it starts: how to use a new store, and where the
+//! server listens.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -12,32 +13,33 @@ use slog::{Logger, warn};
 use crate::command::shared::output::print;
 use crate::token::{self, Token};
 
-/// Where the service listens.
+/// The address at which the API listens.
 #[derive(Clone, Copy)]
 pub struct Endpoint {
-    /// Whether it speaks TLS.
+    /// Whether the listener speaks TLS.
     pub is_tls: bool,
     pub address: SocketAddr,
 }
 
-/// Prints the first token of a new store, in a command that uses it, and then stores the token. So
-/// a token that could not be printed was never in force.
+/// Prints the first token of a new store, as part of a command that uses it, and then stores it.
+/// In this order, a token that could not be printed is never accepted.
 pub fn issue_first_token(endpoint: Endpoint, store: &dyn Engine) -> Result<()> {
     let first = token::issue(TokenName::first(), None);
     print(&first_request(endpoint, &first.token)).context(
-        "the first token was not printed, so it is not in force (`plant-store token create NAME` \
-         makes one)",
+        "the first token could not be printed, so it was not stored (create a token with \
+         `plant-store token create NAME`)",
     )?;
     store.add_token(&first.stored).context(
-        "the first token was printed and could not be stored (`plant-store token list` shows \
-         whether it is in force)",
+        "the first token was printed, but could not be stored (`plant-store token list` shows \
+         whether it is accepted)",
     )
 }
 
-/// Prints where the service listens. If that fails, it is a warning: the service works without it.
+/// Prints where the server listens. A failure is only a warning, because the service works without
+/// this line.
 pub fn print_address(endpoint: Endpoint, log: &Logger) {
     if let Err(cause) = print(&format!("plant-store listening on {}\n", endpoint.url())) {
-        warn!(log, "the address was not printed"; "cause" => format!("{cause:#}"));
+        warn!(log, "the address could not be printed"; "cause" => format!("{cause:#}"));
     }
 }
 
@@ -48,7 +50,7 @@ fn first_request(endpoint: Endpoint, token: &Token) -> String {
          -d '{}'\n",
         endpoint.reachable().url(),
         token.reveal(),
-        JsonText::of(&NewPlant::example()).share(),
+        JsonText::new(&NewPlant::example()).share(),
     )
 }
 
@@ -58,7 +60,8 @@ impl Endpoint {
         format!("{scheme}://{}", self.address)
     }
 
-    /// One that a client on this machine can connect to: it cannot connect to "any address".
+    /// Returns an endpoint to which a client on this machine can connect: replaces the unspecified
+    /// address with the loopback address.
     fn reachable(mut self) -> Self {
         match self.address.ip() {
             IpAddr::V4(Ipv4Addr::UNSPECIFIED) => self.address.set_ip(Ipv4Addr::LOCALHOST.into()),

@@ -1,4 +1,4 @@
-//! The flags of `plant-store serve`, each with its default.
+//! The flags of `plant-store serve` and their defaults.
 
 use std::net::SocketAddr;
 use std::num::NonZeroU32;
@@ -16,22 +16,22 @@ use crate::command::shared::store_args::StoreArgs;
 use crate::command::shared::variable;
 use crate::log::{LogFormat, LogLevel};
 
-/// Where the first token of a new store goes.
+/// What to do with the first token of a new store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum FirstToken {
-    /// To standard output, in a command that uses it
+    /// Issue a token and print it to stdout, in a command that uses it
     Print,
-    /// There is none
+    /// Issue no token
     None,
 }
 
 /// Serve the API until SIGTERM or SIGINT
 ///
-/// A store that does not exist is created, and a first token is issued and printed.
+/// If the store does not exist, it is created, and a first token is issued and printed.
 #[derive(clap::Args, Clone, Debug)]
 #[command(mut_args(with_variable))]
 pub struct Args {
-    /// Address to listen on; port 0 takes any free one
+    /// Address to listen on; port 0 selects any free port
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -43,55 +43,55 @@ pub struct Args {
     #[command(flatten)]
     pub store: StoreArgs,
 
-    /// Where the first token of a new store goes
+    /// What to do with the first token of a new store
     #[arg(long, value_name = "WHERE", default_value = "print")]
     pub first_token: FirstToken,
 
     #[command(flatten)]
     pub tls: Option<TlsFiles>,
 
-    /// How many threads speak HTTP [default: chosen from the processor's cores]
+    /// Number of threads that serve HTTP [default: depends on the number of CPU cores]
     #[arg(long, value_name = "THREADS", value_parser = value_parser!(u16).range(1..=256))]
     pub http_threads: Option<u16>,
 
-    /// Start only on a store that is there already
+    /// Fail if the store does not exist, instead of creating it
     #[arg(long)]
     pub no_create: bool,
 
-    /// Address to serve /metrics, /live, /ready and /openapi.json on, to everybody who can reach it:
-    /// bind it to loopback or to a private network [default: none]
+    /// Address of the admin listener, which serves /metrics, /live, /ready and /openapi.json to
+    /// everybody who can reach it: bind it to loopback or to a private network [default: none]
     #[arg(long, value_name = "ADDRESS", value_parser = parse_address)]
     pub metrics: Option<SocketAddr>,
 
-    /// Largest request body
+    /// Maximum size of a request body
     #[arg(long, value_name = "SIZE", value_parser = body_size, default_value = "64KiB")]
     pub max_body: ByteSize,
 
-    /// How many creates may be in the service at a time; one token may have half of them. The next
-    /// ones are refused with `error` 503
-    #[arg(long, value_name = "CREATES", value_parser = count(), default_value = "1024")]
+    /// Maximum number of creates in the service at a time; one token may have half of them. Further
+    /// creates are refused with `error` 503
+    #[arg(long, value_name = "CREATES", value_parser = positive(), default_value = "1024")]
     pub max_creates: NonZeroU32,
 
     /// How long a request body may take to arrive
     #[arg(long, value_name = "DURATION", value_parser = time_limit, default_value = "10s")]
     pub body_timeout: Duration,
 
-    /// How many creates per second each token may send to this server, a tenth of them at once; the
-    /// next ones are refused with `error` 429 [default: any]
-    #[arg(long, value_name = "CREATES", value_parser = count())]
+    /// Maximum number of creates per second that each token may send to this server, at most a
+    /// tenth of them at once; further creates are refused with `error` 429 [default: no limit]
+    #[arg(long, value_name = "CREATES", value_parser = positive())]
     pub max_rate: Option<NonZeroU32>,
 
-    /// How long a create may wait for the store until it is refused with `error` 503; it may be
-    /// stored or not
+    /// How long a create may wait for the store before it is refused with `error` 503; the plant
+    /// may or may not be stored
     #[arg(long, value_name = "DURATION", value_parser = store_timeout, default_value = "5s")]
     pub store_timeout: Duration,
 
-    /// How long requests in flight may take once the server is told to stop
+    /// Grace period for requests in flight when the server stops
     #[arg(long, value_name = "DURATION", default_value = "10s")]
     pub shutdown_timeout: Duration,
 
-    /// The least important records that the log holds; requests without a token of the store are
-    /// recorded at `debug`
+    /// Minimum level of the records in the log; requests without a token of this store are logged
+    /// at `debug`
     #[arg(
         long,
         value_name = "LEVEL",
@@ -101,18 +101,18 @@ pub struct Args {
     )]
     pub log_level: LogLevel,
 
-    /// How the log is written [default: text on a terminal, json elsewhere]
+    /// Format of the log [default: text on a terminal, json elsewhere]
     #[arg(long, value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
 }
 
-/// At least one.
-fn count() -> impl TypedValueParser<Value = NonZeroU32> {
+/// Parses an integer that is at least 1.
+fn positive() -> impl TypedValueParser<Value = NonZeroU32> {
     value_parser!(u32).range(1..).try_map(NonZeroU32::try_from)
 }
 
-/// Each flag can be set in the environment.
+/// Adds the environment variable of a flag.
 fn with_variable(flag: Arg) -> Arg {
-    let variable = variable::of_flag(flag.get_long().expect("each is long"));
+    let variable = variable::for_flag(flag.get_long().expect("every flag has a long name"));
     flag.env(variable)
 }

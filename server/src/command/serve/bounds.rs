@@ -1,47 +1,47 @@
-//! Values of limits that would refuse every create, wait for ever, or overflow a clock: they are
-//! refused on the command line.
+//! Parsers for limits. They reject values that would refuse every create, wait forever or overflow
+//! a clock.
 
 use std::time::Duration;
 
 use bytesize::ByteSize;
 
-/// The length of `{"id":0,"name":""}`. With less, every create would be refused.
-const SHORTEST_BODY: ByteSize = ByteSize::b(18);
+/// The length of `{"id":0,"name":""}`. A smaller limit would refuse every create.
+const MIN_BODY: ByteSize = ByteSize::b(18);
 
-const SHORTEST_TIME: Duration = Duration::from_millis(1);
+const MIN_TIME: Duration = Duration::from_millis(1);
 
-/// The clock of the machine cannot hold the end of a time that is much longer.
-const LONGEST_STORE_TIMEOUT: Duration = Duration::from_hours(366 * 24);
+/// A timeout that is much longer would overflow the clock when its deadline is computed.
+const MAX_STORE_TIMEOUT: Duration = Duration::from_hours(366 * 24);
 
-/// Why a value is refused.
+/// The reason for rejecting a value.
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidLimit {
     #[error("{0}")]
     NotASize(String),
     #[error(transparent)]
     NotADuration(#[from] humantime::DurationError),
-    #[error("the least value is {SHORTEST_BODY}")]
+    #[error("the minimum is {MIN_BODY}")]
     BodyTooShort,
-    #[error("the least value is 1ms")]
+    #[error("the minimum is 1ms")]
     TimeTooShort,
-    #[error("the largest value is 1y")]
+    #[error("the maximum is 1y")]
     TimeTooLong,
 }
 
-/// The largest body that is taken.
+/// Parses the maximum size of a body.
 pub fn body_size(text: &str) -> Result<ByteSize, InvalidLimit> {
     let size: ByteSize = text.parse().map_err(InvalidLimit::NotASize)?;
-    if size < SHORTEST_BODY { Err(InvalidLimit::BodyTooShort) } else { Ok(size) }
+    if size < MIN_BODY { Err(InvalidLimit::BodyTooShort) } else { Ok(size) }
 }
 
-/// How long something may take.
+/// Parses a timeout.
 pub fn time_limit(text: &str) -> Result<humantime::Duration, InvalidLimit> {
     let time: humantime::Duration = text.parse()?;
-    if *time < SHORTEST_TIME { Err(InvalidLimit::TimeTooShort) } else { Ok(time) }
+    if *time < MIN_TIME { Err(InvalidLimit::TimeTooShort) } else { Ok(time) }
 }
 
-/// How long a create may wait for the store.
+/// Parses the timeout for the store.
 pub fn store_timeout(text: &str) -> Result<humantime::Duration, InvalidLimit> {
     let time = time_limit(text)?;
-    if *time > LONGEST_STORE_TIMEOUT { Err(InvalidLimit::TimeTooLong) } else { Ok(time) }
+    if *time > MAX_STORE_TIMEOUT { Err(InvalidLimit::TimeTooLong) } else { Ok(time) }
 }

@@ -1,10 +1,10 @@
-//! The life of a server, step by step: [`open`] what it needs, [`Running::start`],
-//! [`prepare_tokens`], [`announce`], [`wait`] for its end, and [`stop`].
+//! The lifecycle of a server: [`open`] its resources, [`Running::start`], [`prepare_tokens`],
+//! [`announce`], [`wait`] for its end, and [`stop`].
 //!
-//! What runs beside the requests is started here: the thread that answers operators before all
-//! steps, by [`Running::start`] the writer's thread, the task that hands out its outcomes and the
-//! thread that reads the tokens, and by [`wait`] what looks after the store and reloads the files of
-//! TLS. The log has its thread before.
+//! This module also starts everything that runs beside the requests. The admin listener is started
+//! first. [`Running::start`] starts the writer thread, the task that delivers the outcomes of
+//! commits, and the thread that reads the tokens. [`wait`] runs the inspection of the store and the
+//! reload of the TLS files. Only the thread of the log is started earlier.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use slog::{Logger, info, warn};
 use tokio::task::spawn_blocking;
 
 use crate::admin::{Admin, Readiness};
-use crate::command::serve::address::cannot;
+use crate::command::serve::address::bind_error;
 use crate::command::serve::announcement::{Endpoint, issue_first_token, print_address};
 use crate::command::serve::args::{Args, FirstToken};
 use crate::command::serve::opening::{Opened, open};
@@ -24,35 +24,35 @@ use crate::command::serve::reload::reload_at_hangup;
 use crate::command::serve::running::Running;
 use crate::command::serve::shutdown::{WriterDied, stop};
 use crate::command::serve::signals::Signals;
-use crate::command::serve::supervisor::{READY, tell_supervisor};
+use crate::command::serve::supervisor::{READY, notify_supervisor};
 use crate::command::serve::threads::http_runtime;
 use crate::http::service::Service;
 use crate::log::Log;
 use crate::version::version;
 
-/// How long the end of the process waits for threads that use the store.
-const LAST_THREADS: Duration = Duration::from_secs(1);
+/// How long the process waits for blocking threads before it exits.
+const THREADS_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Serves from the first step to the last.
+/// Runs a server from its start to its end.
 pub fn serve(args: &Args, log: &Log) -> Result<()> {
-    // Before the store: an address that is in use must not leave a new store behind.
+    // Before the store is created, so that an address in use leaves no new store behind.
     let start_admin = |address| {
         let started = Admin::start(address, log.dropshot.clone());
-        started.map_err(cannot("serve metrics", "--metrics", address))
+        started.map_err(bind_error("serve metrics", "--metrics", address))
     };
     let admin = args.metrics.map(start_admin).transpose()?;
     if let Some(admin) = &admin {
         info!(log.logger, "serving metrics"; "address" => %admin.address);
     }
     let runtime = http_runtime(args.http_threads).context("cannot start the runtime")?;
-    let result = runtime.block_on(run_steps(args, log, admin.as_ref()));
-    // Threads that read the tokens still have the store open. One of them may wait for a disk that
-    // does not answer, and then the process ends without it.
-    runtime.shutdown_timeout(LAST_THREADS);
+    let result = runtime.block_on(run(args, log, admin.as_ref()));
+    // Blocking threads may still use the store. If one of them waits for a disk that does not
+    // respond, the process exits without it.
+    runtime.shutdown_timeout(THREADS_TIMEOUT);
     result
 }
 
-async fn run_steps(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> {
+async fn run(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> {
     let mut signals = Signals::register()?;
     let logger = &log.logger;
     let opening = open_on_another_thread(args, logger);
@@ -63,11 +63,11 @@ async fn run_steps(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> 
     }
     let is_tls = opened.tls.is_some();
     let endpoint = Endpoint { is_tls, address: running.server.local_addr() };
-    let last_steps = async {
+    let starting = async {
         prepare_tokens(args, endpoint, opened.is_new, &running.service, logger).await?;
         announce(args, endpoint, &opened, running.open_files, logger).await
     };
-    let ended = match unless_stopped(last_steps, &mut signals, logger).await {
+    let ended = match unless_stopped(starting, &mut signals, logger).await {
         Ok(Some(())) => wait(args, &mut running, &mut signals, logger).await,
         Ok(None) => Ok(()),
         Err(cause) => Err(cause),
@@ -78,7 +78,7 @@ async fn run_steps(args: &Args, log: &Log, admin: Option<&Admin>) -> Result<()> 
     stop(args, running, ended, &mut signals.stop, logger).await
 }
 
-/// What the step returns; none if a signal ends the start before.
+/// Runs a step of the start. Returns `None` if a signal arrives before the step is complete.
 async fn unless_stopped<T>(
     step: impl Future<Output = Result<T>>,
     signals: &mut Signals,
@@ -87,21 +87,24 @@ async fn unless_stopped<T>(
     tokio::select! {
         done = step => done.map(Some),
         () = signals.stop.next() => {
-            info!(log, "stopped before the service had started");
+            info!(log, "stopped before the service started");
             Ok(None)
         }
     }
 }
 
-/// [`open`] waits for disks, and a thread that speaks HTTP would notice no signal meanwhile.
+/// Runs [`open`] on a blocking thread. It waits for disks, and an HTTP thread would miss signals in
+/// the meantime.
 async fn open_on_another_thread(args: &Args, log: &Logger) -> Result<Opened> {
     let args = args.clone();
     let log = log.clone();
     spawn_blocking(move || open(&args, &log)).await?
 }
 
-/// Issues the first token of a new store, and reads the tokens; until then requests get `error`
-/// 503. The steps before may fail, and a start that fails must not have printed a token.
+/// Issues the first token of a new store, and reads the tokens. Until then, requests get `error`
+/// 503.
+///
+/// This comes after the steps that may fail, because a start that fails must not print a token.
 async fn prepare_tokens(
     args: &Args,
     endpoint: Endpoint,
@@ -109,24 +112,23 @@ async fn prepare_tokens(
     service: &Arc<Service>,
     log: &Logger,
 ) -> Result<()> {
-    let is_first_wanted = is_new && args.first_token == FirstToken::Print;
+    let issues_first_token = is_new && args.first_token == FirstToken::Print;
     let service = Arc::clone(service);
     let log = log.clone();
-    // Not on this thread: a pipe that nobody reads may be full.
+    // On a blocking thread, because stdout may be a full pipe that nobody reads.
     let prepare = move || {
-        if is_first_wanted {
+        if issues_first_token {
             issue_first_token(endpoint, &*service.store)?;
         }
         if service.tokens.read(&*service.store)? == 0 {
-            warn!(log, "the store has no token: `plant-store token create NAME` makes one");
+            warn!(log, "the store has no token: create one with `plant-store token create NAME`");
         }
         Ok(())
     };
     spawn_blocking(prepare).await?
 }
 
-/// Says where the service listens and which limits are in force: to whoever has started it, to the
-/// log, and to the supervisor.
+/// Prints where the server listens, logs the address and the limits, and notifies the supervisor.
 async fn announce(
     args: &Args,
     endpoint: Endpoint,
@@ -135,7 +137,7 @@ async fn announce(
     log: &Logger,
 ) -> Result<()> {
     let logger = log.clone();
-    // Not on this thread: a pipe that nobody reads may be full.
+    // On a blocking thread, because stdout may be a full pipe that nobody reads.
     spawn_blocking(move || print_address(endpoint, &logger)).await?;
     info!(log, "listening"; "address" => %endpoint.address, "version" => version(),
         "store" => %args.store.url.absolute(), "is_new" => opened.is_new, "layout" => LAYOUT);
@@ -147,12 +149,12 @@ async fn announce(
         "body_timeout" => %args.body_timeout,
         "store_timeout" => %args.store_timeout,
         "shutdown_timeout" => %args.shutdown_timeout);
-    tell_supervisor(READY);
+    notify_supervisor(READY);
     Ok(())
 }
 
-/// Starts what runs beside the requests, and waits for what ends the service: a signal, or as an
-/// error that the store is lost or the writer has died.
+/// Runs the background tasks until the service must end. Returns `Ok` after a signal, and an error
+/// if the store is lost or the writer has died.
 async fn wait(
     args: &Args,
     running: &mut Running,
@@ -172,9 +174,10 @@ async fn wait(
     }
 }
 
-/// Whether the service would take a create, for `/ready`.
+/// Returns the check behind `/ready`: whether the service accepts creates.
 fn readiness(service: &Service) -> Readiness {
-    // Not the service itself: the admin listener would keep its store open to the end.
+    // Clone only these parts of the service. With the whole service, the admin listener would keep
+    // the store open until the process exits.
     let tokens = Arc::clone(&service.tokens);
     let commits = service.commits.clone();
     Box::new(move || {

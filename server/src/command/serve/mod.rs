@@ -1,11 +1,15 @@
-//! `plant-store serve`: from the flags to a serving process, and to its end.
+//! `plant-store serve`: the life of a server process, from its flags to its exit.
 //!
-//! Nothing here handles a request: [`crate::http`] does.
+//! Nothing here handles a request. That is the task of [`crate::http`].
 //!
-//! `--http-threads` threads speak HTTP, one commits, one reads the tokens, one writes the log, and
-//! one answers operators if `--metrics` asks for it. Tokio starts others for what waits for a disk
-//! or a database, such as the look at the store once a second. Those that speak HTTP also wait for signals, so none of them opens a
-//! file or a store: on a disk that does not answer it would notice no signal.
+//! # Threads
+//!
+//! `--http-threads` threads serve HTTP. One thread commits, one reads the tokens, one writes the
+//! log, and one runs the admin listener if `--metrics` is set. Tokio starts further threads for
+//! blocking work on a disk or a database, such as the inspection of the store once a second.
+//!
+//! The HTTP threads also wait for signals, so they must never open a file or a store: while a disk
+//! does not respond, they would miss signals.
 
 mod address;
 mod announcement;
@@ -33,7 +37,7 @@ use crate::log::{Log, LogFormat};
 
 pub use crate::command::serve::args::Args;
 
-/// Serves until a signal ends it, or until the store is lost or the writer dies.
+/// Serves until a signal arrives, the store is lost or the writer dies.
 pub fn run(args: &Args) -> Result<()> {
     let default = if io::stderr().is_terminal() { LogFormat::Text } else { LogFormat::Json };
     let log = Log::start(args.log_format.unwrap_or(default), args.log_level)
@@ -42,14 +46,14 @@ pub fn run(args: &Args) -> Result<()> {
     serve(args, &log)
 }
 
-/// What an operator should know of flags that work.
+/// Logs warnings about flags and variables that are valid, but may be a mistake.
 fn warn_of_flags(args: &Args, log: &Logger) {
     if args.tls.is_none() && !args.listen.ip().is_loopback() {
-        warn!(log, "without --tls-cert, tokens travel in plain text: put a proxy that ends TLS in \
-            front, on a network that you trust"; "address" => args.listen);
+        warn!(log, "without --tls-cert, tokens travel in plain text: put a proxy that terminates \
+            TLS in front, on a network that you trust"; "address" => args.listen);
     }
     let unknown = unknown_variables();
     if !unknown.is_empty() {
-        warn!(log, "variables that no flag has are ignored"; "variables" => unknown.join(", "));
+        warn!(log, "unknown environment variables are ignored"; "variables" => unknown.join(", "));
     }
 }

@@ -1,4 +1,4 @@
-//! At each SIGHUP the files of TLS are read again, for new connections. Open ones go on.
+//! Reloads the TLS files on SIGHUP, for new connections. Open connections are not affected.
 
 use std::convert::Infallible;
 
@@ -10,7 +10,8 @@ use tokio::task::spawn_blocking;
 use crate::command::serve::tls::TlsFiles;
 use crate::http::server::Server;
 
-/// Reads the files at each SIGHUP. If they cannot be used, the old ones stay in use. Never ends.
+/// Reloads the TLS files on each SIGHUP. If the new files cannot be used, the old ones stay in use.
+/// Never returns.
 pub async fn reload_at_hangup(
     server: &Server,
     files: Option<&TlsFiles>,
@@ -20,20 +21,20 @@ pub async fn reload_at_hangup(
     loop {
         hangup.recv().await;
         let Some(files) = files.cloned() else {
-            info!(log, "SIGHUP: there is nothing to read");
+            info!(log, "SIGHUP: there are no TLS files to reload");
             continue;
         };
-        // On another thread: a pipe or a disk that does not answer keeps only that one.
+        // On another thread, because a pipe or a disk that does not respond would block this one.
         let logger = log.clone();
         let loaded = spawn_blocking(move || files.load(&logger)).await;
         match loaded.map_err(Error::from).flatten() {
             Ok(config) => {
-                // An error says that the server does not speak TLS.
+                // The only error is that the server does not speak TLS.
                 let _ = server.refresh_tls(&config).await;
-                info!(log, "SIGHUP: new connections use the files of TLS as they are now");
+                info!(log, "SIGHUP: reloaded the TLS files for new connections");
             }
             Err(cause) => {
-                error!(log, "SIGHUP: the old TLS files stay in use";
+                error!(log, "SIGHUP: cannot reload the TLS files, so the old ones stay in use";
                     "cause" => format!("{cause:#}"));
             }
         }

@@ -1,4 +1,4 @@
-//! A service that listens: the HTTP server, and the thread that commits.
+//! A running server: the HTTP server, the writer thread and the thread that reads the tokens.
 
 use std::convert::Infallible;
 use std::sync::{Arc, mpsc};
@@ -15,24 +15,24 @@ use crate::http::server::{Server, start_server};
 use crate::http::service::Service;
 use crate::log::Log;
 
-/// A service that listens. Until it has read the tokens, it refuses requests with `error` 503.
+/// A server that listens. Until it has read the tokens, it refuses requests with `error` 503.
 pub struct Running {
     pub server: Server,
-    /// How many files the process may have open. This bounds the connections.
+    /// The limit on open files, which also limits the number of connections.
     pub open_files: u64,
     pub service: Arc<Service>,
     pub writer_end: WriterEnd,
-    /// The thread that reads the tokens ends when this is dropped.
+    /// Dropping this ends the thread that reads the tokens.
     pub tokens_watch: mpsc::Sender<Infallible>,
 }
 
 impl Running {
-    /// Starts the thread that commits and the HTTP server, which listens. Raises the soft limit on
-    /// open files to the hard one before, because each connection takes a file.
+    /// Starts the writer, the thread that reads the tokens, and the HTTP server. First raises the
+    /// soft limit on open files to the hard limit, because each connection takes a file.
     pub fn start(args: &Args, log: &Log, opened: &Opened) -> Result<Self> {
         let (_, open_files) = getrlimit(Resource::RLIMIT_NOFILE)?;
         setrlimit(Resource::RLIMIT_NOFILE, open_files, open_files)
-            .context("cannot raise the soft limit on open files to the hard one")?;
+            .context("cannot raise the soft limit on open files to the hard limit")?;
         let store = Arc::clone(&opened.store);
         let timeout = *args.store_timeout;
         let (commits, writer_end) =

@@ -1,4 +1,5 @@
-//! The end of a server: the requests in flight, the last commits, and the store.
+//! The shutdown of a server: finishes the requests in flight and the last commits, and closes the
+//! store.
 
 use std::time::{Duration, Instant};
 
@@ -10,23 +11,25 @@ use tokio::time::timeout;
 use crate::command::serve::args::Args;
 use crate::command::serve::running::Running;
 use crate::command::serve::signals::Stop;
-use crate::command::serve::supervisor::{STOPPING, tell_supervisor};
+use crate::command::serve::supervisor::{STOPPING, notify_supervisor};
 
-/// How long a stop waits for the last commits and until the store is closed.
-const CLOSE_STORE: Duration = Duration::from_secs(5);
+/// How long a shutdown waits for the last commits and for closing the store.
+const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Signals that come within this time stop the service once: a supervisor and a terminal may send
-/// one each.
-const ONE_STOP: Duration = Duration::from_secs(1);
+/// Signals within this time of the first signal are ignored, because a supervisor and a terminal
+/// may send one each.
+const SIGNAL_WINDOW: Duration = Duration::from_secs(1);
 
-/// The thread that commits ended without an order, such as by a panic.
+/// The writer thread ended without being told to, for example because of a panic.
 #[derive(Debug, thiserror::Error)]
 #[error("the writer died")]
 pub struct WriterDied;
 
-/// Answers the requests in flight, for at most `--shutdown-timeout`, and closes the store. If an
-/// error has ended the service, the store stays as after a crash. A signal that comes later than
-/// [`ONE_STOP`] ends that early.
+/// Shuts the server down: answers the requests in flight within the grace period
+/// (`--shutdown-timeout`), and closes the store.
+///
+/// If the service ended with an error, the store is left as after a crash. Another signal after
+/// [`SIGNAL_WINDOW`] aborts the shutdown.
 pub async fn stop(
     args: &Args,
     running: Running,
@@ -35,13 +38,13 @@ pub async fn stop(
     log: &Logger,
 ) -> Result<()> {
     info!(log, "stopping");
-    tell_supervisor(STOPPING);
+    notify_supervisor(STOPPING);
     let Running { server, service, writer_end, tokens_watch, .. } = running;
     let is_sound = ended.is_ok();
     let closing = async {
-        // Dropshot also waits for clients that have sent half of a head, or read no answer.
+        // Dropshot also waits for clients that have sent half of a head or do not read an answer.
         if timeout(*args.shutdown_timeout, server.close()).await.is_err() {
-            warn!(log, "requests are left unfinished");
+            warn!(log, "the grace period is over: some requests are left unfinished");
         }
         drop(tokens_watch);
         if is_sound {
@@ -57,8 +60,8 @@ pub async fn stop(
     match &closed {
         Ok(Closed::WalLeft { bytes }) => {
             warn!(log, "stopped; the WAL stays, because another program reads the store: the next \
-                start copies it into the store's file, which takes longer (`fuser -v` with the \
-                path of the -wal file names the program)"; "wal_bytes" => bytes);
+                start checkpoints it, which takes longer (to find the program, run `fuser -v` on \
+                the -wal file)"; "wal_bytes" => bytes);
         }
         Ok(_) => info!(log, "stopped"),
         Err(cause) => error!(log, "stopped with an error"; "cause" => format!("{cause:#}")),
@@ -66,20 +69,20 @@ pub async fn stop(
     ended.and(closed.map(drop))
 }
 
-/// Waits for a signal that asks for another stop.
+/// Waits for a signal after the [`SIGNAL_WINDOW`].
 async fn second_stop(signal: &mut Stop) {
     let first = Instant::now();
-    while first.elapsed() < ONE_STOP {
+    while first.elapsed() < SIGNAL_WINDOW {
         signal.next().await;
     }
 }
 
-/// Has the writer commit what is queued and close the store. If that takes too long, such as on a
-/// disk that does not answer, the store stays as after a crash.
+/// Lets the writer commit the queue and close the store. If this takes too long, for example
+/// because a disk does not respond, the store is left as after a crash.
 async fn close_store(commits: &GroupCommit, writer_end: WriterEnd, log: &Logger) -> Result<Closed> {
     commits.end();
-    let Ok(end) = timeout(CLOSE_STORE, writer_end).await else {
-        warn!(log, "the store is left unclosed: the next start puts it in order");
+    let Ok(end) = timeout(CLOSE_TIMEOUT, writer_end).await else {
+        warn!(log, "the store could not be closed in time: the next start recovers it");
         return Ok(Closed::Unclean);
     };
     end.unwrap_or_else(|_| Err(WriterDied.into()))

@@ -1,25 +1,25 @@
-//! The signals that the service waits for. From [`Signals::register`] on, none of them ends the
+//! The signals that the server handles. After [`Signals::register`], none of them kills the
 //! process.
 
 use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// All of them.
+/// All signals that the server handles.
 pub struct Signals {
     pub stop: Stop,
-    /// Has the files of TLS read again.
+    /// SIGHUP, which reloads the TLS files.
     pub hangup: Signal,
 }
 
-/// Those that stop the service.
+/// The signals that stop the server: SIGTERM and SIGINT.
 pub struct Stop {
     terminate: Signal,
     interrupt: Signal,
 }
 
 impl Signals {
-    /// From now on they wait until somebody asks for them.
+    /// Registers handlers. From now on, a signal is kept until it is awaited.
     pub fn register() -> io::Result<Self> {
         let terminate = signal(SignalKind::terminate())?;
         let interrupt = signal(SignalKind::interrupt())?;
@@ -29,7 +29,7 @@ impl Signals {
 }
 
 impl Stop {
-    /// Waits for the next of them.
+    /// Waits for the next signal.
     pub async fn next(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}

@@ -1,4 +1,4 @@
-//! What the supervisor of the service is told, such as systemd (sd_notify(3)).
+//! Notifications to the supervisor of the service, such as systemd (sd_notify(3)).
 
 use std::env;
 use std::io;
@@ -6,21 +6,22 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
-/// The service takes requests.
+/// The service accepts requests.
 pub const READY: &str = "READY=1";
 
 /// The service answers its last requests.
 pub const STOPPING: &str = "STOPPING=1";
 
-/// Tells the supervisor, if there is one. One that cannot be told sees what happens to the process.
-pub fn tell_supervisor(state: &str) {
+/// Notifies the supervisor, if there is one. Errors are ignored, because the supervisor also
+/// watches the process.
+pub fn notify_supervisor(state: &str) {
     let _ = send(state);
 }
 
 fn send(state: &str) -> io::Result<()> {
     let Some(socket) = env::var_os("NOTIFY_SOCKET") else { return Ok(()) };
     let address = match socket.as_bytes().strip_prefix(b"@") {
-        // Of the abstract namespace (unix(7)).
+        // An address in the abstract namespace (unix(7)).
         Some(name) => SocketAddr::from_abstract_name(name)?,
         None => SocketAddr::from_pathname(&socket)?,
     };

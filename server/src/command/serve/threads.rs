@@ -1,4 +1,4 @@
-//! The threads that speak HTTP.
+//! The runtime whose threads serve HTTP.
 
 use std::io;
 use std::num::NonZeroUsize;
@@ -6,14 +6,14 @@ use std::thread::available_parallelism;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// The most of them unless a flag asks for more; more were not tried.
-const MOST_THREADS: usize = 4;
+/// The maximum number of threads if `--http-threads` is not set. Larger numbers were not measured.
+const MAX_DEFAULT_THREADS: usize = 4;
 
-/// As many as `--http-threads` asks for, or half of the cores. A single one never has to wake
-/// another, which takes a system call.
+/// Creates a runtime with `threads` threads, by default half as many as there are cores. A runtime
+/// with one thread saves the system calls that wake other threads.
 pub fn http_runtime(threads: Option<u16>) -> io::Result<Runtime> {
     let cores = available_parallelism().map_or(1, NonZeroUsize::get);
-    let count = threads.map_or((cores / 2).clamp(1, MOST_THREADS), usize::from);
+    let count = threads.map_or((cores / 2).clamp(1, MAX_DEFAULT_THREADS), usize::from);
     if count == 1 {
         return Builder::new_current_thread().enable_all().build();
     }

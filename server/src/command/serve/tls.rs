@@ -1,6 +1,7 @@
-//! TLS for the API's listener: a certificate chain and its private key, from PEM files (RFC 7468).
+//! TLS for the API listener: loads a certificate chain and its private key from PEM files
+//! (RFC 7468).
 //!
-//! Dropshot speaks it, by rustls: TLS 1.2 and 1.3.
+//! Dropshot implements TLS 1.2 and 1.3 with rustls.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -15,14 +16,15 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use slog::{Logger, warn};
 
-/// The permission of everybody to read a file (chmod(2), `S_IROTH`).
+/// The permission that lets everybody read a file (chmod(2), `S_IROTH`).
 const READABLE_BY_ALL: u32 = 0o004;
 
-/// The two files: the server's own certificate first, then those that lead to the authority's; and
-/// its private key, in PKCS #8, PKCS #1 or SEC 1.
+/// The paths of the TLS files. The certificate file contains the certificate of the server,
+/// followed by the intermediate certificates. The key file contains the private key in PKCS #8,
+/// PKCS #1 or SEC 1.
 #[derive(clap::Args, Clone, Debug)]
 pub struct TlsFiles {
-    /// PEM file with the certificate chain: with it and --tls-key the API is served over TLS
+    /// PEM file with the certificate chain; if --tls-key is set too, the API is served over TLS
     #[arg(long = "tls-cert", value_name = "FILE", required = false, requires = "key")]
     cert: PathBuf,
 
@@ -32,7 +34,7 @@ pub struct TlsFiles {
 }
 
 impl TlsFiles {
-    /// Reads both files. What is wrong with them, although they can be used, is a warning.
+    /// Loads both files. Logs a warning if everybody may read the key.
     pub fn load(&self, log: &Logger) -> Result<ConfigTls> {
         let chain = self.read_chain()?;
         let key = self.read_key()?;
@@ -44,11 +46,11 @@ impl TlsFiles {
             .with_no_client_auth()
             .with_single_cert(chain, key)
             .with_context(|| format!("{cert_file} and {key_file} cannot be used together"))?;
-        // RFC 7301. Not HTTP/2: in it a refusal before the end of a small body comes with RST_STREAM,
-        // and curl reports the reset instead of the refusal.
+        // ALPN (RFC 7301) does not offer HTTP/2. There, a refusal before the end of a small body is
+        // followed by RST_STREAM, and curl reports the reset instead of the refusal.
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        // Dropshot does not set TCP_NODELAY: the first answer of a connection would wait 40 ms for
-        // the client's acknowledgement of the tickets.
+        // Dropshot does not set TCP_NODELAY. With tickets, the first answer of a connection would
+        // wait 40 ms until the client acknowledges the tickets.
         config.send_tls13_tickets = 0;
 
         if fs::metadata(&self.key).is_ok_and(|key| key.permissions().mode() & READABLE_BY_ALL != 0)
@@ -59,14 +61,14 @@ impl TlsFiles {
         Ok(ConfigTls::Dynamic(config))
     }
 
-    /// The certificates of the file, at least one.
+    /// Reads the certificates, at least one.
     fn read_chain(&self) -> Result<Vec<CertificateDer<'static>>> {
         let text = read(&self.cert)?;
         let chain: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&text).collect();
         chain
             .ok()
             .filter(|chain| !chain.is_empty())
-            .with_context(|| format!("{} holds no certificate in PEM", self.cert.display()))
+            .with_context(|| format!("{} contains no PEM certificate", self.cert.display()))
     }
 
     fn read_key(&self) -> Result<PrivateKeyDer<'static>> {
@@ -74,8 +76,8 @@ impl TlsFiles {
         PrivateKeyDer::from_pem_slice(&text).ok().with_context(|| {
             let file = self.key.display();
             format!(
-                "{file} holds no private key in PEM that needs no passphrase: if it is encrypted, \
-                 `openssl pkey -in {file} -out FILE` writes one"
+                "{file} contains no unencrypted PEM private key: if the key is encrypted, decrypt \
+                 it with `openssl pkey -in {file} -out FILE`"
             )
         })
     }

@@ -1,4 +1,4 @@
-//! What is copied from one store to another: by `copy` and by `backup`.
+//! Copies all plants and tokens from one store to another, for `copy` and `backup`.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -9,17 +9,17 @@ use plant_store_store::{ContentDigest, Engine, Outcome, Row, StoreUrl};
 
 use crate::command::shared::pages::for_each_page;
 
-/// How long a database may take for a page.
+/// The deadline for committing one page to a database.
 const PAGE_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// What was copied.
+/// The result of a copy.
 #[derive(Default)]
 pub struct Copied {
-    /// How many plants.
+    /// The number of plants.
     pub plants: u64,
     /// The digest of the ids and the texts of the plants.
     pub digest: ContentDigest,
-    /// How many tokens were added.
+    /// The number of tokens that were added.
     pub tokens: usize,
 }
 
@@ -34,7 +34,7 @@ impl fmt::Display for Copied {
 pub fn copy_all(source: &dyn Engine, to: &StoreUrl, copy: &dyn Engine) -> Result<Copied> {
     let mut digest = ContentDigest::default();
     let plants = for_each_page(source, |page| {
-        add(page, copy).with_context(|| format!("cannot write to {to}"))?;
+        commit_page(page, copy).with_context(|| format!("cannot write to {to}"))?;
         digest.add(page);
         Ok(())
     })?;
@@ -42,22 +42,25 @@ pub fn copy_all(source: &dyn Engine, to: &StoreUrl, copy: &dyn Engine) -> Result
     Ok(Copied { plants, digest, tokens })
 }
 
-/// Adds plants to the copy, which must not have different plants under their ids.
-fn add(page: &[Row], copy: &dyn Engine) -> Result<()> {
+/// Commits a page of plants to the copy. Fails if the copy contains a different plant with one of
+/// the ids.
+fn commit_page(page: &[Row], copy: &dyn Engine) -> Result<()> {
     let outcomes = copy.commit(page, Instant::now() + PAGE_TIMEOUT)?;
     copy.upkeep()?;
     let mut rows = page.iter().zip(outcomes);
     if let Some((row, _)) = rows.find(|(_, outcome)| *outcome == Outcome::Conflict) {
-        bail!("it has a different plant under the id {}, which is left as it is", row.id);
+        bail!("it contains a different plant with the id {}, which is left unchanged", row.id);
     }
     Ok(())
 }
 
-/// Adds the tokens that the copy does not have, and returns how many. They come last: after a
-/// failure nobody can use the tokens of a store that was copied by mistake.
+/// Adds the tokens that the copy lacks, and returns their number.
+///
+/// Tokens are copied last: if copying the plants fails, for example because the wrong store was
+/// named, the tokens are not accepted at the copy.
 fn copy_tokens(tokens: &[StoredToken], copy: &dyn Engine) -> Result<usize> {
-    let there = copy.tokens()?;
-    let missing: Vec<_> = tokens.iter().filter(|token| !there.contains(token)).collect();
+    let existing = copy.tokens()?;
+    let missing: Vec<_> = tokens.iter().filter(|token| !existing.contains(token)).collect();
     for token in &missing {
         copy.add_token(token).context("cannot add a token")?;
     }

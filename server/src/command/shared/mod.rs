@@ -1,10 +1,10 @@
-//! What several commands use. Nothing here knows a command.
+//! Code that several commands use. Nothing here knows about a particular command.
 
 pub mod copying;
-pub mod first_process;
-pub mod in_words;
+pub mod error_message;
 pub mod output;
 pub mod pages;
+pub mod pid_1;
 pub mod store_args;
 pub mod usage_error;
 pub mod variable;

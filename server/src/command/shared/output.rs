@@ -1,10 +1,10 @@
-//! Standard output.
+//! Writing to stdout.
 
 use std::io::{self, Write};
 
 use anyhow::{Context, Result};
 
-/// Writes to standard output. An error says that it was standard output.
+/// Writes to stdout and flushes it. The error mentions stdout.
 pub fn print(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());

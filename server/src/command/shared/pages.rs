@@ -1,34 +1,34 @@
-//! The plants of a store, page by page, with the proof that no plant was left out.
+//! Reads all plants of a store, page by page, and proves that no plant was skipped.
 
 use std::io::{self, IsTerminal, Write};
 
 use anyhow::{Result, ensure};
 use plant_store_store::{Engine, PAGE_ROWS, Row};
 
-/// The store does not return what it counts.
+/// The pages of a store do not match its count.
 #[derive(Debug, thiserror::Error)]
 pub enum Incomplete {
-    /// The pages would never end, or skip plants.
-    #[error("the plants of the store are not in the order of their ids, after the id {after:?}")]
+    /// Reading would never end, or would skip plants.
+    #[error("the plants of the store are not ordered by id, after the id {after:?}")]
     OutOfOrder { after: Option<i64> },
-    /// Some pages were skipped, or read twice.
-    #[error("{read} plants were read, and the store counts {least} to {most}")]
-    WrongCount { read: u64, least: u64, most: u64 },
+    /// Some pages were skipped or read twice.
+    #[error("{read} plants were read, but the store counts {min} to {max}")]
+    WrongCount { read: u64, min: u64, max: u64 },
 }
 
-/// Reads every plant of the store in the order of the ids, in constant memory, and returns how many
-/// there were. On a terminal it shows its progress.
+/// Reads every plant of the store in constant memory, ordered by id, and passes each page to
+/// `visit`. Returns the number of plants. Shows the progress if stderr is a terminal.
 ///
 /// # Errors
 ///
-/// [`Incomplete`] if `take` may not have got every plant: the ids do not ascend, or there were fewer
-/// plants than the store counted before the first page, or more than after the last one.
+/// [`Incomplete`] if `visit` may have missed a plant: the ids do not ascend, fewer plants were read
+/// than the store counted before the first page, or more than it counted after the last page.
 pub fn for_each_page(
     store: &dyn Engine,
-    mut take: impl FnMut(&[Row]) -> Result<()>,
+    mut visit: impl FnMut(&[Row]) -> Result<()>,
 ) -> Result<u64> {
     let shows_progress = io::stderr().is_terminal();
-    let least = store.count()?;
+    let min = store.count()?;
     let mut read = 0;
     let mut after = None;
     loop {
@@ -40,14 +40,14 @@ pub fn for_each_page(
             Incomplete::OutOfOrder { after }
         );
         after = Some(last_row.id);
-        take(&page)?;
+        visit(&page)?;
         read += page.len() as u64;
         if shows_progress {
-            // The cursor goes back, so that the next line writes over this one.
-            let _ = write!(io::stderr(), "{read} of {least} plants\r");
+            // The carriage return lets the next line overwrite this one.
+            let _ = write!(io::stderr(), "{read} of {min} plants\r");
         }
     }
-    let most = store.count()?;
-    ensure!((least..=most).contains(&read), Incomplete::WrongCount { read, least, most });
+    let max = store.count()?;
+    ensure!((min..=max).contains(&read), Incomplete::WrongCount { read, min, max });
     Ok(read)
 }

@@ -1,4 +1,4 @@
-//! The flags that name a store, and the opening of the store that is there.
+//! The flags that name a store, and opening an existing store.
 
 use std::path::PathBuf;
 
@@ -6,15 +6,15 @@ use plant_store_store::{self as store, Engine, StoreError, StoreUrl};
 
 use crate::command::shared::variable;
 
-/// Which store to work on.
+/// The store to work on.
 #[derive(clap::Args, Clone, Debug)]
 pub struct StoreArgs {
-    /// Where the plants are kept: `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`
+    /// URL of the store: `sqlite:PATH` or `postgres://USER@HOST:PORT/DATABASE`
     #[arg(
         long = "store",
         value_name = "URL",
-        env = variable::of_flag("store"),
-        // It may hold a password.
+        env = variable::for_flag("store"),
+        // The URL may contain a password.
         hide_env_values = true,
         default_value = "sqlite:plant-store.db"
     )]
@@ -22,12 +22,12 @@ pub struct StoreArgs {
 
     /// PEM file with the authority that signed the certificate of the PostgreSQL server [default:
     /// the authorities that this machine trusts]
-    #[arg(long = "store-ca", value_name = "FILE", env = variable::of_flag("store-ca"))]
+    #[arg(long = "store-ca", value_name = "FILE", env = variable::for_flag("store-ca"))]
     pub ca: Option<PathBuf>,
 }
 
 impl StoreArgs {
-    /// Opens the store that is there.
+    /// Opens an existing store.
     pub fn open(&self) -> Result<Box<dyn Engine>, StoreError> {
         store::open(&self.url, self.ca.as_deref())
     }

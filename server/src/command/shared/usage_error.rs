@@ -1,17 +1,17 @@
-//! What clap says of a command line that cannot be parsed, without what may be a secret.
+//! Removes secrets from clap's message about a command line that cannot be parsed.
 
 use clap::error::ContextKind::{InvalidArg, InvalidSubcommand, InvalidValue};
 use clap::error::ContextValue;
 
 use crate::names::TOKEN_PREFIX;
 
-/// Takes out of the message what may be a secret: a URL with a password, or a token.
-pub fn without_secrets(mut error: clap::Error) -> clap::Error {
+/// Redacts values that may be secrets: a URL with a password, or a token.
+pub fn redact_secrets(mut error: clap::Error) -> clap::Error {
     let flag = error.get(InvalidArg).map(ToString::to_string).unwrap_or_default();
     for kind in [InvalidValue, InvalidArg, InvalidSubcommand] {
-        let is_secret = |said: &ContextValue| {
+        let is_secret = |value: &ContextValue| {
             let is_url = kind == InvalidValue && flag.contains("<URL>");
-            is_url || said.to_string().contains(TOKEN_PREFIX)
+            is_url || value.to_string().contains(TOKEN_PREFIX)
         };
         if error.get(kind).is_some_and(is_secret) {
             error.insert(kind, ContextValue::String("…".into()));

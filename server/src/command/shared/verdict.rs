@@ -1,4 +1,4 @@
-//! Whether a store is sound, and what it contains.
+//! Checks whether a store is sound, and reports its contents.
 
 use anyhow::{Error, Result, bail};
 use bytesize::ByteSize;
@@ -6,20 +6,20 @@ use plant_store_api::types::Plant;
 use plant_store_store::{Checked, ContentDigest, Reason, Row, StoreError};
 use serde::Serialize;
 
-use crate::command::shared::in_words::in_words;
+use crate::command::shared::error_message::error_message;
 use crate::command::shared::pages::{Incomplete, for_each_page};
 use crate::command::shared::store_args::StoreArgs;
 
-/// How many of the malformed rows a fault names.
-const MOST_NAMED: usize = 10;
+/// The maximum number of malformed rows that a fault lists.
+const MAX_LISTED: usize = 10;
 
-/// Whether a store is sound, and what was found.
+/// The result of checking a store.
 pub enum Verdict {
     Sound(Contents),
     Unsound {
-        /// What is wrong, at least one fault.
+        /// At least one fault.
         faults: Vec<String>,
-        /// None if the store could not be read to its end.
+        /// `None` if the store could not be read to its end.
         contents: Option<Contents>,
     },
     /// The store cannot be checked.
@@ -28,10 +28,10 @@ pub enum Verdict {
     },
 }
 
-/// What a store contains that was read to its end.
+/// The contents of a store that was read to its end.
 #[derive(Serialize)]
 pub struct Contents {
-    /// The digest of the ids and the texts of the plants, as `copy` prints it.
+    /// The digest of the ids and the texts of the plants. `copy` prints the same digest.
     pub digest: String,
     pub plants: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,22 +47,22 @@ pub struct Contents {
 pub struct CannotCheck(String);
 
 impl Verdict {
-    /// Has the database check itself, and reads every row.
+    /// Runs the integrity check of the database, and reads every row.
     pub fn of(store: &StoreArgs) -> Self {
         let mut faults = Vec::new();
         match read(store, &mut faults) {
             Ok(contents) if faults.is_empty() => Self::Sound(contents),
             Ok(contents) => Self::Unsound { faults, contents: Some(contents) },
-            // What was found before explains why the rest cannot be read.
+            // The faults found so far explain why the rest cannot be read.
             Err(_) if !faults.is_empty() => Self::Unsound { faults, contents: None },
-            Err(error) if is_of_damage(&error) => {
-                Self::Unsound { faults: vec![in_words(&error)], contents: None }
+            Err(error) if is_damage(&error) => {
+                Self::Unsound { faults: vec![error_message(&error)], contents: None }
             }
-            Err(error) => Self::Unchecked { cause: in_words(&error) },
+            Err(error) => Self::Unchecked { cause: error_message(&error) },
         }
     }
 
-    /// The contents of the store with that URL, which must be sound.
+    /// Returns the contents if the store is sound, or else an error that names the store.
     pub fn require_sound(self, store: &StoreArgs) -> Result<Contents> {
         let url = &store.url;
         match self {
@@ -75,12 +75,12 @@ impl Verdict {
     }
 }
 
-fn is_of_damage(error: &Error) -> bool {
+fn is_damage(error: &Error) -> bool {
     let reason = error.downcast_ref().map(StoreError::reason);
     reason == Some(Reason::Damaged) || error.is::<Incomplete>()
 }
 
-/// Reads the store. `faults` gets what is wrong, also if the rest cannot be read.
+/// Reads the store. Adds the faults to `faults`, even if reading fails later.
 fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Contents> {
     let store = args.open()?;
     let Checked { faults: found, sizes } = store.check()?;
@@ -94,8 +94,8 @@ fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Contents> {
     })?;
     if !malformed.is_empty() {
         let count = malformed.len();
-        let some = &malformed[..count.min(MOST_NAMED)];
-        faults.push(format!("rows that are no Plant: {count}, such as the ids {some:?}"));
+        let listed = &malformed[..count.min(MAX_LISTED)];
+        faults.push(format!("rows that are not a Plant: {count}, for example the ids {listed:?}"));
     }
     let tokens = store.tokens()?.len();
     Ok(Contents {
@@ -107,14 +107,15 @@ fn read(args: &StoreArgs, faults: &mut Vec<String>) -> Result<Contents> {
     })
 }
 
-/// Whether the row is as the service writes it. serde would accept an array, too.
+/// Returns whether the row is a plant as the service writes it. serde alone would also accept an
+/// array.
 fn is_plant(row: &Row) -> bool {
     row.json.starts_with('{') && serde_json::from_str::<Plant>(&row.json).is_ok()
 }
 
 impl Contents {
-    /// The contents in one line.
-    pub fn in_words(&self) -> String {
+    /// Summarizes the contents in one line.
+    pub fn summary(&self) -> String {
         let size_of = |name, bytes: Option<u64>| match bytes {
             Some(bytes) => format!(", {name}: {}", ByteSize(bytes)),
             None => String::new(),

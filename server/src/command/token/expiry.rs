@@ -1,40 +1,40 @@
-//! When a token expires, as a person writes it: after a duration, or on a day.
+//! Parses the expiry of a token as people write it: a duration or a date.
 
 use std::time::Duration;
 
 use chrono::{DateTime, NaiveDate, NaiveTime, SubsecRound, TimeDelta, Utc};
 
-const SHORTEST: Duration = Duration::from_mins(1);
-const LONGEST: Duration = Duration::from_hours(10 * 366 * 24);
+const MIN: Duration = Duration::from_mins(1);
+const MAX: Duration = Duration::from_hours(10 * 366 * 24);
 
-/// Why a text is no expiry.
+/// The error of [`parse_expiry`].
 #[derive(Debug, thiserror::Error)]
 pub enum InvalidExpiry {
-    #[error("this day has begun")]
-    DayHasBegun,
-    /// The number before a unit that has two meanings.
-    #[error("write {0}min or {0}months")]
+    #[error("this date is not in the future")]
+    PastDate,
+    /// The number before the unit `m`, which is ambiguous.
+    #[error("`m` is ambiguous: write {0}min or {0}months")]
     MinutesOrMonths(String),
-    #[error("expected 1min to 10y, such as 90d, or a day such as 2040-12-31")]
-    NoDuration,
+    #[error("expected 1min to 10y, such as 90d, or a date such as 2040-12-31")]
+    Malformed,
 }
 
-/// The time at which a token issued now would expire. A store keeps seconds, so it is rounded up: a
-/// token is good for at least as long as it was to be.
+/// Returns the time at which a token that is issued now would expire. Stores keep whole seconds, so
+/// the time is rounded up: a token is never valid for less than the given duration.
 pub fn parse_expiry(text: &str) -> Result<DateTime<Utc>, InvalidExpiry> {
     if let Ok(day) = text.parse::<NaiveDate>() {
-        let begin = day.and_time(NaiveTime::MIN).and_utc();
-        return Some(begin).filter(|begin| *begin > Utc::now()).ok_or(InvalidExpiry::DayHasBegun);
+        let start = day.and_time(NaiveTime::MIN).and_utc();
+        return Some(start).filter(|start| *start > Utc::now()).ok_or(InvalidExpiry::PastDate);
     }
-    // humantime takes `m` for minutes, and `M` for months.
+    // In humantime, `m` means minutes and `M` means months.
     let mut units = text.split(|letter: char| !letter.is_alphabetic());
     if units.any(|unit| unit.eq_ignore_ascii_case("m")) {
         let number = text.split(['m', 'M']).next().unwrap_or_default();
         return Err(InvalidExpiry::MinutesOrMonths(number.to_owned()));
     }
-    let duration = humantime::parse_duration(text).map_err(|_| InvalidExpiry::NoDuration)?;
-    if !(SHORTEST..=LONGEST).contains(&duration) {
-        return Err(InvalidExpiry::NoDuration);
+    let duration = humantime::parse_duration(text).map_err(|_| InvalidExpiry::Malformed)?;
+    if !(MIN..=MAX).contains(&duration) {
+        return Err(InvalidExpiry::Malformed);
     }
     let almost_a_second = TimeDelta::nanoseconds(999_999_999);
     Ok((Utc::now() + duration + almost_a_second).trunc_subsecs(0))

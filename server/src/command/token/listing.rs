@@ -1,4 +1,4 @@
-//! Tokens as `token list` shows them: as JSON or as a table, never the token itself.
+//! The output of `token list`, as JSON or as a table. It never contains a whole token.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use plant_store_store::token::StoredToken;
 use serde::Serialize;
 
-/// A token as it is listed.
+/// An entry of the list.
 #[derive(Serialize)]
 pub struct Listed {
     #[serde(flatten)]
@@ -20,12 +20,12 @@ impl Listed {
     }
 }
 
-/// A time as stores keep it: in seconds (RFC 3339).
+/// Formats a time with a precision of seconds, as stores keep it (RFC 3339).
 pub fn in_seconds(time: DateTime<Utc>) -> String {
     time.to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
-/// A line for each token, below the names of the columns.
+/// Formats a table with a header and a line for each token.
 pub fn table(tokens: &[Listed]) -> String {
     const NAME: &str = "NAME";
     let lengths = tokens.iter().map(|listed| listed.token.name.as_str().len());

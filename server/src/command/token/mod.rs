@@ -1,12 +1,12 @@
-//! `plant-store token`: issue, list and revoke.
+//! `plant-store token`: issues, lists and revokes tokens.
 //!
-//! They change the store, and then wait for as long as a running server may use the tokens that it
-//! has read before: the change is in force when the command returns. No output repeats what may be
-//! a token.
+//! A command that changes the tokens waits for the duration of the [`LEASE`] before it returns, so
+//! the change is in force on every server when the command returns. No output may repeat a text
+//! that may be a token.
 
+mod discarded_output;
 mod expiry;
 mod listing;
-mod lost_output;
 mod selection;
 
 use std::io::{self, Write as _};
@@ -20,24 +20,24 @@ use plant_store_store::token::{StoredToken, TokenName};
 
 use crate::command::shared::output::print;
 use crate::command::shared::store_args::StoreArgs;
+use crate::command::token::discarded_output::is_stdout_discarded;
 use crate::command::token::expiry::parse_expiry;
 use crate::command::token::listing::{Listed, in_seconds, table};
-use crate::command::token::lost_output::is_output_lost;
 use crate::command::token::selection::select;
 use crate::names::TOKEN_PREFIX;
 use crate::token::{self, Issued, LEASE};
 
-/// Issue, list and revoke tokens, also while the server runs
+/// Issue, list and revoke tokens, even while a server runs on the store
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Issue a token and print it, alone and for the only time
+    /// Issue a token and print it. It cannot be shown again
     Create {
-        /// What to call it: in the list, in the log, and to revoke it
+        /// A name for the token, shown in the list and in the log
         name: TokenName,
 
-        /// How long it is good for, such as 90d or "1y 6months", in the units min, h, d, w, months
-        /// and y; or the day at whose beginning in UTC it expires, such as 2031-12-31 [default:
-        /// until it is revoked]
+        /// Lifetime of the token, such as 90d or "1y 6months", in the units min, h, d, w, months
+        /// and y, or the date on which it expires (at 00:00 UTC), such as 2031-12-31 [default: the
+        /// token does not expire]
         #[arg(
             long,
             value_name = "DURATION",
@@ -49,22 +49,22 @@ pub enum Command {
         #[command(flatten)]
         store: StoreArgs,
     },
-    /// Show every token's name, first characters, creation and expiry
+    /// List the name, first characters, creation and expiry of every token
     List {
-        /// As a JSON array
+        /// Print a JSON array
         #[arg(long)]
         json: bool,
 
-        /// Only those that expire within this time, or have expired
+        /// List only tokens that have expired or will expire within this time
         #[arg(long, value_name = "DURATION", value_parser = parse_expiry)]
         expiring: Option<DateTime<Utc>>,
 
         #[command(flatten)]
         store: StoreArgs,
     },
-    /// Refuse tokens from now on
+    /// Revoke tokens, so that they are no longer accepted
     Revoke {
-        /// The names of the tokens. Instead of a name, the token itself or its first characters
+        /// The names of the tokens. A token itself or its first characters also work
         #[arg(required = true, value_name = "NAME")]
         names: Vec<String>,
 
@@ -82,34 +82,36 @@ pub fn run(command: Command) -> Result<()> {
     }
 }
 
-/// Prints a new token, and then stores it: a token that could not be printed was never in force.
+/// Prints a new token, and then stores it. In this order, a token that could not be printed is
+/// never accepted.
 fn create(name: TokenName, expires_at: Option<DateTime<Utc>>, args: &StoreArgs) -> Result<()> {
     ensure!(
         !name.as_str().starts_with(TOKEN_PREFIX),
-        "a name that begins with {TOKEN_PREFIX} may be a token, and names are shown: choose another"
+        "a name that starts with {TOKEN_PREFIX} may be a token, and names are not secret: choose \
+         another name"
     );
     ensure!(
-        !is_output_lost(),
-        "standard output is closed or /dev/null, so nobody would see the token: none is issued"
+        !is_stdout_discarded(),
+        "no token was issued: standard output is closed or /dev/null, so nobody would see the token"
     );
     let store = args.open()?;
     if store.tokens()?.iter().any(|token| token.name == name) {
         return Err(StoreError::TokenNameTaken { name, url: args.url.clone() }.into());
     }
     let Issued { token, stored } = token::issue(name, expires_at);
-    print(&format!("{}\n", token.reveal())).context("no token is issued")?;
+    print(&format!("{}\n", token.reveal())).context("no token was issued")?;
     store.add_token(&stored).context(
-        "the printed token could not be stored (`plant-store token list` shows whether it is in \
-         force)",
+        "the printed token could not be stored (`plant-store token list` shows whether it is \
+         accepted)",
     )?;
     if let Some(expiry) = expires_at {
-        let _ = writeln!(io::stderr(), "it expires at {}", in_seconds(expiry));
+        let _ = writeln!(io::stderr(), "the token expires at {}", in_seconds(expiry));
     }
     thread::sleep(LEASE);
     Ok(())
 }
 
-/// Prints the tokens; with `before`, only those that expire before it or have expired.
+/// Prints the tokens. With `before`, prints only tokens that expire before that time.
 fn list(as_json: bool, before: Option<DateTime<Utc>>, args: &StoreArgs) -> Result<()> {
     let tokens = args.open()?.tokens()?;
     let is_shown = |token: &StoredToken| {
@@ -123,11 +125,11 @@ fn list(as_json: bool, before: Option<DateTime<Utc>>, args: &StoreArgs) -> Resul
     }
 }
 
-/// Revokes the tokens, or none if one of the texts names none.
+/// Revokes the tokens. Revokes none if one of the texts does not identify a token.
 fn revoke(texts: &[String], args: &StoreArgs) -> Result<()> {
     let store = args.open()?;
     let tokens = store.tokens()?;
-    // Before the first one is revoked.
+    // Resolve all texts before the first token is revoked.
     let selected = texts.iter().map(|text| select(text, &tokens).context("nothing was revoked"));
     let names = selected.collect::<Result<Vec<_>>>()?;
     let mut revoked = tokens.iter().map(|token| &token.name).filter(|name| names.contains(name));
@@ -136,7 +138,7 @@ fn revoke(texts: &[String], args: &StoreArgs) -> Result<()> {
         let _ = writeln!(io::stderr(), "revoked {name}");
         Ok(())
     });
-    // Also if one could not be revoked: those before it are said to be.
+    // Wait even after a failure, because the tokens before it have been reported as revoked.
     thread::sleep(LEASE);
     result
 }

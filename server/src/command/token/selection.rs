@@ -1,6 +1,6 @@
-//! Which token a person means: by its name, by the whole token, or by its first characters.
+//! Finds the token that a person means, given its name, the whole token or its first characters.
 //!
-//! No error repeats a text that may be a token.
+//! No error may repeat a text that may be a token.
 
 use anyhow::{Error, Result};
 use plant_store_store::StoreError;
@@ -9,19 +9,19 @@ use plant_store_store::token::{StoredToken, TokenName};
 use crate::names::TOKEN_PREFIX;
 use crate::token::{FIRST_CHARACTERS, Token};
 
-/// Why no token is meant.
+/// The text does not identify a single token.
 #[derive(Debug, thiserror::Error)]
 enum NotSelected {
-    #[error("several tokens begin so: revoke one by its name")]
-    Several,
+    #[error("several tokens start with these characters: use the name of the token")]
+    Ambiguous,
     #[error(
-        "there is no such token: expected a name, a whole token, or the {FIRST_CHARACTERS} first \
-         characters that the list shows; the text, which may be a secret, is not repeated"
+        "there is no such token: expected a name, a whole token, or the first {FIRST_CHARACTERS} \
+         characters as listed; the text is not repeated here, because it may be a secret"
     )]
-    None,
+    Unknown,
 }
 
-/// The name of the token that is named so, or is this one, or begins so.
+/// Returns the name of the token that `text` identifies.
 pub fn select(text: &str, tokens: &[StoredToken]) -> Result<TokenName> {
     if let Some(token) = tokens.iter().find(|token| token.name.as_str() == text) {
         return Ok(token.name.clone());
@@ -30,14 +30,14 @@ pub fn select(text: &str, tokens: &[StoredToken]) -> Result<TokenName> {
         return Err(StoreError::NoSuchToken(text.parse().map_err(Error::msg)?).into());
     }
     let digest = Token::parse(text).map(|token| token.digest());
-    let is_meant = |token: &&StoredToken| match digest {
+    let matches = |token: &&StoredToken| match digest {
         Some(digest) => token.digest == digest,
         None => text.trim_end_matches('…') == token.first_characters,
     };
-    let meant: Vec<_> = tokens.iter().filter(is_meant).collect();
-    match meant[..] {
+    let matching: Vec<_> = tokens.iter().filter(matches).collect();
+    match matching[..] {
         [token] => Ok(token.name.clone()),
-        [] => Err(NotSelected::None.into()),
-        _ => Err(NotSelected::Several.into()),
+        [] => Err(NotSelected::Unknown.into()),
+        _ => Err(NotSelected::Ambiguous.into()),
     }
 }

@@ -3,9 +3,9 @@ use plant_store_api::types::NewPlant;
 use super::*;
 use crate::http::json;
 
-/// The published document shows a message for each value of `error`.
+/// The published document contains an example message for each value of `error`.
 #[test]
-fn each_example_of_the_document_is_a_message_of_the_service() {
+fn examples_in_the_document_are_messages_of_the_service() {
     let per_second = NonZeroU32::new(50).expect("50 is not 0");
     let body = json::parse::<NewPlant>(br#"{"id":1}"#);
     let refusals = [

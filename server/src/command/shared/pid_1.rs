@@ -1,12 +1,12 @@
-//! The signals of a command that is the first process of a container.
+//! Signal handling for commands that run as the first process of a container.
 
 use std::{io, process, thread};
 
 use nix::sys::signal::{SigSet, Signal};
 
-/// Has SIGINT and SIGTERM end the process also if it is the first one of a container: for that one
-/// the kernel has no default action (pid_namespaces(7)).
-pub fn end_at_signals_as_first_process() -> io::Result<()> {
+/// Makes SIGINT and SIGTERM end the process if its process id is 1. The kernel has no default
+/// action for signals to that process (pid_namespaces(7)).
+pub fn exit_on_signals_as_pid_1() -> io::Result<()> {
     if process::id() != 1 {
         return Ok(());
     }
@@ -14,7 +14,7 @@ pub fn end_at_signals_as_first_process() -> io::Result<()> {
     signals.thread_block()?;
     let wait = move || {
         if let Ok(signal) = signals.wait() {
-            // The status that a shell gives to a process that a signal has ended.
+            // The exit code that a shell reports for a process that was killed by a signal.
             process::exit(128 + signal as i32);
         }
     };
