@@ -1,4 +1,4 @@
-//! `--metrics`: `/live`, `/ready` and `/openapi.json`.
+//! The admin listener (`--metrics`): `/live`, `/ready` and `/openapi.json`.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use crate::wire::signals::in_flight;
 use crate::without_store::command_line::commit;
 use crate::without_store::readmes::text;
 
-/// The status of `/ready`, and its text.
+/// Returns the status and the text of `/ready`.
 fn ready(address: SocketAddr) -> (u16, String) {
     let answer = get(address, "/ready");
     (answer.status, String::from_utf8(answer.body).expect("text"))
@@ -30,11 +30,11 @@ fn starting(flags: &[&str]) -> (Server, SocketAddr) {
 }
 
 #[test]
-fn operators_get_live_ready_and_the_document() {
+fn admin_listener_serves_live_ready_and_the_document() {
     let (server, address) = starting(&[]);
     assert_eq!(get(address, "/live").status, 200);
     assert_eq!(get(address, "/live?verbose").status, 200);
-    server.wait_until("a first commit is tried", || ready(address) == (200, "ready\n".into()));
+    server.wait_until("the first commit succeeds", || ready(address) == (200, "ready\n".into()));
     let document = get(address, "/openapi.json");
     assert_eq!(document.header("content-type"), Some("application/json"));
     assert!(document.body == text("openapi/plant-store.json").as_bytes());
@@ -47,17 +47,17 @@ fn operators_get_live_ready_and_the_document() {
     assert_eq!((refused.status, refused.header("allow")), (405, Some("GET")));
 }
 
-/// A balancer sends no creates to a service that is not ready, so the service has to find out by
-/// itself that it is ready again.
+/// A load balancer sends no creates to a service that is not ready, so the service must find out
+/// without a create that it is ready again.
 #[test]
-fn ready_is_503_while_the_store_takes_no_writes_and_200_after_without_a_create() {
+fn ready_is_503_while_the_store_accepts_no_writes() {
     let (server, address) = starting(&[]);
-    // The commit that is tried at the start is over.
+    // Wait for the commit that the service tries when it starts.
     server.wait_until("ready", || is_ready(address));
     let lock = database::locked(&server);
     assert_eq!(server.create(&plant(1, "Ficus", None)).error(), 503);
     assert_eq!(ready(address).0, 503);
-    // The refusal may come before the end of the commit, which hangs until then.
+    // The create may be refused before the hanging commit has failed.
     server.wait_until("the cause", || ready(address).1.starts_with("the store "));
     let metric_is_ready = || series(&scrape(address))["plant_store_ready"] == "1";
     assert!(!metric_is_ready());
@@ -68,19 +68,19 @@ fn ready_is_503_while_the_store_takes_no_writes_and_200_after_without_a_create()
 }
 
 #[test]
-fn ready_is_503_from_the_signal_on() {
+fn ready_is_503_during_shutdown() {
     let (mut server, address) = starting(&[]);
     let body = plant(1, "Ficus", None);
     let mut last = in_flight(&server, &body);
     server.signal(Signal::SIGTERM);
-    server.wait_until("503", || ready(address) == (503, "the service stops\n".into()));
+    server.wait_until("503", || ready(address) == (503, "the service is stopping\n".into()));
     assert_eq!(get(address, "/live").status, 200);
     last.exchange(body.as_bytes()).plant();
     assert!(server.wait().success());
 }
 
 #[test]
-fn clients_that_say_nothing_to_the_operators_listener_stop_neither_it_nor_the_api() {
+fn silent_connections_block_neither_listener() {
     let (server, address) = starting(&[]);
     let silent: Vec<_> = (0..60).map(|_| Connection::open(address)).collect();
     server.create(&plant(1, "Ficus", None)).plant();
@@ -90,7 +90,7 @@ fn clients_that_say_nothing_to_the_operators_listener_stop_neither_it_nor_the_ap
 }
 
 #[test]
-fn metrics_tell_the_release_and_its_commit() {
+fn metrics_contain_the_release_and_its_commit() {
     let (_server, address) = starting(&[]);
     let version = env!("CARGO_PKG_VERSION");
     let build = format!("plant_store_build_info{{version=\"{version}\",commit=\"{}", commit());

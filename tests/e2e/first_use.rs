@@ -1,4 +1,4 @@
-//! The first request: the command that a new store prints.
+//! The first start: what is logged, and the command that is printed for a new store.
 
 use std::process::Command;
 
@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use crate::database::STORE;
 
-/// A start in a wrong folder is seen at once.
+/// An operator notices immediately if the server was started in the wrong folder.
 #[test]
-fn start_says_which_release_serves_which_store_and_whether_it_is_new() {
+fn start_logs_the_release_the_store_and_whether_it_is_new() {
     let server = Server::start();
     let starts = |server: &Server| -> Vec<Value> {
         server.wait_for_log("listening");
@@ -33,10 +33,10 @@ fn start_says_which_release_serves_which_store_and_whether_it_is_new() {
     assert_eq!(starts(&again)[1]["is_new"], false);
 }
 
-/// A shell runs the printed command unchanged. A shell function named `curl` prints its arguments,
-/// and the test sends the request that they describe, so no curl is needed.
+/// A shell runs the printed command unchanged. In that shell, a function named `curl` prints its
+/// arguments, and the test sends the request that they describe. So the test needs no curl.
 #[test]
-fn printed_curl_command_creates_a_first_plant() {
+fn printed_curl_command_creates_the_first_plant() {
     let server = Server::start();
     let printed = server.first_request.as_deref().expect("a new store prints a command");
     let script = format!("curl() {{ printf '%s\\n' \"$@\"; }}; {printed}");
@@ -45,7 +45,7 @@ fn printed_curl_command_creates_a_first_plant() {
     let [url, "-H", authorization, "-H", content_type, "-d", body] =
         arguments.lines().collect::<Vec<_>>()[..]
     else {
-        panic!("curl was given {arguments}");
+        panic!("unexpected arguments of curl: {arguments}");
     };
 
     assert_eq!(url, format!("{}/plants", server.url));

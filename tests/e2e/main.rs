@@ -1,4 +1,4 @@
-//! The end-to-end tests: the real binary, real sockets, the real client.
+//! The end-to-end tests, which use the real binary, real sockets and the real client.
 
 mod admin;
 mod consumers;

@@ -1,4 +1,4 @@
-//! `--metrics`: what a scrape says after known requests, and where it is served.
+//! The metrics: their values after known requests, and where they are served.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,13 +9,13 @@ use plant_store_tests::{Connection, Response, Server, plant, post, run};
 
 use crate::database;
 
-/// What the listener for operators answers.
+/// Sends a GET to the admin listener.
 pub fn get(address: SocketAddr, target: &str) -> Response {
     Connection::open(address)
         .exchange(format!("GET {target} HTTP/1.1\r\nHost: plants\r\n\r\n").as_bytes())
 }
 
-/// A scrape, as text.
+/// Returns the text of a scrape.
 pub fn scrape(address: SocketAddr) -> String {
     let response = get(address, "/metrics");
     assert_eq!(response.status, 200);
@@ -23,13 +23,13 @@ pub fn scrape(address: SocketAddr) -> String {
     String::from_utf8(response.body).expect("a scrape is text")
 }
 
-/// The value of every series, as it is written.
+/// Parses the value of every series, as text.
 pub fn series(scrape: &str) -> BTreeMap<&str, &str> {
     let samples = scrape.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     samples.map(|line| line.rsplit_once(' ').expect("a name and a value")).collect()
 }
 
-/// Where the server says in its log that it serves metrics.
+/// Returns the address of the admin listener, from the log of the server.
 pub fn metrics_address(server: &Server) -> SocketAddr {
     server.wait_for_log("serving metrics");
     let log = server.log();
@@ -45,7 +45,7 @@ fn creates(scrape: &str) -> [&str; 3] {
     })
 }
 
-/// How often each value of `error` was answered, but for those that never were.
+/// Returns the number of refusals for each value of `error`, without zeros.
 fn refusals(scrape: &str) -> BTreeMap<u16, &str> {
     let count = |code: &ErrorCode| {
         let name = format!("plant_store_refusals_total{{error=\"{}\"}}", code.number());
@@ -54,16 +54,16 @@ fn refusals(scrape: &str) -> BTreeMap<u16, &str> {
     ErrorCode::ALL.iter().map(count).filter(|(_, count)| *count != "0").collect()
 }
 
-/// The series of which the scrape has a line of that kind: `HELP` or `TYPE`.
+/// Returns the series that have a line of this kind in the scrape: `HELP` or `TYPE`.
 fn named<'a>(scrape: &'a str, kind: &str) -> BTreeSet<&'a str> {
     let comment = format!("# {kind} ");
     let lines = scrape.lines().filter_map(|line| line.strip_prefix(&comment)?.split(' ').next());
     lines.collect()
 }
 
-/// A TCP socket of the process (proc(5), `/proc/PID/net/tcp`).
+/// A TCP socket of the server process (proc(5), `/proc/PID/net/tcp`).
 struct Socket {
-    /// The address and port of its own end, in hexadecimal digits.
+    /// The local address and port, in hexadecimal digits.
     local: String,
     is_listening: bool,
 }
@@ -84,19 +84,19 @@ fn sockets(server: &Server) -> Vec<Socket> {
         .collect()
 }
 
-/// How many TCP sockets of the process listen.
+/// Returns the number of listening TCP sockets of the server.
 fn listeners(server: &Server) -> usize {
     sockets(server).iter().filter(|socket| socket.is_listening).count()
 }
 
-/// How many connections of clients the process has open.
+/// Returns the number of open client connections of the server.
 fn connections(server: &Server) -> usize {
     let port = format!(":{:04X}", server.address.port());
-    let is_clients = |socket: &&Socket| !socket.is_listening && socket.local.ends_with(&port);
-    sockets(server).iter().filter(is_clients).count()
+    let is_client = |socket: &&Socket| !socket.is_listening && socket.local.ends_with(&port);
+    sockets(server).iter().filter(is_client).count()
 }
 
-/// Each kind of request is sent a different number of times, so that mixed-up counters are noticed.
+/// Each kind of request is sent a different number of times, so that swapped counters are noticed.
 #[test]
 fn metrics_count_every_outcome_and_every_refusal() {
     let server = Server::starting()
@@ -139,31 +139,31 @@ fn metrics_count_every_outcome_and_every_refusal() {
     assert_eq!(creates(&after), ["5", "3", "2"]);
     let refused = [(400, "4"), (401, "6"), (408, "1"), (409, "2"), (413, "7"), (415, "8")];
     assert_eq!(refusals(&after), refused.into());
-    let is = series(&after);
-    assert_eq!(is["plant_store_request_duration_seconds_count"], "36");
-    assert_eq!(is["plant_store_request_duration_seconds_bucket{le=\"+Inf\"}"], "36");
+    let values = series(&after);
+    assert_eq!(values["plant_store_request_duration_seconds_count"], "36");
+    assert_eq!(values["plant_store_request_duration_seconds_bucket{le=\"+Inf\"}"], "36");
     // The request with the incomplete body took as long as the deadline.
-    assert_ne!(is["plant_store_request_duration_seconds_bucket{le=\"0.05\"}"], "36");
-    assert_eq!(is["plant_store_commit_duration_seconds_count"], "10");
-    assert_eq!(is["plant_store_commit_batch_size_bucket{le=\"1\"}"], "10");
-    assert_eq!(is["plant_store_commit_batch_size_sum"], "10");
-    assert_eq!(is["plant_store_queue_depth"], "0");
+    assert_ne!(values["plant_store_request_duration_seconds_bucket{le=\"0.05\"}"], "36");
+    assert_eq!(values["plant_store_commit_duration_seconds_count"], "10");
+    assert_eq!(values["plant_store_commit_batch_size_bucket{le=\"1\"}"], "10");
+    assert_eq!(values["plant_store_commit_batch_size_sum"], "10");
+    assert_eq!(values["plant_store_queue_depth"], "0");
 
     for secret in [&server.token[4..], "Monstera", "Ficus", "indoor", "pst_"] {
         assert!(!after.contains(secret), "{secret:?} is in the scrape");
     }
 }
 
-/// One that has expired counts until it is revoked.
+/// An expired token counts until it is revoked.
 #[test]
-fn metrics_tell_when_the_next_token_expires() {
+fn metrics_contain_the_time_until_the_next_token_expires() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
     let metrics = metrics_address(&server);
     let seconds = || -> f64 {
         let scrape = scrape(metrics);
         series(&scrape)["plant_store_token_expires_seconds"].parse().expect("a number")
     };
-    assert!(seconds().is_infinite(), "it never expires");
+    assert!(seconds().is_infinite(), "the token never expires");
     for (after, expected) in [(1000, 900.0..=1000.0), (-60, -120.0..=-60.0)] {
         let expiry = chrono::Utc::now().timestamp() + after;
         database::execute(&server, &format!("UPDATE tokens SET expires_at = {expiry}"));
@@ -199,15 +199,15 @@ fn metrics_count_creates_and_503s_under_overload() {
     let scrape = scrape(metrics);
     assert_eq!(creates(&scrape), ["1", &(committed - 1).to_string(), "0"]);
     assert_eq!(refusals(&scrape), [(503, refused.to_string().as_str())].into());
-    let is = series(&scrape);
-    assert_eq!(is["plant_store_commit_batch_size_sum"], committed.to_string());
-    assert_eq!(is["plant_store_queue_depth"], "0");
+    let values = series(&scrape);
+    assert_eq!(values["plant_store_commit_batch_size_sum"], committed.to_string());
+    assert_eq!(values["plant_store_queue_depth"], "0");
 }
 
-/// The client disconnects while its plant waits for a commit: the plant is committed, and there is
+/// The client disconnects while its plant waits for a commit. The plant is committed, but there is
 /// no answer to count.
 #[test]
-fn metrics_do_not_count_requests_whose_client_left() {
+fn metrics_do_not_count_requests_of_disconnected_clients() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
     let metrics = metrics_address(&server);
     let wait_until = |name, value| {
@@ -222,7 +222,7 @@ fn metrics_do_not_count_requests_whose_client_left() {
     wait_until("plant_store_queue_depth", "1");
     assert_eq!(connections(&server), 2);
     drop(leaves);
-    server.wait_until("its connection is closed", || connections(&server) == 1);
+    server.wait_until("the connection is closed", || connections(&server) == 1);
     drop(lock);
 
     let _ = stays.receive();
@@ -245,7 +245,7 @@ fn metrics_count_500s_of_a_broken_store() {
 }
 
 #[test]
-fn metrics_have_their_own_listener_and_none_without_the_flag() {
+fn metrics_are_served_only_by_the_admin_listener() {
     let get = b"GET /metrics HTTP/1.1\r\nHost: plants\r\n\r\n";
     let without = Server::start();
     assert_eq!(listeners(&without), 1);
@@ -257,18 +257,18 @@ fn metrics_have_their_own_listener_and_none_without_the_flag() {
 }
 
 #[test]
-fn metrics_address_in_use_is_refused_and_leaves_no_store() {
+fn metrics_address_in_use_is_reported_and_leaves_no_store() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = taken.local_addr().expect("an address").to_string();
     let folder = tempfile::tempdir().expect("a temporary folder");
     let output = run(folder.path(), &["serve", "--listen", "127.0.0.1:0", "--metrics", &address]);
 
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stderr).expect("text");
+    let stderr = String::from_utf8(output.stderr).expect("text");
     assert!(
-        said.starts_with(&format!("plant-store: cannot serve metrics on {address}: ")),
-        "{said}"
+        stderr.starts_with(&format!("plant-store: cannot serve metrics on {address}: ")),
+        "{stderr}"
     );
-    assert_eq!(said.lines().count(), 1, "{said}");
+    assert_eq!(stderr.lines().count(), 1, "{stderr}");
     assert_eq!(fs::read_dir(folder.path()).expect("the folder").count(), 0);
 }

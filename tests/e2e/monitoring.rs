@@ -1,5 +1,5 @@
-//! `MONITORING.md` names each series that the service serves, and each field of the record of a
-//! request, and no other.
+//! `MONITORING.md` documents exactly the series that the service serves, and exactly the fields in
+//! the record of a request.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use crate::metrics::{metrics_address, scrape};
 use crate::without_store::readmes::{table, text};
 
-/// The series that a server serves. A histogram is one series here.
+/// Returns the series that a server serves. A histogram counts as one series.
 fn served(server: &Server) -> BTreeSet<String> {
     let scrape = scrape(metrics_address(server));
     let types = scrape.lines().filter_map(|line| line.strip_prefix("# TYPE "));
@@ -19,8 +19,8 @@ fn served(server: &Server) -> BTreeSet<String> {
 
 const LIMITED: &str = "with `--max-rate`";
 
-/// Fails unless the series that this server serves are those that `MONITORING.md` names for all
-/// stores, for its engine and for `--max-rate`.
+/// Asserts that this server serves exactly the series that `MONITORING.md` lists for all stores,
+/// for its engine and for `--max-rate`.
 pub fn assert_monitoring_names_the_series_of(server: &Server) {
     let engine = if server.store().starts_with("postgres") { "on PostgreSQL" } else { "on SQLite" };
     let rows = table(&text("server/MONITORING.md"), "series");
@@ -28,24 +28,24 @@ pub fn assert_monitoring_names_the_series_of(server: &Server) {
         rows.into_iter().partition(|(_, on)| ["always", engine, LIMITED].contains(&&on[..]));
     for (_, on) in elsewhere {
         let known = ["on PostgreSQL", "on SQLite", LIMITED];
-        assert!(known.contains(&&on[..]), "it is not one of {known:?}: {on}");
+        assert!(known.contains(&&on[..]), "{on} is not one of {known:?}");
     }
-    let named = here.iter().map(|(name, _)| name.trim_matches('`').to_owned()).collect();
-    // Some are registered just after the listener opens.
-    server.wait_until(&format!("each of these series is served: {named:?}"), || {
-        BTreeSet::is_subset(&named, &served(server))
+    let documented = here.iter().map(|(name, _)| name.trim_matches('`').to_owned()).collect();
+    // Some series are registered shortly after the listener opens.
+    server.wait_until(&format!("each of these series is served: {documented:?}"), || {
+        BTreeSet::is_subset(&documented, &served(server))
     });
-    assert_eq!(served(server), named, "the series that are served (left)");
+    assert_eq!(served(server), documented, "served series (left), documented series (right)");
 }
 
 #[test]
-fn monitoring_names_each_series_that_is_served_and_no_other() {
+fn monitoring_page_documents_exactly_the_served_series() {
     let server = Server::starting().with(&["--metrics", "127.0.0.1:0", "--max-rate", "1"]).start();
     assert_monitoring_names_the_series_of(&server);
 }
 
 #[test]
-fn monitoring_names_each_field_of_the_record_of_a_request_and_no_other() {
+fn monitoring_page_documents_exactly_the_fields_of_a_request() {
     let mut server = Server::starting().with(&["--log-level", "debug"]).start();
     server.create(r#"{"id":1,"name":"Ficus","unknown":5}"#).plant();
     assert_eq!(server.create("{}").error(), 400);
@@ -60,7 +60,7 @@ fn monitoring_names_each_field_of_the_record_of_a_request_and_no_other() {
         fields.extend(record.into_iter().map(|(name, _)| name));
     }
     let rows = table(&text("server/MONITORING.md"), "field");
-    let named: BTreeSet<_> =
+    let documented: BTreeSet<_> =
         rows.iter().map(|(name, _)| name.trim_matches('`').to_owned()).collect();
-    assert_eq!(fields, named, "the fields of the log (left)");
+    assert_eq!(fields, documented, "fields in the log (left), documented fields (right)");
 }

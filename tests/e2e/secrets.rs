@@ -1,7 +1,7 @@
-//! No log holds a token, a plant or the query of a URI.
+//! The log never contains a token, a plant or the query of a URI.
 //!
-//! This does not run over TLS: there Dropshot does not notice a client that leaves at once, if the
-//! client's last bytes and its end come in one read.
+//! This test does not run over TLS. There, Dropshot does not notice a client that disconnects
+//! immediately, if the client's last bytes and the end of the connection arrive in one read.
 
 use nix::sys::signal::Signal;
 use plant_store_tests::{Server, bearer, plant, post};
@@ -13,7 +13,7 @@ const TAG: &str = "tag-in-secret";
 const MEMBER: &str = "member-in-secret";
 const QUERY: &str = "query-in-secret";
 
-/// Sends the token, a plant and a query, each in its right place and in wrong ones.
+/// Sends the token, a plant and a query, each in the right place and in wrong places.
 fn send_secrets(server: &Server) {
     let token = &server.token;
     let with_id = |id: &str| format!(r#"{{"id":{id},"name":"{NAME}","tag":"{TAG}"}}"#);
@@ -44,8 +44,8 @@ fn send_secrets(server: &Server) {
     let _ = broken.try_receive();
 }
 
-/// Clients that disconnect while their plants wait for a commit. Dropshot logs a warning with the
-/// URI. It does not notice every one, so there are several.
+/// Disconnects several clients while their plants wait for a commit. Dropshot logs a warning that
+/// contains the URI. There are several clients, because Dropshot does not notice every disconnect.
 fn disconnect_while_waiting(server: &Server) {
     let lock = database::locked(server);
     let request = String::from_utf8(server.post(&plant(2, NAME, Some(TAG)))).expect("text");
@@ -58,7 +58,7 @@ fn disconnect_while_waiting(server: &Server) {
 }
 
 #[test]
-fn no_token_plant_or_query_reaches_a_log() {
+fn log_contains_no_token_plant_or_query() {
     for format in ["json", "text"] {
         let flags = ["--log-level", "debug", "--log-format", format];
         let server = Server::starting().with(&flags).start();
@@ -71,7 +71,7 @@ fn no_token_plant_or_query_reaches_a_log() {
         server.signal(Signal::SIGTERM);
         assert!(server.wait().success());
 
-        assert_eq!(server.printed(), "", "a store's token is printed once");
+        assert_eq!(server.printed(), "", "the token of a store is printed only once");
         let log = server.log();
         let cause = database::no_plants_table();
         for expected in ["request completed", cause, "stopped"] {

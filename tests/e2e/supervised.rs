@@ -1,5 +1,5 @@
-//! What a supervisor of the service uses: `--first-token`, `--no-create`, signals, sd_notify, the
-//! document.
+//! Features for supervisors of the service: `--first-token`, `--no-create`, signals, sd_notify and
+//! the document.
 
 use std::fs::{self, File};
 use std::os::linux::net::SocketAddrExt;
@@ -19,16 +19,16 @@ fn openapi_prints_the_published_document_byte_for_byte() {
     assert!(printed.stdout == published);
 }
 
-/// How many tokens the store in that folder has.
+/// Returns the number of tokens of the store in this folder.
 fn tokens(folder: &Folder) -> usize {
     let list = run(folder.path(), &["token", "list"]);
     assert!(list.status.success());
-    // The first line names the columns.
+    // The first line is the header.
     String::from_utf8_lossy(&list.stdout).lines().count() - 1
 }
 
 #[test]
-fn first_token_none_prints_and_issues_none() {
+fn first_token_none_issues_and_prints_no_token() {
     let folder = Folder::new();
     let mut command = folder.command();
     command.args(["serve", "--listen", "127.0.0.1:0", "--first-token", "none"]);
@@ -36,22 +36,22 @@ fn first_token_none_prints_and_issues_none() {
     command.stderr(File::create(&log_file).expect("a file"));
     let mut launched = Launched::start(&mut command).expect("it serves");
     assert_eq!(tokens(&folder), 0);
-    // A stop writes the whole log.
+    // The whole log is written when the server stops.
     let pid = Pid::from_raw(launched.process.id().try_into().expect("a process id"));
     signal::kill(pid, Signal::SIGTERM).expect("the process is there");
     assert_eq!(launched.rest().expect("text"), "");
     let log = fs::read_to_string(log_file).expect("the log");
-    assert!(log.contains("the store has no token: `plant-store token create NAME`"), "{log}");
+    assert!(log.contains("the store has no token: create one with `plant-store"), "{log}");
 }
 
 #[test]
-fn no_create_starts_on_a_store_that_is_there_and_on_nothing_else() {
+fn no_create_starts_only_on_an_existing_store() {
     let folder = Folder::new();
     let words = ["serve", "--listen", "127.0.0.1:0", "--no-create"];
     for _ in 0..2 {
-        let (status, said) = failure(folder.command().args(words));
+        let (status, stderr) = failure(folder.command().args(words));
         assert_eq!(status, Some(1));
-        assert!(said.contains("there is no store at "), "{said}");
+        assert!(stderr.contains("there is no store at "), "{stderr}");
         assert_eq!(fs::read_dir(folder.path()).expect("the folder is there").count(), 0);
     }
     let server = Server::starting_in(folder).start();
@@ -63,21 +63,21 @@ fn no_create_starts_on_a_store_that_is_there_and_on_nothing_else() {
 fn sighup_does_not_end_the_process() {
     let mut server = Server::start();
     server.signal(Signal::SIGHUP);
-    server.wait_for_log("SIGHUP: there is nothing to read");
+    server.wait_for_log("SIGHUP: there are no TLS files to reload");
     server.create(&plant(1, "Ficus", None)).plant();
     server.signal(Signal::SIGTERM);
     assert!(server.wait().success());
 }
 
-fn told(socket: &UnixDatagram) -> String {
+fn notification(socket: &UnixDatagram) -> String {
     let mut buffer = [0; 256];
-    let length = socket.recv(&mut buffer).expect("the supervisor is told");
+    let length = socket.recv(&mut buffer).expect("the server notifies the supervisor");
     String::from_utf8_lossy(&buffer[..length]).trim_end().to_owned()
 }
 
-/// A supervisor has its socket in a folder, or with a `@` in the abstract namespace.
+/// The socket of a supervisor is a path, or, with a leading `@`, in the abstract namespace.
 #[test]
-fn supervisor_is_told_ready_and_stopping() {
+fn supervisor_is_notified_of_ready_and_stopping() {
     for mark in ["", "@"] {
         let starting = Server::starting();
         let path = starting.folder().join("notify").display().to_string();
@@ -97,8 +97,8 @@ fn assert_ready_and_stopping(starting: Starting, socket: &UnixDatagram, name: &s
         command.env("NOTIFY_SOCKET", name);
     });
     let mut server = starting.start();
-    assert_eq!(told(socket), "READY=1");
+    assert_eq!(notification(socket), "READY=1");
     server.signal(Signal::SIGTERM);
-    assert_eq!(told(socket), "STOPPING=1");
+    assert_eq!(notification(socket), "STOPPING=1");
     assert!(server.wait().success());
 }

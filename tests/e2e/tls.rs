@@ -1,4 +1,4 @@
-//! TLS: the protocols, the files and their renewal, and clients that break its rules.
+//! TLS: the protocols, the files and their reload, and misbehaving clients.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -16,7 +16,8 @@ use reqwest::tls::{Certificate, TlsInfo};
 use reqwest::{ClientBuilder, Response, Version};
 use tempfile::TempDir;
 
-/// A server that speaks TLS, with these flags too, and the authority that issued its certificate.
+/// Starts a server with TLS and these flags. Also returns the authority that issued its
+/// certificate.
 pub fn serving(flags: &[&str]) -> (Server, Authority) {
     let authority = Authority::new();
     let starting = Server::starting();
@@ -24,7 +25,7 @@ pub fn serving(flags: &[&str]) -> (Server, Authority) {
     (starting.with(&TLS).with(flags).start(), authority)
 }
 
-/// An HTTP client that trusts the authority alone, and has the server's accepted token.
+/// Returns an HTTP client that trusts only this authority, and sends the accepted token.
 fn client(server: &Server, authority: &Authority) -> ClientBuilder {
     let header =
         |name: HeaderName, value: &str| (name, HeaderValue::try_from(value).expect("text"));
@@ -46,20 +47,20 @@ async fn create(server: &Server, client: &reqwest::Client) -> Response {
     answer
 }
 
-/// The certificate that the server has shown on the connection of that answer.
-fn shown(answer: &Response) -> &[u8] {
-    let info = answer.extensions().get::<TlsInfo>().expect("it came over TLS");
-    info.peer_certificate().expect("a server shows its certificate")
+/// Returns the server's certificate on the connection of this answer.
+fn certificate(answer: &Response) -> &[u8] {
+    let info = answer.extensions().get::<TlsInfo>().expect("the answer was sent over TLS");
+    info.peer_certificate().expect("a server sends its certificate")
 }
 
-/// The certificate that a new connection is shown.
-async fn shown_now(server: &Server, authority: &Authority) -> Vec<u8> {
+/// Returns the server's certificate on a new connection.
+async fn current_certificate(server: &Server, authority: &Authority) -> Vec<u8> {
     let client = client(server, authority).build().expect("a client");
-    shown(&create(server, &client).await).to_owned()
+    certificate(&create(server, &client).await).to_owned()
 }
 
 #[tokio::test]
-async fn printed_address_is_https_and_the_generated_client_creates_there() {
+async fn generated_client_creates_plants_over_https() {
     let (server, authority) = serving(&[]);
     assert_eq!(server.url, format!("https://{}", server.address));
     let printed = server.first_request.as_deref().expect("a new store prints a command");
@@ -73,48 +74,43 @@ async fn printed_address_is_https_and_the_generated_client_creates_there() {
 }
 
 #[tokio::test]
-async fn alpn_offers_http_1_1_alone() {
+async fn alpn_only_offers_http_1_1() {
     let (server, authority) = serving(&[]);
-    // It offers HTTP/2, too.
+    // This client offers HTTP/2, too.
     let client = client(&server, &authority).build().expect("a client");
     assert_eq!(create(&server, &client).await.version(), Version::HTTP_11);
 }
 
+/// New connections get the new certificate, and open connections stay open.
 #[tokio::test]
-async fn sighup_shows_the_new_certificate_to_new_connections_and_open_ones_go_on() {
+async fn sighup_reloads_the_certificate_for_new_connections() {
     let (server, authority) = serving(&[]);
     let open = client(&server, &authority).build().expect("a client");
-    let old = shown(&create(&server, &open).await).to_owned();
+    let old = certificate(&create(&server, &open).await).to_owned();
 
     let new = authority.issue(server.folder());
     server.signal(Signal::SIGHUP);
-    server.wait_for_log("SIGHUP: new connections use the files of TLS as they are now");
-    assert_eq!(shown_now(&server, &authority).await, new.as_ref());
-    assert_eq!(shown(&create(&server, &open).await), old, "on the connection that was open");
+    server.wait_for_log("SIGHUP: reloaded the TLS files for new connections");
+    assert_eq!(current_certificate(&server, &authority).await, new.as_ref());
+    assert_eq!(certificate(&create(&server, &open).await), old, "on the open connection");
     assert_ne!(old, new.as_ref());
 }
 
-type Spoil = fn(&Path);
+type Break = fn(&Path);
 
-/// How files of TLS can be wrong, and what the server says of them.
-const WRONG: [(Spoil, &str); 8] = [
+/// Ways to break the TLS files, and the message of the server.
+const BROKEN: [(Break, &str); 8] = [
     (|folder| remove(&folder.join(CERT)), "cannot read plants.pem: No such file"),
     (|folder| remove(&folder.join(KEY)), "cannot read plants.key: No such file"),
-    (|folder| write(&folder.join(CERT), "plants"), "plants.pem holds no certificate in PEM"),
-    (|folder| write(&folder.join(KEY), "plants"), "plants.key holds no private key in PEM"),
-    (
-        |folder| write(&folder.join(KEY), PKCS_8),
-        "plants.key holds no private key in PEM that needs no passphrase",
-    ),
-    (
-        |folder| write(&folder.join(KEY), PKCS_1),
-        "plants.key holds no private key in PEM that needs no passphrase",
-    ),
-    (|folder| swap(&folder.join(CERT), &folder.join(KEY)), "plants.pem holds no certificate"),
-    (with_the_key_of_another, "plants.pem and plants.key cannot be used together: "),
+    (|folder| write(&folder.join(CERT), "plants"), "plants.pem contains no PEM certificate"),
+    (|folder| write(&folder.join(KEY), "plants"), "plants.key contains no unencrypted PEM private"),
+    (|folder| write(&folder.join(KEY), PKCS_8), "plants.key contains no unencrypted PEM private"),
+    (|folder| write(&folder.join(KEY), PKCS_1), "plants.key contains no unencrypted PEM private"),
+    (|folder| swap(&folder.join(CERT), &folder.join(KEY)), "plants.pem contains no PEM cert"),
+    (mismatch_key, "plants.pem and plants.key cannot be used together: "),
 ];
 
-/// How an encrypted key begins.
+/// The first lines of encrypted keys.
 const PKCS_8: &str = "-----BEGIN ENCRYPTED PRIVATE KEY-----\n";
 const PKCS_1: &str = "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n";
 
@@ -123,7 +119,7 @@ fn remove(file: &Path) {
 }
 
 fn write(file: &Path, text: &str) {
-    fs::write(file, text).expect("the folder takes files");
+    fs::write(file, text).expect("the folder is writable");
 }
 
 fn swap(one: &Path, other: &Path) {
@@ -132,45 +128,44 @@ fn swap(one: &Path, other: &Path) {
     write(other, &text);
 }
 
-fn with_the_key_of_another(folder: &Path) {
+/// Replaces the key with the key of another certificate.
+fn mismatch_key(folder: &Path) {
     let certificate = fs::read_to_string(folder.join(CERT)).expect("text");
     Authority::new().issue(folder);
     write(&folder.join(CERT), &certificate);
 }
 
 #[tokio::test]
-async fn wrong_files_at_sighup_keep_the_last_ones_and_the_log_says_why() {
+async fn broken_files_at_sighup_keep_the_old_files_in_use() {
+    const FAILED: &str = "cannot reload the TLS files, so the old ones stay in use";
     let (server, authority) = serving(&[]);
-    let mut last = shown_now(&server, &authority).await;
-    for (spoil, said) in WRONG {
+    let mut last = current_certificate(&server, &authority).await;
+    for (break_files, expected) in BROKEN {
         authority.issue(server.folder());
-        spoil(server.folder());
-        let refusals = server.log().matches("the old TLS files stay in use").count();
+        break_files(server.folder());
+        let failures = server.log().matches(FAILED).count();
         server.signal(Signal::SIGHUP);
-        server.wait_until(said, || {
-            server.log().matches("the old TLS files stay in use").count() > refusals
-        });
+        server.wait_until(expected, || server.log().matches(FAILED).count() > failures);
         let log = server.log();
-        let record =
-            log.lines().rfind(|line| line.contains("the old TLS files")).expect("a record");
-        assert!(record.contains(said) && record.contains(r#""level":"error""#), "{record}");
-        assert_eq!(shown_now(&server, &authority).await, last, "{said}");
+        let record = log.lines().rfind(|line| line.contains(FAILED)).expect("a record");
+        assert!(record.contains(expected) && record.contains(r#""level":"error""#), "{record}");
+        assert_eq!(current_certificate(&server, &authority).await, last, "{expected}");
     }
     last = authority.issue(server.folder()).to_vec();
     server.signal(Signal::SIGHUP);
-    server.wait_for_log("SIGHUP: new connections use the files of TLS as they are now");
-    assert_eq!(shown_now(&server, &authority).await, last);
+    server.wait_for_log("SIGHUP: reloaded the TLS files for new connections");
+    assert_eq!(current_certificate(&server, &authority).await, last);
 }
 
 #[test]
-fn wrong_files_at_the_start_are_status_1_and_leave_no_store() {
-    for (spoil, expected) in WRONG {
+fn broken_files_at_the_start_leave_no_store() {
+    for (break_files, expected) in BROKEN {
         let folder = TempDir::new().expect("a temporary folder");
         Authority::new().issue(folder.path());
-        spoil(folder.path());
-        let (status, said) = failure(binary_in(folder.path()).arg("serve").args(TLS));
-        assert_eq!(status, Some(1), "{said}");
-        assert!(said.starts_with(&format!("plant-store: {expected}")), "{said}");
+        break_files(folder.path());
+        let (status, stderr) = failure(binary_in(folder.path()).arg("serve").args(TLS));
+        assert_eq!(status, Some(1), "{stderr}");
+        assert!(stderr.starts_with(&format!("plant-store: {expected}")), "{stderr}");
         let left = fs::read_dir(&folder).expect("the folder is there");
         let left = left.map(|entry| entry.expect("an entry").file_name());
         assert!(left.into_iter().all(|name| name == CERT || name == KEY), "{expected}");
@@ -178,7 +173,7 @@ fn wrong_files_at_the_start_are_status_1_and_leave_no_store() {
 }
 
 #[test]
-fn key_that_everybody_may_read_is_a_warning() {
+fn world_readable_key_is_a_warning() {
     const WARNING: &str = "everybody on this machine may read the private key: chmod o-r";
     let (server, _authority) = serving(&[]);
     assert!(!server.log().contains(WARNING), "{}", server.log());
@@ -192,22 +187,22 @@ fn key_that_everybody_may_read_is_a_warning() {
 }
 
 #[tokio::test]
-async fn plain_http_on_the_port_of_tls_is_closed_and_the_server_goes_on() {
+async fn plain_http_to_the_tls_port_is_closed() {
     let (server, authority) = serving(&[]);
     let client = client(&server, &authority).build().expect("a client");
     create(&server, &client).await;
     let mut plain = server.connect();
     plain.send(&server.post(&plant(2, "Fern", None)));
-    assert!(!plain.wait_until_closed().starts_with(b"HTTP"), "no answer of HTTP");
+    assert!(!plain.wait_until_closed().starts_with(b"HTTP"), "no HTTP answer");
     create(&server, &client).await;
-    shown_now(&server, &authority).await;
-    // Everybody may cause it: it would fill the disk that holds the log.
+    current_certificate(&server, &authority).await;
+    // Everybody can cause this, so a warning could fill the disk that holds the log.
     assert!(!server.log().contains(r#""level":"warning""#), "{}", server.log());
     assert_eq!(server.export().len(), 1);
 }
 
-/// Connections that begin a handshake and do not go on.
-fn stopped_handshakes(server: &Server, authority: &Authority) -> Vec<Connection> {
+/// Opens connections that start a handshake and never finish it.
+fn stalled_handshakes(server: &Server, authority: &Authority) -> Vec<Connection> {
     let hello = authority.client_hello();
     let starts = [&b""[..], &hello[..1], &hello[..hello.len() / 2], &hello];
     let connections = starts.iter().cycle().take(40).map(|start| {
@@ -219,19 +214,20 @@ fn stopped_handshakes(server: &Server, authority: &Authority) -> Vec<Connection>
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn handshakes_that_stop_half_way_delay_no_client_and_no_stop() {
+async fn stalled_handshakes_delay_no_client_and_no_shutdown() {
     let (mut server, authority) = serving(&["--shutdown-timeout", "1h"]);
-    let stopped = stopped_handshakes(&server, &authority);
+    let stalled = stalled_handshakes(&server, &authority);
     for _ in 0..20 {
-        shown_now(&server, &authority).await;
+        current_certificate(&server, &authority).await;
     }
     server.signal(Signal::SIGTERM);
     assert_eq!(server.wait().code(), Some(0));
-    drop(stopped);
+    drop(stalled);
 }
 
+/// The key file is a pipe that nobody writes to.
 #[tokio::test]
-async fn sighup_that_waits_for_a_file_delays_no_create_and_no_stop() {
+async fn blocked_reload_delays_no_create_and_no_shutdown() {
     let (mut server, authority) = serving(&[]);
     let key = server.folder().join(KEY);
     fs::remove_file(&key).expect("the file is there");
@@ -239,12 +235,12 @@ async fn sighup_that_waits_for_a_file_delays_no_create_and_no_stop() {
     server.signal(Signal::SIGHUP);
     let mut silent = None;
     server.wait_until("the key is read", || {
-        // Opening a pipe to write fails until a process reads it (fifo(7)).
+        // Opening a pipe for writing fails until a process reads it (fifo(7)).
         let flags = OFlag::O_NONBLOCK.bits();
         silent = File::options().write(true).custom_flags(flags).open(&key).ok();
         silent.is_some()
     });
-    shown_now(&server, &authority).await;
+    current_certificate(&server, &authority).await;
     server.signal(Signal::SIGTERM);
     assert!(server.wait().success());
 }

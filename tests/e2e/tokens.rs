@@ -1,5 +1,5 @@
-//! `plant-store token`: issue, list and revoke. If a token is created or revoked, the command
-//! returns two seconds later, so each test does that seldom.
+//! `plant-store token`: issue, list and revoke. Creating or revoking a token takes two seconds, so
+//! each test does it rarely.
 
 use std::fs;
 
@@ -11,13 +11,14 @@ use serde_json::Value;
 use crate::database;
 
 fn refused(server: &Server, words: &[&str]) -> String {
-    let (status, said) = failure(binary_in(server.folder()).args(words));
+    let (status, stderr) = failure(binary_in(server.folder()).args(words));
     assert_eq!(status, Some(1), "{words:?}");
-    said
+    stderr
 }
 
+/// The store contains only the first characters and the digest of the token.
 #[test]
-fn token_create_prints_the_token_alone_and_stores_no_token() {
+fn token_create_prints_only_the_token_and_does_not_store_it() {
     let server = Server::start();
     let output = run(server.folder(), &["token", "create", "ci"]);
     assert!(output.status.success());
@@ -33,12 +34,12 @@ fn token_create_prints_the_token_alone_and_stores_no_token() {
         let bytes = fs::read(&path).expect("a file");
         assert!(!bytes.windows(secret.len()).any(|window| window == secret), "{}", path.display());
     }
-    let kept = database::tokens(&server);
-    let holds = |bytes: &[u8]| kept.windows(bytes.len()).any(|window| window == bytes);
-    assert!(holds(&token.as_bytes()[..8]) && !holds(secret));
+    let stored = database::tokens(&server);
+    let contains = |bytes: &[u8]| stored.windows(bytes.len()).any(|window| window == bytes);
+    assert!(contains(&token.as_bytes()[..8]) && !contains(secret));
 }
 
-/// No server runs while it is revoked and created again.
+/// The token is revoked and created again while no server runs.
 #[test]
 fn token_name_is_unique_until_revoked() {
     let server = Server::start();
@@ -55,15 +56,16 @@ fn token_name_is_unique_until_revoked() {
     }
 }
 
-/// The database refuses a second token, as if another command had taken the name meanwhile.
+/// The database refuses a second token, as if another command had taken the name in the meantime.
 #[test]
-fn printed_token_that_cannot_be_stored_is_status_1_and_not_in_force() {
+fn printed_token_that_cannot_be_stored_is_not_accepted() {
     let server = Server::start();
     database::execute(&server, "CREATE UNIQUE INDEX one ON tokens ((created_at IS NULL))");
     let output = run(server.folder(), &["token", "create", "ci"]);
     assert_eq!(output.status.code(), Some(1));
-    let said = String::from_utf8(output.stderr).expect("text");
-    assert!(said.starts_with("plant-store: the printed token could not be stored ("), "{said}");
+    let stderr = String::from_utf8(output.stderr).expect("text");
+    let expected = "plant-store: the printed token could not be stored (";
+    assert!(stderr.starts_with(expected), "{stderr}");
     let token = String::from_utf8(output.stdout).expect("text");
     let refused = server.create_with(&bearer(token.trim_end()), &plant(1, "Ficus", None));
     assert_eq!(refused.error(), 401);
@@ -71,7 +73,7 @@ fn printed_token_that_cannot_be_stored_is_status_1_and_not_in_force() {
 }
 
 #[test]
-fn token_list_shows_name_first_characters_and_times() {
+fn token_list_shows_names_first_characters_and_times() {
     let server = Server::start();
     let ci = server.command(&["token", "create", "ci", "--expires-in", "90d"]);
     let json = server.command(&["token", "list", "--json"]);
@@ -84,7 +86,7 @@ fn token_list_shows_name_first_characters_and_times() {
     assert_eq!((members(ci_listed), members(first)), (5, 4), "the first never expires: {json}");
     let lifetime = "SELECT expires_at - created_at FROM tokens WHERE name = 'ci'";
     let seconds = database::number(&server, lifetime);
-    // Both times are kept in seconds, and an expiry is never early.
+    // Both times are stored in seconds, and the expiry is rounded up.
     let days = 90 * 24 * 60 * 60;
     assert!((days..=days + 1).contains(&seconds), "{seconds}");
 
@@ -101,27 +103,27 @@ fn token_list_shows_name_first_characters_and_times() {
     assert_eq!(rows.len(), 3);
 }
 
-/// A store keeps seconds. The expiry is for the person who gives the token away.
+/// Stores keep whole seconds. The expiry is printed for the person who hands the token out.
 #[test]
-fn expiry_is_never_early_and_said_on_standard_error() {
+fn expiry_is_rounded_up_and_printed_to_stderr() {
     let server = Server::start();
     let issued = Utc::now();
     let words = ["token", "create", "brief", "--expires-in", "60s 900ms"];
     let output = run(server.folder(), &words);
     let stored = database::number(&server, "SELECT expires_at FROM tokens WHERE name = 'brief'");
     let expiry = DateTime::from_timestamp(stored, 0).expect("a time");
-    let good_for = expiry - issued;
-    assert!(good_for >= TimeDelta::milliseconds(60_900), "{good_for}");
-    let said = String::from_utf8(output.stderr).expect("text");
+    let lifetime = expiry - issued;
+    assert!(lifetime >= TimeDelta::milliseconds(60_900), "{lifetime}");
+    let stderr = String::from_utf8(output.stderr).expect("text");
     let shown = expiry.to_rfc3339_opts(SecondsFormat::Secs, true);
-    assert_eq!(said, format!("it expires at {shown}\n"));
+    assert_eq!(stderr, format!("the token expires at {shown}\n"));
 }
 
 #[test]
-fn token_list_expiring_shows_those_that_expire_within_that_time() {
+fn token_list_expiring_lists_tokens_that_expire_within_a_time() {
     let server = Server::start();
     let listed = |within| server.command(&["token", "list", "--json", "--expiring", within]);
-    assert_eq!(listed("10y").trim(), "[]", "it never expires");
+    assert_eq!(listed("10y").trim(), "[]", "the token never expires");
     let in_an_hour = Utc::now().timestamp() + 3600;
     let expires = format!("UPDATE tokens SET expires_at = {in_an_hour} WHERE name = 'first'");
     database::execute(&server, &expires);
@@ -131,9 +133,10 @@ fn token_list_expiring_shows_those_that_expire_within_that_time() {
     }
 }
 
-/// What a person pastes may be a token, so no message repeats it. Two tokens may begin alike.
+/// A person may paste a token, so no message repeats the argument. Two tokens may start with the
+/// same characters.
 #[test]
-fn token_revoke_takes_names_and_tokens_and_repeats_no_token() {
+fn token_revoke_accepts_names_tokens_and_first_characters() {
     let server = Server::start();
     let printed = server.command(&["token", "create", "ci"]);
     let ci = printed.trim_end();
@@ -143,15 +146,15 @@ fn token_revoke_takes_names_and_tokens_and_repeats_no_token() {
     let unknown = format!("{}_", &ci[..41]);
     for (words, expected) in [
         (["revoke", "first", &unknown], "there is no such token"),
-        (["revoke", "first", &start[..7]], "the 8 first characters that the list shows"),
+        (["revoke", "first", &start[..7]], "or the first 8 characters as listed"),
         (["revoke", "first", &format!("{start}x")], "nothing was revoked: there is no such token"),
         (["revoke", "first", "other"], r#"nothing was revoked: there is no token named "other""#),
-        (["revoke", "ci", start], "several tokens begin so"),
-        (["create", "--expires-in=1d", ci], "a name that begins with pst_ may be a token"),
+        (["revoke", "ci", start], "several tokens start with these characters"),
+        (["create", "--expires-in=1d", ci], "a name that starts with pst_ may be a token"),
     ] {
-        let said = refused(&server, &[&["token"], &words[..]].concat());
-        assert!(said.contains(expected) && !said.contains(&ci[8..20]), "{said}");
-        assert_eq!(server.command(&["token", "list"]), before, "nothing is done in part");
+        let stderr = refused(&server, &[&["token"], &words[..]].concat());
+        assert!(stderr.contains(expected) && !stderr.contains(&ci[8..20]), "{stderr}");
+        assert_eq!(server.command(&["token", "list"]), before, "nothing was changed");
     }
 
     let revoked = run(server.folder(), &["token", "revoke", ci, "ci", ci]);
@@ -162,8 +165,9 @@ fn token_revoke_takes_names_and_tokens_and_repeats_no_token() {
     assert_eq!(server.command(&["token", "list"]).lines().count(), 1);
 }
 
+/// The log and the list name the expired token, and its name is taken until it is revoked.
 #[test]
-fn expired_token_is_named_in_log_and_list_and_keeps_its_name_until_it_is_revoked() {
+fn expired_token_keeps_its_name_until_it_is_revoked() {
     let server = Server::start();
     let minute_ago = Utc::now().timestamp() - 60;
     let expired = format!("UPDATE tokens SET expires_at = {minute_ago} WHERE name = 'first'");
@@ -182,9 +186,9 @@ fn expired_token_is_named_in_log_and_list_and_keeps_its_name_until_it_is_revoked
     assert_eq!((&record["level"], &record["token"]), (&"info".into(), &"first".into()));
     assert_eq!(record["cause"], "the token has expired");
 
-    // The token may be valid, and the clock of this machine wrong.
-    let said = refused(&server, &["token", "create", "first"]);
-    assert!(said.contains(r#"a token named "first" already exists: revoke it"#), "{said}");
+    // The name stays taken, because the clock of this machine may be wrong.
+    let stderr = refused(&server, &["token", "create", "first"]);
+    assert!(stderr.contains(r#"a token named "first" already exists: revoke it"#), "{stderr}");
     assert_eq!(server.command(&["token", "list", "--json"]), json);
     server.command(&["token", "revoke", "first"]);
     let token = server.command(&["token", "create", "first"]);

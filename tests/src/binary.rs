@@ -1,4 +1,4 @@
-//! The real binary, run to its end.
+//! Runs the real binary until it exits.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader};
@@ -11,13 +11,14 @@ use nix::unistd::Pid;
 use crate::folder::binary_in;
 use crate::wait_until;
 
-/// Runs the binary with these arguments in that folder, on its store, and waits for its end.
+/// Runs the binary with these arguments in a folder, on the store of that folder, and waits until
+/// it exits.
 pub fn run<I: AsRef<OsStr>>(folder: &Path, arguments: &[I]) -> Output {
     binary_in(folder).args(arguments).stdin(Stdio::null()).output().expect("the binary starts")
 }
 
-/// Runs the binary with arguments that it must refuse. Returns its exit status, and the one line
-/// that it writes to standard error. If it serves instead, it is killed.
+/// Runs a command that must fail. Returns its exit code, and the single line that it writes to
+/// stderr. If the command serves instead, it is killed.
 pub fn failure(command: &mut Command) -> (Option<i32>, String) {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut process = command.spawn().expect("the binary starts");
@@ -28,15 +29,15 @@ pub fn failure(command: &mut Command) -> (Option<i32>, String) {
         let _ = process.kill();
     }
     let output = process.wait_with_output().expect("the process can be waited for");
-    let said = String::from_utf8(output.stderr).expect("standard error is text");
-    assert_eq!(printed, "", "nothing on standard output; on standard error: {said}");
-    assert_eq!(said.lines().count(), 1, "one line: {said}");
-    assert!(said.starts_with("plant-store: "), "{said}");
-    (output.status.code(), said)
+    let stderr = String::from_utf8(output.stderr).expect("standard error is text");
+    assert_eq!(printed, "", "stdout must be empty; stderr: {stderr}");
+    assert_eq!(stderr.lines().count(), 1, "stderr must be one line: {stderr}");
+    assert!(stderr.starts_with("plant-store: "), "{stderr}");
+    (output.status.code(), stderr)
 }
 
-/// Starts the binary, and sends it a signal after an event. Waits for its end, which must come by
-/// that signal. Returns what it writes to standard error, and how it ended.
+/// Starts the binary, sends it a signal after an event, and waits until it exits. Returns its
+/// stderr and its exit status.
 pub fn signalled(
     command: &mut Command,
     event: impl FnOnce(),

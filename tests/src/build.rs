@@ -1,5 +1,5 @@
-//! Builds what the tests run: the programs of the workspace, and libraries in C that stand between
-//! a process and the kernel.
+//! Builds the programs of the workspace that the tests run, and the C libraries that intercept the
+//! system calls of a process.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,12 +8,13 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result};
 use escargot::CargoBuild;
 
-/// Builds a program of the workspace, and returns where it is. A release is built as its users
-/// build it. Otherwise cargo is asked for the features of the whole workspace, as the tests are
-/// built: so nothing is built twice, and after `cargo xtask test` has built everything, nothing at
-/// all.
+/// Builds a program of the workspace, and returns its path.
 ///
-/// The checkout is that of the package that cargo runs, else that of the current folder.
+/// A release build uses the same features as the users of the program. A debug build uses the
+/// features of the whole workspace, like the build of the tests, so that nothing is built twice.
+/// After `cargo xtask test` has built everything, this builds nothing.
+///
+/// The checkout is the one that contains the package that cargo runs, or else the current folder.
 pub fn build(program: &str, release: bool) -> Result<PathBuf> {
     let release_of = |package| CargoBuild::new().package(package).release();
     let build = match (release, program) {
@@ -24,7 +25,7 @@ pub fn build(program: &str, release: bool) -> Result<PathBuf> {
     run(build.bin(program))
 }
 
-/// Builds an example of the workspace, and returns where it is.
+/// Builds an example of the workspace, and returns its path.
 pub fn build_example(name: &str) -> Result<PathBuf> {
     run(in_workspace().example(name))
 }
@@ -41,14 +42,14 @@ fn run(build: CargoBuild) -> Result<PathBuf> {
     Ok(build.run().context("cannot build the program")?.path().to_owned())
 }
 
-/// The binary `plant-store`, built in this profile on the first call. Tests start it with
-/// [`binary_in`](crate::binary_in), which sets its folder and its address.
+/// Returns the path of the binary `plant-store`. The first call builds it, in the profile of the
+/// tests. Tests run it with [`binary_in`](crate::binary_in), which sets its folder and its address.
 pub fn binary() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| build("plant-store", !cfg!(debug_assertions)).expect("the binary builds"))
 }
 
-/// Compiles `e2e/SOURCE.c`, a library that LD_PRELOAD puts between a process and the kernel.
+/// Compiles `e2e/SOURCE.c`, a library that intercepts system calls with LD_PRELOAD.
 pub fn library(source: &str, folder: &Path) -> PathBuf {
     let library = folder.join(format!("{}.so", std::process::id()));
     let source = format!("{}/e2e/{source}.c", env!("CARGO_MANIFEST_DIR"));

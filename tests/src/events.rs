@@ -1,19 +1,19 @@
-//! How tests wait: for events, never for a time to pass.
+//! Waiting for events. Tests never wait for a fixed time.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long a test waits for an event before it fails: longer than a slow machine needs.
+/// How long a test waits for an event before it fails. Even a slow machine needs less time.
 pub const EVENT_TIMEOUT: Duration = Duration::from_mins(1);
 
 /// The pause between two polls, so that polling does not slow the server down.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Polls until `holds` does, for at most [`EVENT_TIMEOUT`]. `failure` makes the message of a test
-/// that waits too long.
-pub fn wait_until(mut holds: impl FnMut() -> bool, failure: impl Fn() -> String) {
+/// Polls until the condition is true. After [`EVENT_TIMEOUT`], panics with the message that
+/// `failure` returns.
+pub fn wait_until(mut condition: impl FnMut() -> bool, failure: impl Fn() -> String) {
     let started = Instant::now();
-    while !holds() {
+    while !condition() {
         assert!(started.elapsed() < EVENT_TIMEOUT, "{}", failure());
         sleep(PAUSE);
     }

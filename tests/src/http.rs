@@ -1,4 +1,4 @@
-//! HTTP/1.1 over a socket, byte by byte, so that tests can send what no HTTP library would.
+//! HTTP/1.1 over a plain socket, so that tests can send bytes that no HTTP library would send.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Read, Write};
@@ -9,7 +9,8 @@ use serde_json::Value;
 
 use crate::EVENT_TIMEOUT;
 
-/// The bytes of a `POST /plants` with these header lines (each ending in CRLF) and this body.
+/// Returns the bytes of a `POST /plants` with these header lines (each ending in CRLF) and this
+/// body.
 pub fn post(headers: &str, body: &[u8]) -> Vec<u8> {
     let length = body.len();
     let headers =
@@ -17,17 +18,17 @@ pub fn post(headers: &str, body: &[u8]) -> Vec<u8> {
     [head(&headers).as_bytes(), body].concat()
 }
 
-/// The header line that carries a token.
+/// Returns the header line that contains a token.
 pub fn bearer(token: &str) -> String {
     format!("Authorization: Bearer {token}\r\n")
 }
 
-/// The head of a `POST /plants` with these header lines and no others but `Host`.
+/// Returns the head of a `POST /plants` with `Host` and these header lines, and no others.
 pub fn head(headers: &str) -> String {
     request("POST /plants", headers)
 }
 
-/// The head of a request with that method and path.
+/// Returns the head of a request with this method and path.
 pub fn request(method_and_path: &str, headers: &str) -> String {
     format!("{method_and_path} HTTP/1.1\r\nHost: plants\r\n{headers}\r\n")
 }
@@ -41,7 +42,7 @@ pub struct Response {
     pub body: Vec<u8>,
 }
 
-/// The body as text, because a test prints it when it fails.
+/// Prints the body as text, for the messages of failed tests.
 impl fmt::Debug for Response {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { status, headers, body } = self;
@@ -50,7 +51,8 @@ impl fmt::Debug for Response {
 }
 
 impl Response {
-    /// The value of a header field, which must not occur twice. The case of the name is ignored.
+    /// Returns the value of a header field, which must not occur twice. The name is
+    /// case-insensitive.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut fields = self.headers.iter().filter(|(field, _)| field.eq_ignore_ascii_case(name));
         let value = fields.next().map(|(_, value)| value.as_str());
@@ -58,13 +60,14 @@ impl Response {
         value
     }
 
-    /// The body as JSON.
+    /// Parses the body as JSON.
     pub fn json(&self) -> Value {
         assert_eq!(self.header("content-type"), Some("application/json"));
         serde_json::from_slice(&self.body).expect("the body is JSON")
     }
 
-    /// The plant in the body of a 200, which must have no members but those of `Plant`.
+    /// Returns the plant in the body of a 200, which must contain no members except those of
+    /// `Plant`.
     pub fn plant(&self) -> Value {
         assert_eq!(self.status, 200, "{self:?}");
         let plant = self.json();
@@ -73,13 +76,13 @@ impl Response {
         plant
     }
 
-    /// `error` of a 400.
+    /// Returns the `error` of a 400.
     pub fn error(&self) -> i64 {
         let (error, _) = self.refusal();
         error
     }
 
-    /// `error` and `message` of a 400, whose body must have no other members.
+    /// Returns the `error` and `message` of a 400, whose body must contain no other members.
     pub fn refusal(&self) -> (i64, String) {
         assert_eq!(self.status, 400, "{self:?}");
         let error = self.json();
@@ -91,7 +94,7 @@ impl Response {
     }
 }
 
-/// A connection, and the bytes that it has received but not used yet.
+/// A connection, and the bytes that were received but not parsed yet.
 pub struct Connection {
     stream: TcpStream,
     received: Vec<u8>,
@@ -103,7 +106,7 @@ impl Connection {
         Self::try_open(address).expect("the server listens")
     }
 
-    /// Connects to a server, unless it has ended.
+    /// Connects to a server. Returns `None` if the server does not listen any more.
     pub fn try_open(address: SocketAddr) -> Option<Self> {
         let stream = TcpStream::connect(address).ok()?;
         stream.set_read_timeout(Some(EVENT_TIMEOUT)).expect("a time-out can be set");
@@ -112,7 +115,8 @@ impl Connection {
         Some(Self { stream, received: Vec::new() })
     }
 
-    /// A second handle of the connection, for a thread that sends while another receives.
+    /// Returns a second handle of the connection, for a thread that sends while another thread
+    /// receives.
     #[must_use]
     pub fn sender(&self) -> Self {
         let stream = self.stream.try_clone().expect("a socket can be shared");
@@ -124,12 +128,13 @@ impl Connection {
         self.stream.write_all(bytes).expect("the connection takes bytes");
     }
 
-    /// Sends bytes on a connection that the server may have closed. Returns whether they were sent.
+    /// Sends bytes on a connection that the server may have closed. Returns whether sending
+    /// succeeded.
     pub fn try_send(&mut self, bytes: &[u8]) -> bool {
         self.stream.write_all(bytes).is_ok()
     }
 
-    /// Shuts down the sending side. So the server learns that the client sends no more.
+    /// Shuts down the sending side, which tells the server that the client sends no more.
     pub fn finish_sending(&mut self) {
         // The server may have closed the connection already.
         let _ = self.stream.shutdown(Shutdown::Write);
@@ -181,8 +186,8 @@ impl Connection {
         }
     }
 
-    /// Waits until the server closes the connection. It must not send anything before that. `what`
-    /// is the connection of which the test speaks if it fails.
+    /// Waits until the server closes the connection, without sending anything first. `what`
+    /// describes the connection in the message of a failed test.
     pub fn expect_closed(&mut self, what: &str) {
         let read = self.try_read_more();
         read.unwrap_or_else(|error| panic!("{what}: the server does not close: {error}"));
@@ -190,18 +195,18 @@ impl Connection {
         assert!(received.is_empty(), "{what}: the server sends before it closes: {received}");
     }
 
-    /// Reads and returns all that the server sends, until the server closes the connection.
+    /// Returns all bytes that the server sends until it closes the connection.
     pub fn wait_until_closed(&mut self) -> Vec<u8> {
         while self.read_more() {}
         std::mem::take(&mut self.received)
     }
 
-    /// Reads more bytes. Returns whether any came before the end of the connection.
+    /// Reads more bytes. Returns whether any arrived before the end of the connection.
     fn read_more(&mut self) -> bool {
-        self.try_read_more().unwrap_or_else(|error| panic!("nothing came: {error}"))
+        self.try_read_more().unwrap_or_else(|error| panic!("nothing arrived: {error}"))
     }
 
-    /// The same, if nothing may come in time.
+    /// Like [`read_more`](Self::read_more), but returns an error if nothing arrives in time.
     fn try_read_more(&mut self) -> io::Result<bool> {
         let mut buffer = [0; 16 * 1024];
         match self.stream.read(&mut buffer) {

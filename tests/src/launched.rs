@@ -1,4 +1,4 @@
-//! A server as a process, and the first lines that it prints. No other code reads those lines.
+//! A server process, and the first lines that it prints. No other code parses these lines.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -6,17 +6,17 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use anyhow::{Context, Result};
 
-/// A server that has said where it listens. Dropping it kills the process.
+/// A server that has printed where it listens. Dropping this kills the process.
 pub struct Launched {
     /// The process.
     pub process: Child,
-    /// Where it listens.
+    /// The address on which the server listens.
     pub address: SocketAddr,
-    /// The same, with the scheme: `http`, or `https` if it speaks TLS.
+    /// The address as a URL: with `http`, or `https` if the server speaks TLS.
     pub url: String,
-    /// The command that creates a plant, which a server prints only for a new store.
+    /// The command that creates a plant. A server prints it only for a new store.
     pub first_request: Option<String>,
-    /// Kept open: a process that prints into a closed pipe gets EPIPE.
+    /// Kept open, because a process that prints to a closed pipe gets EPIPE.
     stdout: BufReader<ChildStdout>,
 }
 
@@ -25,8 +25,8 @@ impl Launched {
     ///
     /// # Errors
     ///
-    /// The process does not start, or it does not print `… listening on SCHEME://ADDRESS`. In the
-    /// second case it is killed.
+    /// Fails if the process does not start, or does not print `… listening on SCHEME://ADDRESS`.
+    /// In the second case the process is killed.
     pub fn start(command: &mut Command) -> Result<Self> {
         let command = command.stdin(Stdio::null()).stdout(Stdio::piped());
         let mut process = command.spawn().context("cannot start the server")?;
@@ -43,7 +43,8 @@ impl Launched {
         }
     }
 
-    /// What the process printed after the lines that were read. Waits until it closes its output.
+    /// Returns the rest of stdout, after the lines that were parsed. Waits until the process closes
+    /// stdout.
     pub fn rest(&mut self) -> Result<String> {
         let mut rest = String::new();
         self.stdout.read_to_string(&mut rest).context("standard output is not text")?;
@@ -58,13 +59,13 @@ impl Drop for Launched {
     }
 }
 
-/// The token in the command that a server prints for a new store.
+/// Returns the token in the command that a server prints for a new store.
 pub fn token(first_request: &str) -> Result<&str> {
     let (_, rest) = first_request.split_once("Bearer ").context("no token was printed")?;
     rest.split('\'').next().context("no token was printed")
 }
 
-/// Reads the first request, if there is one, and then where the server listens.
+/// Reads the first request, if there is one, and the address on which the server listens.
 fn read_lines(stdout: &mut impl BufRead) -> Result<(Option<String>, String, SocketAddr)> {
     let first_line = read_line(stdout)?;
     let (first_request, line) = if first_line.starts_with("curl ") {

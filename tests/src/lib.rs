@@ -1,9 +1,8 @@
-//! What the end-to-end tests share: the real binary as a process on a store of its own, and HTTP/1.1
-//! sent byte by byte.
+//! The helpers that the end-to-end tests share: the real binary as a process with its own store,
+//! and HTTP/1.1 sent byte by byte.
 //!
-//! Tests wait for events and not for a fixed time: at most [`EVENT_TIMEOUT`] long, so that a test
-//! fails instead of hanging. If nothing reports an event, a loop asks for it again and again:
-//! [`wait_until`].
+//! Tests wait for events, never for a fixed time. They wait at most [`EVENT_TIMEOUT`], so that a
+//! test fails instead of hanging. If nothing reports an event, [`wait_until`] polls for it.
 
 mod binary;
 mod build;
@@ -31,13 +30,14 @@ pub use launched::{Launched, token};
 pub use server::{Server, Starting};
 pub use terminal::terminal;
 
-/// How much of something a test does: little in `cargo xtask test`, much in `cargo xtask soak`.
+/// Returns how often a test does something: `short` in `cargo xtask test`, `soak` in `cargo xtask
+/// soak`.
 pub fn amount(short: usize, soak: usize) -> usize {
     if std::env::var_os("PLANT_STORE_SOAK").is_some() { soak } else { short }
 }
 
-/// The JSON body that creates a plant. A required member that is not named here is that of the
-/// document's example.
+/// Returns the JSON body that creates a plant. Required members without a parameter here get the
+/// value of the example in the document.
 pub fn plant(id: i64, name: &str, tag: Option<&str>) -> String {
     static REQUIRED: LazyLock<Value> = LazyLock::new(|| {
         let document = include_str!("../../openapi/plant-store.json");
@@ -59,7 +59,7 @@ pub fn plant(id: i64, name: &str, tag: Option<&str>) -> String {
     plant.to_string()
 }
 
-/// The same, as the generated client takes it.
+/// Returns the same plant as the type of the generated client.
 pub fn new_plant(id: i64, name: &str, tag: Option<&str>) -> NewPlant {
     serde_json::from_str(&plant(id, name, tag)).expect("a plant")
 }

@@ -1,4 +1,4 @@
-//! The memory and the open files of a process, as the kernel counts and limits them.
+//! The memory and the open files of a process, as reported by the kernel.
 
 use std::fs;
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::unistd::Pid;
 
-/// The most memory that the process has had so far, in MiB.
+/// Returns the peak memory of the process so far, in MiB.
 pub fn peak_memory_mib(process: Pid) -> Result<f64> {
     let status = fs::read_to_string(format!("/proc/{process}/status"))?;
     let kib: u32 = status
@@ -17,14 +17,14 @@ pub fn peak_memory_mib(process: Pid) -> Result<f64> {
     Ok(f64::from(kib) / 1024.0)
 }
 
-/// How many files the process has open.
+/// Returns the number of files that the process has open.
 pub fn open_files(process: Pid) -> usize {
     let files = fs::read_dir(format!("/proc/{process}/fd")).expect("the process is there");
     files.count()
 }
 
-/// Raises the soft limit on open files to the hard limit, for this process and those that it
-/// starts. A connection takes a file at each of its two ends.
+/// Raises the soft limit on open files to the hard limit, for this process and its children. A
+/// connection takes a file at each of its two ends.
 pub fn allow_many_files() -> Result<()> {
     let (_, most) = getrlimit(Resource::RLIMIT_NOFILE)?;
     Ok(setrlimit(Resource::RLIMIT_NOFILE, most, most)?)

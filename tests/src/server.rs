@@ -1,4 +1,4 @@
-//! The real binary as a running server.
+//! Runs the real binary as a server.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -15,17 +15,18 @@ use crate::http::{Connection, Response};
 use crate::launched::{Launched, token};
 use crate::{Folder, bearer, post, wait_until, without_own_variables};
 
-/// A server to be started.
+/// A server that is not started yet: a builder for [`Server`].
 #[must_use]
 pub struct Starting {
     command: Command,
     folder: Folder,
-    /// A token that an existing store accepts.
+    /// A token that the existing store accepts. `None` for a new store.
     token: Option<String>,
 }
 
 impl Starting {
-    /// A server to be started on the store in that folder, with a token that the store accepts.
+    /// Prepares a server on the existing store of a folder. `token` is a token that the store
+    /// accepts.
     pub fn on(folder: impl Into<Folder>, token: &str) -> Self {
         Self::new(folder.into(), Some(token.to_owned()))
     }
@@ -36,7 +37,7 @@ impl Starting {
         Self { command, folder, token }
     }
 
-    /// Adds arguments of `plant-store serve`.
+    /// Adds arguments for `plant-store serve`.
     pub fn with<I: AsRef<OsStr>>(mut self, arguments: &[I]) -> Self {
         self.command.args(arguments);
         self
@@ -48,26 +49,26 @@ impl Starting {
         self
     }
 
-    /// Limits the files that the process may have open, by these arguments of `ulimit`: the process
-    /// cannot raise the limit of `-n 48`; it can raise that of `-Sn 48`.
+    /// Limits the open files of the process with these arguments for `ulimit`. The process cannot
+    /// raise the limit `-n 48`, but it can raise the limit `-Sn 48`.
     pub fn with_open_files(self, limit: &str) -> Self {
         self.command(|command| {
             let mut shell = Command::new("sh");
             shell.args(["-c", &format!("ulimit {limit} && exec \"$0\" \"$@\"")]);
             shell.arg(command.get_program()).args(command.get_args());
             without_own_variables(&mut shell);
-            shell.current_dir(command.get_current_dir().expect("a folder of its own"));
+            shell.current_dir(command.get_current_dir().expect("the command has a folder"));
             shell.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
             *command = shell;
         })
     }
 
-    /// The folder that holds the store and the log.
+    /// Returns the folder of the store and the log.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The file that will hold its standard error.
+    /// Returns the path of the file to which stderr will be written.
     pub fn log_file(&self) -> PathBuf {
         self.folder().join(LOG)
     }
@@ -96,47 +97,47 @@ impl Starting {
 
 const LOG: &str = "log";
 
-/// A serving process on a store of its own, in a folder of its own. Dropping it kills it.
+/// A running server with its own store and its own folder. Dropping this kills the process.
 pub struct Server {
     launched: Launched,
-    /// Where it listens.
+    /// The address on which the server listens.
     pub address: SocketAddr,
-    /// The same, with the scheme.
+    /// The address as a URL.
     pub url: String,
-    /// An accepted token.
+    /// A token that the server accepts.
     pub token: String,
-    /// The command that a new store prints.
+    /// The command that the server printed for a new store.
     pub first_request: Option<String>,
     folder: Folder,
 }
 
 impl Server {
-    /// A server on a new store, with default flags.
+    /// Starts a server on a new store, with default flags.
     pub fn start() -> Self {
         Self::starting().start()
     }
 
-    /// A server on a new store, not started yet.
+    /// Prepares a server on a new store.
     pub fn starting() -> Starting {
         Self::starting_in(Folder::new())
     }
 
-    /// A server on the new store of that folder, not started yet.
+    /// Prepares a server on a new store in this folder.
     pub fn starting_in(folder: Folder) -> Starting {
         Starting::new(folder, None)
     }
 
-    /// The folder that holds the store and the log.
+    /// Returns the folder of the store and the log.
     pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
-    /// The URL of the store, as `--store` takes it in that folder.
+    /// Returns the URL of the store, for `--store` in the folder of the server.
     pub fn store(&self) -> &str {
         self.folder.store()
     }
 
-    /// The process's id.
+    /// Returns the process id.
     pub fn pid(&self) -> Pid {
         Pid::from_raw(i32::try_from(self.launched.process.id()).expect("a process id is an i32"))
     }
@@ -146,17 +147,18 @@ impl Server {
         kill(self.pid(), signal).expect("the process is there");
     }
 
-    /// Waits for the process to end by itself.
+    /// Waits until the process exits by itself.
     pub fn wait(&mut self) -> ExitStatus {
         let process = &mut self.launched.process;
         let mut has_ended = || process.try_wait().expect("it can be waited for").is_some();
-        wait_until(&mut has_ended, || "the process does not end".into());
-        self.launched.process.wait().expect("it has ended")
+        wait_until(&mut has_ended, || "the process does not exit".into());
+        self.launched.process.wait().expect("it has exited")
     }
 
-    /// Sends that signal until the process has ended: the first ones are one stop.
+    /// Sends the signal repeatedly until the process has exited. The server counts signals within
+    /// the first second as one.
     pub fn stop_at_once(&mut self, signal: Signal) -> ExitStatus {
-        self.wait_until("the process ends", || {
+        self.wait_until("the process exits", || {
             kill(self.pid(), signal).expect("the process is there");
             let state = std::fs::read_to_string(format!("/proc/{}/stat", self.pid()));
             state.is_ok_and(|state| state.contains(") Z "))
@@ -164,27 +166,28 @@ impl Server {
         self.wait()
     }
 
-    /// What a process that has ended wrote to standard output, after the lines that say where it
-    /// listens and how to use it.
+    /// Returns the stdout of a process that has exited, without the lines printed at its start.
     pub fn printed(&mut self) -> String {
         self.launched.rest().expect("standard output is text")
     }
 
-    /// Ends the process with a signal. What is returned can serve the same store again.
+    /// Stops the process with a signal. Returns a [`Starting`] that can serve the same store again.
     pub fn stopped_by(self, signal: Signal) -> Starting {
         self.signal(signal);
         let (_, stopped) = self.ended();
         stopped
     }
 
-    /// Waits for the process to end by itself. What is returned can serve the same store again.
+    /// Waits until the process exits by itself. Returns its exit status, and a [`Starting`] that
+    /// can serve the same store again.
     pub fn ended(mut self) -> (ExitStatus, Starting) {
         let status = self.wait();
         let Self { folder, token, .. } = self;
         (status, Starting::new(folder, Some(token)))
     }
 
-    /// What the process, and those before it in the same folder, wrote to standard error so far.
+    /// Returns the stderr of this process so far, after the stderr of earlier processes in the same
+    /// folder.
     pub fn log(&self) -> String {
         std::fs::read_to_string(self.folder().join(LOG)).expect("the log is text")
     }
@@ -194,47 +197,49 @@ impl Server {
         self.wait_until(text, || self.log().contains(text));
     }
 
-    /// Waits until something holds.
-    pub fn wait_until(&self, what: &str, holds: impl FnMut() -> bool) {
-        wait_until(holds, || format!("waited for: {what}; log:\n{}", self.log()));
+    /// Polls until the condition is true. `what` describes the condition in the panic message.
+    pub fn wait_until(&self, what: &str, condition: impl FnMut() -> bool) {
+        wait_until(condition, || {
+            format!("timed out while waiting for: {what}; log:\n{}", self.log())
+        });
     }
 
-    /// A new connection.
+    /// Opens a new connection.
     pub fn connect(&self) -> Connection {
         Connection::open(self.address)
     }
 
-    /// Posts a body with the accepted token, on a connection of its own.
+    /// Posts a body with the accepted token, on a new connection.
     pub fn create(&self, body: &str) -> Response {
         self.create_with(&self.bearer(), body)
     }
 
-    /// The header line that carries the accepted token.
+    /// Returns the header line that contains the accepted token.
     pub fn bearer(&self) -> String {
         bearer(&self.token)
     }
 
-    /// The bytes of a `POST /plants` with the accepted token and this body.
+    /// Returns the bytes of a `POST /plants` with the accepted token and this body.
     pub fn post(&self, body: &str) -> Vec<u8> {
         post(&self.bearer(), body.as_bytes())
     }
 
-    /// Posts a body with these header lines instead of the token's.
+    /// Posts a body with these header lines instead of the accepted token, on a new connection.
     pub fn create_with(&self, headers: &str, body: &str) -> Response {
         self.connect().exchange(&post(headers, body.as_bytes()))
     }
 
-    /// The generated client, with the accepted token.
+    /// Returns a generated client with the accepted token.
     pub fn client(&self) -> Client {
         self.client_with(&self.token)
     }
 
-    /// The generated client, with that token.
+    /// Returns a generated client with this token.
     pub fn client_with(&self, token: &str) -> Client {
         client_with_token(&self.url, token).expect("a client")
     }
 
-    /// Runs another command on the same store, which must succeed. Returns its standard output.
+    /// Runs another command on the same store, which must succeed. Returns its stdout.
     pub fn command(&self, arguments: &[&str]) -> String {
         let output = self.folder.command().args(arguments).stdin(Stdio::null()).output();
         let output = output.expect("the binary starts");
@@ -242,7 +247,7 @@ impl Server {
         String::from_utf8(output.stdout).expect("standard output is text")
     }
 
-    /// Every plant of the store, as `plant-store export` writes it.
+    /// Returns all plants of the store, as exported by `plant-store export`.
     pub fn export(&self) -> BTreeMap<i64, NewPlant> {
         let text = self.command(&["export"]);
         let plants: Vec<NewPlant> = text
@@ -250,7 +255,7 @@ impl Server {
             .map(|line| serde_json::from_str(line).expect("a plant on each line"))
             .collect();
         let in_order = plants.is_sorted_by(|one, next| one.id < next.id);
-        assert!(in_order, "in the order of the ids, and no id twice");
+        assert!(in_order, "the plants are ordered by id, and no id occurs twice");
         plants.into_iter().map(|plant| (plant.id, plant)).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! A pseudo-terminal (pty(7)) for a program.
+//! A pseudoterminal (pty(7)) for a program.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -9,19 +9,20 @@ use nix::libc::O_NOCTTY;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 
-/// The test's side of a terminal with 80 columns, and the program's side.
+/// Opens a pseudoterminal with 80 columns. Returns the side for the test and the side for the
+/// program.
 ///
-/// Reading the test's side ends with an error when no process has the other side open any more. So
-/// both are closed in every process that a test starts meanwhile (`O_CLOEXEC`), and the test must
-/// drop the [`Command`](std::process::Command) that has the program's side.
+/// Reading the side of the test fails once no process has the other side open. Therefore both sides
+/// are closed in all processes that the test starts in the meantime (`O_CLOEXEC`), and the test
+/// must drop the [`Command`](std::process::Command) that contains the side of the program.
 pub fn terminal() -> (File, File) {
     let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
-    let ours = openpt(flags).expect("a pseudo-terminal");
-    grantpt(&ours).and_then(|()| unlockpt(&ours)).expect("its other side can be opened");
-    let name = ptsname(&ours, Vec::new()).expect("it has a name");
+    let test_side = openpt(flags).expect("a pseudoterminal");
+    grantpt(&test_side).and_then(|()| unlockpt(&test_side)).expect("it can be unlocked");
+    let name = ptsname(&test_side, Vec::new()).expect("it has a name");
     let path = OsStr::from_bytes(name.as_bytes());
-    let theirs = File::options().read(true).write(true).custom_flags(O_NOCTTY).open(path);
+    let program_side = File::options().read(true).write(true).custom_flags(O_NOCTTY).open(path);
     let size = Winsize { ws_row: 24, ws_col: 80, ws_xpixel: 0, ws_ypixel: 0 };
-    tcsetwinsize(&ours, size).expect("it has a size");
-    (ours.into(), theirs.expect("its other side"))
+    tcsetwinsize(&test_side, size).expect("it has a size");
+    (test_side.into(), program_side.expect("the other side opens"))
 }

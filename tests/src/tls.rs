@@ -1,4 +1,4 @@
-//! An authority that only the tests trust, and the files of TLS that it issues.
+//! A certificate authority that only the tests trust, and the TLS files that it issues.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -13,21 +13,21 @@ use tokio_rustls::rustls::crypto::aws_lc_rs;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-/// The file of a certificate, in the folder that [`Authority::issue`] is given.
+/// The name of the certificate file that [`Authority::issue`] writes.
 pub const CERT: &str = "plants.pem";
 
-/// The file of its private key.
+/// The name of the file with the private key of the certificate.
 pub const KEY: &str = "plants.key";
 
-/// The flags of a server that runs in that folder.
+/// The flags of a server that runs in the folder with these files.
 pub const TLS: [&str; 4] = ["--tls-cert", CERT, "--tls-key", KEY];
 
-/// An authority. Each has a key of its own.
+/// A certificate authority with its own key.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
-    /// A new one.
-    #[expect(clippy::new_without_default, reason = "no two are equal")]
+    /// Creates an authority with a new key.
+    #[expect(clippy::new_without_default, reason = "no two authorities are equal")]
     pub fn new() -> Self {
         let mut params = CertificateParams::default();
         params.distinguished_name = DistinguishedName::new();
@@ -37,18 +37,19 @@ impl Authority {
         Self(CertifiedIssuer::self_signed(params, key).expect("a certificate"))
     }
 
-    /// Issues a certificate for 127.0.0.1, and writes [`CERT`] and [`KEY`] into that folder. Only
-    /// the owner may read the key.
+    /// Issues a certificate for 127.0.0.1, and writes [`CERT`] and [`KEY`] to a folder. Only the
+    /// owner may read the key.
     pub fn issue(&self, folder: &Path) -> CertificateDer<'static> {
         self.issue_for("127.0.0.1", folder)
     }
 
-    /// The same, for that name or address.
+    /// Issues a certificate for this name or address, like [`issue`](Self::issue).
     pub fn issue_for(&self, name: &str, folder: &Path) -> CertificateDer<'static> {
         self.sign(&CertificateParams::new([name.to_owned()]).expect("a name"), folder)
     }
 
-    /// The same as [`Authority::issue`], valid from the first day of a year to that of another one.
+    /// Issues a certificate like [`issue`](Self::issue), valid from the first day of the first year
+    /// until the first day of the second year.
     pub fn issue_valid(&self, [from, until]: [i32; 2], folder: &Path) -> CertificateDer<'static> {
         let mut params = CertificateParams::new(["127.0.0.1".to_owned()]).expect("a name");
         params.not_before = date_time_ymd(from, 1, 1);
@@ -56,7 +57,7 @@ impl Authority {
         self.sign(&params, folder)
     }
 
-    /// Writes the authority's own certificate and key as [`CERT`] and [`KEY`] into that folder.
+    /// Writes the certificate and key of the authority itself to [`CERT`] and [`KEY`] in a folder.
     pub fn serve_itself(&self, folder: &Path) {
         write(folder, &self.pem(), self.0.key());
     }
@@ -68,17 +69,18 @@ impl Authority {
         certificate.into()
     }
 
-    /// Its own certificate, as a file has it.
+    /// Returns the certificate of the authority in PEM.
     pub fn pem(&self) -> String {
         self.0.pem()
     }
 
-    /// Its own certificate.
+    /// Returns the certificate of the authority in DER.
     pub fn der(&self) -> &CertificateDer<'static> {
         self.0.der()
     }
 
-    /// The settings of a client that trusts this authority alone, and offers no ALPN.
+    /// Returns the configuration of a client that trusts only this authority, and offers no ALPN
+    /// protocols.
     pub fn client_config(&self) -> Arc<ClientConfig> {
         let mut roots = RootCertStore::empty();
         roots.add(self.der().clone()).expect("a certificate");
@@ -90,7 +92,7 @@ impl Authority {
         Arc::new(config)
     }
 
-    /// The first message of a handshake (RFC 8446, section 4.1.2).
+    /// Returns the first message of a handshake (RFC 8446, section 4.1.2).
     pub fn client_hello(&self) -> Vec<u8> {
         let mut client =
             ClientConnection::new(self.client_config(), server_name()).expect("a client");
@@ -101,14 +103,14 @@ impl Authority {
 }
 
 fn write(folder: &Path, certificate: &str, key: &KeyPair) {
-    fs::write(folder.join(CERT), certificate).expect("the folder takes files");
+    fs::write(folder.join(CERT), certificate).expect("the folder is writable");
     let mut options = File::options();
     options.write(true).create(true).truncate(true).mode(0o600);
-    let mut file = options.open(folder.join(KEY)).expect("the folder takes files");
-    file.write_all(key.serialize_pem().as_bytes()).expect("the folder takes files");
+    let mut file = options.open(folder.join(KEY)).expect("the folder is writable");
+    file.write_all(key.serialize_pem().as_bytes()).expect("the folder is writable");
 }
 
-/// The name in a certificate of [`Authority::issue`].
+/// Returns the name in a certificate of [`Authority::issue`].
 fn server_name() -> ServerName<'static> {
     "127.0.0.1".try_into().expect("an address is a name")
 }

@@ -1,24 +1,25 @@
-//! A body is exactly a NewPlant, or it is refused and the message says why.
+//! The service accepts a body only if it is exactly a NewPlant. Otherwise the message explains why
+//! the body is refused.
 
 use plant_store_tests::{Server, plant};
 use serde_json::json;
 
-use super::errors::with;
+use super::errors::create_with_headers;
 use super::logs::record_of;
 
-/// Each is posted on one connection, which stays open because each body is read to its end.
+/// All bodies are sent on one connection, which stays open because each body is read to its end.
 #[test]
-fn body_that_is_no_new_plant_is_400_with_the_member_and_why() {
+fn body_that_is_not_a_new_plant_is_400_with_the_reason() {
     let server = Server::start();
     let mut connection = server.connect();
     for (body, expected) in [
-        // No object.
+        // Not an object.
         (&b""[..], "the body must be a JSON object"),
         (br#"[1,"Ficus"]"#, "the body must be a JSON object"),
         (br#""Ficus""#, "the body must be a JSON object"),
         (b"null", "the body must be a JSON object"),
         (b"\xef\xbb\xbf{\"id\":1,\"name\":\"\"}", "the body must be a JSON object"),
-        // No JSON.
+        // Not JSON.
         (b"{", "EOF while parsing an object"),
         (br#"{"id":1,"name":""}x"#, "trailing characters"),
         (br#"{"id":1,"name":""}{}"#, "trailing characters"),
@@ -27,16 +28,16 @@ fn body_that_is_no_new_plant_is_400_with_the_member_and_why() {
         (br#"{"id":01,"name":""}"#, "invalid number"),
         (b"{\"id\":1,\"name\":\"\n\"}", "control character"),
         (br#"{"id":1,"name":"","x":[1,]}"#, "`x`: expected value"),
-        // No UTF-8, also in a member that nobody reads.
+        // Not UTF-8, also in a member that is ignored.
         (b"{\"id\":1,\"name\":\"\xff\"}", "not UTF-8 at byte 17"),
         (b"{\"id\":1,\"name\":\"\",\"x\":\"\xed\xa0\x80\"}", "not UTF-8 at byte 24"),
-        // Members that lack, and known ones that are there twice.
+        // Missing members, and known members that occur twice.
         (b"{}", "missing field `id`"),
         (br#"{"id":1,"Name":""}"#, "missing field `name`"),
         (br#"{"id":1,"name":"","id":1}"#, "duplicate field `id`"),
         (br#"{"id":1,"name":"","n\u0061me":""}"#, "duplicate field `name`"),
         (br#"{"id":1,"name":"","tag":"a","tag":"a"}"#, "duplicate field `tag`"),
-        // Values of another type.
+        // Values of the wrong type.
         (br#"{"id":null,"name":""}"#, "`id`: invalid type: null, expected i64"),
         (br#"{"id":"1","name":""}"#, "`id`: invalid type: string \"1\", expected i64"),
         (br#"{"id":1.0,"name":""}"#, "`id`: invalid type: floating point `1.0`, expected i64"),
@@ -60,9 +61,9 @@ fn body_that_is_no_new_plant_is_400_with_the_member_and_why() {
     assert!(server.export().is_empty());
 }
 
-/// A message may repeat a value, but not at any length. The record of it has only the place.
+/// A message may repeat a value, but is truncated. The record in the log only contains the place.
 #[test]
-fn message_has_200_characters_at_most_and_its_record_has_no_value() {
+fn message_is_truncated_and_its_record_contains_no_value() {
     let server = Server::start();
     let body = format!(r#"{{"id":"{}","name":""}}"#, "secret".repeat(100));
     let answer = server.create(&body);
@@ -85,8 +86,7 @@ fn every_spelling_of_a_new_plant_is_accepted() {
         ("\r\n\t {\n\"id\" : 2 ,\"name\" : \"wide\" } \n", 2, json!({ "name": "wide" })),
         (r#"{"\u0069d":3,"n\u0061me":"\u0000\ud83c\udf31\/"}"#, 3, json!({ "name": "\0🌱/" })),
         (r#"{"id":4,"name":"","ID":"x","Tag":null,"":[1e999]}"#, 4, json!({ "name": "" })),
-        // Members that are unknown may be there twice, and nothing decodes them (RFC 8259,
-        // section 8.2).
+        // Unknown members may occur twice, and are not decoded (RFC 8259, section 8.2).
         (r#"{"id":5,"name":"","x":1,"x":{"y":1,"y":2}}"#, 5, json!({ "name": "" })),
         (r#"{"id":6,"name":"","x":"\ud800"}"#, 6, json!({ "name": "" })),
         (deep.as_str(), 9, json!({ "name": "" })),
@@ -106,7 +106,8 @@ fn every_spelling_of_a_new_plant_is_accepted() {
 fn other_media_types_and_codings_are_415() {
     let server = Server::start();
     let body = plant(1, "Ficus", None);
-    let answer = |headers: &str| server.connect().exchange(&with(&server, headers, &body));
+    let answer =
+        |headers: &str| server.connect().exchange(&create_with_headers(&server, headers, &body));
     for refused in [
         "",
         "Content-Type:\r\n",

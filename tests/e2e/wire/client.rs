@@ -17,14 +17,14 @@ async fn create(client: &Client, name: &str, tag: Option<&str>) -> Created {
     Ok(client.create_plant().body(new_plant(1, name, tag)).send().await?.into_inner())
 }
 
-/// The `error` of a refusal, and whether it may be repeated.
+/// Returns the `error` of a refusal, and whether the client may repeat the request.
 fn code_and_is_retryable(result: Created) -> (Option<i32>, bool) {
     let failure = result.expect_err("no plant");
     (failure.code().map(ErrorCode::number), failure.is_retryable())
 }
 
 #[tokio::test]
-async fn client_creates_repeats_and_meets_409_and_401() {
+async fn client_handles_creates_repeats_409_and_401() {
     let server = Server::start();
     let client = server.client();
     for _ in 0..2 {
@@ -39,13 +39,13 @@ async fn client_creates_repeats_and_meets_409_and_401() {
 }
 
 #[tokio::test]
-async fn client_says_503_500_and_lost_connections_may_be_repeated() {
+async fn client_treats_503_500_and_lost_connections_as_retryable() {
     let mut server = Server::starting().with(&["--store-timeout", "1s"]).start();
     let client = server.client();
     let lock = database::locked(&server);
     assert_eq!(code_and_is_retryable(create(&client, "Ficus", None).await), (Some(503), true));
     drop(lock);
-    create(&client, "Ficus", None).await.expect("the store takes writes again");
+    create(&client, "Ficus", None).await.expect("the store accepts writes again");
     database::drop_plants_table(&server);
     assert_eq!(code_and_is_retryable(create(&client, "Ficus", None).await), (Some(500), true));
     server.signal(Signal::SIGKILL);
@@ -53,29 +53,29 @@ async fn client_says_503_500_and_lost_connections_may_be_repeated() {
     assert_eq!(code_and_is_retryable(create(&client, "Ficus", None).await), (None, true));
 }
 
-/// RFC 9110, section 15: an unknown value counts as the x00 of its class.
+/// An unknown value counts as the x00 value of its class (RFC 9110, section 15).
 #[test]
-fn refusal_is_retryable_by_its_value_and_an_unknown_one_by_its_class() {
-    for (error, may_pass) in
+fn retryability_follows_the_value_or_its_class() {
+    for (error, is_retryable) in
         [(400, false), (409, false), (418, false), (429, true), (503, true), (507, true)]
     {
         let body = types::Error { error, message: String::new() };
         let response = ResponseValue::new(body, StatusCode::BAD_REQUEST, HeaderMap::new());
         let failure = Failure::from(Error::ErrorResponse(response));
-        assert_eq!(failure.is_retryable(), may_pass, "{error}");
+        assert_eq!(failure.is_retryable(), is_retryable, "{error}");
     }
 }
 
 #[test]
-fn token_with_a_line_break_is_an_error_without_the_token() {
+fn error_for_a_malformed_token_does_not_repeat_it() {
     let error = client_with_token("http://127.0.0.1:1", "pst_\n").err();
     let error = error.expect("a header value cannot hold a line break").to_string();
     assert!(!error.contains("pst_"), "{error}");
 }
 
-/// `client/examples/create_plant.rs`, called as its own comment says.
+/// Runs `client/examples/create_plant.rs` as described in its own comment.
 #[test]
-fn example_creates_a_plant_and_tells_409_apart() {
+fn example_creates_a_plant_and_recognizes_409() {
     let server = Server::start();
     let example = build_example("create_plant").expect("the example builds");
     let run = |words: &[&str]| {

@@ -1,10 +1,11 @@
-//! Only a request with an accepted token in its `Authorization` header creates a plant.
+//! Authentication: only a request with an accepted token in its `Authorization` header creates a
+//! plant.
 
 use plant_store_tests::{Response, Server, bearer, head, plant, post};
 
 use crate::database;
 
-/// Whether a create with the token is answered with 200. Any other answer must be a 401.
+/// Returns whether a create with the token is answered with 200. Any other answer must be a 401.
 fn is_accepted(server: &Server, token: &str) -> bool {
     let answer = server.create_with(&bearer(token), &plant(1, "Ficus", None));
     answer.status == 200 || {
@@ -18,10 +19,10 @@ fn challenge(answer: &Response) -> &str {
     answer.header("www-authenticate").expect("a challenge")
 }
 
-/// The head alone decides: the client is refused although it has sent no byte of its body, and it
-/// gets no `100 Continue` even if it asks for one.
+/// The client is refused although it has sent no byte of its body, and it gets no `100 Continue`
+/// even if it asks for it.
 #[test]
-fn request_without_an_accepted_token_is_401_before_its_body_is_read() {
+fn request_without_accepted_token_is_401_before_its_body() {
     let server = Server::start();
     let token = &server.token;
     let (all_but_last, last) = token.split_at(token.len() - 1);
@@ -50,7 +51,7 @@ fn request_without_an_accepted_token_is_401_before_its_body_is_read() {
         ([field(&format!("Bearer {token}")), field("Basic YTpi")].concat(), invalid),
         (b"Authorization: Bearer \xff\xfe\r\n".to_vec(), invalid),
         ([b"Authorization: Bearer ", token.as_bytes(), b"\xe9\r\n"].concat(), invalid),
-        // Well-formed, and never issued.
+        // A well-formed token that was never issued.
         (field("Bearer pst_0123456789ABCDEFGHIJabcdefghij0038H4se"), invalid),
     ] {
         let what = String::from_utf8_lossy(&authorization);
@@ -68,22 +69,22 @@ fn request_without_an_accepted_token_is_401_before_its_body_is_read() {
     }
 }
 
-/// As who sends the `pst_…` of a page.
+/// A person may send the placeholder `pst_…` of a page. The message does not repeat the token.
 #[test]
-fn what_is_no_token_is_refused_with_what_one_is_and_not_repeated() {
+fn malformed_token_is_refused_with_a_description_of_the_format() {
     let server = Server::start();
     let last_changed = server.token[..41].to_owned() + "é";
     for token in ["pst_…", "pst_secret", &last_changed] {
         let answer = server.create_with(&bearer(token), &plant(1, "Ficus", None));
         let (error, message) = answer.refusal();
         assert_eq!(error, 401, "{token}");
-        let expected = "cut or mistyped: it is `pst_` and 38 letters and digits; send it as it was";
+        let expected = "truncated or mistyped: a token is `pst_` followed by 38 letters and digits";
         assert!(message.contains(expected) && !message.contains("secret"), "{token}: {message}");
     }
 }
 
 #[test]
-fn bearer_scheme_is_case_insensitive_and_takes_several_spaces() {
+fn bearer_scheme_is_case_insensitive_and_allows_several_spaces() {
     let server = Server::start();
     for scheme in ["Bearer", "bearer", "BEARER", "bEaReR  ", "Bearer      "] {
         let headers = format!("Authorization: {scheme} {}\r\n", server.token);
@@ -91,7 +92,7 @@ fn bearer_scheme_is_case_insensitive_and_takes_several_spaces() {
     }
 }
 
-/// RFC 6750, sections 2.2 and 2.3: this service does not offer these ways to send a token.
+/// This service does not support these ways to send a token (RFC 6750, sections 2.2 and 2.3).
 #[test]
 fn token_in_body_or_query_is_ignored() {
     let server = Server::start();
@@ -104,9 +105,9 @@ fn token_in_body_or_query_is_ignored() {
     }
 }
 
-/// Of the two tokens, one is revoked, and the test moves the expiry of the other to the present.
+/// The test moves the expiry of one token to the present, and revokes the other.
 #[test]
-fn new_token_is_accepted_and_a_revoked_or_expired_one_is_401() {
+fn new_token_is_accepted_until_it_expires_or_is_revoked() {
     let server = Server::start();
     let token = server.command(&["token", "create", "brief", "--expires-in", "1h"]);
     let token = token.trim_end();

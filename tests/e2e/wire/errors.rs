@@ -1,4 +1,4 @@
-//! Every value of `error`, as a client gets it, and the headers that go with each.
+//! Every value of `error` and the headers that a client gets with it.
 
 use std::thread;
 use std::time::Duration;
@@ -16,10 +16,10 @@ const INVALID: Field = ("WWW-Authenticate", r#"Bearer realm="plant-store", error
 const CLOSE: Field = ("Connection", "close");
 const RETRY_AFTER: Field = ("Retry-After", "1");
 
-/// Well-formed, and never issued.
+/// A well-formed token that was never issued.
 const UNKNOWN_TOKEN: &str = "pst_0123456789ABCDEFGHIJabcdefghij0038H4se";
 
-/// The answer has exactly these of the headers in which refusals differ.
+/// Asserts that of the headers in which refusals differ, the answer has exactly these.
 fn assert_headers(answer: &Response, expected: &[Field], what: &str) {
     for (name, _) in [CHALLENGE, CLOSE, RETRY_AFTER] {
         let value = expected.iter().find(|(field, _)| *field == name).map(|(_, value)| *value);
@@ -28,24 +28,25 @@ fn assert_headers(answer: &Response, expected: &[Field], what: &str) {
     assert!(answer.header("x-request-id").is_some_and(|id| !id.is_empty()), "{what}");
 }
 
-/// A create with the accepted token, these headers and no others but its length.
-pub fn with(server: &Server, headers: &str, body: &str) -> Vec<u8> {
+/// Returns a create with the accepted token, these headers and `Content-Length`.
+pub fn create_with_headers(server: &Server, headers: &str, body: &str) -> Vec<u8> {
     let headers = format!("{}Content-Length: {}\r\n{headers}", server.bearer(), body.len());
     (head(&headers) + body).into_bytes()
 }
 
 fn coded(server: &Server, body: &str) -> Vec<u8> {
-    with(server, "Content-Type: application/json\r\nContent-Encoding: gzip\r\n", body)
+    let headers = "Content-Type: application/json\r\nContent-Encoding: gzip\r\n";
+    create_with_headers(server, headers, body)
 }
 
-/// A request that is refused, and the answer to it.
+/// A request that is refused, and the expected answer.
 struct Refused {
     what: &'static str,
     request: Vec<u8>,
     error: i64,
-    /// The header that the answer has because of its `error`.
+    /// The header that goes with this `error`.
     header: Option<Field>,
-    /// Whether the service refuses it without the last byte of its body.
+    /// Whether the service refuses the request before the last byte of its body has arrived.
     is_refused_unread: bool,
 }
 
@@ -110,7 +111,7 @@ fn each_refused(server: &Server) -> [Refused; 10] {
         },
         Refused {
             what: "no media type",
-            request: with(server, "", &ficus),
+            request: create_with_headers(server, "", &ficus),
             error: 415,
             header: None,
             is_refused_unread: true,
@@ -125,8 +126,8 @@ fn each_refused(server: &Server) -> [Refused; 10] {
     ]
 }
 
-/// If the body has come with the head, the connection goes on. If its last byte has not, the
-/// service does not wait for it, unless the body itself is the fault.
+/// If the whole body arrives with the head, the connection stays open. If the last byte is missing,
+/// the service does not wait for it, unless it refuses the content of the body.
 #[test]
 fn each_refusal_has_its_error_and_its_headers() {
     let server = Server::starting().with(&["--max-body", "32"]).start();
@@ -149,9 +150,9 @@ fn each_refusal_has_its_error_and_its_headers() {
     assert_headers(&server.create(&plant(1, "Ficus", None)), &[], "a plant");
 }
 
-/// The deadline is for the whole body, not for the next byte of it.
+/// The deadline applies to the whole body, not to each byte.
 #[test]
-fn body_that_has_not_come_whole_by_the_deadline_is_408() {
+fn incomplete_body_at_the_deadline_is_408() {
     let server = Server::starting().with(&["--body-timeout", "300ms"]).start();
     for (missing, sent) in [(1, 0), (200, 200)] {
         let mut connection = server.connect();
@@ -175,8 +176,9 @@ fn body_that_has_not_come_whole_by_the_deadline_is_408() {
     assert!(server.export().is_empty());
 }
 
+/// The message contains nothing internal. The operator finds the cause in the log.
 #[test]
-fn store_fault_is_500_and_the_log_has_the_cause() {
+fn store_fault_is_500_with_its_cause_in_the_log() {
     let server = Server::start();
     database::drop_plants_table(&server);
     let answer = server.create(&plant(1, "Ficus", None));
@@ -187,15 +189,15 @@ fn store_fault_is_500_and_the_log_has_the_cause() {
         assert!(!message.contains(internal), "{message}");
     }
     server.wait_for_log("the store failed");
-    // The operator finds the cause by the id that the client names.
+    // The operator finds the record by the request id.
     let record = record_of(&server, &answer);
     let cause = record["cause"].as_str().expect("a cause");
     assert!(cause.contains(database::no_plants_table()), "{cause}");
 }
 
-/// With a short `--store-timeout`: a create that waits for longer is refused.
+/// A create that waits for longer than `--store-timeout` is refused, and can be sent again.
 #[test]
-fn locked_store_is_503_and_the_plant_may_be_sent_again() {
+fn create_on_a_locked_store_is_503_after_store_timeout() {
     let server = Server::starting().with(&["--store-timeout", "1s"]).start();
     let lock = database::locked(&server);
     let answer = server.create(&plant(1, "Ficus", None));

@@ -1,4 +1,4 @@
-//! Framing of requests: what HTTP allows, and what it forbids.
+//! Framing of requests: what HTTP allows and what it forbids.
 
 use plant_store_tests::{Server, bearer, head, plant};
 use reqwest::Version;
@@ -37,9 +37,9 @@ fn pipelined_requests_are_answered_in_order() {
     }
 }
 
-/// hyper itself answers what is no HTTP, and must not do so in the middle of an answer.
+/// hyper itself answers bytes that are not HTTP. It must not do so in the middle of an answer.
 #[test]
-fn refusal_comes_whole_before_the_answer_to_what_is_no_http() {
+fn refusal_is_complete_before_hyper_answers_malformed_bytes() {
     const CHUNKED_BODY: &str = "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n";
     let server = Server::start();
     for (request, status) in [
@@ -59,8 +59,8 @@ fn refusal_comes_whole_before_the_answer_to_what_is_no_http() {
     }
 }
 
-/// The refused body looks like a request. If it has come with its head, the next request is the one
-/// behind it; if one byte of it is missing, there is none.
+/// The refused body looks like a request. If it arrives with its head, the next request is the one
+/// after the body. If one byte of the body is missing, there is no next request.
 #[test]
 fn refused_body_is_never_read_as_a_request() {
     let server = Server::start();
@@ -80,8 +80,8 @@ fn refused_body_is_never_read_as_a_request() {
     assert!(server.export().into_keys().eq([2]));
 }
 
-/// In HTTP/2 the refusal of an unread body ends the stream, not the connection, so the next request
-/// is answered too.
+/// In HTTP/2, the refusal of an unread body ends the stream, not the connection, so the next
+/// request is answered.
 #[tokio::test]
 async fn http_2_with_prior_knowledge_works() {
     let server = Server::start();
@@ -99,8 +99,8 @@ async fn http_2_with_prior_knowledge_works() {
     }
 }
 
-/// What is no chunk is refused at once. If the body ends too early, the server may also close the
-/// connection without an answer.
+/// A malformed chunk is refused immediately. If the body ends too early, the server may also close
+/// the connection without an answer.
 #[test]
 fn truncated_or_malformed_body_creates_no_plant_and_closes() {
     let server = Server::start();
@@ -125,7 +125,7 @@ fn truncated_or_malformed_body_creates_no_plant_and_closes() {
         if let Some(answer) = answer {
             let (error, message) = answer.refusal();
             assert!(
-                error == 400 && message.contains("it ended early, or a chunk"),
+                error == 400 && message.contains("it ended early, or one of its chunks"),
                 "{sent:?}: {message}"
             );
             assert_eq!(answer.header("connection"), Some("close"), "{sent:?}");

@@ -1,4 +1,4 @@
-//! The limits of a body, its size to the byte and its time, and of the creates at once.
+//! The limits on the size of a body, to the byte, and on the number of concurrent creates.
 
 use plant_store_tests::{Connection, Server, bearer, head, plant};
 
@@ -8,10 +8,10 @@ use crate::database;
 const JSON: &str = "Content-Type: application/json\r\n";
 const CHUNKED: &str = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n";
 
-/// More pieces of 64 KiB than the buffers of two sockets take.
+/// More pieces of 64 KiB than the buffers of two sockets can hold.
 const BUFFERS: usize = 512;
 
-/// A body that creates a plant, of exactly that many bytes.
+/// Returns a body that creates a plant and has exactly this many bytes.
 fn plant_of(bytes: usize) -> String {
     let rest = plant(1, "", None);
     rest.replace(r#""name":"""#, &format!(r#""name":"{}""#, "f".repeat(bytes - rest.len())))
@@ -23,15 +23,15 @@ fn assert_too_large(mut connection: Connection, limit: usize) {
     assert!(message.contains(&format!("larger than {limit} bytes")), "{message}");
     connection.expect_closed("after a 413");
     let piece = vec![b' '; 64 * 1024];
-    let is_swallowed = |_| connection.try_send(&piece);
-    assert!(!(0..BUFFERS).all(is_swallowed), "the service reads what it has refused");
+    let is_read = |_| connection.try_send(&piece);
+    assert!(!(0..BUFFERS).all(is_read), "the service reads a body that it has refused");
 }
 
-/// A body of exactly the limit is accepted in both framings. One byte more is refused: from its
-/// `Content-Length`, before any byte of the body and without a `100 Continue`; or in chunks, before
-/// the body ends.
+/// A body of exactly the limit is accepted in both framings. A body with one more byte is refused.
+/// With a `Content-Length` it is refused before any byte is sent, without `100 Continue`. In chunks
+/// it is refused before its end.
 #[test]
-fn body_of_the_limit_is_200_and_one_byte_more_is_413() {
+fn body_at_the_limit_is_200_and_one_byte_more_is_413() {
     for (size, limit) in [(None, 65_536), (Some("1kB"), 1000), (Some("0.5 MiB"), 524_288)] {
         let flags: Vec<_> = size.into_iter().flat_map(|size| ["--max-body", size]).collect();
         let server = Server::starting().with(&flags).start();
@@ -53,7 +53,7 @@ fn body_of_the_limit_is_200_and_one_byte_more_is_413() {
     }
 }
 
-/// The request, as soon as there is a permit for it.
+/// Sends the head of a request repeatedly until it gets a permit.
 fn with_permit(server: &Server, body: &str) -> Connection {
     let mut connection = None;
     server.wait_until("a permit", || {
@@ -63,10 +63,10 @@ fn with_permit(server: &Server, body: &str) -> Connection {
     connection.expect("a connection")
 }
 
-/// A permit is held by a body that is being read, and by a plant that waits for its commit; a
-/// client that leaves gives its permit back. One token may have half of the permits.
+/// A create holds its permit while its body is read and while its plant waits for a commit. A
+/// client that disconnects releases its permit. One token may hold half of the permits.
 #[test]
-fn token_with_half_of_the_permits_gets_503_at_once_until_one_is_free() {
+fn token_that_holds_half_of_the_permits_gets_503() {
     let server = Server::starting()
         .with(&["--max-creates", "4", "--log-level", "debug"])
         .with(&["--store-timeout", "1m", "--body-timeout", "1m"])
@@ -79,22 +79,22 @@ fn token_with_half_of_the_permits_gets_503_at_once_until_one_is_free() {
         answer.status == 400 && answer.error() == 503 && answer.header("retry-after") == Some("1")
     };
     let [mut one, left] = [(); 2].map(|()| with_permit(&server, &body));
-    assert!(is_refused(), "both permits of the token are taken");
+    assert!(is_refused(), "both permits of the token are held");
     server.create_with(&bearer(other.trim()), &body).plant();
     drop(left);
     let mut two = with_permit(&server, &body);
-    assert!(is_refused(), "both permits are taken again");
+    assert!(is_refused(), "both permits are held again");
 
     let lock = database::locked(&server);
     for connection in [&mut one, &mut two] {
         connection.send(body.as_bytes());
     }
-    assert!(is_refused(), "plants that wait for a commit keep their permits");
+    assert!(is_refused(), "creates that wait for a commit keep their permits");
     drop(two);
     server.wait_for_log("client disconnected");
-    assert!(is_refused(), "also those whose clients have left");
+    assert!(is_refused(), "even if their clients have disconnected");
     drop(lock);
     one.receive().plant();
     assert_eq!(server.export().len(), 1);
-    server.wait_until("the permits of plants that are committed", || !is_refused());
+    server.wait_until("committed creates release their permits", || !is_refused());
 }

@@ -1,4 +1,4 @@
-//! The log says what happened.
+//! The log.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::database;
 use crate::wire::signals::in_flight;
 
-/// The one record of that answer's request: its `X-Request-Id` finds it.
+/// Returns the single record of a request, found by the `X-Request-Id` of its answer.
 pub fn record_of(server: &Server, answer: &Response) -> Value {
     let id = answer.header("x-request-id").expect("a request id");
     server.wait_for_log(id);
@@ -47,9 +47,10 @@ fn each_request_is_one_log_record() {
     assert!(!server.log().contains("secret"));
 }
 
-/// Nobody without an accepted token can fill the disk that holds the log.
+/// Clients without an accepted token cannot fill the disk that holds the log. At the level `error`,
+/// no request is logged.
 #[test]
-fn requests_without_an_accepted_token_have_no_record_and_at_error_none_has_one() {
+fn requests_without_an_accepted_token_are_not_logged_at_info() {
     for (level, records) in [("info", 1), ("error", 0)] {
         let mut server = Server::starting().with(&["--log-level", level]).start();
         let mut connection = server.connect();
@@ -64,21 +65,21 @@ fn requests_without_an_accepted_token_have_no_record_and_at_error_none_has_one()
     }
 }
 
-/// Its plant may be stored. Dropshot warns of it, and everybody may cause it: the warning would
-/// fill the disk that holds the log.
+/// The plant of such a client may be stored, so there is a record. Dropshot also logs a warning,
+/// which is dropped: everybody can cause it, and could fill the disk that holds the log.
 #[test]
-fn client_that_leaves_before_its_answer_is_a_record_and_no_warning() {
+fn client_that_disconnects_before_its_answer_is_logged_at_info() {
     let mut server = Server::starting().with(&["--store-timeout", "1m"]).start();
     let lock = database::locked(&server);
     let body = plant(1, "Ficus", None);
     let mut leaves = in_flight(&server, &body);
     leaves.send(body.as_bytes());
-    // Answered behind it, so the body was read: Dropshot does not notice a client whose last bytes
-    // and end come in one read.
+    // This request is answered after the body was read. Dropshot does not notice a disconnect if
+    // the last bytes and the end of the connection arrive in one read.
     assert_eq!(server.create_with("", "{}").error(), 401);
     let open = open_files(server.pid());
     drop(leaves);
-    server.wait_until("its connection is closed", || open_files(server.pid()) < open);
+    server.wait_until("the connection is closed", || open_files(server.pid()) < open);
     drop(lock);
     server.wait_for_log("request ended without an answer");
     let log = server.log();
@@ -91,21 +92,23 @@ fn client_that_leaves_before_its_answer_is_a_record_and_no_warning() {
     assert!(!server.log().contains(r#""level":"warning""#), "{}", server.log());
 }
 
-/// A server whose standard error is a pipe, and the reading end of the pipe.
+/// Starts a server whose stderr is a pipe. Returns the server and the reading end of the pipe.
 fn logging_to_a_pipe(format: &str) -> (Server, BufReader<File>) {
     let flags = ["--log-format", format, "--log-level", "debug", "--metrics", "127.0.0.1:0"];
     let starting = Server::starting().with(&flags);
     let log = starting.log_file();
     mkfifo(&log, Mode::S_IRWXU).expect("a pipe");
-    // Opening one end waits until the other is open (fifo(7)). Opening both at once does not wait.
+    // Opening one end blocks until the other end is open (fifo(7)). Opening both ends at once does
+    // not block.
     let both = File::options().read(true).write(true).open(&log).expect("both ends");
     let server = starting.start();
-    let reader = File::open(&log).expect("the end to read");
+    let reader = File::open(&log).expect("the reading end");
     drop(both);
     (server, BufReader::new(reader))
 }
 
-/// Makes more log records than the pipe and the log's thread hold. Returns how many.
+/// Causes more log records than the pipe and the queue of the log can hold. Returns the number of
+/// requests.
 fn overflow_log(server: &Server) -> u64 {
     const ROUNDS: usize = 150;
     const AT_ONCE: usize = 100;
@@ -119,9 +122,9 @@ fn overflow_log(server: &Server) -> u64 {
     (ROUNDS * AT_ONCE) as u64
 }
 
-/// How many records are lost at most, as a record in JSON or in text says it: slog-async counts a
-/// report for which there is no room as one more.
-fn lost_of(record: &str) -> u64 {
+/// Parses the number of lost records from a report in JSON or text. The number is an upper bound,
+/// because slog-async also counts a report for which there is no room.
+fn lost_records(record: &str) -> u64 {
     let lost = if let Ok(record) = serde_json::from_str::<Value>(record) {
         let time = record["ts"].as_str().expect("a time");
         DateTime::parse_from_rfc3339(time).expect("a time");
@@ -133,7 +136,7 @@ fn lost_of(record: &str) -> u64 {
 }
 
 #[test]
-fn unread_standard_error_drops_records_and_says_how_many() {
+fn unread_stderr_drops_records_and_reports_their_number() {
     for format in ["json", "text"] {
         let (mut server, log) = logging_to_a_pipe(format);
         let requests = overflow_log(&server);
@@ -145,12 +148,12 @@ fn unread_standard_error_drops_records_and_says_how_many() {
         let mut written = 0;
         let mut lost = 0;
         let mut end = String::new();
-        // The report comes with the next record for which there is room, and these make room.
+        // The report comes with the next record for which there is room. Reading these makes room.
         let first_records: Vec<_> = records.by_ref().take(1000).collect();
         server.signal(Signal::SIGTERM);
         for record in first_records.into_iter().chain(records) {
             if record.contains("logger dropped messages") {
-                lost += lost_of(&record);
+                lost += lost_records(&record);
             }
             written += u64::from(record.contains("request completed"));
             end = record;
@@ -162,9 +165,9 @@ fn unread_standard_error_drops_records_and_says_how_many() {
     }
 }
 
-/// After a second signal, `main` writes one more line to standard error: that must not block.
+/// After a second signal, `main` writes one more line to stderr, which must not block.
 #[test]
-fn unread_standard_error_does_not_delay_the_end() {
+fn unread_stderr_does_not_delay_the_exit() {
     let (mut server, _log) = logging_to_a_pipe("json");
     overflow_log(&server);
     server.signal(Signal::SIGTERM);
@@ -176,7 +179,7 @@ fn unread_standard_error_does_not_delay_the_end() {
 }
 
 #[test]
-fn closed_standard_error_changes_no_answer_and_no_exit_status() {
+fn closed_stderr_changes_no_answer_and_no_exit_code() {
     let (mut server, log) = logging_to_a_pipe("json");
     drop(log);
     server.create(&plant(1, "Ficus", None)).plant();
@@ -185,7 +188,7 @@ fn closed_standard_error_changes_no_answer_and_no_exit_status() {
     assert_eq!(server.stop_at_once(Signal::SIGTERM).code(), Some(1));
 }
 
-/// A line break would forge a record of the text format, and ESC moves a terminal's cursor.
+/// A line break could forge a record in the text format, and ESC could control a terminal.
 #[test]
 fn name_of_an_ignored_member_is_escaped_in_the_log() {
     let server = Server::starting().with(&["--log-format", "text"]).start();
@@ -197,16 +200,17 @@ fn name_of_an_ignored_member_is_escaped_in_the_log() {
     assert!(!server.log().contains('\u{1b}'));
 }
 
-/// Whoever adds a member looks here first, for clients that send one of that name already.
+/// Before a member is added to the contract, the log shows whether clients already send one with
+/// the same name.
 #[test]
-fn record_of_a_create_names_three_ignored_members_and_no_value() {
+fn record_names_three_ignored_members_and_no_values() {
     let server = Server::start();
     let name = "f".repeat(40);
     let body = format!(r#"{{"id":1,"unknown":"secret","name":"","{name}f":0,"a":0,"b":0}}"#);
     let cut = format!("unknown,{name},a");
     for (body, expected) in [
         (body.as_str(), Value::from(cut)),
-        // Refused by the store, after its body was read.
+        // The store refuses this plant after its body was parsed.
         (r#"{"id":1,"name":"other","other":"secret"}"#, "other".into()),
         (r#"{"id":1,"name":""}"#, Value::Null),
     ] {

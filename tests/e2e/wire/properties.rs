@@ -1,4 +1,4 @@
-//! A property of every plant, tried on many random ones.
+//! A property of every plant, tested on many random plants.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,13 +12,13 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
 
-/// A string with any characters in it, often with those that JSON escapes.
+/// Generates strings of any characters, often of characters that JSON escapes.
 fn text() -> impl Strategy<Value = String> {
     let common = select(vec!['a', '"', '\\', '/', '\0', '\n', '\u{7f}', 'é', '🌱']);
     vec(prop_oneof![common, any::<char>()], 0..12).prop_map(String::from_iter)
 }
 
-/// A NewPlant; several often have the same id.
+/// Generates NewPlants. Several often have the same id.
 fn new_plant() -> impl Strategy<Value = Value> {
     let id = prop_oneof![any::<i64>(), -9..9_i64, Just(i64::MIN), Just(i64::MAX)];
     (id, text(), option::of(text())).prop_map(|(id, name, tag)| {
@@ -30,7 +30,7 @@ fn new_plant() -> impl Strategy<Value = Value> {
     })
 }
 
-/// The same plant, with its members in the opposite order and each string written as escapes.
+/// Returns the same plant with its members in reverse order and all characters escaped.
 fn other_spelling(plant: &Value) -> String {
     let escaped = |text: &str| {
         let units = text.encode_utf16().map(|unit| format!("\\u{unit:04x}"));
@@ -44,18 +44,18 @@ fn other_spelling(plant: &Value) -> String {
     format!("{{ {} }}", members.collect::<Vec<_>>().join(" , "))
 }
 
-/// A map holds what the store should hold: the first plant of each id. The same plant again, in
-/// another spelling, is a 200, and a different one is a 409. The export equals the map, before and
-/// after restarts.
+/// A map contains what the store should contain: the first plant with each id. Sending the same
+/// plant again, in another spelling, is a 200; sending a different plant is a 409. The export
+/// equals the map, before and after restarts.
 #[test]
-fn every_plant_is_stored_compared_answered_and_exported_byte_for_byte() {
+fn every_plant_survives_byte_for_byte() {
     let mut server = Server::start();
     let expected = RefCell::new(BTreeMap::new());
     for signal in [Signal::SIGTERM, Signal::SIGKILL] {
         let connection = RefCell::new(server.connect());
         let send =
             |body: &str| connection.borrow_mut().exchange(&post(&server.bearer(), body.as_bytes()));
-        let holds = |plant: Value| {
+        let check = |plant: Value| {
             let answer = send(&plant.to_string());
             let id = plant["id"].as_i64().expect("an id");
             if *expected.borrow_mut().entry(id).or_insert_with(|| plant.clone()) != plant {
@@ -71,9 +71,9 @@ fn every_plant_is_stored_compared_answered_and_exported_byte_for_byte() {
             prop_assert_eq!(send(&other.to_string()).error(), 409, "{}", other);
             Ok(())
         };
-        // It writes no file.
+        // Without persistence, proptest writes no file.
         let config = Config { cases: 150, failure_persistence: None, ..Config::default() };
-        TestRunner::new(config).run(&new_plant(), holds).unwrap();
+        TestRunner::new(config).run(&new_plant(), check).unwrap();
         let plants: Vec<_> = expected.borrow().values().cloned().collect();
         assert_eq!(exported(&server), plants);
         server = server.stopped_by(signal).start();

@@ -1,4 +1,4 @@
-//! Many clients at once: the first plant of an id is stored, and all answers agree with that.
+//! Races between clients: the first plant with an id is stored, and all answers agree with it.
 
 use std::collections::BTreeMap;
 use std::sync::Barrier;
@@ -9,11 +9,12 @@ use plant_store_tests::{Response, Server, plant};
 const CLIENTS: usize = 8;
 const IDS: i64 = 50;
 
-/// Two clients each create the same plant under every id, and the other clients another one, all in
-/// the same order, so that their creates race. The first of two sends all its requests before it
-/// reads an answer: so the repetitions are in one batch and in different ones.
+/// Pairs of clients create the same plant with every id, and each pair creates a different plant.
+/// All clients use the same order of ids, so that their creates race. One client of each pair sends
+/// all its requests before it reads an answer, so repeats occur both within a batch and across
+/// batches.
 #[test]
-fn racing_creates_of_one_id_give_it_to_one_plant_and_are_200_for_all_who_sent_that() {
+fn racing_creates_of_one_id_agree_on_one_plant() {
     let server = Server::start();
     let start = Barrier::new(CLIENTS);
     let race = |client: usize| {

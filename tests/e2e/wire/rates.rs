@@ -1,4 +1,4 @@
-//! `--max-rate`: creates past the rate of their token are refused, and what that costs the client.
+//! `--max-rate`: creates that exceed the rate of their token are refused.
 
 use std::sync::Mutex;
 use std::thread;
@@ -8,10 +8,10 @@ use plant_store_tests::{Response, Server, bearer, head, plant};
 
 use crate::metrics::{metrics_address, scrape, series};
 
-/// More requests than a token may send in the time of a test.
+/// More requests than a token may send during a test.
 const MANY: usize = 10;
 
-/// The first token of this server is at its rate.
+/// Starts a server, and uses up the rate of its first token.
 fn at_its_rate() -> Server {
     let server = Server::starting()
         .with(&["--max-rate", "1", "--body-timeout", "300ms", "--metrics", "127.0.0.1:0"])
@@ -27,14 +27,14 @@ fn is_refused(answer: &Response) -> bool {
     }
     let (error, message) = answer.refusal();
     assert_eq!(error, 429);
-    assert!(message.ends_with(" creates per second: send the request again in a moment, as it is"));
+    assert!(message.ends_with(" creates per second: send the same request again in a moment"));
     assert_eq!(answer.header("retry-after"), Some("1"));
     true
 }
 
-/// The bodies have come with their heads, so the connection goes on.
+/// The connection stays open, because the bodies arrive with their heads.
 #[test]
-fn creates_past_the_rate_are_429_on_a_connection_that_goes_on() {
+fn creates_past_the_rate_are_429_and_the_connection_stays_open() {
     let server = at_its_rate();
     let mut connection = server.connect();
     connection.send(&server.post(&plant(1, "Ficus", None)).repeat(MANY));
@@ -54,16 +54,16 @@ fn creates_past_the_rate_are_429_on_a_connection_that_goes_on() {
     }
 }
 
-/// A create that was answered with 200: when, counted from the beginning of the test.
+/// A create that was answered with 200. The times are relative to the start of the test.
 #[derive(Debug)]
 struct Created {
     sent: Duration,
     answered: Duration,
 }
 
-/// Also while the tokens are read again, which a server does twice a second.
+/// This includes the moments at which the server reads the tokens again, twice a second.
 #[test]
-fn no_more_than_the_rate_is_created_in_any_second() {
+fn creates_in_any_second_do_not_exceed_the_rate() {
     const RATE: usize = 100;
     let server = Server::starting().with(&["--max-rate", "100"]).start();
     let begin = Instant::now();
@@ -85,16 +85,17 @@ fn no_more_than_the_rate_is_created_in_any_second() {
     let mut created = created.into_inner().expect("no client panics");
     assert!(created.len() > RATE, "{}", created.len());
     created.sort_unstable_by_key(|create| create.answered);
-    // One more than may be created in a second.
-    for some in created.windows(RATE + 1) {
-        let first = some.iter().map(|create| create.sent).min().expect("a create");
-        let last = some[RATE].answered;
+    // Each window contains one more create than is allowed in a second.
+    for window in created.windows(RATE + 1) {
+        let first = window.iter().map(|create| create.sent).min().expect("a create");
+        let last = window[RATE].answered;
         assert!(last >= first + Duration::from_secs(1), "{first:?}: {created:?}");
     }
 }
 
+/// Credentials are checked before the rate.
 #[test]
-fn each_token_has_a_rate_of_its_own_and_credentials_come_before_it() {
+fn each_token_has_its_own_rate() {
     let server = at_its_rate();
     let other = server.command(&["token", "create", "other"]);
     server.create_with(&bearer(other.trim()), &plant(2, "Fern", None)).plant();
@@ -104,9 +105,9 @@ fn each_token_has_a_rate_of_its_own_and_credentials_come_before_it() {
     }
 }
 
-/// The service does not wait for the body, and does not ask for it.
+/// The service neither waits for the body nor asks for it with `100 Continue`.
 #[test]
-fn body_that_has_not_come_or_waits_for_100_is_refused_without_it() {
+fn create_past_the_rate_is_refused_before_its_body_arrives() {
     for expect in ["", "Expect: 100-continue\r\n"] {
         let server = at_its_rate();
         let length = "Content-Type: application/json\r\nContent-Length: 20\r\n";

@@ -1,4 +1,4 @@
-//! How the server stops.
+//! How the server reacts to signals that stop it.
 
 use std::fs;
 use std::thread;
@@ -11,8 +11,8 @@ use tokio::net::TcpStream;
 
 use crate::database;
 
-/// A request with that token whose head is accepted: the server has sent `100 Continue`, and no
-/// byte of the body has come. Otherwise the refusal.
+/// Sends the head of a request with this token. If the head is accepted, the server has sent `100
+/// Continue`, and no byte of the body has been sent. Otherwise returns the refusal.
 pub fn admitted(server: &Server, token: &str, body: &str) -> Result<Connection, Response> {
     let mut connection = server.connect();
     let length = format!("Content-Length: {}\r\nExpect: 100-continue\r\n", body.len());
@@ -23,7 +23,7 @@ pub fn admitted(server: &Server, token: &str, body: &str) -> Result<Connection, 
     }
 }
 
-/// The same, with a token that is accepted.
+/// Sends the head of a request with an accepted token, which must be admitted.
 pub fn in_flight(server: &Server, body: &str) -> Connection {
     admitted(server, &server.token, body).expect("a permit")
 }
@@ -49,9 +49,9 @@ fn sigterm_waits_for_requests_in_flight() {
     }
 }
 
-/// With one signal the server would wait for the request in flight, and exit with status 0.
+/// After a single signal, the server would wait for the request in flight, and exit with code 0.
 #[test]
-fn second_signal_stops_at_once_with_status_1() {
+fn second_signal_stops_immediately_with_code_1() {
     for (first, second) in [
         (Signal::SIGTERM, Signal::SIGTERM),
         (Signal::SIGINT, Signal::SIGINT),
@@ -66,9 +66,9 @@ fn second_signal_stops_at_once_with_status_1() {
     }
 }
 
-/// Such as by a supervisor and a terminal. A stopped process gets both at once.
+/// A supervisor and a terminal may send one signal each. SIGSTOP and SIGCONT deliver both together.
 #[test]
-fn two_signals_within_a_second_are_one_stop() {
+fn two_signals_within_a_second_count_as_one() {
     let mut server = Server::start();
     let body = plant(1, "Ficus", None);
     let mut connection = in_flight(&server, &body);
@@ -81,7 +81,7 @@ fn two_signals_within_a_second_are_one_stop() {
 }
 
 #[test]
-fn shutdown_timeout_ends_a_request_that_never_ends() {
+fn shutdown_timeout_aborts_a_request_whose_body_never_arrives() {
     let flags = ["--shutdown-timeout", "100ms", "--body-timeout", "1h"];
     let mut server = Server::starting().with(&flags).start();
     let _connection = in_flight(&server, &plant(1, "Ficus", None));
@@ -91,7 +91,7 @@ fn shutdown_timeout_ends_a_request_that_never_ends() {
     assert!(server.export().is_empty());
 }
 
-/// A create that waits for the store's lock when the signal comes is committed and answered.
+/// The create waits for the lock of the store when the signal arrives.
 #[test]
 fn sigterm_commits_and_answers_queued_creates() {
     let mut server = Server::start();
@@ -107,17 +107,17 @@ fn sigterm_commits_and_answers_queued_creates() {
     assert_eq!(server.export().len(), 1);
 }
 
-/// An open connection of HTTP/2 whose client sends no request.
+/// Opens an HTTP/2 connection on which no request is sent.
 async fn idle_http_2(server: &Server) -> SendRequest<Bytes> {
     let stream = TcpStream::connect(server.address).await.expect("the server listens");
     let (requests, connection) = handshake(stream).await.expect("the server speaks HTTP/2");
     tokio::spawn(connection);
-    requests.ready().await.expect("it is open")
+    requests.ready().await.expect("the connection is open")
 }
 
-/// The time for requests in flight is longer than a test waits.
+/// The grace period is longer than a test waits for an event.
 #[tokio::test(flavor = "multi_thread")]
-async fn stop_beside_silent_and_idle_connections_does_not_last_until_its_timeout() {
+async fn silent_and_idle_connections_do_not_delay_shutdown() {
     let mut server = Server::starting().with(&["--shutdown-timeout", "1h"]).start();
     let silent = server.connect();
     let idle_http_2 = idle_http_2(&server).await;
@@ -130,15 +130,15 @@ async fn stop_beside_silent_and_idle_connections_does_not_last_until_its_timeout
     drop((silent, idle, idle_http_2));
 }
 
-/// Dropshot waits for a client that has sent half of a head, and for one that does not read its
-/// answers.
+/// Dropshot waits for a client that has sent half of a head, and for a client that does not read
+/// its answers. Both stay until the end of the grace period.
 #[test]
-fn stop_closes_the_store_although_clients_keep_their_connections_until_its_timeout() {
+fn shutdown_closes_the_store_despite_hanging_clients() {
     let mut server = Server::starting().with(&["--shutdown-timeout", "100ms"]).start();
     let mut half = server.connect();
     half.send(b"POST /plants HTTP/1.1\r\nHost: pl");
     let mut deaf = server.connect();
-    // More answers than the buffers of two sockets take.
+    // More answers than the buffers of two sockets can hold.
     let request = server.post(&plant(1, &"Ficus ".repeat(10_000), None));
     let mut sender = deaf.sender();
     let sending = thread::spawn(move || while sender.try_send(&request) {});
@@ -147,7 +147,7 @@ fn stop_closes_the_store_although_clients_keep_their_connections_until_its_timeo
     assert_eq!(server.wait().code(), Some(0));
     let log = server.log();
     assert!(log.contains("requests are left unfinished"), "{log}");
-    // A store that is closed has nothing left in its WAL; PostgreSQL has no such file.
+    // The WAL of a closed store is empty. PostgreSQL has no such file.
     let wal = fs::metadata(server.folder().join("plant-store.db-wal"));
     assert_eq!(wal.map_or(0, |wal| wal.len()), 0, "{log}");
     sending.join().expect("the sender ends with the server");

@@ -1,4 +1,4 @@
-//! The command line: what it accepts, and what it refuses.
+//! The command line: what it accepts and what it rejects.
 
 use std::net::TcpListener;
 use std::process::Command;
@@ -10,7 +10,8 @@ use xtask::checkout::root;
 
 use crate::database::STORE;
 
-/// Runs the binary with these words in an empty folder, which must stay empty.
+/// Runs the binary with these arguments in an empty folder, which must stay empty. Returns the exit
+/// code and stderr.
 fn refused(words: &[&str], variable: Option<(&str, &str)>) -> (Option<i32>, String) {
     let folder = TempDir::new().expect("a temporary folder");
     let output = binary_in(folder.path()).args(words).envs(variable).output();
@@ -21,7 +22,7 @@ fn refused(words: &[&str], variable: Option<(&str, &str)>) -> (Option<i32>, Stri
 }
 
 #[test]
-fn wrong_command_line_is_status_2_and_says_what_is_wrong() {
+fn wrong_command_line_exits_with_code_2_and_a_reason() {
     for (words, expected) in [
         ("plant", "unrecognized subcommand 'plant'"),
         ("serve --plant", "unexpected argument '--plant'"),
@@ -34,13 +35,13 @@ fn wrong_command_line_is_status_2_and_says_what_is_wrong() {
         ("check --store postgres://db/plants?sslmode=verify-full", "`sslmode` must be `require`"),
         ("serve --first-token token", "invalid value 'token' for '--first-token"),
         ("serve --body-timeout 10", "time unit needed, for example 10sec or 10ms"),
-        ("token create x --expires-in 0s", "expected 1min to 10y, such as 90d, or a day"),
-        ("token create x --expires-in 59s", "expected 1min to 10y, such as 90d, or a day"),
-        ("token create x --expires-in 11y", "expected 1min to 10y, such as 90d, or a day"),
-        ("token create x --expires-in tomorrow", "expected 1min to 10y, such as 90d, or a day"),
+        ("token create x --expires-in 0s", "expected 1min to 10y, such as 90d, or a date"),
+        ("token create x --expires-in 59s", "expected 1min to 10y, such as 90d, or a date"),
+        ("token create x --expires-in 11y", "expected 1min to 10y, such as 90d, or a date"),
+        ("token create x --expires-in tomorrow", "expected 1min to 10y, such as 90d, or a date"),
         ("token create x --expires-in 3m", "write 3min or 3months"),
         ("token create x --expires-in 1d3M", "write 1d3min or 1d3months"),
-        ("token create x --expires-in 2024-12-31", "this day has begun"),
+        ("token create x --expires-in 2024-12-31", "this date is not in the future"),
         ("token list --expiring 3m", "write 3min or 3months"),
         ("serve --listen plants.invalid:80", "invalid value 'plants.invalid:80' for '--listen"),
         ("serve --max-creates 0", "'--max-creates <CREATES>': 0 is not in 1.."),
@@ -51,22 +52,22 @@ fn wrong_command_line_is_status_2_and_says_what_is_wrong() {
         ("serve --tls-cert plants.pem", "--tls-key <FILE>"),
         ("serve --tls-key plants.key", "--tls-cert <FILE>"),
         ("serve --log-level loud", "invalid value 'loud' for '--log-level"),
-        ("serve --max-body 17", "the least value is 18 B"),
-        ("serve --body-timeout 0s", "the least value is 1ms"),
-        ("serve --store-timeout 0s", "the least value is 1ms"),
-        ("serve --store-timeout 500000000000y", "the largest value is 1y"),
+        ("serve --max-body 17", "the minimum is 18 B"),
+        ("serve --body-timeout 0s", "the minimum is 1ms"),
+        ("serve --store-timeout 0s", "the minimum is 1ms"),
+        ("serve --store-timeout 500000000000y", "the maximum is 1y"),
         ("token create é", "letters, digits"),
         ("token revoke", "<NAME>"),
     ] {
         let words: Vec<_> = words.split(' ').collect();
-        let (status, said) = refused(&words, None);
+        let (status, stderr) = refused(&words, None);
         assert_eq!(status, Some(2), "{words:?}");
-        assert!(said.contains(expected), "{words:?}: {said}");
+        assert!(stderr.contains(expected), "{words:?}: {stderr}");
     }
 }
 
-/// The commit of the checkout, as git abbreviates it; empty if the sources are no checkout. What is
-/// built from a checkout with changes says `-dirty` after it.
+/// Returns the abbreviated commit of the checkout, or an empty string if the sources are not a
+/// checkout. A binary that is built from a checkout with changes appends `-dirty`.
 pub fn commit() -> String {
     let mut git = Command::new("git");
     let output = git.args(["rev-parse", "--short=12", "HEAD"]).current_dir(root()).output();
@@ -74,10 +75,10 @@ pub fn commit() -> String {
     String::from_utf8(printed).expect("text").trim_end().to_owned()
 }
 
-/// Help that was asked for goes to standard output with status 0. Without a command, the same help
-/// goes to standard error with status 2.
+/// If help is requested, it is written to stdout, and the exit code is 0. Without a command, the
+/// same help is written to stderr, and the exit code is 2.
 #[test]
-fn help_and_version_are_status_0() {
+fn help_and_version_exit_with_code_0() {
     let folder = TempDir::new().expect("a temporary folder");
     let commit = commit();
     let of_commit = if commit.is_empty() { String::new() } else { format!(" ({commit}") };
@@ -90,19 +91,19 @@ fn help_and_version_are_status_0() {
         (&[], 2, "Usage: plant-store <COMMAND>\n"),
     ] {
         let output = run(folder.path(), words);
-        let (said, other) = if status == 0 {
+        let (help, other) = if status == 0 {
             (output.stdout, output.stderr)
         } else {
             (output.stderr, output.stdout)
         };
-        let said = String::from_utf8(said).expect("help is text");
-        assert!(said.contains(expected), "{words:?}: {said}");
+        let help = String::from_utf8(help).expect("help is text");
+        assert!(help.contains(expected), "{words:?}: {help}");
         assert_eq!((output.status.code(), &other[..]), (Some(status), &b""[..]), "{words:?}");
     }
 }
 
 #[test]
-fn password_of_a_store_and_text_of_a_token_are_in_no_message() {
+fn messages_contain_no_password_and_no_token() {
     for url in [
         "postgres:ada:secret@db.example/plants",
         "postgres://ada:secret/plants",
@@ -115,14 +116,17 @@ fn password_of_a_store_and_text_of_a_token_are_in_no_message() {
             &["check", "--store", url],
         ];
         let variable = Some(("PLANT_STORE_STORE", url));
-        let said = flags.map(|flags| refused(flags, None));
-        for (status, said) in said.into_iter().chain([refused(&["serve"], variable)]) {
-            assert!(status == Some(2) && !said.contains("secret"), "{said}");
+        let results = flags.map(|flags| refused(flags, None));
+        for (status, stderr) in results.into_iter().chain([refused(&["serve"], variable)]) {
+            assert!(status == Some(2) && !stderr.contains("secret"), "{stderr}");
         }
     }
     for words in ["token pst_secret", "token list pst_secret", "serve --listen pst_secret"] {
-        let (status, said) = refused(&words.split(' ').collect::<Vec<_>>(), None);
-        assert!(status == Some(2) && said.contains('…') && !said.contains("secret"), "{said}");
+        let (status, stderr) = refused(&words.split(' ').collect::<Vec<_>>(), None);
+        assert!(
+            status == Some(2) && stderr.contains('…') && !stderr.contains("secret"),
+            "{stderr}"
+        );
     }
     let help = binary_in(&std::env::temp_dir())
         .args(["serve", "--help"])
@@ -151,7 +155,7 @@ fn flag_overrides_its_environment_variable() {
 }
 
 #[test]
-fn largest_values_of_every_limit_are_accepted() {
+fn maximum_of_every_limit_is_accepted() {
     let mut server = Server::starting()
         .with(&["--max-body", "999MB", "--max-creates", "4294967295"])
         .with(&["--body-timeout", "580000000000y", "--shutdown-timeout", "580000000000y"])
@@ -161,10 +165,10 @@ fn largest_values_of_every_limit_are_accepted() {
     assert_eq!(server.wait().code(), Some(0));
 }
 
-/// The printed command names an address that a client on this machine can reach: 127.0.0.1 for
-/// 0.0.0.0.
+/// The printed command contains an address that a client on this machine can reach: 127.0.0.1
+/// instead of 0.0.0.0.
 #[test]
-fn server_listens_on_the_address_given() {
+fn server_listens_on_the_given_address() {
     let mut addresses = vec![("127.0.0.2:0", "127.0.0.2"), ("0.0.0.0:0", "127.0.0.1")];
     addresses.push(("localhost:0", "127.0.0.1"));
     // Some machines have no IPv6.
@@ -183,17 +187,17 @@ fn server_listens_on_the_address_given() {
 }
 
 #[test]
-fn address_in_use_is_refused_and_leaves_no_store() {
+fn address_in_use_is_reported_and_leaves_no_store() {
     let other = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = other.local_addr().expect("an address").to_string();
     for (words, variable) in [
         (vec!["serve", "--listen", &address], None),
         (vec!["serve"], Some(("PLANT_STORE_LISTEN", address.as_str()))),
     ] {
-        let (status, said) = refused(&words, variable);
+        let (status, stderr) = refused(&words, variable);
         assert_eq!(status, Some(1));
-        let expected = "Address already in use (os error 98): stop what listens there, or";
-        assert!(said.contains(&format!("cannot listen on {address}: {expected}")), "{said}");
-        assert!(said.contains("--listen"), "{said}");
+        let expected = "Address already in use (os error 98): stop the program that listens there";
+        assert!(stderr.contains(&format!("cannot listen on {address}: {expected}")), "{stderr}");
+        assert!(stderr.contains("--listen"), "{stderr}");
     }
 }

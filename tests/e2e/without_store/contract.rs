@@ -1,5 +1,5 @@
-//! The published document, and what the specification says. `xtask/chores/tests/golden.rs` says
-//! whether it is the document that the code makes.
+//! Compares the published document with the specification. `xtask/chores/tests/golden.rs` compares
+//! it with the document that the code generates.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,40 +11,41 @@ use xshell::{Shell, cmd};
 use xtask::checkout::{DOCUMENT, root};
 use xtask::run::quietly;
 
-/// The checked-in document, as text.
+/// Returns the checked-in document as text.
 pub fn text() -> String {
     fs::read_to_string(root().join(DOCUMENT)).expect("the document is checked in")
 }
 
-/// The checked-in document.
+/// Returns the checked-in document.
 pub fn document() -> Value {
     serde_json::from_str(&text()).expect("the document is JSON")
 }
 
-/// The specification as a document, written by hand. What OpenAPI asks for and the specification
-/// leaves open is as it was published first: the default of `base_url`, `operationId`, the tag.
+/// Returns the path of the specification as an OpenAPI document, written by hand. Values that
+/// OpenAPI requires and the specification leaves open are those that were published first: the
+/// default of `base_url`, `operationId` and the tag.
 fn specification() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("specification.json")
 }
 
 #[test]
-fn document_has_everything_of_the_specification() {
+fn document_contains_the_whole_specification() {
     let text = fs::read_to_string(specification()).expect("it is checked in");
     let mut specified: Value = serde_json::from_str(&text).expect("JSON");
-    // An addition needs another version.
+    // An addition to the document changes its version.
     specified["info"]["version"] = document()["info"]["version"].clone();
     assert_json_include!(actual: document(), expected: specified);
 }
 
-/// An optional member is absent or of its type. Without `schemars(with)` the document would allow
+/// An optional member is absent or has its type. Without `schemars(with)`, the document would allow
 /// null, which the service refuses.
 #[test]
 fn document_has_no_nullable_member() {
     assert!(!text().contains("nullable"));
 }
 
-/// `into_parts` ties the two types, but a field that it takes and drops compiles: then the service
-/// would answer 200 and lose the member.
+/// `into_parts` names the fields of both types, but it still compiles if it drops a field. The
+/// service would then answer 200 and lose the member.
 #[test]
 fn new_plant_has_the_members_of_a_plant_and_an_id() {
     let schemas = &document()["components"]["schemas"];
@@ -57,7 +58,7 @@ fn new_plant_has_the_members_of_a_plant_and_an_id() {
 }
 
 #[test]
-fn what_the_document_adds_to_the_specification_breaks_no_consumer() {
+fn document_is_compatible_with_the_specification() {
     let compat = build("openapi-compat", false).expect("the program builds");
     let specification = specification();
     let published = root().join(DOCUMENT);

@@ -1,19 +1,20 @@
-//! The digest of the plants, by which a copy is compared with its original.
+//! The digest of the plants, which compares a copy with its original.
 
 use std::fs;
 
 use plant_store_tests::{Server, plant, run};
 use serde_json::Value;
 
-fn digest(said: &[u8]) -> String {
-    let said = String::from_utf8(said.to_vec()).expect("text");
-    let (_, digest) = said.trim_end().rsplit_once(", digest: ").expect("a digest at the end");
-    assert_eq!(digest.len(), 64, "{said}");
+fn digest(stdout: &[u8]) -> String {
+    let stdout = String::from_utf8(stdout.to_vec()).expect("text");
+    let (_, digest) = stdout.trim_end().rsplit_once(", digest: ").expect("a digest at the end");
+    assert_eq!(digest.len(), 64, "{stdout}");
     digest.to_owned()
 }
 
+/// `copy` and `check` print the same digest until a plant is changed in the file.
 #[test]
-fn copy_and_check_print_the_same_digest_until_a_plant_is_changed_in_the_file() {
+fn digest_detects_a_changed_plant_in_a_copy() {
     let server = Server::start();
     for id in 0..100 {
         server.create(&plant(id, &format!("Ficus {id}"), None)).plant();
@@ -31,15 +32,16 @@ fn copy_and_check_print_the_same_digest_until_a_plant_is_changed_in_the_file() {
     let copy = folder.join("copy.db");
     let mut bytes = fs::read(&copy).expect("the copy");
     let name = b"Ficus 77";
-    // SQLite leaves an old copy of a row in the file if it moves the row.
-    let is_copy = |place: &usize| bytes[*place..].starts_with(name);
-    let places: Vec<usize> = (0..bytes.len()).filter(is_copy).collect();
-    assert!(!places.is_empty(), "the plant is in the file");
-    for place in places {
-        bytes[place + 4] = b'X';
+    // Change every occurrence, because SQLite leaves an old copy of a row behind when it moves the
+    // row.
+    let is_occurrence = |offset: &usize| bytes[*offset..].starts_with(name);
+    let offsets: Vec<usize> = (0..bytes.len()).filter(is_occurrence).collect();
+    assert!(!offsets.is_empty(), "the plant is in the file");
+    for offset in offsets {
+        bytes[offset + 4] = b'X';
     }
-    fs::write(&copy, bytes).expect("the folder takes files");
+    fs::write(&copy, bytes).expect("the folder is writable");
     let changed = run(folder, &check_copy);
-    assert!(changed.status.success(), "its structure is whole");
+    assert!(changed.status.success(), "the structure of the file is intact");
     assert_ne!(digest(&changed.stdout), expected);
 }

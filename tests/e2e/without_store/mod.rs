@@ -1,5 +1,5 @@
-//! The checked-in files, the chores that judge them, and the command line. Nothing here depends on
-//! the engine, so each test runs once.
+//! The checked-in files, the chores that check them, and the command line. Nothing here depends on
+//! the engine, so each test runs only once.
 
 pub mod command_line;
 pub mod compat;

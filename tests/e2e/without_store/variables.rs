@@ -1,4 +1,4 @@
-//! Variables of the environment that look like those of flags.
+//! Environment variables with the prefix of our flags.
 
 use plant_store_tests::{Server, binary_in};
 
@@ -6,11 +6,11 @@ use crate::without_store::starts::record_of;
 
 const LIST: [&str; 2] = ["token", "list"];
 
-const IGNORED: &str = "variables that no flag has are ignored";
+const IGNORED: &str = "unknown environment variables are ignored";
 
-/// As a line of `plant-store.env` without a value leaves it.
+/// A line of `plant-store.env` without a value sets an empty variable.
 #[test]
-fn empty_variable_counts_as_none() {
+fn empty_variable_counts_as_unset() {
     let starting = Server::starting().command(|command| {
         for name in ["STORE_CA", "MAX_BODY", "MAX_RATE", "METRICS", "NO_CREATE", "TLS_CERT"] {
             command.env(format!("PLANT_STORE_{name}"), "");
@@ -25,7 +25,7 @@ fn empty_variable_counts_as_none() {
 }
 
 #[test]
-fn variables_that_no_flag_has_are_a_warning_unless_they_are_of_kubernetes() {
+fn unknown_variables_are_a_warning_unless_kubernetes_sets_them() {
     let of_kubernetes = [
         "PLANT_STORE_SERVICE_HOST",
         "PLANT_STORE_SERVICE_PORT",

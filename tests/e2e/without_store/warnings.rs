@@ -1,10 +1,10 @@
-//! What an operator should know of flags that work: a warning in the log.
+//! Warnings about flags that are valid, but may be a mistake.
 
 use plant_store_tests::Server;
 use plant_store_tests::tls::{Authority, TLS};
 
 #[test]
-fn plain_text_on_an_address_that_is_not_loopback_is_a_warning() {
+fn plain_text_beyond_loopback_is_a_warning() {
     const WARNING: &str = "without --tls-cert, tokens travel in plain text";
     for (address, tls, warns) in [
         ("0.0.0.0:0", false, true),

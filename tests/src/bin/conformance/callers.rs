@@ -1,4 +1,4 @@
-//! The programs of others that call the service, and the service, on a store that starts empty.
+//! Third-party programs that call the service. The service runs on a new store for each of them.
 
 use std::fs::{self, File};
 use std::path::PathBuf;
@@ -15,13 +15,13 @@ use xshell::{Cmd, Shell, cmd};
 use xtask::needs::{found_or_skipped, has};
 use xtask::run::quietly;
 
-use crate::other_answers::{OTHER_ANSWERS, Others};
+use crate::other_answers::{FakeService, OTHER_ANSWERS};
 
-/// The least number of requests in all. The README promises it.
+/// The minimum total number of requests. The README promises it.
 const ENOUGH: u64 = 5_000;
 
-/// What is sent, and how Schemathesis is asked for it: one kind after the other, because a
-/// mixed run may make hardly any requests of one kind.
+/// The kinds of requests, and the flags that make Schemathesis send them. They run one after the
+/// other, because a mixed run may send hardly any requests of one kind.
 const KINDS: [Kind; 3] = [
     Kind { name: "valid", flags: &["--mode", "positive"] },
     Kind {
@@ -33,27 +33,27 @@ const KINDS: [Kind; 3] = [
 
 struct Kind {
     name: &'static str,
-    /// For Schemathesis.
+    /// The flags for Schemathesis.
     flags: &'static [&'static str],
 }
 
 const REPORT: &str = "schemathesis.json";
 
-/// Files of `tests/conformance`, as those of [`REQUESTS`].
+/// The recipes, as files in `tests/conformance`, like the files of [`REQUESTS`].
 const RECIPES: [&str; 3] =
     ["recipes/with_fetch.ts", "recipes/with_requests.py", "recipes/with_httpx.py"];
 
 const PLANT_OF_A_REQUEST: &str = "{\"id\":1,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}\n";
 
-/// Two ids that a number of JavaScript cannot hold, and a plant without a tag.
+/// Two ids that a JavaScript number cannot represent, and a plant without a tag.
 const PLANTS_OF_A_RECIPE: &str = "\
 {\"id\":9007199254740993,\"name\":\"Monstera deliciosa\",\"tag\":\"indoor\"}
 {\"id\":9223372036854775807,\"name\":\"Ficus lyrata\"}
 ";
 
-/// The clients of other generators: the `run.sh` of each folder of `tests/conformance/clients`
-/// makes one from the document and calls the service with it. It creates a plant, meets a conflict
-/// and a refused token, and reads both members of the typed error.
+/// Runs the clients of other generators. The `run.sh` in each folder of `tests/conformance/clients`
+/// generates a client from the document and calls the service with it: it creates a plant, causes a
+/// conflict, sends a token that is refused, and reads both members of the typed error.
 pub fn clients() -> Result<()> {
     let sh = shell()?;
     // OpenAPI Generator is a Java program, and one of its clients is in Java.
@@ -70,13 +70,13 @@ pub fn clients() -> Result<()> {
     Ok(())
 }
 
-/// Schemathesis: it makes valid and invalid requests from the document. Each must be answered as
-/// the document says.
+/// Runs Schemathesis, which generates valid and invalid requests from the document. The answer to
+/// each must match the document.
 pub fn fuzz() -> Result<()> {
     let sh = shell()?;
     let mut requests = 0;
     for Kind { name, flags } in KINDS {
-        // On a new store each time: the hook knows the ids of its own run alone.
+        // On a new store each time, because the hook only knows the ids of its own run.
         let service = Service::start(&[])?;
         let schemathesis = cmd!(
             sh,
@@ -89,15 +89,15 @@ pub fn fuzz() -> Result<()> {
         println!("schemathesis: {sent} requests ({name}), no failure");
         requests += sent;
     }
-    ensure!(requests >= ENOUGH, "Schemathesis sent {requests} requests; {ENOUGH} are asked for");
+    ensure!(requests >= ENOUGH, "Schemathesis sent {requests} requests, not {ENOUGH}");
     Ok(())
 }
 
-/// The requests and the recipes of the reference page, unchanged, on the service.
+/// Runs the requests and the recipes of the reference page, unchanged, against the service.
 ///
-/// Each creates its plants, and once gets the message of a refused token. A recipe may send one
-/// create a second, so its second one is refused, and it repeats that. None repeats what can never
-/// succeed.
+/// Each creates its plants, and in another run gets the message for a refused token. A recipe may
+/// send one create per second, so its second create is refused, and the recipe repeats it. None may
+/// repeat a request that can never succeed.
 pub fn examples() -> Result<()> {
     let files = || REQUESTS.into_iter().map(|request| request.file).chain(RECIPES);
     let typescript = files().filter(|file| file.ends_with("ts"));
@@ -121,26 +121,26 @@ fn check(file: &str) -> Result<()> {
     let command = || anyhow::Ok(command(&sh, file)?.envs(service.environment()));
     let failure = quietly(command()?.env("PLANTS_TOKEN", "unknown")).err();
     let refusal = failure.context("no failure for a refused token")?.to_string();
-    ensure!(refusal.contains("401"), "it does not say 401 for a refused token:\n{refusal}");
-    let said = quietly(command()?)?;
-    ensure!(said.contains("Monstera deliciosa"), "it does not say what it made:\n{said}");
+    ensure!(refusal.contains("401"), "no 401 in the output for a refused token:\n{refusal}");
+    let output = quietly(command()?)?;
+    ensure!(output.contains("Monstera deliciosa"), "the output does not name the plant:\n{output}");
     let expected = if is_recipe { PLANTS_OF_A_RECIPE } else { PLANT_OF_A_REQUEST };
     let stored = service.export()?;
-    ensure!(stored == expected, "the store holds\n{stored}and not\n{expected}");
-    // The log has its records later than the client its answers, and in the same order.
+    ensure!(stored == expected, "the store contains\n{stored}instead of\n{expected}");
+    // Records reach the log after the client gets its answers, but in the same order.
     service.wait_for(expected.lines().count(), "status", 200)?;
     ensure!(service.logged("error", 401)? == 1, "a refused token was sent again");
     ensure!(!is_recipe || service.logged("error", 429)? > 0, "no create was refused");
     if is_recipe {
         for case in &OTHER_ANSWERS {
-            let others = Others::serve(case)?;
-            others.check(case, &quietly(command()?.env("PLANTS_URL", &others.url)))?;
+            let service = FakeService::serve(case)?;
+            service.check(case, &quietly(command()?.env("PLANTS_URL", &service.url)))?;
         }
     }
     Ok(())
 }
 
-/// How a file of this language is run, after `tsc`.
+/// Returns the command that runs a file, depending on its language. `tsc` must have run before.
 fn command<'a>(sh: &'a Shell, file: &str) -> Result<Cmd<'a>> {
     Ok(match file.rsplit_once('.') {
         Some((_, "sh")) => cmd!(sh, "sh {file}"),
@@ -150,41 +150,41 @@ fn command<'a>(sh: &'a Shell, file: &str) -> Result<Cmd<'a>> {
     })
 }
 
-/// A serving process. Dropping it kills it.
+/// A running service. Dropping this kills the process.
 struct Service {
     process: Launched,
-    /// A token that it accepts.
+    /// A token that the service accepts.
     token: String,
     binary: PathBuf,
-    /// Where its store and its log are.
+    /// The folder of the store and the log.
     folder: PathBuf,
 }
 
 impl Service {
-    /// Starts the service, with limits as flags, in a folder that keeps its store and its log until
-    /// the next start.
+    /// Starts the service with these flags, in a folder that keeps the store and the log until the
+    /// next start.
     fn start(limits: &[&str]) -> Result<Self> {
         let binary = build("plant-store", false)?;
         let sh = Shell::new()?;
         let folder = folder().join("store");
         sh.remove_path(&folder)?;
         sh.create_dir(&folder)?;
-        let log = File::create(folder.join("log")).context("cannot make the log")?;
+        let log = File::create(folder.join("log")).context("cannot create the log")?;
         let mut command = Command::new(&binary);
         command.args(["serve", "--listen", "127.0.0.1:0", "--log-level", "debug"]).args(limits);
         let process = Launched::start(command.current_dir(&folder).stderr(log))
-            .with_context(|| format!("the log is beside the store: {}", folder.display()))?;
+            .with_context(|| format!("see the log in {}", folder.display()))?;
         let printed = process.first_request.as_deref().context("no token was printed")?;
         let token = token(printed)?.to_owned();
         Ok(Self { process, token, binary, folder })
     }
 
-    /// The variables that tell a tool about the service.
+    /// Returns the environment variables that tell a program about the service.
     fn environment(&self) -> [(&'static str, &str); 2] {
         [("PLANTS_URL", &self.process.url), ("PLANTS_TOKEN", &self.token)]
     }
 
-    /// Every plant of the store, as `plant-store export` prints them.
+    /// Returns all plants of the store, as printed by `plant-store export`.
     fn export(&self) -> Result<String> {
         let sh = Shell::new()?;
         sh.change_dir(&self.folder);
@@ -192,17 +192,17 @@ impl Service {
         quietly(cmd!(sh, "{binary} export"))
     }
 
-    /// Waits until the log has this number of records with this value in this field.
+    /// Waits until the log contains this number of records with this value in this field.
     fn wait_for(&self, records: usize, field: &str, value: u16) -> Result<()> {
         let end = Instant::now() + Duration::from_mins(1);
         while self.logged(field, value)? < records {
-            ensure!(Instant::now() < end, "the log has no {records} records with {field} {value}");
+            ensure!(Instant::now() < end, "the log lacks {records} records with {field} {value}");
             sleep(Duration::from_millis(5));
         }
         Ok(())
     }
 
-    /// How many records of the log have this value in this field by now.
+    /// Returns how many records in the log have this value in this field so far.
     fn logged(&self, field: &str, value: u16) -> Result<usize> {
         let log = fs::read_to_string(self.folder.join("log")).context("cannot read the log")?;
         let records = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

