@@ -2,7 +2,7 @@
 import relativeLinks from "markdownlint-rule-relative-links";
 
 export default {
-  globs: ["**/*.md", "!target", "!xtask/chores/src/docs"],
+  globs: ["**/*.md", "!target", "!xtask/src/docs"],
   customRules: [relativeLinks],
   config: {
     "first-line-heading": false,

@@ -7,8 +7,9 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 use nix::sys::signal::{self, Signal};
 use nix::unistd::Pid;
-use plant_store_tests::{EVENT_TIMEOUT, Folder, Launched, Server, Starting, failure, plant, run};
-use xtask::checkout::root;
+use plant_store_tests::{
+    EVENT_TIMEOUT, Folder, Launched, Server, Starting, failure, plant, root, run,
+};
 
 #[test]
 fn openapi_prints_the_published_document_byte_for_byte() {

@@ -16,6 +16,7 @@ mod server;
 mod terminal;
 pub mod tls;
 
+use std::path::Path;
 use std::sync::LazyLock;
 
 use plant_store_client::types::NewPlant;
@@ -29,6 +30,11 @@ pub use http::{Connection, Response, bearer, head, post, request};
 pub use launched::{Launched, token};
 pub use server::{Server, Starting};
 pub use terminal::terminal;
+
+/// Returns the root of the checkout.
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this crate is in a folder of the checkout")
+}
 
 /// Returns how often a test does something: `short` in `cargo xtask test`, `soak` in `cargo xtask
 /// soak`.

@@ -1,8 +1,8 @@
 //! How the chores call cargo.
 
-use std::process::{Command, ExitCode};
+use std::path::PathBuf;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use xshell::cmd;
 
 use crate::checkout::{shell, target};
@@ -11,15 +11,17 @@ use crate::checkout::{shell, target};
 /// each dependency the same features each time, and builds it once.
 pub const ALL: [&str; 2] = ["--workspace", "--all-features"];
 
-/// Builds a program, and runs it with these words. Nothing else is built ([`ALL`] selects features,
-/// `--bin` what is built), because after a change of the contract the client and the tests may not
-/// compile before `generate` has run.
-pub fn run_built(program: &str, words: &[&str]) -> Result<ExitCode> {
+/// Builds a program of the workspace, and returns where it is. Nothing else is built: [`ALL`]
+/// selects features, `--bin` what is built.
+pub fn build(program: &str) -> Result<PathBuf> {
     let sh = shell()?;
-    cmd!(sh, "cargo build --bin {program} {ALL...}").run()?;
-    let path = target()?.join("debug").join(program);
-    let status = Command::new(path).args(words).status().context("cannot start it")?;
-    // A signal leaves no code.
-    let code = status.code().and_then(|code| u8::try_from(code).ok());
-    Ok(ExitCode::from(code.unwrap_or(1)))
+    cmd!(sh, "cargo build --quiet --bin {program} {ALL...}").run()?;
+    Ok(target()?.join("debug").join(program))
+}
+
+/// The same for an example.
+pub fn build_example(name: &str) -> Result<PathBuf> {
+    let sh = shell()?;
+    cmd!(sh, "cargo build --quiet --example {name} {ALL...}").run()?;
+    Ok(target()?.join("debug/examples").join(name))
 }

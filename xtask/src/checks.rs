@@ -13,6 +13,7 @@ use crate::cargo::ALL;
 use crate::checkout::shell;
 use crate::needs::in_ci;
 use crate::postgres;
+use crate::run::quietly;
 
 /// The tests below such folders of `tests/e2e` run on one engine or on none. All others run on
 /// both.
@@ -44,6 +45,17 @@ pub fn drift() -> Result<()> {
     let sh = shell()?;
     let golden = cmd!(sh, "cargo test --quiet --test golden {ALL...}");
     step("drift check", golden).context("run `cargo xtask generate`")
+}
+
+/// Writes what the code generates: the test that compares it with the checked-in files overwrites
+/// them.
+pub fn generate() -> Result<()> {
+    let sh = shell()?;
+    // Not in silence: the first time it takes a minute.
+    cmd!(sh, "cargo build --test golden {ALL...}").run()?;
+    quietly(cmd!(sh, "cargo test --test golden {ALL...}").env("EXPECTORATE", "overwrite"))?;
+    println!("wrote the document, the client and the tables of errors, where they were different");
+    Ok(())
 }
 
 /// Everything that CI checks.

@@ -4,9 +4,8 @@ use std::net::TcpListener;
 use std::process::Command;
 
 use nix::sys::signal::Signal;
-use plant_store_tests::{Server, binary_in, plant, run};
+use plant_store_tests::{Server, binary_in, plant, root, run};
 use tempfile::TempDir;
-use xtask::checkout::root;
 
 use crate::database::STORE;
 

@@ -10,16 +10,16 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use nix::unistd::{Uid, User};
 
-use xtask::postgres::{TO_INSTALL, programs};
-
 /// The script of the shell. Each order is a line of shell. `$server` is the process id of the
-/// running server.
+/// running server. The programs of PostgreSQL are those on the `PATH`, or else those of the newest
+/// version that Debian has installed, which puts none of them on the `PATH`.
 ///
 /// A killed server leaves its System V shared memory segment behind. The id of the segment is in
 /// line 7 of `postmaster.pid`.
 const SCRIPT: &str = r#"
 folder=$(mktemp -d "$TMPDIR/plant-store-postgres.XXXXXX") && cd "$folder" || exit
 exec 2>>log
+PATH=$PATH:$(ls -d /usr/lib/postgresql/*/bin | tail -n 1)
 server=
 echo "$folder"
 while read -r order; do eval "$order"; done
@@ -47,12 +47,9 @@ impl Keeper {
     /// Starts a shell in a new folder. `initdb` and the server refuse to run as root, so root
     /// starts the shell as the user `postgres`, or else as `nobody`.
     pub fn start() -> Self {
-        let Some(programs) = programs() else { panic!("there is no PostgreSQL: {TO_INSTALL}") };
-        let inherited = std::env::var_os("PATH").unwrap_or_default();
-        let path = std::iter::once(programs).chain(std::env::split_paths(&inherited));
         let mut command = Command::new("sh");
         command.args(["-c", SCRIPT]).current_dir("/").env_clear();
-        command.env("PATH", std::env::join_paths(path).expect("the paths come from PATH"));
+        command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("TMPDIR", std::env::temp_dir());
         if Uid::effective().is_root() {
             let user = ["postgres", "nobody"].map(|name| User::from_name(name).ok().flatten());

@@ -21,7 +21,6 @@ pub use cluster::{Cluster, Mode};
 pub use databases::Databases;
 pub use link::{Cut, Link};
 pub use session::Session;
-pub use xtask::postgres::{TO_INSTALL, programs};
 
 /// The runtime of all sessions and links of the process, with one thread.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {

@@ -1,12 +1,13 @@
 //! The load: wrk and k6, each with its script in `tests/bench`. Each plant has an id of its own.
 
+use std::ffi::OsStr;
 use std::fmt::{self, Display, Formatter};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::bench::server::{Running, on_core};
 use crate::checkout::root;
+use crate::server::Running;
 
 /// The servers have core 0.
 const CORE: usize = 1;
@@ -96,4 +97,13 @@ impl Display for Load {
             Self::Open { rate } => write!(to, "{rate} arrivals/s"),
         }
     }
+}
+
+/// A program that runs on this core alone, with as many open files as the machine allows: each
+/// connection takes one at each of its ends.
+pub fn on_core(core: usize, program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -n $(ulimit -Hn) && exec taskset -c \"$@\"", "sh"]);
+    command.arg(core.to_string()).arg(program);
+    command
 }

@@ -5,18 +5,21 @@
 //! in which the machine is busy affects all of them.
 
 mod load;
-mod server;
 
 use std::fs;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use clap::Args as Arguments;
 use xshell::cmd;
 
-use crate::bench::load::{LOADS, Load};
-use crate::bench::server::Running;
+use crate::bench::load::{LOADS, Load, on_core};
 use crate::checkout::{shell, target};
+use crate::server::Running;
+
+/// The load has core 1.
+const CORE: usize = 0;
 
 const TEXTBOOK_DROPSHOT: &str = "textbook Dropshot";
 
@@ -24,6 +27,17 @@ const TEXTBOOK_DROPSHOT: &str = "textbook Dropshot";
 const HEAD: &str = "\
 | load | server | creates/s | median ms | 99 % ms | CPU µs/create | of Dropshot's | MiB, idle–peak |
 | --- | --- | --- | --- | --- | --- | --- | --- |";
+
+/// How much is measured.
+#[derive(Arguments)]
+pub struct Args {
+    /// How many rounds
+    #[arg(default_value = "5")]
+    rounds: NonZeroUsize,
+    /// Other builds of the service to be measured, too
+    #[arg(value_name = "PROGRAM")]
+    others: Vec<PathBuf>,
+}
 
 /// A server to be measured.
 struct Target {
@@ -50,11 +64,8 @@ struct Sample {
     peak_mib: f64,
 }
 
-/// Builds the servers, measures them, and prints the table. The words are the number of rounds, and
-/// other builds of the service to be measured too.
-pub fn bench(words: &[&str]) -> Result<()> {
-    let (rounds, others) = words.split_first().unwrap_or((&"5", &[]));
-    let rounds: NonZeroUsize = rounds.parse().context("how many rounds?")?;
+/// Builds the servers, measures them, and prints the table.
+pub fn run(Args { rounds, others }: &Args) -> Result<()> {
     let sh = shell()?;
     let packages = ["--package", "plant-store-server", "--package", "plant-store-bench"];
     cmd!(sh, "cargo build --release --locked --bins {packages...}").run()?;
@@ -84,7 +95,7 @@ pub fn bench(words: &[&str]) -> Result<()> {
 }
 
 /// The service is first, then what it is compared with, then other builds of the service.
-fn targets(folder: &Path, others: &[&str]) -> Result<Vec<Target>> {
+fn targets(folder: &Path, others: &[PathBuf]) -> Result<Vec<Target>> {
     // One token may have half of the permits, and the load has one token.
     let serve = &["serve", "--listen", "127.0.0.1:0", "--max-creates", "4096"];
     let mut targets = vec![Target {
@@ -98,8 +109,9 @@ fn targets(folder: &Path, others: &[&str]) -> Result<Vec<Target>> {
     }
     for other in others {
         // A server runs in a folder of its own.
-        let binary = fs::canonicalize(other).with_context(|| format!("there is no {other}"))?;
-        targets.push(Target { name: (*other).into(), binary, arguments: serve });
+        let name = other.display().to_string();
+        let binary = fs::canonicalize(other).with_context(|| format!("there is no {name}"))?;
+        targets.push(Target { name, binary, arguments: serve });
     }
     Ok(targets)
 }
@@ -110,7 +122,8 @@ fn measure(load: &Load, target: &Target, folder: &Path) -> Result<Sample> {
     let folder = folder.join("store-of-the-benchmark");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
-    let server = Running::start(&target.binary, target.arguments, &folder)?;
+    let mut command = on_core(CORE, &target.binary);
+    let server = Running::start(command.args(target.arguments), &folder)?;
     let idle_mib = server.memory_mib("VmRSS")?;
     load.warm_up(&server)?;
     let before = server.cpu_us()?;

@@ -11,7 +11,8 @@ use anyhow::{Context, Result, bail, ensure};
 use openapi_compat::Document;
 use semver::Version;
 use xshell::{Cmd, Shell, cmd};
-use xtask::checkout::DOCUMENT;
+
+use crate::checkout::DOCUMENT;
 
 const INSTEAD: &str = "compare with a file: `cargo xtask compat --against FILE`";
 

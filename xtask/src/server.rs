@@ -1,6 +1,5 @@
-//! A server that is measured, as a process.
+//! A server as a process, for the chores that call it.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -8,23 +7,20 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// The load has core 1.
-const CORE: usize = 0;
-
 /// A serving process. Dropping it kills it.
 pub struct Running {
     process: Child,
+    /// Where it listens.
     pub url: String,
     /// An accepted token; empty if the server asks for none.
     pub token: String,
 }
 
 impl Running {
-    /// Starts a server in an empty folder, with its log in a file there.
-    pub fn start(binary: &Path, arguments: &[&str], folder: &Path) -> Result<Self> {
+    /// Starts a server in a folder, with its log in a file there.
+    pub fn start(command: &mut Command, folder: &Path) -> Result<Self> {
         let log = File::create(folder.join("log"))?;
-        let mut command = on_core(CORE, binary);
-        let command = command.args(arguments).current_dir(folder).stdin(Stdio::null());
+        let command = command.current_dir(folder).stdin(Stdio::null());
         let mut process = command.stdout(Stdio::piped()).stderr(log).spawn()?;
         let lines = BufReader::new(process.stdout.take().expect("it is piped")).lines();
         let mut server = Self { process, url: String::new(), token: String::new() };
@@ -66,13 +62,4 @@ impl Drop for Running {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
-}
-
-/// A program that runs on this core alone, with as many open files as the machine allows: each
-/// connection takes one at each of its ends.
-pub fn on_core(core: usize, program: impl AsRef<OsStr>) -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -n $(ulimit -Hn) && exec taskset -c \"$@\"", "sh"]);
-    command.arg(core.to_string()).arg(program);
-    command
 }

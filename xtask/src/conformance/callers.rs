@@ -1,21 +1,22 @@
 //! Third-party programs that call the service. The service runs on a new store for each of them.
 
-use std::fs::{self, File};
+use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use plant_store_chores::docs::REQUESTS;
-use plant_store_chores::tools::{folder, shell};
-use plant_store_tests::{Launched, build, build_example, token};
 use serde_json::Value;
 use xshell::{Cmd, Shell, cmd};
-use xtask::needs::{found_or_skipped, has};
-use xtask::run::quietly;
 
-use crate::other_answers::{FakeService, OTHER_ANSWERS};
+use crate::cargo::{build, build_example};
+use crate::conformance::other_answers::{FakeService, OTHER_ANSWERS};
+use crate::docs::REQUESTS;
+use crate::needs::{found_or_skipped, has};
+use crate::run::quietly;
+use crate::server::Running;
+use crate::tools::{folder, shell};
 
 /// The minimum total number of requests. The README promises it.
 const ENOUGH: u64 = 5_000;
@@ -152,9 +153,7 @@ fn command<'a>(sh: &'a Shell, file: &str) -> Result<Cmd<'a>> {
 
 /// A running service. Dropping this kills the process.
 struct Service {
-    process: Launched,
-    /// A token that the service accepts.
-    token: String,
+    process: Running,
     binary: PathBuf,
     /// The folder of the store and the log.
     folder: PathBuf,
@@ -164,24 +163,21 @@ impl Service {
     /// Starts the service with these flags, in a folder that keeps the store and the log until the
     /// next start.
     fn start(limits: &[&str]) -> Result<Self> {
-        let binary = build("plant-store", false)?;
+        let binary = build("plant-store")?;
         let sh = Shell::new()?;
         let folder = folder().join("store");
         sh.remove_path(&folder)?;
         sh.create_dir(&folder)?;
-        let log = File::create(folder.join("log")).context("cannot create the log")?;
         let mut command = Command::new(&binary);
         command.args(["serve", "--listen", "127.0.0.1:0", "--log-level", "debug"]).args(limits);
-        let process = Launched::start(command.current_dir(&folder).stderr(log))
+        let process = Running::start(&mut command, &folder)
             .with_context(|| format!("see the log in {}", folder.display()))?;
-        let printed = process.first_request.as_deref().context("no token was printed")?;
-        let token = token(printed)?.to_owned();
-        Ok(Self { process, token, binary, folder })
+        Ok(Self { process, binary, folder })
     }
 
     /// Returns the environment variables that tell a program about the service.
     fn environment(&self) -> [(&'static str, &str); 2] {
-        [("PLANTS_URL", &self.process.url), ("PLANTS_TOKEN", &self.token)]
+        [("PLANTS_URL", &self.process.url), ("PLANTS_TOKEN", &self.process.token)]
     }
 
     /// Returns all plants of the store, as printed by `plant-store export`.

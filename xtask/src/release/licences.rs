@@ -8,8 +8,8 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
-use super::programs::{PROGRAMS, Program};
-use xtask::run::quietly;
+use crate::release::programs::{PROGRAMS, Program};
+use crate::run::quietly;
 
 /// What the names of files about a licence begin with.
 const NAMES: [&str; 4] = ["COPYING", "LICENCE", "LICENSE", "NOTICE"];

@@ -1,14 +1,15 @@
 //! The values of `error`, for a page and for the client: lines from the one table of them,
 //! `server/api/src/error_code.rs`, between two markers of a checked-in file.
 
+use std::fs;
+
 use anyhow::{Context, Result};
 use plant_store_api::error_code::ErrorCode;
+use xtask::checkout::root;
 
-/// The markers: the comment around them is that of the language.
-pub const MARKERS: [&str; 2] = ["errors: generated from the contract", "end of errors"];
+use crate::Generated;
 
 /// The table in Markdown.
-#[must_use]
 pub fn table() -> String {
     let row = |code: &ErrorCode| {
         let retryable = if code.is_retryable() { "yes" } else { "no" };
@@ -22,7 +23,6 @@ pub fn table() -> String {
 }
 
 /// The rows of the client's `ErrorCode`.
-#[must_use]
 pub fn rows() -> String {
     let row = |code: &ErrorCode| {
         let is_retryable = code.is_retryable();
@@ -31,23 +31,21 @@ pub fn rows() -> String {
     ErrorCode::ALL.iter().map(row).collect()
 }
 
-/// The values after which the same request may be sent again.
-#[must_use]
-pub fn retryable() -> String {
-    let codes = ErrorCode::ALL.iter().filter(|code| code.is_retryable());
-    codes.map(|code| code.number().to_string()).collect::<Vec<_>>().join(", ")
-}
-
-/// The text of this file, with these lines between its markers.
-pub fn between(markers: [&str; 2], path: &str, text: &str, lines: &str) -> Result<String> {
-    let [start, end] = markers;
+/// A checked-in file with these lines between its two markers. The comment around a marker is that
+/// of the language.
+pub fn between_markers(path: &'static str, lines: &str) -> Result<Generated> {
+    const START: &str = "errors: generated from the contract";
+    const END: &str = "end of errors";
+    let text = fs::read_to_string(root().join(path)).with_context(|| format!("no {path}"))?;
     let parts = || {
-        let (before, rest) = text.split_once(start)?;
+        let (before, rest) = text.split_once(START)?;
         let (marker, rest) = rest.split_once('\n')?;
-        let (old, after) = rest.split_once(end)?;
+        let (old, after) = rest.split_once(END)?;
         // The start of the comment is in the line of the marker.
         let comment = old.rfind('\n').map_or(0, |last| last + 1);
-        Some(format!("{before}{start}{marker}\n{lines}{}{end}{after}", &old[comment..]))
+        Some(format!("{before}{START}{marker}\n{lines}{}{END}{after}", &old[comment..]))
     };
-    parts().with_context(|| format!("{path} needs a line with `{start}`, then one with `{end}`"))
+    let text = parts()
+        .with_context(|| format!("{path} needs a line with `{START}`, then one with `{END}`"))?;
+    Ok(Generated { path, text })
 }

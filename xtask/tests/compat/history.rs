@@ -3,8 +3,8 @@
 use serde_json::Value;
 use xtask::checkout::DOCUMENT;
 
-use super::repository::{Repository, described};
-use super::{BREAK, mutated};
+use crate::repository::{Repository, described};
+use crate::{BREAK, mutated};
 
 #[test]
 fn a_branch_is_compared_with_the_merge_base() {

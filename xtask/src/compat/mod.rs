@@ -19,9 +19,10 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use clap::Args;
 
+use crate::checkout::{DOCUMENT, root};
 use openapi_compat::output::{Level, Side};
+
 pub use openapi_compat::{Class, Document, Report, compare};
-use xtask::checkout::{DOCUMENT, root};
 
 /// What the document is compared with.
 #[derive(Args, Clone, Default)]

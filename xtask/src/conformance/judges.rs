@@ -3,13 +3,14 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use plant_store_chores::docs;
-use plant_store_chores::tools::{folder, shell};
 use serde_json::{Value, json};
 use xshell::{Cmd, cmd};
-use xtask::checkout::root;
-use xtask::needs::{found_or_skipped, has, skipped};
-use xtask::run::quietly;
+
+use crate::checkout::root;
+use crate::docs;
+use crate::needs::{found_or_skipped, has, skipped};
+use crate::run::quietly;
+use crate::tools::{folder, shell};
 
 /// The size limit of the reference page in bytes. Its readers may have a slow connection.
 const TOO_LARGE: u64 = 3_000_000;

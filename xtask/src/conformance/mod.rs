@@ -19,20 +19,17 @@ mod judges;
 mod oasdiff;
 mod other_answers;
 
-use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Result, ensure};
-use clap::Parser;
-use plant_store_chores::tools::{self, NEEDED, Needed};
-use xtask::checkout::find_root;
-use xtask::needs::has;
+use clap::Args;
 
-/// Check document and service with third-party tools: linters, oasdiff, Schemathesis, client
-/// generators, a browser
-#[derive(Parser)]
-#[command(name = "conformance", bin_name = "cargo xtask conformance")]
-struct Cli {
+use crate::needs::has;
+use crate::tools::{self, NEEDED, Needed};
+
+/// The parts to run.
+#[derive(Args)]
+pub struct Parts {
     /// Skip everything if Python or npm is not installed
     #[arg(long)]
     if_possible: bool,
@@ -62,19 +59,10 @@ const PARTS: [Part; 10] = [
     Part { name: "fuzz", run: callers::fuzz },
 ];
 
-fn main() -> ExitCode {
-    let Cli { if_possible, parts } = Cli::parse();
-    let Err(error) = find_root().and_then(|_| run(&parts, if_possible)) else {
-        return ExitCode::SUCCESS;
-    };
-    eprintln!("xtask: {error:#}");
-    ExitCode::FAILURE
-}
-
-/// Runs the parts with these names, or all parts if `names` is empty.
-fn run(names: &[String], if_possible: bool) -> Result<()> {
+/// Runs the parts with these names, or all parts if none is named.
+pub fn run(Parts { if_possible, parts: names }: &Parts) -> Result<()> {
     if let Some(Needed { missing, .. }) = NEEDED.iter().find(|needed| !has(needed.program)) {
-        ensure!(if_possible, "{missing}");
+        ensure!(*if_possible, "{missing}");
         println!("conformance: skipped, because {missing}");
         return Ok(());
     }

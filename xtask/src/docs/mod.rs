@@ -8,9 +8,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use crate::errors;
+use crate::checkout::{DOCUMENT, root, shell};
 use crate::tools;
-use xtask::checkout::{DOCUMENT, root, shell};
 
 /// The same request in each language. It takes the service from `PLANTS_URL` and `PLANTS_TOKEN`.
 pub const REQUESTS: [Request; 4] = [
@@ -96,7 +95,7 @@ fn renderer() -> Result<String> {
 fn extended(published: &Value) -> Result<Value> {
     let mut document = published.clone();
     let description = document["info"]["description"].as_str().unwrap_or_default();
-    let overview = include_str!("overview.md").replace("{{errors}}", &errors::table());
+    let overview = include_str!("overview.md").replace("{{errors}}", &table(errors(published)?));
     document["info"]["description"] = format!("{description}\n\n{overview}").into();
     let sample = |request: Request| {
         let Request { language: label, file } = request;
@@ -106,7 +105,8 @@ fn extended(published: &Value) -> Result<Value> {
     requested(&mut document)?["x-codeSamples"] = samples.into();
     let tags = document["tags"].as_array_mut().context("no tags")?;
     // A tag without operations. Its section comes before theirs.
-    let recipes = json!({"name": "Recipes", "description": recipes()?, "x-traitTag": true});
+    let recipes =
+        json!({"name": "Recipes", "description": recipes(published)?, "x-traitTag": true});
     tags.insert(0, recipes);
     Ok(document)
 }
@@ -122,9 +122,29 @@ fn requested(document: &mut Value) -> Result<&mut Value> {
     Ok(operation)
 }
 
+/// The values of `error`, as the document lists them.
+fn errors(document: &Value) -> Result<&[Value]> {
+    let listed =
+        &document["components"]["schemas"]["Error"]["properties"]["error"]["x-error-codes"];
+    Ok(listed.as_array().context("the document lists no values of `error`")?)
+}
+
+/// The values of `error` as a table in Markdown.
+fn table(errors: &[Value]) -> String {
+    let row = |code: &Value| {
+        let meaning = code["meaning"].as_str().unwrap_or_default();
+        let again = if code["retryable"] == true { "yes" } else { "no" };
+        format!("| {} | {meaning} | {again} |\n", code["error"])
+    };
+    let rows: String = errors.iter().map(row).collect();
+    format!("| `error` | when | send the same request again |\n| --- | --- | --- |\n{rows}")
+}
+
 /// Each line `{{FILE}}` becomes that file. `conformance` runs the same files.
-fn recipes() -> Result<String> {
-    let text = include_str!("recipes.md").replace("{{retryable}}", &errors::retryable());
+fn recipes(published: &Value) -> Result<String> {
+    let retryable = errors(published)?.iter().filter(|code| code["retryable"] == true);
+    let retryable: Vec<_> = retryable.map(|code| code["error"].to_string()).collect();
+    let text = include_str!("recipes.md").replace("{{retryable}}", &retryable.join(", "));
     let filled = |line: &str| {
         let file = line.strip_prefix("{{").and_then(|rest| rest.strip_suffix("}}"));
         match file {

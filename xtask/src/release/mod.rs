@@ -15,10 +15,10 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use xshell::{Shell, cmd};
 
-use programs::{PROGRAMS, Program};
-use xtask::cargo::ALL;
-use xtask::checkout::{DOCUMENT, root, shell, target as target_folder};
-use xtask::run::quietly;
+use crate::cargo::ALL;
+use crate::checkout::{DOCUMENT, root, shell, target as target_folder};
+use crate::release::programs::{PROGRAMS, Program};
+use crate::run::quietly;
 
 /// The targets that a release is built for.
 const TARGETS: [&str; 2] = ["aarch64-unknown-linux-musl", "x86_64-unknown-linux-musl"];
@@ -78,10 +78,7 @@ fn install(sh: &Shell, target: &str) -> Result<()> {
     let bin = tools.join("bin");
     let pip = bin.join("pip");
     quietly(cmd!(sh, "python3 -m venv {tools}"))?;
-    quietly(cmd!(
-        sh,
-        "{pip} install --no-deps --requirement xtask/chores/src/release/requirements.txt"
-    ))?;
+    quietly(cmd!(sh, "{pip} install --no-deps --requirement xtask/src/release/requirements.txt"))?;
     let machine = sh.var_os("PATH").unwrap_or_default();
     let path = std::iter::once(bin).chain(std::env::split_paths(&machine));
     sh.set_var("PATH", std::env::join_paths(path)?);

@@ -2,10 +2,11 @@
 //! in a folder that is not part of this repository.
 
 use anyhow::Result;
-use plant_store_chores::tools::{folder, shell};
 use xshell::cmd;
-use xtask::checkout::root;
-use xtask::run::quietly;
+
+use crate::checkout::root;
+use crate::run::quietly;
+use crate::tools::{folder, shell};
 
 pub fn run() -> Result<()> {
     let sh = shell()?;

@@ -1,19 +1,25 @@
 //! The compatibility check of this repository: which version a change needs, and which documents it
-//! compares. What each change means is tested beside the check itself, in `xtask/compat`.
+//! compares. What each change means is tested beside the comparison itself, in `xtask/compat`.
 
 mod history;
 mod releases;
 mod repository;
 
-use plant_store_chores::compat::mutations::apply;
-use plant_store_chores::compat::{Document, Report, compare, version};
-use serde_json::{Value, json};
+use std::fs;
 
-use crate::without_store::contract;
+use serde_json::{Value, json};
+use xtask::checkout::{DOCUMENT, root};
+use xtask::compat::mutations::apply;
+use xtask::compat::{Class, Document, Report, compare, version};
+
+/// The checked-in document, as text.
+fn text() -> String {
+    fs::read_to_string(root().join(DOCUMENT)).expect("the document is checked in")
+}
 
 /// The checked-in document as version 1.0.0, so that a new version changes no test of this module.
 fn document() -> Value {
-    let mut document = contract::document();
+    let mut document: Value = serde_json::from_str(&text()).expect("the document is JSON");
     document["info"]["version"] = json!("1.0.0");
     document
 }
@@ -87,4 +93,13 @@ fn version_that_is_not_semantic_is_named() {
     let report = judged("1.0.0", "20240502.0", &[]);
     let refused = version::verdict(&report).expect_err("no version").to_string();
     assert_eq!(refused, "info.version 20240502.0 of this test is no semantic version");
+}
+
+#[test]
+fn what_the_document_adds_to_the_specification_breaks_no_consumer() {
+    let specified = include_str!("../../../tests/specification.json");
+    let specified = Document::parse("the specification", specified).expect("a document");
+    let published = Document::parse("the document", &text()).expect("a document");
+    let report = compare(specified, published);
+    assert!(report.class() <= Some(Class::Additive), "{report}");
 }

@@ -2,8 +2,8 @@
 
 use xtask::checkout::DOCUMENT;
 
-use super::repository::{Repository, described};
-use super::{ADD, BREAK, mutated};
+use crate::repository::{Repository, described};
+use crate::{ADD, BREAK, mutated};
 
 /// The document as this version, with these edits.
 fn versioned(version: &str, edits: &[&str]) -> String {

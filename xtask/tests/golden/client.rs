@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use plant_store_api::document::document;
 use progenitor::{GenerationSettings, Generator, HooksMode, InterfaceStyle};
 
-use super::Generated;
+use crate::Generated;
 
 const HEADER: &str = "\
 // Generated from openapi/plant-store.json: `cargo xtask generate` writes this file.

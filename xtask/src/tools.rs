@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use xshell::{Shell, cmd};
 
-use xtask::checkout::{DOCUMENT, root};
-use xtask::run::quietly;
+use crate::checkout::{DOCUMENT, root};
+use crate::run::quietly;
 
 /// Where the tools are, and where they run.
 #[must_use]
