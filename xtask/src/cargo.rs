@@ -15,13 +15,13 @@ pub const ALL: [&str; 2] = ["--workspace", "--all-features"];
 /// selects features, `--bin` what is built.
 pub fn build(program: &str) -> Result<PathBuf> {
     let sh = shell()?;
-    cmd!(sh, "cargo build --quiet --bin {program} {ALL...}").run()?;
+    cmd!(sh, "cargo build --quiet --bin {program} {ALL...}").quiet().run()?;
     Ok(target()?.join("debug").join(program))
 }
 
 /// The same for an example.
 pub fn build_example(name: &str) -> Result<PathBuf> {
     let sh = shell()?;
-    cmd!(sh, "cargo build --quiet --example {name} {ALL...}").run()?;
+    cmd!(sh, "cargo build --quiet --example {name} {ALL...}").quiet().run()?;
     Ok(target()?.join("debug/examples").join(name))
 }

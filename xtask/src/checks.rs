@@ -11,7 +11,7 @@ use xshell::{Cmd, Shell, cmd};
 
 use crate::cargo::ALL;
 use crate::checkout::shell;
-use crate::needs::in_ci;
+use crate::needs::{self, has, in_ci};
 use crate::postgres;
 use crate::run::quietly;
 
@@ -20,7 +20,7 @@ use crate::run::quietly;
 const NOT_ON_BOTH: [&str; 6] =
     ["--skip", "without_store::", "--skip", "sqlite::", "--skip", "postgres::"];
 
-/// The tests of the chores, the contract and the READMEs.
+/// The tests of the contract, the pages and the command line.
 const CONTRACT_TESTS: &str = "without_store::";
 
 /// Format, contract and lints, and every test on SQLite. The quick checks come first, so that a
@@ -52,7 +52,7 @@ pub fn drift() -> Result<()> {
 pub fn generate() -> Result<()> {
     let sh = shell()?;
     // Not in silence: the first time it takes a minute.
-    cmd!(sh, "cargo build --test golden {ALL...}").run()?;
+    cmd!(sh, "cargo build --test golden {ALL...}").quiet().run()?;
     quietly(cmd!(sh, "cargo test --test golden {ALL...}").env("EXPECTORATE", "overwrite"))?;
     println!("wrote the document, the client and the tables of errors, where they were different");
     Ok(())
@@ -84,6 +84,9 @@ pub fn ci() -> Result<()> {
     // the workspace's profile does not hold there. Without debug information cargo can use the
     // dependencies that are built already.
     step("packages", packages.env("CARGO_PROFILE_DEV_DEBUG", "false"))?;
+    if needs::found_or_skipped("lintian", has("lintian"), "`apt-get install lintian dpkg-dev`")? {
+        step("Debian package", cmd!(sh, "cargo xtask release --profile dev"))?;
+    }
     let if_possible = (!in_ci()).then_some("--if-possible");
     step("conformance", cmd!(sh, "cargo xtask conformance {if_possible...}"))
 }

@@ -38,8 +38,8 @@ enum Chore {
     Conformance(conformance::Parts),
     /// Write the reference page and, beside it, the document: `target/docs`
     Docs,
-    /// Build the archive of a release, with the programs for a target: `target/dist`
-    Release(release::Target),
+    /// Make the Debian package of a release, and try it: `target/release/debian`
+    Release(release::Build),
     /// Measure the service beside other servers, and print a table
     Bench(bench::Args),
 }
@@ -55,7 +55,7 @@ fn main() -> ExitCode {
         Chore::Soak => checks::soak(),
         Chore::Conformance(parts) => conformance::run(&parts),
         Chore::Docs => docs::run(),
-        Chore::Release(target) => release::run(&target),
+        Chore::Release(build) => release::run(&build),
         Chore::Bench(args) => bench::run(&args),
     });
     let Err(error) = done else { return ExitCode::SUCCESS };

@@ -1,5 +1,4 @@
-//! The program `plants`: a command for each operation of the contract, and `plants import`. It is a
-//! module of the library so that a release can generate manual pages from [`command`].
+//! The program `plants`: a command for each operation of the contract, and `plants import`.
 //!
 //! The commands of the operations are generated from the published document (`generated.rs`), so a
 //! new operation becomes a command without a change here.
@@ -16,9 +15,10 @@ mod output;
 mod reader;
 mod signals;
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use clap_complete::Shell;
 use tokio::runtime::Builder;
@@ -40,6 +40,11 @@ enum ExtraCommand {
     /// Print the completion script for a shell
     Completions {
         shell: Shell,
+    },
+    /// Write the manual pages into a folder
+    #[command(hide = true)]
+    Manuals {
+        folder: PathBuf,
     },
 }
 
@@ -77,6 +82,10 @@ async fn run(matches: &ArgMatches) -> Result<ExitCode> {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut command(), "plants", &mut script);
             output::write(&script)?;
+            Ok(ExitCode::SUCCESS)
+        }
+        ExtraCommand::Manuals { folder } => {
+            clap_mangen::generate_to(command(), folder).context("cannot write the pages")?;
             Ok(ExitCode::SUCCESS)
         }
     }
@@ -119,8 +128,7 @@ fn with_token_source(error: anyhow::Error, connection: &Connection) -> anyhow::E
 }
 
 /// Defines the command line.
-#[must_use]
-pub fn command() -> Command {
+fn command() -> Command {
     let operations = Connection::augment_args(Command::new("plants"))
         .version(env!("CARGO_PKG_VERSION"))
         .about("Calls a plant store")

@@ -1,6 +1,6 @@
 //! The command line. Each command has a file or a folder with its arguments and its implementation.
-//! `openapi` and `completions` take only a few lines and are implemented below. The folder `shared`
-//! contains the code that several commands use.
+//! `openapi`, `completions` and `manuals` take only a few lines and are implemented below. The
+//! folder `shared` contains the code that several commands use.
 
 mod backup;
 mod check;
@@ -12,6 +12,7 @@ mod shared;
 mod token;
 
 use std::env;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -63,6 +64,11 @@ enum Command {
     Completions {
         shell: Shell,
     },
+    /// Write the manual pages into a folder
+    #[command(hide = true)]
+    Manuals {
+        folder: PathBuf,
+    },
 }
 
 impl Cli {
@@ -97,6 +103,9 @@ impl Cli {
                 let mut script = Vec::new();
                 clap_complete::generate(shell, &mut Self::command(), "plant-store", &mut script);
                 print(str::from_utf8(&script)?)
+            }
+            Command::Manuals { folder } => {
+                clap_mangen::generate_to(Self::command(), folder).context("cannot write the pages")
             }
         }
     }

@@ -81,10 +81,8 @@ fn a_breaking_last_commit_on_main_fails_after_its_push_unless_it_is_accepted() {
     );
     assert_eq!((said, status), (&offered[..], Some(1)));
     let (_, failed) = date.split_once('\n').expect("the error is the last line");
-    let error = format!(
-        "xtask: info.version is 1.0.0, was 1.0.0, and must be 2.0.0 or larger: set VERSION in \
-         server/api/src/document.rs, then run `cargo xtask generate`\n"
-    );
+    let error = "xtask: info.version is 1.0.0, was 1.0.0, and must be 2.0.0 or larger: set VERSION \
+                 in server/api/src/document.rs, then run `cargo xtask generate`\n";
     assert_eq!(failed, error);
 
     let entry = |place: &str, reason: &str| {

@@ -1,0 +1,98 @@
+//! Tries a package: lintian reads it, dpkg installs it below a temporary folder, and the service
+//! that is installed there creates a plant and makes a backup. Then the package is installed again,
+//! as an upgrade, and purged. None of it needs the rights of root, or touches this machine's own
+//! packages.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Result, ensure};
+use xshell::{Shell, cmd};
+
+use crate::checkout::{DOCUMENT, shell};
+use crate::run::quietly;
+use crate::server::Running;
+
+const PLANT: &str = "{\"id\":1,\"name\":\"Ficus\"}\n";
+
+/// Fails unless the package does what its page promises.
+pub fn run(package: &Path) -> Result<()> {
+    let sh = shell()?;
+    quietly(cmd!(sh, "lintian --allow-root --fail-on error {package}"))?;
+    let temporary = sh.create_temp_dir()?;
+    let root = temporary.path();
+    sh.create_dir(root.join("var/lib/dpkg/info"))?;
+    sh.create_dir(root.join("var/lib/dpkg/updates"))?;
+    sh.write_file(root.join("var/lib/dpkg/status"), "")?;
+    // dpkg and the scripts of a package look for programs there.
+    let path = format!("{}:/usr/sbin:/sbin", sh.var("PATH")?);
+    // The scripts run outside of the root, because it has no shell: they are told where it is. They
+    // take no part in the machine's own systemd.
+    let dpkg = |action: &str, what: &Path| {
+        quietly(
+            cmd!(
+                sh,
+                "dpkg --root={root} --log=/dev/null --force-not-root --force-script-chrootless
+                    --force-depends {action} {what}"
+            )
+            .env("PATH", &path),
+        )
+    };
+
+    dpkg("--install", package)?;
+    assert_installed(&sh, root)?;
+    let store = root.join("var/lib/plant-store/plant-store.db");
+    create_and_back_up(&sh, root, &store)?;
+
+    // An upgrade leaves the settings of the operator alone, and the removal leaves the store.
+    let settings = root.join("etc/plant-store.env");
+    sh.write_file(&settings, "PLANT_STORE_LISTEN=127.0.0.1:8081\n")?;
+    dpkg("--install", package)?;
+    ensure!(sh.read_file(&settings)?.contains("8081"), "an upgrade replaces the settings");
+    dpkg("--purge", Path::new("plant-store"))?;
+    ensure!(!root.join("usr/bin/plant-store").exists(), "a purge leaves the program");
+    ensure!(store.exists(), "a purge removes the store");
+    Ok(())
+}
+
+/// The user is there, no unit is enabled, no store is created, and what the units start is there.
+fn assert_installed(sh: &Shell, root: &Path) -> Result<()> {
+    let users = sh.read_file(root.join("etc/passwd"))?;
+    ensure!(users.starts_with("plant-store:"), "there is no user plant-store");
+    ensure!(!root.join("etc/systemd").exists(), "a unit is enabled");
+    ensure!(!root.join("var/lib/plant-store").exists(), "there is a store");
+    for unit in ["plant-store", "plant-store-backup"] {
+        let unit = sh.read_file(root.join(format!("usr/lib/systemd/system/{unit}.service")))?;
+        let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/"));
+        let program = start.and_then(|start| start.split(' ').next()).unwrap_or_default();
+        ensure!(root.join(program).is_file(), "a unit starts /{program}, which is not installed");
+    }
+    let service = root.join("usr/bin/plant-store");
+    let served = quietly(cmd!(sh, "{service} openapi"))?;
+    ensure!(served == sh.read_file(DOCUMENT)?, "the program serves another document");
+    Ok(())
+}
+
+/// Serves a new store, creates a plant, and backs it up.
+fn create_and_back_up(sh: &Shell, root: &Path, store: &Path) -> Result<()> {
+    let [service, client] = ["plant-store", "plants"].map(|name| root.join("usr/bin").join(name));
+    let folder = store.parent().unwrap_or(root);
+    let store = format!("sqlite:{}", store.display());
+    let backups = root.join("var/backups/plant-store");
+    sh.create_dir(folder)?;
+    sh.create_dir(root.join("var/backups"))?;
+    let mut serve = Command::new(&service);
+    serve.args(["serve", "--listen", "127.0.0.1:0", "--store", &store]);
+    let server = Running::start(&mut serve, folder)?;
+    let create = cmd!(sh, "{client} create-plant --id 1 --name Ficus");
+    quietly(create.env("PLANTS_URL", &server.url).env("PLANTS_TOKEN", &server.token))?;
+    for init in [Some("--init"), None] {
+        quietly(cmd!(sh, "{service} backup {init...} {backups} --store {store}"))?;
+    }
+    let backup =
+        sh.read_dir(&backups)?.into_iter().find(|file| file.extension() == Some("db".as_ref()));
+    let backup = format!("sqlite:{}", backup.unwrap_or_default().display());
+    let saved = quietly(cmd!(sh, "{service} export --store {backup}"))?;
+    ensure!(saved == PLANT, "the backup holds {saved:?}");
+    Ok(())
+}
