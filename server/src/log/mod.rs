@@ -1,56 +1,45 @@
-//! The log, on standard error: JSON lines for programs, text for people.
+//! The log, on stderr: JSON lines for programs, text for people.
 //!
-//! slog-async takes the records to a thread of its own, where slog-json or slog-term writes them,
-//! so no request waits for standard error. It drops the records for which there is no room, and
-//! reports that.
+//! slog-json or slog-term formats each record into a [`Buffer`], which a thread of its own writes to
+//! stderr, so no request waits for stderr.
 //!
 //! Nothing here may print a token, a plant or the query of a URI.
 
+mod buffer;
+mod format;
+
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use chrono::{SecondsFormat, Utc};
 use nix::unistd::dup2_stderr;
 use slog::{
-    BorrowedKV, Drain, FnValue, Level, LevelFilter, Logger, Never, OwnedKVList, PushFnValue,
-    Record, RecordStatic, o,
+    BorrowedKV, Drain, Level, LevelFilter, Logger, Never, OwnedKVList, Record, RecordStatic, o,
 };
-use slog_async::{Async, AsyncGuard, OverflowStrategy};
-use slog_json::Json;
-use slog_term::{FullFormat, PlainDecorator};
 
+use crate::log::buffer::Buffer;
+
+pub use crate::log::format::LogFormat;
 /// How important a record is.
 pub use slog::Level as LogLevel;
 
-/// How many records may wait for the thread that writes. A record takes about 1 KB.
-const WAITING: usize = 4096;
-
-/// How long the end of the process waits for standard error.
+/// How long the end of the process waits for stderr.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How records are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum LogFormat {
-    /// For people: a line of words.
-    Text,
-    /// For programs: one JSON object a line.
-    Json,
-}
-
 /// The running log. Dropping it writes the records that wait, or gives up after a second if
-/// standard error takes nothing.
+/// stderr takes nothing.
 pub struct Log {
     /// For records of the service itself.
     pub logger: Logger,
     /// For Dropshot's records.
     pub dropshot: Logger,
-    /// Writes what waits when it is dropped. There until then.
-    guard: Option<AsyncGuard>,
+    buffer: Arc<Buffer>,
+    /// Disconnected when the thread that writes has ended.
+    writing: mpsc::Receiver<()>,
 }
 
 impl Log {
@@ -58,34 +47,30 @@ impl Log {
     ///
     /// # Errors
     ///
-    /// The operating system gives no copy of standard error.
+    /// The operating system gives no copy of stderr, or no thread.
     pub fn start(format: LogFormat, level: LogLevel) -> io::Result<Self> {
         // A descriptor of its own: `drop` may point the other one at /dev/null.
         let stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
-        // A record that cannot be written, such as to a full disk, must not end this thread.
-        let writing = formatter(format, stderr).ignore_res();
-        let (sending, guard) = Async::new(writing)
-            .chan_size(WAITING)
-            .overflow_strategy(OverflowStrategy::DropAndReport)
-            .thread_name("log".into())
-            .build_with_guard();
-        let drain = Arc::new(LevelFilter::new(sending, level).ignore_res());
-        let logger = Logger::root(Arc::clone(&drain), o!());
-        Ok(Self { logger, dropshot: Logger::root(Dropshot(drain), o!()), guard: Some(guard) })
+        let buffer = Arc::new(Buffer::new(format));
+        let (ended, writing) = mpsc::channel::<()>();
+        let writer = Arc::clone(&buffer);
+        thread::Builder::new().name("log".into()).spawn(move || {
+            writer.write_to(stderr);
+            drop(ended);
+        })?;
+        let drain = LevelFilter::new(Arc::clone(&buffer), level).ignore_res();
+        let logger = Logger::root(drain, o!());
+        let dropshot = Logger::root(Dropshot(logger.clone()), o!());
+        Ok(Self { logger, dropshot, buffer, writing })
     }
 }
 
 impl Drop for Log {
-    /// If the records are not written in time, standard error becomes /dev/null, so that no later
-    /// line can block the end of the process.
+    /// If the records are not written in time, stderr becomes /dev/null, so that no later line can
+    /// block the end of the process.
     fn drop(&mut self) {
-        let guard = self.guard.take();
-        let (writing, written) = mpsc::channel::<()>();
-        thread::spawn(move || {
-            drop(guard);
-            drop(writing);
-        });
-        if written.recv_timeout(FLUSH_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
+        self.buffer.end();
+        if self.writing.recv_timeout(FLUSH_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
             let _ = File::options().write(true).open("/dev/null").map(dup2_stderr);
         }
     }
@@ -96,9 +81,9 @@ impl Drop for Log {
 ///
 /// Everybody who can connect may cause its warnings, as often as they like: a client that leaves
 /// before its answer, a TLS handshake that fails, a connection for which no file is left.
-struct Dropshot<D>(D);
+struct Dropshot(Logger);
 
-impl<D: Drain<Ok = (), Err = Never>> Drain for Dropshot<D> {
+impl Drain for Dropshot {
     type Ok = ();
     type Err = Never;
 
@@ -111,26 +96,7 @@ impl<D: Drain<Ok = (), Err = Never>> Drain for Dropshot<D> {
         let origin = RecordStatic { location: record.location(), tag: record.tag(), level };
         // The fields of the request are left out: the query of a URI may be a token (RFC 6750,
         // section 2.3).
-        self.0.log(&Record::new(&origin, record.msg(), BorrowedKV(&record.kv())), &o!().into())
+        self.0.log(&Record::new(&origin, record.msg(), BorrowedKV(&record.kv())));
+        Ok(())
     }
 }
-
-type Formatter = Box<dyn Drain<Ok = (), Err = io::Error> + Send>;
-
-/// Each record is flushed when it is complete, so it is one system call. What could not be written
-/// of it is written before the next one.
-fn formatter(format: LogFormat, to: impl Write + Send + 'static) -> Formatter {
-    let to = BufWriter::new(to);
-    if format == LogFormat::Text {
-        return Box::new(FullFormat::new(PlainDecorator::new(to)).build());
-    }
-    let now = |_: &Record<'_>| Utc::now().to_rfc3339_opts(SecondsFormat::Micros, true);
-    // In the words of `--log-level`.
-    let level = |record: &Record<'_>| record.level().as_str().to_ascii_lowercase();
-    let msg = PushFnValue(|record: &Record<'_>, to| to.emit(record.msg()));
-    let values = o!("ts" => FnValue(now), "level" => FnValue(level), "msg" => msg);
-    Box::new(Json::new(to).add_key_value(values).set_flush(true).build())
-}
-
-#[cfg(test)]
-mod tests;

@@ -1,7 +1,7 @@
 use std::io::ErrorKind;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
-use slog::info;
+use slog::{Logger, info, o};
 
 use super::*;
 
@@ -12,19 +12,15 @@ struct Disk {
     free: usize,
 }
 
-#[derive(Clone, Default)]
-struct Shared(Arc<Mutex<Disk>>);
-
-impl Write for Shared {
+impl Write for &mut Disk {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut disk = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let more = bytes.len().min(disk.free);
-        if more == 0 {
+        let taken = bytes.len().min(self.free);
+        if taken == 0 {
             return Err(ErrorKind::StorageFull.into());
         }
-        disk.free -= more;
-        disk.written.extend_from_slice(&bytes[..more]);
-        Ok(more)
+        self.free -= taken;
+        self.written.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -33,16 +29,18 @@ impl Write for Shared {
 }
 
 #[test]
-fn record_that_a_full_disk_has_cut_is_finished_before_the_next_one() {
+fn records_that_a_full_disk_refuses_are_written_once_it_has_room() {
     for format in [LogFormat::Json, LogFormat::Text] {
-        let disk = Shared::default();
-        let log = Logger::root(Mutex::new(formatter(format, disk.clone())).ignore_res(), o!());
+        let mut disk = Disk::default();
+        let buffer = Arc::new(Buffer::new(format));
+        let log = Logger::root(Arc::clone(&buffer).ignore_res(), o!());
+        buffer.end();
         for (free, text) in [(9, "one"), (0, "two"), (999, "three")] {
-            disk.0.lock().expect("no panic").free = free;
+            disk.free = free;
             info!(log, "{text}");
+            buffer.write_to(&mut disk);
         }
-        let written = disk.0.lock().expect("no panic").written.clone();
-        let written = String::from_utf8(written).expect("text");
+        let written = String::from_utf8(disk.written).expect("text");
         let lines: Vec<&str> = written.lines().collect();
         let [one, two, three] = &lines[..] else { panic!("three lines: {written}") };
         for (line, text) in [(one, "one"), (two, "two"), (three, "three")] {
