@@ -3,7 +3,6 @@
 //! Before [`UnreadBody::read`], nothing may wait for a byte of the body, because waiting makes
 //! hyper send `100 Continue`.
 
-use std::pin::pin;
 use std::time::Duration;
 
 use dropshot::Body;
@@ -49,12 +48,7 @@ impl UnreadBody {
     ///
     /// `error` 408 or 413, or 400 if the body is incomplete.
     pub async fn read(&mut self, limits: &BodyLimits) -> Result<Vec<u8>, Refusal> {
-        let mut bytes = pin!(self.read_up_to(limits.size));
-        // A small body has arrived with the head and needs no timer.
-        if let Some(small) = bytes.as_mut().now_or_never() {
-            return small;
-        }
-        let in_time = tokio::time::timeout(limits.time, bytes);
+        let in_time = tokio::time::timeout(limits.time, self.read_up_to(limits.size));
         in_time.await.map_err(|_| Refusal::BodyTimeout(limits.time))?
     }
 
