@@ -31,7 +31,8 @@ pub fn build_example(name: &str) -> Result<PathBuf> {
 }
 
 fn in_workspace() -> CargoBuild {
-    CargoBuild::new().arg("--workspace").all_features()
+    // The same selection as in xtask/src/cargo.rs.
+    CargoBuild::new().args(["--workspace", "--exclude", "plant-store-bench", "--all-features"])
 }
 
 fn run(build: CargoBuild) -> Result<PathBuf> {

@@ -7,9 +7,9 @@ use xshell::cmd;
 
 use crate::checkout::{shell, target};
 
-/// What every call of cargo selects: the whole workspace, with all of its features. So cargo gives
-/// each dependency the same features each time, and builds it once.
-pub const ALL: [&str; 2] = ["--workspace", "--all-features"];
+/// The packages and features that each call of cargo selects: everything except the servers of the
+/// benchmark. Because the selection is always the same, each dependency is built once.
+pub const ALL: [&str; 4] = ["--workspace", "--exclude", "plant-store-bench", "--all-features"];
 
 /// Builds a program of the workspace, and returns where it is. Nothing else is built: [`ALL`]
 /// selects features, `--bin` what is built.

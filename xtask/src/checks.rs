@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::thread::available_parallelism;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use xshell::{Cmd, Shell, cmd};
 
 use crate::cargo::ALL;
@@ -25,15 +25,20 @@ const CONTRACT_TESTS: &str = "without_store::";
 
 /// Format, contract and lints, and every test on SQLite. The quick checks come first, so that a
 /// change of the contract fails at once, with the line that says what to do. The tests of the
-/// contract take seconds.
-pub fn test() -> Result<()> {
+/// contract take seconds. With names, only the end-to-end tests of these names.
+pub fn test(names: &[String]) -> Result<()> {
     let sh = shell()?;
+    if !names.is_empty() {
+        return step("tests", cmd!(sh, "cargo test --test e2e {ALL...} -- {names...}"));
+    }
     step("format", cmd!(sh, "cargo fmt --all --check"))?;
     step("build", cmd!(sh, "cargo build --all-targets {ALL...}"))?;
     drift()?;
     step("compatibility check", cmd!(sh, "cargo xtask compat"))?;
     step("contract tests", cmd!(sh, "cargo test --quiet --test e2e {ALL...} -- {CONTRACT_TESTS}"))?;
-    step("lints", cmd!(sh, "cargo clippy --all-targets --quiet {ALL...} -- --deny warnings"))?;
+    // Cargo repeats the warnings of what it has built.
+    let warnings = cmd!(sh, "cargo build --quiet --all-targets {ALL...}").read_stderr()?;
+    ensure!(warnings.is_empty(), "lints: failed\n{warnings}");
     let others = cmd!(sh, "cargo test --quiet {ALL...} -- --skip {CONTRACT_TESTS}");
     let on_postgres: &[&str] =
         if postgres::found_or_skipped()? { &[] } else { &["--skip", "postgres::"] };
@@ -60,7 +65,7 @@ pub fn generate() -> Result<()> {
 
 /// Everything that CI checks.
 pub fn ci() -> Result<()> {
-    test()?;
+    test(&[])?;
     let sh = shell()?;
     let e2e = || cmd!(sh, "cargo test --quiet --test e2e {ALL...} --");
     if postgres::found_or_skipped()? {
@@ -71,6 +76,9 @@ pub fn ci() -> Result<()> {
             step("tests on Citus", on_citus.env("PLANT_STORE_TESTS_CITUS", "1"))?;
         }
     }
+    // `test` does not build the servers of the benchmark.
+    let servers = cmd!(sh, "cargo clippy --workspace --all-features --bins --quiet");
+    step("lints of the benchmark", servers.args(["--", "--deny", "warnings"]))?;
     let documentation = cmd!(sh, "cargo doc --no-deps --quiet {ALL...}");
     step("documentation", documentation.env("RUSTDOCFLAGS", "-Dwarnings"))?;
     forget_packages(&sh)?;
@@ -128,8 +136,8 @@ pub fn soak() -> Result<()> {
 fn step(name: &str, command: Cmd<'_>) -> Result<()> {
     println!("{name} …");
     let started = Instant::now();
-    // More than cores, because most tests wait for a process half of their time.
-    let threads = 2 * available_parallelism().map_or(1, Into::into);
+    // More than cores, because most tests wait for a process most of their time.
+    let threads = 4 * available_parallelism().map_or(1, Into::into);
     let command = command.env("RUST_TEST_THREADS", threads.to_string());
     command.run().with_context(|| format!("{name}: failed"))?;
     println!("{name}: {} s", started.elapsed().as_secs());

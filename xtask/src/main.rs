@@ -19,7 +19,10 @@ struct Cli {
 #[derive(Subcommand)]
 enum Chore {
     /// Check format, contract and lints, and run every test on SQLite
-    Test,
+    Test {
+        /// Run only the end-to-end tests whose names contain one of these
+        names: Vec<String>,
+    },
     /// Everything that CI checks: `test`, then tests again on PostgreSQL, documentation, packages,
     /// and `conformance` if the machine has its tools
     Ci,
@@ -47,7 +50,7 @@ enum Chore {
 fn main() -> ExitCode {
     let chore = Cli::parse().chore;
     let done = find_root().and_then(|_| match chore {
-        Chore::Test => checks::test(),
+        Chore::Test { names } => checks::test(&names),
         Chore::Ci => checks::ci(),
         Chore::Generate { check: false } => checks::generate(),
         Chore::Generate { check: true } => checks::drift(),
