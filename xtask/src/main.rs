@@ -41,7 +41,7 @@ enum Chore {
     Conformance(conformance::Parts),
     /// Write the reference page and, beside it, the document: `target/docs`
     Docs,
-    /// Make the Debian package of a release, and try it: `target/release/debian`
+    /// Make the Debian package of a release, and try it: `target/dist/debian`
     Release(release::Build),
     /// Measure the service beside other servers, and print a table
     Bench(bench::Args),

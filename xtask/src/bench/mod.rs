@@ -68,8 +68,8 @@ struct Sample {
 pub fn run(Args { rounds, others }: &Args) -> Result<()> {
     let sh = shell()?;
     let packages = ["--package", "plant-store-server", "--package", "plant-store-bench"];
-    cmd!(sh, "cargo build --release --locked --bins {packages...}").run()?;
-    let folder = target()?.join("release");
+    cmd!(sh, "cargo build --profile dist --locked --bins {packages...}").run()?;
+    let folder = target()?.join("dist");
     let targets = targets(&folder, others)?;
     let mut cases = Vec::new();
     for load in &LOADS {

@@ -23,7 +23,7 @@ const PROGRAMS: [&str; 2] = ["plant-store", "plants"];
 #[derive(Args)]
 pub struct Build {
     /// A profile of cargo. `dev` takes the programs that the tests run
-    #[arg(long, default_value = "release")]
+    #[arg(long, default_value = "dist")]
     profile: String,
 }
 
