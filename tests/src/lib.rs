@@ -33,7 +33,9 @@ pub use terminal::terminal;
 
 /// Returns the root of the checkout.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this crate is in a folder of the checkout")
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("this crate is in a folder of the checkout")
 }
 
 /// Returns how often a test does something: `short` in `cargo xtask test`, `soak` in `cargo xtask
