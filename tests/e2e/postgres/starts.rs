@@ -84,8 +84,6 @@ fn bad_database_settings_are_reported_by_every_command() {
     drop(serve(&url).start());
     let session = cluster.session("postgres");
     session.execute("CREATE ROLE guest LOGIN");
-    // The only template of a database with another encoding. The clusters of the tests lack it.
-    session.execute("CREATE DATABASE template0");
     session.execute("CREATE DATABASE latin OWNER plants ENCODING 'LATIN1' TEMPLATE template0");
     for (database, table) in [
         ("strange", "CREATE TABLE plants (height integer)"),

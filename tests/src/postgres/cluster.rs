@@ -17,12 +17,6 @@ static TEMPLATE: LazyLock<Keeper> = LazyLock::new(|| {
     // Without a sync only a power cut could lose these files.
     keeper
         .run("initdb -D data -U postgres -A trust -E UTF8 --locale=C -k --no-sync --wal-segsize=1");
-    // A third of the files. Each cluster would copy and remove them, and a file system such as ext4
-    // looks long for an inode while many were removed a moment ago.
-    keeper.run(
-        "sh -c \"printf '%s\\n' 'ALTER DATABASE template0 IS_TEMPLATE false' \
-         'DROP DATABASE template0' | postgres --single -D data template1\"",
-    );
     keeper
 });
 
