@@ -1,7 +1,8 @@
-//! A buffer of formatted records between the threads that log and stderr.
+//! A buffer between the threads that log and stderr.
 //!
-//! The threads that log format their records into memory, and a thread of its own writes them, so
-//! nothing in this module may make a thread that logs wait for stderr.
+//! A thread that logs formats its record into the buffer. The log thread writes the buffer to
+//! stderr, many records at a time. It must never hold the lock while it writes: no other thread may
+//! wait for stderr.
 
 use std::io::{self, Write};
 use std::mem::take;
@@ -13,47 +14,48 @@ use slog::{Drain, Level, OwnedKVList, Record, b, record};
 
 use crate::log::format::LogFormat;
 
-/// How many bytes may wait for stderr.
+/// The size in bytes from which on the buffer drops records.
 const CAPACITY: usize = 1024 * 1024;
 
-/// How many bytes are written at a time: as many as a pipe holds (pipe(7)).
+/// The maximum number of bytes per `write`: the capacity of a pipe (pipe(7)).
 const CHUNK: usize = 64 * 1024;
 
-/// How long records are gathered, to be written together. Waking the thread and calling `write` for
-/// each record would take a seventh of the CPU time of a create.
-const GATHER: Duration = Duration::from_millis(10);
+/// How long records are collected before they are written together. Waking the log thread and
+/// calling `write` for each record would take a seventh of the CPU time of a create.
+const COLLECT_TIME: Duration = Duration::from_millis(10);
 
-/// A drain whose records are written to stderr by [`Buffer::write_to`].
+/// A drain that collects formatted records. [`Buffer::write_to`] writes them.
 pub struct Buffer {
     format: LogFormat,
-    /// slog wants drains that a panic leaves usable, and a panic does not poison this mutex.
+    /// slog requires drains that are unwind safe. A panic does not poison this mutex.
     state: AssertUnwindSafe<Mutex<State>>,
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// What stderr has not taken yet.
+    /// The formatted records that have not been written yet.
     lines: Vec<u8>,
-    /// How many records found the buffer full since the last report of that.
+    /// The number of records dropped since the last report.
     dropped: u64,
-    /// Whether to write at once, without gathering more.
+    /// Whether to write at once instead of collecting more records.
     is_urgent: bool,
     has_ended: bool,
 }
 
 impl Buffer {
-    /// An empty buffer of records in that format.
+    /// Creates an empty buffer for records in this format.
     pub fn new(format: LogFormat) -> Self {
-        // What is not used of the capacity takes no memory.
+        // Untouched capacity takes no memory.
         let state = State { lines: Vec::with_capacity(CAPACITY), ..State::default() };
         Self { format, state: AssertUnwindSafe(Mutex::new(state)), changed: Condvar::new() }
     }
 
-    /// Writes the records until [`Buffer::end`] is called and all are written, or stderr takes no
-    /// more of them. Until then, what stderr refuses stays in the buffer.
+    /// Writes records until [`Buffer::end`] is called. Then writes the remaining records, up to the
+    /// first failed write, and returns. Before that, a failed write is tried again: its records stay
+    /// in the buffer.
     pub fn write_to(&self, mut stderr: impl Write) {
-        let mut pause = GATHER;
+        let mut pause = COLLECT_TIME;
         let mut chunk = Vec::new();
         let mut state = self.state.lock();
         loop {
@@ -67,11 +69,11 @@ impl Buffer {
             if state.has_ended && (state.lines.is_empty() || written == 0) {
                 return;
             }
-            pause = if written == CHUNK { Duration::ZERO } else { GATHER };
+            pause = if written == CHUNK { Duration::ZERO } else { COLLECT_TIME };
         }
     }
 
-    /// Lets [`Buffer::write_to`] write what is left, and return.
+    /// Makes [`Buffer::write_to`] write the remaining records and return.
     pub fn end(&self) {
         let mut state = self.state.lock();
         (state.has_ended, state.is_urgent) = (true, true);
@@ -83,8 +85,8 @@ impl Drain for Buffer {
     type Ok = ();
     type Err = io::Error;
 
-    /// Drops the record if the buffer is full. A record before the next one that finds room says
-    /// how many were dropped.
+    /// Formats the record into the buffer, or drops it if the buffer is full. The next record that
+    /// fits is preceded by a report of how many records were dropped.
     fn log(&self, record: &Record<'_>, values: &OwnedKVList) -> io::Result<()> {
         let mut state = self.state.lock();
         if state.lines.len() >= CAPACITY {
@@ -94,7 +96,7 @@ impl Drain for Buffer {
         let was_empty = state.lines.is_empty();
         let dropped = take(&mut state.dropped);
         if dropped > 0 {
-            let msg = format_args!("logger dropped messages, because stderr did not take them");
+            let msg = format_args!("log records were dropped because stderr did not accept them");
             let count = b!("count" => dropped);
             let report = record!(Level::Error, "", &msg, count);
             self.format.write(&mut state.lines, &report, values)?;

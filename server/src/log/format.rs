@@ -7,12 +7,12 @@ use slog::{Drain, FnValue, OwnedKVList, PushFnValue, Record, o};
 use slog_json::Json;
 use slog_term::{FullFormat, PlainDecorator};
 
-/// How records are written.
+/// The format of the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogFormat {
-    /// For people: a line of words.
+    /// For people: a line of text for each record
     Text,
-    /// For programs: one JSON object a line.
+    /// For programs: a JSON object on a line of its own for each record
     Json,
 }
 
@@ -28,7 +28,7 @@ impl LogFormat {
             return FullFormat::new(PlainDecorator::new(to)).build().log(record, values);
         }
         let now = |_: &Record<'_>| Utc::now().to_rfc3339_opts(SecondsFormat::Micros, true);
-        // In the words of `--log-level`.
+        // As `--log-level` spells it.
         let level = |record: &Record<'_>| record.level().as_str().to_ascii_lowercase();
         let msg = PushFnValue(|record: &Record<'_>, to| to.emit(record.msg()));
         let fields = o!("ts" => FnValue(now), "level" => FnValue(level), "msg" => msg);

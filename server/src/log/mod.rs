@@ -1,9 +1,9 @@
 //! The log, on stderr: JSON lines for programs, text for people.
 //!
-//! slog-json or slog-term formats each record into a [`Buffer`], which a thread of its own writes to
-//! stderr, so no request waits for stderr.
+//! slog-json or slog-term formats each record into a [`Buffer`]. The log thread writes the buffer to
+//! stderr.
 //!
-//! Nothing here may print a token, a plant or the query of a URI.
+//! Nothing here may log a token, a plant or the query of a URI, and no request may wait for stderr.
 
 mod buffer;
 mod format;
@@ -24,63 +24,63 @@ use slog::{
 use crate::log::buffer::Buffer;
 
 pub use crate::log::format::LogFormat;
-/// How important a record is.
+/// The severity of a record.
 pub use slog::Level as LogLevel;
 
-/// How long the end of the process waits for stderr.
+/// How long the process waits for stderr before it exits.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The running log. Dropping it writes the records that wait, or gives up after a second if
-/// stderr takes nothing.
+/// The running log. Dropping it writes the buffered records, but gives up after a second if stderr
+/// blocks.
 pub struct Log {
-    /// For records of the service itself.
+    /// The logger of the service itself.
     pub logger: Logger,
-    /// For Dropshot's records.
+    /// The logger for Dropshot.
     pub dropshot: Logger,
     buffer: Arc<Buffer>,
-    /// Disconnected when the thread that writes has ended.
-    writing: mpsc::Receiver<()>,
+    /// Disconnects when the log thread ends.
+    log_thread: mpsc::Receiver<()>,
 }
 
 impl Log {
-    /// Starts a log of the records that are at least that important.
+    /// Starts a log of the records that are at least as severe as `level`.
     ///
     /// # Errors
     ///
-    /// The operating system gives no copy of stderr, or no thread.
+    /// The descriptor of stderr cannot be duplicated, or the log thread cannot be started.
     pub fn start(format: LogFormat, level: LogLevel) -> io::Result<Self> {
-        // A descriptor of its own: `drop` may point the other one at /dev/null.
+        // A descriptor of its own, because `drop` may redirect descriptor 2 to /dev/null.
         let stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let buffer = Arc::new(Buffer::new(format));
-        let (ended, writing) = mpsc::channel::<()>();
+        let (running, log_thread) = mpsc::channel::<()>();
         let writer = Arc::clone(&buffer);
         thread::Builder::new().name("log".into()).spawn(move || {
             writer.write_to(stderr);
-            drop(ended);
+            drop(running);
         })?;
         let drain = LevelFilter::new(Arc::clone(&buffer), level).ignore_res();
         let logger = Logger::root(drain, o!());
         let dropshot = Logger::root(Dropshot(logger.clone()), o!());
-        Ok(Self { logger, dropshot, buffer, writing })
+        Ok(Self { logger, dropshot, buffer, log_thread })
     }
 }
 
 impl Drop for Log {
-    /// If the records are not written in time, stderr becomes /dev/null, so that no later line can
-    /// block the end of the process.
+    /// If the records cannot be written in time, redirects stderr to /dev/null, so that no later line
+    /// can block the exit of the process.
     fn drop(&mut self) {
         self.buffer.end();
-        if self.writing.recv_timeout(FLUSH_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
+        if self.log_thread.recv_timeout(FLUSH_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
             let _ = File::options().write(true).open("/dev/null").map(dup2_stderr);
         }
     }
 }
 
-/// Dropshot's own records: its errors, and at `debug` its warnings, without the fields of a
-/// request. The others are dropped.
+/// A filter for Dropshot's records. Logs its errors as errors and its warnings at `debug`, without
+/// the fields of the request, and drops the rest.
 ///
-/// Everybody who can connect may cause its warnings, as often as they like: a client that leaves
-/// before its answer, a TLS handshake that fails, a connection for which no file is left.
+/// Anybody who can connect can cause any number of warnings: by disconnecting before the answer, by
+/// failing the TLS handshake, or by opening more connections than the process may have files open.
 struct Dropshot(Logger);
 
 impl Drain for Dropshot {
@@ -94,8 +94,8 @@ impl Drain for Dropshot {
             Level::Info | Level::Debug | Level::Trace => return Ok(()),
         };
         let origin = RecordStatic { location: record.location(), tag: record.tag(), level };
-        // The fields of the request are left out: the query of a URI may be a token (RFC 6750,
-        // section 2.3).
+        // Without the fields of the request, because the query of a URI may contain a token (RFC
+        // 6750, section 2.3).
         self.0.log(&Record::new(&origin, record.msg(), BorrowedKV(&record.kv())));
         Ok(())
     }

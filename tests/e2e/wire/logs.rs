@@ -65,8 +65,8 @@ fn requests_without_an_accepted_token_are_not_logged_at_info() {
     }
 }
 
-/// The plant of such a client may be stored, so there is a record. Dropshot also logs a warning,
-/// which is dropped: everybody can cause it, and could fill the disk that holds the log.
+/// The plant of such a client may be stored, so the service logs a record. It drops the warning that
+/// Dropshot logs, because anybody could cause it and fill the disk that holds the log.
 #[test]
 fn client_that_disconnects_before_its_answer_is_logged_at_info() {
     let mut server = Server::starting().with(&["--store-timeout", "1m"]).start();
@@ -151,7 +151,7 @@ fn unread_stderr_drops_records_and_reports_their_number() {
         let first_records: Vec<_> = records.by_ref().take(1000).collect();
         server.signal(Signal::SIGTERM);
         for record in first_records.into_iter().chain(records) {
-            if record.contains("logger dropped messages") {
+            if record.contains("log records were dropped") {
                 lost += lost_records(&record);
             }
             written += u64::from(record.contains("request completed"));
