@@ -35,7 +35,7 @@
 //!         request → json → api::types      parse the body into an id and a Plant
 //!         known_tokens                     check again that the token is accepted
 //!         api::answer                      serialize the Plant
-//!         store::group_commit              queue the create for the writer thread, which calls
+//!         store::group_commit              queue the create for the writer, which calls
 //!           → store::sqlite                  commit the batch: one transaction, one fsync
 //!         api::answer                      create the 200 from the serialized Plant
 //!       → request                      store the result in the access record

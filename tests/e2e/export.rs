@@ -119,7 +119,7 @@ fn export_as_pid_1_ends_at_sigterm() {
     let first = fs::read_to_string(children).expect("the process is running");
     let first = Pid::from_raw(first.trim().parse().expect("one child"));
     kill(first, Signal::SIGTERM).expect("the process is running");
-    // `unshare` ends with the exit status of its child.
+    // `unshare` ends with the exit code of its child.
     assert_eq!(process.wait().expect("it ends").code(), Some(128 + Signal::SIGTERM as i32));
 }
 

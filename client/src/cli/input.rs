@@ -68,7 +68,7 @@ pub fn utf_8<R: Read>(mut input: R) -> Result<Chain<Cursor<Vec<u8>>, R>> {
 pub fn with_name<T>(path: &Path, result: Result<T>) -> Result<T> {
     let is_stdin = path == Path::new("-");
     result.with_context(|| match is_stdin {
-        true => "cannot read stdin".to_owned(),
+        true => "cannot read standard input".to_owned(),
         false => format!("cannot read {}", path.display()),
     })
 }

@@ -175,7 +175,7 @@ const TEMPLATE: &str = "json-body-template";
 /// Adapts a generated argument of a command that may have a body.
 fn adapt(generated: Arg, has_body: bool) -> Arg {
     if generated.get_id() == BODY {
-        return generated.help("File that contains the whole body as JSON; - is stdin");
+        return generated.help("File that contains the whole body as JSON; - is standard input");
     }
     let argument = generated.allow_negative_numbers(true);
     if has_body && !argument.is_required_set() {

@@ -52,7 +52,7 @@ impl CliConfig for &Output {
 /// The output of a command could not be written: the disk is full, or the reader of the pipe is
 /// gone.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot write to stdout")]
+#[error("cannot write to standard output")]
 pub struct StdoutError(#[source] pub io::Error);
 
 /// Writes to stdout.

@@ -46,7 +46,7 @@ enum Command {
     Serve(Box<serve::Args>),
     #[command(subcommand)]
     Token(token::Command),
-    /// Write all plants to stdout as JSON Lines, ordered by id
+    /// Write all plants to standard output as JSON Lines, ordered by id
     ///
     /// The output contains every plant that is in the store when the command starts. It may or may
     /// not contain plants that are created while the command runs.

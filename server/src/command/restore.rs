@@ -48,8 +48,8 @@ pub fn run(args: &Args) -> Result<()> {
     let Restored { before, gone, after, tokens } = restored?;
     let backup = args.backup.display();
     print(&format!(
-        "{url} now has the {after} plants of {backup}. It had {before}, of which {gone} are \
-         not in the backup.\n"
+        "restored {backup} into {url}. Plants before: {before}, not in the backup: {gone}, now: \
+         {after}.\n"
     ))?;
     if let Some(file) = &args.tokens_of {
         let names: Vec<_> = tokens.iter().map(TokenName::as_str).collect();

@@ -51,9 +51,8 @@ impl Buffer {
         Self { format, state: AssertUnwindSafe(Mutex::new(state)), changed: Condvar::new() }
     }
 
-    /// Writes records until [`Buffer::end`] is called. Then writes the remaining records, up to the
-    /// first failed write, and returns. Before that, a failed write is tried again: its records stay
-    /// in the buffer.
+    /// Writes records until [`Buffer::end`] is called, and retries failed writes. Then writes the
+    /// remaining records and returns, even if a write fails.
     pub fn write_to(&self, mut stderr: impl Write) {
         let mut pause = COLLECT_TIME;
         let mut chunk = Vec::new();
@@ -96,7 +95,7 @@ impl Drain for Buffer {
         let was_empty = state.lines.is_empty();
         let dropped = take(&mut state.dropped);
         if dropped > 0 {
-            let msg = format_args!("log records were dropped because stderr did not accept them");
+            let msg = format_args!("log records were dropped: standard error was full or blocked");
             let count = b!("count" => dropped);
             let report = record!(Level::Error, "", &msg, count);
             self.format.write(&mut state.lines, &report, values)?;

@@ -1,6 +1,6 @@
 //! The log, on stderr: JSON lines for programs, text for people.
 //!
-//! slog-json or slog-term formats each record into a [`Buffer`]. The log thread writes the buffer to
+//! slog-json or slog-term formats each record into a [`Buffer`], which the log thread writes to
 //! stderr.
 //!
 //! Nothing here may log a token, a plant or the query of a URI, and no request may wait for stderr.
@@ -39,7 +39,7 @@ pub struct Log {
     pub dropshot: Logger,
     buffer: Arc<Buffer>,
     /// Disconnects when the log thread ends.
-    log_thread: mpsc::Receiver<()>,
+    thread_end: mpsc::Receiver<()>,
 }
 
 impl Log {
@@ -52,7 +52,7 @@ impl Log {
         // A descriptor of its own, because `drop` may redirect descriptor 2 to /dev/null.
         let stderr = File::from(io::stderr().as_fd().try_clone_to_owned()?);
         let buffer = Arc::new(Buffer::new(format));
-        let (running, log_thread) = mpsc::channel::<()>();
+        let (running, thread_end) = mpsc::channel::<()>();
         let writer = Arc::clone(&buffer);
         thread::Builder::new().name("log".into()).spawn(move || {
             writer.write_to(stderr);
@@ -61,16 +61,16 @@ impl Log {
         let drain = LevelFilter::new(Arc::clone(&buffer), level).ignore_res();
         let logger = Logger::root(drain, o!());
         let dropshot = Logger::root(Dropshot(logger.clone()), o!());
-        Ok(Self { logger, dropshot, buffer, log_thread })
+        Ok(Self { logger, dropshot, buffer, thread_end })
     }
 }
 
 impl Drop for Log {
-    /// If the records cannot be written in time, redirects stderr to /dev/null, so that no later line
-    /// can block the exit of the process.
+    /// If the records cannot be written in time, redirects stderr to /dev/null, so that no later
+    /// line can block the exit of the process.
     fn drop(&mut self) {
         self.buffer.end();
-        if self.log_thread.recv_timeout(FLUSH_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
+        if self.thread_end.recv_timeout(FLUSH_TIMEOUT) == Err(RecvTimeoutError::Timeout) {
             let _ = File::options().write(true).open("/dev/null").map(dup2_stderr);
         }
     }

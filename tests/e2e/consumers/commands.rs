@@ -232,7 +232,7 @@ fn output_that_cannot_be_written_exits_1() {
         let output = output.wait_with_output().expect("the program ends");
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1), "{arguments:?}: {stderr}");
-        let expected = "plants: cannot write to stdout: No space left on device";
+        let expected = "plants: cannot write to standard output: No space left on device";
         assert!(stderr.starts_with(expected), "{arguments:?}: {stderr}");
     }
 }

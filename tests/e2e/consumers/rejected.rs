@@ -113,6 +113,6 @@ fn full_stdout_ends_the_import() {
     let process = command.stdout(full).stderr(Stdio::piped()).spawn().expect("the program starts");
     let imported = imported(Finished::of(process.wait_with_output().expect("the program ends")));
     assert_eq!((imported.exit_code, imported.complete), (Some(1), false), "{imported:?}");
-    let expected = "cannot write to stdout: No space left on device";
+    let expected = "cannot write to standard output: No space left on device";
     assert!(imported.stderr.contains(expected), "{imported:?}");
 }

@@ -114,11 +114,10 @@ fn expected(ids: &[i64], tokens: &[&str]) -> (Vec<i64>, Vec<String>) {
 fn restore_replaces_the_plants_and_keeps_the_tokens() {
     let scene = Scene::new();
     let stdout = scene.restored(scene.folder(), &[]);
-    assert!(stdout.contains(" has the 1 plants of "), "{stdout}");
-    assert!(stdout.contains("It had 2, of which 1 are not in the backup."), "{stdout}");
+    assert!(stdout.contains("Plants before: 2, not in the backup: 1, now: 1."), "{stdout}");
     assert_eq!(contents(scene.folder()), Ok(expected(&[1], &["first", "new"])));
     let again = scene.restored(scene.folder(), &[]);
-    assert!(again.contains("It had 1, of which 0 are not in the backup."), "{again}");
+    assert!(again.contains("Plants before: 1, not in the backup: 0, now: 1."), "{again}");
     assert_eq!(contents(scene.folder()), Ok(expected(&[1], &["first", "new"])));
     let Scene { stopped, token, .. } = scene;
     let server = stopped.start();
@@ -133,7 +132,7 @@ fn restore_counts_a_different_plant_of_the_same_id_as_gone() {
     server.create(&plant(1, "Fern", None)).plant();
     let stopped = server.stopped_by(Signal::SIGTERM);
     let stdout = scene.restored(stopped.folder(), &[]);
-    assert!(stdout.contains("It had 1, of which 1 are not in the backup."), "{stdout}");
+    assert!(stdout.contains("Plants before: 1, not in the backup: 1, now: 1."), "{stdout}");
 }
 
 /// A variable that was set for another command must not choose the store that is replaced.

@@ -65,8 +65,8 @@ fn requests_without_an_accepted_token_are_not_logged_at_info() {
     }
 }
 
-/// The plant of such a client may be stored, so the service logs a record. It drops the warning that
-/// Dropshot logs, because anybody could cause it and fill the disk that holds the log.
+/// The plant of such a client may be stored, so the service logs a record. It drops Dropshot's own
+/// warning, because anybody could cause such warnings and fill the disk that holds the log.
 #[test]
 fn client_that_disconnects_before_its_answer_is_logged_at_info() {
     let mut server = Server::starting().with(&["--store-timeout", "1m"]).start();

@@ -78,7 +78,7 @@ impl Keeper {
         self.ask(&format!("{command} >>log 2>&1 </dev/null & server=$!; echo $server"))
     }
 
-    /// Waits for the end of the server, and returns the exit status that the shell reports.
+    /// Waits for the end of the server, and returns the exit code that the shell reports.
     pub fn wait_for_server(&mut self) -> String {
         self.ask("wait $server; echo $?; server=")
     }

@@ -11,13 +11,13 @@ use clap::builder::TypedValueParser;
 /// The file contains one JSON object per line, as `plant-store export` writes them, or CSV with the
 /// names of the members in its header. An empty field of an optional member counts as absent.
 ///
-/// A record that is not created does not stop the import. For each such record, stdout gets a line
-/// of JSON with its `line`, the `error` of the service, a `message`, and the record as `plant`, or
-/// as `text` if it cannot be parsed as a plant. Progress and the summary go to stderr. The import
-/// is idempotent: run the same command again after any failure.
+/// A record that is not created does not stop the import. For each such record, the import writes
+/// a line of JSON to standard output, with its `line`, the `error` of the service, a `message`, and
+/// the record as `plant`, or as `text` if it cannot be parsed as a plant. Progress and the summary
+/// go to standard error. The import is idempotent: run the same command again after any failure.
 #[derive(clap::Args, Clone)]
 pub struct Arguments {
-    /// File to import; - is stdin
+    /// File to import; - is standard input
     pub file: PathBuf,
     /// Format of the file. By default csv if the name ends in .csv or --delimiter is given, and
     /// jsonl otherwise

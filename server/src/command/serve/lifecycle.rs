@@ -2,9 +2,9 @@
 //! [`announce`], [`wait`] for its end, and [`stop`].
 //!
 //! This module also starts everything that runs beside the requests. The admin listener is started
-//! first. [`Running::start`] starts the writer thread, the task that delivers the outcomes of
-//! commits, and the thread that reads the tokens. [`wait`] runs the inspection of the store and the
-//! reload of the TLS files. Only the thread of the log is started earlier.
+//! first. [`Running::start`] starts the writer, the task that delivers the outcomes of commits, and
+//! the thread that reads the tokens. [`wait`] runs the inspection of the store and the reload of the
+//! TLS files. Only the log thread is started earlier.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;

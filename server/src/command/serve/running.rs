@@ -1,4 +1,4 @@
-//! A running server: the HTTP server, the writer thread and the thread that reads the tokens.
+//! A running server: the HTTP server, the writer, and the thread that reads the tokens.
 
 use std::convert::Infallible;
 use std::sync::{Arc, mpsc};

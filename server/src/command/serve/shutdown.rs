@@ -20,7 +20,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// may send one each.
 const SIGNAL_WINDOW: Duration = Duration::from_secs(1);
 
-/// The writer thread ended without being told to, for example because of a panic.
+/// The writer ended without being told to, for example because of a panic.
 #[derive(Debug, thiserror::Error)]
 #[error("the writer died")]
 pub struct WriterDied;

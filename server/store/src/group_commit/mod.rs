@@ -1,20 +1,20 @@
 //! Group commit: one thread, one transaction and one fsync for all creates that are waiting.
 //!
-//! The writer thread takes the first create from the queue and all creates behind it, up to a
-//! limit, commits them as one batch, and reports their outcomes. A batch never waits for a timer:
-//! while an fsync runs, the next creates gather in the queue. The queue itself is unbounded,
-//! because every create in it holds a permit of its caller.
+//! The writer takes the first create from the queue and all creates behind it, up to a limit,
+//! commits them as one batch, and reports their outcomes. A batch never waits for a timer: while an
+//! fsync runs, the next creates gather in the queue. The queue itself is unbounded, because every
+//! create in it holds a permit of its caller.
 //!
 //! No create may be acknowledged before [`Engine::commit`] has returned its outcome.
 //!
-//! In SQLite the writer thread does the fsyncs: of the WAL in each commit, and of the store's file
-//! in [`Engine::upkeep`]. If the WAL has grown too long, [`Engine::inspect`] also syncs both files,
-//! on another thread. In PostgreSQL nothing in this process syncs.
+//! In SQLite the writer does the fsyncs: of the WAL in each commit, and of the store's file in
+//! [`Engine::upkeep`]. If the WAL has grown too long, [`Engine::inspect`] also syncs both files, on
+//! another thread. In PostgreSQL nothing in this process syncs.
 //!
 //! The outcomes of a batch are sent as one message to a task on the requests' runtime. That task
 //! delivers them to the waiting requests, in the order of the queue, and refuses requests that have
 //! waited too long. If the runtime has one thread, waking a request from this task costs no system
-//! call; from the writer thread each wake-up would cost one.
+//! call; from the writer each wake-up would cost one.
 //!
 //! There is no timer per create. With a timer, and with the answer's sender in the queue, a create
 //! took 1,980 instructions from the queue to its answer instead of 1,310 (measured side by side
@@ -67,7 +67,7 @@ pub struct GroupCommit {
 }
 
 impl GroupCommit {
-    /// Starts the writer thread and the task that delivers its outcomes, and registers the metrics.
+    /// Starts the writer and the task that delivers its outcomes, and registers the metrics.
     /// A create waits at most `timeout` for its answer.
     ///
     /// # Errors

@@ -1,6 +1,6 @@
 //! The queue of creates, and the list of the requests that wait for them.
 //!
-//! The writer thread owns the receiving end of the queue; the list of waiting requests stays on the
+//! The writer owns the receiving end of the queue; the list of waiting requests stays on the
 //! requests' side. Both have the order in which the creates arrived: a create is added to both at
 //! once, and the outcomes of a batch belong to the requests at the front of the list. Nothing
 //! outside this file may change either of them.

@@ -1,4 +1,4 @@
-//! The writer thread: it takes waiting creates from the queue, commits them, and reports their
+//! The writer: a thread that takes waiting creates from the queue, commits them, and reports their
 //! outcomes.
 
 use std::sync::{Arc, OnceLock};
@@ -89,7 +89,7 @@ impl Batch {
     }
 }
 
-/// The state of the writer thread.
+/// The state of the writer.
 pub struct Writer {
     engine: Arc<dyn Engine>,
     /// Dropped before `result_sender`: when that channel closes, no create can be queued any more.
