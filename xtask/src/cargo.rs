@@ -1,4 +1,4 @@
-//! How the chores call cargo.
+//! Calls cargo with the same selection of packages and features in each chore.
 
 use std::path::PathBuf;
 
@@ -7,19 +7,19 @@ use xshell::cmd;
 
 use crate::checkout::{shell, target};
 
-/// The packages and features that each call of cargo selects: everything except the servers of the
-/// benchmark. Because the selection is always the same, each dependency is built once.
+/// The packages and features that the chores select: everything except the servers of the
+/// benchmark. Because the selection is always the same, each dependency is built only once.
 pub const ALL: [&str; 4] = ["--workspace", "--exclude", "plant-store-bench", "--all-features"];
 
-/// Builds a program of the workspace, and returns where it is. Nothing else is built: [`ALL`]
-/// selects features, `--bin` what is built.
+/// Builds a program of the workspace, and returns its path. [`ALL`] only selects the features here:
+/// because of `--bin`, cargo builds no other program.
 pub fn build(program: &str) -> Result<PathBuf> {
     let sh = shell()?;
     cmd!(sh, "cargo build --quiet --bin {program} {ALL...}").quiet().run()?;
     Ok(target()?.join("debug").join(program))
 }
 
-/// The same for an example.
+/// Builds an example of the workspace, and returns its path.
 pub fn build_example(name: &str) -> Result<PathBuf> {
     let sh = shell()?;
     cmd!(sh, "cargo build --quiet --example {name} {ALL...}").quiet().run()?;

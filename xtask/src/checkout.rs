@@ -1,4 +1,4 @@
-//! The checkout that a chore works in: its root, its target folder, the published document.
+//! The checkout that a chore works on: its root, its target folder and the published document.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,22 +9,22 @@ use xshell::{Shell, cmd};
 
 use crate::run::quietly;
 
-/// The published document, relative to the root of the repository.
+/// The path of the published document, relative to the root.
 pub const DOCUMENT: &str = "openapi/plant-store.json";
 
-/// The root of the checkout that a chore works in.
+/// Returns the root of the checkout that a chore works on.
 ///
 /// # Panics
 ///
-/// Outside of a checkout. `main` calls [`find_root`] first, which returns an error then.
+/// Panics outside a checkout. `main` calls [`find_root`] first, which returns an error instead.
 #[must_use]
 pub fn root() -> &'static Path {
-    find_root().expect("a chore runs in a checkout")
+    find_root().expect("chores run in a checkout")
 }
 
-/// Looks for the root when the chore runs: from the package that cargo runs, else from the
-/// current folder. A root that is compiled in could be that of another checkout, if two checkouts
-/// share a target folder.
+/// Finds the root at run time, starting at the package that cargo runs, or else at the current
+/// folder. A root that is compiled in could belong to another checkout, if two checkouts share a
+/// target folder.
 pub fn find_root() -> Result<&'static Path> {
     static ROOT: OnceLock<PathBuf> = OnceLock::new();
     if let Some(found) = ROOT.get() {
@@ -36,20 +36,22 @@ pub fn find_root() -> Result<&'static Path> {
     }
     let manifest = quietly(cmd!(sh, "cargo locate-project --workspace --message-format plain"))
         .context("cannot find the root of the repository")?;
-    let root = Path::new(manifest.trim_end()).parent().context("cargo names no manifest")?;
+    let root = Path::new(manifest.trim_end())
+        .parent()
+        .context("cargo did not print the path of a manifest")?;
     Ok(ROOT.get_or_init(|| root.to_owned()))
 }
 
-/// A shell whose commands run in the root of the checkout.
+/// Returns a shell whose commands run in the root of the checkout.
 pub fn shell() -> Result<Shell> {
     let sh = Shell::new()?;
     sh.change_dir(root());
     Ok(sh)
 }
 
-/// The target folder, which `CARGO_TARGET_DIR` may have put anywhere: this program is in `debug`
-/// below it.
+/// Returns the target folder, which may be anywhere because of `CARGO_TARGET_DIR`. This program is
+/// in its subfolder `debug`.
 pub fn target() -> Result<PathBuf> {
     let xtask = env::current_exe().context("cannot find this program")?;
-    Ok(xtask.ancestors().nth(2).context("this program is in no target folder")?.to_owned())
+    Ok(xtask.ancestors().nth(2).context("this program is not in a target folder")?.to_owned())
 }

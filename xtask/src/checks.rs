@@ -1,4 +1,5 @@
-//! The chores that have steps: the checks of a contributor ([`test()`]) and of CI ([`ci()`]).
+//! The chores that run tests: the checks of a contributor ([`test()`]) and of CI ([`ci()`]), the
+//! drift check and [`generate()`], and [`soak()`].
 
 use std::env;
 use std::fs;
@@ -15,17 +16,18 @@ use crate::needs::{self, has, in_ci};
 use crate::postgres;
 use crate::run::quietly;
 
-/// The tests below such folders of `tests/e2e` run on one engine or on none. All others run on
-/// both.
-const NOT_ON_BOTH: [&str; 6] =
+/// The flags that skip the tests that do not run on both engines.
+const SKIP_ONE_ENGINE: [&str; 6] =
     ["--skip", "without_store::", "--skip", "sqlite::", "--skip", "postgres::"];
 
 /// The tests of the contract, the pages and the command line.
 const CONTRACT_TESTS: &str = "without_store::";
 
-/// Format, contract and lints, and every test on SQLite. The quick checks come first, so that a
-/// change of the contract fails at once, with the line that says what to do. The tests of the
-/// contract take seconds. With names, only the end-to-end tests of these names.
+/// Checks format, contract and lints, and runs every test on SQLite. With names, runs only the
+/// end-to-end tests whose names contain one of them.
+///
+/// The quick checks come first, so that an incomplete change of the contract fails early, with a
+/// line that says what to do.
 pub fn test(names: &[String]) -> Result<()> {
     let sh = shell()?;
     if !names.is_empty() {
@@ -36,40 +38,40 @@ pub fn test(names: &[String]) -> Result<()> {
     drift()?;
     step("compatibility check", cmd!(sh, "cargo xtask compat"))?;
     step("contract tests", cmd!(sh, "cargo test --quiet --test e2e {ALL...} -- {CONTRACT_TESTS}"))?;
-    // Cargo repeats the warnings of what it has built.
+    // Cargo prints the warnings of earlier builds again.
     let warnings = cmd!(sh, "cargo build --quiet --all-targets {ALL...}").read_stderr()?;
-    ensure!(warnings.is_empty(), "lints: failed\n{warnings}");
+    ensure!(warnings.is_empty(), "lints failed:\n{warnings}");
     let others = cmd!(sh, "cargo test --quiet {ALL...} -- --skip {CONTRACT_TESTS}");
     let on_postgres: &[&str] =
         if postgres::found_or_skipped()? { &[] } else { &["--skip", "postgres::"] };
     step("tests", others.args(on_postgres))
 }
 
-/// Whether the checked-in files are what the code generates.
+/// Fails unless the checked-in files are the files that the code generates.
 pub fn drift() -> Result<()> {
     let sh = shell()?;
     let golden = cmd!(sh, "cargo test --quiet --test golden {ALL...}");
     step("drift check", golden).context("run `cargo xtask generate`")
 }
 
-/// Writes what the code generates: the test that compares it with the checked-in files overwrites
-/// them.
+/// Writes the generated files. The test that compares them with the checked-in files overwrites the
+/// checked-in files.
 pub fn generate() -> Result<()> {
     let sh = shell()?;
-    // Not in silence: the first time it takes a minute.
+    // Show the progress, because the first build takes a minute.
     cmd!(sh, "cargo build --test golden {ALL...}").quiet().run()?;
     quietly(cmd!(sh, "cargo test --test golden {ALL...}").env("EXPECTORATE", "overwrite"))?;
-    println!("wrote the document, the client and the tables of errors, where they were different");
+    println!("the document, the client and the tables of errors are up to date");
     Ok(())
 }
 
-/// Everything that CI checks.
+/// Runs everything that CI checks.
 pub fn ci() -> Result<()> {
     test(&[])?;
     let sh = shell()?;
     let e2e = || cmd!(sh, "cargo test --quiet --test e2e {ALL...} --");
     if postgres::found_or_skipped()? {
-        let on_postgres = e2e().args(NOT_ON_BOTH).env("PLANT_STORE_TESTS_STORE", "postgres");
+        let on_postgres = e2e().args(SKIP_ONE_ENGINE).env("PLANT_STORE_TESTS_STORE", "postgres");
         step("tests on PostgreSQL", on_postgres)?;
         if postgres::citus_found_or_skipped()? {
             let on_citus = e2e().args(["--ignored", "postgres::citus::"]);
@@ -88,9 +90,9 @@ pub fn ci() -> Result<()> {
             --package plant-store-api --package plant-store-store
             --package plant-store-server --package plant-store-client"
     );
-    // Each must build from what a registry would get. Cargo builds it outside of the workspace, so
-    // the workspace's profile does not hold there. Without debug information cargo can use the
-    // dependencies that are built already.
+    // Each package must build from the files that a registry gets. Cargo builds it outside the
+    // workspace, and so without the workspace's profile. Without debug information cargo can use
+    // the dependencies that are built already.
     step("packages", packages.env("CARGO_PROFILE_DEV_DEBUG", "false"))?;
     if needs::found_or_skipped("lintian", has("lintian"), "`apt-get install lintian dpkg-dev`")? {
         step("Debian package", cmd!(sh, "cargo xtask release --profile dev"))?;
@@ -102,8 +104,8 @@ pub fn ci() -> Result<()> {
     step("conformance", cmd!(sh, "cargo xtask conformance {if_possible...}"))
 }
 
-/// Removes what cargo has unpacked of our packages in its home, and what it has built of them. For
-/// the same path and version cargo uses what is there, also if an older commit has left it.
+/// Removes our packages that cargo has unpacked in its home, and their build output. For a package
+/// of the same path and version cargo would use these files, even if they are from an older commit.
 fn forget_packages(sh: &Shell) -> Result<()> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| env::home_dir().map(|home| home.join(".cargo")));
@@ -122,8 +124,8 @@ fn forget_packages(sh: &Shell) -> Result<()> {
     step("older packages", clean)
 }
 
-/// The tests of crashes, faults, floods, copies and both engines, at full length.
-/// They run one after the other, so that none takes CPU time from the load of another.
+/// Runs the tests of crashes, faults, floods, copies and both engines at full length, one after the
+/// other, so that no test takes CPU time from another.
 pub fn soak() -> Result<()> {
     let sh = shell()?;
     let on_postgres = postgres::found_or_skipped()?.then_some("postgres");
@@ -135,14 +137,14 @@ pub fn soak() -> Result<()> {
     step("soak", tests.env("PLANT_STORE_SOAK", "1"))
 }
 
-/// Runs a command to its end, and says how long it took.
+/// Runs a command, and prints how long it took.
 fn step(name: &str, command: Cmd<'_>) -> Result<()> {
     println!("{name} …");
     let started = Instant::now();
-    // More than cores, because most tests wait for a process most of their time.
+    // More threads than cores, because most tests mostly wait for a process.
     let threads = 4 * available_parallelism().map_or(1, Into::into);
     let command = command.env("RUST_TEST_THREADS", threads.to_string());
-    command.run().with_context(|| format!("{name}: failed"))?;
+    command.run().with_context(|| format!("{name} failed"))?;
     println!("{name}: {} s", started.elapsed().as_secs());
     Ok(())
 }

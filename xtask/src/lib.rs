@@ -1,9 +1,8 @@
-//! The chores of this repository, as functions: the command line calls them, and so do the tests of
-//! those chores that judge something.
+//! The chores of this repository, as a library for the command line and the tests.
 //!
-//! This crate must build within seconds, and whether or not the service, the client and the tests
-//! compile. So it knows how the chores run, and does not use the code of the service: what needs
-//! that code is the test `golden`, which makes the document and the client.
+//! This crate must build within seconds, even if the service, the client or the tests do not
+//! compile. So it must not depend on their code. Only the test `golden`, which generates the
+//! document and the client, depends on the contract.
 
 pub mod bench;
 pub mod cargo;

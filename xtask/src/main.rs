@@ -1,4 +1,4 @@
-//! The chores of this repository: `cargo xtask` lists them.
+//! The command line of the chores. `cargo xtask` lists them.
 
 use std::process::ExitCode;
 
@@ -21,32 +21,32 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Check format, contract and lints, and run every test on SQLite
+    /// Check format, contract and lints, and run all tests on SQLite
     Test {
         /// Run only the end-to-end tests whose names contain one of these
         names: Vec<String>,
     },
-    /// Everything that CI checks: `test`, then tests again on PostgreSQL, documentation, packages,
-    /// and `conformance` if the machine has its tools
+    /// Run everything that CI checks: `test`, the tests on PostgreSQL, documentation, packages, and
+    /// `conformance` if the machine has its tools
     Ci,
-    /// Write the OpenAPI document and the client from the code
+    /// Generate the OpenAPI document and the client from the code
     Generate {
-        /// Write nothing, and fail with a diff if the checked-in files are not the generated ones
+        /// Write nothing, and fail with a diff if the checked-in files are out of date
         #[arg(long)]
         check: bool,
     },
-    /// Compare the document with an older one: fail if a change needs a larger version
+    /// Compare the document with an older one, and fail if the changes need a larger version
     Compat(compat::Base),
     /// Run the tests of crashes, faults and floods at full length
     Soak,
-    /// Check document and service with other people's tools: linters, oasdiff, Schemathesis,
-    /// clients, a browser
+    /// Check the document and the service with third-party tools: linters, oasdiff, Schemathesis,
+    /// clients of other generators, a browser
     Conformance(conformance::Parts),
-    /// Write the reference page and, beside it, the document: `target/docs`
+    /// Write the reference page and the document to `target/docs`
     Docs,
-    /// Make the Debian package of a release, and try it: `target/dist/debian`
+    /// Build the Debian package of a release in `target/dist/debian`, and test it
     Release(release::Build),
-    /// Measure the service beside other servers, and print a table
+    /// Benchmark the service and other servers, and print a table
     Bench(bench::Args),
     // not copied
     /// Copy this repository for another service with another resource

@@ -1,4 +1,6 @@
-//! What the machine has, and what a check does if the machine lacks a program.
+//! Detects which programs are installed, and skips the checks whose programs are missing.
+//!
+//! In CI a missing program must be an error.
 
 use std::env;
 
@@ -7,31 +9,31 @@ use xshell::{Shell, cmd};
 
 use crate::run::quietly;
 
-/// Whether the machine has this program, and it can print its version.
+/// Returns whether this program is installed, and can print its version.
 #[must_use]
 pub fn has(program: &str) -> bool {
     Shell::new().is_ok_and(|sh| quietly(cmd!(sh, "{program} --version")).is_ok())
 }
 
-/// Whether the checks run in CI, which must test everything.
+/// Returns whether the chore runs in CI, where nothing may be skipped.
 #[must_use]
 pub fn in_ci() -> bool {
     env::var_os("CI").is_some_and(|ci| !ci.is_empty())
 }
 
-/// Returns whether a program was found. If not, this prints that its checks are skipped, and what
-/// to install; in CI that is an error.
+/// Returns whether a program was found. If not, prints that its checks are skipped, and what to
+/// install. In CI a missing program is an error.
 pub fn found_or_skipped(name: &str, is_found: bool, to_install: &str) -> Result<bool> {
-    let missing = format!("there is no {name}: {to_install}");
-    ensure!(is_found || !in_ci(), "{missing}; in CI nothing is skipped");
+    let missing = format!("{name} is missing: {to_install}");
+    ensure!(is_found || !in_ci(), "{missing}; in CI no check may be skipped");
     if !is_found {
         println!("skipped, because {missing}");
     }
     Ok(is_found)
 }
 
-/// Says that a check is skipped that not even CI can always run. GitHub shows the line as a
-/// warning.
+/// Prints that a check is skipped which cannot always run, not even in CI. GitHub shows the line as
+/// a warning.
 pub fn skipped(check: &str, why: &str) {
     let warning = env::var("GITHUB_ACTIONS").map_or("", |_| "::warning::");
     println!("{warning}{check}: skipped, because {why}");

@@ -1,4 +1,4 @@
-//! The PostgreSQL of the tests: where its programs are.
+//! Finds the PostgreSQL of the tests.
 
 use std::env;
 use std::fs;
@@ -11,36 +11,36 @@ use crate::checkout::shell;
 use crate::needs::{self, skipped};
 use crate::run::quietly;
 
-/// What to do on a machine without PostgreSQL.
+/// What to do if the machine has no PostgreSQL.
 pub const TO_INSTALL: &str = "install Debian's `postgresql`, or put `initdb` on the PATH";
 
-/// Whether the machine has a PostgreSQL. If not, this prints that its checks are skipped; in CI
-/// that is an error.
+/// Returns whether the machine has PostgreSQL. If not, prints that its checks are skipped. In CI a
+/// missing PostgreSQL is an error.
 pub fn found_or_skipped() -> Result<bool> {
-    needs::found_or_skipped("postgresql", programs().is_some(), TO_INSTALL)
+    needs::found_or_skipped("PostgreSQL", programs().is_some(), TO_INSTALL)
 }
 
-/// Whether that PostgreSQL has the extension Citus. If not, this prints that its tests are skipped,
-/// in CI, too: no distribution has a package of it.
+/// Returns whether this PostgreSQL has the extension Citus. If not, prints that the tests on Citus
+/// are skipped, even in CI, because no distribution packages Citus.
 pub fn citus_found_or_skipped() -> Result<bool> {
     let sh = shell()?;
     let config = programs().unwrap_or_default().join("pg_config");
     let shared = quietly(cmd!(sh, "{config} --sharedir")).unwrap_or_default();
-    let has_it = Path::new(shared.trim_end()).join("extension/citus.control").is_file();
-    if !has_it {
-        skipped("tests on Citus", "PostgreSQL lacks that extension: docs.citusdata.com");
+    let has_citus = Path::new(shared.trim_end()).join("extension/citus.control").is_file();
+    if !has_citus {
+        skipped("tests on Citus", "PostgreSQL lacks the extension Citus: see docs.citusdata.com");
     }
-    Ok(has_it)
+    Ok(has_citus)
 }
 
-/// The folder of `initdb` and of the server: on the PATH, else that of the newest version of
-/// Debian's packages.
+/// Returns the folder that contains `initdb` and `postgres`: on the `PATH`, or else from the newest
+/// of Debian's packages.
 #[must_use]
 pub fn programs() -> Option<PathBuf> {
-    // Debian has a folder of each version here, and puts none of them on the PATH.
+    // Debian's packages have a folder for each version here, and none of them is on the PATH.
     let entries = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut versions: Vec<PathBuf> = entries.map(|entry| entry.path().join("bin")).collect();
-    // Each version that is maintained has two digits.
+    // As text, because every supported version has two digits.
     versions.sort();
     let path = env::var_os("PATH").unwrap_or_default();
     let has_server = |folder: &PathBuf| {

@@ -1,10 +1,13 @@
-//! How another program runs. A command is a list of arguments, never a text that is split: a path
-//! may hold a space.
+//! Runs other programs.
+//!
+//! A command must be a list of arguments, never a text that is split, because a path may contain a
+//! space.
 
 use anyhow::{Result, ensure};
 use xshell::Cmd;
 
-/// Runs a program to its end in silence, and returns what it prints; fails with all that it said.
+/// Runs a command without showing its output, and returns its stdout. The error of a failed command
+/// contains its whole output.
 pub fn quietly(command: Cmd<'_>) -> Result<String> {
     let command = command.ignore_status();
     let output = command.output()?;

@@ -1,4 +1,4 @@
-//! A server as a process, for the chores that call it.
+//! Runs a server as a process, for the chores that send requests to it.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader};
@@ -7,17 +7,17 @@ use std::process::{Child, Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 
-/// A serving process. Dropping it kills it.
+/// A running server. Dropping this kills the process.
 pub struct Running {
     process: Child,
-    /// Where it listens.
+    /// The URL at which it listens.
     pub url: String,
-    /// An accepted token; empty if the server asks for none.
+    /// An accepted token, or an empty string if the server requires none.
     pub token: String,
 }
 
 impl Running {
-    /// Starts a server in a folder, with its log in a file there.
+    /// Starts a server in this folder, and waits until it listens. Its log is the file `log` there.
     pub fn start(command: &mut Command, folder: &Path) -> Result<Self> {
         let log = File::create(folder.join("log"))?;
         let command = command.current_dir(folder).stdin(Stdio::null());
@@ -34,26 +34,27 @@ impl Running {
                 return Ok(server);
             }
         }
-        bail!("the server does not listen")
+        bail!("the server ended before it listened")
     }
 
-    /// The CPU time of all threads so far, in microseconds: `utime` and `stime` (proc(5)).
+    /// Returns the CPU time of all threads so far in microseconds: `utime` plus `stime` (proc(5)).
     pub fn cpu_us(&self) -> Result<f64> {
-        /// Linux has 100 of them a second on each usual machine.
-        const US_OF_A_TICK: f64 = 10_000.0;
+        /// On all common architectures Linux counts 100 ticks per second for programs.
+        const US_PER_TICK: f64 = 10_000.0;
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.process.id()))?;
-        // The name, in brackets, may hold any character. The third field is after it.
-        let (_, fields) = stat.rsplit_once(") ").context("no name in /proc")?;
+        // The name in brackets may contain any character. The third field follows it.
+        let (_, fields) = stat.rsplit_once(") ").context("/proc/PID/stat contains no name")?;
         let ticks = fields.split(' ').skip(14 - 3).take(2).map(str::parse::<f64>);
-        Ok(ticks.sum::<Result<f64, _>>()? * US_OF_A_TICK)
+        Ok(ticks.sum::<Result<f64, _>>()? * US_PER_TICK)
     }
 
-    /// A line of `/proc/PID/status`, such as `VmRSS` or `VmHWM`, in MiB.
-    pub fn memory_mib(&self, line: &str) -> Result<f64> {
+    /// Returns a field of `/proc/PID/status`, such as `VmRSS` or `VmHWM`, in MiB.
+    pub fn memory_mib(&self, field: &str) -> Result<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
-        let value = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':'));
+        let value = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
         let kib = value.and_then(|value| value.trim().strip_suffix(" kB"));
-        Ok(kib.with_context(|| format!("no {line} in /proc"))?.parse::<f64>()? / 1024.0)
+        Ok(kib.with_context(|| format!("/proc/PID/status contains no {field}"))?.parse::<f64>()?
+            / 1024.0)
     }
 }
 

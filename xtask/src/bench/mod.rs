@@ -1,8 +1,8 @@
-//! The benchmark: wrk and k6 load the service and what it is compared with, one after the other,
-//! and a table says what a create cost.
+//! The benchmark: wrk and k6 load the service and the servers that it is compared with, in turn,
+//! and a table shows the cost of a create.
 //!
-//! Each server has one core, and its load another. All have their turn in each round, so a minute
-//! in which the machine is busy affects all of them.
+//! The server runs on one core, and the load generator on another. Each round measures every server
+//! under every load, so a busy minute of the machine affects all of them.
 
 mod load;
 
@@ -18,23 +18,23 @@ use crate::bench::load::{LOADS, Load, on_core};
 use crate::checkout::{shell, target};
 use crate::server::Running;
 
-/// The load has core 1.
+/// The core of the server. The load generator runs on core 1.
 const CORE: usize = 0;
 
 const TEXTBOOK_DROPSHOT: &str = "textbook Dropshot";
 
-/// Medians, and in brackets the least and the most of a round.
+/// The head of the table. The figures are medians; the minimum and the maximum are in brackets.
 const HEAD: &str = "\
-| load | server | creates/s | median ms | 99 % ms | CPU µs/create | of Dropshot's | MiB, idle–peak |
+| load | server | creates/s | median ms | 99 % ms | CPU µs/create | relative to Dropshot | MiB, idle–peak |
 | --- | --- | --- | --- | --- | --- | --- | --- |";
 
-/// How much is measured.
+/// The arguments of the benchmark.
 #[derive(Arguments)]
 pub struct Args {
-    /// How many rounds
+    /// Number of rounds
     #[arg(default_value = "5")]
     rounds: NonZeroUsize,
-    /// Other builds of the service to be measured, too
+    /// Other builds of the service, which are measured too
     #[arg(value_name = "PROGRAM")]
     others: Vec<PathBuf>,
 }
@@ -50,11 +50,11 @@ struct Target {
 struct Case<'a> {
     load: &'a Load,
     target: &'a Target,
-    /// One of each round.
+    /// One sample per round.
     samples: Vec<Sample>,
 }
 
-/// What a round has measured.
+/// The figures of one round.
 struct Sample {
     per_second: f64,
     median_ms: f64,
@@ -94,9 +94,9 @@ pub fn run(Args { rounds, others }: &Args) -> Result<()> {
     Ok(())
 }
 
-/// The service is first, then what it is compared with, then other builds of the service.
+/// Returns the service, the servers that it is compared with, and other builds of the service.
 fn targets(folder: &Path, others: &[PathBuf]) -> Result<Vec<Target>> {
-    // One token may have half of the permits, and the load has one token.
+    // A token may hold half of the permits, and the load uses one token.
     let serve = &["serve", "--listen", "127.0.0.1:0", "--max-creates", "4096"];
     let mut targets = vec![Target {
         name: "the service".into(),
@@ -108,18 +108,18 @@ fn targets(folder: &Path, others: &[PathBuf]) -> Result<Vec<Target>> {
         targets.push(Target { name: name.into(), binary, arguments: &[] });
     }
     for other in others {
-        // A server runs in a folder of its own.
+        // An absolute path, because each server runs in a folder of its own.
         let name = other.display().to_string();
-        let binary = fs::canonicalize(other).with_context(|| format!("there is no {name}"))?;
+        let binary = fs::canonicalize(other).with_context(|| format!("cannot find {name}"))?;
         targets.push(Target { name, binary, arguments: serve });
     }
     Ok(targets)
 }
 
-/// Loads a server on a new store for a round.
+/// Measures a server with a new store under a load.
 fn measure(load: &Load, target: &Target, folder: &Path) -> Result<Sample> {
-    // On the disk that holds the build: /tmp may be in memory, where fsync costs nothing.
-    let folder = folder.join("store-of-the-benchmark");
+    // On the disk of the target folder, because /tmp may be in memory, where fsync costs nothing.
+    let folder = folder.join("bench-store");
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
     let mut command = on_core(CORE, &target.binary);
@@ -127,19 +127,19 @@ fn measure(load: &Load, target: &Target, folder: &Path) -> Result<Sample> {
     let idle_mib = server.memory_mib("VmRSS")?;
     load.warm_up(&server)?;
     let before = server.cpu_us()?;
-    let created = load.measure(&server)?;
+    let report = load.measure(&server)?;
     let cpu = server.cpu_us()? - before;
     Ok(Sample {
-        per_second: created.count / created.seconds,
-        median_ms: created.median_ms,
-        percentile_99_ms: created.percentile_99_ms,
-        cpu_us: cpu / created.count,
+        per_second: report.count / report.seconds,
+        median_ms: report.median_ms,
+        percentile_99_ms: report.percentile_99_ms,
+        cpu_us: cpu / report.count,
         idle_mib,
         peak_mib: server.memory_mib("VmHWM")?,
     })
 }
 
-/// A row of the table.
+/// Formats a row of the table.
 fn row(Case { load, target, samples }: &Case, textbook_cpu: f64) -> String {
     let of = |figure: fn(&Sample) -> f64| Spread::of(samples, figure);
     let rate = of(|sample| sample.per_second);
@@ -149,8 +149,8 @@ fn row(Case { load, target, samples }: &Case, textbook_cpu: f64) -> String {
     let ratio = cpu.median / textbook_cpu;
     let idle = of(|sample| sample.idle_mib).median;
     let peak = of(|sample| sample.peak_mib).median;
-    let rate = format!("{:.0} ({:.0}–{:.0})", rate.median, rate.least, rate.most);
-    let cpu = format!("{:.1} ({:.1}–{:.1})", cpu.median, cpu.least, cpu.most);
+    let rate = format!("{:.0} ({:.0}–{:.0})", rate.median, rate.min, rate.max);
+    let cpu = format!("{:.1} ({:.1}–{:.1})", cpu.median, cpu.min, cpu.max);
     format!(
         "| {load} | {} | {rate} | {median_ms:.2} | {percentile_99_ms:.2} | {cpu} | {ratio:.2} | \
          {idle:.0}–{peak:.0} |",
@@ -158,11 +158,11 @@ fn row(Case { load, target, samples }: &Case, textbook_cpu: f64) -> String {
     )
 }
 
-/// A figure over the rounds.
+/// The minimum, median and maximum of a figure over all rounds.
 struct Spread {
-    least: f64,
+    min: f64,
     median: f64,
-    most: f64,
+    max: f64,
 }
 
 impl Spread {
@@ -170,6 +170,6 @@ impl Spread {
         let mut figures: Vec<f64> = samples.iter().map(figure).collect();
         figures.sort_by(f64::total_cmp);
         let last = figures.len() - 1;
-        Self { least: figures[0], median: figures[figures.len() / 2], most: figures[last] }
+        Self { min: figures[0], median: figures[figures.len() / 2], max: figures[last] }
     }
 }

@@ -1,8 +1,11 @@
-//! The document that the present one is compared with: that of the last release that the branch
-//! descends from; before the first release that of the merge base with `origin/main`, or, if the
-//! merge base has the present document, the last one before it that says something else.
+//! Finds the base: the older document with which the compatibility check compares the present one.
 //!
-//! Git answers "no" with status 1. Every other failure is an error, with what git says about it.
+//! The base is the document of the last release from which `HEAD` descends. Before the first
+//! release, it is the document of the merge base with `origin/main`. If that document equals the
+//! present one, the base is the most recent document that differs, going back along first parents.
+//!
+//! git answers "no" with exit code 1. Any other failure must be an error: it must not look like a
+//! history without an older document.
 
 use std::fs;
 use std::path::Path;
@@ -16,26 +19,29 @@ use crate::checkout::DOCUMENT;
 
 const INSTEAD: &str = "compare with a file: `cargo xtask compat --against FILE`";
 
-/// The document that the present one is compared with; none if git says that no commit has one.
+/// Returns the base of the present document, or `None` if no commit has an older document.
 pub fn base(root: &Path, present: &Document) -> Result<Option<Document>> {
     if object(root, "HEAD")?.is_none() {
         let others = git(root, &["rev-list", "--all", "--max-count=1"])?.unwrap_or_default();
-        ensure!(others.is_empty(), "the branch has no commit yet, but others have: {INSTEAD}");
+        ensure!(
+            others.is_empty(),
+            "the current branch has no commit, but other branches have: {INSTEAD}"
+        );
         return Ok(None);
     }
     for tag in releases(root)? {
-        // With itself the commit of a release would always pass.
+        // Compared with itself, the commit of a release would always pass.
         match at(root, &tag, &format!("the release {tag}"))? {
-            Some(older) if means_the_same(&older, present) && is_head(root, &tag)? => {}
+            Some(older) if is_equal(&older, present) && is_head(root, &tag)? => {}
             Some(older) => return Ok(Some(older)),
-            // A release may be older than the document.
+            // The release is older than the first document.
             None => {}
         }
     }
     let is_shallow = git(root, &["rev-parse", "--is-shallow-repository"])?;
     ensure!(
         is_shallow.as_deref() != Some("true"),
-        "the history is cut off before the last release: `git fetch --unshallow` brings it"
+        "the history is shallow and may lack the last release: run `git fetch --unshallow`"
     );
     let merge_base = git(root, &["merge-base", "HEAD", "refs/remotes/origin/main"]).unwrap_or(None);
     let start = merge_base.as_deref().unwrap_or("HEAD");
@@ -43,24 +49,25 @@ pub fn base(root: &Path, present: &Document) -> Result<Option<Document>> {
         git(root, &["rev-list", "--first-parent", "--ignore-missing", start, "--", DOCUMENT])?;
     for commit in listed.iter().flat_map(|commits| commits.lines()) {
         match at(root, commit, "the last commit with another document")? {
-            Some(older) if !means_the_same(&older, present) => return Ok(Some(older)),
+            Some(older) if !is_equal(&older, present) => return Ok(Some(older)),
             _ => {}
         }
     }
     Ok(None)
 }
 
-/// The tags of releases that `HEAD` descends from, the largest version first. Pre-releases promise
-/// nothing (Semantic Versioning 2.0.0, section 9).
+/// Returns the tags of the releases from which `HEAD` descends, the largest version first.
+/// Pre-releases do not count, because they promise nothing (Semantic Versioning 2.0.0, section 9).
 fn releases(root: &Path) -> Result<Vec<String>> {
     let listed = git(root, &["tag", "--list", "v*", "--merged", "HEAD"])?.unwrap_or_default();
     let versions = listed.lines().filter_map(|tag| tag.strip_prefix('v')?.parse().ok());
-    let mut versions: Vec<Version> = versions.filter(|one: &Version| one.pre.is_empty()).collect();
+    let mut versions: Vec<Version> =
+        versions.filter(|version: &Version| version.pre.is_empty()).collect();
     versions.sort();
     Ok(versions.iter().rev().map(|version| format!("v{version}")).collect())
 }
 
-/// The document of a file, or of a revision, that somebody named.
+/// Returns the document of the file or revision that the user named.
 pub fn named(root: &Path, against: &str) -> Result<Document> {
     if Path::new(against).is_file() {
         let text = fs::read_to_string(against).with_context(|| format!("cannot read {against}"))?;
@@ -68,11 +75,11 @@ pub fn named(root: &Path, against: &str) -> Result<Document> {
     }
     let older = if against.is_empty() { None } else { at(root, against, against)? };
     older.with_context(|| {
-        format!("--against: `{against}` is no file and no revision with {DOCUMENT}")
+        format!("--against: `{against}` is neither a file nor a revision that contains {DOCUMENT}")
     })
 }
 
-/// The document of a revision, and what people call it; none if the revision has no such file.
+/// Returns the document of a revision, or `None` if the revision does not contain the file.
 fn at(root: &Path, revision: &str, name: &str) -> Result<Option<Document>> {
     let Some(blob) = object(root, &format!("{revision}:./{DOCUMENT}"))? else { return Ok(None) };
     let commit = object(root, &format!("{revision}^{{commit}}"))?.unwrap_or_default();
@@ -85,31 +92,33 @@ fn is_head(root: &Path, tag: &str) -> Result<bool> {
     Ok(object(root, &format!("{tag}^{{commit}}"))? == object(root, "HEAD")?)
 }
 
-fn means_the_same(one: &Document, other: &Document) -> bool {
-    one.json == other.json
+/// Returns whether the documents are the same, apart from their format.
+fn is_equal(a: &Document, b: &Document) -> bool {
+    a.json == b.json
 }
 
-/// The hash of what a name stands for.
+/// Returns the hash of the object with this name.
 fn object(root: &Path, name: &str) -> Result<Option<String>> {
     git(root, &["rev-parse", "--verify", "--quiet", "--end-of-options", name])
 }
 
-/// What git prints; none if it answers "no".
+/// Returns the output of git, or `None` if git answers "no".
 fn git(root: &Path, arguments: &[&str]) -> Result<Option<String>> {
     let sh = Shell::new()?;
     sh.change_dir(root);
-    // Git sets these for a hook. They name the hook's repository, which may be another one.
+    // git sets these variables for a hook. They name the hook's repository, which may differ.
     let hooks = ["GIT_DIR", "GIT_INDEX_FILE", "GIT_WORK_TREE"];
     let command = hooks.iter().fold(cmd!(sh, "git {arguments...}"), Cmd::env_remove);
     let command = command.ignore_status();
-    let output = command.output().with_context(|| format!("install git, or {INSTEAD}"))?;
+    let output =
+        command.output().with_context(|| format!("cannot run git: install it, or {INSTEAD}"))?;
     match output.status.code() {
         Some(0) => Ok(Some(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())),
         Some(1) => Ok(None),
         _ => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
-            bail!("`{command}` failed: {line}; fix that, or {INSTEAD}")
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            let line = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
+            bail!("`{command}` failed: {line}; fix this, or {INSTEAD}")
         }
     }
 }

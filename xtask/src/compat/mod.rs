@@ -1,10 +1,11 @@
-//! The compatibility check of this repository: whether `info.version` says what a change of the
-//! document means to its consumers. `openapi-compat` compares two documents; [`base`] finds the
-//! older one, and [`version`] says which version the changes need.
-//! `openapi/accepted-changes.toml` names the changes that were decided on.
+//! The compatibility check: is `info.version` large enough for what changed in the document?
 //!
-//! A check that had nothing to compare with must not look like one that passed: if git cannot tell,
-//! the check fails.
+//! [`base`] finds the older document, `openapi-compat` compares the two, and [`version`] determines
+//! which version the changes need. `openapi/accepted-changes.toml` lists the breaking changes that
+//! the maintainers have accepted.
+//!
+//! The check must never pass without a comparison, unless git reports that no commit has an older
+//! document. If git cannot tell, the check fails.
 
 pub mod base;
 pub mod mutations;
@@ -24,18 +25,18 @@ use openapi_compat::output::{Level, Side};
 
 pub use openapi_compat::{Class, Document, Report, compare};
 
-/// What the document is compared with.
+/// The arguments of the compatibility check.
 #[derive(Args, Clone, Default)]
 pub struct Base {
-    /// A revision or a file [default: the last release, a tag `v*`; before the first release the
-    /// merge base with origin/main]
+    /// Revision or file to compare with [default: the last release, which is a tag `v*`; before the
+    /// first release, the merge base with origin/main]
     #[arg(long, value_name = "REV|FILE")]
     pub against: Option<String>,
-    /// Judge no document of this repository, but each folder of this one that has an `old.json` and
-    /// a `new.json`, and print how many break; also by oasdiff, if this names its program
+    /// Folder of pairs: instead of the document of this repository, compare the `old.json` with the
+    /// `new.json` in each of its folders, and print how many pairs break
     #[arg(long, value_name = "FOLDER", conflicts_with = "against")]
     pub pairs: Option<std::path::PathBuf>,
-    /// The program of oasdiff
+    /// Program of oasdiff, which judges the same pairs
     #[arg(long, value_name = "FILE", requires = "pairs")]
     pub oasdiff: Option<std::path::PathBuf>,
 }
@@ -58,7 +59,7 @@ pub fn run(base: &Base) -> Result<()> {
         return Ok(());
     };
     let mut report = compare(old, new);
-    // There may be none.
+    // The file is optional.
     let accepted = root().join("openapi/accepted-changes.toml");
     if accepted.exists() {
         report.accept(&accepted)?;
@@ -75,14 +76,14 @@ pub fn run(base: &Base) -> Result<()> {
         println!("{offer}");
     }
     if let Some(path) = env::var_os("GITHUB_STEP_SUMMARY") {
-        summarise_on_github(&report, &verdict, Path::new(&path))?;
+        write_github_summary(&report, &verdict, Path::new(&path))?;
     }
     verdict
 }
 
-/// Writes the changes and the verdict into the summary of a job on GitHub, and annotates the
-/// breaking changes. They are errors, unless the version is large enough.
-fn summarise_on_github(report: &Report, verdict: &Result<()>, path: &Path) -> Result<()> {
+/// Appends the changes and the verdict to the summary of the GitHub job, and annotates the breaking
+/// changes: as warnings if the version is large enough, or else as errors.
+fn write_github_summary(report: &Report, verdict: &Result<()>, path: &Path) -> Result<()> {
     let mut summary = File::options().append(true).create(true).open(path)?;
     writeln!(summary, "```text\n{report}```")?;
     if let Err(error) = verdict {

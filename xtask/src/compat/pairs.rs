@@ -1,7 +1,7 @@
-//! The compatibility check on real documents: folders with two consecutive versions each.
+//! Runs the compatibility check on pairs of real documents, and counts the verdicts. oasdiff can
+//! judge the same pairs, for comparison.
 //!
-//! It prints counts, so that they can stand beside those of oasdiff on the same pairs. The
-//! documents are somebody else's: nothing of them is kept here.
+//! The documents belong to other projects, so this repository must not contain them.
 
 use std::fs;
 use std::path::Path;
@@ -11,17 +11,17 @@ use openapi_compat::{Class, Document, compare};
 use serde_json::Value;
 use xshell::{Shell, cmd};
 
-/// What a tool says about all pairs.
+/// The verdicts of a tool about all pairs.
 #[derive(Default)]
 struct Counts {
     refused: usize,
     broken: usize,
     harmless: usize,
-    /// The lines that say of a change that it breaks a client.
+    /// How many changes were reported as breaking.
     lines: usize,
 }
 
-/// Judges each folder in this one, and prints a line of counts for each tool.
+/// Judges each pair in the folder, and prints a line of counts for each tool.
 pub fn run(folder: &Path, oasdiff: Option<&Path>) -> Result<()> {
     let mut ours = Counts::default();
     let mut theirs = Counts::default();
@@ -31,7 +31,7 @@ pub fn run(folder: &Path, oasdiff: Option<&Path>) -> Result<()> {
     pairs.sort();
     for pair in pairs.iter().filter(|pair| pair.join("new.json").exists()) {
         let name = pair.file_name().unwrap_or_default().display();
-        match judged(pair) {
+        match judge(pair) {
             Ok(lines) => ours.add(lines),
             Err(error) => {
                 println!("{name}: {error:#}");
@@ -39,7 +39,7 @@ pub fn run(folder: &Path, oasdiff: Option<&Path>) -> Result<()> {
             }
         }
         if let Some(program) = oasdiff {
-            match judged_by(program, pair) {
+            match judge_with(program, pair) {
                 Ok(lines) => theirs.add(lines),
                 Err(_) => theirs.refused += 1,
             }
@@ -61,12 +61,14 @@ impl Counts {
 
     fn print(&self, tool: &str) {
         let Self { refused, broken, harmless, lines } = self;
-        println!("{tool}: {broken} break, {harmless} do not, {refused} refused, {lines} lines");
+        println!(
+            "{tool}: {broken} break, {harmless} do not, {refused} refused; {lines} breaking changes"
+        );
     }
 }
 
-/// How many lines say that a change breaks a client.
-fn judged(pair: &Path) -> Result<usize> {
+/// Returns how many changes of a pair break a client.
+fn judge(pair: &Path) -> Result<usize> {
     let [old, new] = ["old.json", "new.json"].map(|name| {
         let text = fs::read_to_string(pair.join(name))?;
         Document::parse(name, &text)
@@ -75,11 +77,11 @@ fn judged(pair: &Path) -> Result<usize> {
     Ok(told.iter().filter(|change| change.class >= Class::Source).count())
 }
 
-/// The same of oasdiff's errors and warnings.
-fn judged_by(program: &Path, pair: &Path) -> Result<usize> {
+/// Returns how many errors and warnings oasdiff reports for a pair.
+fn judge_with(program: &Path, pair: &Path) -> Result<usize> {
     let sh = Shell::new()?;
     let [old, new] = ["old.json", "new.json"].map(|name| pair.join(name));
-    let said = cmd!(sh, "{program} breaking --format json {old} {new}").quiet().ignore_stderr();
-    let found: Vec<Value> = serde_json::from_str(&said.read()?)?;
+    let oasdiff = cmd!(sh, "{program} breaking --format json {old} {new}").quiet().ignore_stderr();
+    let found: Vec<Value> = serde_json::from_str(&oasdiff.read()?)?;
     Ok(found.len())
 }

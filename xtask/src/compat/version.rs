@@ -1,4 +1,4 @@
-//! Which version a change of the document needs, by Semantic Versioning 2.0.0.
+//! Determines which version the changes of the document need, by Semantic Versioning 2.0.0.
 
 use std::cmp::Ordering::Less;
 
@@ -6,9 +6,10 @@ use anyhow::{Context, Result, ensure};
 use openapi_compat::{Class, Document, Report};
 use semver::{Prerelease, Version};
 
-/// The least version that the newer document may have.
+/// Returns the smallest version that the newer document may have.
 ///
-/// A pre-release promises nothing (section 9), so any change after it may keep its version.
+/// A pre-release promises nothing (section 9), so after a pre-release any change may keep the
+/// version.
 pub fn least(report: &Report) -> Result<Version> {
     let old = version(&report.old)?;
     if !old.pre.is_empty() {
@@ -21,7 +22,7 @@ pub fn least(report: &Report) -> Result<Version> {
     })
 }
 
-/// What the changes need, in a line.
+/// Describes in one line which version the changes need.
 pub fn need(report: &Report) -> Result<String> {
     Ok(match report.class() {
         Some(class) => format!("{class}; needs {} or larger", least(report)?),
@@ -30,10 +31,11 @@ pub fn need(report: &Report) -> Result<String> {
     })
 }
 
-/// Fails if the newer version is smaller than the least one, or than the older one.
+/// Fails if the newer version is smaller than the version that the changes need, or than the older
+/// version.
 ///
 /// A newer pre-release counts as the release that follows it: 2.0.0-rc.1 may break what 1.0.0
-/// promised. But it is older than that release (section 11). Build metadata does not count
+/// promised. But a pre-release precedes its release (section 11). Build metadata does not count
 /// (section 10).
 pub fn verdict(report: &Report) -> Result<()> {
     let old = version(&report.old)?;
@@ -48,9 +50,9 @@ pub fn verdict(report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// The version of a document of this repository, which is a semantic one.
+/// Parses the version of a document. In this repository it must be a semantic version.
 fn version(document: &Document) -> Result<Version> {
     let Document { name, version, .. } = document;
-    let no_version = || format!("info.version {version} of {name} is no semantic version");
-    version.parse().with_context(no_version)
+    let invalid = || format!("info.version {version} of {name} is not a semantic version");
+    version.parse().with_context(invalid)
 }

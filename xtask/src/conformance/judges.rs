@@ -91,7 +91,7 @@ pub fn page() -> Result<()> {
     Ok(())
 }
 
-/// Runs a command that must succeed.
+/// Prints a command and runs it. It must succeed.
 fn each(command: Cmd<'_>) -> Result<()> {
     println!("{command}");
     quietly(command)?;

@@ -1,7 +1,8 @@
-//! The reference page: the published document, rendered by Redoc, in one file that loads no other.
+//! The reference page: the published document, rendered by Redoc, in a single file. The page must
+//! not load anything else.
 //!
-//! What the document cannot hold is added to the copy that is rendered: requests and recipes, and
-//! the values of `error` as a table. The document beside the page is the published one.
+//! The rendered copy of the document also contains requests, recipes, and a table of the values of
+//! `error`. The document beside the page is the published one, unchanged.
 
 use std::path::PathBuf;
 
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 use crate::checkout::{DOCUMENT, root, shell};
 use crate::tools;
 
-/// The same request in each language. It takes the service from `PLANTS_URL` and `PLANTS_TOKEN`.
+/// The same request in several languages. Each reads `PLANTS_URL` and `PLANTS_TOKEN`.
 pub const REQUESTS: [Request; 4] = [
     Request { language: "curl", file: "requests/curl.sh" },
     Request { language: "Rust", file: "requests/rust.rs" },
@@ -19,30 +20,30 @@ pub const REQUESTS: [Request; 4] = [
     Request { language: "TypeScript", file: "requests/typescript.ts" },
 ];
 
-/// A request of the page.
+/// A request on the page.
 pub struct Request {
-    /// What people call its language.
+    /// The language, as the page names it.
     pub language: &'static str,
-    /// A file of `tests/conformance`.
+    /// The path of the file in `tests/conformance`.
     pub file: &'static str,
 }
 
-/// The id of the operation that these requests call.
-const REQUESTED: &str = "create_plant";
+/// The id of the operation that the requests call.
+const OPERATION_ID: &str = "create_plant";
 
-/// Relative to `target/conformance`.
+/// The path of the renderer in `target/conformance`.
 const RENDERER: &str = "node_modules/redoc/bundles/redoc.standalone.js";
 
 /// The licence of the renderer.
 const LICENCE: &str = "node_modules/redoc/LICENSE";
 
-/// The licences of the parts of the renderer.
+/// The licences of the libraries in the renderer.
 const LICENCES: &str = "node_modules/redoc/bundles/redoc.standalone.js.LICENSE.txt";
 
-/// The one thing that the renderer would load: an image below the menu.
+/// The only URL that the renderer would load: a logo below the menu.
 const LOGO: &str = "https://cdn.redoc.ly/redoc/logo-mini.svg";
 
-/// Installs the renderer, if it is not there yet, and writes the page.
+/// Installs the renderer if it is not installed yet, and writes the page.
 pub fn run() -> Result<()> {
     tools::copy_input()?;
     tools::install_node()?;
@@ -50,8 +51,8 @@ pub fn run() -> Result<()> {
     Ok(())
 }
 
-/// Writes the page, with the renderer that is installed, and the document into the same folder.
-/// Returns where the page is.
+/// Writes the page with the installed renderer, and the document into the same folder. Returns the
+/// path of the page.
 pub fn write() -> Result<PathBuf> {
     let published = shell()?.read_file(DOCUMENT)?;
     let document: Value = serde_json::from_str(&published).context("the document is not JSON")?;
@@ -67,31 +68,31 @@ fn page(published: &Value) -> Result<String> {
     let page = include_str!("page.html")
         .replace("{{title}}", &escape(&format!("{} {}", info("title"), info("version"))))
         .replace("{{description}}", &escape(info("description")))
-        // JSON in a script: `</script>` would end it.
+        // `</script>` in the JSON would end the script.
         .replace("{{document}}", &extended(published)?.to_string().replace('<', "\\u003c"));
-    // Last, so that no placeholder is replaced inside the renderer.
+    // Last, so that nothing inside the renderer is taken for a placeholder.
     Ok(page.replace("{{renderer}}", &renderer()?))
 }
 
-/// A text, escaped for HTML.
+/// Escapes a text for HTML.
 fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-/// The renderer and its licences, as a script that loads nothing.
+/// Returns the renderer with its licences, as a script that loads nothing.
 fn renderer() -> Result<String> {
     let sh = tools::shell()?;
     let installed = |file| sh.read_file(file);
     let renderer = installed(RENDERER)?;
-    ensure!(renderer.matches(LOGO).count() == 1, "{RENDERER} does not name {LOGO} once");
+    ensure!(renderer.matches(LOGO).count() == 1, "{RENDERER} does not contain {LOGO} exactly once");
     let licence = installed(LICENCE)?;
     let licences = format!("/*!\n{}\n*/\n{}", licence.trim_end(), installed(LICENCES)?);
     let text = format!("{licences}\n{}", renderer.replace(LOGO, "data:,"));
-    // As HTML reads a script: there `<\/` is `</` in every string and pattern.
+    // `</script` would end the script. In strings and regular expressions `<\/` means the same.
     Ok(text.replace("</script", "<\\/script"))
 }
 
-/// The document with what it cannot hold: sections in Markdown, and the requests.
+/// Adds the sections in Markdown and the requests to a copy of the document.
 fn extended(published: &Value) -> Result<Value> {
     let mut document = published.clone();
     let description = document["info"]["description"].as_str().unwrap_or_default();
@@ -102,34 +103,34 @@ fn extended(published: &Value) -> Result<Value> {
         Ok(json!({"lang": language(file), "label": label, "source": source(file)?}))
     };
     let samples: Vec<Value> = REQUESTS.into_iter().map(sample).collect::<Result<_>>()?;
-    requested(&mut document)?["x-codeSamples"] = samples.into();
-    let tags = document["tags"].as_array_mut().context("no tags")?;
-    // A tag without operations. Its section comes before theirs.
+    operation(&mut document)?["x-codeSamples"] = samples.into();
+    let tags = document["tags"].as_array_mut().context("the document has no tags")?;
+    // A tag without operations, so that its section precedes the operations.
     let recipes =
         json!({"name": "Recipes", "description": recipes(published)?, "x-traitTag": true});
     tags.insert(0, recipes);
     Ok(document)
 }
 
-/// The operation that the requests call.
-fn requested(document: &mut Value) -> Result<&mut Value> {
+/// Returns the operation that the requests call.
+fn operation(document: &mut Value) -> Result<&mut Value> {
     let paths = document["paths"].as_object_mut().context("the document has no paths")?;
     let mut operations = paths.values_mut().filter_map(Value::as_object_mut).flatten();
-    let requested = operations.find(|(_, operation)| operation["operationId"] == REQUESTED);
-    let (_, operation) = requested.with_context(|| {
-        format!("no operation has the id {REQUESTED}, which the requests of the page call")
+    let found = operations.find(|(_, operation)| operation["operationId"] == OPERATION_ID);
+    let (_, operation) = found.with_context(|| {
+        format!("no operation has the id {OPERATION_ID}, which the requests on the page call")
     })?;
     Ok(operation)
 }
 
-/// The values of `error`, as the document lists them.
+/// Returns the values of `error` that the document lists.
 fn errors(document: &Value) -> Result<&[Value]> {
     let listed =
         &document["components"]["schemas"]["Error"]["properties"]["error"]["x-error-codes"];
     Ok(listed.as_array().context("the document lists no values of `error`")?)
 }
 
-/// The values of `error` as a table in Markdown.
+/// Formats the values of `error` as a table in Markdown.
 fn table(errors: &[Value]) -> String {
     let row = |code: &Value| {
         let meaning = code["meaning"].as_str().unwrap_or_default();
@@ -140,7 +141,8 @@ fn table(errors: &[Value]) -> String {
     format!("| `error` | when | send the same request again |\n| --- | --- | --- |\n{rows}")
 }
 
-/// Each line `{{FILE}}` becomes that file. `conformance` runs the same files.
+/// Returns the section of the recipes. Each line `{{FILE}}` is replaced with the content of that
+/// file; `conformance` runs the same files.
 fn recipes(published: &Value) -> Result<String> {
     let retryable = errors(published)?.iter().filter(|code| code["retryable"] == true);
     let retryable: Vec<_> = retryable.map(|code| code["error"].to_string()).collect();
@@ -155,7 +157,7 @@ fn recipes(published: &Value) -> Result<String> {
     text.lines().map(filled).collect()
 }
 
-/// What highlighters call the language of a file.
+/// Returns the name that syntax highlighters use for the language of a file.
 fn language(file: &str) -> &'static str {
     match file.rsplit('.').next() {
         Some("sh") => "bash",

@@ -1,9 +1,10 @@
-//! The Debian package of a release. `server/Cargo.toml` describes it, and cargo-deb packs it. What
-//! cargo-deb does not make is made here: manual pages and completions, by the programs themselves;
-//! the licences of all crates, by cargo-about; and the changelog that Debian asks for.
+//! Builds the Debian package of a release. `server/Cargo.toml` describes the package, and cargo-deb
+//! packs it. This module makes the files that cargo-deb does not make: the manual pages and
+//! completions, which the programs print; the licences of all crates, which cargo-about collects;
+//! and the changelog that Debian requires.
 //!
-//! A package is built for the machine that builds it. It runs with the C library of that machine or
-//! a later one, so a release is built on the oldest Debian that it is for.
+//! A package runs on machines with the C library of the machine that built it, or a later one. So a
+//! release must be built on the oldest Debian that it supports.
 
 mod trial;
 
@@ -19,15 +20,15 @@ use crate::run::quietly;
 
 const PROGRAMS: [&str; 2] = ["plant-store", "plants"];
 
-/// How the programs of the package are built.
+/// The arguments of the build.
 #[derive(Args)]
 pub struct Build {
-    /// A profile of cargo. `dev` takes the programs that the tests run
+    /// Cargo profile of the programs; `dev` packs the programs that the tests run
     #[arg(long, default_value = "dist")]
     profile: String,
 }
 
-/// Makes the package, and tries it.
+/// Builds the package, and tests it.
 pub fn run(Build { profile }: &Build) -> Result<()> {
     let sh = shell()?;
     let tools = root().join("target/release-tools");
@@ -42,7 +43,7 @@ pub fn run(Build { profile }: &Build) -> Result<()> {
     if profile == "dev" {
         cmd!(sh, "cargo build --quiet --bin plant-store --bin plants {ALL...}").quiet().run()?;
     } else {
-        // It writes into each program which crates are in it: `cargo audit bin` reads that list.
+        // Embeds the list of its crates into each program, for `cargo audit bin`.
         install(&["cargo-auditable@0.7.7"])?;
         let build = || cmd!(sh, "cargo auditable build --locked --profile {profile}");
         build().args(["--package", "plant-store-server"]).run()?;
@@ -56,7 +57,7 @@ pub fn run(Build { profile }: &Build) -> Result<()> {
     Ok(())
 }
 
-/// Writes what the programs say about themselves, the licences and the changelog into the folder
+/// Writes the manual pages, the completions, the licences and the changelog into the folder
 /// `package`, beside the programs.
 fn describe(sh: &Shell, built: &Path) -> Result<()> {
     let folder = built.join("package");
@@ -79,19 +80,19 @@ fn describe(sh: &Shell, built: &Path) -> Result<()> {
     let version = env!("CARGO_PKG_VERSION").replace('-', "~");
     let time = quietly(cmd!(sh, "git log --max-count 1 --format=%cD"))?;
     let changelog = format!(
-        "plant-store ({version}) stable; urgency=medium\n\n  * README.md says what has changed.\n\n \
+        "plant-store ({version}) stable; urgency=medium\n\n  * See README.md for the changes.\n\n \
          -- Plant store maintainers <maintainers@plants.example.org>  {time}"
     );
     let path = folder.join("changelog");
     sh.write_file(&path, changelog)?;
-    // Debian wants them compressed.
+    // Debian requires compressed manual pages and changelogs.
     let pages = sh.read_dir(&pages)?;
     quietly(cmd!(sh, "gzip --no-name --best {path} {pages...}"))?;
     Ok(())
 }
 
-/// The licences of the crates that are linked into each program. Most demand that their text comes
-/// with a binary.
+/// Returns the licences of the crates that are linked into the programs. Most licences require that
+/// their text accompanies a binary.
 fn licences(sh: &Shell) -> Result<String> {
     let about = |package: &str| {
         cmd!(
@@ -105,8 +106,8 @@ fn licences(sh: &Shell) -> Result<String> {
     Ok(format!("plant-store\n\n{service}\nplants\n\n{client}"))
 }
 
-/// Packs the package, and returns where it is. The same commit and the same programs make the same
-/// package: the times in it are that of the commit.
+/// Packs the package, and returns its path. The packing is reproducible: all times in the package
+/// are the time of the commit.
 fn pack(sh: &Shell, profile: &str, built: &Path) -> Result<PathBuf> {
     let time = quietly(cmd!(sh, "git log --max-count 1 --format=%ct"))?;
     let packed = quietly(
@@ -117,5 +118,9 @@ fn pack(sh: &Shell, profile: &str, built: &Path) -> Result<PathBuf> {
         )
         .env("SOURCE_DATE_EPOCH", time.trim()),
     )?;
-    packed.lines().last().map(PathBuf::from).context("cargo-deb names no package")
+    packed
+        .lines()
+        .last()
+        .map(PathBuf::from)
+        .context("cargo-deb did not print the path of the package")
 }

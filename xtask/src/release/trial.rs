@@ -1,7 +1,7 @@
-//! Tries a package: lintian reads it, dpkg installs it below a temporary folder, and the service
-//! that is installed there creates a plant and makes a backup. Then the package is installed again,
-//! as an upgrade, and purged. None of it needs the rights of root, or touches this machine's own
-//! packages.
+//! Tests a package: lintian checks it, dpkg installs it into a temporary folder, and the installed
+//! programs create a plant and back up the store. Then dpkg upgrades and purges the package.
+//!
+//! This must not require root, and must not touch the packages of the machine.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,7 +15,7 @@ use crate::server::Running;
 
 const PLANT: &str = "{\"id\":1,\"name\":\"Ficus\"}\n";
 
-/// Fails unless the package does what its page promises.
+/// Fails unless the package does what `server/deploy/README.md` promises.
 pub fn run(package: &Path) -> Result<()> {
     let sh = shell()?;
     quietly(cmd!(sh, "lintian --allow-root --fail-on error {package}"))?;
@@ -24,10 +24,10 @@ pub fn run(package: &Path) -> Result<()> {
     sh.create_dir(root.join("var/lib/dpkg/info"))?;
     sh.create_dir(root.join("var/lib/dpkg/updates"))?;
     sh.write_file(root.join("var/lib/dpkg/status"), "")?;
-    // dpkg and the scripts of a package look for programs there.
+    // dpkg and the maintainer scripts need programs from these folders.
     let path = format!("{}:/usr/sbin:/sbin", sh.var("PATH")?);
-    // The scripts run outside of the root, because it has no shell: they are told where it is. They
-    // take no part in the machine's own systemd.
+    // The maintainer scripts run without chroot, because the temporary folder contains no shell.
+    // dpkg passes them the path of the folder, and they do not touch the machine's own systemd.
     let dpkg = |action: &str, what: &Path| {
         quietly(
             cmd!(
@@ -44,23 +44,24 @@ pub fn run(package: &Path) -> Result<()> {
     let store = root.join("var/lib/plant-store/plant-store.db");
     create_and_back_up(&sh, root, &store)?;
 
-    // An upgrade leaves the settings of the operator alone, and the removal leaves the store.
+    // An upgrade must keep the settings of the operator, and a purge must keep the store.
     let settings = root.join("etc/plant-store.env");
     sh.write_file(&settings, "PLANT_STORE_LISTEN=127.0.0.1:8081\n")?;
     dpkg("--install", package)?;
-    ensure!(sh.read_file(&settings)?.contains("8081"), "an upgrade replaces the settings");
+    ensure!(sh.read_file(&settings)?.contains("8081"), "the upgrade replaced the settings");
     dpkg("--purge", Path::new("plant-store"))?;
-    ensure!(!root.join("usr/bin/plant-store").exists(), "a purge leaves the program");
-    ensure!(store.exists(), "a purge removes the store");
+    ensure!(!root.join("usr/bin/plant-store").exists(), "the purge left the program behind");
+    ensure!(store.exists(), "the purge removed the store");
     Ok(())
 }
 
-/// The user is there, no unit is enabled, no store is created, and what the units start is there.
+/// Fails unless the user exists, no unit is enabled, no store was created, and the programs of the
+/// units are installed.
 fn assert_installed(sh: &Shell, root: &Path) -> Result<()> {
     let users = sh.read_file(root.join("etc/passwd"))?;
     ensure!(users.starts_with("plant-store:"), "there is no user plant-store");
-    ensure!(!root.join("etc/systemd").exists(), "a unit is enabled");
-    ensure!(!root.join("var/lib/plant-store").exists(), "there is a store");
+    ensure!(!root.join("etc/systemd").exists(), "the package enabled a unit");
+    ensure!(!root.join("var/lib/plant-store").exists(), "the package created a store");
     for unit in ["plant-store", "plant-store-backup"] {
         let unit = sh.read_file(root.join(format!("usr/lib/systemd/system/{unit}.service")))?;
         let start = unit.lines().find_map(|line| line.strip_prefix("ExecStart=/"));
@@ -69,11 +70,14 @@ fn assert_installed(sh: &Shell, root: &Path) -> Result<()> {
     }
     let service = root.join("usr/bin/plant-store");
     let served = quietly(cmd!(sh, "{service} openapi"))?;
-    ensure!(served == sh.read_file(DOCUMENT)?, "the program serves another document");
+    ensure!(
+        served == sh.read_file(DOCUMENT)?,
+        "the installed program contains a different document"
+    );
     Ok(())
 }
 
-/// Serves a new store, creates a plant, and backs it up.
+/// Serves a new store, creates a plant, and backs up the store.
 fn create_and_back_up(sh: &Shell, root: &Path, store: &Path) -> Result<()> {
     let [service, client] = ["plant-store", "plants"].map(|name| root.join("usr/bin").join(name));
     let folder = store.parent().unwrap_or(root);
@@ -93,6 +97,6 @@ fn create_and_back_up(sh: &Shell, root: &Path, store: &Path) -> Result<()> {
         sh.read_dir(&backups)?.into_iter().find(|file| file.extension() == Some("db".as_ref()));
     let backup = format!("sqlite:{}", backup.unwrap_or_default().display());
     let saved = quietly(cmd!(sh, "{service} export --store {backup}"))?;
-    ensure!(saved == PLANT, "the backup holds {saved:?}");
+    ensure!(saved == PLANT, "the backup contains {saved:?}");
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! The compatibility check of this repository: which version a change needs, and which documents it
-//! compares. What each change means is tested beside the comparison itself, in `xtask/compat`.
+//! Tests of the compatibility check of this repository: which version a change needs, and which
+//! documents are compared. The tests in `xtask/compat` cover the classes of the changes.
 
 mod history;
 mod releases;
@@ -12,12 +12,13 @@ use xtask::checkout::{DOCUMENT, root};
 use xtask::compat::mutations::apply;
 use xtask::compat::{Class, Document, Report, compare, version};
 
-/// The checked-in document, as text.
+/// Returns the checked-in document as text.
 fn text() -> String {
     fs::read_to_string(root().join(DOCUMENT)).expect("the document is checked in")
 }
 
-/// The checked-in document as version 1.0.0, so that a new version changes no test of this module.
+/// Returns the checked-in document with the version 1.0.0, so that these tests do not depend on its
+/// version.
 fn document() -> Value {
     let mut document: Value = serde_json::from_str(&text()).expect("the document is JSON");
     document["info"]["version"] = json!("1.0.0");
@@ -32,9 +33,8 @@ fn mutated(edits: &[&str]) -> Value {
     document
 }
 
-/// What the compatibility check says about two documents with these versions, the newer one with
-/// these edits.
-fn judged(old: &str, new: &str, edits: &[&str]) -> Report {
+/// Compares the document as version `old` with an edited document as version `new`.
+fn judge(old: &str, new: &str, edits: &[&str]) -> Report {
     let document = |version: &str, edits: &[&str]| {
         let version = format!("set /info/version {version:?}");
         let json = mutated(&[edits, &[&version]].concat());
@@ -49,21 +49,21 @@ const ADD: &str = r#"set Plant/properties/made_up {"type": "string"}"#;
 const REWORD: &str = r#"set /paths/~1plants/post/summary "Add a plant""#;
 
 #[test]
-fn a_change_needs_the_version_of_its_class() {
+fn change_needs_the_version_of_its_class() {
     for (edits, least, enough, too_small) in [
         (&[BREAK][..], "2.0.0", "2.0.0 2.0.0-rc.1 2.1.3 3.0.0", "1.2.3 1.3.0 1.9.9-rc.1"),
         (&[BREAK_SOURCE], "2.0.0", "2.0.0 2.0.0-rc.1", "1.2.3 1.3.0"),
         (&[ADD], "1.3.0", "1.3.0 1.3.0-rc.1 2.0.0", "1.2.3 1.2.4 1.2.9-rc.1"),
         (&[REWORD], "1.2.3", "1.2.3 1.2.4 1.2.4-rc.1 2.0.0", "1.2.2 1.2.3-rc.1"),
         (&[], "1.2.3", "1.2.3 1.2.3+7 1.2.4 2.0.0", "1.2.2 1.1.9 0.9.0"),
-        // The heaviest counts.
+        // The most severe class decides.
         (&[REWORD, ADD], "1.3.0", "1.3.0", "1.2.4"),
         (&[REWORD, ADD, BREAK], "2.0.0", "2.0.0", "1.3.0"),
     ] {
         for (versions, passes) in [(enough, true), (too_small, false)] {
             for version in versions.split(' ') {
                 for old in ["1.2.3", "1.2.3+5"] {
-                    let report = judged(old, version, edits);
+                    let report = judge(old, version, edits);
                     let found = version::least(&report).expect("a version").to_string();
                     assert_eq!(found, least, "{edits:?}");
                     assert_eq!(version::verdict(&report).is_ok(), passes, "{edits:?} as {version}");
@@ -73,30 +73,30 @@ fn a_change_needs_the_version_of_its_class() {
     }
 }
 
-/// Semantic Versioning: it promises nothing (section 9), and is older than its release (section
-/// 11).
+/// A pre-release promises nothing (Semantic Versioning 2.0.0, section 9), and precedes its release
+/// (section 11).
 #[test]
-fn any_change_after_a_pre_release_may_keep_its_release() {
+fn change_after_a_pre_release_may_keep_the_version() {
     for edit in [BREAK, ADD] {
         for (version, passes) in
             [("1.1.0-rc.1", true), ("1.1.0-rc.2", true), ("1.1.0", true), ("1.0.9", false)]
         {
-            let report = judged("1.1.0-rc.1", version, &[edit]);
+            let report = judge("1.1.0-rc.1", version, &[edit]);
             assert_eq!(version::verdict(&report).is_ok(), passes, "{edit} as {version}");
         }
     }
 }
 
-/// Only this repository demands one.
+/// Only this repository requires semantic versions, not `openapi-compat`.
 #[test]
-fn version_that_is_not_semantic_is_named() {
-    let report = judged("1.0.0", "20240502.0", &[]);
+fn version_that_is_not_semantic_is_an_error() {
+    let report = judge("1.0.0", "20240502.0", &[]);
     let refused = version::verdict(&report).expect_err("no version").to_string();
-    assert_eq!(refused, "info.version 20240502.0 of this test is no semantic version");
+    assert_eq!(refused, "info.version 20240502.0 of this test is not a semantic version");
 }
 
 #[test]
-fn what_the_document_adds_to_the_specification_breaks_no_consumer() {
+fn additions_to_the_specification_break_no_consumer() {
     let specified = include_str!("../../../tests/specification.json");
     let specified = Document::parse("the specification", specified).expect("a document");
     let published = Document::parse("the document", &text()).expect("a document");

@@ -1,4 +1,4 @@
-//! A real git repository in a temporary folder, and the compatibility check on it.
+//! Runs the compatibility check in a real git repository in a temporary folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,32 +11,32 @@ use xtask::compat::base::base;
 
 use crate::mutated;
 
-/// A document that describes itself with these words.
-pub fn described(words: &str) -> String {
-    mutated(&[&format!("set /info/description {words:?}")]).to_string()
+/// Returns a document with this description, as text.
+pub fn described(description: &str) -> String {
+    mutated(&[&format!("set /info/description {description:?}")]).to_string()
 }
 
-/// A repository in a folder of its own, which is also a cargo workspace. The folder has a space in
-/// its name, as that of a user may have.
+/// A repository in a folder of its own, which is also a cargo workspace. The name of the folder
+/// contains a space, as the names of users' folders may.
 pub struct Repository {
     pub root: PathBuf,
     _folder: TempDir,
 }
 
 impl Repository {
-    /// A repository whose main has these documents, one a commit.
-    pub fn with(documents: &[&str]) -> Self {
+    /// Creates a repository with one commit on main for each document, given by its description.
+    pub fn with(descriptions: &[&str]) -> Self {
         let folder = TempDir::new().expect("a folder");
         let repository = Self { root: folder.path().join("plant store"), _folder: folder };
         repository.write("Cargo.toml", "[workspace]");
         repository.git("init --quiet --initial-branch main");
-        for words in documents {
-            repository.commit(DOCUMENT, &described(words));
+        for description in descriptions {
+            repository.commit(DOCUMENT, &described(description));
         }
         repository
     }
 
-    /// A clone of the last `depth` commits of each branch.
+    /// Clones the last `depth` commits of each branch.
     pub fn shallow(&self, depth: usize) -> Self {
         let folder = TempDir::new().expect("a folder");
         let clone = Self { root: folder.path().join("plant store"), _folder: folder };
@@ -64,12 +64,12 @@ impl Repository {
         self.git(&format!("update-ref refs/remotes/origin/main {revision}"));
     }
 
-    /// Runs git with these words, of which none holds a space.
+    /// Runs git with the arguments in `words`, which are separated by spaces.
     pub fn git(&self, words: &str) -> String {
         self.run(&words.split(' ').collect::<Vec<_>>())
     }
 
-    /// Runs git with these arguments, and with our settings alone.
+    /// Runs git with these arguments, without the configuration of the user or the system.
     fn run(&self, arguments: &[&str]) -> String {
         let mut git = Command::new("git");
         git.args(["-c", "user.name=Test", "-c", "user.email=test@localhost"]);
@@ -78,49 +78,51 @@ impl Repository {
         String::from_utf8(output.stdout).expect("git prints text").trim_end().to_owned()
     }
 
-    /// What a document is compared with: the words and the name of another one, nothing, or a
-    /// failure.
-    pub fn older(&self, words: &str) -> Result<Option<(String, String)>, String> {
-        let present = Document::parse("this test", &described(words)).expect("a document");
-        let older = base(&self.root, &present).map_err(|error| format!("{error:#}"))?;
-        Ok(older.map(|older| {
-            let words = older.json["info"]["description"].as_str().expect("a description");
-            (words.to_owned(), older.name)
+    /// Returns the description and the name of the base of the document with this description,
+    /// `None` if there is no base, or the error.
+    pub fn base(&self, description: &str) -> Result<Option<(String, String)>, String> {
+        let present = Document::parse("this test", &described(description)).expect("a document");
+        let base = base(&self.root, &present).map_err(|error| format!("{error:#}"))?;
+        Ok(base.map(|base| {
+            let description = base.json["info"]["description"].as_str().expect("a description");
+            (description.to_owned(), base.name)
         }))
     }
 
-    /// Fails unless a document is compared with the one of this revision.
-    pub fn assert_older(&self, present: &str, words: &str, revision: &str) {
+    /// Asserts that the base of a document is the document of this revision. `present` and `base`
+    /// are descriptions.
+    pub fn assert_base(&self, present: &str, base: &str, revision: &str) {
         let name = format!("the last commit with another document ({})", self.hash(revision));
-        let expected = Ok(Some((words.to_owned(), name)));
-        assert_eq!(self.older(present), expected);
+        let expected = Ok(Some((base.to_owned(), name)));
+        assert_eq!(self.base(present), expected);
     }
 
-    /// Fails unless a document is compared with the one of this release.
-    pub fn assert_released(&self, present: &str, words: &str, tag: &str) {
+    /// Asserts that the base of a document is the document of this release.
+    pub fn assert_release(&self, present: &str, base: &str, tag: &str) {
         let name = format!("the release {tag} ({})", self.hash(&format!("{tag}^{{commit}}")));
-        let expected = Ok(Some((words.to_owned(), name)));
-        assert_eq!(self.older(present), expected);
+        let expected = Ok(Some((base.to_owned(), name)));
+        assert_eq!(self.base(present), expected);
     }
 
-    pub fn assert_refused(&self, words: &str, says: &str) {
-        let line = self.older(words).expect_err("no older document");
-        assert!(line.contains(says) && line.lines().count() == 1, "{line}");
+    /// Asserts that the check fails for a document, with this message.
+    pub fn assert_error(&self, present: &str, message: &str) {
+        let line = self.base(present).expect_err("no base");
+        assert!(line.contains(message) && line.lines().count() == 1, "{line}");
     }
 
-    /// The short hash of a revision.
+    /// Returns the short hash of a revision.
     pub fn hash(&self, revision: &str) -> String {
         let hash = self.git(&format!("rev-parse {revision}"));
         hash[..7].to_owned()
     }
 
-    /// What the real command says about this repository: all that it prints, and its exit status.
-    /// Its environment has nothing about this checkout.
+    /// Runs `cargo xtask compat` in this repository, and returns its whole output and its exit
+    /// code. The environment contains nothing about this checkout.
     pub fn compat(&self, environment: &[(&str, &str)]) -> (String, Option<i32>) {
         self.compat_with(&[], environment)
     }
 
-    /// The same, with these flags.
+    /// Like [`Repository::compat`], with flags.
     pub fn compat_with(
         &self,
         flags: &[&str],
@@ -129,8 +131,8 @@ impl Repository {
         let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
         command.arg("compat").args(flags).current_dir(&self.root).env_remove("CARGO_MANIFEST_DIR");
         let output = isolated(command.envs(environment.iter().copied()));
-        let said = [output.stdout, output.stderr].concat();
-        (String::from_utf8(said).expect("it prints text"), output.status.code())
+        let printed = [output.stdout, output.stderr].concat();
+        (String::from_utf8(printed).expect("it prints text"), output.status.code())
     }
 }
 

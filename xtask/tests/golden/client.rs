@@ -1,4 +1,4 @@
-//! The files of the client that progenitor makes from the document.
+//! Generates the client from the document, with progenitor.
 
 use anyhow::{Context, Result};
 use plant_store_api::document::document;
@@ -22,36 +22,36 @@ const HEADER: &str = "\
 
 ";
 
-/// How a generated command reads a body, and what it does here: client/src/cli/body.rs is as strict
-/// as the service. If progenitor writes something else one day, a test of `--json-body` fails.
-const STRICT: [(&str, &str); 2] = [
+/// Replacements in the generated commands, so that client/src/cli/body.rs reads and parses a body
+/// as strictly as the service. If a new progenitor generates different code, a test of
+/// `--json-body` fails.
+const REPLACEMENTS: [(&str, &str); 2] = [
     ("std::fs::read_to_string(value)", "crate::cli::body::read(value, matches).await"),
     ("serde_json::from_str::<", "crate::cli::body::parse::<"),
 ];
 
-/// The client, its mocks and its commands.
+/// Generates the client, its mocks and its commands.
 pub fn client() -> Result<Vec<Generated>> {
     let openapi = document();
     let mut settings = GenerationSettings::new();
     settings
         .with_interface(InterfaceStyle::Builder)
         .with_derive("PartialEq")
-        // How a request is sent: client/src/hooks.rs.
+        // client/src/hooks.rs decides how a request is sent.
         .with_inner_type("crate::SendPolicy".parse().expect("a path is Rust"))
         .with_hooks(HooksMode::Expected);
     let generator = || Generator::new(&settings);
     let generated = [
         ("client/src/generated.rs", generator().generate_tokens(&openapi)),
         ("client/src/mock.rs", generator().httpmock(&openapi, "crate")),
-        // The generated commands import the client, and what else they need, from
-        // `crate::cli::contract`.
+        // The generated commands import everything that they need from `crate::cli::contract`.
         ("client/src/cli/generated.rs", generator().cli(&openapi, "crate::cli::contract")),
     ];
     let mut files = Vec::new();
     for (path, tokens) in generated {
-        let tokens = tokens.with_context(|| format!("progenitor cannot make {path}"))?;
-        let file = syn::parse2(tokens).context("progenitor wrote no Rust")?;
-        let text = STRICT
+        let tokens = tokens.with_context(|| format!("progenitor cannot generate {path}"))?;
+        let file = syn::parse2(tokens).context("progenitor did not write valid Rust")?;
+        let text = REPLACEMENTS
             .iter()
             .fold(prettyplease::unparse(&file), |text, (theirs, ours)| text.replace(theirs, ours));
         files.push(Generated { path, text: format!("{HEADER}{text}") });

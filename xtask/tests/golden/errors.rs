@@ -1,5 +1,5 @@
-//! The values of `error`, for a page and for the client: lines from the one table of them,
-//! `server/api/src/error_code.rs`, between two markers of a checked-in file.
+//! Generates the values of `error` for a page and for the client, from the table in
+//! `server/api/src/error_code.rs`. They are inserted between two markers of a checked-in file.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use xtask::checkout::root;
 
 use crate::Generated;
 
-/// The table in Markdown.
+/// Formats the values as a table in Markdown.
 pub fn table() -> String {
     let row = |code: &ErrorCode| {
         let retryable = if code.is_retryable() { "yes" } else { "no" };
@@ -22,7 +22,7 @@ pub fn table() -> String {
     )
 }
 
-/// The rows of the client's `ErrorCode`.
+/// Formats the values as rows of the client's `ErrorCode`.
 pub fn rows() -> String {
     let row = |code: &ErrorCode| {
         let is_retryable = code.is_retryable();
@@ -31,17 +31,18 @@ pub fn rows() -> String {
     ErrorCode::ALL.iter().map(row).collect()
 }
 
-/// A checked-in file with these lines between its two markers. The comment around a marker is that
-/// of the language.
+/// Returns the content of a checked-in file with these lines between its two markers. Each marker
+/// is in a comment.
 pub fn between_markers(path: &'static str, lines: &str) -> Result<Generated> {
     const START: &str = "errors: generated from the contract";
     const END: &str = "end of errors";
-    let text = fs::read_to_string(root().join(path)).with_context(|| format!("no {path}"))?;
+    let text =
+        fs::read_to_string(root().join(path)).with_context(|| format!("cannot read {path}"))?;
     let parts = || {
         let (before, rest) = text.split_once(START)?;
         let (marker, rest) = rest.split_once('\n')?;
         let (old, after) = rest.split_once(END)?;
-        // The start of the comment is in the line of the marker.
+        // Keep the start of the comment, which is in the line of the marker.
         let comment = old.rfind('\n').map_or(0, |last| last + 1);
         Some(format!("{before}{START}{marker}\n{lines}{}{END}{after}", &old[comment..]))
     };

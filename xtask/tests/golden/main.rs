@@ -1,8 +1,8 @@
-//! The drift check: the checked-in files are what the code generates. With `EXPECTORATE=overwrite`
-//! the test writes them, as `cargo xtask generate` has it do.
+//! The drift check: the checked-in files must be the files that the code generates. With
+//! `EXPECTORATE=overwrite`, which `cargo xtask generate` sets, the test overwrites them instead.
 //!
-//! The published document is generated from the code. The client, its mocks and its commands are
-//! generated from the document. A page and the client get the table of errors of the contract.
+//! The published document is generated from the code, and the client, its mocks and its commands
+//! from the document. The values of `error` are inserted into a page and into the client.
 
 mod client;
 mod errors;
@@ -13,20 +13,20 @@ use xtask::checkout::{DOCUMENT, root};
 
 /// A file that is generated and checked in.
 struct Generated {
-    /// Relative to the root of the repository.
+    /// The path relative to the root of the repository.
     path: &'static str,
-    /// What it has to hold.
+    /// The expected content.
     text: String,
 }
 
 #[test]
-fn checked_in_files_are_what_the_code_generates() {
-    for file in generated().expect("the code makes a document and a client") {
+fn checked_in_files_match_the_generated_files() {
+    for file in generated().expect("the files can be generated") {
         expectorate::assert_contents(root().join(file.path), &file.text);
     }
 }
 
-/// Every generated file, as the code has it now.
+/// Generates all files.
 fn generated() -> Result<Vec<Generated>> {
     let mut files = vec![Generated { path: DOCUMENT, text: document_text() }];
     files.append(&mut client::client()?);

@@ -3,8 +3,8 @@
 //!
 //! This module also starts everything that runs beside the requests. The admin listener is started
 //! first. [`Running::start`] starts the writer, the task that delivers the outcomes of commits, and
-//! the thread that reads the tokens. [`wait`] runs the inspection of the store and the reload of the
-//! TLS files. Only the log thread is started earlier.
+//! the thread that reads the tokens. [`wait`] runs the inspection of the store and the reload of
+//! the TLS files. Only the log thread is started earlier.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
