@@ -1,4 +1,4 @@
-// The open loop: plants arrive at a fixed rate, whether or not those before them are answered.
+// The open loop: sends creates at a fixed rate, whether or not earlier creates have been answered.
 //   k6 run … --env URL=… --env TOKEN=… --env FIRST_ID=… --env RATE=… --env SECONDS=… create.js
 // Prints: creates, seconds, median ms, 99 % ms, failed requests.
 

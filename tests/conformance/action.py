@@ -62,7 +62,7 @@ assert "\n::error file=two.json,line=1::breaks source" in report, report
 assert summary.read_text() == f"```text\n{report.split('::error')[0]}```\n", summary.read_text()
 expect(0, "nothing changed but what is accepted", pinned="two.json", published="one.json", accepted="accepted.toml")
 expect(0, "nothing that changed breaks a client", pinned="one.json", published="many.json", fail_on="wire")
-assert summary.read_text().endswith("the log of the step has the rest.\n")
+assert summary.read_text().endswith("see the log of the step for the rest.\n")
 expect(2, "::error::the document of no-document.json", pinned="no-document.json", published="one.json")
 # Neither the program nor `echo` takes a path for an option.
 expect(2, "cannot read -h", pinned="-h", published="one.json")

@@ -1,14 +1,14 @@
-# The step of action.yml: it needs curl and Rust.
+# The step of action.yml. It needs curl and Rust.
 set -euo pipefail
 
 documents=()
-# Adds the path of a document. One behind a URL is fetched into a file of this name.
+# add DOCUMENT NAME: adds the path of a document. If it is a URL, fetches it into a file NAME first.
 add() {
   case $1 in
     *://*)
-      local said
-      said=$(curl --fail --silent --show-error --location --output "$RUNNER_TEMP/$2" --url "$1" 2>&1) || {
-        echo "::error::$1 cannot be fetched: ${said//$'\n'/ }"
+      local error
+      error=$(curl --fail --silent --show-error --location --output "$RUNNER_TEMP/$2" --url "$1" 2>&1) || {
+        echo "::error::$1 cannot be fetched: ${error//$'\n'/ }"
         exit 2
       }
       documents+=("$RUNNER_TEMP/$2") ;;
@@ -18,23 +18,23 @@ add() {
 add "$PINNED" pinned.json
 add "$PUBLISHED" published.json
 
-# Cargo runs in the folder of the action, because the consumer's folder may name another toolchain
-# and have a cargo configuration of its own.
+# cargo runs in the folder of the action, because the consumer's folder may select a different
+# toolchain or contain a cargo configuration.
 (cd "$GITHUB_ACTION_PATH/../../.." &&
   cargo install --quiet --locked --path xtask/compat --root "$RUNNER_TEMP/openapi-compat")
 
 options=(--format github --fail-on "$FAIL_ON")
 [ -z "$ACCEPTED" ] || options+=("--accepted=$ACCEPTED")
-status=0
-report=$("$RUNNER_TEMP/openapi-compat/bin/openapi-compat" "${options[@]}" -- "${documents[@]}" 2>&1) || status=$?
+exit_code=0
+report=$("$RUNNER_TEMP/openapi-compat/bin/openapi-compat" "${options[@]}" -- "${documents[@]}" 2>&1) || exit_code=$?
 echo "$report"
 text=$(grep --invert-match --extended-regexp '^::(error|warning)' <<< "$report") || true
-# GitHub refuses a summary of more than 1 MiB.
+# GitHub refuses summaries larger than 1 MiB.
 shown=${text:0:250000}
 {
   echo '```text'
   echo "$shown"
   echo '```'
-  [ "$shown" = "$text" ] || echo 'This is the beginning: the log of the step has the rest.'
+  [ "$shown" = "$text" ] || echo 'The report was truncated: see the log of the step for the rest.'
 } >> "$GITHUB_STEP_SUMMARY"
-exit "$status"
+exit "$exit_code"

@@ -1,5 +1,7 @@
-//! What the servers of the benchmark have in common: the service's store, and what they say when
-//! they listen. They have no credentials, no limits, no metrics and no log.
+//! Code that the servers of the benchmark share: the store of the service, and the line that they
+//! print when they listen.
+//!
+//! The servers must have no credentials, limits, metrics or log.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -9,15 +11,15 @@ use plant_store_api::types::{NewPlant, Plant};
 use plant_store_store::{self as store, GroupCommit, IfMissing, Row, StoreUrl};
 use slog::{Discard, Logger, o};
 
-/// As the service's default.
+/// The default of the service's `--store-timeout`.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A new store in this folder.
+/// A store with group commit, as in the service.
 pub struct Store(GroupCommit);
 
 impl Store {
-    /// Creates it.
-    pub fn create_in_this_folder() -> Arc<Self> {
+    /// Creates a store in the current folder.
+    pub fn create_in_current_folder() -> Arc<Self> {
         let url: StoreUrl = "sqlite:plant-store.db".parse().expect("a store URL");
         let opened = store::open_to_serve(&url, None, IfMissing::Create);
         let engine = opened.expect("a new store").store;
@@ -35,7 +37,7 @@ impl Store {
     }
 }
 
-/// Prints where a server listens, as the service does.
+/// Prints the address at which a server listens, as the service does.
 pub fn announce(address: SocketAddr) {
     println!("listening on http://{address}");
 }

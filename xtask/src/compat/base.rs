@@ -48,7 +48,7 @@ pub fn base(root: &Path, present: &Document) -> Result<Option<Document>> {
     let listed =
         git(root, &["rev-list", "--first-parent", "--ignore-missing", start, "--", DOCUMENT])?;
     for commit in listed.iter().flat_map(|commits| commits.lines()) {
-        match at(root, commit, "the last commit with another document")? {
+        match at(root, commit, "the last commit with a different document")? {
             Some(older) if !is_equal(&older, present) => return Ok(Some(older)),
             _ => {}
         }

@@ -67,7 +67,7 @@ fn breaking_commit_on_main_fails_unless_it_is_accepted() {
     let hash = repository.hash("HEAD~2");
     let place = "#/components/schemas/NewPlant/properties/tag";
     let first = format!(
-        "{DOCUMENT} 1.0.0, since 1.0.0 of the last commit with another document ({hash}): "
+        "{DOCUMENT} 1.0.0, since 1.0.0 of the last commit with a different document ({hash}): "
     );
     let what = "removed: string";
     let line = format!("POST /plants  NewPlant.tag  {what}");

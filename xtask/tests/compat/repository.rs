@@ -92,7 +92,7 @@ impl Repository {
     /// Asserts that the base of a document is the document of this revision. `present` and `base`
     /// are descriptions.
     pub fn assert_base(&self, present: &str, base: &str, revision: &str) {
-        let name = format!("the last commit with another document ({})", self.hash(revision));
+        let name = format!("the last commit with a different document ({})", self.hash(revision));
         let expected = Ok(Some((base.to_owned(), name)));
         assert_eq!(self.base(present), expected);
     }

@@ -1,4 +1,5 @@
-//! hyper alone: any `POST`, on any path. With the service's allocator, and one thread for HTTP.
+//! A server with hyper alone. It treats every request as a create, uses the allocator of the
+//! service, and has one thread for HTTP.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let store = Store::create_in_this_folder();
+    let store = Store::create_in_current_folder();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     announce(listener.local_addr().expect("an address"));
     loop {
@@ -25,7 +26,7 @@ async fn main() {
         let store = Arc::clone(&store);
         tokio::spawn(async move {
             let service = service_fn(|request| answer(request, &store));
-            // An error means that the client broke the connection.
+            // An error means that the client closed the connection.
             let _ = hyper::server::conn::http1::Builder::new()
                 .serve_connection(TokioIo::new(socket), service)
                 .await;

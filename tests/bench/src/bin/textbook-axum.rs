@@ -1,4 +1,5 @@
-//! axum as its documentation writes a server: tokio's default runtime, the system's allocator.
+//! A server as in the documentation of axum, with tokio's default runtime and the system's
+//! allocator.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use plant_store_bench::{Store, announce};
 
 #[tokio::main]
 async fn main() {
-    let store = Store::create_in_this_folder();
+    let store = Store::create_in_current_folder();
     let app = Router::new().route("/plants", post(create_plant)).with_state(store);
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     announce(listener.local_addr().expect("an address"));

@@ -1,5 +1,5 @@
-//! Dropshot as its documentation writes a server: its default configuration, tokio's default
-//! runtime, the system's allocator.
+//! A server as in the documentation of Dropshot, with its default configuration, tokio's default
+//! runtime and the system's allocator.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use slog::{Discard, Logger, o};
 async fn main() {
     let mut api = ApiDescription::new();
     api.register(create_plant).expect("an endpoint");
-    let store = Store::create_in_this_folder();
+    let store = Store::create_in_current_folder();
     let server = ServerBuilder::new(api, store, Logger::root(Discard, o!())).start();
     let server = server.expect("a free port");
     announce(server.local_addr());
