@@ -1,4 +1,4 @@
-//! What the pages and the files for operators say about the command line and the series, and the
+//! Tests of the pages and files for operators: the table of flags, the names of metrics, and the
 //! settings of the unit.
 
 use std::collections::BTreeSet;
@@ -12,12 +12,12 @@ use plant_store_tests::{Server, root};
 
 use crate::metrics::{metrics_address, scrape, series};
 
-/// A document of the repository.
+/// Returns the content of a file in the repository.
 pub fn text(file: &str) -> String {
     fs::read_to_string(root().join(file)).expect("a file of the repository")
 }
 
-/// The first two cells of each row of the table whose first header is this.
+/// Returns the first two cells of each row in the table whose first header is `header`.
 pub fn table(text: &str, header: &str) -> Vec<(String, String)> {
     let header = format!("| {header}").trim_end().to_owned() + " |";
     let rows = text.lines().skip_while(|line| !line.starts_with(&header)).skip(2);
@@ -28,9 +28,9 @@ pub fn table(text: &str, header: &str) -> Vec<(String, String)> {
     cells.collect()
 }
 
-/// The table is generated: `EXPECTORATE=overwrite` writes it.
+/// With `EXPECTORATE=overwrite`, the test writes the table. Each flag must also have its variable.
 #[test]
-fn server_readme_has_the_table_of_flags_of_the_command_line_and_each_has_its_variable() {
+fn table_of_flags_in_the_server_readme_is_current() {
     let cli = Cli::command();
     let serve = cli.find_subcommand("serve").expect("the command");
     let mut table = "| flag | default | |\n| --- | --- | --- |\n".to_owned();
@@ -65,12 +65,12 @@ fn alerts_and_dashboard_name_series_that_are_served() {
     let names: BTreeSet<_> = both
         .split(|letter| !is_in_a_name(letter))
         .filter(|word| word.starts_with("plant_store_"))
-        // PostgreSQL alone has the first one. `backup` writes the other one.
+        // The first name is only served on PostgreSQL, and the second is written by `backup`.
         .filter(|name| !["plant_store_database_retries_total", BACKUP].contains(name))
         .collect();
     assert!(names.len() > 3, "{names:?}");
     for name in names {
-        // Some are there within a second.
+        // Some series appear within a second.
         server.wait_until(&format!("{name} is served"), || {
             let scrape = scrape(metrics);
             series(&scrape).keys().any(|key| key.split('{').next() == Some(name))
@@ -78,9 +78,9 @@ fn alerts_and_dashboard_name_series_that_are_served() {
     }
 }
 
-/// A long WAL or a late database must not end the start, nor a flood the records of creates.
+/// A long WAL or a slow database must not abort the start, and a flood must not suppress records.
 #[test]
-fn unit_limits_neither_the_time_of_a_start_nor_the_records_in_the_journal() {
+fn unit_limits_neither_the_start_time_nor_the_log_rate() {
     let unit = text("server/deploy/plant-store.service");
     for setting in ["TimeoutStartSec=infinity", "LogRateLimitIntervalSec=0"] {
         assert!(unit.lines().any(|line| line == setting), "{setting}");
