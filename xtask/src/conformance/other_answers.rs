@@ -63,7 +63,7 @@ pub struct FakeService {
 }
 
 impl FakeService {
-    /// Starts the server. A request too many gets a refusal.
+    /// Starts the server. Any further request gets a refusal.
     pub fn serve(case: &'static Case) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").context("no port is free")?;
         let url = format!("http://{}", listener.local_addr()?);

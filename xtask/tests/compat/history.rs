@@ -99,10 +99,14 @@ fn breaking_commit_on_main_fails_unless_it_is_accepted() {
     );
     assert_eq!(repository.compat(&[]), (passed, Some(0)));
 
-    for (reason, says) in [("", "missing field `reason`"), ("reason = ' '", "without a reason")] {
+    for (reason, message) in [("", "missing field `reason`"), ("reason = ' '", "without a reason")]
+    {
         repository.write("openapi/accepted-changes.toml", &entry(place, reason));
         let (printed, exit_code) = repository.compat(&[]);
-        assert!(printed.contains(says) && printed.contains("accepted-changes.toml"), "{printed}");
+        assert!(
+            printed.contains(message) && printed.contains("accepted-changes.toml"),
+            "{printed}"
+        );
         assert_eq!(exit_code, Some(1));
     }
 }
