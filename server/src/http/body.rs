@@ -3,8 +3,6 @@
 //! Before [`UnreadBody::read`], nothing may wait for a byte of the body, because waiting makes
 //! hyper send `100 Continue`.
 
-use std::time::Duration;
-
 use dropshot::Body;
 use futures::FutureExt;
 use http::Version;
@@ -13,17 +11,8 @@ use http::request::Parts;
 use http_body_util::BodyExt;
 use hyper::body::Body as _;
 
+use crate::http::limits::Limits;
 use crate::http::refusal::Refusal;
-
-/// The limits of a body.
-#[derive(Clone, Copy, Debug)]
-pub struct BodyLimits {
-    /// The maximum size in bytes.
-    pub size: usize,
-    /// How long the whole body may take to arrive, from the moment at which the service starts to
-    /// read it.
-    pub time: Duration,
-}
 
 /// A body of which at least a part has not been read yet.
 pub struct UnreadBody {
@@ -47,9 +36,9 @@ impl UnreadBody {
     /// # Errors
     ///
     /// `error` 408 or 413, or 400 if the body is incomplete.
-    pub async fn read(&mut self, limits: &BodyLimits) -> Result<Vec<u8>, Refusal> {
-        let in_time = tokio::time::timeout(limits.time, self.read_up_to(limits.size));
-        in_time.await.map_err(|_| Refusal::BodyTimeout(limits.time))?
+    pub async fn read(&mut self, limits: &Limits) -> Result<Vec<u8>, Refusal> {
+        let in_time = tokio::time::timeout(limits.body_timeout, self.read_up_to(limits.max_body));
+        in_time.await.map_err(|_| Refusal::BodyTimeout(limits.body_timeout))?
     }
 
     async fn read_up_to(&mut self, limit: usize) -> Result<Vec<u8>, Refusal> {

@@ -3,10 +3,11 @@
 //! Nothing here knows which engine stores the plants.
 
 mod access_log;
-pub(crate) mod body;
+mod body;
 mod head;
 mod json;
-pub(crate) mod known_tokens;
+mod known_tokens;
+pub(crate) mod limits;
 mod operations;
 mod permits;
 mod rate;

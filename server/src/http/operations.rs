@@ -61,7 +61,7 @@ async fn create(
     // Released when the whole answer has been written to the socket.
     let permit: Guard = Arc::new(service.permits.acquire(&token.permits)?);
 
-    let body = request.receive(&service.bodies).await?;
+    let body = request.receive(&service.limits).await?;
     let (id, plant) = request.parse(&body)?.into_parts();
     drop(body);
     service.tokens.check_still_accepted(&token)?;

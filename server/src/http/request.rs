@@ -19,10 +19,11 @@ use tokio::task::yield_now;
 use tokio::time::sleep;
 
 use crate::http::access_log::{AccessRecord, Completed};
-use crate::http::body::{BodyLimits, UnreadBody};
+use crate::http::body::UnreadBody;
 use crate::http::head::credentials;
 use crate::http::json;
 use crate::http::known_tokens::KnownToken;
+use crate::http::limits::Limits;
 use crate::http::refusal::Refusal;
 use crate::http::service::Service;
 
@@ -132,7 +133,7 @@ impl<T: DeserializeOwned> Request<T> {
     /// # Errors
     ///
     /// `error` 400, 408 or 413.
-    pub async fn receive(&mut self, limits: &BodyLimits) -> Result<Vec<u8>, Refusal> {
+    pub async fn receive(&mut self, limits: &Limits) -> Result<Vec<u8>, Refusal> {
         // Free the head, which may have 400 KiB, because the body may arrive slowly.
         self.headers = HeaderMap::new();
         self.body.read(limits).await

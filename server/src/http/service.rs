@@ -1,14 +1,14 @@
 //! The state that requests share.
 
-use std::num::NonZeroU32;
+use std::io;
 use std::sync::Arc;
 
-use plant_store_store::{Engine, GroupCommit};
+use plant_store_store::{Engine, GroupCommit, WriterEnd};
 use slog::Logger;
 
 use crate::http::access_log::AccessLog;
-use crate::http::body::BodyLimits;
 use crate::http::known_tokens::KnownTokens;
+use crate::http::limits::Limits;
 use crate::http::permits::Permits;
 
 /// The Dropshot context of every request.
@@ -19,28 +19,32 @@ pub struct Service {
     pub commits: GroupCommit,
     /// Each create holds a permit while it is in the service.
     pub permits: Permits,
-    pub bodies: BodyLimits,
+    pub limits: Limits,
     pub access_log: Arc<AccessLog>,
 }
 
 impl Service {
-    /// Creates a service on `store` that accepts `tokens`, admits `max_creates` creates at a time
-    /// and logs each request to `log`. Registers the metrics of requests.
-    pub fn new(
+    /// Starts the writer of `store`, and creates a service that logs each request to `log`.
+    /// Registers the metrics of requests.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the operating system cannot start a thread.
+    pub fn start(
         store: Arc<dyn Engine>,
-        tokens: KnownTokens,
-        commits: GroupCommit,
-        max_creates: NonZeroU32,
-        bodies: BodyLimits,
+        limits: Limits,
         log: Logger,
-    ) -> Self {
-        Self {
+    ) -> io::Result<(Self, WriterEnd)> {
+        let (commits, writer_end) =
+            GroupCommit::start(Arc::clone(&store), limits.store_timeout, log.clone())?;
+        let service = Self {
             store,
-            tokens: Arc::new(tokens),
+            tokens: Arc::new(KnownTokens::new(limits.max_rate, limits.max_creates)),
             commits,
-            permits: Permits::new(max_creates),
-            bodies,
+            permits: Permits::new(limits.max_creates),
+            limits,
             access_log: Arc::new(AccessLog::new(log)),
-        }
+        };
+        Ok((service, writer_end))
     }
 }

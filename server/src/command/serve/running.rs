@@ -5,12 +5,11 @@ use std::sync::{Arc, mpsc};
 
 use anyhow::{Context, Result};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use plant_store_store::{GroupCommit, WriterEnd};
+use plant_store_store::WriterEnd;
 
 use crate::command::serve::args::Args;
 use crate::command::serve::opening::Opened;
-use crate::http::body::BodyLimits;
-use crate::http::known_tokens::KnownTokens;
+use crate::http::limits::Limits;
 use crate::http::server::{Server, start_server};
 use crate::http::service::Service;
 use crate::log::Log;
@@ -33,19 +32,19 @@ impl Running {
         let (_, open_files) = getrlimit(Resource::RLIMIT_NOFILE)?;
         setrlimit(Resource::RLIMIT_NOFILE, open_files, open_files)
             .context("cannot raise the soft limit on open files to the hard limit")?;
-        let store = Arc::clone(&opened.store);
-        let timeout = *args.store_timeout;
-        let (commits, writer_end) =
-            GroupCommit::start(Arc::clone(&store), timeout, log.logger.clone())
+        let limits = Limits {
+            max_creates: args.max_creates,
+            max_rate: args.max_rate,
+            max_body: usize::try_from(args.max_body.as_u64()).unwrap_or(usize::MAX),
+            body_timeout: *args.body_timeout,
+            store_timeout: *args.store_timeout,
+        };
+        let (service, writer_end) =
+            Service::start(Arc::clone(&opened.store), limits, log.logger.clone())
                 .context("cannot start the writer")?;
-        let size = usize::try_from(args.max_body.as_u64()).unwrap_or(usize::MAX);
-        let bodies = BodyLimits { size, time: *args.body_timeout };
-        let tokens = KnownTokens::new(args.max_rate, args.max_creates);
-        let logger = log.logger.clone();
-        let service =
-            Arc::new(Service::new(store, tokens, commits, args.max_creates, bodies, logger));
-        let tokens = &service.tokens;
-        let tokens_watch = tokens
+        let service = Arc::new(service);
+        let tokens_watch = service
+            .tokens
             .watch(Arc::clone(&service.store), log.logger.clone())
             .context("cannot start the thread that reads the tokens")?;
         let tls = opened.tls.clone();
