@@ -294,7 +294,7 @@ pub mod types {
 #[derive(Clone, Debug)]
 /**Client for Plant Store
 
-A sample plant store: authenticated clients create plants in it. Every refused request to the operation gets status 400 and an Error body, whose `error` member names the failure.
+A sample plant store: authenticated clients create plants in it. Every refused request to an operation gets status 400 and an Error body, whose `error` member names the failure.
 
 Version: 1.0.0*/
 pub struct Client {

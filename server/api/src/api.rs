@@ -1,4 +1,4 @@
-//! The contract: one operation, declared as a Dropshot API trait.
+//! The contract: the operations, declared as a Dropshot API trait.
 //!
 //! Dropshot generates the OpenAPI document from this trait and [`crate::types`], and
 //! [`crate::document`] completes it. The doc comment of an operation becomes its description in the

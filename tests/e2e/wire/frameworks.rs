@@ -1,4 +1,4 @@
-//! The answers of Dropshot and hyper to requests that do not reach the operation, as listed in
+//! The answers of Dropshot and hyper to requests that do not reach an operation, as listed in
 //! `WIRE.md`.
 
 use plant_store_tests::{Response, Server, plant};

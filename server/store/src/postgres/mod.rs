@@ -56,8 +56,8 @@ pub struct Postgres {
     purpose: Purpose,
     /// Writes rows and tokens.
     write_session: Mutex<ReconnectingSession>,
-    /// Reads pages of rows. Pages wait while a table is locked, but the tokens must not wait. A
-    /// server reads no pages, so it never opens this session.
+    /// Reads pages of rows. Pages wait while a table is locked, but the tokens must not wait.
+    /// The first page opens this session.
     page_session: Mutex<ReconnectingSession>,
     /// Reads everything else.
     read_session: Mutex<ReconnectingSession>,
