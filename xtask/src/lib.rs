@@ -18,5 +18,6 @@ pub mod new;
 pub mod postgres;
 pub mod release;
 pub mod run;
+pub mod second;
 pub mod server;
 pub mod tools;

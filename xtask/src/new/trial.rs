@@ -1,19 +1,17 @@
-//! Tries `cargo xtask new` with two sets of names, and the patch with a second operation.
-
-use std::path::PathBuf;
+//! Tries `cargo xtask new` with two sets of names.
 
 use anyhow::{Result, ensure};
 use xshell::{Shell, cmd};
 
-use crate::cargo::ALL;
-use crate::checkout::{shell, target};
+use crate::cargo::{ALL, link_dependencies};
+use crate::checkout::shell;
 use crate::new::{Copy, UNCHANGED, grep, make};
 use crate::run::quietly;
 
 /// Makes two copies in temporary folders and checks them.
 pub fn run() -> Result<()> {
     let sh = shell()?;
-    let built = link_dependencies(&sh)?;
+    let built = link_dependencies("copies")?;
     sh.set_var("CARGO_TARGET_DIR", &built);
     let temporary = sh.create_temp_dir()?;
     // `order` is a reserved word of SQL, and takes another article than `plant`.
@@ -29,23 +27,6 @@ pub fn run() -> Result<()> {
     check(&sh)?;
     sh.remove_path(&built)?;
     Ok(())
-}
-
-/// Links the dependencies that are built into a target folder for the copies, so that they are not
-/// built again. A target folder that the checkouts share would mix up the packages that have the
-/// same name in the copies.
-fn link_dependencies(sh: &Shell) -> Result<PathBuf> {
-    let target = target()?;
-    let copies = target.join("copies");
-    let debug = copies.join("debug");
-    sh.remove_path(&copies)?;
-    sh.create_dir(&debug)?;
-    for folder in ["build", "deps", ".fingerprint"] {
-        let from = target.join("debug").join(folder);
-        quietly(cmd!(sh, "cp --archive --link {from} {debug}"))?;
-    }
-    quietly(cmd!(sh, "cargo clean --target-dir {copies} -p xtask -p openapi-compat"))?;
-    Ok(copies)
 }
 
 /// Fails if a path or a file of the copy contains a name of this service, or a part that should have
