@@ -61,7 +61,7 @@ pub fn generate() -> Result<()> {
     // Show the progress, because the first build takes a minute.
     cmd!(sh, "cargo build --test golden {ALL...}").quiet().run()?;
     quietly(cmd!(sh, "cargo test --test golden {ALL...}").env("EXPECTORATE", "overwrite"))?;
-    println!("the document, the client and the tables of errors are up to date");
+    println!("the generated files are up to date");
     Ok(())
 }
 

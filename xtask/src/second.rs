@@ -11,7 +11,8 @@ use crate::checkout::{DOCUMENT, root, shell};
 use crate::postgres;
 use crate::run::quietly;
 
-const PATCH: &str = "tests/second-operation.patch";
+/// The patch, relative to the root of the repository.
+pub const PATCH: &str = "tests/second-operation.patch";
 
 /// What the compatibility check says about the patch.
 const VERDICT: &str = ": additive; needs 1.1.0 or larger";

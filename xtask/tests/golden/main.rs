@@ -2,14 +2,18 @@
 //! `EXPECTORATE=overwrite`, which `cargo xtask generate` sets, the test overwrites them instead.
 //!
 //! The published document is generated from the code, and the client, its mocks and its commands
-//! from the document. The values of `error` are inserted into a page and into the client.
+//! from the document. The values of `error` are inserted into a page and into the client, and the
+//! patch that adds an operation into another page.
 
 mod client;
 mod errors;
 
-use anyhow::Result;
+use std::fs;
+
+use anyhow::{Context, Result};
 use plant_store_api::document::document_text;
 use xtask::checkout::{DOCUMENT, root};
+use xtask::second::PATCH;
 
 /// A file that is generated and checked in.
 struct Generated {
@@ -30,7 +34,35 @@ fn checked_in_files_match_the_generated_files() {
 fn generated() -> Result<Vec<Generated>> {
     let mut files = vec![Generated { path: DOCUMENT, text: document_text() }];
     files.append(&mut client::client()?);
-    files.push(errors::between_markers("server/WIRE.md", &errors::table())?);
-    files.push(errors::between_markers("client/src/error_code.rs", &errors::rows())?);
+    files.push(between_markers("server/WIRE.md", "errors", &errors::table())?);
+    files.push(between_markers("client/src/error_code.rs", "errors", &errors::rows())?);
+    files.push(between_markers("xtask/CHANGES.md", "patch", &patch()?)?);
     Ok(files)
+}
+
+/// Formats the patch in Markdown, without the object names of git.
+fn patch() -> Result<String> {
+    let patch =
+        fs::read_to_string(root().join(PATCH)).with_context(|| format!("cannot read {PATCH}"))?;
+    let lines: Vec<_> = patch.lines().filter(|line| !line.starts_with("index ")).collect();
+    Ok(format!("\n```diff\n{}\n```\n\n", lines.join("\n")))
+}
+
+/// Returns the content of a checked-in file with these lines between its two markers of this name.
+/// Each marker is in a comment.
+fn between_markers(path: &'static str, name: &str, lines: &str) -> Result<Generated> {
+    let [start, end] = [format!("{name}: generated from"), format!("end of {name}")];
+    let text =
+        fs::read_to_string(root().join(path)).with_context(|| format!("cannot read {path}"))?;
+    let parts = || {
+        let (before, rest) = text.split_once(&start)?;
+        let (marker, rest) = rest.split_once('\n')?;
+        let (old, after) = rest.split_once(&end)?;
+        // Keep the start of the comment, which is in the line of the marker.
+        let comment = old.rfind('\n').map_or(0, |last| last + 1);
+        Some(format!("{before}{start}{marker}\n{lines}{}{end}{after}", &old[comment..]))
+    };
+    let text = parts()
+        .with_context(|| format!("{path} needs a line with `{start}`, then one with `{end}`"))?;
+    Ok(Generated { path, text })
 }
