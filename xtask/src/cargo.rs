@@ -6,7 +6,6 @@ use anyhow::Result;
 use xshell::cmd;
 
 use crate::checkout::{shell, target};
-use crate::run::quietly;
 
 /// The packages and features that the chores select: everything except the servers of the
 /// benchmark. Because the selection is always the same, each dependency is built only once.
@@ -25,22 +24,4 @@ pub fn build_example(name: &str) -> Result<PathBuf> {
     let sh = shell()?;
     cmd!(sh, "cargo build --quiet --example {name} {ALL...}").quiet().run()?;
     Ok(target()?.join("debug/examples").join(name))
-}
-
-/// Links the dependencies that are built into a target folder for copies of the checkout, so that
-/// they are not built again. Returns that folder. A target folder that two checkouts share would mix
-/// up their packages.
-pub fn link_dependencies(name: &str) -> Result<PathBuf> {
-    let sh = shell()?;
-    let target = target()?;
-    let copies = target.join(name);
-    let debug = copies.join("debug");
-    sh.remove_path(&copies)?;
-    sh.create_dir(&debug)?;
-    for folder in ["build", "deps", ".fingerprint"] {
-        let from = target.join("debug").join(folder);
-        quietly(cmd!(sh, "cp --archive --link {from} {debug}"))?;
-    }
-    quietly(cmd!(sh, "cargo clean --workspace --target-dir {copies}"))?;
-    Ok(copies)
 }

@@ -97,7 +97,6 @@ pub fn ci() -> Result<()> {
     if needs::found_or_skipped("lintian", has("lintian"), "`apt-get install lintian dpkg-dev`")? {
         step("Debian package", cmd!(sh, "cargo xtask release --profile dev"))?;
     }
-    step("second operation", cmd!(sh, "cargo xtask second-operation"))?;
     // not copied
     step("copies", cmd!(sh, "cargo xtask try-new"))?;
     // end of not copied

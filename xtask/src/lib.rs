@@ -18,6 +18,5 @@ pub mod new;
 pub mod postgres;
 pub mod release;
 pub mod run;
-pub mod second;
 pub mod server;
 pub mod tools;

@@ -7,7 +7,7 @@ use xtask::checkout::find_root;
 // not copied
 use xtask::new;
 // end of not copied
-use xtask::{bench, checks, compat, conformance, docs, release, second};
+use xtask::{bench, checks, compat, conformance, docs, release};
 
 /// The chores of this repository
 ///
@@ -48,8 +48,6 @@ enum Chore {
     Release(release::Build),
     /// Benchmark the service and other servers, and print a table
     Bench(bench::Args),
-    /// Apply tests/second-operation.patch to a copy of the checkout, and check the copy
-    SecondOperation,
     // not copied
     /// Copy this repository for another service with another resource
     New(new::Copy),
@@ -71,7 +69,6 @@ fn main() -> ExitCode {
         Chore::Docs => docs::run(),
         Chore::Release(build) => release::run(&build),
         Chore::Bench(args) => bench::run(&args),
-        Chore::SecondOperation => second::run(),
         // not copied
         Chore::New(copy) => new::run(&copy),
         Chore::TryNew => new::trial::run(),

@@ -2,8 +2,7 @@
 //! `EXPECTORATE=overwrite`, which `cargo xtask generate` sets, the test overwrites them instead.
 //!
 //! The published document is generated from the code, and the client, its mocks and its commands
-//! from the document. The values of `error` are inserted into a page and into the client, and the
-//! patch that adds an operation into another page.
+//! from the document. The values of `error` are inserted into a page and into the client.
 
 mod client;
 mod errors;
@@ -13,7 +12,9 @@ use std::fs;
 use anyhow::{Context, Result};
 use plant_store_api::document::document_text;
 use xtask::checkout::{DOCUMENT, root};
-use xtask::second::PATCH;
+// not copied
+use xtask::new::trial::PATCH;
+// end of not copied
 
 /// A file that is generated and checked in.
 struct Generated {
@@ -36,10 +37,13 @@ fn generated() -> Result<Vec<Generated>> {
     files.append(&mut client::client()?);
     files.push(between_markers("server/WIRE.md", "errors", &errors::table())?);
     files.push(between_markers("client/src/error_code.rs", "errors", &errors::rows())?);
+    // not copied
     files.push(between_markers("xtask/CHANGES.md", "patch", &patch()?)?);
+    // end of not copied
     Ok(files)
 }
 
+// not copied
 /// Formats the patch in Markdown, without the object names of git.
 fn patch() -> Result<String> {
     let patch =
@@ -47,6 +51,7 @@ fn patch() -> Result<String> {
     let lines: Vec<_> = patch.lines().filter(|line| !line.starts_with("index ")).collect();
     Ok(format!("\n```diff\n{}\n```\n\n", lines.join("\n")))
 }
+// end of not copied
 
 /// Returns the content of a checked-in file with these lines between its two markers of this name.
 /// Each marker is in a comment.
