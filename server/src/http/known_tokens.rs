@@ -11,11 +11,9 @@
 
 use std::collections::HashMap;
 use std::convert::Infallible;
-use std::io;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use chrono::Utc;
@@ -25,6 +23,7 @@ use parking_lot::RwLock;
 use plant_store_store::token::{StoredToken, TokenDigest};
 use plant_store_store::{Engine, StoreError, WarningDedup};
 use slog::{Logger, warn};
+use tokio::task::spawn_blocking;
 
 use crate::http::permits::TokenPermits;
 use crate::http::rate::Rate;
@@ -163,17 +162,17 @@ impl KnownTokens {
         self.find(&token.stored.digest)?.check_expiry()
     }
 
-    /// Starts the thread that reads the tokens. The thread ends when the returned sender is
-    /// dropped.
+    /// Starts a blocking thread that reads the tokens until the returned sender is dropped. The end
+    /// of the runtime waits for the thread, because the store is not closed before.
     ///
-    /// # Errors
+    /// # Panics
     ///
-    /// Fails if the operating system cannot start a thread.
+    /// Panics outside a Tokio runtime.
     pub fn watch(
         self: &Arc<Self>,
         store: Arc<dyn Engine>,
         log: Logger,
-    ) -> io::Result<mpsc::Sender<Infallible>> {
+    ) -> mpsc::Sender<Infallible> {
         let (keep_alive, end) = mpsc::channel();
         let tokens = Arc::clone(self);
         let watch = move || {
@@ -182,8 +181,8 @@ impl KnownTokens {
                 tokens.read_and_report(&*store, &mut warnings, &log);
             }
         };
-        thread::Builder::new().name("tokens".into()).spawn(watch)?;
-        Ok(keep_alive)
+        spawn_blocking(watch);
+        keep_alive
     }
 
     /// Reads the tokens, and logs one warning when reading starts to fail or is slow. On a failure

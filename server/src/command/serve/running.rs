@@ -43,10 +43,7 @@ impl Running {
             Service::start(Arc::clone(&opened.store), limits, log.logger.clone())
                 .context("cannot start the writer")?;
         let service = Arc::new(service);
-        let tokens_watch = service
-            .tokens
-            .watch(Arc::clone(&service.store), log.logger.clone())
-            .context("cannot start the thread that reads the tokens")?;
+        let tokens_watch = service.tokens.watch(Arc::clone(&service.store), log.logger.clone());
         let tls = opened.tls.clone();
         let server = start_server(args.listen, tls, Arc::clone(&service), log.dropshot.clone())
             .with_context(|| format!("cannot listen on {}", args.listen))?;
