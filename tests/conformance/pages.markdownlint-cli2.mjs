@@ -8,6 +8,7 @@ export default {
     "first-line-heading": false,
     // Tables and code blocks cannot be wrapped.
     "line-length": { line_length: 100, code_blocks: false, tables: false },
+    "no-inline-html": { allowed_elements: ["details", "summary"] },
     "no-space-in-code": false,
     "relative-links": true,
   },

@@ -49,7 +49,8 @@ fn patch() -> Result<String> {
     let patch =
         fs::read_to_string(root().join(PATCH)).with_context(|| format!("cannot read {PATCH}"))?;
     let lines: Vec<_> = patch.lines().filter(|line| !line.starts_with("index ")).collect();
-    Ok(format!("\n```diff\n{}\n```\n\n", lines.join("\n")))
+    let diff = lines.join("\n");
+    Ok(format!("\n<details><summary>The patch</summary>\n\n```diff\n{diff}\n```\n\n</details>\n\n"))
 }
 // end of not copied
 
