@@ -20,10 +20,10 @@ use plant_store_client::{
     client_with_token,
 };
 
-/// The consumer's own code: a greenhouse that labels what it plants.
+/// The consumer's own code: a greenhouse that labels its plants.
 #[derive(Debug, PartialEq)]
 enum Label {
-    Planted(String),
+    Created(String),
     /// The id belongs to a different plant.
     Taken,
     /// The plant has to be sent again later.
@@ -34,7 +34,7 @@ enum Label {
 
 async fn plant(client: &Client, plant: NewPlant) -> Label {
     match client.create_plant().body(plant).send().await.map_err(Failure::from) {
-        Ok(plant) => Label::Planted(plant.into_inner().name),
+        Ok(plant) => Label::Created(plant.into_inner().name),
         Err(failure) if failure.is_retryable() => Label::Later,
         Err(failure) if failure.code() == Some(ErrorCode::Conflict) => Label::Taken,
         Err(failure) => Label::Broken(failure.to_string()),
@@ -57,7 +57,7 @@ async fn created_plant_is_labelled() {
         when.body(&ficus()).into_inner().header("authorization", "Bearer pst_of_the_test");
         then.ok(&Plant::builder().name("Ficus").try_into().expect("a plant"));
     });
-    assert_eq!(plant(&client(&server), ficus()).await, Label::Planted("Ficus".to_owned()));
+    assert_eq!(plant(&client(&server), ficus()).await, Label::Created("Ficus".to_owned()));
     create.assert();
     let fern = NewPlant { name: "Fern".to_owned(), ..ficus() };
     assert!(matches!(plant(&client(&server), fern).await, Label::Broken(_)));

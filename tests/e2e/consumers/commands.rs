@@ -76,7 +76,7 @@ fn command_that_cannot_run_exits_2_and_sends_nothing() {
     for (arguments, expected) in [
         (["create-plant", "--id", "1"].as_slice(), "--name"),
         (&["create-plant", "--id", "one", "--name", "Fern"], "one"),
-        (&["water-plant"], "water-plant"),
+        (&["no-such-command"], "no-such-command"),
         (&["create-plant", "--json-body", "none.json"], "No such file"),
         (&["create-plant", "--json-body", "list.json", "--id", "1"], "--id"),
         (&["create-plant", "--json-body", "list.json"], "list.json"),

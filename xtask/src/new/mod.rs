@@ -68,7 +68,9 @@ fn make(copy: &Copy, sh: &Shell) -> Result<()> {
 
     // `cargo xtask` runs in the folder in which it is called.
     let folder = absolute(&copy.folder)?;
-    fs::create_dir(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    fs::create_dir(&folder)
+        .with_context(|| format!("cannot create the new folder {}", folder.display()))?;
+    println!("copying to {}: the operation becomes POST /{}", folder.display(), names.plural);
     for path in tracked.split_terminator('\0').filter(|path| !path.starts_with(NOT_COPIED)) {
         copy_file(&sh.current_dir(), path, &folder, &names)
             .with_context(|| format!("cannot copy {path}"))?;

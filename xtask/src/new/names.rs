@@ -25,7 +25,7 @@ pub struct Names {
     /// In kebab case.
     service: String,
     resource: String,
-    plural: String,
+    pub plural: String,
     pattern: Regex,
 }
 
@@ -40,8 +40,12 @@ impl Names {
         ensure!(!has(SQL, &plural), "choose another word: `{plural}` is a reserved word of SQL");
         ensure!(resource != plural, "`{resource}` is its own plural: choose another word");
         ensure!(
+            service != resource && service != plural,
+            "`{service}` is also a name of the resource: choose another name for the service"
+        );
+        ensure!(
             service.split('-').all(is_word),
-            "`{service}` is not a name such as `seed-bank`: lowercase words of two letters or more"
+            "`{service}` is not a name such as `seed-bank`: lowercase words, separated by hyphens"
         );
         Ok(Self {
             service: service.to_owned(),
@@ -131,18 +135,28 @@ impl Names {
     pub fn next_steps(&self, folder: &Path) -> String {
         let Self { resource, plural, .. } = self;
         format!(
-            "\n{folder} is ready. In it, run the service, and the checks in a second terminal:\n\
-             \n    cd {folder}\
-             \n    cargo run --release -- serve   # and the curl command that it prints\
-             \n    cargo xtask test\n\
-             \nThen make the service yours, and run `cargo xtask generate` after each change:\n\
-             \n- server/api/src/types.rs: the members of your {resource}, and their example\
-             \n- tests/specification.json: the contract that the document must contain\
-             \n- server/api/src/document.rs: what the document says about the service\
-             \n- xtask/CHANGES.md: how to add a member, an error, an operation\n\
-             \nIf you do not want PostgreSQL, delete server/store/src/postgres and tests/e2e/postgres. \
-             If you do not\nwant `{plural} import`, delete client/src/cli/import. \
-             The compiler lists what uses them.",
+            "
+{folder} is ready. Run the service, and in a second terminal the checks:
+
+    cd {folder}
+    cargo run --release -- serve   # and the curl command that it prints
+    cargo xtask test
+
+Then make the service yours, and run `cargo xtask generate` after each change:
+
+- server/api/src/types.rs: the members of your {resource}, and their example
+- tests/specification.json: the contract that the document must contain
+- server/api/src/document.rs: what the document says about the service
+- xtask/CHANGES.md: how to add a member, an error, an operation
+
+Until the service has consumers, amend the first commit after each change of the document: then
+`cargo xtask compat` has no older document to compare with. The tests create each {resource} with
+`name` and `tag`. Keep these members while you get to know the code, or edit client/tests and
+tests/e2e when you remove them. If lines of a page have become too long, `cargo xtask conformance
+markdown` lists them.
+
+If you do not want PostgreSQL, delete server/store/src/postgres and tests/e2e/postgres. If you do
+not want `{plural} import`, delete client/src/cli/import. The compiler lists what uses them.",
             folder = folder.display(),
         )
     }
