@@ -8,7 +8,8 @@ use serde_json::Value;
 use crate::Class;
 use crate::kind::{Direction, Kind};
 use crate::normalise::meaning;
-use crate::place::{Place, steps};
+use crate::place::Place;
+use crate::pointer::{short, steps};
 
 /// One change.
 #[derive(Clone, Debug, Serialize)]
@@ -30,9 +31,9 @@ pub struct Change {
     #[serde(skip)]
     pub(crate) words: String,
     /// The older value; none if it was added.
-    pub old: Option<Told>,
+    pub old: Option<Shown>,
     /// The newer value; none if it was removed.
-    pub new: Option<Told>,
+    pub new: Option<Shown>,
     /// The difference of both values in one line, [`printable`]. With the same older document,
     /// another newer value hardly gives the same text: a file that accepts it accepts no other
     /// change.
@@ -47,15 +48,16 @@ impl Change {
     pub(crate) fn new(
         kind: Kind,
         in_both: Place,
-        old: Option<Told>,
-        new: Option<Told>,
+        old: Option<Shown>,
+        new: Option<Shown>,
         reach: Reach,
     ) -> Self {
         let change = printable(&match (&old, &new) {
             (Some(old), Some(new)) => {
                 let is_brief = old.brief != new.brief;
-                let text =
-                    |told: &'_ Told| if is_brief { told.brief.clone() } else { told.whole.clone() };
+                let text = |told: &'_ Shown| {
+                    if is_brief { told.brief.clone() } else { told.whole.clone() }
+                };
                 let [old, new] = difference(&text(old), &text(new));
                 format!("{old} → {new}")
             }
@@ -121,11 +123,11 @@ impl Reach {
 }
 
 /// One change for all texts, at the first of them.
-pub fn texts(texts: &BTreeSet<(Place, Option<Told>, Option<Told>)>) -> Option<Change> {
+pub fn combine_texts(texts: &BTreeSet<(Place, Option<Shown>, Option<Shown>)>) -> Option<Change> {
     let (place, _, _) = texts.first()?;
     // One text may stand at many operations.
     let different: BTreeSet<_> = texts.iter().map(|(_, old, new)| (old, new)).collect();
-    let new = Told::text(&match different.len() {
+    let new = Shown::text(&match different.len() {
         1 => "1 text".to_owned(),
         count => format!("{count} texts"),
     });
@@ -134,13 +136,13 @@ pub fn texts(texts: &BTreeSet<(Place, Option<Told>, Option<Told>)>) -> Option<Ch
 
 /// A value: the whole of it for programs, and what a person has to know of it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Told {
+pub struct Shown {
     /// The value as text or as JSON.
     pub whole: String,
     brief: String,
 }
 
-impl Told {
+impl Shown {
     /// A value of a document.
     pub(crate) fn of(value: &Value) -> Self {
         let whole = match value {
@@ -160,7 +162,7 @@ impl Told {
     }
 }
 
-impl Serialize for Told {
+impl Serialize for Shown {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.whole)
     }
@@ -201,11 +203,6 @@ fn brief(value: &Value) -> String {
             None => kind.to_owned(),
         },
     }
-}
-
-/// The name of a type without its place.
-pub fn short(pointer: &str) -> &str {
-    pointer.strip_prefix("#/components/schemas/").unwrap_or(pointer)
 }
 
 /// The longest value that is shown whole, in characters.

@@ -10,6 +10,7 @@ use serde_saphyr::options::{DuplicateKeyPolicy, Options};
 use serde_saphyr::{Spanned, from_str_with_options};
 
 use crate::normalise::{Model, normalised};
+use crate::pointer::steps;
 
 /// A document, and where it comes from.
 #[derive(Serialize)]
@@ -52,8 +53,7 @@ impl Document {
 
     /// The line on which the value of a JSON pointer begins, the first one being 1.
     pub(crate) fn line(&self, pointer: &str) -> Option<u64> {
-        let steps = pointer.split('/').skip(1).map(|step| step.replace("~1", "/"));
-        let steps: Vec<String> = steps.map(|step| step.replace("~0", "~")).collect();
+        let steps = steps(pointer);
         // JSON is YAML, too.
         let found =
             serde_saphyr::with_deserializer_from_str_with_options(&self.text, yaml(), |read| {

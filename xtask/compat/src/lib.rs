@@ -28,14 +28,16 @@ mod change;
 mod class;
 mod compare;
 mod document;
+mod json;
 mod kind;
 mod normalise;
 pub mod output;
 mod place;
+mod pointer;
 mod report;
 
 pub use args::{Args, Format};
-pub use change::{Change, Told, printable};
+pub use change::{Change, Shown, printable};
 pub use class::Class;
 pub use document::Document;
 pub use kind::Kind;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::Document;
+use crate::pointer::steps;
 
 /// A place in the older document and in the newer one, each as a JSON pointer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -24,11 +25,6 @@ fn resolving(mut pointer: String, json: &Value) -> String {
         pointer.truncate(pointer.rfind('/').unwrap_or_default());
     }
     pointer
-}
-
-/// The steps of a JSON pointer (RFC 6901, section 4).
-pub fn steps(pointer: &str) -> Vec<String> {
-    pointer.split('/').skip(1).map(|step| step.replace("~1", "/").replace("~0", "~")).collect()
 }
 
 /// The place of a pointer in words: `NewBook.id`, `200[].title`, `query limit`. An operation is not

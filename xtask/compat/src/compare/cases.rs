@@ -1,219 +1,200 @@
-//! What changed between two lists of parts, and between one schema and a list of cases.
+//! What changed between two lists of parts, or between one schema and a list of cases.
 
 use serde_json::Value;
 
+use super::cursor::Cursor;
 use super::matching::pairs;
 use super::schema::pointer;
-use super::{Comparison, Here};
-use crate::change::Told;
+use super::{Comparison, strings};
+use crate::change::Shown;
+use crate::json::{entries, items};
 use crate::kind::Kind;
-use crate::normalise::{CHILDREN, Model, VALUES, is_note};
+use crate::normalise::{CHILDREN, Model, VALUES, is_note, is_unconstrained};
 
 impl Comparison<'_> {
-    /// Two lists of parts, and the place of the discriminator that chooses from them.
-    pub(super) fn list(
+    /// Compares two lists of parts. `tag` is the position of the discriminator that chooses a part.
+    pub(super) fn parts(
         &mut self,
-        here: &Here,
-        tag: Option<&Here>,
+        at: &Cursor<'_>,
+        tag: Option<&Cursor<'_>>,
         (removed, added): (Kind, Kind),
-        old: &[Value],
-        new: &[Value],
     ) {
+        let [old, new] = at.values().map(|list| list.map(items).unwrap_or_default());
         for (old, new) in pairs((self.old, old), (self.new, new)) {
-            let here = here.of(old, new);
+            let at = at.at(old, new);
             match (old, new) {
                 (Some(old), Some(new)) => {
-                    self.schema(&here, old, new);
-                    if let (Some(tag), Some(old), Some(new)) =
-                        (tag, old.get(VALUES), new.get(VALUES))
-                    {
-                        self.values(&tag.below("mapping"), Some(old), Some(new));
+                    self.schema(&at);
+                    let values = [old.get(VALUES), new.get(VALUES)];
+                    if let (Some(tag), [Some(_), Some(_)]) = (tag, values) {
+                        self.values(&tag.below("mapping").with(values[0], values[1]));
                     }
                 }
-                (Some(old), None) => self.say(&here, removed, Some(Told::of(old)), None),
-                (_, new) => self.say(&here, added, None, new.map(Told::of)),
+                (Some(old), None) => self.report(&at, removed, Some(Shown::of(old)), None),
+                (_, new) => self.report(&at, added, None, new.map(Shown::of)),
             }
         }
     }
 
-    /// Two lists of cases, and the discriminator that chooses from them.
-    pub(super) fn both_cases(&mut self, here: &Here, old: &Value, new: &Value) {
-        let [tagged_old, tagged_new] = [old, new].map(|schema| schema.get("discriminator"));
-        let tag = here.below("discriminator").of(tagged_old, tagged_new);
-        let mut lists = Vec::new();
+    /// Compares the cases of two schemas, and the discriminators that choose from them.
+    pub(super) fn both_cases(&mut self, at: &Cursor<'_>, old: &Value, new: &Value) {
+        let tag = at.below("discriminator").located();
+        let kinds = (Kind::PartRemoved, Kind::PartAdded);
         if let (Some((was, old)), Some((is, new))) = (cases(old), cases(new)) {
-            let here = here.below(is);
+            let at = at.below(is).with(Some(old), Some(new));
             if was != is {
                 let kind = match (overlap(self.new, new) || overlap(self.old, old), is) {
                     (false, _) => Kind::Composition,
                     (true, "oneOf") => Kind::CompositionTightened,
                     _ => Kind::CompositionLoosened,
                 };
-                self.say(&here, kind, Some(Told::text(was)), Some(Told::text(is)));
+                self.report_text(&at, kind, Some(was), Some(is));
             }
-            lists.push((here, old, new));
+            self.parts(&at, Some(&tag), kinds);
         }
-        let children = |schema: &'_ Value| schema.get(CHILDREN).and_then(Value::as_array).cloned();
-        let (old_children, new_children) = (children(old), children(new));
-        if let (Some(old), Some(new)) = (&old_children, &new_children) {
-            lists.push((tag.clone(), old, new));
+        if let (Some(old), Some(new)) = (old.get(CHILDREN), new.get(CHILDREN)) {
+            self.parts(&tag.with(Some(old), Some(new)), Some(&tag), kinds);
         }
-        for (here, old, new) in lists {
-            self.list(&here, Some(&tag), (Kind::PartRemoved, Kind::PartAdded), old, new);
-        }
-        match (tagged_old, tagged_new) {
-            (Some(old), Some(new)) => {
-                let here = tag.below("propertyName");
-                let name = "propertyName";
-                self.value(&here, Kind::Discriminator, old.get(name), new.get(name));
+        let kind = match tag.values() {
+            [None, None] => return,
+            [Some(_), Some(_)] => {
+                return self.value(&tag.below("propertyName"), Kind::Discriminator);
             }
-            (None, None) => {}
-            (before, after) => {
-                // Whether the discriminator only says what the types say themselves.
-                let is_said = |model: &Model, schema: &Value, tag: &Value| {
-                    let all = cases(schema).map(|(_, all)| all);
-                    let mut all = all.into_iter().flatten();
-                    all.all(|case| is_said(model, case, &tag["propertyName"]))
-                };
-                let kind = match (before, after) {
-                    (Some(tag), _) if is_said(self.old, old, tag) => Kind::DiscriminatorSaid,
-                    (_, Some(tag)) if is_said(self.new, new, tag) => Kind::DiscriminatorSaid,
-                    (Some(_), _) => Kind::TypeWidened,
-                    _ => Kind::TypeNarrowed,
-                };
-                self.value(&tag, kind, before, after);
-            }
-        }
+            [Some(tag), _] if is_implied(self.old, old, tag) => Kind::DiscriminatorSaid,
+            [_, Some(tag)] if is_implied(self.new, new, tag) => Kind::DiscriminatorSaid,
+            [Some(_), _] => Kind::TypeWidened,
+            _ => Kind::TypeNarrowed,
+        };
+        self.value(&tag, kind);
     }
 
-    /// A schema, and a list of cases of which it may be one.
-    pub(super) fn case_or_list(
-        &mut self,
-        here: &Here,
-        (written_old, old): (&Value, &Value),
-        (written_new, new): (&Value, &Value),
-    ) {
-        let name = cases(old).or(cases(new)).map_or("oneOf", |(name, _)| name);
-        let here = here.below(name);
-        let list = |schema: &Value, written: &Value| {
-            cases(schema).map_or_else(|| vec![written.clone()], |all| all.1.clone())
-        };
-        if [old, new].into_iter().any(|schema| cases(schema).is_some() && says_more(schema)) {
-            return self.value(&here, Kind::Limit, Some(old), Some(new));
-        }
-        let (old_list, new_list) = (list(old, written_old), list(new, written_new));
+    /// Compares a schema with a list of cases. `written` has both schemas as they are written.
+    pub(super) fn case_or_list(&mut self, written: &Cursor<'_>, old: &Value, new: &Value) {
         let grew = cases(old).is_none();
-        let (plain, list) = if grew { (old, &new_list) } else { (new, &old_list) };
-        let model = if grew { self.new } else { self.old };
-        if is_wider(plain, model, list) {
-            let is_same = |case: &Value| says_little(case) && case.get("type") == plain.get("type");
+        let (plain, name, model) = match cases(if grew { new } else { old }) {
+            Some((name, _)) if grew => (old, name, self.new),
+            Some((name, _)) => (new, name, self.old),
+            None => return,
+        };
+        let at = written.below(name).with(Some(old), Some(new));
+        if [old, new].iter().any(|schema| cases(schema).is_some() && limits_more(schema)) {
+            return self.value(&at, Kind::Limit);
+        }
+        let list = |schema: &Value, written: Option<&Value>| match cases(schema) {
+            Some((_, cases)) => items(cases).to_vec(),
+            None => written.cloned().into_iter().collect(),
+        };
+        let (old_list, new_list) = (list(old, written.old), list(new, written.new));
+        let all = if grew { &new_list } else { &old_list };
+        if is_wider(plain, model, all) {
+            let is_same =
+                |case: &Value| is_only_type(case) && case.get("type") == plain.get("type");
             let kind = match grew {
-                _ if list.iter().any(is_same) => Kind::TypeName,
+                _ if all.iter().any(is_same) => Kind::TypeName,
                 true => Kind::TypeNarrowed,
                 false => Kind::TypeWidened,
             };
-            return self.value(&here, kind, Some(old), Some(new));
+            return self.value(&at, kind);
         }
-        let is_any = |case: &Value| case.as_object().is_some_and(crate::normalise::says_nothing);
-        let mut is_one = old_list.iter().any(is_any) || new_list.iter().any(is_any);
+        let is_any = |case: &Value| case.as_object().is_some_and(is_unconstrained);
+        let mut is_case = old_list.iter().chain(&new_list).any(is_any);
         for (one, other) in pairs((self.old, &old_list), (self.new, &new_list)) {
-            if let (Some(one), Some(other)) = (one, other) {
-                is_one = true;
-                self.case(&here.of(Some(one), Some(other)), one, other);
+            if one.is_some() && other.is_some() {
+                is_case = true;
+                self.case(&at.at(one, other));
             }
         }
-        let kind = match (is_one, grew) {
+        let kind = match (is_case, grew) {
             (false, _) => Kind::Type,
             (true, true) => Kind::TypeWidened,
             (true, false) => Kind::TypeNarrowed,
         };
-        self.value(&here, kind, Some(old), Some(new));
+        self.value(&at, kind);
     }
 
-    /// A schema, and the case that it is now. The name of the generated type is another one anyway.
-    fn case(&mut self, here: &Here, old: &Value, new: &Value) {
-        if let (Some(old_name), Some(new_name)) = (pointer(old), pointer(new)) {
-            self.lead(here, old_name, new_name);
-        } else if let (Some(whole_old), Some(whole_new)) =
-            (self.old.resolved(old), self.new.resolved(new))
-        {
-            self.limits(here, (old, &whole_old), (new, &whole_new));
+    /// Compares a schema with the case that it became. The generated type gets another name anyway.
+    fn case(&mut self, at: &Cursor<'_>) {
+        if let [Some(old_name), Some(new_name)] = at.values().map(|one| pointer(one?)) {
+            self.lead(at, old_name, new_name);
+        } else if let [Some(old), Some(new)] = self.resolved(at) {
+            self.limits(at, &old, &new);
         }
     }
 }
 
 /// The cases of which a value is one, and the keyword that lists them.
-pub fn cases(schema: &Value) -> Option<(&'static str, &Vec<Value>)> {
-    ["oneOf", "anyOf"].into_iter().find_map(|name| Some((name, schema.get(name)?.as_array()?)))
+pub fn cases(schema: &Value) -> Option<(&'static str, &Value)> {
+    let list = |name: &'static str| schema.get(name).filter(|list| list.is_array());
+    ["oneOf", "anyOf"].into_iter().find_map(|name| Some((name, list(name)?)))
 }
 
 /// Whether a value may fit two of these cases.
-fn overlap(model: &Model, cases: &[Value]) -> bool {
+fn overlap(model: &Model, cases: &Value) -> bool {
     let whole: Vec<Value> =
-        cases.iter().map(|case| model.resolved(case).unwrap_or_default()).collect();
-    let mut others = whole
+        items(cases).iter().map(|case| model.resolved(case).unwrap_or_default()).collect();
+    let mut pairs = whole
         .iter()
         .enumerate()
         .flat_map(|(at, one)| whole[at + 1..].iter().map(move |other| (one, other)));
-    // Of very many cases two overlap anyway.
-    cases.len() > 1_000 || others.any(|(one, other)| !are_apart(model, one, other))
+    // Two of very many cases overlap anyway.
+    whole.len() > 1_000 || pairs.any(|(one, other)| !are_disjoint(model, one, other))
 }
 
-/// Whether no value fits both schemas: by their types, their values or a member that both require.
-fn are_apart(model: &Model, one: &Value, other: &Value) -> bool {
+/// Whether no value fits both schemas, because of their types, their enumerations, or a member that
+/// both require.
+fn are_disjoint(model: &Model, one: &Value, other: &Value) -> bool {
     let kind = |schema: &Value| match schema["type"].as_str() {
         Some("integer") => Some("number".to_owned()),
         kind => kind.map(str::to_owned),
     };
-    let (a, b) = (kind(one), kind(other));
-    if a.is_some() && b.is_some() && a != b {
+    if let (Some(one), Some(other)) = (kind(one), kind(other))
+        && one != other
+    {
         return true;
     }
     if let (Some(one), Some(other)) = (one["enum"].as_array(), other["enum"].as_array()) {
         return one.iter().all(|value| !other.contains(value));
     }
+    let required = &strings(&one["required"]) & &strings(&other["required"]);
     let member = |schema: &Value, name: &str| {
-        let member = schema["properties"].get(name)?;
-        model.resolved(member)
+        let member = model.resolved(schema["properties"].get(name)?)?;
+        member.get("enum").is_some().then_some(member)
     };
-    let both = super::object::required(one);
-    let both = both.intersection(&super::object::required(other)).copied().collect::<Vec<_>>();
-    both.into_iter().any(|name| match (member(one, name), member(other, name)) {
-        (Some(one), Some(other)) => {
-            one.get("enum").is_some()
-                && other.get("enum").is_some()
-                && are_apart(model, &one, &other)
-        }
+    required.into_iter().any(|name| match (member(one, name), member(other, name)) {
+        (Some(one), Some(other)) => are_disjoint(model, &one, &other),
         _ => false,
     })
 }
 
-/// Whether a case allows only the values that a discriminator has for it.
-fn is_said(model: &Model, case: &Value, member: &Value) -> bool {
-    let whole = model.resolved(case).unwrap_or_default();
-    let own = &whole["properties"][member.as_str().unwrap_or_default()];
-    let own = model.resolved(own).unwrap_or_default();
-    case.get(VALUES).is_none_or(|values| own.get("enum") == Some(values))
+/// Whether each case of a schema allows only the values that its discriminator has for the case.
+fn is_implied(model: &Model, schema: &Value, discriminator: &Value) -> bool {
+    let name = discriminator["propertyName"].as_str().unwrap_or_default();
+    let Some((_, cases)) = cases(schema) else { return true };
+    items(cases).iter().all(|case| {
+        let whole = model.resolved(case).unwrap_or_default();
+        let member = model.resolved(&whole["properties"][name]).unwrap_or_default();
+        case.get(VALUES).is_none_or(|values| member.get("enum") == Some(values))
+    })
 }
 
-/// Whether a schema says no more than its type, and each of the cases has the type.
+/// Whether a schema only names a type, and each of the cases is of this type.
 fn is_wider(schema: &Value, model: &Model, cases: &[Value]) -> bool {
     let fits = |case: &Value| {
         let case = model.resolved(case).unwrap_or_default();
         schema.get("type").is_none_or(|kind| case.get("type") == Some(kind))
     };
-    says_little(schema) && cases.iter().all(fits)
+    is_only_type(schema) && cases.iter().all(fits)
 }
 
-/// Whether a schema says more than its type and its cases.
-fn says_more(schema: &Value) -> bool {
-    let mut keywords = schema.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+/// Whether a schema limits values by more than its type and its cases.
+fn limits_more(schema: &Value) -> bool {
     let known = ["type", "oneOf", "anyOf", "discriminator"];
-    keywords.any(|name| !known.contains(&name) && !is_note(name) && !name.starts_with('$'))
+    entries(schema).any(|(name, _)| {
+        !known.contains(&name.as_str()) && !is_note(name) && !name.starts_with('$')
+    })
 }
 
-/// Whether a schema says no more than its type.
-fn says_little(schema: &Value) -> bool {
-    let keywords = schema.as_object();
-    keywords.is_some_and(|schema| schema.keys().all(|name| name == "type" || is_note(name)))
+/// Whether a schema limits values by no more than its type.
+fn is_only_type(schema: &Value) -> bool {
+    schema.is_object() && entries(schema).all(|(name, _)| name == "type" || is_note(name))
 }

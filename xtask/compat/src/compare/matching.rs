@@ -4,9 +4,11 @@ use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
-use super::object::required;
 use super::schema::pointer;
-use crate::normalise::{Model, NAME, VALUES, is_type, meaning};
+use super::strings;
+use crate::json::{entries, items};
+use crate::normalise::{Model, NAME, VALUES, meaning};
+use crate::pointer::is_type;
 
 /// A part of each list, or of one of them.
 pub type Pair<'a> = (Option<&'a Value>, Option<&'a Value>);
@@ -102,12 +104,11 @@ impl<'a> Part<'a> {
             (By::Text, meaning(written).to_string()),
             (By::Nameless, model.prints.nameless(written)),
         ]);
-        let values = schema.get(VALUES).and_then(Value::as_array).into_iter().flatten();
-        keys.extend(values.map(|value| (By::Value, value.to_string())));
+        keys.extend(items(&schema[VALUES]).iter().map(|value| (By::Value, value.to_string())));
         keys.extend(schema.get(NAME).map(|title| (By::Title, title.to_string())));
         keys.extend(pointer(written).map(|name| (By::Name, name.to_owned())));
         let mut has_tag = false;
-        for (name, member) in whole["properties"].as_object().into_iter().flatten() {
+        for (name, member) in entries(&whole["properties"]) {
             let member = model.resolved(member).unwrap_or_default();
             keys.insert((By::Feature, format!("{name}: {}", member["type"])));
             if let Some([value]) = member["enum"].as_array().map(Vec::as_slice) {
@@ -115,13 +116,12 @@ impl<'a> Part<'a> {
                 keys.insert((By::Tag, format!("{name} = {value}")));
             }
         }
-        if let [only] = Vec::from_iter(required(&whole))[..]
+        if let [only] = Vec::from_iter(strings(&whole["required"]))[..]
             && !has_tag
         {
             keys.insert((By::OnlyRequired, only.to_owned()));
         }
-        let values = whole["enum"].as_array().into_iter().flatten();
-        keys.extend(values.map(|value| (By::Feature, value.to_string())));
+        keys.extend(items(&whole["enum"]).iter().map(|value| (By::Feature, value.to_string())));
         keys.extend(whole.get("items").map(|_| (By::Feature, "items".to_owned())));
         keys.extend(whole.get("type").map(|kind| (By::Feature, format!("type {kind}"))));
         Self { schema, keys }

@@ -1,25 +1,29 @@
-//! What changed between two documents in one spelling.
+//! Finds what changed between two normalised documents.
 //!
-//! Each object is compared keyword by keyword. A keyword without a rule is unknown, unless it is
-//! text or an extension: so nothing new passes in silence.
+//! Objects are compared keyword by keyword. A keyword that has no rule, and is neither text nor an
+//! extension, is reported as unknown, so no new keyword can change unnoticed.
 //!
 //! ```text
-//! operation   what an operation, a parameter and a body say
-//!   → content   what a body has, by media type
-//!   → response  what answers an operation has
-//!   → schema    what a schema says of a value, keyword by keyword
-//!     → object    the members of an object
-//!     → cases     the parts of a list, and one schema in the place of a list
-//!     → values    types, enumerations and bounds
+//! operation   operations, parameters and bodies
+//!   → content   the media types of a body
+//!     → encoding  how the members of a form are encoded
+//!   → response  the responses of an operation
+//!   → schema    schemas, keyword by keyword
+//!     → members   the members of an object
+//!     → cases     lists of parts, and one schema that becomes a list
+//!     → values    types, enumerations and limits
 //!     → matching  which parts of two lists belong together
+//!   → cursor    a position in both documents
 //!   → graph     which operations reach a pair of types, in requests or responses
 //! ```
 
 mod cases;
 mod content;
+mod cursor;
+mod encoding;
 mod graph;
 mod matching;
-mod object;
+mod members;
 mod operation;
 mod response;
 mod schema;
@@ -30,47 +34,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::Document;
-use crate::change::{Change, Reach, Told, texts};
+use crate::change::{Change, Reach, Shown, combine_texts};
 use crate::kind::{Direction, Kind};
-use crate::normalise::{AT, INTERNAL, Model, is_type, step, written};
+use crate::normalise::{Model, written};
 use crate::place::{Place, words};
-use graph::{Graph, Node};
-
-/// Where the comparison is.
-#[derive(Clone)]
-struct Here {
-    place: Place,
-    node: Node,
-    /// What the path from the node to here lets through.
-    through: Direction,
-    /// How many steps it has.
-    depth: usize,
-}
-
-impl Here {
-    fn at(old: &str, new: &str, node: Node) -> Self {
-        let place = Place { old: old.to_owned(), new: new.to_owned() };
-        Self { place, node, through: Direction::BOTH, depth: 0 }
-    }
-
-    fn below(&self, name: &str) -> Self {
-        let place = Place { old: step(&self.place.old, name), new: step(&self.place.new, name) };
-        Self { place, depth: self.depth + 1, ..*self }
-    }
-
-    /// Where these values are written, if they say so.
-    fn of(&self, old: Option<&Value>, new: Option<&Value>) -> Self {
-        let at = |value: Option<&Value>| Some(value?.get(AT)?.as_str()?.to_owned());
-        let mut here = self.clone();
-        here.place.old = at(old).unwrap_or(here.place.old);
-        here.place.new = at(new).unwrap_or(here.place.new);
-        here
-    }
-
-    fn only(&self, direction: Direction) -> Self {
-        Self { through: self.through.and(direction), ..self.clone() }
-    }
-}
+use crate::pointer::is_type;
+use cursor::Cursor;
+use graph::Graph;
 
 struct Comparison<'a> {
     old: &'a Model,
@@ -79,15 +49,15 @@ struct Comparison<'a> {
     found: Vec<Found>,
 }
 
-/// A change, before it is known who reaches it.
+/// A change, before it is known which operations reach it.
 struct Found {
-    here: Here,
+    at: Cursor<'static>,
     kind: Kind,
-    old: Option<Told>,
-    new: Option<Told>,
+    old: Option<Shown>,
+    new: Option<Shown>,
 }
 
-/// Every change between two documents.
+/// Returns every change between two documents.
 pub fn changes(old: &Document, new: &Document) -> Vec<Change> {
     let mut comparison =
         Comparison { old: &old.model, new: &new.model, graph: Graph::default(), found: Vec::new() };
@@ -96,38 +66,33 @@ pub fn changes(old: &Document, new: &Document) -> Vec<Change> {
     comparison.unused();
     comparison.pairs();
     comparison.rest();
-    comparison.finished(old, new)
+    comparison.finish(old, new)
 }
 
 impl Comparison<'_> {
-    fn say(&mut self, here: &Here, kind: Kind, old: Option<Told>, new: Option<Told>) {
-        self.found.push(Found { here: here.clone(), kind, old, new });
+    fn report(&mut self, at: &Cursor<'_>, kind: Kind, old: Option<Shown>, new: Option<Shown>) {
+        self.found.push(Found { at: at.without_values(), kind, old, new });
     }
 
-    /// Says that a value changed, if it did. If only texts for people in it did, it is a text.
-    fn value(&mut self, here: &Here, kind: Kind, old: Option<&Value>, new: Option<&Value>) {
-        let [old_told, new_told] = [old, new].map(|value| value.map(Told::of));
-        if old_told != new_told {
-            self.say(here, kind, old_told, new_told);
-        } else if old.map(written) != new.map(written) {
-            let [old, new] = [old, new].map(|value| Some(Told::text(&written(value?).to_string())));
-            self.say(here, Kind::Text, old, new);
+    fn report_text(&mut self, at: &Cursor<'_>, kind: Kind, old: Option<&str>, new: Option<&str>) {
+        self.report(at, kind, old.map(Shown::text), new.map(Shown::text));
+    }
+
+    /// Reports a change of the value, if there is one. A change of nothing but texts for people
+    /// inside the value is reported as a text.
+    fn value(&mut self, at: &Cursor<'_>, kind: Kind) {
+        let [old, new] = at.values().map(|value| value.map(Shown::of));
+        if old != new {
+            return self.report(at, kind, old, new);
+        }
+        let [old, new] = at.values().map(|value| Some(written(value?).to_string()));
+        if old != new {
+            self.report_text(at, Kind::Text, old.as_deref(), new.as_deref());
         }
     }
 
-    /// Says that a value changed inside which nobody looks, also behind its references.
-    fn opaque(&mut self, here: &Here, kind: Kind, old: Option<&Value>, new: Option<&Value>) {
-        let old_text = old.map(|value| self.old.prints.nameless(value));
-        let new_text = new.map(|value| self.new.prints.nameless(value));
-        if old_text == new_text {
-            self.value(here, Kind::TypeName, old, new);
-        } else {
-            self.say(here, kind, old.map(Told::of), new.map(Told::of));
-        }
-    }
-
-    /// A keyword that has the same meaning everywhere, or that this check does not know.
-    fn other(&mut self, here: &Here, name: &str, old: Option<&Value>, new: Option<&Value>) {
+    /// Reports a change of a keyword that means the same everywhere, or that has no rule.
+    fn other(&mut self, at: &Cursor<'_>, name: &str) {
         let kind = match name {
             "deprecated" => Kind::Deprecation,
             "description" | "example" | "examples" | "externalDocs" | "summary" | "title" => {
@@ -136,134 +101,118 @@ impl Comparison<'_> {
             _ if name.starts_with("x-") => Kind::Extension,
             _ => Kind::Unknown,
         };
-        self.value(here, kind, old, new);
+        self.value(at, kind);
     }
 
-    /// Something that only one of the documents has.
-    fn in_one(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>, is_required: bool) {
-        let kind = match (old, is_required) {
+    /// Reports something that only one of the documents contains.
+    fn in_one(&mut self, at: &Cursor<'_>, is_required: bool) {
+        let kind = match (at.old, is_required) {
             (Some(_), true) => Kind::Removed,
             (Some(_), false) => Kind::OptionalRemoved,
             (None, true) => Kind::RequiredAdded,
             (None, false) => Kind::Added,
         };
-        let told = |one| {
-            let told = Told::of(one);
-            if is_required { told.and(", required") } else { told }
+        let shown = |value| {
+            let shown = Shown::of(value);
+            if is_required { shown.and(", required") } else { shown }
         };
-        self.say(here, kind, old.map(told), new.map(told));
+        self.report(at, kind, at.old.map(shown), at.new.map(shown));
     }
 
-    fn required(&mut self, here: &Here, was_required: bool, is_required: bool) {
-        let kind = if is_required { Kind::Required } else { Kind::Optional };
+    fn required(&mut self, at: &Cursor<'_>, was_required: bool, is_required: bool) {
         if was_required != is_required {
+            let kind = if is_required { Kind::Required } else { Kind::Optional };
             let [old, new] = [was_required, is_required]
-                .map(|required| Told::text(if required { "required" } else { "optional" }));
-            self.say(here, kind, Some(old), Some(new));
+                .map(|required| Some(if required { "required" } else { "optional" }));
+            self.report_text(at, kind, old, new);
         }
     }
 
-    /// Compares the pairs of types to which something leads.
+    /// Compares the pairs of types that are still pending.
     fn pairs(&mut self) {
         while let Some((old_name, new_name, node)) = self.graph.next() {
-            let old = &self.old.schemas[&old_name];
-            let new = &self.new.schemas[&new_name];
-            let here = Here::at(&old_name, &new_name, node);
-            self.made_of(&here, old, new);
-            self.schema(&here, old, new);
+            let (old, new) = (&self.old.schemas[&old_name], &self.new.schemas[&new_name]);
+            let at = Cursor::new(&old_name, &new_name, node).at(Some(old), Some(new));
+            self.composition(&at);
+            self.schema(&at);
         }
     }
 
-    /// The types that no operation reaches.
+    /// Queues the types that no operation reaches, and reports those that only one document
+    /// contains.
     fn unused(&mut self) {
         let names = self.old.schemas.keys().chain(self.new.schemas.keys());
         for name in names.filter(|name| is_type(name)).collect::<BTreeSet<_>>() {
-            let node = self.graph.node();
-            let here = Here::at(name, name, node);
+            let at = Cursor::new(name, name, self.graph.node());
             match (self.old.schemas.get(name), self.new.schemas.get(name)) {
                 (Some(_), Some(_)) => {
-                    self.graph.lead(node, Direction::BOTH, name, name);
+                    self.graph.lead(at.node, Direction::BOTH, name, name);
                 }
                 (Some(old), None) if !self.old.referenced.contains(name) => {
-                    self.say(&here, Kind::UnusedTypeRemoved, Some(Told::of(old)), None);
+                    self.report(&at, Kind::UnusedTypeRemoved, Some(Shown::of(old)), None);
                 }
                 (None, Some(new)) if !self.new.referenced.contains(name) => {
-                    self.say(&here, Kind::UnusedTypeAdded, None, Some(Told::of(new)));
+                    self.report(&at, Kind::UnusedTypeAdded, None, Some(Shown::of(new)));
                 }
                 _ => {}
             }
         }
     }
 
-    /// What is neither an operation nor a schema: texts for people, extensions and what is unknown.
+    /// Compares what belongs to no operation and no schema: texts, extensions, unknown keywords.
     fn rest(&mut self) {
-        let here = Here::at("#", "#", self.graph.node());
-        let (old, new) = (self.old, self.new);
-        for (name, old, new) in members(Some(&old.rest), Some(&new.rest)) {
-            let here = here.below(name);
+        let root = Cursor::new("#", "#", self.graph.node());
+        for (name, at) in root.at(Some(&self.old.rest), Some(&self.new.rest)).members() {
             match name {
-                "info" | "tags" => self.value(&here, Kind::Text, old, new),
-                // Operations have all the others.
+                "info" | "tags" => self.value(&at, Kind::Text),
+                // The operations contain everything else in them.
                 "components" | "paths" => {
-                    for (name, old, new) in members(old, new) {
-                        self.other(&here.below(name), name, old, new);
-                    }
+                    at.members().for_each(|(name, at)| self.other(&at, name));
                 }
-                _ => self.other(&here, name, old, new),
+                _ => self.other(&at, name),
             }
         }
     }
 
-    /// The changes with those who reach them: one for each place and kind, and one for all texts.
-    fn finished(self, old_document: &Document, new_document: &Document) -> Vec<Change> {
-        let nodes = self.found.iter().map(|found| found.here.node).collect();
+    /// Adds to each change the operations that reach it. Equal changes of one place become one
+    /// change, and so do all texts.
+    fn finish(self, old_document: &Document, new_document: &Document) -> Vec<Change> {
+        let nodes = self.found.iter().map(|found| found.at.node).collect();
         let reached = self.graph.reached(&nodes);
         let as_xml = self.graph.reached_as_xml();
         let mut all: BTreeMap<_, (Place, Reach)> = BTreeMap::new();
-        let mut all_texts = BTreeSet::new();
-        for Found { here, kind, old, new } in self.found {
-            let place = here.place.within(old_document, new_document);
-            let reach = reached.get(&here.node).cloned().unwrap_or_default();
-            let direction = reach.direction.and(here.through);
+        let mut texts = BTreeSet::new();
+        for Found { at, kind, old, new } in self.found {
+            let place = at.place.within(old_document, new_document);
+            let reach = reached.get(&at.node).cloned().unwrap_or_default();
+            let direction = reach.direction.and(at.through);
             let is_used = !reach.operations.is_empty();
-            let is_one_way = matches!(kind, Kind::OneWay | Kind::BothWays);
+            let is_never_sent = match kind {
+                Kind::Xml => !as_xml.contains(&at.node),
+                Kind::OneWay | Kind::BothWays => is_used && direction == Direction::default(),
+                _ => false,
+            };
             if kind == Kind::Text {
-                all_texts.insert((place, old, new));
-            } else if kind == Kind::Xml && !as_xml.contains(&here.node)
-                || is_one_way && is_used && direction == Direction::default()
-            {
-                // Nobody meets it there.
-            } else {
-                let told = if new.is_none() { &place.old } else { &place.new };
-                let entry = all.entry((told.clone(), kind, old, new));
-                let (_, all) = entry.or_insert_with(|| (place, Reach::default()));
+                texts.insert((place, old, new));
+            } else if !is_never_sent {
+                let shown = if new.is_none() { &place.old } else { &place.new }.clone();
+                let key = (shown, kind, old, new);
+                let (_, all) = all.entry(key).or_insert_with(|| (place, Reach::default()));
                 all.add(direction, &reach.operations);
             }
         }
         let changes = all
             .into_iter()
             .map(|((_, kind, old, new), (place, reach))| Change::new(kind, place, old, new, reach));
-        let told = |change: Change| {
+        let with_words = |change: Change| {
             let document = if change.new.is_none() { old_document } else { new_document };
             Change { words: words(&change.place, &document.json), ..change }
         };
-        changes.chain(texts(&all_texts)).map(told).collect()
+        changes.chain(combine_texts(&texts)).map(with_words).collect()
     }
 }
 
-type Member<'a> = (&'a str, Option<&'a Value>, Option<&'a Value>);
-
-/// The members of two values, each with its values. What is no object has none.
-fn members<'a>(old: Option<&'a Value>, new: Option<&'a Value>) -> Vec<Member<'a>> {
-    let members = |value: Option<&'a Value>| value.and_then(Value::as_object).into_iter().flatten();
-    let names = members(old).chain(members(new)).map(|(name, _)| name).collect::<BTreeSet<_>>();
-    let of = |value: Option<&'a Value>, name: &str| value.and_then(|value| value.get(name));
-    names.into_iter().map(|name| (name.as_str(), of(old, name), of(new, name))).collect()
-}
-
-/// The members of two objects whose names OpenAPI gives.
-fn keywords<'a>(old: Option<&'a Value>, new: Option<&'a Value>) -> Vec<Member<'a>> {
-    let mut all = members(old, new);
-    all.retain(|(name, ..)| !INTERNAL.contains(name));
-    all
+/// Returns the texts in an array of strings.
+fn strings(array: &Value) -> BTreeSet<&str> {
+    crate::json::items(array).iter().filter_map(Value::as_str).collect()
 }

@@ -4,15 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{Comparison, Here, keywords, members};
-use crate::change::Told;
+use super::cursor::Cursor;
+use super::{Comparison, strings};
+use crate::json::{items, text};
 use crate::kind::{Direction, Kind};
 use crate::normalise::{AT, Model, Operation, meaning};
 
 impl Comparison<'_> {
     pub(super) fn operations(&mut self) {
         let (old, new) = (self.old, self.new);
-        // A path of the servers may be part of the paths now, or the reverse.
+        // A path of the servers may have become a part of the paths, or the reverse.
         let (gone, came) = (only(old, new), only(new, old));
         for (key, was) in &old.operations {
             match new.operations.get(key) {
@@ -30,169 +31,142 @@ impl Comparison<'_> {
         }
     }
 
-    /// An operation of one document.
+    /// Reports an operation that only one document contains.
     fn one(&mut self, operation: &Operation, kind: Kind) {
         let node = self.graph.root(&operation.name, Direction::REQUEST);
-        let place = operation.json[AT].as_str().unwrap_or_default();
-        let name = Some(Told::text(&operation.name));
+        let place = text(&operation.json[AT]);
+        let name = Some(&operation.name[..]);
         let (old, new) = if kind == Kind::OperationAdded { (None, name) } else { (name, None) };
-        self.say(&Here::at(place, place, node), kind, old, new);
+        self.report_text(&Cursor::new(place, place, node), kind, old, new);
     }
 
-    /// An operation of both documents. One that moved has the same URLs by other means.
+    /// Compares an operation that both documents contain. One that moved has the same URLs under
+    /// another combination of server and path.
     fn both(&mut self, old: &Operation, new: &Operation, has_moved: bool) {
-        let [request, response] = [Direction::REQUEST, Direction::RESPONSE]
-            .map(|direction| Here::at("", "", self.graph.root(&old.name, direction)));
-        self.operation(&request, &response, &old.json, &new.json);
-        let [was, is] = [old, new].map(|one| &one.json["servers"]);
-        let here = request.of(Some(was), Some(is));
-        let [was, is] = [was, is].map(|servers| &servers["all"]);
+        let [request, response] = [Direction::REQUEST, Direction::RESPONSE].map(|direction| {
+            let node = self.graph.root(&old.name, direction);
+            Cursor::new("", "", node).at(Some(&old.json), Some(&new.json))
+        });
+        self.operation(&request, &response);
+        let servers = request.below("servers").located();
+        let [was, is] = [old, new].map(|operation| &operation.json["servers"]["all"]);
         if !old.addresses.is_subset(&new.addresses) {
-            let told = |servers: &Value| Some(Told::text(&urls(servers).join(", ")));
-            self.say(&here, Kind::Address, told(was), told(is));
+            let [was, is] = [was, is].map(urls);
+            self.report_text(&servers, Kind::Address, Some(&was), Some(&is));
         } else if !has_moved {
-            self.value(&here, Kind::Server, Some(was), Some(is));
+            self.value(&servers.with(Some(was), Some(is)), Kind::Server);
         }
     }
 
-    fn operation(&mut self, request: &Here, response: &Here, old: &Value, new: &Value) {
-        let [request, response] = [request, response].map(|here| here.of(Some(old), Some(new)));
-        // The answer of a websocket is its handshake: 101, whether the document says so or not.
-        let is_websocket = [old, new].iter().all(|one| one.get(WEBSOCKET).is_some());
-        for (name, old, new) in keywords(Some(old), Some(new)) {
-            let here = request.below(name);
+    fn operation(&mut self, request: &Cursor<'_>, response: &Cursor<'_>) {
+        let is_websocket =
+            request.values().iter().all(|one| one.is_some_and(|one| one.get(WEBSOCKET).is_some()));
+        for (name, at) in request.keywords() {
             match name {
-                "callbacks" => self.callbacks(&request, &response, old, new),
-                "operationId" => self.value(&here, Kind::OperationId, old, new),
-                "parameters" => self.fields(&here, old, new),
-                "path" => {
-                    for (name, was, is) in keywords(old, new) {
-                        self.other(&here.of(old, new).below(name), name, was, is);
-                    }
-                }
-                "requestBody" => self.field(&here, old, new),
-                "responses" => self.responses(&response.below(name), is_websocket, old, new),
-                "security" => self.security(&here, old, new),
+                "callbacks" => self.callbacks(&at, response),
+                "operationId" => self.value(&at, Kind::OperationId),
+                "parameters" => self.fields(&at),
+                "path" => at.located().keywords().for_each(|(name, at)| self.other(&at, name)),
+                "requestBody" => self.field(&at),
+                "responses" => self.responses(&response.below(name), is_websocket),
+                "security" => self.security(&at.located()),
                 "servers" => {}
-                "tags" => self.value(&here, Kind::Tag, old, new),
-                "x-dropshot-pagination" if old.is_some() != new.is_some() => {
-                    self.value(&here, Kind::Pagination, old, new);
+                "tags" => self.value(&at, Kind::Tag),
+                "x-dropshot-pagination" if at.old.is_some() != at.new.is_some() => {
+                    self.value(&at, Kind::Pagination);
                 }
-                WEBSOCKET => self.value(&here, Kind::Websocket, old, new),
-                _ => self.other(&here, name, old, new),
+                WEBSOCKET => self.value(&at, Kind::Websocket),
+                _ => self.other(&at, name),
             }
         }
     }
 
-    /// What the service calls: it sends the requests, and the client the responses.
-    fn callbacks(
-        &mut self,
-        request: &Here,
-        response: &Here,
-        old: Option<&Value>,
-        new: Option<&Value>,
-    ) {
-        for (name, old, new) in members(old, new) {
-            let here = request.below("callbacks").of(old, new);
-            match (old, new) {
-                (Some(old), Some(new)) if old.is_object() && new.is_object() => {
-                    self.operation(response, request, old, new);
-                }
-                _ => {
-                    let [old, new] = [old, new].map(|one| one.map(|_| Told::text(name)));
-                    self.say(&here, Kind::Callback, old, new);
-                }
+    /// Compares what the service calls: it sends the requests, and the client the responses.
+    fn callbacks(&mut self, at: &Cursor<'_>, response: &Cursor<'_>) {
+        for (name, callback) in at.members() {
+            let [old, new] = callback.values();
+            if old.zip(new).is_some_and(|(old, new)| old.is_object() && new.is_object()) {
+                self.operation(&response.at(old, new), &at.at(old, new));
+            } else {
+                let [was, is] = [old, new].map(|one| one.map(|_| name));
+                self.report_text(&at.at(old, new), Kind::Callback, was, is);
             }
         }
     }
 
-    fn security(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
-        let here = here.of(old, new);
+    /// Compares the sets of schemes of which any one lets a request in.
+    fn security(&mut self, at: &Cursor<'_>) {
         let sets = |value: Option<&Value>| -> BTreeSet<BTreeSet<String>> {
-            let all = value.and_then(|value| value["all"].as_array()).into_iter().flatten();
-            let texts = |set: &Value| -> BTreeSet<String> {
-                let schemes = set.as_array().into_iter().flatten();
-                schemes.filter_map(Value::as_str).map(str::to_owned).collect()
-            };
-            all.map(texts).collect()
+            let all = value.map_or(&[][..], |value| items(&value["all"]));
+            let set = |set| strings(set).into_iter().map(str::to_owned).collect();
+            all.iter().map(set).collect()
         };
-        let (before, after) = (sets(old), sets(new));
-        // A client may do without an address at which it could get another token.
+        let (before, after) = (sets(at.old), sets(at.new));
+        if before == after {
+            return;
+        }
+        // A client need not use an address at which it could get another token.
         let is_refresh = |text: &String| text.contains(" refreshUrl ");
-        let lets_in = |old: &BTreeSet<String>| {
+        let is_still_let_in = |old: &BTreeSet<String>| {
             let had_refresh = old.iter().any(is_refresh);
             let fits = |one: &String| old.contains(one) || !had_refresh && is_refresh(one);
             after.iter().any(|new| new.iter().all(fits))
         };
-        let loosened = before.iter().all(lets_in);
-        let kind = if loosened { Kind::SecurityLoosened } else { Kind::SecurityTightened };
-        let told = |sets: &BTreeSet<BTreeSet<String>>, others: &BTreeSet<BTreeSet<String>>| {
-            let only = sets.difference(others).map(|set| match set.is_empty() {
+        let is_loosened = before.iter().all(is_still_let_in);
+        let kind = if is_loosened { Kind::SecurityLoosened } else { Kind::SecurityTightened };
+        let [gone, came] = [&before - &after, &after - &before].map(|sets| {
+            let sets = sets.into_iter().map(|set| match set.is_empty() {
                 true => "anybody".to_owned(),
-                false => Vec::from_iter(set.clone()).join(" and "),
+                false => Vec::from_iter(set).join(" and "),
             });
-            let only: Vec<String> = only.collect();
-            (!only.is_empty()).then(|| Told::text(&only.join(", or ")))
-        };
-        if before != after {
-            self.say(&here, kind, told(&before, &after), told(&after, &before));
-        }
+            sets.reduce(|all, set| all + ", or " + &set)
+        });
+        self.report_text(at, kind, gone.as_deref(), came.as_deref());
     }
 
-    /// The parameters of an operation, or the headers of a response.
-    pub(super) fn fields(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
-        for (key, old, new) in members(old, new) {
-            let here = here.below(key);
-            if let (true, Some(old), Some(new)) = (key.starts_with("path "), old, new) {
-                let here = here.below("name");
-                self.value(&here, Kind::PathParameterRenamed, old.get("name"), new.get("name"));
+    /// Compares the parameters of an operation, or the headers of a response.
+    pub(super) fn fields(&mut self, at: &Cursor<'_>) {
+        for (key, at) in at.members() {
+            if key.starts_with("path ") && at.old.is_some() && at.new.is_some() {
+                self.value(&at.below("name"), Kind::PathParameterRenamed);
             }
-            self.field(&here, old, new);
+            self.field(&at);
         }
     }
 
-    /// A parameter, a header or a body: what it has is its `schema` or its `content`.
-    fn field(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
-        let here = &here.of(old, new);
-        let (Some(one), Some(other)) = (old, new) else {
-            let is_required = old.or(new).is_some_and(is_required);
-            return self.in_one(here, old.map(held), new.map(held), is_required);
+    /// Compares a parameter, a header or a body, which consists of its `schema` or its `content`.
+    fn field(&mut self, at: &Cursor<'_>) {
+        let at = &at.clone().located();
+        let values = at.with(at.old.map(schema_or_content), at.new.map(schema_or_content));
+        let (Some(old), Some(new)) = (at.old, at.new) else {
+            return self.in_one(&values, at.old.or(at.new).is_some_and(is_required));
         };
-        if one.get("schema").is_some() != other.get("schema").is_some() {
-            return self.value(here, Kind::Encoding, old.map(held), new.map(held));
+        if old.get("schema").is_some() != new.get("schema").is_some() {
+            return self.value(&values, Kind::Encoding);
         }
-        self.required(&here.below("required"), is_required(one), is_required(other));
-        let [was, is] =
-            [(self.old, one), (self.new, other)].map(|(model, field)| form(model, field));
-        if let (Some(was), Some(is)) = (was, is)
+        self.required(&at.below("required"), is_required(old), is_required(new));
+        if let (Some(was), Some(is)) = (form(self.old, old), form(self.new, new))
             && was != is
         {
-            let here = here.below(if was.starts_with(&is[..1]) { "explode" } else { "style" });
-            self.say(
-                &here,
-                Kind::Encoding,
-                Some(Told::text(&was.join(" "))),
-                Some(Told::text(&is.join(" "))),
-            );
+            let keyword = if was[0] == is[0] { "explode" } else { "style" };
+            let [was, is] = [was, is].map(|form| form.join(" "));
+            self.report_text(&at.below(keyword), Kind::Encoding, Some(&was), Some(&is));
         }
-        for (name, old, new) in keywords(old, new) {
-            let here = here.below(name);
-            match (name, old, new) {
-                ("in" | "name" | "required" | "encoding", _, _) => {}
-                ("allowReserved", _, _) if has_no_reserved(self.new, other) => {}
+        for (name, at) in at.keywords() {
+            match (name, at.old, at.new) {
+                ("in" | "name" | "required" | "encoding", ..) => {}
+                ("allowReserved", ..) if has_no_reserved(self.new, new) => {}
                 ("allowEmptyValue" | "allowReserved", None, _) => {
-                    self.value(&here, Kind::EncodingAdded, old, new);
+                    self.value(&at, Kind::EncodingAdded);
                 }
-                ("allowEmptyValue" | "allowReserved", _, _) => {
-                    self.value(&here, Kind::Encoding, old, new);
-                }
-                // A query or a path is text: a number is a text, too.
+                ("allowEmptyValue" | "allowReserved", ..) => self.value(&at, Kind::Encoding),
+                // A query or a path is text, and a number is a text, too.
                 ("schema", Some(old), Some(new)) if becomes_text(old, new) => {
-                    self.value(&here, Kind::TypeWidened, Some(old), Some(new));
+                    self.value(&at, Kind::TypeWidened);
                 }
-                ("schema", Some(old), Some(new)) => self.schema(&here, old, new),
-                ("content", _, _) => self.content(&here, old, new),
-                _ => self.other(&here, name, old, new),
+                ("schema", Some(_), Some(_)) => self.schema(&at),
+                ("content", ..) => self.content(&at),
+                _ => self.other(&at, name),
             }
         }
     }
@@ -200,7 +174,7 @@ impl Comparison<'_> {
 
 const WEBSOCKET: &str = "x-dropshot-websocket";
 
-/// The operations that the other document does not have, by method and the paths of their URLs.
+/// The operations that the other document lacks, by method and the paths of their URLs.
 fn only<'a>(
     model: &'a Model,
     other: &Model,
@@ -210,21 +184,19 @@ fn only<'a>(
 }
 
 /// How a value of a parameter or a header becomes text: its style, and whether it explodes, as far
-/// as that changes the text (Parameter Object, style examples). None if nothing does.
+/// as they change the text (Parameter Object, style examples). None if neither changes it.
 fn form(model: &Model, field: &Value) -> Option<Vec<String>> {
     let encoding = field.get("encoding")?;
-    let style = encoding["style"].as_str().unwrap_or_default().to_owned();
-    let explodes = format!("explode: {}", encoding["explode"]);
+    let style = text(&encoding["style"]).to_owned();
     let schema = model.resolved(&field["schema"]).unwrap_or_default();
-    match schema["type"].as_str() {
-        Some("boolean" | "integer" | "number" | "string") if field["in"] == "path" => {
-            Some(vec![style])
-        }
-        Some("boolean" | "integer" | "number" | "string") => None,
-        Some("array") if style == "simple" || style == "label" => Some(vec![style]),
-        _ if style == "deepObject" => Some(vec![style]),
-        _ => Some(vec![style, explodes]),
-    }
+    let explode_matters = match schema["type"].as_str() {
+        Some("boolean" | "integer" | "number" | "string") if field["in"] == "path" => false,
+        Some("boolean" | "integer" | "number" | "string") => return None,
+        Some("array") => !["simple", "label", "deepObject"].contains(&&style[..]),
+        _ => style != "deepObject",
+    };
+    let explode = explode_matters.then(|| format!("explode: {}", encoding["explode"]));
+    Some([style].into_iter().chain(explode).collect())
 }
 
 /// Whether no value of a parameter has a character that `allowReserved` is about.
@@ -234,29 +206,23 @@ fn has_no_reserved(model: &Model, field: &Value) -> bool {
 }
 
 /// The URLs of a list of servers.
-fn urls(servers: &Value) -> Vec<&str> {
-    let urls: Vec<&str> = servers
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|server| server["url"].as_str())
-        .collect();
-    if urls.is_empty() { vec!["/"] } else { urls }
+fn urls(servers: &Value) -> String {
+    let urls: Vec<&str> = items(servers).iter().filter_map(|one| one["url"].as_str()).collect();
+    if urls.is_empty() { "/".to_owned() } else { urls.join(", ") }
 }
 
-/// Whether a number or a bool becomes any text, or a list of such ones.
+/// Whether a number or a bool becomes any text, or a list of such values.
 fn becomes_text(old: &Value, new: &Value) -> bool {
     let was_no_text = ["boolean", "integer", "number"].iter().any(|kind| old["type"] == **kind);
-    was_no_text
-        && (meaning(new) == json!({ "type": "string" })
-            || new.get("items").map(meaning) == Some(meaning(old)))
+    let is_list = || new.get("items").map(meaning) == Some(meaning(old));
+    was_no_text && (meaning(new) == json!({ "type": "string" }) || is_list())
 }
 
-/// What a parameter, a header or a body has.
-fn held(field: &Value) -> &Value {
+/// What a parameter, a header or a body consists of.
+fn schema_or_content(field: &Value) -> &Value {
     field.get("schema").unwrap_or(&field["content"])
 }
 
-fn is_required(one: &Value) -> bool {
-    one.get("required") == Some(&Value::Bool(true))
+fn is_required(field: &Value) -> bool {
+    field["required"] == true
 }

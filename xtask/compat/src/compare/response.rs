@@ -4,127 +4,118 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Comparison, Here, keywords, members};
-use crate::change::Told;
+use super::Comparison;
+use super::cursor::Cursor;
+use crate::change::Shown;
+use crate::json::entries;
 use crate::kind::Kind;
 
 /// The responses of an operation by status.
 type All<'a> = BTreeMap<&'a str, &'a Value>;
 
 impl Comparison<'_> {
-    /// The responses by status. The answer of a websocket is its handshake: 101, whether the
-    /// document says so or not.
-    pub(super) fn responses(
-        &mut self,
-        here: &Here,
-        is_websocket: bool,
-        old: Option<&Value>,
-        new: Option<&Value>,
-    ) {
+    /// Compares the responses by status. A websocket always answers with the status 101 of its
+    /// handshake, whether the document says so or not.
+    pub(super) fn responses(&mut self, at: &Cursor<'_>, is_websocket: bool) {
         let mut all = [All::new(), All::new()];
-        for (status, old, new) in members(old, new) {
+        for (status, at) in at.members() {
+            let is_handshake = is_websocket && ["default", "101"].contains(&status);
             if status.starts_with("x-") {
-                self.other(&here.below(status), status, old, new);
-            } else if !is_websocket
-                || !["default", "101"].contains(&status)
-                || old.is_some() == new.is_some()
-            {
-                all[0].extend(old.map(|old| (status, old)));
-                all[1].extend(new.map(|new| (status, new)));
+                self.other(&at, status);
+            } else if !is_handshake || at.old.is_some() == at.new.is_some() {
+                all[0].extend(at.old.map(|old| (status, old)));
+                all[1].extend(at.new.map(|new| (status, new)));
             }
         }
-        self.by_status(here, &all[0], &all[1]);
+        let [old, new] = all;
+        let moved = self.moved(at, &old, &new);
+        for status in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
+            if !moved.contains(status) {
+                self.status(&at.below(status), status, &old, &new);
+            }
+        }
     }
 
-    fn by_status(&mut self, here: &Here, old: &All<'_>, new: &All<'_>) {
-        let successes = |one: &All<'_>, other: &All<'_>| {
-            let only = one.keys().filter(|&status| !other.contains_key(status));
-            let good = only.filter(|status| is_success(status, one));
-            good.map(|status| (*status).to_owned()).collect::<Vec<String>>()
+    /// Reports the only success that was removed and the only one that was added as one change, and
+    /// returns their statuses.
+    fn moved<'s>(&mut self, at: &Cursor<'_>, old: &All<'s>, new: &All<'s>) -> Vec<&'s str> {
+        let only = |one: &All<'s>, other: &All<'s>| {
+            let only = one.keys().filter(|status| !other.contains_key(*status));
+            only.filter(|status| is_success(status, one)).copied().collect::<Vec<&str>>()
         };
-        let mut moved = [String::new(), String::new()];
-        if let ([gone], [came]) = (&successes(old, new)[..], &successes(new, old)[..]) {
-            let kind = if covers(gone, came) { Kind::SuccessNamed } else { Kind::SuccessStatus };
-            let [from, to] = [gone, came].map(|status| Some(Told::text(status)));
-            self.say(here, kind, from, to);
-            let (old, new) = (old[gone.as_str()], new[came.as_str()]);
-            // Whether there is a body follows from the status.
-            if [old, new].iter().all(|response| response.get("content").is_some()) {
-                self.response(&here.below(gone), old, new);
-            }
-            moved = [gone.clone(), came.clone()];
+        let (gone, came) = (only(old, new), only(new, old));
+        let ([gone], [came]) = (&gone[..], &came[..]) else { return Vec::new() };
+        let kind = if covers(gone, came) { Kind::SuccessNamed } else { Kind::SuccessStatus };
+        self.report_text(at, kind, Some(gone), Some(came));
+        // Whether there is a body follows from the status.
+        if [old[gone], new[came]].iter().all(|response| response.get("content").is_some()) {
+            self.response(&at.below(gone).at(Some(old[gone]), Some(new[came])));
         }
-        for &status in old.keys().chain(new.keys()).collect::<BTreeSet<_>>() {
-            let here = here.below(status);
-            // A status that is not named is that of its range, or the default one.
-            let before = old.get(status).copied().or_else(|| cover(status, old));
-            let after = new.get(status).copied().or_else(|| cover(status, new));
-            let is_named = new.keys().any(|other| *other != status && covers(status, other));
-            let (is_gone, is_new) = (!new.contains_key(status), !old.contains_key(status));
-            let told = |response| Some(Told::text(&content(response)));
-            match (before, after) {
-                _ if moved.iter().any(|moved| moved == status) => {}
-                (Some(old_response), Some(new_response)) => {
-                    let is_good = is_success(status, old) || is_success(status, new);
-                    if is_gone {
-                        let kind = if is_good { Kind::SuccessNamed } else { Kind::RefusalRemoved };
-                        self.say(&here, kind, told(old_response), None);
-                    } else if is_new {
-                        let kind = if is_good { Kind::SuccessNamed } else { Kind::RefusalAdded };
-                        self.say(&here, kind, None, told(new_response));
-                    }
-                    self.response(&here, old_response, new_response);
+        vec![gone, came]
+    }
+
+    fn status(&mut self, at: &Cursor<'_>, status: &str, old: &All<'_>, new: &All<'_>) {
+        // A status that has no entry belongs to the entry of its range, or to the default one.
+        let before = old.get(status).copied().or_else(|| cover(status, old));
+        let after = new.get(status).copied().or_else(|| cover(status, new));
+        let is_split = new.keys().any(|other| *other != status && covers(status, other));
+        let [was_success, is_success] = [old, new].map(|all| is_success(status, all));
+        let media_types = |response| Some(Shown::text(&media_types(response)));
+        match (before, after) {
+            (Some(before), Some(after)) => {
+                let is_success = was_success || is_success;
+                let [gone, came] = match is_success {
+                    true => [Kind::SuccessNamed; 2],
+                    false => [Kind::RefusalRemoved, Kind::RefusalAdded],
+                };
+                if !new.contains_key(status) {
+                    self.report(at, gone, media_types(before), None);
+                } else if !old.contains_key(status) {
+                    self.report(at, came, None, media_types(after));
                 }
-                // Its statuses have names now.
-                (Some(_), _) if is_named && status != "default" => {}
-                (Some(response), _) => {
-                    let kind = match is_success(status, old) {
-                        true => Kind::SuccessRemoved,
-                        false => Kind::RefusalRemoved,
-                    };
-                    self.say(&here, kind, told(response), None);
-                }
-                (_, Some(response)) => {
-                    let kind = match is_success(status, new) {
-                        true if old.is_empty() => Kind::AnswerAdded,
-                        true => Kind::SuccessAdded,
-                        false => Kind::RefusalAdded,
-                    };
-                    self.say(&here, kind, None, told(response));
-                }
-                (None, None) => {}
+                self.response(&at.at(Some(before), Some(after)));
             }
+            // Its statuses have entries of their own now.
+            (Some(_), None) if is_split && status != "default" => {}
+            (Some(before), None) => {
+                let kind = if was_success { Kind::SuccessRemoved } else { Kind::RefusalRemoved };
+                self.report(at, kind, media_types(before), None);
+            }
+            (None, Some(after)) => {
+                let kind = match is_success {
+                    true if old.is_empty() => Kind::AnswerAdded,
+                    true => Kind::SuccessAdded,
+                    false => Kind::RefusalAdded,
+                };
+                self.report(at, kind, None, media_types(after));
+            }
+            (None, None) => {}
         }
     }
 
-    fn response(&mut self, here: &Here, old: &Value, new: &Value) {
-        let here = here.of(Some(old), Some(new));
-        for (name, old, new) in keywords(Some(old), Some(new)) {
-            let here = here.below(name);
-            match (name, old, new) {
-                ("content", Some(_), Some(_)) => self.content(&here, old, new),
-                ("content", None, new) => {
-                    self.say(&here, Kind::AnswerAdded, None, new.map(Told::of));
-                }
-                ("content", old, None) => self.say(&here, Kind::Removed, old.map(Told::of), None),
-                ("headers", _, _) => self.fields(&here, old, new),
-                ("links", _, _) => self.value(&here, Kind::Link, old, new),
-                _ => self.other(&here, name, old, new),
+    fn response(&mut self, at: &Cursor<'_>) {
+        for (name, at) in at.keywords() {
+            match (name, at.old, at.new) {
+                ("content", Some(_), Some(_)) => self.content(&at),
+                ("content", None, _) => self.value(&at, Kind::AnswerAdded),
+                ("content", ..) => self.value(&at, Kind::Removed),
+                ("headers", ..) => self.fields(&at),
+                ("links", ..) => self.value(&at, Kind::Link),
+                _ => self.other(&at, name),
             }
         }
     }
 }
 
-/// Which media types a response has, as a person reads it.
-fn content(response: &Value) -> String {
-    let content = response.get("content").and_then(Value::as_object);
-    let names: Vec<&str> = content.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+/// The media types of a response.
+fn media_types(response: &Value) -> String {
+    let names: Vec<&str> = entries(&response["content"]).map(|(name, _)| name.as_str()).collect();
     if names.is_empty() { "no content".to_owned() } else { names.join(", ") }
 }
 
-/// Whether a client takes the status for a success: also the default one, if no other is. Only a
-/// client that asks for a part, or for what changed, receives 206 and 304 (RFC 9110, sections 13
-/// and 14).
+/// Whether a client takes the status for a success. The default response is one if no other is.
+/// Only a client that asks for a part, or for what changed, receives 206 or 304 (RFC 9110, sections
+/// 13 and 14).
 fn is_success(status: &str, all: &All<'_>) -> bool {
     let is_good =
         |status: &str| status.starts_with(['2', '3']) && !["206", "304"].contains(&status);

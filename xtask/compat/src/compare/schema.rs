@@ -5,230 +5,245 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::cases::cases;
+use super::cursor::Cursor;
 use super::values::types;
-use super::{Comparison, Found, Here, keywords, members};
-use crate::change::{Told, short};
+use super::{Comparison, Found, strings};
+use crate::change::Shown;
+use crate::json::text;
 use crate::kind::Kind;
-use crate::normalise::{AT, Model, NAME, PARTS, is_bound, is_note, is_type, says_nothing};
+use crate::normalise::{AT, Model, NAME, PARTS, is_bound, is_note, is_unconstrained};
+use crate::pointer::{is_type, short};
 
 impl Comparison<'_> {
-    /// Two schemas where they are used.
-    pub(super) fn schema(&mut self, here: &Here, old: &Value, new: &Value) {
-        let here = &here.of(Some(old), Some(new));
-        let said = self.found.len();
+    /// Compares two schemas where they are used.
+    pub(super) fn schema(&mut self, at: &Cursor<'_>) {
+        let at = &at.clone().located();
+        let (Some(old), Some(new)) = (at.old, at.new) else { return };
+        let first = self.found.len();
         if let (Some(old_name), Some(new_name)) = (pointer(old), pointer(new)) {
-            self.notes(here, old, new);
-            self.lead(here, old_name, new_name);
-        } else if let (Some(whole_old), Some(whole_new)) =
-            (self.old.resolved(old), self.new.resolved(new))
-        {
-            self.notes(here, &whole_old, &whole_new);
-            self.limits(here, (old, &whole_old), (new, &whole_new));
+            self.notes(at);
+            self.lead(at, old_name, new_name);
+        } else if let [Some(whole_old), Some(whole_new)] = self.resolved(at) {
+            self.notes(&at.with(Some(&whole_old), Some(&whole_new)));
+            self.limits(at, &whole_old, &whole_new);
         } else {
-            return self.say(here, Kind::NotCompared, Some(Told::of(old)), Some(Told::of(new)));
+            let [old, new] = [old, new].map(|schema| Some(Shown::of(schema)));
+            return self.report(at, Kind::NotCompared, old, new);
         }
-        // The changes that say already that the generated type is another one.
-        let is_other = |found: &Found| {
+        // These changes say already that the generated type is another one.
+        let changes_type = |found: &Found| {
             use Kind::{ListAdded, ListRemoved, Type, TypeNarrowed, TypeWidened};
             matches!(found.kind, ListAdded | ListRemoved | Type | TypeNarrowed | TypeWidened)
         };
-        // The name of a type is said where the type is used.
-        let is_pair = here.depth == 0 && here.place.old != here.place.new;
-        if is_pair || self.found[said..].iter().any(is_other) {
-            return;
+        // Another name of a type is reported where the type is used.
+        let is_type_itself = at.depth == 0 && at.place.old != at.place.new;
+        if !is_type_itself && !self.found[first..].iter().any(changes_type) {
+            self.type_names(at, old, new);
         }
-        let (was, is) = (parts(self.old, old), parts(self.new, new));
-        let [old_name, new_name] = [old, new].map(name);
-        if old_name != new_name && old_name.is_some() && !is.contains(old_name.unwrap_or_default())
-            || old_name.is_none() && (new_name.is_some() || !was.is_subset(&is))
-        {
+    }
+
+    /// Compares the names of the generated types.
+    fn type_names(&mut self, at: &Cursor<'_>, old: &Value, new: &Value) {
+        let (was, is) = (types_of(self.old, old), types_of(self.new, new));
+        let is_other = match (type_name(old), type_name(new)) {
+            (Some(old), new) => Some(old) != new && !is.contains(old),
+            (None, Some(_)) => true,
+            (None, None) => !was.is_subset(&is),
+        };
+        if is_other {
             let [was, is] = [was, is].map(|names| {
                 let names: Vec<&str> = names.into_iter().map(short).collect();
-                (!names.is_empty()).then(|| Told::text(&names.join(" and ")))
+                (!names.is_empty()).then(|| names.join(" and "))
             });
-            self.say(here, Kind::TypeName, was, is);
-        } else if old.get(NAME) != new.get(NAME) {
-            let here = here.below("title");
-            self.value(&here, Kind::TypeName, old.get(NAME), new.get(NAME));
+            self.report_text(at, Kind::TypeName, was.as_deref(), is.as_deref());
+        } else {
+            let title = at.below("title").with(old.get(NAME), new.get(NAME));
+            self.value(&title, Kind::TypeName);
         }
     }
 
-    /// Has two types compared, if they were not. A mapping may lead out of the document.
-    pub(super) fn lead(&mut self, here: &Here, old_name: &str, new_name: &str) {
+    /// Queues two types, unless they are compared already. A mapping may lead out of the document.
+    pub(super) fn lead(&mut self, at: &Cursor<'_>, old_name: &str, new_name: &str) {
         let is_known =
             self.old.schemas.contains_key(old_name) && self.new.schemas.contains_key(new_name);
-        let is_led = is_known && self.graph.lead(here.node, here.through, old_name, new_name);
+        let is_led = is_known && self.graph.lead(at.node, at.through, old_name, new_name);
         if !is_led && (is_known || old_name != new_name) {
-            self.say(here, Kind::NotCompared, None, None);
+            self.report(at, Kind::NotCompared, None, None);
         }
     }
 
-    /// Whether a named type is made of other types now: generators write the parts of `allOf` as
+    /// Compares the types of which a named type is made: generators write the parts of `allOf` as
     /// types that it inherits or contains.
-    pub(super) fn made_of(&mut self, here: &Here, old: &Value, new: &Value) {
-        if here.place.old != here.place.new
-            || [old, new].into_iter().any(|schema| pointer(schema).is_some())
-            || !parts(self.old, old).is_subset(&parts(self.new, new))
+    pub(super) fn composition(&mut self, at: &Cursor<'_>) {
+        let (Some(old), Some(new)) = (at.old, at.new) else { return };
+        if at.place.old != at.place.new
+            || pointer(old).or(pointer(new)).is_some()
+            || !types_of(self.old, old).is_subset(&types_of(self.new, new))
         {
-            // That is said where the name changes.
+            // The type name is reported where it changes.
             return;
         }
-        let is_made = |schema: &Value| schema.get(PARTS).is_some();
-        if is_made(old) != is_made(new) {
-            let told =
-                |schema| Some(Told::text(if is_made(schema) { "allOf" } else { "one schema" }));
-            return self.say(here, Kind::TypeName, told(old), told(new));
+        let name =
+            |schema: &Value| if schema.get(PARTS).is_some() { "allOf" } else { "one schema" };
+        let [was, is] = [old, new].map(name);
+        if was != is {
+            return self.report_text(at, Kind::TypeName, Some(was), Some(is));
         }
         let owner = |member: &Value| Some(member[AT].as_str()?.split('/').nth(3)?.to_owned());
-        for (name, old, new) in members(old.get("properties"), new.get("properties")) {
-            if let (Some(was), Some(is)) = (old.and_then(owner), new.and_then(owner))
+        for (name, member) in at.below("properties").members() {
+            if let [Some(was), Some(is)] = member.values().map(|member| owner(member?))
                 && was != is
             {
-                let told = |owner: &str| Some(Told::text(&format!("{name} of {owner}")));
-                return self.say(here, Kind::TypeName, told(&was), told(&is));
+                let [was, is] = [was, is].map(|owner| format!("{name} of {owner}"));
+                return self.report_text(at, Kind::TypeName, Some(&was), Some(&is));
             }
         }
     }
 
-    /// What a schema says beside the values that it allows.
-    fn notes(&mut self, here: &Here, old_schema: &Value, new_schema: &Value) {
-        // A schema that says nothing allows null, too.
-        let allows_all = is_any(old_schema) || is_any(new_schema);
-        for (name, old, new) in
-            keywords(Some(old_schema), Some(new_schema)).into_iter().filter(|one| is_note(one.0))
-        {
-            let here = here.below(name);
-            let is_listed = |schema: &Value| schema.get("enum").is_some();
-            let is_null = |value: Option<&Value>| value == Some(&json!(true));
-            match name {
-                "nullable" if allows_all => {}
-                "nullable" if is_null(old) == is_null(new) => {
-                    self.value(&here, Kind::NullSaid, old, new);
-                }
-                // The list says that, too.
-                "nullable" if !is_null(new) && is_listed(new_schema) && !is_listed(old_schema) => {}
-                "nullable" if is_null(new) && is_listed(old_schema) && !is_listed(new_schema) => {}
-                "nullable" => {
-                    let kind = if is_null(new) { Kind::Nullable } else { Kind::NotNullable };
-                    let [old, new] = [old, new].map(|one| one.filter(|one| one.is_boolean()));
-                    self.value(&here, kind, old, new);
-                }
-                "default" if old == new => {}
-                "default" if old.is_some() && new.is_some() => {
+    /// Compares what two schemas say beside the values that they allow.
+    fn notes(&mut self, at: &Cursor<'_>) {
+        for (name, note) in at.keywords().filter(|(name, _)| is_note(name)) {
+            match (name, note.old, note.new) {
+                ("nullable", ..) => self.nullable(at, &note),
+                ("default", old, new) if old == new => {}
+                ("default", Some(old), Some(new)) => {
                     // It is no schema: a member `description` of it is no text for people.
-                    let [old, new] = [old, new].map(|value| Some(Told::text(&value?.to_string())));
-                    self.say(&here, Kind::Default, old, new);
+                    let [old, new] = [old, new].map(Value::to_string);
+                    self.report_text(&note, Kind::Default, Some(&old), Some(&new));
                 }
                 // A list that is left out is empty in generated code.
-                "default" if old.or(new) == Some(&json!([])) => {}
-                "default" => self.value(&here, Kind::DefaultSaid, old, new),
-                "x-extensible-enum" => self.codes(&here, old, new),
-                // The object that has the member judges them.
-                "readOnly" | "writeOnly" => {}
-                _ => self.other(&here, name, old, new),
+                ("default", old, new) if old.or(new) == Some(&json!([])) => {}
+                ("default", ..) => self.value(&note, Kind::DefaultSaid),
+                ("x-extensible-enum", ..) => self.codes(&note),
+                // They are compared with the object that contains the member.
+                ("readOnly" | "writeOnly", ..) => {}
+                _ => self.other(&note, name),
             }
         }
     }
 
-    /// Which values two schemas allow. Each is given as it is written, and as what it leads to.
-    pub(super) fn limits(
-        &mut self,
-        here: &Here,
-        (written_old, old): (&Value, &Value),
-        (written_new, new): (&Value, &Value),
-    ) {
-        // Lists that refer to each other may have no end.
-        if here.depth > DEEPEST {
-            self.say(here, Kind::NotCompared, None, None);
+    /// Compares whether two schemas allow null. One without limits does, whatever it says.
+    fn nullable(&mut self, schemas: &Cursor<'_>, at: &Cursor<'_>) {
+        let [was_listed, is_listed] =
+            schemas.values().map(|one| one.is_some_and(|schema| schema.get("enum").is_some()));
+        let [was_null, is_null] = at.values().map(|value| value == Some(&json!(true)));
+        if schemas.values().into_iter().flatten().any(is_any) {
             return;
+        }
+        let kind = match (was_null, is_null) {
+            // An `enum` that comes or goes says it, too.
+            (true, false) if is_listed && !was_listed => return,
+            (false, true) if was_listed && !is_listed => return,
+            (true, false) => Kind::NotNullable,
+            (false, true) => Kind::Nullable,
+            _ => return self.value(at, Kind::NullSaid),
+        };
+        let [old, new] = at.values().map(|value| value.filter(|value| value.is_boolean()));
+        self.value(&at.with(old, new), kind);
+    }
+
+    /// Compares the values that two schemas allow. The cursor has both schemas as they are written;
+    /// `old` and `new` are the schemas that they lead to.
+    pub(super) fn limits(&mut self, written: &Cursor<'_>, old: &Value, new: &Value) {
+        let at = written.with(Some(old), Some(new));
+        // Lists that refer to each other may have no end.
+        if at.depth > DEEPEST {
+            return self.report(&at, Kind::NotCompared, None, None);
         }
         if !old.is_object() || !new.is_object() {
-            self.value(here, Kind::Unknown, Some(old), Some(new));
-            return;
+            return self.value(&at, Kind::Unknown);
         }
         if cases(old).is_some() != cases(new).is_some() {
-            self.case_or_list(here, (written_old, old), (written_new, new));
-            return;
+            return self.case_or_list(written, old, new);
         }
         if let Some(kind) = types(old, new) {
             let [old_type, new_type] = [old, new].map(type_and_format);
-            self.say(&here.below("type"), kind, old_type, new_type);
+            self.report(&at.below("type"), kind, old_type, new_type);
             if kind == Kind::Type || is_any(old) || is_any(new) {
-                // Every other keyword is another one, too.
+                // Every other keyword differs, too.
                 return;
             }
         }
-        self.members(here, old, new);
-        self.both_cases(here, old, new);
-        for (name, old, new) in keywords(Some(old), Some(new)) {
-            let here = here.below(name);
+        self.members(&at, old, new);
+        self.both_cases(&at, old, new);
+        for (name, at) in at.keywords() {
             match name {
                 "type" | "format" | "properties" | "required" | "oneOf" | "anyOf"
                 | "discriminator" => {}
                 _ if is_note(name) => {}
-                "additionalProperties" => self.others(&here, old, new),
-                "allOf" => {
-                    let [old, new] = [old, new].map(list);
-                    self.list(&here, None, (Kind::LimitLoosened, Kind::LimitTightened), old, new);
-                }
-                "enum" => self.values(&here, old, new),
-                "items" => self.items(&here, old, new),
-                "multipleOf" => self.multiple(&here, old, new),
-                // What is wider within is narrower without, so nobody looks inside.
-                "not" if old.is_some() && new.is_some() => {
-                    self.opaque(&here, Kind::Limit, old, new);
-                }
-                "not" | "pattern" | "uniqueItems" => self.rule(&here, old, new),
-                "xml" => self.value(&here, Kind::Xml, old, new),
-                _ if is_bound(name) => self.bound(&here, name, old, new),
-                _ => self.other(&here, name, old, new),
+                "additionalProperties" => self.others(&at),
+                "allOf" => self.parts(&at, None, (Kind::LimitLoosened, Kind::LimitTightened)),
+                "enum" => self.values(&at),
+                "items" => match (at.old, at.new) {
+                    (Some(_), Some(_)) => self.schema(&at),
+                    (_, None) => self.value(&at, Kind::TypeWidened),
+                    _ => self.value(&at, Kind::TypeNarrowed),
+                },
+                "multipleOf" => self.multiple(&at),
+                "not" if at.old.is_some() && at.new.is_some() => self.not(&at),
+                "not" | "pattern" | "uniqueItems" => self.rule(&at),
+                "xml" => self.value(&at, Kind::Xml),
+                _ if is_bound(name) => self.bound(&at, name),
+                _ => self.other(&at, name),
             }
         }
     }
 
-    fn items(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
-        match (old, new) {
-            (Some(old), Some(new)) => self.schema(here, old, new),
-            (_, None) => self.value(here, Kind::TypeWidened, old, new),
-            _ => self.value(here, Kind::TypeNarrowed, old, new),
+    /// Compares two schemas that no value may fit. What is wider inside is narrower outside, so they
+    /// are compared as a whole, with the types that they refer to.
+    fn not(&mut self, at: &Cursor<'_>) {
+        let [old, new] = at.values();
+        let is_same = old.map(|schema| self.old.prints.nameless(schema))
+            == new.map(|schema| self.new.prints.nameless(schema));
+        if is_same {
+            self.value(at, Kind::TypeName);
+        } else {
+            self.report(at, Kind::Limit, old.map(Shown::of), new.map(Shown::of));
         }
+    }
+
+    /// The schemas that the values of a cursor lead to.
+    pub(super) fn resolved(&self, at: &Cursor<'_>) -> [Option<Value>; 2] {
+        [
+            at.old.and_then(|old| self.old.resolved(old)),
+            at.new.and_then(|new| self.new.resolved(new)),
+        ]
     }
 }
 
-/// So many steps lead from a type or an operation to a schema at most. A document has 127 levels.
+/// The most steps that lead from a type or an operation to a schema. A document has 127 levels.
 const DEEPEST: usize = 300;
 
-/// The pointer that a schema is, if it is a reference.
+/// The pointer that a schema consists of, if it is a reference.
 pub fn pointer(schema: &Value) -> Option<&str> {
     schema.get("$ref")?.as_str()
 }
 
-/// The name of the type that a schema is, if it is a reference to one.
-fn name(schema: &Value) -> Option<&str> {
+/// The name of the type that a schema refers to.
+fn type_name(schema: &Value) -> Option<&str> {
     pointer(schema).filter(|pointer| is_type(pointer))
 }
 
-/// The named types that a schema is, or is made of.
-fn parts<'a>(model: &'a Model, schema: &'a Value) -> BTreeSet<&'a str> {
-    if let Some(name) = name(schema) {
+/// The named types that a schema refers to, or is made of.
+fn types_of<'a>(model: &'a Model, schema: &'a Value) -> BTreeSet<&'a str> {
+    if let Some(name) = type_name(schema) {
         return BTreeSet::from([name]);
     }
     let schema = pointer(schema).and_then(|pointer| model.schemas.get(pointer)).unwrap_or(schema);
-    let parts = list(schema.get(PARTS)).iter().filter_map(Value::as_str);
-    parts.filter(|name| !name.is_empty()).collect()
+    let mut names = strings(&schema[PARTS]);
+    names.remove("");
+    names
 }
 
 /// Whether a schema allows every value.
 fn is_any(schema: &Value) -> bool {
-    schema.as_object().is_some_and(says_nothing)
+    schema.as_object().is_some_and(is_unconstrained)
 }
 
-fn list(value: Option<&Value>) -> &[Value] {
-    value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
-}
-
-fn type_and_format(schema: &Value) -> Option<Told> {
-    let kind = Told::of(schema.get("type")?);
-    let format = schema.get("format").and_then(Value::as_str);
-    Some(format.iter().fold(kind, |kind, format| kind.and(&format!(" ({format})"))))
+fn type_and_format(schema: &Value) -> Option<Shown> {
+    let kind = Shown::of(schema.get("type")?);
+    match text(&schema["format"]) {
+        "" => Some(kind),
+        format => Some(kind.and(&format!(" ({format})"))),
+    }
 }

@@ -1,20 +1,22 @@
-//! What changed about the values that a schema allows: types, formats, enumerations, bounds.
+//! What changed about the values that a schema allows: types, formats, enumerations, limits.
 
 use std::cmp::Ordering::{Equal, Greater, Less};
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use super::{Comparison, Here, members};
-use crate::change::Told;
+use super::Comparison;
+use super::cursor::Cursor;
+use crate::change::Shown;
 use crate::kind::Kind;
 use crate::normalise::number::{is_multiple, order};
 
 impl Comparison<'_> {
-    pub(super) fn values(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
-        let (Some(Value::Array(old)), Some(Value::Array(new))) = (old, new) else {
-            let kind = if new.is_some() { Kind::ListAdded } else { Kind::ListRemoved };
-            return self.value(here, kind, old, new);
+    /// Compares two enumerations.
+    pub(super) fn values(&mut self, at: &Cursor<'_>) {
+        let (Some(Value::Array(old)), Some(Value::Array(new))) = (at.old, at.new) else {
+            let kind = if at.new.is_some() { Kind::ListAdded } else { Kind::ListRemoved };
+            return self.value(at, kind);
         };
         let [old, new] =
             [old, new].map(|list| list.iter().map(Value::to_string).collect::<BTreeSet<_>>());
@@ -26,19 +28,12 @@ impl Comparison<'_> {
             (Some(_), None) => Kind::ValuesRemoved,
             (None, Some(_)) => Kind::ValuesAdded,
         };
-        let [gone, came] = [gone, came].map(|only| Some(Told::text(&only?)));
-        self.say(here, kind, gone, came);
+        self.report_text(at, kind, gone.as_deref(), came.as_deref());
     }
 
-    pub(super) fn bound(
-        &mut self,
-        here: &Here,
-        name: &str,
-        old: Option<&Value>,
-        new: Option<&Value>,
-    ) {
+    pub(super) fn bound(&mut self, at: &Cursor<'_>, name: &str) {
         let number = |bound: &'_ Value| bound.get("exclusive").unwrap_or(bound).clone();
-        let kind = match (old, new) {
+        let kind = match (at.old, at.new) {
             (Some(old), Some(new)) => match order(&number(old), &number(new)) {
                 Some(Less) if name.starts_with("max") => Kind::LimitLoosened,
                 Some(Greater) if name.starts_with("min") => Kind::LimitLoosened,
@@ -49,55 +44,53 @@ impl Comparison<'_> {
             (None, _) => Kind::LimitTightened,
             _ => Kind::LimitLoosened,
         };
-        self.value(here, kind, old, new);
+        self.value(at, kind);
     }
 
-    pub(super) fn multiple(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
-        match (old, new) {
-            (Some(before), Some(after)) if is_multiple(after, before) => {
-                self.value(here, Kind::LimitTightened, old, new);
+    pub(super) fn multiple(&mut self, at: &Cursor<'_>) {
+        match (at.old, at.new) {
+            (Some(old), Some(new)) if is_multiple(new, old) => {
+                self.value(at, Kind::LimitTightened);
             }
-            (Some(before), Some(after)) if is_multiple(before, after) => {
-                self.value(here, Kind::LimitLoosened, old, new);
-            }
-            _ => self.rule(here, old, new),
+            (Some(old), Some(new)) if is_multiple(old, new) => self.value(at, Kind::LimitLoosened),
+            _ => self.rule(at),
         }
     }
 
-    /// A limit of which nobody can say which of two values allows more.
-    pub(super) fn rule(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
-        let kind = match (old, new) {
+    /// Compares a limit of which nobody can tell which of two values allows more.
+    pub(super) fn rule(&mut self, at: &Cursor<'_>) {
+        let kind = match (at.old, at.new) {
             (None, _) => Kind::LimitTightened,
             (_, None) => Kind::LimitLoosened,
             _ => Kind::Limit,
         };
-        self.value(here, kind, old, new);
+        self.value(at, kind);
     }
 
-    /// The values of an open list, each with whether the same request may succeed later.
-    pub(super) fn codes(&mut self, here: &Here, old: Option<&Value>, new: Option<&Value>) {
-        for (code, old, new) in members(old, new) {
-            let lists = members(old, new);
-            let name = || Some(Told::text(code));
-            if lists.iter().any(|(_, old, new)| old.is_some() && new.is_none()) {
-                self.say(here, Kind::CodeRemoved, name(), None);
-            } else if lists.iter().any(|(_, old, new)| old.is_none() && new.is_some()) {
-                self.say(here, Kind::CodeAdded, None, name());
-            } else if old != new {
-                let was_retryable = old.is_some_and(|old| old["retryable"] == true);
+    /// Compares the values of an open list, each with whether the same request may succeed later.
+    pub(super) fn codes(&mut self, at: &Cursor<'_>) {
+        for (code, value) in at.members() {
+            let lists: Vec<_> = value.members().map(|(_, list)| list).collect();
+            if lists.iter().any(|list| list.new.is_none()) {
+                self.report_text(at, Kind::CodeRemoved, Some(code), None);
+            } else if lists.iter().any(|list| list.old.is_none()) {
+                self.report_text(at, Kind::CodeAdded, None, Some(code));
+            } else if value.old != value.new {
+                let was_retryable = value.old.is_some_and(|old| old["retryable"] == true);
                 let kind = if was_retryable { Kind::NoLongerRetryable } else { Kind::Retryable };
-                let told = |value: &Value| {
-                    Told::text(code).and(", retryable: ").and(&value["retryable"].to_string())
-                };
-                self.say(here, kind, old.map(told), new.map(told));
+                let [old, new] = value.values().map(|value| {
+                    let retryable = &value?["retryable"];
+                    Some(Shown::text(&format!("{code}, retryable: {retryable}")))
+                });
+                self.report(at, kind, old, new);
             }
         }
     }
 }
 
-/// What changed about the type and the format; nothing if both are the same.
+/// What changed about the type and the format; none if both are the same.
 pub fn types(old: &Value, new: &Value) -> Option<Kind> {
-    let text = |schema: &Value, name: &str| schema.get(name).map(|value| Told::of(value).whole);
+    let text = |schema: &Value, name: &str| schema.get(name).map(|value| Shown::of(value).whole);
     let [old_type, new_type] = [old, new].map(|schema| text(schema, "type"));
     if old_type != new_type {
         return Some(match (old_type.as_deref(), new_type.as_deref()) {
@@ -111,14 +104,14 @@ pub fn types(old: &Value, new: &Value) -> Option<Kind> {
         (old, new) if old == new => None,
         (None, _) => Some(Kind::TypeNarrowed),
         (_, None) => Some(Kind::TypeWidened),
-        (Some(old), Some(new)) if has_all(new, old) => Some(Kind::TypeWidened),
-        (Some(old), Some(new)) if has_all(old, new) => Some(Kind::TypeNarrowed),
+        (Some(old), Some(new)) if includes(new, old) => Some(Kind::TypeWidened),
+        (Some(old), Some(new)) if includes(old, new) => Some(Kind::TypeNarrowed),
         _ => Some(Kind::Format),
     }
 }
 
-/// Formats in rows: each has all values of those before it in its row. `int` and `uint` have 32 or
-/// 64 bits.
+/// Formats in rows: a format includes the values of those before it in its row. `int` and `uint`
+/// have 32 or 64 bits.
 const WIDER: [&[&str]; 8] = [
     &["int8", "int16", "int32", "int", "int64"],
     &["uint8", "int16", "int32", "int", "int64"],
@@ -131,7 +124,7 @@ const WIDER: [&[&str]; 8] = [
 ];
 
 /// Whether a format has every value of another one.
-fn has_all(format: &str, other: &str) -> bool {
+fn includes(format: &str, other: &str) -> bool {
     let place = |row: &[&str], format: &str| row.iter().position(|one| *one == format);
     WIDER.iter().any(|row| match (place(row, other), place(row, format)) {
         (Some(other), Some(format)) => other < format,

@@ -4,7 +4,8 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::media::media_type;
-use super::{AT, Normaliser, Object, step};
+use super::{AT, Normaliser, Object};
+use crate::pointer::step;
 
 impl Normaliser<'_> {
     /// A parameter, a header or a body: its schema, and how a value of it becomes text.

@@ -9,7 +9,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{AT, CHILDREN, Normaliser, Object, VALUES, is_type, pointer, step, target};
+use super::{AT, CHILDREN, Normaliser, Object, VALUES, pointer, target};
+use crate::pointer::{is_type, step};
 
 /// The types that have a type in their `allOf`, by the pointer of that type.
 #[derive(Default)]

@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::{
-    AT, NAME, Normaliser, Object, PARTS, TEXTS, is_bound, is_note, is_type, meaning, number, over,
-    says_nothing, set, target, written,
+    AT, NAME, Normaliser, Object, PARTS, TEXTS, is_bound, is_note, is_unconstrained, meaning,
+    number, over, set, target, written,
 };
+use crate::pointer::is_type;
 
 /// So many schemas are read again as parts of others.
 const MOST_PARTS: usize = 100_000;
@@ -71,7 +72,7 @@ impl Normaliser<'_> {
         let mut demands = Vec::new();
         for part in parts.into_iter().chain([Value::Object(siblings)]) {
             match part {
-                Value::Object(part) if says_nothing(&part) => said = over(said, part),
+                Value::Object(part) if is_unconstrained(&part) => said = over(said, part),
                 part => demands.push(part),
             }
         }

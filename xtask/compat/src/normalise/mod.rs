@@ -49,6 +49,7 @@ use anyhow::{Context, Result, bail};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
+use crate::pointer::step;
 use discriminator::Children;
 pub use media::{includes, is_same_in_utf_8, is_xml, media_type};
 use merge::Parts;
@@ -183,11 +184,6 @@ fn pointer(reference: &str) -> String {
     percent_decode_str(reference).decode_utf8_lossy().into_owned()
 }
 
-/// Whether a schema has a name, and a generated type of it.
-pub fn is_type(pointer: &str) -> bool {
-    pointer.starts_with("#/components/schemas/") && pointer.matches('/').count() == 3
-}
-
 /// So many references are followed, one after the other, to an object that is none.
 pub const LONGEST_CHAIN: usize = 100;
 
@@ -229,11 +225,6 @@ fn without_defaults(mut object: Object) -> Object {
     object
 }
 
-/// A place below another one.
-pub fn step(place: &str, name: &str) -> String {
-    format!("{place}/{}", name.replace('~', "~0").replace('/', "~1"))
-}
-
 /// The items of a list, which nobody has to write.
 fn list(value: &Value) -> Result<Vec<Value>> {
     match value {
@@ -263,7 +254,7 @@ pub fn is_note(name: &str) -> bool {
 }
 
 /// Whether a schema allows every value.
-pub fn says_nothing(schema: &Object) -> bool {
+pub fn is_unconstrained(schema: &Object) -> bool {
     schema.keys().all(|name| is_note(name))
 }
 

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
-use super::{AT, Normaliser, Object, list, set, step};
+use super::{AT, Normaliser, Object, list, set};
+use crate::pointer::step;
 
 /// An operation: what it inherits is its own, and no reference is left but those to schemas.
 pub struct Operation {

@@ -4,9 +4,8 @@ use std::mem;
 
 use serde_json::{Value, json};
 
-use super::{
-    AT, INTERNAL, NAME, Normaliser, Object, is_note, is_type, pointer, set, step, without_defaults,
-};
+use super::{AT, INTERNAL, NAME, Normaliser, Object, is_note, pointer, set, without_defaults};
+use crate::pointer::{is_type, step};
 
 /// Whether a keyword limits numbers, lengths or counts.
 pub fn is_bound(name: &str) -> bool {
