@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::Class;
+use crate::json::{entries, items, text};
 use crate::kind::{Direction, Kind};
 use crate::normalise::meaning;
 use crate::place::Place;
@@ -27,9 +28,6 @@ pub struct Change {
     /// The place in both documents, as far as each document has it.
     #[serde(skip)]
     pub(crate) in_both: Place,
-    /// The place in words.
-    #[serde(skip)]
-    pub(crate) words: String,
     /// The older value; none if it was added.
     pub old: Option<Shown>,
     /// The newer value; none if it was removed.
@@ -54,11 +52,10 @@ impl Change {
     ) -> Self {
         let change = printable(&match (&old, &new) {
             (Some(old), Some(new)) => {
-                let is_brief = old.brief != new.brief;
-                let text = |told: &'_ Shown| {
-                    if is_brief { told.brief.clone() } else { told.whole.clone() }
+                let [old, new] = match old.brief == new.brief {
+                    true => difference(&old.full, &new.full),
+                    false => difference(&old.brief, &new.brief),
                 };
-                let [old, new] = difference(&text(old), &text(new));
                 format!("{old} → {new}")
             }
             (Some(old), None) => format!("removed: {}", shortened(&old.brief)),
@@ -77,7 +74,6 @@ impl Change {
             place: place.clone(),
             places: vec![place.clone()],
             in_both,
-            words: String::new(),
             old,
             new,
             change,
@@ -134,46 +130,47 @@ pub fn combine_texts(texts: &BTreeSet<(Place, Option<Shown>, Option<Shown>)>) ->
     Some(Change::new(Kind::Text, place.clone(), None, Some(new), Reach::default()))
 }
 
-/// A value: the whole of it for programs, and what a person has to know of it.
+/// A value of a document, in full for programs and in brief for people.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shown {
     /// The value as text or as JSON.
-    pub whole: String,
+    full: String,
     brief: String,
 }
 
 impl Shown {
-    /// A value of a document.
+    /// Shows a value of a document.
     pub(crate) fn of(value: &Value) -> Self {
-        let whole = match value {
+        let full = match value {
             Value::String(text) => text.clone(),
             _ => meaning(value).to_string(),
         };
-        Self { whole, brief: brief(value) }
+        Self { full, brief: brief(value) }
     }
 
+    /// Shows a text.
     pub(crate) fn text(text: &str) -> Self {
-        Self { whole: text.to_owned(), brief: text.to_owned() }
+        Self { full: text.to_owned(), brief: text.to_owned() }
     }
 
-    /// The value with more behind it.
+    /// Appends a text.
     pub(crate) fn and(self, more: &str) -> Self {
-        Self { whole: self.whole + more, brief: self.brief + more }
+        Self { full: self.full + more, brief: self.brief + more }
     }
 }
 
 impl Serialize for Shown {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.whole)
+        serializer.serialize_str(&self.full)
     }
 }
 
-/// A schema as a person reads it: its name or its type. Any other value as it is.
+/// The name or the type of a schema; any other value as text or as JSON.
 fn brief(value: &Value) -> String {
-    let members =
-        |name: &str| value[name].as_object().into_iter().flatten().map(|(name, _)| &name[..]);
-    let list = |name: &str| value[name].as_array().into_iter().flatten();
-    let joined = |all: Vec<&str>| all.join(", ");
+    let names = |name: &str| {
+        let names: Vec<&str> = entries(&value[name]).map(|(name, _)| name.as_str()).collect();
+        names.join(", ")
+    };
     if let Some(text) = value.as_str() {
         return text.to_owned();
     }
@@ -181,21 +178,20 @@ fn brief(value: &Value) -> String {
         return short(pointer).to_owned();
     }
     let has = |name: &str| value.get(name).is_some();
-    let kind = value["type"].as_str().unwrap_or_default();
+    let kind = text(&value["type"]);
     match kind {
-        _ if ["oneOf", "anyOf"].into_iter().any(has) => {
-            let cases: Vec<String> = list("oneOf").chain(list("anyOf")).map(brief).collect();
+        _ if has("oneOf") || has("anyOf") => {
+            let cases = [items(&value["oneOf"]), items(&value["anyOf"])].concat();
+            let cases: Vec<String> = cases.iter().map(brief).collect();
             format!("one of {}", cases.join(", "))
         }
-        "object" if has("properties") => {
-            format!("object {{{}}}", joined(members("properties").collect()))
-        }
+        "object" if has("properties") => format!("object {{{}}}", names("properties")),
         "array" if has("items") => format!("array of {}", brief(&value["items"])),
         "" if has("schema") => brief(&value["schema"]),
-        "" if has("content") => joined(members("content").collect()),
+        "" if has("content") => names("content"),
         "" => meaning(value).to_string(),
         _ if has("enum") => {
-            let values: Vec<String> = list("enum").map(Value::to_string).collect();
+            let values: Vec<String> = items(&value["enum"]).iter().map(Value::to_string).collect();
             format!("{kind} {}", values.join(", "))
         }
         _ => match value["format"].as_str() {

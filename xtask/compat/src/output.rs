@@ -10,6 +10,7 @@ use serde::Serialize;
 use strum::Display;
 
 use crate::change::{cut, printable};
+use crate::place::words;
 use crate::{Args, Change, Class, Document, Format, Report};
 
 /// More annotations are not shown: GitHub shows ten of a step.
@@ -23,7 +24,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let told = self.told();
         for change in &told {
-            writeln!(f, "{}", line(change))?;
+            writeln!(f, "{}", self.line(change))?;
         }
         for note in &self.notes {
             writeln!(f, "note: {}", printable(note))?;
@@ -36,24 +37,30 @@ impl fmt::Display for Report {
     }
 }
 
-/// A change in one line, in which everything of the documents is [`printable`]: its class, the
-/// first operation that it reaches, the first place, what changed, and the rule.
-fn line(change: &Change) -> String {
-    let Change { class, kind, change: what, operations, words, places, accepted, .. } = change;
-    let verdict = accepted.as_ref().map_or_else(|| class.to_string(), |_| "accepted".to_owned());
-    let rule = accepted.as_ref().map_or_else(|| kind.to_string(), |why| format!("{class}; {why}"));
-    let more = |count: usize| if count > 1 { format!(" +{}", count - 1) } else { String::new() };
-    let left = WIDTH.saturating_sub(13 + what.chars().count() + rule.chars().count() + 10);
-    let longest = (left / 2).max(24);
-    let first = operations.first().map_or("no operation", String::as_str);
-    let operation = cut(&printable(first), longest) + &more(operations.len());
-    let place = cut(&printable(words), left.saturating_sub(operation.len()).max(longest));
-    let place = place + &more(places.len());
-    let place = if place.is_empty() { place } else { format!("  {place}") };
-    format!("{verdict:13}  {operation}{place}  {what}  ({})", printable(&rule))
-}
-
 impl Report {
+    /// One change as a line: its class, the first operation that it reaches, the first place, what
+    /// changed, and the rule. Everything that comes from the documents is [`printable`].
+    fn line(&self, change: &Change) -> String {
+        let Change { class, kind, place, change: what, operations, places, accepted, .. } = change;
+        let (verdict, rule) = match accepted {
+            None => (class.to_string(), kind.to_string()),
+            Some(why) => ("accepted".to_owned(), format!("{class}; {why}")),
+        };
+        let document = if change.new.is_none() { &self.old } else { &self.new };
+        let more = |count: usize| match count {
+            0 | 1 => String::new(),
+            _ => format!(" +{}", count - 1),
+        };
+        let left = WIDTH.saturating_sub(13 + what.chars().count() + rule.chars().count() + 10);
+        let longest = (left / 2).max(24);
+        let first = operations.first().map_or("no operation", String::as_str);
+        let operation = cut(&printable(first), longest) + &more(operations.len());
+        let left = left.saturating_sub(operation.len()).max(longest);
+        let place = cut(&printable(&words(place, &document.json)), left) + &more(places.len());
+        let place = if place.is_empty() { place } else { format!("  {place}") };
+        format!("{verdict:13}  {operation}{place}  {what}  ({})", printable(&rule))
+    }
+
     /// What the program has to print, in the format of the arguments.
     #[must_use]
     pub fn render(&self, args: &Args) -> String {
@@ -154,26 +161,25 @@ impl Report {
         let place = format!(" file={file}");
         let mut breaking = self.told();
         breaking.retain(|change| change.class >= Class::Source && change.accepted.is_none());
-        let hidden = breaking.len().saturating_sub(MOST_ANNOTATIONS);
-        if hidden > 0 {
-            breaking.truncate(MOST_ANNOTATIONS - 1);
-        }
-        let annotation = |change: Change| {
+        let is_cut = breaking.len() > MOST_ANNOTATIONS;
+        let shown = if is_cut { MOST_ANNOTATIONS - 1 } else { breaking.len() };
+        let (shown, hidden) = breaking.split_at(shown);
+        let annotation = |change: &Change| {
             let level = if change.class >= fail_on { level } else { Level::Warning };
             let line_number = match side {
                 Side::Old => self.old.line(&change.in_both.old),
                 Side::New => self.new.line(&change.in_both.new),
             };
             let at = line_number.map(|number| format!(",line={number}")).unwrap_or_default();
-            for_github(level, &format!("{place}{at}"), &line(&change))
+            for_github(level, &format!("{place}{at}"), &self.line(change))
         };
-        let mut lines: Vec<String> = breaking.into_iter().map(annotation).collect();
+        let mut lines: Vec<String> = shown.iter().map(annotation).collect();
         if lines.is_empty() && self.status(fail_on) == 1 {
             lines.push(for_github(level, &place, &self.conclusion(fail_on)));
         }
-        if hidden > 0 {
+        if is_cut {
             let message =
-                format!("{} more changes break a client: the log has them all", hidden + 1);
+                format!("{} more changes break a client: the log has them all", hidden.len());
             lines.push(for_github(level, &place, &message));
         }
         lines

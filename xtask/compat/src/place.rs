@@ -27,74 +27,40 @@ fn resolving(mut pointer: String, json: &Value) -> String {
     pointer
 }
 
-/// The place of a pointer in words: `NewBook.id`, `200[].title`, `query limit`. An operation is not
-/// in them.
+/// The place of a pointer in words, such as `NewBook.id`, `200[].title` or `query limit`. They do
+/// not name the operation.
 pub fn words(pointer: &str, json: &Value) -> String {
+    let written: Vec<&str> = pointer.split('/').collect();
     let steps = steps(pointer);
     let steps: Vec<&str> = steps.iter().map(String::as_str).collect();
     let mut words = String::new();
-    let mut add = |word: &str| {
-        let is_glued = words.is_empty() || word.starts_with(['.', '[']);
-        words.push_str(if is_glued { "" } else { " " });
-        words.push_str(word);
-    };
-    let mut value = json;
     let mut at = 0;
     while at < steps.len() {
-        let used = match steps[at..] {
-            ["components", "schemas", name, ..] if at == 0 => {
-                add(name);
-                3
-            }
-            ["components", kind, name, ..] if at == 0 => {
-                add(kind);
-                add(name);
-                3
-            }
-            ["paths", _, ..] if at == 0 => steps.len().min(3),
-            ["requestBody", ..] => {
-                add("request");
-                1
-            }
-            ["responses", status, ..] => {
-                add(status);
-                2
-            }
+        let (used, word) = match steps[at..] {
+            ["components", "schemas", name, ..] if at == 0 => (3, name.to_owned()),
+            ["components", kind, name, ..] if at == 0 => (3, format!("{kind} {name}")),
+            ["paths", _, ..] if at == 0 => (3, String::new()),
+            ["requestBody", ..] => (1, "request".to_owned()),
+            ["responses", status, ..] => (2, status.to_owned()),
             ["parameters", number, ..] => {
-                let parameter = &value["parameters"][number.parse().unwrap_or(usize::MAX)];
-                let [place, name] = ["in", "name"].map(|name| parameter[name].as_str());
-                add(place.unwrap_or("parameters"));
-                add(name.unwrap_or(number));
-                2
+                let parameter = json.pointer(&format!("/{}", written[1..at + 3].join("/")));
+                let text = |name| parameter.and_then(|parameter| parameter[name].as_str());
+                let place = text("in").unwrap_or("parameters");
+                (2, format!("{place} {}", text("name").unwrap_or(number)))
             }
-            ["content", "application/json", "schema", ..] => 3,
-            ["content", media_type, "schema", ..] => {
-                add(media_type);
-                3
-            }
-            ["properties", name, ..] => {
-                add(&format!(".{name}"));
-                2
-            }
-            ["additionalProperties", ..] if at + 1 < steps.len() => {
-                add(".*");
-                1
-            }
-            ["items", ..] => {
-                add("[]");
-                1
-            }
-            ["allOf", _, ..] => 2,
-            ["schema", _, ..] => 1,
-            _ => {
-                add(steps[at]);
-                1
-            }
+            ["schema", _, ..] => (1, String::new()),
+            ["allOf", _, ..] => (2, String::new()),
+            ["content", "application/json", "schema", ..] => (3, String::new()),
+            ["content", media_type, "schema", ..] => (3, media_type.to_owned()),
+            ["properties", name, ..] => (2, format!(".{name}")),
+            ["additionalProperties", _, ..] => (1, ".*".to_owned()),
+            ["items", ..] => (1, "[]".to_owned()),
+            [name, ..] => (1, name.to_owned()),
+            [] => break,
         };
-        for step in &steps[at..at + used] {
-            let number = step.parse().unwrap_or(usize::MAX);
-            value = value.get(step).or_else(|| value.get(number)).unwrap_or(&Value::Null);
-        }
+        let is_separate = !words.is_empty() && !word.is_empty() && !word.starts_with(['.', '[']);
+        words.push_str(if is_separate { " " } else { "" });
+        words.push_str(&word);
         at += used;
     }
     words

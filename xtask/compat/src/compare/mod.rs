@@ -37,7 +37,7 @@ use crate::Document;
 use crate::change::{Change, Reach, Shown, combine_texts};
 use crate::kind::{Direction, Kind};
 use crate::normalise::{Model, written};
-use crate::place::{Place, words};
+use crate::place::Place;
 use crate::pointer::is_type;
 use cursor::Cursor;
 use graph::Graph;
@@ -204,11 +204,7 @@ impl Comparison<'_> {
         let changes = all
             .into_iter()
             .map(|((_, kind, old, new), (place, reach))| Change::new(kind, place, old, new, reach));
-        let with_words = |change: Change| {
-            let document = if change.new.is_none() { old_document } else { new_document };
-            Change { words: words(&change.place, &document.json), ..change }
-        };
-        changes.chain(combine_texts(&texts)).map(with_words).collect()
+        changes.chain(combine_texts(&texts)).collect()
     }
 }
 

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::Comparison;
 use super::cursor::Cursor;
 use crate::change::Shown;
+use crate::json::text;
 use crate::kind::Kind;
 use crate::normalise::number::{is_multiple, order};
 
@@ -90,22 +91,20 @@ impl Comparison<'_> {
 
 /// What changed about the type and the format; none if both are the same.
 pub fn types(old: &Value, new: &Value) -> Option<Kind> {
-    let text = |schema: &Value, name: &str| schema.get(name).map(|value| Shown::of(value).whole);
-    let [old_type, new_type] = [old, new].map(|schema| text(schema, "type"));
+    let [old_type, new_type] = [old, new].map(|schema| schema.get("type"));
     if old_type != new_type {
-        return Some(match (old_type.as_deref(), new_type.as_deref()) {
+        return Some(match (old_type.map(text), new_type.map(text)) {
             (None, _) | (Some("number"), Some("integer")) => Kind::TypeNarrowed,
             (_, None) | (Some("integer"), Some("number")) => Kind::TypeWidened,
             _ => Kind::Type,
         });
     }
-    let [old, new] = [old, new].map(|schema| text(schema, "format"));
-    match (old.as_deref(), new.as_deref()) {
+    match (old.get("format"), new.get("format")) {
         (old, new) if old == new => None,
         (None, _) => Some(Kind::TypeNarrowed),
         (_, None) => Some(Kind::TypeWidened),
-        (Some(old), Some(new)) if includes(new, old) => Some(Kind::TypeWidened),
-        (Some(old), Some(new)) if includes(old, new) => Some(Kind::TypeNarrowed),
+        (Some(old), Some(new)) if includes(text(new), text(old)) => Some(Kind::TypeWidened),
+        (Some(old), Some(new)) if includes(text(old), text(new)) => Some(Kind::TypeNarrowed),
         _ => Some(Kind::Format),
     }
 }
