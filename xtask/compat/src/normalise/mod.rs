@@ -45,11 +45,12 @@ mod security;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use percent_encoding::percent_decode_str;
 use serde_json::{Map, Value, json};
 
-use crate::pointer::step;
+use crate::json::{entries, items};
+use crate::pointer::{SCHEMAS, step};
 use discriminator::Children;
 pub use media::{includes, is_same_in_utf_8, is_xml, media_type};
 use merge::Parts;
@@ -88,22 +89,7 @@ pub struct Model {
     pub rest: Value,
 }
 
-/// Keywords with a value that means the same as their absence, by that value: OpenAPI 3.0.3 says so
-/// of each in the section of its object. `null` stands for every keyword: some writers put it where
-/// there is no value.
-const DEFAULTS: [(&str, &str); 5] = [
-    ("{}", "callbacks content encoding examples headers links properties"),
-    ("[]", "allOf anyOf enum oneOf parameters required servers tags"),
-    ("0", "minItems minLength minProperties"),
-    ("true", "additionalProperties"),
-    (
-        "false",
-        "allowEmptyValue allowReserved deprecated exclusiveMaximum exclusiveMinimum nullable \
-         readOnly required uniqueItems writeOnly",
-    ),
-];
-
-/// The document in one spelling.
+/// Returns the normalised document.
 pub fn normalised(document: &Value) -> Result<Model> {
     let mut document = document.clone();
     number::unify(&mut document);
@@ -125,23 +111,22 @@ pub fn normalised(document: &Value) -> Result<Model> {
 struct Normaliser<'a> {
     document: &'a Value,
     children: Children,
-    /// The mappings of the discriminators, by the place of each.
+    /// The mappings of the discriminators, by the place of the discriminator.
     mappings: BTreeMap<String, Value>,
     model: Model,
     parts: Parts,
-    /// Pointers of schemas that are still to be read.
+    /// Pointers to schemas that are still to be normalised.
     pending: Vec<String>,
 }
 
 impl Normaliser<'_> {
-    /// Reads every schema that has a name, or that a reference leads to.
+    /// Normalises every schema that has a name, or that a reference leads to.
     fn schemas(&mut self) -> Result<()> {
-        let named = self.document["components"]["schemas"].as_object();
-        let named = named.into_iter().flatten().map(|(name, _)| step("#/components/schemas", name));
-        self.pending.extend(named);
+        let named = entries(&self.document["components"]["schemas"]);
+        self.pending.extend(named.map(|(name, _)| step(SCHEMAS, name)));
         while let Some(pointer) = self.pending.pop() {
             if !self.model.schemas.contains_key(&pointer) {
-                // A name that nobody defines allows every value.
+                // A name that is not defined allows every value.
                 let found = target(self.document, &pointer)?;
                 let schema = found.cloned().unwrap_or_else(|| json!({}));
                 let schema = self.schema(schema, &pointer);
@@ -151,13 +136,13 @@ impl Normaliser<'_> {
         Ok(())
     }
 
-    /// The object, after all references and without what means the same as its absence. It says
-    /// where it is written.
+    /// Follows all references to an object, and notes where it is written. What means the same as
+    /// its absence is left out.
     fn followed(&self, value: &Value, place: &str) -> Result<Object> {
         let (mut value, mut place) = (value, place.to_owned());
         for _ in 0..LONGEST_CHAIN {
             let Some(reference) = value["$ref"].as_str() else {
-                let object = value.as_object().context("something is no object that has to be one");
+                let object = value.as_object().with_context(|| format!("{place} is not an object"));
                 let mut object = without_defaults(object?.clone());
                 object.insert(AT.to_owned(), json!(place));
                 return Ok(object);
@@ -184,57 +169,71 @@ fn pointer(reference: &str) -> String {
     percent_decode_str(reference).decode_utf8_lossy().into_owned()
 }
 
-/// So many references are followed, one after the other, to an object that is none.
+/// The longest chain of references that is followed.
 pub const LONGEST_CHAIN: usize = 100;
 
-/// What the operations and the schemas do not have. The version says what the changes mean; it is no
+/// What belongs to no operation and no schema. The version says what the changes mean, and is no
 /// change itself.
 fn rest(document: &Value) -> Object {
-    let mut rest = document.as_object().cloned().unwrap_or_default();
-    let judged = ["openapi", "security", "servers"];
-    rest.retain(|name, _| !judged.contains(&name.as_str()));
-    // They are judged where an operation uses them.
-    if let Some(components) = rest.get_mut("components").and_then(Value::as_object_mut) {
-        components.retain(|kind, _| !is_judged(kind));
+    let mut rest = without_defaults(document.as_object().cloned().unwrap_or_default());
+    for name in ["openapi", "security", "servers"] {
+        rest.remove(name);
     }
-    // An operation has what its path says.
-    if let Some(paths) = rest.get_mut("paths").and_then(Value::as_object_mut) {
-        paths.retain(|path, _| path.starts_with("x-"));
+    for (name, part) in &mut rest {
+        let Value::Object(members) = part else { continue };
+        members.retain(|member, _| match &name[..] {
+            "components" => !is_one_of(member, USED),
+            "info" => member != "version",
+            "paths" => member.starts_with("x-"),
+            _ => true,
+        });
     }
-    if let Some(info) = rest.get_mut("info").and_then(Value::as_object_mut) {
-        info.remove("version");
-    }
-    without_defaults(rest)
+    rest
 }
 
-/// Whether components of a kind (Components Object) are judged where an operation uses them.
-fn is_judged(kind: &str) -> bool {
-    let kinds = "callbacks examples headers links parameters requestBodies responses schemas \
-                 securitySchemes";
-    kinds.split(' ').any(|one| one == kind)
-}
+/// The kinds of components that are compared where an operation uses them (Components Object).
+const USED: &str = "callbacks examples headers links parameters requestBodies responses schemas \
+                    securitySchemes";
 
 fn without_defaults(mut object: Object) -> Object {
-    let is_default = |keyword: &str, value: &Value| {
-        let fits = |keywords: &str| keywords.split(' ').any(|one| one == keyword);
-        let mut defaults = DEFAULTS.iter().filter(|(_, keywords)| fits(keywords));
-        defaults
-            .any(|(default, _)| serde_json::from_str(default).is_ok_and(|one: Value| one == *value))
-    };
-    object.retain(|keyword, value| !value.is_null() && !is_default(keyword, value));
+    object.retain(|keyword, value| !is_default(keyword, value));
     object
 }
 
-/// The items of a list, which nobody has to write.
-fn list(value: &Value) -> Result<Vec<Value>> {
-    match value {
-        Value::Null => Ok(Vec::new()),
-        Value::Array(items) => Ok(items.clone()),
-        _ => bail!("something is no list that has to be one"),
-    }
+/// Whether a keyword with this value means the same as its absence. OpenAPI 3.0.3 says so in the
+/// section of each object. Some writers put `null` where there is no value.
+fn is_default(keyword: &str, value: &Value) -> bool {
+    let keywords = match value {
+        Value::Null => return true,
+        Value::Object(members) if members.is_empty() => {
+            "callbacks content encoding examples headers links properties"
+        }
+        Value::Array(items) if items.is_empty() => {
+            "allOf anyOf enum oneOf parameters required servers tags"
+        }
+        Value::Number(number) if number.as_u64() == Some(0) => "minItems minLength minProperties",
+        Value::Bool(true) => "additionalProperties",
+        Value::Bool(false) => {
+            "allowEmptyValue allowReserved deprecated exclusiveMaximum exclusiveMinimum nullable \
+             readOnly required uniqueItems writeOnly"
+        }
+        _ => return false,
+    };
+    is_one_of(keyword, keywords)
 }
 
-/// A list in order, with each value once.
+/// Whether a name is one of these, which are separated by spaces.
+fn is_one_of(name: &str, names: &str) -> bool {
+    names.split(' ').any(|one| one == name)
+}
+
+/// The items of a list. The list may be missing.
+fn list<'v>(name: &str, value: &'v Value) -> Result<&'v [Value]> {
+    ensure!(value.is_null() || value.is_array(), "`{name}` is not an array");
+    Ok(items(value))
+}
+
+/// Sorts a list and removes duplicates.
 fn set(list: Value) -> Value {
     let Value::Array(items) = list else { return list };
     let items: BTreeMap<String, Value> =
@@ -245,8 +244,8 @@ fn set(list: Value) -> Value {
 /// The keywords of a schema that are text for people.
 const TEXTS: [&str; 4] = ["description", "example", "externalDocs", "title"];
 
-/// Whether a keyword says nothing about the values. `nullable` is such a keyword, as a type that is
-/// used in two places may be nullable in one.
+/// Whether a keyword says nothing about the values. `nullable` is one of them, because a type that
+/// is used in two places may be nullable in one of them.
 pub fn is_note(name: &str) -> bool {
     matches!(name, "default" | "deprecated" | "nullable" | "readOnly" | "writeOnly" | AT | NAME)
         || TEXTS.contains(&name)
@@ -258,19 +257,19 @@ pub fn is_unconstrained(schema: &Object) -> bool {
     schema.keys().all(|name| is_note(name))
 }
 
-/// A schema with what the one around it says beside it.
+/// A schema with the keywords that stand beside it, which take precedence.
 fn over(outer: Object, inner: Object) -> Object {
     let mut both = inner;
     both.extend(outer);
     both
 }
 
-/// A schema without the texts for people, and without what does not follow from what it says.
+/// A schema without texts for people, and without what this pass added about its origin.
 pub fn meaning(schema: &Value) -> Value {
     without(schema, &|name| TEXTS.contains(&name))
 }
 
-/// A schema without what does not follow from what is written in it.
+/// A schema without what this pass added about its origin.
 pub fn written(schema: &Value) -> Value {
     without(schema, &|_| false)
 }
@@ -279,9 +278,9 @@ fn without(schema: &Value, is_dropped: &dyn Fn(&str) -> bool) -> Value {
     match schema {
         Value::Object(keywords) => {
             let keywords = keywords.iter().filter(|(name, _)| {
-                // A reference to what stands beside it.
-                let is_inline = *name == "$ref" && keywords.contains_key("allOf");
-                !(is_inline || is_dropped(name) || [AT, NAME, PARTS].contains(&name.as_str()))
+                // With `allOf` beside it, this pass wrote the reference.
+                let is_added = *name == "$ref" && keywords.contains_key("allOf");
+                !(is_added || is_dropped(name) || [AT, NAME, PARTS].contains(&name.as_str()))
             });
             let keywords = keywords.map(|(name, value)| {
                 let value = match (name.as_str(), value) {
@@ -302,8 +301,8 @@ fn without(schema: &Value, is_dropped: &dyn Fn(&str) -> bool) -> Value {
 }
 
 impl Model {
-    /// A schema that is no reference: the one to which a chain of references leads, with what each
-    /// of them says beside it. None if the chain is a circle or has more than 100 links.
+    /// Follows a chain of references to a schema, and adds what each of them says beside it. None
+    /// if the chain is a circle or has more than 100 links.
     pub fn resolved(&self, schema: &Value) -> Option<Value> {
         let mut schema = schema.clone();
         for _ in 0..LONGEST_CHAIN {

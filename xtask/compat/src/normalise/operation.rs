@@ -1,51 +1,48 @@
-//! One spelling for operations: what they inherit is theirs, and every reference is followed.
+//! Normalises operations: an operation gets what it inherits, and every reference is followed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail};
 use serde_json::{Value, json};
 
-use super::{AT, Normaliser, Object, list, set};
+use super::{AT, Normaliser, Object, is_one_of, list, set};
+use crate::json::{entries, items, text};
 use crate::pointer::step;
 
-/// An operation: what it inherits is its own, and no reference is left but those to schemas.
+/// An operation with everything that it inherits. The references that are left lead to schemas.
 pub struct Operation {
     /// Its name for people: `POST /books`.
     pub name: String,
     pub json: Value,
-    /// The paths of the URLs that it has: the path of each server, and its own behind it.
+    /// The paths of its URLs: the path of each server, followed by its own.
     pub addresses: BTreeSet<String>,
 }
 
 /// The methods of a path, as OpenAPI writes them.
 const METHODS: [&str; 8] = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
-/// What an operation inherits of its path as a part of its own.
-const JUDGED: [&str; 2] = ["parameters", "servers"];
+/// Header parameters that OpenAPI ignores (Parameter Object).
+const IGNORED: [&str; 3] = ["header accept", "header authorization", "header content-type"];
 
 impl Normaliser<'_> {
     pub fn operations(&mut self) -> Result<()> {
-        let paths = self.document["paths"].as_object().into_iter().flatten();
         let mut known: BTreeMap<String, &String> = BTreeMap::new();
+        let paths = entries(&self.document["paths"]);
         for (path, item) in paths.filter(|(path, _)| path.starts_with('/')) {
             let key = without_names(path);
-            let same = known.insert(key.clone(), path);
-            ensure!(
-                same.is_none(),
-                "the paths {} and {path} are one path with two names of a parameter: remove one",
-                same.unwrap_or(path)
-            );
+            if let Some(same) = known.insert(key.clone(), path) {
+                bail!(
+                    "the paths {same} and {path} are one path with two names of a parameter: \
+                     remove one"
+                );
+            }
             let place = step("#/paths", path);
-            let at = || format!("the path {path}");
-            let item = self.followed(item, &place).with_context(at)?;
-            for method in METHODS {
-                let Some(operation) = item.get(method) else { continue };
-                let place = step(&place, method);
-                let json = self.operation(path, &item, operation, &place, false);
-                let json = json.with_context(at)?;
-                let servers = json["servers"]["all"].as_array().into_iter().flatten();
+            let context = || format!("the path {path}");
+            let item = self.followed(item, &place).with_context(context)?;
+            for (method, json) in self.methods(path, &item, &place, false).with_context(context)? {
+                let servers = items(&json["servers"]["all"]);
                 let mut addresses: BTreeSet<_> =
-                    servers.map(|server| base(server) + &key).collect();
+                    servers.iter().map(|server| base(server) + &key).collect();
                 if addresses.is_empty() {
                     addresses.insert(key.clone());
                 }
@@ -57,55 +54,73 @@ impl Normaliser<'_> {
         Ok(())
     }
 
-    /// An operation of a path, or of a callback: in a callback it inherits nothing of the document,
-    /// because the client is the server.
+    /// Normalises the operations of a path item, or of a callback.
+    fn methods(
+        &mut self,
+        path: &str,
+        item: &Object,
+        place: &str,
+        is_callback: bool,
+    ) -> Result<Vec<(&'static str, Value)>> {
+        let mut all = Vec::new();
+        for method in METHODS {
+            if let Some(operation) = item.get(method) {
+                let operation = self.followed(operation, &step(place, method))?;
+                all.push((method, self.operation(path, item, operation, is_callback)?));
+            }
+        }
+        Ok(all)
+    }
+
     fn operation(
         &mut self,
         path: &str,
         item: &Object,
-        operation: &Value,
-        place: &str,
+        mut operation: Object,
         is_callback: bool,
     ) -> Result<Value> {
-        let mut operation = self.followed(operation, place)?;
-        let of_path = item[AT].as_str().unwrap_or_default();
+        let place = &text(&operation[AT]).to_owned();
+        let item_place = text(&item[AT]);
+        // In a callback the client is the server, so nothing of the document is inherited.
         let root = if is_callback { &Value::Null } else { self.document };
         for name in ["security", "servers"] {
             let own = operation.remove(name);
-            let owners = [(place, own.as_ref()), (of_path, item.get(name)), ("#", root.get(name))];
+            let owners =
+                [(&place[..], own.as_ref()), (item_place, item.get(name)), ("#", root.get(name))];
             let mut owners = owners.into_iter().filter_map(|(owner, all)| Some((owner, all?)));
             let (owner, all) = owners.next().unwrap_or((place, &Value::Null));
-            let all = if name == "security" { self.security(all)? } else { targets(all)? };
+            let all = if name == "security" { self.security(all)? } else { servers(all)? };
             operation.insert(name.to_owned(), json!({ "all": all, AT: step(owner, name) }));
         }
 
-        let mut path_item = item.clone();
-        path_item.retain(|name, _| {
-            !METHODS.contains(&name.as_str()) && !JUDGED.contains(&name.as_str())
+        let mut rest = item.clone();
+        rest.retain(|name, _| {
+            !METHODS.contains(&&name[..]) && !is_one_of(name, "parameters servers")
         });
-        operation.insert("path".to_owned(), Value::Object(path_item));
+        operation.insert("path".to_owned(), Value::Object(rest));
 
         let mut parameters = Object::new();
         let own = operation.remove("parameters");
-        for (owner, all) in [(of_path, item.get("parameters")), (place, own.as_ref())] {
-            for (at, parameter) in list(all.unwrap_or(&Value::Null))?.iter().enumerate() {
-                let place = step(&step(owner, "parameters"), &at.to_string());
-                let parameter = self.followed(parameter, &place)?;
+        for (owner, all) in [(item_place, item.get("parameters")), (place, own.as_ref())] {
+            let owner = step(owner, "parameters");
+            for (at, parameter) in
+                list("parameters", all.unwrap_or(&Value::Null))?.iter().enumerate()
+            {
+                let parameter = self.followed(parameter, &step(&owner, &at.to_string()))?;
                 let key = key(path, &parameter);
-                if !["header accept", "header authorization", "header content-type"]
-                    .contains(&&key[..])
-                {
+                if !IGNORED.contains(&&key[..]) {
                     parameters.insert(key, self.field(parameter, true)?);
                 }
             }
         }
         operation.insert("parameters".to_owned(), Value::Object(parameters));
+
         if let Some(body) = operation.get("requestBody") {
             let body = self.followed(body, &step(place, "requestBody"))?;
             operation.insert("requestBody".to_owned(), self.field(body, true)?);
         }
         if let Some(responses) = operation.get_mut("responses") {
-            let responses = responses.as_object_mut().context("`responses` is no object")?;
+            let responses = responses.as_object_mut().context("`responses` is not an object")?;
             let place = step(place, "responses");
             for (status, response) in responses.iter_mut() {
                 if !status.starts_with("x-") {
@@ -124,36 +139,30 @@ impl Normaliser<'_> {
         Ok(Value::Object(operation))
     }
 
-    /// The operations that the service calls, by URL and method.
+    /// Normalises the operations that the service calls, by URL and method.
     fn callbacks(&mut self, callbacks: &Value, place: &str) -> Result<Object> {
         let mut all = Object::new();
         let callbacks = self.followed(callbacks, place)?;
         for (name, callback) in callbacks.iter().filter(|(name, _)| *name != AT) {
             let callback = self.followed(callback, &step(place, name))?;
-            let place = callback[AT].as_str().unwrap_or_default().to_owned();
-            for (url, item) in callback.iter().filter(|(url, _)| !url.starts_with("x-")) {
-                if url == AT {
-                    continue;
-                }
-                let item = self.followed(item, &step(&place, url))?;
-                let place = item[AT].as_str().unwrap_or_default().to_owned();
-                for method in METHODS {
-                    let Some(operation) = item.get(method) else { continue };
-                    let place = step(&place, method);
-                    let operation = self.operation(url, &item, operation, &place, true)?;
-                    all.insert(format!("{} {url}", method.to_uppercase()), operation);
-                }
+            let place = text(&callback[AT]);
+            let is_url = |name: &str| name != AT && !name.starts_with("x-");
+            for (url, item) in callback.iter().filter(|(name, _)| is_url(name)) {
+                let item = self.followed(item, &step(place, url))?;
+                let operations = self.methods(url, &item, text(&item[AT]), true)?.into_iter();
+                all.extend(operations.map(|(method, operation)| {
+                    (format!("{} {url}", method.to_uppercase()), operation)
+                }));
             }
         }
         Ok(all)
     }
 }
 
-/// What makes a parameter the same one: its name, but its number in the path.
+/// What identifies a parameter: its name, but in a path its number.
 fn key(path: &str, parameter: &Object) -> String {
-    let text = |name| parameter.get(name).and_then(Value::as_str).unwrap_or_default();
-    let name = text("name");
-    let same = match text("in") {
+    let [place, name] = ["in", "name"].map(|key| parameter.get(key).map_or("", text));
+    let identity = match place {
         // RFC 9110, section 5.1.
         "header" => name.to_lowercase(),
         "path" => {
@@ -162,29 +171,27 @@ fn key(path: &str, parameter: &Object) -> String {
         }
         _ => name.to_owned(),
     };
-    format!("{} {same}", text("in"))
+    format!("{place} {identity}")
 }
 
-/// The path with `{}` for each parameter.
+/// A path with `{}` in the place of each parameter.
 fn without_names(path: &str) -> String {
     let parts = path.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest));
     parts.collect::<Vec<_>>().join("{}")
 }
 
-/// What requests are sent to.
-fn targets(servers: &Value) -> Result<Value> {
-    let mut servers = list(servers)?;
-    // `/`, the place of the document itself, is what a document without servers means.
+/// The servers that requests are sent to. `/` is the server of a document that names none.
+fn servers(servers: &Value) -> Result<Value> {
+    let mut servers = list("servers", servers)?.to_vec();
     servers.retain(|server| *server != json!({ "url": "/" }));
     Ok(set(Value::Array(servers)))
 }
 
 /// The path of a server's URL, with the default value of each variable.
 fn base(server: &Value) -> String {
-    let mut url = server["url"].as_str().unwrap_or_default().to_owned();
-    for (name, variable) in server["variables"].as_object().into_iter().flatten() {
-        let value = variable["default"].as_str().unwrap_or_default();
-        url = url.replace(&format!("{{{name}}}"), value);
+    let mut url = text(&server["url"]).to_owned();
+    for (name, variable) in entries(&server["variables"]) {
+        url = url.replace(&format!("{{{name}}}"), text(&variable["default"]));
     }
     let path = match url.split_once("://") {
         Some((_, rest)) => rest.find('/').map_or("", |at| &rest[at..]),
