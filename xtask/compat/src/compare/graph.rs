@@ -1,7 +1,7 @@
-//! Which operations reach a pair of types, and in which direction.
+//! Finds which operations reach a pair of types, and in which direction.
 //!
-//! A pair of named types is compared once, however many places lead to it. The places are edges;
-//! each operation has a node for its request and one for its response.
+//! A pair of types is compared once, however many places lead to it. The pairs are nodes and the
+//! places are edges. Each operation has a node for its request and one for its response.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -11,7 +11,8 @@ use crate::kind::Direction;
 /// The number of a node.
 pub type Node = usize;
 
-/// More pairs are not compared: two documents that are not trusted may have a product of them.
+/// The number of pairs that are compared. Two hostile documents could lead to every combination of
+/// their types.
 const MOST_PAIRS: usize = 100_000;
 
 #[derive(Default)]
@@ -26,20 +27,20 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// A node from which nothing is reached yet. It is for what no operation uses.
+    /// Adds a node without edges, for something that no operation uses.
     pub fn node(&mut self) -> Node {
         self.edges.push(Vec::new());
         self.edges.len() - 1
     }
 
-    /// A node for the request or the response of an operation.
+    /// Adds a node for the request or the response of an operation.
     pub fn root(&mut self, operation: &str, direction: Direction) -> Node {
         let node = self.node();
         self.roots.push((operation.to_owned(), node, direction));
         node
     }
 
-    /// A node below this one for what is written as XML.
+    /// Adds a node below this one, for something that is written as XML.
     pub fn xml(&mut self, from: Node) -> Node {
         let node = self.node();
         self.edges[from].push((node, Direction::BOTH));
@@ -47,19 +48,12 @@ impl Graph {
         node
     }
 
-    /// The nodes that something in XML reaches.
+    /// The nodes that are reached from something in XML.
     pub fn reached_as_xml(&self) -> HashSet<Node> {
-        let mut seen = HashSet::new();
-        let mut pending = self.xml.clone();
-        while let Some(node) = pending.pop() {
-            if seen.insert(node) {
-                pending.extend(self.edges[node].iter().map(|(to, _)| *to));
-            }
-        }
-        seen
+        self.reachable(self.xml.clone(), Direction::default())
     }
 
-    /// Says that this node leads to a pair of types. False if there are too many pairs.
+    /// Adds an edge from a node to a pair of types. Returns false if there are too many pairs.
     pub fn lead(&mut self, from: Node, through: Direction, old: &str, new: &str) -> bool {
         let pair = (old.to_owned(), new.to_owned());
         let to = match self.pairs.get(&pair) {
@@ -81,23 +75,29 @@ impl Graph {
         self.pending.pop()
     }
 
-    /// Who reaches these nodes. A root has one direction, so an edge lets it through or not.
+    /// The operations that reach these nodes.
     pub fn reached(&self, nodes: &BTreeSet<Node>) -> BTreeMap<Node, Reach> {
         let mut reached: BTreeMap<Node, Reach> = BTreeMap::new();
         for (operation, root, direction) in &self.roots {
-            let mut seen = HashSet::from([*root]);
-            let mut pending = vec![*root];
-            while let Some(node) = pending.pop() {
+            for node in self.reachable(vec![*root], *direction) {
                 if nodes.contains(&node) {
                     reached.entry(node).or_default().add(*direction, [operation]);
-                }
-                for (to, through) in &self.edges[node] {
-                    if through.and(*direction) == *direction && seen.insert(*to) {
-                        pending.push(*to);
-                    }
                 }
             }
         }
         reached
+    }
+
+    /// The nodes that are reached by edges that let this direction through.
+    fn reachable(&self, mut pending: Vec<Node>, direction: Direction) -> HashSet<Node> {
+        let mut reachable = HashSet::new();
+        while let Some(node) = pending.pop() {
+            if reachable.insert(node) {
+                let edges = self.edges[node].iter();
+                let open = edges.filter(|(_, through)| through.and(direction) == direction);
+                pending.extend(open.map(|(to, _)| *to));
+            }
+        }
+        reachable
     }
 }

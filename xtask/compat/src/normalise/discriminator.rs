@@ -1,36 +1,35 @@
-//! Which type a value of a discriminator means (Discriminator Object).
+//! Finds which type a value of a discriminator stands for (Discriminator Object).
 //!
-//! A mapping is one way to say it; without one it is the name of the type, unless the type has a
-//! value of its own. Afterwards each reference that a discriminator chooses from has its
-//! [`VALUES`]: the cases of `oneOf` and `anyOf`, or the [`CHILDREN`] of a schema, which are the
-//! types that have the schema in their `allOf`.
+//! A mapping may say so. A type that no mapping names has the only value that it allows itself, or
+//! else its name. Afterwards each reference that a discriminator chooses from has its [`VALUES`]: the
+//! cases of `oneOf` and `anyOf`, or the [`CHILDREN`] of a schema, which are the types that have the
+//! schema in their `allOf`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
 use super::{AT, CHILDREN, Normaliser, Object, VALUES, pointer, target};
-use crate::pointer::{is_type, step};
+use crate::json::{entries, items, text};
+use crate::pointer::{SCHEMAS, is_type, step};
 
-/// The types that have a type in their `allOf`, by the pointer of that type.
+/// The types that have another type in their `allOf`, by the pointer of the other type.
 #[derive(Default)]
 pub struct Children(BTreeMap<String, Vec<String>>);
 
 impl Children {
     pub fn of(document: &Value) -> Self {
         let mut children = Self::default();
-        let schemas = document["components"]["schemas"].as_object();
-        for (name, schema) in schemas.into_iter().flatten() {
-            let parts = schema["allOf"].as_array().into_iter().flatten();
-            for parent in parts.filter_map(|part| part["$ref"].as_str()) {
+        for (name, schema) in entries(&document["components"]["schemas"]) {
+            for parent in items(&schema["allOf"]).iter().filter_map(|part| part["$ref"].as_str()) {
                 let all = children.0.entry(pointer(parent)).or_default();
-                all.push(step("#/components/schemas", name));
+                all.push(step(SCHEMAS, name));
             }
         }
         children
     }
 
-    /// The children of a type, and theirs.
+    /// The descendants of a type.
     fn below(&self, parent: &str) -> BTreeSet<String> {
         let mut found = BTreeSet::new();
         let mut pending = vec![parent];
@@ -46,7 +45,7 @@ impl Children {
 }
 
 impl Normaliser<'_> {
-    /// A discriminator of the schema at a place: its member, and where its mapping is written.
+    /// Normalises the discriminator of the schema at a place, and reads its mapping.
     pub fn discriminator(&mut self, discriminator: &Value, place: &str) -> Value {
         let at = step(place, "discriminator");
         if !self.mappings.contains_key(&at) {
@@ -56,7 +55,7 @@ impl Normaliser<'_> {
         json!({ "propertyName": discriminator["propertyName"], AT: at })
     }
 
-    /// Gives each type that a discriminator chooses from its values.
+    /// Adds its values to each type that a discriminator chooses from.
     pub fn discriminate(&mut self, schema: &mut Object, place: &str) {
         let Some(mut discriminator) = schema.get("discriminator").cloned() else { return };
         let is_own = discriminator.get(AT).is_none();
@@ -64,11 +63,10 @@ impl Normaliser<'_> {
             discriminator = self.discriminator(&discriminator, place);
             schema.insert("discriminator".to_owned(), discriminator.clone());
         }
-        let member = discriminator["propertyName"].as_str().unwrap_or_default().to_owned();
-        let at = discriminator[AT].as_str().unwrap_or_default();
-        let mapping = self.mappings.get(at).unwrap_or(&Value::Null);
+        let member = text(&discriminator["propertyName"]);
+        let mapping = self.mappings.get(text(&discriminator[AT])).unwrap_or(&Value::Null);
         let values = |reference: &str| match &mapping[reference] {
-            Value::Null => self.own_value(reference, &member),
+            Value::Null => self.own_value(reference, member),
             values => values.clone(),
         };
         let mut has_cases = false;
@@ -81,18 +79,15 @@ impl Normaliser<'_> {
                 }
             }
         }
-        // As a part of its children a schema stands for none of them, and nothing that is inline is
-        // a child.
+        // As a part of its children a schema does not stand for them, and no inline schema is a
+        // child.
         if has_cases || self.parts.is_part(place) || !is_own && !is_type(place) {
             return;
         }
         let mut children = self.children.below(place);
-        if !is_own {
-            children.insert(place.to_owned());
-        }
-        if is_own {
-            children
-                .extend(mapping.as_object().into_iter().flatten().map(|(name, _)| name.clone()));
+        match is_own {
+            true => children.extend(entries(mapping).map(|(name, _)| name.clone())),
+            false => children.extend([place.to_owned()]),
         }
         let parts = children
             .iter()
@@ -103,12 +98,12 @@ impl Normaliser<'_> {
         self.model.referenced.extend(children);
     }
 
-    /// The values of a mapping by the pointer of the type that they mean.
+    /// Groups the values of a mapping by the pointer of their type.
     fn mapping(&self, discriminator: &Value) -> Value {
         let mut mapping = json!({});
-        for (value, to) in discriminator["mapping"].as_object().into_iter().flatten() {
-            let to = to.as_str().unwrap_or_default();
-            let named = step("#/components/schemas", to);
+        for (value, to) in entries(&discriminator["mapping"]) {
+            let to = text(to);
+            let named = step(SCHEMAS, to);
             let is_name = target(self.document, &named).is_ok_and(|found| found.is_some());
             let to = if is_name { named } else { pointer(to) };
             match &mut mapping[to] {
@@ -122,10 +117,8 @@ impl Normaliser<'_> {
     /// The value of a type that no mapping names: the only one that the type allows, or its name.
     fn own_value(&self, reference: &str, member: &str) -> Value {
         let schema = target(self.document, reference).ok().flatten().unwrap_or(&Value::Null);
-        let parts = schema["allOf"].as_array().into_iter().flatten();
-        for part in parts.chain([schema]) {
-            if let Some([value]) = part["properties"][member]["enum"].as_array().map(Vec::as_slice)
-            {
+        for part in items(&schema["allOf"]).iter().chain([schema]) {
+            if let [value] = items(&part["properties"][member]["enum"]) {
                 return json!([value]);
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-/// A media type in lower case, without blanks and quotes, its parameters in order. JSON has no
+/// Writes a media type in lower case, without spaces and quotes, with sorted parameters. JSON has no
 /// charset (RFC 8259, section 11).
 pub fn media_type(name: &str) -> String {
     let name: String = name.to_lowercase().replace('"', "").split_whitespace().collect();
@@ -23,7 +23,7 @@ pub fn is_xml(name: &str) -> bool {
         || kind.ends_with("+xml")
 }
 
-/// Whether a range includes all of another one, or a media type.
+/// Whether a range includes a media type, or all of another range.
 pub fn includes(range: &str, other: &str) -> bool {
     let (range, other) = (split(range), split(other));
     let is_kind = match range.0.strip_suffix('*') {
@@ -34,7 +34,7 @@ pub fn includes(range: &str, other: &str) -> bool {
     is_kind && range.1.is_subset(&other.1)
 }
 
-/// Whether two media types differ at most in that one of them names UTF-8 or a part of it.
+/// Whether two media types differ at most in the charset UTF-8, or US-ASCII, which is a part of it.
 pub fn is_same_in_utf_8(one: &str, other: &str) -> bool {
     let without = |name| {
         let (kind, mut parameters) = split(name);

@@ -1,5 +1,5 @@
-//! One schema in the place of parts: `allOf` is merged, as far as one schema can say the same.
-//! What cannot be merged stays a part of `allOf`.
+//! Merges `allOf` into one schema, as far as one schema can say the same. What cannot be merged stays
+//! a part of `allOf`.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,40 +7,42 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::{
-    AT, NAME, Normaliser, Object, PARTS, TEXTS, is_bound, is_note, is_unconstrained, meaning,
-    number, over, set, target, written,
+    AT, NAME, Normaliser, Object, PARTS, TEXTS, is_bound, is_note, is_one_of, is_unconstrained,
+    meaning, number, over, set, target, written,
 };
+use crate::json::items;
 use crate::pointer::is_type;
 
-/// So many schemas are read again as parts of others.
+/// The number of schemas that are normalised again as parts of others.
 const MOST_PARTS: usize = 100_000;
 
-/// So many types may be parts of each other, one within the other.
+/// The number of types that may be nested as parts of each other.
 const DEEPEST_PART: usize = 20;
 
-/// The types that are read as parts of others, the innermost one last, and how many were.
+/// The types that are being normalised as parts of others.
 #[derive(Default)]
 pub struct Parts {
+    /// The innermost type is the last one.
     open: Vec<String>,
-    read: usize,
+    /// The number of schemas that were normalised as parts so far.
+    count: usize,
 }
 
 impl Parts {
-    /// Whether the schema of this pointer is read as a part alone.
+    /// Whether the schema at this pointer is only being normalised as a part.
     pub fn is_part(&self, pointer: &str) -> bool {
         self.open.last().is_some_and(|open| open == pointer)
     }
 }
 
 impl Normaliser<'_> {
-    /// A schema whose parts have one spelling. A list of one part is that part.
+    /// Merges the parts of a schema. A list of one part becomes that part.
     pub fn merged(&mut self, mut schema: Object, place: &str) -> Object {
-        self.parts.read += usize::from(!self.parts.open.is_empty());
+        self.parts.count += usize::from(!self.parts.open.is_empty());
         let mut demands = match schema.remove("allOf") {
             Some(Value::Array(parts)) => parts,
             _ => Vec::new(),
         };
-        let mut cases = Vec::new();
         let is_tagged = schema.contains_key("discriminator");
         for name in ["oneOf", "anyOf"] {
             let Some(Value::Array(parts)) = schema.remove(name) else { continue };
@@ -48,23 +50,20 @@ impl Normaliser<'_> {
             if has_null {
                 schema.insert("nullable".to_owned(), json!(true));
             }
-            match parts.len() {
-                1 if !is_tagged => demands.extend(parts.pop()),
-                _ => cases.push((name, parts)),
+            if parts.len() == 1 && !is_tagged {
+                demands.extend(parts.pop());
+            } else if schema.contains_key("oneOf") {
+                demands.push(json!({ name: parts, AT: place }));
+            } else {
+                schema.insert(name.to_owned(), Value::Array(parts));
             }
         }
-        let mut cases = cases.into_iter();
-        if let Some((name, parts)) = cases.next() {
-            schema.insert(name.to_owned(), Value::Array(parts));
-        }
-        demands.extend(cases.map(|(name, parts)| json!({ name: parts, AT: place })));
         if demands.is_empty() { schema } else { self.demanded(demands, schema, place) }
     }
 
-    /// A value has to fit all of these parts, and what stands beside them. Parts that say nothing
-    /// are left out.
+    /// Returns the schema of the values that fit all of these parts, and the keywords beside them.
     fn demanded(&mut self, parts: Vec<Value>, siblings: Object, place: &str) -> Object {
-        let (mut said, mut siblings): (Object, Object) =
+        let (mut notes, mut siblings): (Object, Object) =
             siblings.into_iter().partition(|(name, _)| is_note(name));
         if !siblings.is_empty() {
             siblings.insert(AT.to_owned(), json!(place));
@@ -72,21 +71,21 @@ impl Normaliser<'_> {
         let mut demands = Vec::new();
         for part in parts.into_iter().chain([Value::Object(siblings)]) {
             match part {
-                Value::Object(part) if is_unconstrained(&part) => said = over(said, part),
+                Value::Object(part) if is_unconstrained(&part) => notes = over(notes, part),
                 part => demands.push(part),
             }
         }
         let mut demands = sorted(demands);
         match demands.pop() {
-            Some(Value::Object(only)) if demands.is_empty() => return over(said, only),
+            Some(Value::Object(only)) if demands.is_empty() => return over(notes, only),
             last => demands.extend(last),
         }
         let is_within = self.parts.open.last().is_some_and(|open| open != place);
         if is_within && demands.iter().any(|part| part.get("$ref").is_some()) {
-            // Types may contain each other without an end: it is merged once, at its own place.
+            // Types may contain each other endlessly, so the schema is merged once, at its own place.
             let mut reference = self.reference(place, place);
             reference.insert("allOf".to_owned(), Value::Array(demands));
-            return over(said, reference);
+            return over(notes, reference);
         }
         let names: BTreeSet<String> = demands.iter().flat_map(names).collect();
         let mut rest = Vec::new();
@@ -97,28 +96,25 @@ impl Normaliser<'_> {
                 None => rest.push(part),
             }
         }
-        let mut all = intersection(whole, &mut rest);
+        let mut all = intersection(whole, rest);
         all.remove(NAME);
         all.insert(PARTS.to_owned(), json!(names));
-        if !rest.is_empty() {
-            all.insert("allOf".to_owned(), Value::Array(sorted(rest)));
-        }
-        over(said, all)
+        over(notes, all)
     }
 
-    /// What a part says: for a reference what its type says, without the texts about the type.
+    /// The keywords of a part. A reference has those of its type, without the texts about the type.
     fn whole(&mut self, part: &Value) -> Option<Object> {
         let object = part.as_object()?;
         let Some(reference) = object.get("$ref").and_then(Value::as_str) else {
             return Some(object.clone());
         };
-        let Parts { open, read } = &self.parts;
+        let Parts { open, count } = &self.parts;
         let is_open = open.iter().any(|one| one == reference);
-        if open.len() == DEEPEST_PART || *read > MOST_PARTS || is_open {
+        if open.len() == DEEPEST_PART || *count > MOST_PARTS || is_open {
             return None;
         }
         let schema = target(self.document, reference).ok()??.as_object()?;
-        // A mapping may be long, and each child has its own part of it.
+        // A mapping may be long, and each child gets its own part of it.
         let parts = schema.iter().filter(|(name, _)| *name != "discriminator");
         let mut part: Object = parts.map(|(name, value)| (name.clone(), value.clone())).collect();
         if let Some(discriminator) = schema.get("discriminator").filter(|one| one.is_object()) {
@@ -142,7 +138,7 @@ impl Normaliser<'_> {
     }
 }
 
-/// The names of the types of which a schema is made: the empty one for what it says itself.
+/// The names of the types that a schema is made of: the empty name for its own keywords.
 fn names(part: &Value) -> Vec<String> {
     let name = part["$ref"].as_str().filter(|pointer| is_type(pointer));
     let all = items(&part[PARTS]).iter().filter_map(Value::as_str).chain(name);
@@ -150,15 +146,16 @@ fn names(part: &Value) -> Vec<String> {
     if all.is_empty() { vec![String::new()] } else { all }
 }
 
-/// One schema for what all of these say. What cannot be said in it becomes part of the rest.
-fn intersection(mut parts: Vec<Object>, rest: &mut Vec<Value>) -> Object {
-    // Whether null fits, if a type is said at all.
+/// Returns one schema that says the same as all parts. What one schema cannot say joins `rest`,
+/// which becomes its `allOf`.
+fn intersection(mut parts: Vec<Object>, mut rest: Vec<Value>) -> Object {
+    // Null fits if each part with a type allows it.
     let typed = || parts.iter().filter(|part| part.contains_key("type"));
     let nullable = typed().chain(&parts).find_map(|part| part.get("nullable").cloned());
     let nullable = nullable.filter(|_| typed().all(|part| part.contains_key("nullable")));
     let mut all = Object::new();
     while let Some(part) = parts.pop() {
-        // A closed object knows nothing of the members of the other parts.
+        // A closed object does not know the members of the other parts.
         let has_others = |part: &Object| part.contains_key("additionalProperties");
         let has_members = |part: &Object| part.contains_key("properties") || has_others(part);
         let is_apart = has_others(&part)
@@ -174,15 +171,18 @@ fn intersection(mut parts: Vec<Object>, rest: &mut Vec<Value>) -> Object {
         }
         for (name, value) in part {
             if name != "nullable" && name != "allOf" {
-                add(&mut all, &name, value, rest);
+                add(&mut all, &name, value, &mut rest);
             }
         }
     }
     all.extend(nullable.map(|nullable| ("nullable".to_owned(), nullable)));
+    if !rest.is_empty() {
+        all.insert("allOf".to_owned(), Value::Array(sorted(rest)));
+    }
     all
 }
 
-/// Adds a keyword to a schema that may have it already.
+/// Adds a keyword to a schema that may contain it already.
 fn add(all: &mut Object, name: &str, value: Value, rest: &mut Vec<Value>) {
     let Some(old) = all.remove(name) else {
         all.insert(name.to_owned(), value);
@@ -213,7 +213,7 @@ fn add(all: &mut Object, name: &str, value: Value, rest: &mut Vec<Value>) {
             if is_larger == name.starts_with("min") { old } else { value }
         }
         _ => {
-            // In an order that does not follow from the parts.
+            // The result must not depend on the order of the parts.
             let mut both = [old, value];
             both.sort_by_cached_key(|one| meaning(one).to_string());
             let [first, second] = both;
@@ -224,31 +224,22 @@ fn add(all: &mut Object, name: &str, value: Value, rest: &mut Vec<Value>) {
     all.insert(name.to_owned(), both);
 }
 
-/// What two schemas of one place say together. References stay: their types may contain this place.
+/// Merges two schemas of one place. References stay, because their types may contain this place.
 fn both(one: Value, other: Value) -> Value {
     match (&one, &other) {
         (Value::Object(_), Value::Object(_)) if meaning(&one) == meaning(&other) => one,
         (Value::Object(a), Value::Object(b))
             if !a.contains_key("$ref") && !b.contains_key("$ref") =>
         {
-            let mut rest = Vec::new();
-            let mut all = intersection(vec![b.clone(), a.clone()], &mut rest);
-            if !rest.is_empty() {
-                all.insert("allOf".to_owned(), Value::Array(sorted(rest)));
-            }
-            Value::Object(all)
+            Value::Object(intersection(vec![b.clone(), a.clone()], Vec::new()))
         }
         _ => json!({ "allOf": sorted(vec![one.clone(), other]), AT: one[AT] }),
     }
 }
 
-fn items(list: &Value) -> &[Value] {
-    list.as_array().map(Vec::as_slice).unwrap_or_default()
-}
-
-/// The parts of `oneOf` or `anyOf`. All enumerations among them are one part, as documented unit
-/// variants are one enumeration. The part that is null alone is left out: the second value says
-/// whether there was one.
+/// Merges the enumerations among the parts of `oneOf` or `anyOf`: generators write the documented
+/// values of one enumeration as parts. A part that only allows null is left out, and the second
+/// value says whether there was one.
 fn alternatives(parts: Vec<Value>) -> (Vec<Value>, bool) {
     let mut others: Vec<Value> = Vec::new();
     let mut lists: BTreeMap<String, (Object, Vec<Value>)> = BTreeMap::new();
@@ -256,7 +247,7 @@ fn alternatives(parts: Vec<Value>) -> (Vec<Value>, bool) {
     for mut part in sorted(parts) {
         let Some(values) = enumeration(&part) else {
             has_null |= part.as_object().is_some_and(|part| part.keys().all(|name| name == AT));
-            // If null is one case, it is one of the list.
+            // A case that allows null makes the list allow it.
             has_null |= part.as_object_mut().is_some_and(|part| part.remove("nullable").is_some());
             others.push(part);
             continue;
@@ -268,7 +259,7 @@ fn alternatives(parts: Vec<Value>) -> (Vec<Value>, bool) {
             all.extend(values.iter().cloned());
             let same = ["type", AT].into_iter().filter_map(|name| Some((name, part.get(name)?)));
             list.extend(same.map(|(name, value)| (name.to_owned(), value.clone())));
-            // The texts of all of them: if one changes, this changes.
+            // The texts of all parts, so that a change of any is noticed.
             if let Some(text) = part.get("description") {
                 let texts = list.entry("description").or_insert_with(|| json!([]));
                 texts.as_array_mut().expect("a list").push(text.clone());
@@ -282,15 +273,16 @@ fn alternatives(parts: Vec<Value>) -> (Vec<Value>, bool) {
     (sorted(others), has_null)
 }
 
-/// The values of a schema that is a list of values and nothing else.
+/// The values of a schema that is an enumeration and nothing else.
 fn enumeration(part: &Value) -> Option<&Vec<Value>> {
     let part = part.as_object()?;
-    let of_list = ["type", "enum", "nullable", "title", "description", AT, NAME];
-    let is_list = part.keys().all(|name| of_list.contains(&name.as_str()));
+    let is_list = part.keys().all(|name| {
+        is_one_of(name, "type enum nullable title description") || [AT, NAME].contains(&&name[..])
+    });
     part.get("enum")?.as_array().filter(|_| is_list)
 }
 
-/// Parts in an order that does not follow from the list, each once, whatever their texts are.
+/// Sorts parts by what they say, and removes those that differ only in their texts.
 fn sorted(mut parts: Vec<Value>) -> Vec<Value> {
     let mut known = BTreeSet::new();
     parts.sort_by_cached_key(|part| {

@@ -1,4 +1,4 @@
-//! What a type says, whatever its name is.
+//! Fingerprints of schemas, which do not depend on the names of types.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,13 +8,13 @@ use serde_json::Value;
 
 use super::meaning;
 
-/// A number for what each schema says, whatever its name is. Two types with other names and the
-/// same number are most likely one.
+/// A fingerprint of each schema. Two types with other names and the same fingerprint are most likely
+/// one type.
 #[derive(Default)]
 pub struct Prints(BTreeMap<String, u64>);
 
 impl Prints {
-    /// The numbers of all schemas. They see what is up to four references away.
+    /// Computes the fingerprints of all schemas. They cover what is up to four references away.
     pub fn of(schemas: &BTreeMap<String, Value>) -> Self {
         let texts: Vec<(&String, String)> = schemas
             .iter()
@@ -32,7 +32,7 @@ impl Prints {
         prints
     }
 
-    /// What a schema says as a text, with the number of each type in the place of its name.
+    /// Returns a schema as text, with the fingerprint of each type in the place of its name.
     pub fn nameless(&self, schema: &Value) -> String {
         self.without_names(&meaning(schema).to_string())
     }

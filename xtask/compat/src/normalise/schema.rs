@@ -1,10 +1,12 @@
-//! One spelling for schemas.
+//! Normalises schemas.
 
 use std::mem;
 
 use serde_json::{Value, json};
 
-use super::{AT, INTERNAL, NAME, Normaliser, Object, is_note, pointer, set, without_defaults};
+use super::{
+    AT, INTERNAL, NAME, Normaliser, Object, is_unconstrained, pointer, set, without_defaults,
+};
 use crate::pointer::{is_type, step};
 
 /// Whether a keyword limits numbers, lengths or counts.
@@ -14,7 +16,7 @@ pub fn is_bound(name: &str) -> bool {
 }
 
 impl Normaliser<'_> {
-    /// A reference to a schema, which is read, too.
+    /// Returns a reference to a schema, and queues the schema.
     pub fn reference(&mut self, pointer: &str, place: &str) -> Object {
         if self.model.referenced.insert(pointer.to_owned()) {
             self.pending.push(pointer.to_owned());
@@ -24,7 +26,7 @@ impl Normaliser<'_> {
         )
     }
 
-    /// A schema or a reference to one, and where it is written. What is no schema stays as it is.
+    /// Normalises a schema, and notes where it is written. A value that is no schema stays as it is.
     pub fn schema(&mut self, schema: Value, place: &str) -> Value {
         let Value::Object(schema) = schema else { return schema };
         if let Some(Value::String(reference)) = schema.get("$ref") {
@@ -54,13 +56,13 @@ impl Normaliser<'_> {
         values(&mut schema);
         codes(&mut schema);
         bounds(&mut schema);
-        // Without a type, members make it an object for each generator of clients.
+        // Client generators take a schema with members and without a type for an object.
         let by_members = [("properties", "object"), ("items", "array")];
         let kind = by_members.iter().find(|(name, _)| schema.contains_key(*name));
         if let (None, Some((_, kind))) = (schema.get("type"), kind) {
             schema.insert("type".to_owned(), json!(kind));
         }
-        // Others of which nothing is said are any others.
+        // An empty schema allows any other member.
         let others = schema.get("additionalProperties").and_then(Value::as_object);
         if others.is_some_and(|others| others.keys().all(|name| name == AT)) {
             schema.remove("additionalProperties");
@@ -68,7 +70,7 @@ impl Normaliser<'_> {
         name(&mut schema, place);
         let mut schema = self.merged(schema, place);
         self.discriminate(&mut schema, place);
-        if schema.keys().all(|name| is_note(name)) {
+        if is_unconstrained(&schema) {
             // Any value may be null.
             schema.remove("nullable");
         }
@@ -77,7 +79,7 @@ impl Normaliser<'_> {
     }
 }
 
-/// Gives a keyword with a value of a wrong type another name. So it is a keyword that nobody knows.
+/// Renames a keyword whose value has the wrong type, so that it is an unknown keyword.
 fn set_aside(schema: &mut Object) {
     for (name, value) in mem::take(schema) {
         let fits = match &name[..] {
@@ -90,8 +92,8 @@ fn set_aside(schema: &mut Object) {
     }
 }
 
-/// The lists without an order. Null is no value of its own: it is allowed if the type and the list
-/// allow it (`nullable`: it adds null to the type alone).
+/// Sorts the lists that have no order, and moves null from `enum` to `nullable`. Null is allowed if
+/// both the type and the list allow it, because `nullable` adds null to the type alone.
 fn values(schema: &mut Object) {
     let required = schema.remove("required");
     // Only objects have members.
@@ -111,8 +113,8 @@ fn values(schema: &mut Object) {
     }
 }
 
-/// One map for `x-extensible-enum` and `x-error-codes`, the lists of the values that a client may
-/// decide by: which of the lists has a value, and whether the same request may succeed later.
+/// Merges `x-extensible-enum` and `x-error-codes`, the values that a client may decide by, into one
+/// map: which of the lists contains a value, and whether the same request may succeed later.
 fn codes(schema: &mut Object) {
     let mut codes = json!({});
     if let Some(Value::Array(values)) = schema.remove("x-extensible-enum") {
@@ -130,8 +132,8 @@ fn codes(schema: &mut Object) {
     }
 }
 
-/// A bound and whether it is exclusive become one keyword. The next number of an integer is no
-/// exclusive one, and an unsigned number has the bound 0.
+/// Merges a bound and its exclusiveness into one keyword. An exclusive bound of an integer becomes
+/// the next inclusive one, and an unsigned format has the minimum 0.
 fn bounds(schema: &mut Object) {
     let is_integer = schema.get("type").is_some_and(|kind| kind == "integer");
     let format = schema.get("format").and_then(Value::as_str).unwrap_or_default();
@@ -156,7 +158,7 @@ fn bounds(schema: &mut Object) {
     }
 }
 
-/// The title of an inline schema of which a type is generated is the name of that type. Any other
+/// Takes the title of an inline schema for the name of its generated type, if there is one. Any other
 /// title is text for people.
 fn name(schema: &mut Object, place: &str) {
     let steps: Vec<&str> = place.rsplit('/').collect();
