@@ -60,8 +60,8 @@ expect(0, "additive       GET /pots  200.b  added", pinned="one.json", published
 report = expect(1, "breaks source  GET /pots  200.b  removed", pinned="two.json", published="one.json")
 assert "\n::error file=two.json,line=1::breaks source" in report, report
 assert summary.read_text() == f"```text\n{report.split('::error')[0]}```\n", summary.read_text()
-expect(0, "nothing changed but what is accepted", pinned="two.json", published="one.json", accepted="accepted.toml")
-expect(0, "nothing that changed breaks a client", pinned="one.json", published="many.json", fail_on="wire")
+expect(0, "nothing changed except what is accepted", pinned="two.json", published="one.json", accepted="accepted.toml")
+expect(0, "no change breaks a client", pinned="one.json", published="many.json", fail_on="wire")
 assert summary.read_text().endswith("see the log of the step for the rest.\n")
 expect(2, "::error::the document of no-document.json", pinned="no-document.json", published="one.json")
 # Neither the program nor `echo` takes a path for an option.

@@ -1,4 +1,4 @@
-//! The file of accepted changes: which changes that break a client were decided on, why and when.
+//! The file of accepted changes: breaking changes that were made on purpose, with reason and date.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use toml::value::Datetime;
 
 use crate::{Change, Kind, Report};
 
-/// Accepted changes, in TOML: a table `[[change]]` for each.
+/// The file, in TOML: a table `[[change]]` for each accepted change.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Accepted {
@@ -21,7 +21,7 @@ struct Accepted {
 #[serde(deny_unknown_fields)]
 struct Entry {
     place: String,
-    /// What happens there, as it is printed: another change at the same place is not accepted.
+    /// The change as it is printed, so that no other change at the same place is accepted.
     change: String,
     reason: String,
     date: Datetime,
@@ -44,18 +44,18 @@ impl Accepted {
 }
 
 impl Report {
-    /// Marks what a file accepts: it has no class any more. An entry without a change becomes a
-    /// note. An error names the file.
+    /// Marks the changes that a file accepts: they no longer count. An entry that matches no change
+    /// becomes a note. An error names the file.
     pub fn accept(&mut self, path: &Path) -> Result<()> {
         for Entry { place, change: what, reason, date } in Accepted::read(path)?.change {
-            // Nobody knows what changed where nothing was compared.
-            let is_meant = |one: &&mut Change| {
+            // What was not compared cannot be accepted: nobody knows what changed.
+            let matches = |one: &&mut Change| {
                 one.place == place && one.change == what && one.kind != Kind::NotCompared
             };
-            if let Some(change) = self.changes.iter_mut().find(is_meant) {
+            if let Some(change) = self.changes.iter_mut().find(matches) {
                 change.accepted = Some(format!("{date}: {reason}"));
             } else {
-                let note = format!("nothing changes any more as accepted: {place}  {what}");
+                let note = format!("an accepted change was not found: {place}  {what}");
                 self.notes.push(note);
             }
         }

@@ -6,36 +6,36 @@ use clap::{Parser, ValueEnum};
 
 use crate::Class;
 
-/// Say what changed between two OpenAPI documents, and whom it breaks
+/// Show what changed between two OpenAPI documents, and whom it breaks
 ///
-/// Documents are OpenAPI 3.0 in JSON or YAML. The exit status is 0 if no change breaks a client, 1 if
-/// one does, and 2 if a document cannot be read or the result cannot be printed.
+/// The documents are OpenAPI 3.0 in JSON or YAML. The exit code is 0 if no change breaks a client, 1
+/// if one does, and 2 if a document cannot be read or the result cannot be printed.
 #[derive(Parser)]
 #[command(name = "openapi-compat", version)]
 pub struct Args {
-    /// The document from which the client was made; `-` is standard input
+    /// The document from which the client was generated; `-` is stdin
     pub pinned: PathBuf,
-    /// The document to compare with; `-` is standard input
+    /// The newer document; `-` is stdin
     pub published: PathBuf,
-    /// The lightest change for which the exit status is 1. `source` breaks code that is compiled
-    /// against a client generated again, `wire` breaks a client that runs
+    /// The least severe class that makes the exit code 1. `source` breaks code that is compiled
+    /// against a regenerated client, `wire` breaks a running client
     #[arg(long, value_name = "CLASS", default_value = "source")]
     pub fail_on: Class,
-    /// A file of changes that are accepted, each with a reason and a date
+    /// A file of accepted changes, each with a reason and a date
     #[arg(long, value_name = "FILE")]
     pub accepted: Option<PathBuf>,
-    /// How the changes are printed
+    /// The output format
     #[arg(long, default_value = "text")]
     pub format: Format,
 }
 
-/// How the changes are printed.
+/// The output format.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// A line for each, severest first, and the reasons
+    /// One line for each change, most severe first, and the reasons
     Text,
-    /// Text, and an annotation for each of the first ten breaking changes
+    /// Text, and up to ten annotations for the breaking changes
     Github,
-    /// Everything, for programs
+    /// All details, for programs
     Json,
 }

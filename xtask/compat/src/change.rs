@@ -1,4 +1,4 @@
-//! One change, and how a person is told about it.
+//! One change, and its values as people read them.
 
 use std::collections::BTreeSet;
 
@@ -17,26 +17,25 @@ use crate::pointer::{short, steps};
 pub struct Change {
     /// What it means to a consumer.
     pub class: Class,
-    /// The rule that says so.
+    /// The rule that gives the class.
     pub kind: Kind,
-    /// Why.
+    /// The reason for the class.
     pub reason: &'static str,
-    /// A JSON pointer: into the newer document, or into the older one for what was removed.
+    /// A JSON pointer into the newer document, or into the older one for something removed.
     pub place: String,
-    /// Every such place, if several have the change.
+    /// Every place that has the change.
     pub places: Vec<String>,
-    /// The place in both documents, as far as each document has it.
+    /// The place in both documents, as far as each document contains it.
     #[serde(skip)]
     pub(crate) in_both: Place,
     /// The older value; none if it was added.
     pub old: Option<Shown>,
     /// The newer value; none if it was removed.
     pub new: Option<Shown>,
-    /// The difference of both values in one line, [`printable`]. With the same older document,
-    /// another newer value hardly gives the same text: a file that accepts it accepts no other
-    /// change.
+    /// The difference between both values in one [`printable`] line. It identifies the change at
+    /// its place in the file of accepted changes.
     pub change: String,
-    /// The operations that it reaches.
+    /// The operations that the change reaches.
     pub operations: BTreeSet<String>,
     /// When and why it was accepted.
     pub accepted: Option<String>,
@@ -64,7 +63,7 @@ impl Change {
             (None, None) => "not compared".to_owned(),
         });
         let is_used = !reach.operations.is_empty();
-        // Generated code may use what no operation does in both ways.
+        // Generated code may send and receive a type that no operation uses.
         let direction = if is_used { reach.direction } else { Direction::BOTH };
         let place = if new.is_none() { &in_both.old } else { &in_both.new };
         Self {
@@ -82,9 +81,9 @@ impl Change {
         }
     }
 
-    /// What is the same for a change that several operations or types have: all but their names
-    /// and the statuses. The name of a type may be another one anywhere.
-    pub(crate) fn what(&self) -> (Class, Kind, &str, Vec<String>) {
+    /// What equal changes of several operations or types have in common: everything except the names
+    /// of the operations and types, and the statuses. A type may be renamed at any place.
+    pub(crate) fn key(&self) -> (Class, Kind, &str, Vec<String>) {
         let mut within: Vec<String> = steps(&self.place).into_iter().skip(3).collect();
         if let [responses, status, ..] = &mut within[..]
             && responses == "responses"
@@ -98,7 +97,7 @@ impl Change {
     }
 }
 
-/// Who reaches a place.
+/// The operations that reach a place, and in which direction.
 #[derive(Clone, Default)]
 pub struct Reach {
     pub direction: Direction,
@@ -106,7 +105,7 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Adds these operations in this direction.
+    /// Adds operations that reach the place in this direction.
     pub fn add<'a>(
         &mut self,
         direction: Direction,
@@ -118,10 +117,10 @@ impl Reach {
     }
 }
 
-/// One change for all texts, at the first of them.
+/// Returns one change for all texts, at the place of the first one.
 pub fn combine_texts(texts: &BTreeSet<(Place, Option<Shown>, Option<Shown>)>) -> Option<Change> {
     let (place, _, _) = texts.first()?;
-    // One text may stand at many operations.
+    // Many operations may share one text.
     let different: BTreeSet<_> = texts.iter().map(|(_, old, new)| (old, new)).collect();
     let new = Shown::text(&match different.len() {
         1 => "1 text".to_owned(),
@@ -201,10 +200,10 @@ fn brief(value: &Value) -> String {
     }
 }
 
-/// The longest value that is shown whole, in characters.
+/// The longest value that is shown in full, in characters.
 const LONGEST: usize = 40;
 
-/// Two values; of long ones that begin or end alike, only where they differ.
+/// Returns two values. Of long values that begin or end alike, it returns where they differ.
 fn difference(old: &str, new: &str) -> [String; 2] {
     let [old, new] = [old, new].map(|text| text.chars().collect::<Vec<_>>());
     if old.len().max(new.len()) <= LONGEST {
@@ -213,7 +212,7 @@ fn difference(old: &str, new: &str) -> [String; 2] {
     let same = |(one, other): &(&char, &char)| one == other;
     let start = old.iter().zip(&new).take_while(same).count();
     let end = old[start..].iter().rev().zip(new[start..].iter().rev()).take_while(same).count();
-    // A few characters more show where it is.
+    // A few more characters show where the difference is.
     let (start, end) = (start.saturating_sub(8), end.saturating_sub(8));
     [old, new].map(|text| {
         let middle: String = text[start..text.len() - end].iter().collect();
@@ -226,7 +225,7 @@ fn shortened(text: &str) -> String {
     cut(text, LONGEST)
 }
 
-/// The beginning of a text that is longer than so many characters.
+/// Cuts a text that is longer than this number of characters.
 pub fn cut(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest.saturating_sub(1)) {
         Some((at, _)) if text[at..].chars().nth(1).is_some() => format!("{}…", &text[..at]),
@@ -234,8 +233,8 @@ pub fn cut(text: &str, longest: usize) -> String {
     }
 }
 
-/// A text of which a terminal shows each character and a runner of GitHub runs no command: control
-/// characters, line breaks and invisible characters are escaped.
+/// Escapes control characters, line breaks and invisible characters, so that a terminal shows every
+/// character and a runner of GitHub runs no command.
 #[must_use]
 pub fn printable(text: &str) -> String {
     let escaped: String = text
@@ -245,7 +244,6 @@ pub fn printable(text: &str) -> String {
             _ => char.escape_debug().to_string(),
         })
         .collect();
-    // The runner looks for this old form of a command in the whole line, for `::` only at its
-    // start.
+    // The runner finds this old form of a command anywhere in a line, and `::` only at its start.
     escaped.replace("##[", "##\\[")
 }

@@ -12,15 +12,15 @@ use serde_saphyr::{Spanned, from_str_with_options};
 use crate::normalise::{Model, normalised};
 use crate::pointer::steps;
 
-/// A document, and where it comes from.
+/// A document and its origin.
 #[derive(Serialize)]
 pub struct Document {
-    /// Its name, for people: "HEAD~1 (4553a8e)".
+    /// Its name for people: "HEAD~1 (4553a8e)".
     pub name: String,
     /// Its value.
     #[serde(skip)]
     pub json: Value,
-    /// Its `info.version`, as it is written.
+    /// Its `info.version` as it is written.
     pub version: String,
     #[serde(skip)]
     text: String,
@@ -31,7 +31,7 @@ pub struct Document {
 impl Document {
     /// Parses a document. An error names it.
     pub fn parse(name: &str, text: &str) -> Result<Self> {
-        // A parser may ignore it (RFC 8259, section 8.1).
+        // A parser may ignore a byte order mark (RFC 8259, section 8.1).
         let text = text.trim_start_matches(BYTE_ORDER_MARK);
         Self::of(name, text).with_context(|| format!("the document of {name}"))
     }
@@ -44,17 +44,17 @@ impl Document {
             read.map_err(|error| anyhow!("it is not YAML: {error}"))?
         };
         check(&json)?;
-        // Some writers put a number there.
+        // Some documents contain a number here.
         let version = &json["info"]["version"];
         let version = version.as_str().map_or_else(|| version.to_string(), str::to_owned);
         let model = normalised(&json)?;
         Ok(Self { name: name.to_owned(), json, version, text: text.to_owned(), model })
     }
 
-    /// The line on which the value of a JSON pointer begins, the first one being 1.
+    /// The line on which the value of a JSON pointer begins, counted from 1.
     pub(crate) fn line(&self, pointer: &str) -> Option<u64> {
         let steps = steps(pointer);
-        // JSON is YAML, too.
+        // JSON is YAML as well.
         let found =
             serde_saphyr::with_deserializer_from_str_with_options(&self.text, yaml(), |read| {
                 Place(&steps).deserialize(read)
@@ -65,7 +65,7 @@ impl Document {
 
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// YAML 1.2, whose `no` is a text. The bounds are those of JSON.
+/// YAML 1.2, in which `no` is a string. It may be nested as deeply as JSON.
 fn yaml() -> Options {
     serde_saphyr::options! {
         budget: serde_saphyr::budget! {
@@ -81,7 +81,7 @@ fn yaml() -> Options {
     }
 }
 
-/// A value in which no object has a name twice.
+/// A value without duplicate keys: a parser would keep one of two members and hide the other.
 struct Unique(Value);
 
 impl<'de> Deserialize<'de> for Unique {
@@ -125,7 +125,7 @@ impl<'de> Visitor<'de> for Reader {
         let mut members = Map::new();
         while let Some(name) = map.next_key::<String>()? {
             if members.contains_key(&name) {
-                return Err(A::Error::custom(format!("`{name}` is there twice in one object")));
+                return Err(A::Error::custom(format!("the key `{name}` is duplicated")));
             }
             let Unique(member) = map.next_value()?;
             members.insert(name, member);
@@ -134,7 +134,7 @@ impl<'de> Visitor<'de> for Reader {
     }
 }
 
-/// The line of the place to which these steps lead.
+/// Finds the line of the value to which these steps lead.
 struct Place<'a>(&'a [String]);
 
 impl<'de> DeserializeSeed<'de> for Place<'_> {
@@ -191,11 +191,11 @@ fn check(document: &Value) -> Result<()> {
     );
     let member = document.get("openapi");
     let member = member.with_context(|| format!("`openapi` is missing: {EXPECTED}"))?;
-    let openapi = member.as_str().with_context(|| format!("`openapi` {member} is no string"))?;
+    let openapi = member.as_str().with_context(|| format!("`openapi` {member} is not a string"))?;
     ensure!(
         openapi.starts_with("3.0."),
         "OpenAPI {openapi} is not supported: {EXPECTED}; compare the documents with oasdiff"
     );
-    ensure!(document["paths"].is_object(), "`paths` is no object: {EXPECTED}");
+    ensure!(document["paths"].is_object(), "`paths` is not an object: {EXPECTED}");
     Ok(())
 }

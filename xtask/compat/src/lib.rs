@@ -1,26 +1,26 @@
-//! The compatibility check: what a change of an OpenAPI document means to its consumers.
+//! Compares two OpenAPI documents, and says what each change means to a consumer.
 //!
 //! ```text
-//! args        what the program is asked for
-//!   → document    whether a document can be compared: OpenAPI 3.0 in JSON or YAML
-//!     → normalise   the document in one spelling
-//!   → compare     what changed between two models, and which operations that reaches
+//! args        the arguments of the program
+//!   → document    reads an OpenAPI 3.0 document in JSON or YAML
+//!     → normalise   removes every difference that means nothing
+//!   → compare     what changed, and which operations each change reaches
 //!     → kind        the rules: each kind of change, its class and the reason
-//!   → report      the changes, severest first
-//!     → change      one of them, and how a person is told about it
-//!     → place       where it is, as a JSON pointer and in words
-//!     → accepted    which of them were decided on
-//!     → output      what is printed: text, JSON, annotations for GitHub
+//!   → report      the changes, most severe first
+//!     → change      one change, and its values as people read them
+//!     → place       where a change is, as a JSON pointer and in words
+//!     → accepted    the file of accepted changes
+//!     → output      text, JSON, and annotations for GitHub
 //! ```
 //!
-//! Which version a change needs is not decided here: that is a question of the repository that owns
-//! the document.
+//! The crate does not decide which version a change needs: the repository that owns the document
+//! does.
 //!
-//! The documents are not trusted. Each step ends within a time that grows with their size, and
-//! nothing of a document reaches a terminal or a log as it is: [`printable`] escapes it.
+//! The documents are not trusted. Every step ends in a time that grows with their size, and their
+//! text reaches a terminal or a log only after [`printable`] has escaped it.
 //!
-//! A keyword that the check does not know breaks a client if it changes. So a change that nobody
-//! has thought of does not pass.
+//! A keyword without a rule breaks a client if it changes, so a kind of change that nobody thought
+//! of never passes.
 
 mod accepted;
 mod args;
@@ -43,7 +43,7 @@ pub use document::Document;
 pub use kind::Kind;
 pub use report::Report;
 
-/// Compares two documents by meaning.
+/// Compares two documents by what they mean.
 #[must_use]
 pub fn compare(old: Document, new: Document) -> Report {
     let changes = compare::changes(&old, &new);

@@ -1,5 +1,5 @@
-//! `openapi-compat`: tells a consumer what changed between the document from which its client was
-//! made and another one, and whether that breaks the client.
+//! `openapi-compat` tells a consumer what changed since the document from which its client was
+//! generated, and whether that breaks the client.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -11,7 +11,7 @@ use clap::Parser;
 use openapi_compat::output::{Level, for_github};
 use openapi_compat::{Args, Document, Format, compare, printable};
 
-/// In bytes. The documents are not trusted, and the largest that are known have about 12 MB.
+/// The size limit of a document, in bytes. The largest known documents have about 12 MB.
 const LARGEST: u64 = 64 << 20;
 
 fn main() -> ExitCode {
@@ -20,7 +20,7 @@ fn main() -> ExitCode {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
             let line = printable(&format!("{error:#}"));
-            // Standard error may be full or closed, too: the status says enough then.
+            // If stderr is full or closed as well, the exit code says enough.
             let _ = writeln!(io::stderr(), "openapi-compat: {line}");
             if args.format == Format::Github {
                 let _ = writeln!(io::stdout(), "{}", for_github(Level::Error, "", &line));
@@ -37,26 +37,25 @@ fn run(args: &Args) -> Result<u8> {
     }
     let mut output = io::stdout().lock();
     let printed = writeln!(output, "{}", report.render(args)).and_then(|()| output.flush());
-    printed.context("the result cannot be printed")?;
+    printed.context("cannot print the result")?;
     Ok(report.status(args.fail_on))
 }
 
 fn read(path: &Path) -> Result<Document> {
-    let is_standard_input = path == Path::new("-");
-    let name =
-        if is_standard_input { "standard input".to_owned() } else { path.display().to_string() };
-    let bytes =
-        if is_standard_input { bytes(io::stdin()) } else { File::open(path).and_then(bytes) };
+    let (name, bytes) = match path == Path::new("-") {
+        true => ("stdin".to_owned(), bytes(io::stdin())),
+        false => (path.display().to_string(), File::open(path).and_then(bytes)),
+    };
     let bytes = bytes.with_context(|| format!("cannot read {name}"))?;
-    ensure!(bytes.len() as u64 <= LARGEST, "{name} has more than {LARGEST} bytes");
+    ensure!(bytes.len() as u64 <= LARGEST, "{name} is larger than {LARGEST} bytes");
     let is_utf_16 = bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff");
     ensure!(!is_utf_16, "{name} is UTF-16: save it as UTF-8, without a byte order mark");
-    let text = String::from_utf8(bytes).with_context(|| format!("{name} is no text in UTF-8"))?;
+    let text = String::from_utf8(bytes).with_context(|| format!("{name} is not UTF-8 text"))?;
     ensure!(!text.trim().is_empty(), "{name} is empty");
     Document::parse(&name, &text)
 }
 
-/// All that an input has, but hardly more than the largest document.
+/// Reads an input up to one byte beyond the limit.
 fn bytes(input: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     input.take(LARGEST + 1).read_to_end(&mut bytes)?;

@@ -1,6 +1,6 @@
-//! What is printed: text for people, JSON for programs, annotations for GitHub.
+//! The output: text for people, JSON for programs, annotations for GitHub.
 //!
-//! The conclusion is first and after the changes. Nothing here decides what a change means.
+//! The conclusion comes first, and again after the changes. Nothing here decides what a change means.
 
 use std::fmt;
 use std::path::Path;
@@ -13,24 +13,24 @@ use crate::change::{cut, printable};
 use crate::place::words;
 use crate::{Args, Change, Class, Document, Format, Report};
 
-/// More annotations are not shown: GitHub shows ten of a step.
+/// The number of annotations that GitHub shows for a step.
 const MOST_ANNOTATIONS: usize = 10;
 
-/// A line has about so many columns.
+/// The approximate width of a line, in columns.
 const WIDTH: usize = 120;
 
-/// The changes and the notes, a line for each, and the reason of each rule.
+/// Prints a line for each change and each note, then the reason for each rule.
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let told = self.told();
-        for change in &told {
+        let changes = self.grouped();
+        for change in &changes {
             writeln!(f, "{}", self.line(change))?;
         }
         for note in &self.notes {
             writeln!(f, "note: {}", printable(note))?;
         }
         let mut reasons: Vec<String> =
-            told.iter().map(|change| format!("{}: {}", change.kind, change.reason)).collect();
+            changes.iter().map(|change| format!("{}: {}", change.kind, change.reason)).collect();
         reasons.sort();
         reasons.dedup();
         reasons.iter().try_for_each(|reason| writeln!(f, "  {reason}"))
@@ -61,7 +61,7 @@ impl Report {
         format!("{verdict:13}  {operation}{place}  {what}  ({})", printable(&rule))
     }
 
-    /// What the program has to print, in the format of the arguments.
+    /// Returns the output of the program, in the format that the arguments name.
     #[must_use]
     pub fn render(&self, args: &Args) -> String {
         match args.format {
@@ -74,27 +74,27 @@ impl Report {
         }
     }
 
-    /// The exit status, if this is the lightest class that fails.
+    /// The exit code, if `fail_on` is the least severe class that fails.
     #[must_use]
     pub fn status(&self, fail_on: Class) -> u8 {
         u8::from(self.class() >= Some(fail_on))
     }
 
-    /// What the changes mean in a line, if this is the lightest class that fails.
+    /// Says in one line what the changes mean.
     fn conclusion(&self, fail_on: Class) -> String {
         let meaning = match self.class() {
             None if self.changes.is_empty() => "nothing changed",
-            None => "nothing changed but what is accepted",
-            Some(Class::Wire) => "what changed breaks a client that runs",
+            None => "nothing changed except what is accepted",
+            Some(Class::Wire) => "the changes break running clients",
             Some(Class::Source) => {
-                "what changed breaks no client that runs, but code that is compiled against a \
-                 client generated again"
+                "the changes break no running client, but code that is compiled against a \
+                 regenerated client"
             }
-            Some(Class::Words | Class::Additive) => "nothing that changed breaks a client",
+            Some(Class::Words | Class::Additive) => "no change breaks a client",
         };
-        let fails_by_choice = self.status(fail_on) == 1 && self.class() < Some(Class::Source);
-        if fails_by_choice {
-            format!("{meaning}, but it fails because of `--fail-on {}`", fail_on.argument())
+        let fails_anyway = self.status(fail_on) == 1 && self.class() < Some(Class::Source);
+        if fails_anyway {
+            format!("{meaning}, but `--fail-on {}` makes them fail", fail_on.argument())
         } else {
             meaning.to_owned()
         }
@@ -113,7 +113,7 @@ impl Report {
         format!("{first}{self}{conclusion}{offer}")
     }
 
-    /// The entry for the first change that fails, to be copied into the file of accepted changes.
+    /// Returns an entry for the file of accepted changes, for the first change that fails.
     #[must_use]
     pub fn offer(&self, fail_on: Class) -> Option<String> {
         let mut open = self.changes.iter().filter(|one| one.accepted.is_none());
@@ -128,7 +128,7 @@ impl Report {
         ))
     }
 
-    /// The same for programs: the values whole.
+    /// Returns all details as JSON.
     fn json(&self, fail_on: Class) -> String {
         let report = Json {
             pinned: &self.old,
@@ -136,15 +136,16 @@ impl Report {
             class: self.class(),
             conclusion: self.conclusion(fail_on),
             status: self.status(fail_on),
-            changes: &self.told(),
+            changes: &self.grouped(),
             notes: &self.notes,
         };
-        serde_json::to_string(&report).expect("all of it has a form in JSON")
+        serde_json::to_string(&report).expect("every field is valid JSON")
     }
 
-    /// An annotation for each of the first breaking changes, and one if only `fail_on` makes it
-    /// fail. From `fail_on` on it has this level, else it is a warning. It names the line of a file
-    /// that has one of the documents. The last one says how many are not shown.
+    /// Returns annotations for the breaking changes, at their lines in `file`, which contains the
+    /// document of `side`. Changes that fail have this level, other changes are warnings. The last
+    /// annotation says how many changes have none. If only `fail_on` makes the check fail, an
+    /// annotation says so.
     #[must_use]
     pub fn annotations(
         &self,
@@ -153,13 +154,13 @@ impl Report {
         fail_on: Class,
         level: Level,
     ) -> Vec<String> {
-        // As the runner's toolkit escapes a value.
+        // GitHub's toolkit escapes a value like this.
         let file = printable(&file.display().to_string())
             .replace('%', "%25")
             .replace(':', "%3A")
             .replace(',', "%2C");
         let place = format!(" file={file}");
-        let mut breaking = self.told();
+        let mut breaking = self.grouped();
         breaking.retain(|change| change.class >= Class::Source && change.accepted.is_none());
         let is_cut = breaking.len() > MOST_ANNOTATIONS;
         let shown = if is_cut { MOST_ANNOTATIONS - 1 } else { breaking.len() };
@@ -179,14 +180,14 @@ impl Report {
         }
         if is_cut {
             let message =
-                format!("{} more changes break a client: the log has them all", hidden.len());
+                format!("{} more changes break a client: the log lists them all", hidden.len());
             lines.push(for_github(level, &place, &message));
         }
         lines
     }
 }
 
-/// A text as a string of TOML that is printable as [`printable`] has it.
+/// Quotes a text for TOML. Like [`printable`], it escapes control and invisible characters.
 fn quoted(text: &str) -> String {
     let escaped = text.chars().map(|char| match char {
         '"' | '\\' => format!("\\{char}"),
@@ -197,7 +198,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", escaped.collect::<String>().replace("##[", "##\\u005B"))
 }
 
-/// Which of both documents is meant.
+/// One of the two documents.
 #[derive(Clone, Copy)]
 pub enum Side {
     /// The older one.
@@ -206,7 +207,7 @@ pub enum Side {
     New,
 }
 
-/// The form for programs.
+/// The output for programs.
 #[derive(Serialize)]
 struct Json<'a> {
     pinned: &'a Document,
@@ -218,17 +219,17 @@ struct Json<'a> {
     notes: &'a [String],
 }
 
-/// How GitHub's runner shows an annotation.
+/// The level of an annotation.
 #[derive(Clone, Copy, Display)]
 #[strum(serialize_all = "lowercase")]
 pub enum Level {
-    /// As a reason why a check fails.
+    /// A reason why the check fails.
     Error,
-    /// As a hint.
+    /// A hint.
     Warning,
 }
 
-/// A command of GitHub's runner that shows an error or a warning. The message is one line.
+/// Returns the command of GitHub's runner that shows an annotation. The message is one line.
 pub fn for_github(level: Level, place: &str, message: &str) -> String {
     format!("::{level}{place}::{}", message.replace('%', "%25"))
 }

@@ -1,11 +1,11 @@
-//! Where a change is: JSON pointers into both documents, and words for people.
+//! Where a change is: a JSON pointer into each document, and words for people.
 
 use serde_json::Value;
 
 use crate::Document;
 use crate::pointer::steps;
 
-/// A place in the older document and in the newer one, each as a JSON pointer.
+/// A place in the older and in the newer document, each as a JSON pointer.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     pub old: String,
@@ -13,13 +13,13 @@ pub struct Place {
 }
 
 impl Place {
-    /// The place as far as each document has it.
+    /// The place as far as each document contains it.
     pub fn within(self, old: &Document, new: &Document) -> Self {
         Self { old: resolving(self.old, &old.json), new: resolving(self.new, &new.json) }
     }
 }
 
-/// The longest beginning of a pointer that leads to something.
+/// The longest beginning of a pointer that leads to a value.
 fn resolving(mut pointer: String, json: &Value) -> String {
     while json.pointer(pointer.trim_start_matches('#')).is_none() {
         pointer.truncate(pointer.rfind('/').unwrap_or_default());

@@ -8,39 +8,39 @@ pub struct Report {
     pub old: Document,
     /// The newer document.
     pub new: Document,
-    /// The changes, severest first.
+    /// The changes, most severe first.
     pub changes: Vec<Change>,
-    /// What a person should know beside the changes.
+    /// Notes for people, such as accepted changes that were not found.
     pub notes: Vec<String>,
 }
 
 impl Report {
     pub(crate) fn new(old: Document, new: Document, mut changes: Vec<Change>) -> Self {
         changes.sort_by(|one, other| {
-            other.class.cmp(&one.class).then_with(|| one.what().cmp(&other.what()))
+            other.class.cmp(&one.class).then_with(|| one.key().cmp(&other.key()))
         });
         Self { old, new, changes, notes: Vec::new() }
     }
 
-    /// The heaviest class of a change that was not accepted; none if nothing else changed.
+    /// The most severe class of a change that was not accepted; none if there is no such change.
     #[must_use]
     pub fn class(&self) -> Option<Class> {
         self.changes.iter().filter(|one| one.accepted.is_none()).map(|one| one.class).max()
     }
 
-    /// The changes as they are told: one for all operations that have the same one.
+    /// The changes as they are printed. Equal changes of several operations or types are one.
     #[must_use]
-    pub fn told(&self) -> Vec<Change> {
-        let mut told: Vec<Change> = Vec::new();
+    pub fn grouped(&self) -> Vec<Change> {
+        let mut grouped: Vec<Change> = Vec::new();
         for change in &self.changes {
-            match told.last_mut() {
-                Some(last) if last.what() == change.what() && last.accepted == change.accepted => {
+            match grouped.last_mut() {
+                Some(last) if last.key() == change.key() && last.accepted == change.accepted => {
                     last.places.extend(change.places.iter().cloned());
                     last.operations.extend(change.operations.iter().cloned());
                 }
-                _ => told.push(change.clone()),
+                _ => grouped.push(change.clone()),
             }
         }
-        told
+        grouped
     }
 }

@@ -73,8 +73,8 @@ fn judge(pair: &Path) -> Result<usize> {
         let text = fs::read_to_string(pair.join(name))?;
         Document::parse(name, &text)
     });
-    let told = compare(old?, new?).told();
-    Ok(told.iter().filter(|change| change.class >= Class::Source).count())
+    let changes = compare(old?, new?).grouped();
+    Ok(changes.iter().filter(|change| change.class >= Class::Source).count())
 }
 
 /// Returns how many errors and warnings oasdiff reports for a pair.

@@ -94,7 +94,7 @@ fn breaking_commit_on_main_fails_unless_it_is_accepted() {
     let passed = format!(
         "{first}nothing else changed\n\
          accepted       {line}  (breaks wire; 2026-11-23: why)\n\
-         note: nothing changes any more as accepted: #/a  {what}\n{reason}\
+         note: an accepted change was not found: #/a  {what}\n{reason}\
          nothing else changed\n"
     );
     assert_eq!(repository.compat(&[]), (passed, Some(0)));

@@ -60,8 +60,8 @@ impl Comparison<'_> {
             [Some(_), Some(_)] => {
                 return self.value(&tag.below("propertyName"), Kind::Discriminator);
             }
-            [Some(tag), _] if is_implied(self.old, old, tag) => Kind::DiscriminatorSaid,
-            [_, Some(tag)] if is_implied(self.new, new, tag) => Kind::DiscriminatorSaid,
+            [Some(tag), _] if is_implied(self.old, old, tag) => Kind::DiscriminatorHint,
+            [_, Some(tag)] if is_implied(self.new, new, tag) => Kind::DiscriminatorHint,
             [Some(_), _] => Kind::TypeWidened,
             _ => Kind::TypeNarrowed,
         };

@@ -1,4 +1,4 @@
-//! Which parts of two lists belong together: by what they are, never by their place in the list.
+//! Decides which parts of two lists belong together: by what they say, never by their position.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,11 +13,11 @@ use crate::pointer::is_type;
 /// A part of each list, or of one of them.
 pub type Pair<'a> = (Option<&'a Value>, Option<&'a Value>);
 
-/// A list of parts, and the document that it is in.
+/// A list of parts, and the document that contains it.
 pub type List<'a> = (&'a Model, &'a [Value]);
 
-/// Pairs the parts of two lists, each once, the two that are most alike first: see [`Part::keys`].
-/// The rest has no partner.
+/// Pairs the parts of two lists, the most similar parts first. Parts that are left over have no
+/// partner.
 pub fn pairs<'a>(old: List<'a>, new: List<'a>) -> Vec<Pair<'a>> {
     let [old, new] = [old, new]
         .map(|(model, parts)| parts.iter().map(|part| Part::of(model, part)).collect::<Vec<_>>());
@@ -27,7 +27,7 @@ pub fn pairs<'a>(old: List<'a>, new: List<'a>) -> Vec<Pair<'a>> {
             by_key.entry(key).or_default().push(at);
         }
     }
-    // How many parts of the older list had the key before.
+    // How many parts of the older list had the key so far.
     let mut ranks: HashMap<&Key, usize> = HashMap::new();
     let mut alike = Vec::new();
     for (at, part) in old.iter().enumerate() {
@@ -64,20 +64,20 @@ pub fn pairs<'a>(old: List<'a>, new: List<'a>) -> Vec<Pair<'a>> {
     pairs
 }
 
-/// With so many parts that have the same key a part is compared: of more, with those at its own
-/// place among them.
+/// The number of parts with the same key that a part is compared with. If there are more, it is
+/// compared with those at the same position among them.
 const MOST_CANDIDATES: usize = 50;
 
-/// What a part is known by, and how surely.
+/// Something that identifies a part, and how surely.
 type Key = (By, String);
 
-/// The surest first.
+/// What a key consists of, the surest first.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum By {
     Text,
-    /// The same without the names of types.
+    /// The text without the names of types.
     Nameless,
-    /// A member with one possible value: `kind = "tree"`.
+    /// A member with one possible value: `kind = "ebook"`.
     Tag,
     /// The only required member, as serde writes an enumeration.
     OnlyRequired,
@@ -85,7 +85,7 @@ enum By {
     Name,
     /// A value of the discriminator.
     Value,
-    /// Type, members and values.
+    /// The type, a member or a value.
     Feature,
 }
 
@@ -97,7 +97,7 @@ struct Part<'a> {
 impl<'a> Part<'a> {
     fn of(model: &Model, schema: &'a Value) -> Self {
         let whole = model.resolved(schema).unwrap_or_default();
-        // The place of a schema that has no name depends on the list.
+        // The pointer to a schema without a name depends on the list.
         let inline = pointer(schema).filter(|pointer| !is_type(pointer));
         let written = inline.and_then(|pointer| model.schemas.get(pointer)).unwrap_or(schema);
         let mut keys = BTreeSet::from([
@@ -127,14 +127,14 @@ impl<'a> Part<'a> {
         Self { schema, keys }
     }
 
-    /// How far two parts are from each other: by what they are the same, and in how much they
-    /// differ. None if they differ in more than they share.
+    /// How different two parts are: the surest key that they share, and the number of features that
+    /// differ. None if more features differ than they share.
     fn distance<'b>(&'b self, other: &'b Self) -> Option<(&'b By, usize)> {
         let features = |key: &&Key| key.0 == By::Feature;
         let apart = self.keys.symmetric_difference(&other.keys).filter(features).count();
         let shared = self.keys.intersection(&other.keys).filter(features).count();
         let (by, _) = self.keys.intersection(&other.keys).next()?;
-        // All that the one has is in the other one, too.
+        // One part contains all features of the other part.
         let count = |part: &Self| part.keys.iter().filter(features).count();
         let is_more = shared == count(self).min(count(other));
         (*by != By::Feature || shared >= apart || is_more).then_some((by, apart))

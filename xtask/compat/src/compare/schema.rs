@@ -113,7 +113,7 @@ impl Comparison<'_> {
                 }
                 // A list that is left out is empty in generated code.
                 ("default", old, new) if old.or(new) == Some(&json!([])) => {}
-                ("default", ..) => self.value(&note, Kind::DefaultSaid),
+                ("default", ..) => self.value(&note, Kind::DefaultHint),
                 ("x-extensible-enum", ..) => self.codes(&note),
                 // They are compared with the object that contains the member.
                 ("readOnly" | "writeOnly", ..) => {}
@@ -136,7 +136,7 @@ impl Comparison<'_> {
             (false, true) if was_listed && !is_listed => return,
             (true, false) => Kind::NotNullable,
             (false, true) => Kind::Nullable,
-            _ => return self.value(at, Kind::NullSaid),
+            _ => return self.value(at, Kind::NullHint),
         };
         let [old, new] = at.values().map(|value| value.filter(|value| value.is_boolean()));
         self.value(&at.with(old, new), kind);

@@ -1,37 +1,37 @@
-//! The one pass that gives a document one spelling, before anything is compared.
+//! Normalises a document before anything is compared: removes every difference that means nothing.
 //!
-//! What is equal afterwards (sections of OpenAPI 3.0.3):
+//! What is equal afterwards, by the sections of OpenAPI 3.0.3:
 //!
-//! | written | is the same as | section |
+//! | written | equal to | section |
 //! | --- | --- | --- |
-//! | a default of [`DEFAULTS`] | its absence | in that table |
-//! | no `style` or `explode` of a parameter | the default one | Parameter Object |
+//! | a default value (`is_default`) | its absence | of each object |
+//! | no `style` or `explode` of a parameter | the default | Parameter Object |
 //! | `explode` of a value that it does not change | its absence | Parameter Object |
 //! | a header `Accept`, `Authorization`, `Content-Type` | its absence | Parameter Object, Response Object |
 //! | `security` of the document at an operation | its absence there | Operation Object |
 //! | `security: []` | `security: [{}]`: anybody | Security Requirement Object |
 //! | the name of an apiKey header in another case | the same name | RFC 9110, section 5.1 |
 //! | `servers` of the document at an operation; `[{"url": "/"}]` | their absence | OpenAPI Object |
-//! | `nullable` of a parameter that is a text | its absence | Parameter Object, `style` |
+//! | `nullable` of a parameter that is text | its absence | Parameter Object, `style` |
 //! | `encoding` of anything but a form in a request | its absence | Media Type Object |
-//! | parameters of a path | the same at each operation | Path Item Object |
-//! | `$ref` with anything beside it | the `$ref` alone | Reference Object |
-//! | `$ref` | what it leads to; only generated types have its name | Reference Object |
+//! | parameters of a path | the same parameters at each operation | Path Item Object |
+//! | `$ref` with siblings | the `$ref` alone | Reference Object |
+//! | `$ref` | its target; only generated types use its name | Reference Object |
 //! | `allOf` of several parts | one schema that says the same | Schema Object |
 //! | `allOf`, `oneOf`, `anyOf` of one part, with or without a description | the part | Schema Object |
-//! | `oneOf` of enumerations, as documented unit variants are | one enumeration | Schema Object |
-//! | a part or a value that is null alone | `nullable: true` | Schema Object |
+//! | `oneOf` of enumerations, such as documented unit variants | one enumeration | Schema Object |
+//! | a part or a value that only allows null | `nullable: true` | Schema Object |
 //! | a mapping of a discriminator to the names of types | no mapping | Discriminator Object |
 //! | `minimum: 0` of an unsigned format | its absence | Data Types |
 //! | `exclusiveMinimum` 0 of an integer | `minimum` 1 | Schema Object |
 //! | 1.0 | 1 | Data Types |
-//! | the order of lists, but for the text of values | any other order | |
+//! | a list without an order | the sorted list | |
 //!
-//! The result is JSON, as the document is. So a keyword that is not named here stays, and the
-//! comparison finds it. Only the words of security schemes are dropped. What the pass itself adds
-//! has one of the names of [`INTERNAL`]; above all each object says where it is written.
+//! The result is JSON, like the document, so the comparison finds every keyword that is not named
+//! here. Only the texts of security schemes are dropped. What this pass adds has one of the names of
+//! [`INTERNAL`]; above all, each object notes where it is written.
 //!
-//! Nothing here knows two documents.
+//! Nothing here knows that there are two documents.
 
 mod body;
 mod discriminator;
@@ -67,25 +67,25 @@ pub const AT: &str = "$at";
 pub const CHILDREN: &str = "$children";
 /// The name of the generated type of an inline schema.
 pub const NAME: &str = "$name";
-/// The types from whose parts a schema was merged; the empty name stands for the schema itself.
+/// The types of which a schema was merged; the empty name stands for its own keywords.
 pub const PARTS: &str = "$parts";
-/// The values of a discriminator that mean a type.
+/// The values of a discriminator that stand for a type.
 pub const VALUES: &str = "$values";
-/// The names that only this pass gives.
+/// The names of the members that this pass adds.
 pub const INTERNAL: [&str; 5] = [AT, CHILDREN, NAME, PARTS, VALUES];
 
-/// A document in one spelling.
+/// A normalised document.
 #[derive(Default)]
 pub struct Model {
-    /// By path, with `{}` for each parameter, and method.
+    /// The operations by method and path, in which `{}` stands for each parameter.
     pub operations: BTreeMap<(String, &'static str), Operation>,
-    /// Each schema that has a name or that a reference leads to, by its JSON pointer.
+    /// The schemas that have a name or that a reference leads to, by JSON pointer.
     pub schemas: BTreeMap<String, Value>,
-    /// The pointers of the schemas that a reference leads to.
+    /// The pointers to the schemas that a reference leads to.
     pub referenced: BTreeSet<String>,
-    /// What each schema says, whatever its name is.
+    /// The fingerprints of the schemas.
     pub prints: Prints,
-    /// All the rest of the document.
+    /// What belongs to no operation and no schema.
     pub rest: Value,
 }
 

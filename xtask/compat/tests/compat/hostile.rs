@@ -1,4 +1,4 @@
-//! Documents that nobody should trust, and those that cannot be compared.
+//! Hostile documents, and documents that cannot be compared.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::mutations::{document, judged};
 use crate::program::{compared, folder, run};
 
-/// A document whose schema S0 refers to S1, and so on, with this many references each.
+/// A document whose schema S0 refers to S1, S1 to S2 and so on, with this many references each.
 fn chained(prefix: &str, schemas: usize, references: usize, last: &Value) -> String {
     let mut document = document();
     let all = document["components"]["schemas"].as_object_mut().expect("schemas");
@@ -27,10 +27,10 @@ fn chained(prefix: &str, schemas: usize, references: usize, last: &Value) -> Str
     document.to_string()
 }
 
-/// Followed again and again, 40 schemas would be 2^40 steps. Followed to its end, a chain of 40,000
-/// needs more than a stack, and a loop has no end.
+/// Following each reference again would take 2^40 steps for 40 schemas. A chain of 40,000 schemas would
+/// overflow the stack of a recursive search, and a loop has no end.
 #[test]
-fn references_that_are_doubled_chained_or_looped_are_followed_once_each() {
+fn references_that_double_chain_or_loop_are_followed_once() {
     let text = json!({ "type": "string" });
     for (schemas, references) in [(40, 2), (90, 1), (40_000, 1)] {
         let one = chained("S", schemas, references, &text);
@@ -45,15 +45,15 @@ fn references_that_are_doubled_chained_or_looped_are_followed_once_each() {
             (&inline, &looped, 0),
             (&looped, &inline, 1),
         ] {
-            let (said, found) = compared(old, new, &[]);
-            assert_eq!(found, status, "{}", said.lines().last().unwrap_or_default());
+            let (output, found) = compared(old, new, &[]);
+            assert_eq!(found, status, "{}", output.lines().last().unwrap_or_default());
         }
     }
 }
 
 #[test]
-fn reference_that_leads_in_a_circle_is_compared_with_a_schema_in_place_as_unknown() {
-    let place = json!({ "type": "object", "properties": { "a": {} } });
+fn circular_reference_is_reported_as_not_compared() {
+    let inline = json!({ "type": "object", "properties": { "a": {} } });
     let with = |schema: Value| {
         let mut new = document();
         new["components"]["schemas"]["A"] = json!({ "$ref": "#/components/schemas/B" });
@@ -61,25 +61,25 @@ fn reference_that_leads_in_a_circle_is_compared_with_a_schema_in_place_as_unknow
         new["components"]["schemas"]["Book"]["properties"]["c"] = schema;
         new
     };
-    let report = judged(&with(place), &with(json!({ "$ref": "#/components/schemas/A" })));
+    let report = judged(&with(inline), &with(json!({ "$ref": "#/components/schemas/A" })));
     assert!(report.to_string().starts_with("breaks wire "), "{report}");
     assert!(report.to_string().contains("(not-compared)"), "{report}");
 }
 
-/// They are one path (Paths Object), so a change of one of them could hide behind the other.
+/// The paths are identical (Paths Object), so one of them could hide a change of the other.
 #[test]
-fn paths_that_differ_in_the_name_of_a_parameter_are_refused_and_named() {
+fn paths_that_differ_in_a_parameter_name_are_refused() {
     let mut new = document();
     let item = new["paths"]["/books/{id}/watch"].clone();
     new["paths"]["/books/{name}/watch"] = item;
-    let (said, status) = compared(&document().to_string(), &new.to_string(), &[]);
+    let (output, status) = compared(&document().to_string(), &new.to_string(), &[]);
     let named = "the paths /books/{id}/watch and /books/{name}/watch are one path with two names";
-    assert!(said.contains(named) && said.lines().count() == 1 && status == 2, "{said}");
+    assert!(output.contains(named) && output.lines().count() == 1 && status == 2, "{output}");
 }
 
-/// Each of 300 types is made of the next one: merged whole, they would have 45,000 members.
+/// Each of 300 types is made of the next one. Fully merged, they would have 45,000 members.
 #[test]
-fn types_made_of_each_other_in_a_long_chain_or_a_circle_are_merged_in_part() {
+fn types_made_of_each_other_are_merged_up_to_a_limit() {
     let with = |types: usize, last: Value| {
         let mut document = document();
         for at in 0..types {
@@ -100,17 +100,17 @@ fn types_made_of_each_other_in_a_long_chain_or_a_circle_are_merged_in_part() {
 }
 
 #[test]
-fn document_that_is_too_deep_too_large_or_not_openapi_3_0_is_refused_in_one_line() {
+fn unreadable_document_is_refused_in_one_line() {
     let deep = format!("{{\"a\": {}", "[".repeat(10_000));
     for (text, reason) in [
         (&deep[..], "recursion limit exceeded"),
         ("{1", "the document of old: it is not JSON: key must be a string at line 1 column 2"),
         ("a: [", "the document of old: it is not YAML: "),
         ("# Books\nopenapi: 3.1.0\n", "the document of old: OpenAPI 3.1.0 is not supported: "),
-        // Which of the two is meant, nobody can tell (RFC 8259, section 4).
-        ("{\"a\": {\"b\": 1, \"b\": 1}}", "`b` is there twice in one object at line 1 column 18"),
-        ("a:\n  200: 1\n  '200': 2\n", "`200` is there twice in one object at line 2, column 3"),
-        // A byte order mark is no part of it.
+        // Parsers disagree about which of the two members counts (RFC 8259, section 4).
+        ("{\"a\": {\"b\": 1, \"b\": 1}}", "the key `b` is duplicated at line 1 column 18"),
+        ("a:\n  200: 1\n  '200': 2\n", "the key `200` is duplicated at line 2, column 3"),
+        // A byte order mark does not count.
         ("\u{feff}{}", "`openapi` is missing"),
         (
             "{\"openapi\": \"3.1.0\"}",
@@ -122,33 +122,33 @@ fn document_that_is_too_deep_too_large_or_not_openapi_3_0_is_refused_in_one_line
         ),
         ("", "openapi-compat: old is empty"),
         ("{}", "`openapi` is missing"),
-        ("{\"openapi\": 3.0}", "`openapi` 3.0 is no string"),
+        ("{\"openapi\": 3.0}", "`openapi` 3.0 is not a string"),
         (
             "{\"openapi\": \"3.0.0\"}",
-            "the document of old: `paths` is no object: OpenAPI 3.0.x is expected",
+            "the document of old: `paths` is not an object: OpenAPI 3.0.x is expected",
         ),
-        (&" ".repeat((64 << 20) + 1), "has more than 67108864 bytes"),
+        (&" ".repeat((64 << 20) + 1), "is larger than 67108864 bytes"),
     ] {
-        let (said, status) = compared(text, &document().to_string(), &[]);
-        assert!(said.contains(reason) && said.lines().count() == 1 && status == 2, "{said}");
+        let (output, status) = compared(text, &document().to_string(), &[]);
+        assert!(output.contains(reason) && output.lines().count() == 1 && status == 2, "{output}");
     }
     let folder = folder(&[]);
     for (bytes, reason) in [
         (&b"\xff\xfe{\0}\0"[..], "old is UTF-16: save it as UTF-8, without a byte order mark"),
-        (b"{\"a\": \"\xe4\"}", "old is no text in UTF-8: invalid utf-8 sequence"),
+        (b"{\"a\": \"\xe4\"}", "old is not UTF-8 text: invalid utf-8 sequence"),
     ] {
         fs::write(folder.path().join("old"), bytes).expect("the folder takes files");
-        let (said, status) = run(folder.path(), &["old", "old"]);
-        assert!(said.contains(reason) && said.lines().count() == 1 && status == 2, "{said}");
+        let (output, status) = run(folder.path(), &["old", "old"]);
+        assert!(output.contains(reason) && output.lines().count() == 1 && status == 2, "{output}");
     }
-    let (said, status) = run(folder.path(), &["-", "-", "--format", "github"]);
-    assert!(said.contains("standard input is empty\n") && status == 2, "{said}");
-    assert!(said.contains("::error::standard input is empty"), "{said}");
+    let (output, status) = run(folder.path(), &["-", "-", "--format", "github"]);
+    assert!(output.contains("stdin is empty\n") && status == 2, "{output}");
+    assert!(output.contains("::error::stdin is empty"), "{output}");
 }
 
-/// What is behind such a reference is not compared.
+/// The target of a reference into another file could not be compared.
 #[test]
-fn reference_out_of_the_document_is_refused_and_one_to_nowhere_allows_every_value() {
+fn reference_into_another_file_is_refused() {
     let with = |place: &str, reference: &str| {
         let mut new = document();
         *new.pointer_mut(place).expect("a place") = json!({ "$ref": reference });
@@ -167,20 +167,20 @@ fn reference_out_of_the_document_is_refused_and_one_to_nowhere_allows_every_valu
         ),
         (response, "#/paths/~1books/post/responses/400", "leads in a circle"),
     ] {
-        let (said, status) = compared(&with(place, reference), &old, &[]);
-        assert!(said.contains(reason) && said.lines().count() == 1 && status == 2, "{said}");
+        let (output, status) = compared(&with(place, reference), &old, &[]);
+        assert!(output.contains(reason) && output.lines().count() == 1 && status == 2, "{output}");
     }
-    let (said, status) = compared(&old, &with(schema, "#/components/schemas/Gone"), &[]);
-    assert!(said.contains("type-widened") && status == 1, "{said}");
-    // A part of another place, percent-encoded, is followed. It has no name.
+    let (output, status) = compared(&old, &with(schema, "#/components/schemas/Gone"), &[]);
+    assert!(output.contains("type-widened") && status == 1, "{output}");
+    // A percent-encoded reference to a part of another type is followed. The part has no name.
     let part = "#/components/schemas/%42ook/properties/strict/properties/a";
-    let (said, status) = compared(&with(schema, part), &old, &[]);
-    assert!(said.contains("nothing changed") && status == 0, "{said}");
+    let (output, status) = compared(&with(schema, part), &old, &[]);
+    assert!(output.contains("nothing changed") && status == 0, "{output}");
 }
 
-/// The pass that gives a document one spelling adds members of these names.
+/// Normalising a document adds members of these names.
 #[test]
-fn names_of_the_check_itself_in_a_document_are_unknown_and_stop_nothing() {
+fn internal_names_in_a_document_are_unknown_keywords() {
     for name in ["$at", "$children", "$name", "$parts", "$values"] {
         let mut new = document();
         let book = &mut new["components"]["schemas"]["Book"];
@@ -188,7 +188,7 @@ fn names_of_the_check_itself_in_a_document_are_unknown_and_stop_nothing() {
         book["discriminator"] = json!({ "propertyName": "name", name: "x" });
         let report = judged(&document(), &new);
         assert!(report.to_string().contains("  Book  added: x  (unknown)"), "{report}");
-        // As a member it is one like any other.
+        // A member may have such a name.
         let mut new = document();
         new["components"]["schemas"]["Book"]["properties"][name] = json!({ "type": "string" });
         let report = judged(&document(), &new).to_string();
@@ -196,9 +196,9 @@ fn names_of_the_check_itself_in_a_document_are_unknown_and_stop_nothing() {
     }
 }
 
-/// Some writers put `null` or a list where OpenAPI has no place for it.
+/// Some documents contain `null` or a list where OpenAPI does not allow it.
 #[test]
-fn keyword_of_the_wrong_type_is_unknown_and_does_not_stop_the_comparison() {
+fn keyword_of_the_wrong_type_is_unknown() {
     let with = |keyword: Value| {
         let mut document = document();
         document["components"]["schemas"]["Book"]["properties"]["tag"]["items"] = keyword;
@@ -215,9 +215,9 @@ fn keyword_of_the_wrong_type_is_unknown_and_does_not_stop_the_comparison() {
     assert!(judged(&one, &new).to_string().contains("  Book.name  removed"));
 }
 
-/// All of them say the same, so any two belong together.
+/// All types say the same, so any two of them belong together.
 #[test]
-fn hundred_equal_types_with_other_names_break_no_wire() {
+fn renaming_a_hundred_equal_types_breaks_no_wire() {
     let with = |suffix: &str| {
         let mut document = document();
         let name = |number: usize| format!("Equal{number}{suffix}");
@@ -232,9 +232,9 @@ fn hundred_equal_types_with_other_names_break_no_wire() {
     assert_eq!(report.class(), Some(Class::Source), "{report}");
 }
 
-/// The lists of real documents have hundreds of parts.
+/// Real documents have lists with hundreds of parts.
 #[test]
-fn two_thousand_parts_are_matched_with_two_thousand_others() {
+fn two_thousand_parts_find_their_partners() {
     let with = |range: std::ops::Range<usize>, format: &str| {
         let part = |at: usize| {
             let member = format!("member{at}");

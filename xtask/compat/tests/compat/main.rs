@@ -1,4 +1,4 @@
-//! The compatibility check, as a library and as the program of consumers.
+//! Tests of the compatibility check, as a library and as a program.
 
 mod hostile;
 mod mutations;

@@ -1,5 +1,4 @@
-//! What holds for every pair of documents. The pairs share their structure: one document is made,
-//! and edited at places that it has.
+//! Properties of every pair of documents. A pair is a generated document and an edited copy of it.
 //!
 //! `COMPAT_CASES` sets the number of pairs.
 
@@ -14,14 +13,14 @@ use crate::mutations::{document, judged};
 
 const NAMES: [&str; 4] = ["A", "B", "C", "D"];
 
-/// A discriminator that has a value for each type.
+/// A discriminator with a value for each type.
 fn tag() -> Value {
     let to = |name: &str| json!(format!("#/components/schemas/{name}"));
     let mapping = Map::from_iter(NAMES.map(|name| (name.to_lowercase(), to(name))));
     json!({ "propertyName": "a", "mapping": mapping })
 }
 
-/// A schema with keywords that fit each other, or not.
+/// A schema whose keywords may contradict each other.
 fn schema() -> impl Strategy<Value = Value> {
     let name = prop::sample::select(&NAMES[..]);
     let leaf = prop_oneof![
@@ -51,7 +50,7 @@ fn schema() -> impl Strategy<Value = Value> {
                 json!({ "allOf": [one, { "properties": { "a": other }, "maxLength": 3 }] })
             }),
             list.clone().prop_map(|all| json!({ "anyOf": all, "nullable": true })),
-            list.prop_map(|all| json!({ "allOf": all, "description": "All of them" })),
+            list.prop_map(|all| json!({ "allOf": all, "description": "All parts" })),
             inner.clone().prop_map(|items| json!({ "type": "array", "items": items })),
             inner.clone().prop_map(|not| json!({ "not": not })),
             inner.prop_map(|others| json!({ "type": "object", "additionalProperties": others })),
@@ -62,7 +61,7 @@ fn schema() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A document with four types that operations use.
+/// A document in which operations use the four types.
 fn documents() -> impl Strategy<Value = Value> {
     prop::collection::vec(schema(), NAMES.len()).prop_map(|schemas| {
         let mut all = document();
@@ -77,7 +76,7 @@ fn documents() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A change at any place of a document: something is removed, or put in the place of another.
+/// Edits any places of a document: removes a value, or replaces it by another value of the document.
 fn edited(document: &Value, edits: &[(Index, Index, bool)]) -> Value {
     let mut edited = document.clone();
     for (from, to, removes) in edits {
@@ -115,24 +114,24 @@ fn collect(value: &Value, place: &str, places: &mut Vec<String>) {
     }
 }
 
-/// The same document with its members and the lists without an order turned around.
-fn turned(value: &Value) -> Value {
+/// Reverses the members of a document, and its lists that have no order.
+fn reversed(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
-            let mut turned = Map::new();
+            let mut reversed = Map::new();
             for (name, member) in members.iter().rev() {
                 let has_order = ["default", "example", "x-error-codes"].contains(&name.as_str());
-                let member = if has_order { member.clone() } else { self::turned(member) };
-                turned.insert(name.clone(), member);
+                let member = if has_order { member.clone() } else { self::reversed(member) };
+                reversed.insert(name.clone(), member);
             }
-            Value::Object(turned)
+            Value::Object(reversed)
         }
-        Value::Array(items) => items.iter().rev().map(turned).collect(),
+        Value::Array(items) => items.iter().rev().map(reversed).collect(),
         _ => value.clone(),
     }
 }
 
-/// The same document with another name for each type.
+/// Gives each type of a document another name.
 fn renamed(document: &Value) -> Value {
     let mut text = document.to_string();
     for name in document["components"]["schemas"].as_object().expect("schemas").keys() {
@@ -148,32 +147,32 @@ fn renamed(document: &Value) -> Value {
 }
 
 #[test]
-fn equal_documents_say_nothing_in_any_order_and_new_names_of_types_break_no_wire() {
+fn order_changes_nothing_and_type_names_break_no_wire() {
     let cases = std::env::var("COMPAT_CASES").ok().and_then(|cases| cases.parse().ok());
     let config =
         Config { cases: cases.unwrap_or(64), failure_persistence: None, ..Config::default() };
     let edits = prop::collection::vec(any::<(Index, Index, bool)>(), 1..6);
     let run = TestRunner::new(config).run(&(documents(), edits), |(old, edits)| {
-        let said = |new: &Value| judged(&old, new);
-        prop_assert!(said(&old).changes.is_empty(), "{}", said(&old));
-        prop_assert!(said(&turned(&old)).changes.is_empty(), "{}", said(&turned(&old)));
-        // With a comment before it, JSON is read as YAML.
+        let report = |new: &Value| judged(&old, new);
+        prop_assert!(report(&old).changes.is_empty(), "{}", report(&old));
+        prop_assert!(report(&reversed(&old)).changes.is_empty(), "{}", report(&reversed(&old)));
+        // A leading comment makes the program read JSON as YAML.
         let yaml = Document::parse("yaml", &format!("# YAML\n{old}")).expect("a document");
         let json = Document::parse("json", &old.to_string()).expect("a document");
         let as_yaml = compare(json, yaml);
         prop_assert!(as_yaml.changes.is_empty(), "{as_yaml}");
-        let new_names = said(&renamed(&old));
+        let new_names = report(&renamed(&old));
         prop_assert!(new_names.class() <= Some(Class::Source), "{new_names}");
 
-        // The edited document may be no document any more: then it is refused.
+        // The edited document may be invalid, and then it is refused.
         let new = edited(&old, &edits);
         let Ok(new_document) = Document::parse("new", &new.to_string()) else { return Ok(()) };
-        let same = Document::parse("new", &turned(&new).to_string());
+        let same = Document::parse("new", &reversed(&new).to_string());
         let old_document = || Document::parse("old", &old.to_string()).expect("a document");
         let forth = compare(old_document(), new_document);
         if let Ok(same) = same {
-            let turned = compare(old_document(), same);
-            prop_assert_eq!(forth.class(), turned.class(), "{}\n{}", forth, turned);
+            let reversed = compare(old_document(), same);
+            prop_assert_eq!(forth.class(), reversed.class(), "{}\n{}", forth, reversed);
         }
         let new_document = || Document::parse("new", &new.to_string()).expect("a document");
         prop_assert!(compare(new_document(), new_document()).changes.is_empty());

@@ -1,26 +1,26 @@
-//! The table of small changes: how a row is read and applied to a document.
+//! The table of small changes: reads its rows and applies them to a document.
 
 use serde_json::{Value, json};
 
 /// A row of a table.
 pub struct Row<'a> {
-    /// What the check has to say, or `nothing`.
-    pub said: &'a str,
-    /// The edits, as they are written.
+    /// The expected changes, or `nothing`.
+    pub expected: &'a str,
+    /// The edits as they are written.
     pub edits: &'a str,
 }
 
-/// The rows of a table: `SAID | EDITS`, without empty lines and comments.
+/// Reads the rows `EXPECTED | EDITS` of a table. Empty lines and comments are skipped.
 pub fn rows(table: &str) -> impl Iterator<Item = Row<'_>> {
     let rows = table.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     rows.map(|row| {
-        let (said, edits) = row.split_once('|').expect("a row has two columns");
-        Row { said: said.trim(), edits: edits.trim() }
+        let (expected, edits) = row.split_once('|').expect("a row has two columns");
+        Row { expected: expected.trim(), edits: edits.trim() }
     })
 }
 
 impl Row<'_> {
-    /// The older document and the newer one: with ` => ` the edits before it make the older one.
+    /// Returns the older and the newer document. Edits before ` => ` make the older one.
     pub fn documents(&self, document: &Value) -> [Value; 2] {
         let (before, after) = self.edits.split_once(" => ").unwrap_or(("", self.edits));
         let old = edited(before, document);
@@ -35,9 +35,9 @@ fn edited(edits: &str, document: &Value) -> Value {
     edited
 }
 
-/// Applies `remove PLACE`, `rename PLACE NAME`, `swap PLACE PLACE` or `set PLACE JSON`, as JSON
-/// Patch (RFC 6902). In a list, `set` inserts the item before that position. A place is a JSON
-/// pointer; `post`, `get` and `put` stand for operations, and the name of a type for its schema.
+/// Applies `remove PLACE`, `rename PLACE NAME`, `swap PLACE PLACE` or `set PLACE JSON` as a JSON Patch
+/// (RFC 6902). In a list, `set` inserts the item before the position. A place is a JSON pointer;
+/// `post`, `get` and `put` stand for operations, and the name of a type stands for its schema.
 ///
 /// # Panics
 ///
