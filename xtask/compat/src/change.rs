@@ -81,8 +81,8 @@ impl Change {
         }
     }
 
-    /// What equal changes of several operations or types have in common: everything except the names
-    /// of the operations and types, and the statuses. A type may be renamed at any place.
+    /// What equal changes of several operations or types have in common: everything except the
+    /// names of the operations and types, and the statuses. A type may be renamed at any place.
     pub(crate) fn key(&self) -> (Class, Kind, &str, Vec<String>) {
         let mut within: Vec<String> = steps(&self.place).into_iter().skip(3).collect();
         if let [responses, status, ..] = &mut within[..]

@@ -5,8 +5,8 @@ use strum::Display;
 
 use crate::Class;
 
-/// Whether a place is part of requests, which the service receives, or of responses, which the client
-/// receives.
+/// Whether a place is part of requests, which the service receives, or of responses, which the
+/// client receives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Direction {
     pub request: bool,
@@ -25,9 +25,9 @@ impl Direction {
     }
 }
 
-/// Generates the enumeration from the table of rules: the kind, its class in a request, its class in a
-/// response, and the reason. The reason before a semicolon is about requests, the one after it about
-/// responses.
+/// Generates the enumeration from the table of rules: the kind, its class in a request, its class
+/// in a response, and the reason. The reason before a semicolon is about requests, the one after it
+/// about responses.
 macro_rules! rules {
     ($($kind:ident $request:ident $response:ident $reason:literal)*) => {
         /// A kind of change.

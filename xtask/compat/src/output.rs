@@ -1,6 +1,7 @@
 //! The output: text for people, JSON for programs, annotations for GitHub.
 //!
-//! The conclusion comes first, and again after the changes. Nothing here decides what a change means.
+//! The conclusion comes first, and again after the changes. Nothing here decides what a change
+//! means.
 
 use std::fmt;
 use std::path::Path;

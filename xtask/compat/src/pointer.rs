@@ -15,10 +15,10 @@ pub fn steps(pointer: &str) -> Vec<String> {
 
 /// Whether a pointer leads to a named schema, from which generators make a type.
 pub fn is_type(pointer: &str) -> bool {
-    pointer.starts_with("#/components/schemas/") && pointer.matches('/').count() == 3
+    short(pointer) != pointer && !short(pointer).contains('/')
 }
 
-/// The name of a type without its place.
+/// The name of a type, or any other pointer as it is.
 pub fn short(pointer: &str) -> &str {
     pointer.strip_prefix("#/components/schemas/").unwrap_or(pointer)
 }

@@ -189,8 +189,8 @@ impl Comparison<'_> {
         }
     }
 
-    /// Compares two schemas that no value may fit. What is wider inside is narrower outside, so they
-    /// are compared as a whole, with the types that they refer to.
+    /// Compares two schemas that no value may fit. What is wider inside is narrower outside, so
+    /// they are compared as a whole, with the types that they refer to.
     fn not(&mut self, at: &Cursor<'_>) {
         let [old, new] = at.values();
         let is_same = old.map(|schema| self.old.prints.nameless(schema))

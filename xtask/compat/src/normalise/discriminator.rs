@@ -1,9 +1,9 @@
 //! Finds which type a value of a discriminator stands for (Discriminator Object).
 //!
 //! A mapping may say so. A type that no mapping names has the only value that it allows itself, or
-//! else its name. Afterwards each reference that a discriminator chooses from has its [`VALUES`]: the
-//! cases of `oneOf` and `anyOf`, or the [`CHILDREN`] of a schema, which are the types that have the
-//! schema in their `allOf`.
+//! else its name. Afterwards each reference that a discriminator chooses from has its [`VALUES`]:
+//! the cases of `oneOf` and `anyOf`, or the [`CHILDREN`] of a schema, which are the types that have
+//! the schema in their `allOf`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-/// Writes a media type in lower case, without spaces and quotes, with sorted parameters. JSON has no
-/// charset (RFC 8259, section 11).
+/// Writes a media type in lower case, without spaces and quotes, with sorted parameters. JSON has
+/// no charset (RFC 8259, section 11).
 pub fn media_type(name: &str) -> String {
     let name: String = name.to_lowercase().replace('"', "").split_whitespace().collect();
     let (kind, parameters) = name.split_once(';').unwrap_or((&name, ""));

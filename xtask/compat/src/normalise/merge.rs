@@ -1,5 +1,5 @@
-//! Merges `allOf` into one schema, as far as one schema can say the same. What cannot be merged stays
-//! a part of `allOf`.
+//! Merges `allOf` into one schema, as far as one schema can say the same. What cannot be merged
+//! stays a part of `allOf`.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -82,7 +82,8 @@ impl Normaliser<'_> {
         }
         let is_within = self.parts.open.last().is_some_and(|open| open != place);
         if is_within && demands.iter().any(|part| part.get("$ref").is_some()) {
-            // Types may contain each other endlessly, so the schema is merged once, at its own place.
+            // Types may contain each other endlessly, so the schema is merged once, at its own
+            // place.
             let mut reference = self.reference(place, place);
             reference.insert("allOf".to_owned(), Value::Array(demands));
             return over(notes, reference);

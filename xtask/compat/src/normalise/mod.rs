@@ -7,7 +7,7 @@
 //! | a default value (`is_default`) | its absence | of each object |
 //! | no `style` or `explode` of a parameter | the default | Parameter Object |
 //! | `explode` of a value that it does not change | its absence | Parameter Object |
-//! | a header `Accept`, `Authorization`, `Content-Type` | its absence | Parameter Object, Response Object |
+//! | a header `Accept`, `Authorization`, `Content-Type` | its absence | Parameter, Response Object |
 //! | `security` of the document at an operation | its absence there | Operation Object |
 //! | `security: []` | `security: [{}]`: anybody | Security Requirement Object |
 //! | the name of an apiKey header in another case | the same name | RFC 9110, section 5.1 |
@@ -18,7 +18,7 @@
 //! | `$ref` with siblings | the `$ref` alone | Reference Object |
 //! | `$ref` | its target; only generated types use its name | Reference Object |
 //! | `allOf` of several parts | one schema that says the same | Schema Object |
-//! | `allOf`, `oneOf`, `anyOf` of one part, with or without a description | the part | Schema Object |
+//! | `allOf`, `oneOf`, `anyOf` of one part, described or not | the part | Schema Object |
 //! | `oneOf` of enumerations, such as documented unit variants | one enumeration | Schema Object |
 //! | a part or a value that only allows null | `nullable: true` | Schema Object |
 //! | a mapping of a discriminator to the names of types | no mapping | Discriminator Object |
@@ -28,8 +28,8 @@
 //! | a list without an order | the sorted list | |
 //!
 //! The result is JSON, like the document, so the comparison finds every keyword that is not named
-//! here. Only the texts of security schemes are dropped. What this pass adds has one of the names of
-//! [`INTERNAL`]; above all, each object notes where it is written.
+//! here. Only the texts of security schemes are dropped. What this pass adds has one of the names
+//! of [`INTERNAL`]; above all, each object notes where it is written.
 //!
 //! Nothing here knows that there are two documents.
 

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::meaning;
 
-/// A fingerprint of each schema. Two types with other names and the same fingerprint are most likely
-/// one type.
+/// A fingerprint of each schema. Two types with other names and the same fingerprint are most
+/// likely one type.
 #[derive(Default)]
 pub struct Prints(BTreeMap<String, u64>);
 

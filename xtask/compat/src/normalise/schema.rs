@@ -26,7 +26,8 @@ impl Normaliser<'_> {
         )
     }
 
-    /// Normalises a schema, and notes where it is written. A value that is no schema stays as it is.
+    /// Normalises a schema, and notes where it is written. A value that is no schema stays as it
+    /// is.
     pub fn schema(&mut self, schema: Value, place: &str) -> Value {
         let Value::Object(schema) = schema else { return schema };
         if let Some(Value::String(reference)) = schema.get("$ref") {
@@ -158,8 +159,8 @@ fn bounds(schema: &mut Object) {
     }
 }
 
-/// Takes the title of an inline schema for the name of its generated type, if there is one. Any other
-/// title is text for people.
+/// Takes the title of an inline schema for the name of its generated type, if there is one. Any
+/// other title is text for people.
 fn name(schema: &mut Object, place: &str) {
     let steps: Vec<&str> = place.rsplit('/').collect();
     let is_case = matches!(steps[..], [_, "oneOf" | "anyOf", ..]);

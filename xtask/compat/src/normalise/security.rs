@@ -7,8 +7,8 @@ use super::{Normaliser, is_one_of, list, set};
 use crate::json::entries;
 
 impl Normaliser<'_> {
-    /// Returns the sets of schemes of which any one lets a request in. A scheme is described by what
-    /// it asks for: its name means nothing.
+    /// Returns the sets of schemes of which any one lets a request in. A scheme is described by
+    /// what it asks for: its name means nothing.
     pub fn security(&self, security: &Value) -> Result<Value> {
         let mut all = Vec::new();
         for requirement in list("security", security)? {

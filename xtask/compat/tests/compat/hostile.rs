@@ -27,8 +27,8 @@ fn chained(prefix: &str, schemas: usize, references: usize, last: &Value) -> Str
     document.to_string()
 }
 
-/// Following each reference again would take 2^40 steps for 40 schemas. A chain of 40,000 schemas would
-/// overflow the stack of a recursive search, and a loop has no end.
+/// Following each reference again would take 2^40 steps for 40 schemas. A chain of 40,000 schemas
+/// would overflow the stack of a recursive search, and a loop has no end.
 #[test]
 fn references_that_double_chain_or_loop_are_followed_once() {
     let text = json!({ "type": "string" });

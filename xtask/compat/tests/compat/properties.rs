@@ -76,7 +76,8 @@ fn documents() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Edits any places of a document: removes a value, or replaces it by another value of the document.
+/// Edits any places of a document: removes a value, or replaces it by another value of the
+/// document.
 fn edited(document: &Value, edits: &[(Index, Index, bool)]) -> Value {
     let mut edited = document.clone();
     for (from, to, removes) in edits {

@@ -35,9 +35,10 @@ fn edited(edits: &str, document: &Value) -> Value {
     edited
 }
 
-/// Applies `remove PLACE`, `rename PLACE NAME`, `swap PLACE PLACE` or `set PLACE JSON` as a JSON Patch
-/// (RFC 6902). In a list, `set` inserts the item before the position. A place is a JSON pointer;
-/// `post`, `get` and `put` stand for operations, and the name of a type stands for its schema.
+/// Applies `remove PLACE`, `rename PLACE NAME`, `swap PLACE PLACE` or `set PLACE JSON` as a JSON
+/// Patch (RFC 6902). In a list, `set` inserts the item before the position. A place is a JSON
+/// pointer; `post`, `get` and `put` stand for operations, and the name of a type stands for its
+/// schema.
 ///
 /// # Panics
 ///
