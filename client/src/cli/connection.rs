@@ -91,7 +91,10 @@ impl Connection {
     fn token(&self) -> Result<String> {
         match (&self.token_file, &self.token) {
             (Some(_), Some(_)) => {
-                bail!("two tokens are given: unset PLANTS_TOKEN or PLANTS_TOKEN_FILE")
+                bail!(
+                    "two tokens are given: use only one of --token (PLANTS_TOKEN) and --token-file \
+                     (PLANTS_TOKEN_FILE)"
+                )
             }
             (Some(file), None) => {
                 read_token(file).with_context(|| format!("cannot use {}", self.token_source()))

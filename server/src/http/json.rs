@@ -58,10 +58,10 @@ pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<Parsed<T>, Refusal> {
 }
 
 /// Creates a refusal with serde's message, prefixed with the path of the member. The path of the
-/// whole body is a dot and is left out.
+/// whole body is a dot, the path in an incomplete body is a question mark, and both are left out.
 fn refusal(path: &str, error: &serde_json::Error) -> Refusal {
     let place = format!("line {} column {}", error.line(), error.column());
-    if path == "." {
+    if path == "." || path == "?" {
         let message = truncated(&error.to_string(), MAX_MESSAGE);
         return Refusal::Body { message, place };
     }

@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     pub in_flight: u16,
     /// How often to retry a create before giving it up, with exponential backoff from 0.1 to 10
-    /// seconds
+    /// seconds and jitter of up to as much again
     #[arg(long, value_name = "RETRIES", default_value_t = 10)]
     pub retries: u16,
 }

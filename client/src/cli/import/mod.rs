@@ -112,7 +112,9 @@ impl Aborted {
     /// Prints why the import ended and how to continue. Returns the exit code.
     fn report(self) -> ExitCode {
         print_to_stderr(&format!("plants: {:#}; the rest was not tried", self.error));
-        print_to_stderr("plants: run the same command again to finish the import");
+        print_to_stderr(
+            "plants: to finish the import, resolve the cause and run the same command again",
+        );
         self.exit_code
     }
 }
