@@ -133,7 +133,7 @@ impl Names {
 
     /// What to do in the copy.
     pub fn next_steps(&self, folder: &Path) -> String {
-        let Self { resource, plural, .. } = self;
+        let resource = &self.resource;
         format!(
             "
 {folder} is ready. Run the service, and in a second terminal the checks:
@@ -147,16 +147,14 @@ Then make the service yours, and run `cargo xtask generate` after each change:
 - server/api/src/types.rs: the members of your {resource}, and their example
 - tests/specification.json: the contract that the document must contain
 - server/api/src/document.rs: what the document says about the service
-- xtask/CHANGES.md: how to add a member, an error, an operation
+- xtask/CHANGES.md: how to add a member, an error, an operation, and how to remove PostgreSQL or
+  the import
 
 Until the service has consumers, amend the first commit after each change of the document: then
 `cargo xtask compat` has no older document to compare with. The tests create each {resource} with
 `name` and `tag`. Keep these members while you get to know the code, or edit client/tests and
 tests/e2e when you remove them. If lines of a page have become too long, `cargo xtask conformance
-markdown` lists them.
-
-If you do not want PostgreSQL, delete server/store/src/postgres and tests/e2e/postgres. If you do
-not want `{plural} import`, delete client/src/cli/import. The compiler lists what uses them.",
+markdown` lists them.",
             folder = folder.display(),
         )
     }
