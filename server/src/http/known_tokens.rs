@@ -96,6 +96,11 @@ impl KnownTokens {
     /// Creates an empty snapshot that has no lease. Each token may send `max_rate` creates per
     /// second (no limit if `None`), and have half of `max_creates` in the service at a time.
     pub fn new(max_rate: Option<NonZeroU32>, max_creates: NonZeroU32) -> Self {
+        describe_gauge!(
+            EXPIRES,
+            Unit::Seconds,
+            "Seconds until the next token expires, not counting revoked tokens; +Inf if none expires."
+        );
         let stale_cause = "they have not been read yet".into();
         let empty = Snapshot { tokens: HashMap::new(), valid_until: Duration::ZERO, stale_cause };
         Self { snapshot: RwLock::new(empty), max_rate, max_creates }
@@ -214,11 +219,6 @@ impl Snapshot {
 /// a token has expired.
 #[expect(clippy::cast_precision_loss, reason = "an f64 is exact for the seconds of any date")]
 fn record_next_expiry(tokens: &[StoredToken]) {
-    describe_gauge!(
-        EXPIRES,
-        Unit::Seconds,
-        "Seconds until the next token expires, not counting revoked tokens; +Inf if none expires."
-    );
     let left = tokens.iter().filter_map(|token| token.expires_at.map(|at| at - Utc::now()));
     let next = left.map(|left| left.num_seconds()).min();
     gauge!(EXPIRES).set(next.map_or(f64::INFINITY, |seconds| seconds as f64));

@@ -14,7 +14,7 @@ use crate::new::reserved::{RUST, SQL};
 const NAME: &str = r"(?x)
     (?: \b (?<article> [Aa] ) (?<gap> (?: \ | \n[\ \t]*(?:/{2,3}!?\ |\#\ )? ) [`*]* ) )?
     (?<first> (?i:plant) )
-    (?: (?<plural> [sS] ) \b
+    (?: (?<plural> [sS] ) (?: \b | (?<after> _ ) )
       | (?<between> [-_\ ] | \n[\ \t]*(?:/{2,3}!?\ |\#\ )? ) (?<second> (?i:store) )
       | (?<camel> Store ) )?
     | (?<token> \b pst_ )
@@ -78,7 +78,7 @@ impl Names {
         };
         let starts_with_vowel = name.to_lowercase().starts_with(['a', 'e', 'i', 'o']);
         let n = if starts_with_vowel && found.name("article").is_some() { "n" } else { "" };
-        format!("{}{n}{}{name}", part("article"), part("gap"))
+        format!("{}{n}{}{name}{}", part("article"), part("gap"), part("after"))
     }
 
     /// Spells the service like these two words.
