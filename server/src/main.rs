@@ -1,8 +1,8 @@
 //! The binary `plant-store`: parses the command line, runs the command, and reports a failure as
 //! one line on stderr.
 //!
-//! The exit code is 0 for success, 1 for a failure, and 2 for a command line that cannot be parsed
-//! or a store that `check` cannot check.
+//! The exit code is 0 for success, 1 for a failure, 2 for a command line that cannot be parsed or a
+//! store that `check` cannot check, and 3 if a server must not be restarted yet.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -11,6 +11,7 @@ use mimalloc::MiMalloc;
 use nix::sys::prctl::set_thp_disable;
 use nix::sys::signal::{SigSet, Signal};
 use plant_store_server::command::{CannotCheck, Cli, error_message};
+use plant_store_store::FilesGone;
 
 // mimalloc takes less CPU time per create than the allocator of glibc, and it returns memory after
 // a burst of large bodies: 15 seconds after a thousand bodies of 1 MiB, the process had 59 MB
@@ -31,7 +32,11 @@ fn main() -> ExitCode {
         Err(error) => {
             // stderr may be closed. The exit code reports the failure too.
             let _ = writeln!(io::stderr(), "plant-store: {}", error_message(&error));
-            ExitCode::from(if error.is::<CannotCheck>() { 2 } else { 1 })
+            ExitCode::from(match error {
+                error if error.is::<CannotCheck>() => 2,
+                error if error.is::<FilesGone>() => 3,
+                _ => 1,
+            })
         }
     }
 }

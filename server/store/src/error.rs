@@ -3,6 +3,7 @@
 //! A message says what is wrong, and may say what an operator can do with files or with the
 //! database. Neither this file nor an engine may name a flag, a command or a page of the product.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::layout::LAYOUT;
@@ -51,6 +52,15 @@ pub enum WriteError {
     #[error("the store's files are no longer in place: {0}")]
     Gone(Cause),
 }
+
+/// Files of a served store are no longer in place. Until somebody has put them back, a restart would
+/// serve a store that lacks rows.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{0}; put the files back as they were, then start the server again (it recreates a missing \
+         -shm file)"
+)]
+pub struct FilesGone(pub Arc<WriteError>);
 
 impl WriteError {
     /// Whether the reason may pass while the service runs, by itself or because an operator acts.

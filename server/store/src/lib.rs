@@ -44,7 +44,7 @@ use std::sync::Arc;
 
 pub use digest::ContentDigest;
 pub use engine::{Checked, Closed, Engine, IfMissing, Outcome, PAGE_ROWS, Row, Served, Sizes};
-pub use error::{Cause, Reason, StoreError, WriteError};
+pub use error::{Cause, FilesGone, Reason, StoreError, WriteError};
 pub use group_commit::{CreateResult, GroupCommit, Guard, NotReady, WriterEnd};
 pub use inspection::inspect_each_second;
 pub use layout::LAYOUT;

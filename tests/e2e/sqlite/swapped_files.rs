@@ -36,7 +36,7 @@ fn store_renamed_under_load_keeps_every_acknowledged_plant() {
         server.wait_for_log(LOST);
     });
     let (status, stopped) = server.ended();
-    assert_eq!(status.code(), Some(1));
+    assert_eq!(status.code(), Some(3));
     rename(stopped.folder(), "elsewhere.db", STORE);
     let server = stopped.start();
     load.check(&server, &sent);
@@ -56,7 +56,7 @@ fn requests_in_flight_get_no_200_after_the_file_is_deleted() {
         let error = connection.exchange(body.as_bytes()).error();
         assert!(error == 500 || error == 503, "{error}");
     }
-    assert_eq!(server.wait().code(), Some(1));
+    assert_eq!(server.wait().code(), Some(3));
     assert_eq!(server.log().matches(LOST).count(), 1, "{}", server.log());
 }
 
@@ -72,7 +72,7 @@ fn replacement_of_a_served_store_is_left_unchanged() {
     for file in [STORE, WAL] {
         put(other.folder(), file, server.folder());
     }
-    assert_eq!(server.wait().code(), Some(1));
+    assert_eq!(server.wait().code(), Some(3));
     let log = server.log();
     let last = log.lines().last().expect("a last line");
     assert!(last.starts_with("plant-store: the store's files are no longer in place: "), "{last}");
@@ -98,7 +98,7 @@ fn command_on_a_served_store_without_its_wal_index_is_refused() {
         }
         // Whichever came first, the server must not overwrite the commit of the command.
         server.wait_for_log(LOST);
-        assert_eq!(server.wait().code(), Some(1));
+        assert_eq!(server.wait().code(), Some(3));
         let (_, stopped) = server.ended();
         let server = stopped.start();
         assert!(server.export().into_keys().eq([1]));
@@ -124,7 +124,7 @@ fn create_after_a_file_is_removed_gets_no_200() {
             let error = answer.error();
             assert!(error == 500 || error == 503, "{file}: {error}");
         }
-        assert_eq!(server.wait().code(), Some(1));
+        assert_eq!(server.wait().code(), Some(3));
         assert!(server.log().contains("was removed or renamed"), "{}", server.log());
     }
 }

@@ -11,7 +11,7 @@ use slog::{Logger, crit, error, info, warn};
 use tokio::sync::mpsc;
 
 use crate::engine::{BATCH, Closed, Engine, Row};
-use crate::error::WriteError;
+use crate::error::{FilesGone, WriteError};
 use crate::group_commit::queue::{BatchResult, Create, Guard, Work};
 use crate::metrics::CommitMetrics;
 use crate::warning_dedup::WarningDedup;
@@ -47,10 +47,7 @@ impl Shared {
             WriteError::SyncFailed(_) => {
                 anyhow!("an fsync of the store failed; a restart reads what is on the disk")
             }
-            other => anyhow!(
-                "{other}; put the files back as they were, then start the server again (it \
-                 recreates a missing -shm file)"
-            ),
+            _ => FilesGone(Arc::clone(cause)).into(),
         }
     }
 }

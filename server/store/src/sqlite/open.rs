@@ -12,6 +12,14 @@ use crate::sqlite::store::Sqlite;
 
 /// See [`crate::open_to_serve`].
 pub fn open_to_serve(path: &Path, if_missing: IfMissing) -> Result<Served<Sqlite>, StoreError> {
+    let mut store = open_locked(path, if_missing)?;
+    let is_new = if_missing == IfMissing::Create && store.create()?;
+    store.prepare_to_serve()?;
+    Ok(Served { store, is_new })
+}
+
+/// Opens a store so that no server can open it. With [`IfMissing::Create`] the file may be empty.
+pub fn open_locked(path: &Path, if_missing: IfMissing) -> Result<Sqlite, StoreError> {
     let file = match if_missing {
         IfMissing::Create => files::open_or_create(path)?,
         IfMissing::Fail => files::open(path)?,
@@ -20,11 +28,8 @@ pub fn open_to_serve(path: &Path, if_missing: IfMissing) -> Result<Served<Sqlite
     if schema::identify(path, &file)? == FileKind::Empty && if_missing == IfMissing::Fail {
         return Err(StoreError::Missing(url(path)));
     }
-    let mut store = Sqlite::open(path, file)?;
-    // Opening the store has rolled back a creation that was killed.
-    let is_new = if_missing == IfMissing::Create && store.create()?;
-    store.prepare_to_serve()?;
-    Ok(Served { store, is_new })
+    // This also rolls back a creation that was killed.
+    Sqlite::open(path, file)
 }
 
 /// See [`crate::open`].

@@ -1,7 +1,8 @@
 //! Restore: the rows of a backup replace the rows of a store, in one SQLite transaction.
 //!
 //! A restore never changes the backup and never moves a file. Whatever interrupts it, the store has
-//! either its old rows or the rows of the backup, and the same restore may be run again.
+//! either its old rows or the rows of the backup, and the same restore may be run again. If there
+//! was no store, the transaction also creates the store.
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -9,12 +10,12 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use crate::engine::{Engine, IfMissing, Served};
+use crate::engine::{Engine, IfMissing};
 use crate::error::{Cause, StoreError};
 use crate::names::TABLE;
 use crate::sqlite::error::{Unsound, failed};
 use crate::sqlite::files::files_beside;
-use crate::sqlite::open::open_to_serve;
+use crate::sqlite::open::open_locked;
 use crate::sqlite::{schema, tokens};
 use crate::token::TokenName;
 
@@ -55,7 +56,10 @@ pub fn restore(
         require_store(file, READ_TOKENS)?;
     }
     let if_missing = if tokens_of.is_some() { IfMissing::Create } else { IfMissing::Fail };
-    let Served { mut store, .. } = open_to_serve(path, if_missing)?;
+    let mut store = open_locked(path, if_missing)?;
+    if !schema::is_empty(store.connection()).map_err(failed(path, RESTORE))? {
+        store.prepare_to_serve()?;
+    }
     let restored = restore_into(store.connection(), path, backup, tokens_of);
     // Detached before the store is closed: closing runs a checkpoint, which must not change the WAL
     // of an attached file.
@@ -74,13 +78,16 @@ fn restore_into(
     tokens_of: Option<&Path>,
 ) -> Result<Restored, StoreError> {
     require_another_file(path, backup)?;
-    let damage = schema::faults(connection, "main").map_err(failed(path, RESTORE))?;
-    require_none(damage).map_err(failed(path, RESTORE))?;
+    let is_new = schema::is_empty(connection).map_err(failed(path, RESTORE))?;
+    if !is_new {
+        let damage = schema::faults(connection, "main").map_err(failed(path, RESTORE))?;
+        require_none(damage).map_err(failed(path, RESTORE))?;
+    }
     attach_backup(connection, backup).map_err(failed(backup, READ_BACKUP))?;
     if let Some(file) = tokens_of {
         attach_tokens(connection, file).map_err(failed(file, READ_TOKENS))?;
     }
-    replace(connection, tokens_of.is_some()).map_err(failed(path, RESTORE))
+    replace(connection, is_new, tokens_of.is_some()).map_err(failed(path, RESTORE))
 }
 
 fn require_store(file: &Path, doing: &'static str) -> Result<(), StoreError> {
@@ -131,8 +138,16 @@ fn require_none(faults: Vec<String>) -> Result<(), Unsound> {
 
 /// Runs the transaction of the restore. The connection waits for the locks of other programs, such
 /// as a token command.
-fn replace(connection: &mut Connection, takes_tokens: bool) -> Result<Restored, Cause> {
+fn replace(
+    connection: &mut Connection,
+    is_new: bool,
+    takes_tokens: bool,
+) -> Result<Restored, Cause> {
     let transaction = connection.transaction()?;
+    if is_new {
+        schema::create_tables(&transaction)?;
+        schema::mark_as_store(&transaction)?;
+    }
     let before = count(&transaction, &format!("SELECT count(*) FROM main.{TABLE}"))?;
     let lacking = format!(
         "SELECT count(*) FROM main.{TABLE} AS old LEFT JOIN backup.{TABLE} AS new \

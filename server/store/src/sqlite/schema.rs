@@ -82,14 +82,18 @@ pub fn require_store(path: &Path, file: &File) -> Result<(), StoreError> {
 /// the store was created.
 pub fn create(connection: &mut Connection) -> rusqlite::Result<bool> {
     let transaction = connection.transaction()?;
-    let is_empty = "SELECT count(*) = 0 FROM sqlite_schema";
-    if !transaction.query_row(is_empty, [], |row| row.get::<_, bool>(0))? {
+    if !is_empty(&transaction)? {
         return Ok(false);
     }
     create_tables(&transaction)?;
     mark_as_store(&transaction)?;
     transaction.commit()?;
     Ok(true)
+}
+
+/// Whether the database has no tables yet.
+pub fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("SELECT count(*) = 0 FROM main.sqlite_schema", [], |row| row.get(0))
 }
 
 /// Creates the tables, without marking the database as a store.
