@@ -133,7 +133,7 @@ pub fn combine_texts(texts: &BTreeSet<(Place, Option<Shown>, Option<Shown>)>) ->
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Shown {
     /// The value as text or as JSON.
-    full: String,
+    pub(crate) full: String,
     brief: String,
 }
 
