@@ -127,7 +127,7 @@ fn check_exits_2_if_the_store_cannot_be_checked() {
 fn check_names_rows_that_are_not_plants() {
     let server = Server::start();
     let rows = r#"INSERT INTO plants (id, json) VALUES (5, '["Fern", "Ficus"]'),
-        (6, '{"tag":"Ficus"}'), (7, 'Ficus'); CREATE TABLE pots (id INTEGER)"#;
+        (6, '{"tag":"Ficus"}'), (7, 'Ficus'); CREATE TABLE zones (id INTEGER)"#;
     database::open(&server).execute_batch(rows).expect("rows and a table");
     assert_eq!(server.create(&plant(7, "Ficus", None)).error(), 409);
     server.create(&plant(8, "Ficus", None)).plant();
@@ -135,7 +135,7 @@ fn check_names_rows_that_are_not_plants() {
     assert_eq!(status, Some(1));
     let row = "rows that are not a Plant: 3, for example the ids [5, 6, 7]";
     assert!(stderr.contains(row), "{stderr}");
-    let table = "the tables do not match layout version 1: pots is unexpected";
+    let table = "the tables do not match layout version 1: zones is unexpected";
     assert!(stderr.contains(table), "{stderr}");
 }
 

@@ -154,10 +154,10 @@ fn check_names_tables_that_differ_from_the_layout() {
     let folder = folder();
     let store = start(&folder).expect("a new store");
     let connection = Connection::open(path_in(&folder)).expect("the store");
-    let change = "CREATE TABLE pots (id INTEGER); DROP TABLE tokens;
+    let change = "CREATE TABLE zones (id INTEGER); DROP TABLE tokens;
         ALTER TABLE plants ADD COLUMN tag TEXT; CREATE INDEX by_tag ON plants (tag)";
     connection.execute_batch(change).expect("the tables change");
     let expected = "the tables do not match layout version 1: tokens is missing, \
-                    plants was changed, pots is unexpected";
+                    plants was changed, zones is unexpected";
     assert_eq!(store.check().expect("the store can be read").faults, [expected]);
 }
