@@ -86,7 +86,7 @@ fn empty_url_in_the_environment_counts_as_unset() {
     let server = Server::start();
     let mut command = plants(&server, &["check-token"]);
     let Finished { stderr, .. } = run(command.env("PLANTS_URL", ""));
-    assert!(!stderr.contains("base URL"), "{stderr}");
+    assert!(!stderr.contains("the base URL \"\""), "{stderr}");
 }
 
 /// Writes a certificate and its key into a folder.
