@@ -57,10 +57,11 @@ pub fn restore(
     }
     let if_missing = if tokens_of.is_some() { IfMissing::Create } else { IfMissing::Fail };
     let mut store = open_locked(path, if_missing)?;
-    if !schema::is_empty(store.connection()).map_err(failed(path, RESTORE))? {
+    let is_new = schema::is_empty(store.connection()).map_err(failed(path, RESTORE))?;
+    if !is_new {
         store.prepare_to_serve()?;
     }
-    let restored = restore_into(store.connection(), path, backup, tokens_of);
+    let restored = restore_into(store.connection(), is_new, path, backup, tokens_of);
     // Detached before the store is closed: closing runs a checkpoint, which must not change the WAL
     // of an attached file.
     let detached = detach(store.connection()).map_err(failed(path, RESTORE));
@@ -73,12 +74,12 @@ pub fn restore(
 
 fn restore_into(
     connection: &mut Connection,
+    is_new: bool,
     path: &Path,
     backup: &Path,
     tokens_of: Option<&Path>,
 ) -> Result<Restored, StoreError> {
     require_another_file(path, backup)?;
-    let is_new = schema::is_empty(connection).map_err(failed(path, RESTORE))?;
     if !is_new {
         let damage = schema::faults(connection, "main").map_err(failed(path, RESTORE))?;
         require_none(damage).map_err(failed(path, RESTORE))?;
