@@ -142,7 +142,7 @@ fn step(name: &str, command: Cmd<'_>) -> Result<()> {
     println!("{name} …");
     let started = Instant::now();
     // More threads than cores, because most tests mostly wait for a process.
-    let threads = 4 * available_parallelism().map_or(1, Into::into);
+    let threads = 6 * available_parallelism().map_or(1, Into::into);
     let command = command.env("RUST_TEST_THREADS", threads.to_string());
     command.run().with_context(|| format!("{name} failed"))?;
     println!("{name}: {} s", started.elapsed().as_secs());

@@ -11,7 +11,11 @@ use plant_store_client::types::NewPlant;
 use plant_store_tests::{Connection, Server, wait_until};
 
 /// The number of clients. Each waits for the answer to one create at a time.
-const CLIENTS: usize = 12;
+pub const CLIENTS: usize = 12;
+
+/// How long a client waits after a refusal. Without a pause, clients would be refused thousands of
+/// times during a fault, and the check would send each of these plants again.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// How long after its deadline an answer may arrive, because the machine is busy with other work.
 pub const SLACK: Duration = Duration::from_secs(2);
@@ -146,6 +150,9 @@ impl Load {
                 let begun = Instant::now();
                 let answer = create(servers[turn % servers.len()], &mut connection, number);
                 progress.sent().push(Attempt { number, answer, took: begun.elapsed() });
+                if answer == Answer::Refused {
+                    thread::sleep(PAUSE);
+                }
                 turn += usize::from(answer == Answer::Lost);
                 answer == Answer::Lost
             };

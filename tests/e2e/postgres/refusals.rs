@@ -13,13 +13,14 @@ use plant_store_tests::postgres::{Cluster, Cut, Mode};
 use tempfile::TempDir;
 
 use super::scene::{Scene, create_database, rounds, wait_until_blocked_by};
-use crate::hard_to_kill::load::{Answer, Progress, SLACK};
+use crate::hard_to_kill::load::{Answer, CLIENTS, Progress, SLACK};
 
 /// The timeout of a create in seconds.
 const TIMEOUT: usize = 2;
 
-/// The number of refused creates after which the fault ends.
-const REFUSALS: usize = 30;
+/// The number of refused creates after which the fault ends. At least one of them was sent during
+/// the fault, because each client waits for the answer to one create at a time.
+const REFUSALS: usize = CLIENTS + 1;
 
 /// Asserts that creates under load are refused from the beginning of a fault until its end.
 pub fn assert_refused_during(what: &str, begin: impl Fn(&Scene), end: impl Fn(&Scene)) {

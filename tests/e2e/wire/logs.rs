@@ -110,7 +110,7 @@ fn logging_to_a_pipe(format: &str) -> (Server, BufReader<File>) {
 /// Causes more log records than the pipe and the queue of the log can hold. Returns the number of
 /// requests.
 fn overflow_log(server: &Server) -> u64 {
-    const ROUNDS: usize = 150;
+    const ROUNDS: usize = 80;
     const AT_ONCE: usize = 100;
     let mut connection = server.connect();
     for _ in 0..ROUNDS {
