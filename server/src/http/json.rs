@@ -13,6 +13,10 @@ use crate::http::refusal::Refusal;
 /// The maximum length of a message in characters. A message may repeat a value of the body.
 const MAX_MESSAGE: usize = 200;
 
+/// How many characters of a message that is too long are kept at its end, which says what was
+/// expected and where.
+const END_OF_MESSAGE: usize = 80;
+
 /// The maximum length of a member name in the log, in characters.
 const MAX_NAME: usize = 40;
 
@@ -62,11 +66,11 @@ pub fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<Parsed<T>, Refusal> {
 fn refusal(path: &str, error: &serde_json::Error) -> Refusal {
     let place = format!("line {} column {}", error.line(), error.column());
     if path == "." || path == "?" {
-        let message = truncated(&error.to_string(), MAX_MESSAGE);
+        let message = shortened(&error.to_string());
         return Refusal::Body { message, place };
     }
     let path = printable_name(path);
-    let message = truncated(&format!("`{path}`: {error}"), MAX_MESSAGE);
+    let message = shortened(&format!("`{path}`: {error}"));
     Refusal::Body { message, place: format!("`{path}`, {place}") }
 }
 
@@ -76,6 +80,13 @@ fn printable_name(name: &str) -> String {
     name.chars().flat_map(char::escape_debug).take(MAX_NAME).collect()
 }
 
-fn truncated(text: &str, characters: usize) -> String {
-    text.chars().take(characters).collect()
+/// Leaves out the middle of a message that is too long.
+fn shortened(message: &str) -> String {
+    if message.chars().count() <= MAX_MESSAGE {
+        return message.to_owned();
+    }
+    let end = message.char_indices().rev().nth(END_OF_MESSAGE - 1);
+    let (end, _) = end.expect("the message is longer");
+    let start: String = message.chars().take(MAX_MESSAGE - END_OF_MESSAGE - 1).collect();
+    format!("{start}…{}", &message[end..])
 }

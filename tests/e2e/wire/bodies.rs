@@ -61,14 +61,16 @@ fn body_that_is_not_a_new_plant_is_400_with_the_reason() {
     assert!(server.export().is_empty());
 }
 
-/// A message may repeat a value, but is truncated. The record in the log only contains the place.
+/// A message may repeat a value, but not the middle of a long one. The record in the log only
+/// contains the place.
 #[test]
-fn message_is_truncated_and_its_record_contains_no_value() {
+fn long_message_is_shortened_and_its_record_contains_no_value() {
     let server = Server::start();
     let body = format!(r#"{{"id":"{}","name":""}}"#, "secret".repeat(100));
     let answer = server.create(&body);
     let (_, message) = answer.refusal();
     assert!(message.starts_with("`id`: invalid type: string \"secret"), "{message}");
+    assert!(message.ends_with("secret\", expected i64 at line 1 column 608"), "{message}");
     assert_eq!(message.chars().count(), 200);
     let record = record_of(&server, &answer);
     assert_eq!(record["cause"], "the body is refused at `id`, line 1 column 608");
