@@ -31,8 +31,7 @@ const CONTRACT_TESTS: &str = "without_store::";
 pub fn test(names: &[String]) -> Result<()> {
     let sh = shell()?;
     if !names.is_empty() {
-        let found =
-            cmd!(sh, "cargo test --quiet --test e2e {ALL...} -- --list {names...}").read()?;
+        let found = cmd!(sh, "cargo test --test e2e {ALL...} -- --list {names...}").read()?;
         ensure!(found.contains(": test"), "no end-to-end test has a name that contains {names:?}");
         return step("tests", cmd!(sh, "cargo test --test e2e {ALL...} -- {names...}"));
     }

@@ -82,11 +82,11 @@ fn printable_name(name: &str) -> String {
 
 /// Leaves out the middle of a message that is too long.
 fn shortened(message: &str) -> String {
-    if message.chars().count() <= MAX_MESSAGE {
+    let length = message.chars().count();
+    if length <= MAX_MESSAGE {
         return message.to_owned();
     }
-    let end = message.char_indices().rev().nth(END_OF_MESSAGE - 1);
-    let (end, _) = end.expect("the message is longer");
-    let start: String = message.chars().take(MAX_MESSAGE - END_OF_MESSAGE - 1).collect();
-    format!("{start}…{}", &message[end..])
+    let start = message.chars().take(MAX_MESSAGE - END_OF_MESSAGE - 1);
+    let end = message.chars().skip(length - END_OF_MESSAGE);
+    start.chain(['…']).chain(end).collect()
 }
