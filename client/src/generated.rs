@@ -294,7 +294,7 @@ pub mod types {
 #[derive(Clone, Debug)]
 /**Client for Plant Store
 
-A sample plant store: authenticated clients create plants in it. Every refused request to an operation gets status 400 and an Error body, whose `error` member names the failure.
+A sample plant store: authenticated clients create plants in it. Every refused request to an operation gets status 400 and an Error body, whose `error` member names the failure. The response has a `Retry-After` header exactly if the same request may be sent again. If there is no response, a request may be sent again if its method is idempotent (RFC 9110, section 9.2.2), or if its operation has `x-idempotent: true`.
 
 Version: 1.0.0*/
 pub struct Client {
@@ -362,7 +362,7 @@ impl Client {
 
 Creates a new plant in the store.
 
-The response is sent once the plant is durable. The operation is idempotent: if the same plant is sent again, the response is 200 again. A different plant with the same `id` is refused with `error` 409, and the first plant stays unchanged. After `error` 500 or 503 the plant may or may not be stored: send the same request again.
+The response is sent once the plant is durable. The operation is idempotent: if the same plant is sent again, the response is 200 again. A different plant with the same `id` is refused with `error` 409, and the first plant stays unchanged. After `error` 500 or 503, or if there is no response, the plant may or may not be stored: send the same request again.
 
 Sends a `POST` request to `/plants`
 

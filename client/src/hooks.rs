@@ -7,6 +7,7 @@ use progenitor_client::{ClientHooks, OperationInfo};
 use reqwest::{Request, Response};
 
 use crate::exchange::{Parts, send};
+use crate::idempotent::IDEMPOTENT;
 use crate::retrier::Retrier;
 use crate::{Client, Error};
 
@@ -16,8 +17,10 @@ use crate::{Client, Error};
 pub struct SendPolicy(pub(crate) Option<Retrier>);
 
 impl ClientHooks<SendPolicy> for Client {
-    async fn exec(&self, request: Request, _: &OperationInfo) -> reqwest::Result<Response> {
-        let sent = match &self.inner.0 {
+    async fn exec(&self, request: Request, info: &OperationInfo) -> reqwest::Result<Response> {
+        let is_idempotent =
+            request.method().is_idempotent() || IDEMPOTENT.contains(&info.operation_id);
+        let sent = match self.inner.0.as_ref().filter(|_| is_idempotent) {
             None => send(&self.client, request).await,
             Some(retrier) => retrier.send(&self.client, &request).await,
         };

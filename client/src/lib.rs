@@ -16,6 +16,8 @@ mod failure;
 #[rustfmt::skip]
 mod generated;
 mod hooks;
+#[rustfmt::skip]
+mod idempotent;
 mod invalid_client;
 
 /// Typed mocks of the service for its consumers' tests, as extensions of

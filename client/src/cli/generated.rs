@@ -68,7 +68,7 @@ impl<T: CliConfig> Cli<T> {
                     .help("XXX"),
             )
             .about(
-                "Create a plant\n\nCreates a new plant in the store.\n\nThe response is sent once the plant is durable. The operation is idempotent: if the same plant is sent again, the response is 200 again. A different plant with the same `id` is refused with `error` 409, and the first plant stays unchanged. After `error` 500 or 503 the plant may or may not be stored: send the same request again.",
+                "Create a plant\n\nCreates a new plant in the store.\n\nThe response is sent once the plant is durable. The operation is idempotent: if the same plant is sent again, the response is 200 again. A different plant with the same `id` is refused with `error` 409, and the first plant stays unchanged. After `error` 500 or 503, or if there is no response, the plant may or may not be stored: send the same request again.",
             )
     }
     pub async fn execute(

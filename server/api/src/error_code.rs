@@ -26,22 +26,16 @@ impl Error {
     }
 }
 
-/// When a client may send a refused request again, unchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Retry {
-    /// Never: the request would be refused again.
-    Never,
-    /// Immediately.
-    Immediately,
-    /// After this many seconds. The `Retry-After` header contains the number (RFC 9110,
-    /// section 10.2.3).
-    AfterSeconds(u16),
-}
+/// The seconds in the `Retry-After` header of a refusal after which the same request may be sent
+/// again. A fault or an overload passes as quickly as commits complete, and the header can only
+/// express whole seconds.
+const RETRY_AFTER_SECONDS: u16 = 1;
 
 /// The properties of a value of `error`. The texts are part of the published document.
 struct Row {
     number: u16,
-    retry: Retry,
+    /// Whether the same request may be sent again, and the response has a `Retry-After` header.
+    retryable: bool,
     /// The failure that the value names.
     meaning: &'static str,
     /// A `message` that the service sends with the value.
@@ -52,7 +46,7 @@ struct Row {
 macro_rules! table {
     ($($code:ident {
         number: $number:literal,
-        retry: $retry:expr,
+        retryable: $retryable:literal,
         meaning: $meaning:literal,
         example: $example:literal,
     })*) => {
@@ -72,7 +66,7 @@ macro_rules! table {
                 match self {
                     $(Self::$code => Row {
                         number: $number,
-                        retry: $retry,
+                        retryable: $retryable,
                         meaning: $meaning,
                         example: $example,
                     },)*
@@ -82,61 +76,59 @@ macro_rules! table {
     };
 }
 
-// `Retry-After` is 1 in both cases: rates are counted per second, an overload passes as quickly as
-// commits complete, and the header can only express whole seconds.
 table! {
     BadRequest {
         number: 400,
-        retry: Retry::Never,
+        retryable: false,
         meaning: "the request or its body does not match the contract",
         example: "missing field `name` at line 1 column 8",
     }
     Unauthorized {
         number: 401,
-        retry: Retry::Never,
+        retryable: false,
         meaning: "no valid bearer token",
         example: "the bearer token is unknown, expired or revoked: ask the operator for a new one",
     }
     RequestTimeout {
         number: 408,
-        retry: Retry::Immediately,
+        retryable: true,
         meaning: "the body did not arrive in time",
         example: "the body did not arrive within 10s",
     }
     Conflict {
         number: 409,
-        retry: Retry::Never,
+        retryable: false,
         meaning: "the id belongs to a different plant",
         example: "plant 1 already exists and is different: choose another id",
     }
     ContentTooLarge {
         number: 413,
-        retry: Retry::Never,
+        retryable: false,
         meaning: "the body is too large",
         example: "the body is larger than 65536 bytes",
     }
     UnsupportedMediaType {
         number: 415,
-        retry: Retry::Never,
+        retryable: false,
         meaning: "the body is not plain application/json",
         example: "the body must be sent as `Content-Type: application/json`",
     }
     TooManyRequests {
         number: 429,
-        retry: Retry::AfterSeconds(1),
+        retryable: true,
         meaning: "too many creates per second with this token",
         example: "the token may send 50 creates per second: send the same request again in a \
             moment",
     }
     InternalServerError {
         number: 500,
-        retry: Retry::Immediately,
+        retryable: true,
         meaning: "the service failed",
         example: "the service failed: the operator can find the cause in the log by the request id",
     }
     ServiceUnavailable {
         number: 503,
-        retry: Retry::AfterSeconds(1),
+        retryable: true,
         meaning: "the service cannot accept the request right now",
         example: "the service is at its limit: send the same request again in a moment",
     }
@@ -158,17 +150,15 @@ impl ErrorCode {
         self.row().example
     }
 
-    /// Returns whether the same request may succeed later.
-    pub fn is_retryable(self) -> bool {
-        self.row().retry != Retry::Never
+    /// Returns whether the same request may be sent again.
+    pub const fn is_retryable(self) -> bool {
+        self.row().retryable
     }
 
-    /// Returns the seconds in the `Retry-After` header, if the response has one.
-    pub const fn retry_after(self) -> Option<u16> {
-        match self.row().retry {
-            Retry::AfterSeconds(seconds) => Some(seconds),
-            Retry::Never | Retry::Immediately => None,
-        }
+    /// Returns the seconds in the `Retry-After` header (RFC 9110, section 10.2.3). The response has
+    /// the header exactly if the same request may be sent again.
+    pub fn retry_after(self) -> Option<u16> {
+        self.is_retryable().then_some(RETRY_AFTER_SECONDS)
     }
 }
 

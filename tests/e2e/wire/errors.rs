@@ -169,7 +169,7 @@ fn incomplete_body_at_the_deadline_is_408() {
             let answer = connection.receive();
             let expected = (408, "the body did not arrive within 300ms".to_owned());
             assert_eq!(answer.refusal(), expected);
-            assert_headers(&answer, &[CLOSE], "408");
+            assert_headers(&answer, &[CLOSE, RETRY_AFTER], "408");
             connection.expect_closed("after a 408");
         });
     }
@@ -184,7 +184,7 @@ fn store_fault_is_500_with_its_cause_in_the_log() {
     let answer = server.create(&plant(1, "Ficus", None));
     let (error, message) = answer.refusal();
     assert_eq!(error, 500);
-    assert_headers(&answer, &[], "500");
+    assert_headers(&answer, &[RETRY_AFTER], "500");
     for internal in ["plants", "table", "SQL", "store failed", ".db"] {
         assert!(!message.contains(internal), "{message}");
     }

@@ -2,7 +2,8 @@
 //! `EXPECTORATE=overwrite`, which `cargo xtask generate` sets, the test overwrites them instead.
 //!
 //! The published document is generated from the code, and the client, its mocks and its commands
-//! from the document. The values of `error` are inserted into a page and into the client.
+//! from the document. The values of `error` are inserted into a page and into the client, and
+//! the client gets a list of the idempotent operations.
 
 mod client;
 mod errors;
@@ -10,7 +11,7 @@ mod errors;
 use std::fs;
 
 use anyhow::{Context, Result};
-use plant_store_api::document::document_text;
+use plant_store_api::document::{document, document_text};
 use xtask::checkout::{DOCUMENT, root};
 // not copied
 use xtask::new::trial::PATCH;
@@ -37,6 +38,8 @@ fn generated() -> Result<Vec<Generated>> {
     files.append(&mut client::client()?);
     files.push(between_markers("server/WIRE.md", "errors", &errors::table())?);
     files.push(between_markers("client/src/error_code.rs", "errors", &errors::rows())?);
+    let idempotent = errors::idempotent(&document());
+    files.push(between_markers("client/src/idempotent.rs", "idempotent", &idempotent)?);
     // not copied
     files.push(between_markers("xtask/CHANGES.md", "patch", &patch()?)?);
     // end of not copied
