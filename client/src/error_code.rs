@@ -64,7 +64,7 @@ error_code! {
     Conflict, 409, false, "the id belongs to a different plant";
     ContentTooLarge, 413, false, "the body is too large";
     UnsupportedMediaType, 415, false, "the body is not plain application/json";
-    TooManyRequests, 429, true, "too many creates per second with this token";
+    TooManyRequests, 429, true, "a proxy in front of the service limits the rate of requests";
     InternalServerError, 500, true, "the service failed";
     ServiceUnavailable, 503, true, "the service cannot accept the request right now";
     // end of errors

@@ -21,7 +21,7 @@ pub mod types {
     ///The reason why a request was refused.
     #[derive(::serde::Deserialize, ::serde::Serialize, Clone, Debug, PartialEq)]
     pub struct Error {
-        ///The HTTP status code (RFC 9110) that names the failure. 400: the request or its body does not match the contract; 401: no valid bearer token; 408: the body did not arrive in time; 409: the id belongs to a different plant; 413: the body is too large; 415: the body is not plain application/json; 429: too many creates per second with this token; 500: the service failed; 503: the service cannot accept the request right now. After any of 408, 429, 500, 503, the same request may be sent again. Treat a value that you do not know as the x00 value of its class (RFC 9110, section 15).
+        ///The HTTP status code (RFC 9110) that names the failure. 400: the request or its body does not match the contract; 401: no valid bearer token; 408: the body did not arrive in time; 409: the id belongs to a different plant; 413: the body is too large; 415: the body is not plain application/json; 429: a proxy in front of the service limits the rate of requests; 500: the service failed; 503: the service cannot accept the request right now. After any of 408, 429, 500, 503, the same request may be sent again. Treat a value that you do not know as the x00 value of its class (RFC 9110, section 15).
         pub error: i32,
         ///Human-readable explanation of what happened and what to do about it. The wording may change.
         pub message: ::std::string::String,

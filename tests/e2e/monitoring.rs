@@ -17,17 +17,15 @@ fn served(server: &Server) -> BTreeSet<String> {
     types.filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
 }
 
-const LIMITED: &str = "with `--max-rate`";
-
-/// Asserts that this server serves exactly the series that `MONITORING.md` lists for all stores,
-/// for its engine and for `--max-rate`.
+/// Asserts that this server serves exactly the series that `MONITORING.md` lists for all stores and
+/// for its engine.
 pub fn assert_monitoring_names_the_series_of(server: &Server) {
     let engine = if server.store().starts_with("postgres") { "on PostgreSQL" } else { "on SQLite" };
     let rows = table(&text("server/MONITORING.md"), "series");
     let (here, elsewhere): (Vec<_>, Vec<_>) =
-        rows.into_iter().partition(|(_, on)| ["always", engine, LIMITED].contains(&&on[..]));
+        rows.into_iter().partition(|(_, on)| ["always", engine].contains(&&on[..]));
     for (_, on) in elsewhere {
-        let known = ["on PostgreSQL", "on SQLite", LIMITED];
+        let known = ["on PostgreSQL", "on SQLite"];
         assert!(known.contains(&&on[..]), "{on} is not one of {known:?}");
     }
     let documented = here.iter().map(|(name, _)| name.trim_matches('`').to_owned()).collect();
@@ -40,7 +38,7 @@ pub fn assert_monitoring_names_the_series_of(server: &Server) {
 
 #[test]
 fn monitoring_page_documents_exactly_the_served_series() {
-    let server = Server::starting().with(&["--metrics", "127.0.0.1:0", "--max-rate", "1"]).start();
+    let server = Server::starting().with(&["--metrics", "127.0.0.1:0"]).start();
     assert_monitoring_names_the_series_of(&server);
 }
 

@@ -116,9 +116,8 @@ table! {
     TooManyRequests {
         number: 429,
         retryable: true,
-        meaning: "too many creates per second with this token",
-        example: "the token may send 50 creates per second: send the same request again in a \
-            moment",
+        meaning: "a proxy in front of the service limits the rate of requests",
+        example: "too many requests: send the same request again in a moment",
     }
     InternalServerError {
         number: 500,

@@ -26,7 +26,6 @@ use slog::{Logger, warn};
 use tokio::task::spawn_blocking;
 
 use crate::http::permits::TokenPermits;
-use crate::http::rate::Rate;
 use crate::http::refusal::Refusal;
 use crate::token::LEASE;
 
@@ -52,8 +51,6 @@ pub struct TokensUnavailable(String);
 /// The current snapshot, shared between the requests and the thread that reads the tokens.
 pub struct KnownTokens {
     snapshot: RwLock<Snapshot>,
-    /// How many creates per second each token may send.
-    max_rate: Option<NonZeroU32>,
     /// How many creates may be in the service at a time. One token may have half of them.
     max_creates: NonZeroU32,
 }
@@ -71,8 +68,6 @@ struct Snapshot {
 pub struct KnownToken {
     /// The token as the store keeps it.
     pub stored: StoredToken,
-    /// The rate limit of the token, if there is one.
-    rate: Option<Rate>,
     pub permits: TokenPermits,
 }
 
@@ -81,21 +76,12 @@ impl KnownToken {
     pub fn check_expiry(&self) -> Result<(), Refusal> {
         if self.stored.has_expired() { Err(Refusal::TokenExpired) } else { Ok(()) }
     }
-
-    /// Counts a create against the rate limit of the token.
-    ///
-    /// # Errors
-    ///
-    /// `error` 429 if the create exceeds the limit.
-    pub fn check_rate(&self) -> Result<(), Refusal> {
-        self.rate.as_ref().map_or(Ok(()), Rate::check)
-    }
 }
 
 impl KnownTokens {
-    /// Creates an empty snapshot that has no lease. Each token may send `max_rate` creates per
-    /// second (no limit if `None`), and have half of `max_creates` in the service at a time.
-    pub fn new(max_rate: Option<NonZeroU32>, max_creates: NonZeroU32) -> Self {
+    /// Creates an empty snapshot that has no lease. Each token may have half of `max_creates` in
+    /// the service at a time.
+    pub fn new(max_creates: NonZeroU32) -> Self {
         describe_gauge!(
             EXPIRES,
             Unit::Seconds,
@@ -103,7 +89,7 @@ impl KnownTokens {
         );
         let stale_cause = "they have not been read yet".into();
         let empty = Snapshot { tokens: HashMap::new(), valid_until: Duration::ZERO, stale_cause };
-        Self { snapshot: RwLock::new(empty), max_rate, max_creates }
+        Self { snapshot: RwLock::new(empty), max_creates }
     }
 
     /// Reads a new snapshot from the store, and returns the number of tokens.
@@ -122,15 +108,11 @@ impl KnownTokens {
     }
 
     /// Returns the token for the next snapshot. A token that was in the last snapshot keeps its
-    /// permits and the used part of its rate.
+    /// permits.
     fn carry_over(&self, stored: StoredToken) -> Arc<KnownToken> {
         match self.snapshot.read().tokens.get(&stored.digest) {
             Some(last) if last.stored == stored => Arc::clone(last),
-            _ => Arc::new(KnownToken {
-                rate: self.max_rate.map(|limit| Rate::new(limit, &stored.name)),
-                permits: TokenPermits::half_of(self.max_creates),
-                stored,
-            }),
+            _ => Arc::new(KnownToken { permits: TokenPermits::half_of(self.max_creates), stored }),
         }
     }
 

@@ -8,8 +8,6 @@ use std::time::Duration;
 pub struct Limits {
     /// How many creates may be in the service at a time. One token may have half of them.
     pub max_creates: NonZeroU32,
-    /// How many creates per second each token may send. There is no limit if it is `None`.
-    pub max_rate: Option<NonZeroU32>,
     /// The maximum size of a body in bytes.
     pub max_body: usize,
     /// How long the whole body may take to arrive, from the moment at which the service starts to

@@ -10,7 +10,6 @@ mod known_tokens;
 pub(crate) mod limits;
 mod operations;
 mod permits;
-mod rate;
 mod refusal;
 mod request;
 pub(crate) mod server;

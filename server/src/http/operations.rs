@@ -1,13 +1,12 @@
 //! The implementation of the API trait: what each operation does.
 //!
 //! `POST /plants` creates a plant in the steps below. [`respond`] does the first step for every
-//! operation. The first four steps need only the head of the request and run before any byte of the
+//! operation. The first three steps need only the head of the request and run before any byte of the
 //! body is read.
 //!
 //! | step | `error` on failure |
 //! | --- | --- |
 //! | check that the bearer token is accepted | 401, or 503 if the tokens are unavailable |
-//! | check the rate of the token | 429 |
 //! | check the media type | 415 |
 //! | acquire a permit for the create | 503 |
 //! | receive the body within its limits | 400, 408, 413 |
@@ -56,7 +55,6 @@ async fn create(
     request: &mut Request<NewPlant>,
     token: Arc<KnownToken>,
 ) -> Result<Answer<Plant>, Refusal> {
-    token.check_rate()?;
     require_json(&request.headers)?;
     // Released when the whole answer has been written to the socket.
     let permit: Guard = Arc::new(service.permits.acquire(&token.permits)?);

@@ -6,7 +6,6 @@
 
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::time::Duration;
 
 use dropshot::RequestContext;
 use http::HeaderMap;
@@ -16,7 +15,6 @@ use plant_store_api::error_code::Error;
 use plant_store_api::request::UnreadRequest;
 use serde::de::DeserializeOwned;
 use tokio::task::yield_now;
-use tokio::time::sleep;
 
 use crate::http::access_log::{AccessRecord, Completed};
 use crate::http::body::UnreadBody;
@@ -26,11 +24,6 @@ use crate::http::known_tokens::KnownToken;
 use crate::http::limits::Limits;
 use crate::http::refusal::Refusal;
 use crate::http::service::Service;
-
-/// The delay before a request that exceeds the rate of its token is refused. Without this delay, a
-/// client that never waits would keep the service busy with refusals, and requests with other
-/// tokens would have to wait.
-const RATE_PENALTY: Duration = Duration::from_millis(100);
 
 /// A request of an operation. The document describes its body as a `T`.
 pub struct Request<T> {
@@ -63,12 +56,10 @@ pub fn respond<B, T: Content>(
             Ok(token) => operation(&service, &mut request, token).await,
             Err(refusal) => Err(refusal),
         };
-        match result {
-            Err(Refusal::TooManyRequests { .. }) => sleep(RATE_PENALTY).await,
+        if result.is_err() {
             // Without this, hyper answers up to 16 pipelined requests of one connection before it
             // serves the others.
-            Err(_) => yield_now().await,
-            Ok(_) => {}
+            yield_now().await;
         }
         Ok(request.finish(result))
     }

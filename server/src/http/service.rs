@@ -39,7 +39,7 @@ impl Service {
             GroupCommit::start(Arc::clone(&store), limits.store_timeout, log.clone())?;
         let service = Self {
             store,
-            tokens: Arc::new(KnownTokens::new(limits.max_rate, limits.max_creates)),
+            tokens: Arc::new(KnownTokens::new(limits.max_creates)),
             commits,
             permits: Permits::new(limits.max_creates),
             limits,

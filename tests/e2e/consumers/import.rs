@@ -30,8 +30,6 @@ pub struct Imported {
     pub counts: [u64; 3],
     /// Whether the whole file was read and every record counted.
     pub complete: bool,
-    /// How many creates were over the rate limit of the token.
-    pub past_rate: u64,
     /// The lines on stdout.
     pub rejected: Vec<Rejected>,
     /// The lines on stderr, without the summary.
@@ -67,7 +65,6 @@ pub fn imported(Finished { exit_code, stdout, stderr }: Finished) -> Imported {
         exit_code,
         counts: counts.map(|name| count(name).expect("a number")),
         complete: summary["complete"].as_bool().expect("true or false"),
-        past_rate: count("past_rate").unwrap_or(0),
         rejected: stdout.lines().map(rejected).collect(),
         stderr: stderr.join("\n"),
     }
@@ -263,30 +260,6 @@ fn lasting_fault_of_the_service_ends_the_import() {
     assert!((2..=3).contains(&errors.len()), "{errors:?}");
     assert!(errors.iter().all(|(line, error)| (1..=3).contains(line) && *error == Some(500)));
     assert_eq!(imported.counts, [0, 0, errors.len() as u64]);
-}
-
-/// A 429 does not count as a try, so every plant is created even without retries.
-#[test]
-fn import_over_the_rate_limit_gives_up_no_plant() {
-    let server = Server::starting().with(&["--max-rate", "2"]).start();
-    write(&server, "plants.jsonl", lines(5));
-    let arguments = ["import", "plants.jsonl", "--retries", "0"];
-    let imported = import(&mut plants(&server, &arguments));
-    assert_eq!((imported.exit_code, imported.counts), (Some(0), [5, 0, 0]), "{imported:?}");
-    assert!(
-        imported.stderr.contains("set --rate to nine tenths of the server's --max-rate"),
-        "{imported:?}"
-    );
-}
-
-/// If each create only waited on its own, about as many would be refused as are created.
-#[test]
-fn import_finds_the_rate_limit_of_its_token() {
-    let server = Server::starting().with(&["--max-rate", "50"]).start();
-    write(&server, "plants.jsonl", lines(200));
-    let imported = import(&mut plants(&server, &["import", "plants.jsonl", "--in-flight", "32"]));
-    assert_eq!((imported.exit_code, imported.counts), (Some(0), [200, 0, 0]), "{imported:?}");
-    assert!((1..100).contains(&imported.past_rate), "{imported:?}");
 }
 
 #[test]

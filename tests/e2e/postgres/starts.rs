@@ -73,7 +73,7 @@ fn signal_ends_the_wait_for_a_database() {
 #[test]
 fn monitoring_page_names_exactly_the_served_series() {
     let (_cluster, url) = cluster_with_database();
-    let flags = ["--metrics", "127.0.0.1:0", "--max-rate", "1"];
+    let flags = ["--metrics", "127.0.0.1:0"];
     let server = Server::starting_in(Folder::over(&url)).with(&flags).start();
     assert_monitoring_names_the_series_of(&server);
 }

@@ -10,5 +10,4 @@ pub mod limits;
 pub mod logs;
 pub mod properties;
 pub mod races;
-mod rates;
 pub mod signals;

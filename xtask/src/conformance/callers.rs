@@ -116,8 +116,7 @@ pub fn examples() -> Result<()> {
 
 fn check(file: &str) -> Result<()> {
     let is_recipe = file.starts_with("recipes");
-    let limits: &[&str] = if is_recipe { &["--max-rate", "1"] } else { &[] };
-    let service = Service::start(limits)?;
+    let service = Service::start(&[])?;
     let sh = shell()?;
     let command = || anyhow::Ok(command(&sh, file)?.envs(service.environment()));
     let failure = quietly(command()?.env("PLANTS_TOKEN", "unknown")).err();
@@ -131,7 +130,6 @@ fn check(file: &str) -> Result<()> {
     // Records reach the log after the client gets its answers, but in the same order.
     service.wait_for(expected.lines().count(), "status", 200)?;
     ensure!(service.logged("error", 401)? == 1, "a refused token was sent again");
-    ensure!(!is_recipe || service.logged("error", 429)? > 0, "no create was refused");
     if is_recipe {
         for case in &OTHER_ANSWERS {
             let service = FakeService::serve(case)?;

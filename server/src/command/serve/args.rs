@@ -76,11 +76,6 @@ pub struct Args {
     #[arg(long, value_name = "DURATION", value_parser = time_limit, default_value = "10s")]
     pub body_timeout: Duration,
 
-    /// Maximum number of creates per second that each token may send to this server, at most a
-    /// tenth of them at once; further creates are refused with `error` 429 [default: no limit]
-    #[arg(long, value_name = "CREATES", value_parser = positive())]
-    pub max_rate: Option<NonZeroU32>,
-
     /// How long a create may wait for the store before it is refused with `error` 503; the plant
     /// may or may not be stored
     #[arg(long, value_name = "DURATION", value_parser = store_timeout, default_value = "5s")]

@@ -6,7 +6,6 @@
 //! the thread that reads the tokens. [`wait`] runs the inspection of the store and the reload of
 //! the TLS files. Only the log thread is started earlier.
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -145,7 +144,6 @@ async fn announce(
         "open_files" => open_files,
         "max_creates" => args.max_creates.get(),
         "max_body" => args.max_body.as_u64(),
-        "max_rate" => args.max_rate.map(NonZeroU32::get),
         "body_timeout" => %args.body_timeout,
         "store_timeout" => %args.store_timeout,
         "shutdown_timeout" => %args.shutdown_timeout);

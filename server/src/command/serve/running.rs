@@ -34,7 +34,6 @@ impl Running {
             .context("cannot raise the soft limit on open files to the hard limit")?;
         let limits = Limits {
             max_creates: args.max_creates,
-            max_rate: args.max_rate,
             max_body: usize::try_from(args.max_body.as_u64()).unwrap_or(usize::MAX),
             body_timeout: *args.body_timeout,
             store_timeout: *args.store_timeout,
