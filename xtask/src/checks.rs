@@ -99,9 +99,6 @@ pub fn ci() -> Result<()> {
     if needs::found_or_skipped("lintian", has("lintian"), "`apt-get install lintian dpkg-dev`")? {
         step("Debian package", cmd!(sh, "cargo xtask release --profile dev"))?;
     }
-    // not copied
-    step("copies", cmd!(sh, "cargo xtask try-new"))?;
-    // end of not copied
     let if_possible = (!in_ci()).then_some("--if-possible");
     step("conformance", cmd!(sh, "cargo xtask conformance {if_possible...}"))
 }

@@ -12,9 +12,6 @@ pub mod compat;
 pub mod conformance;
 pub mod docs;
 pub mod needs;
-// not copied
-pub mod new;
-// end of not copied
 pub mod postgres;
 pub mod release;
 pub mod run;

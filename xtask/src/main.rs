@@ -4,9 +4,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use xtask::checkout::find_root;
-// not copied
-use xtask::new;
-// end of not copied
 use xtask::{bench, checks, compat, conformance, docs, release};
 
 /// The chores of this repository
@@ -48,12 +45,6 @@ enum Chore {
     Release(release::Build),
     /// Benchmark the service and other servers, and print a table
     Bench(bench::Args),
-    // not copied
-    /// Copy this repository for another service with another resource
-    New(new::Copy),
-    /// Check two copies that `new` makes, and the patch with a second operation in one of them
-    TryNew,
-    // end of not copied
 }
 
 fn main() -> ExitCode {
@@ -69,10 +60,6 @@ fn main() -> ExitCode {
         Chore::Docs => docs::run(),
         Chore::Release(build) => release::run(&build),
         Chore::Bench(args) => bench::run(&args),
-        // not copied
-        Chore::New(copy) => new::run(&copy),
-        Chore::TryNew => new::trial::run(),
-        // end of not copied
     });
     let Err(error) = done else { return ExitCode::SUCCESS };
     eprintln!("xtask: {error:#}");

@@ -13,9 +13,6 @@ use std::fs;
 use anyhow::{Context, Result};
 use plant_store_api::document::{document, document_text};
 use xtask::checkout::{DOCUMENT, root};
-// not copied
-use xtask::new::trial::PATCH;
-// end of not copied
 
 /// A file that is generated and checked in.
 struct Generated {
@@ -40,22 +37,8 @@ fn generated() -> Result<Vec<Generated>> {
     files.push(between_markers("client/src/error_code.rs", "errors", &errors::rows())?);
     let idempotent = errors::idempotent(&document());
     files.push(between_markers("client/src/idempotent.rs", "idempotent", &idempotent)?);
-    // not copied
-    files.push(between_markers("xtask/CHANGES.md", "patch", &patch()?)?);
-    // end of not copied
     Ok(files)
 }
-
-// not copied
-/// Formats the patch in Markdown, without the object names of git.
-fn patch() -> Result<String> {
-    let patch =
-        fs::read_to_string(root().join(PATCH)).with_context(|| format!("cannot read {PATCH}"))?;
-    let lines: Vec<_> = patch.lines().filter(|line| !line.starts_with("index ")).collect();
-    let diff = lines.join("\n");
-    Ok(format!("\n<details><summary>The patch</summary>\n\n```diff\n{diff}\n```\n\n</details>\n\n"))
-}
-// end of not copied
 
 /// Returns the content of a checked-in file with these lines between its two markers of this name.
 /// Each marker is in a comment.
