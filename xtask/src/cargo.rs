@@ -18,10 +18,3 @@ pub fn build(program: &str) -> Result<PathBuf> {
     cmd!(sh, "cargo build --quiet --bin {program} {ALL...}").quiet().run()?;
     Ok(target()?.join("debug").join(program))
 }
-
-/// Builds an example of the workspace, and returns its path.
-pub fn build_example(name: &str) -> Result<PathBuf> {
-    let sh = shell()?;
-    cmd!(sh, "cargo build --quiet --example {name} {ALL...}").quiet().run()?;
-    Ok(target()?.join("debug/examples").join(name))
-}

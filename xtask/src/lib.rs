@@ -10,7 +10,6 @@ pub mod checkout;
 pub mod checks;
 pub mod compat;
 pub mod conformance;
-pub mod docs;
 pub mod needs;
 pub mod postgres;
 pub mod release;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use xtask::checkout::find_root;
-use xtask::{bench, checks, compat, conformance, docs, release};
+use xtask::{bench, checks, compat, conformance, release};
 
 /// The chores of this repository
 ///
@@ -37,10 +37,8 @@ enum Chore {
     /// Run the tests of crashes, faults and floods at full length
     Soak,
     /// Check the document and the service with third-party tools: linters, oasdiff, Schemathesis,
-    /// clients of other generators, a browser
+    /// clients of other generators
     Conformance(conformance::Parts),
-    /// Write the reference page and the document to `target/docs`
-    Docs,
     /// Build the Debian package of a release in `target/dist/debian`, and test it
     Release(release::Build),
     /// Benchmark the service and other servers, and print a table
@@ -57,7 +55,6 @@ fn main() -> ExitCode {
         Chore::Compat(base) => compat::run(&base),
         Chore::Soak => checks::soak(),
         Chore::Conformance(parts) => conformance::run(&parts),
-        Chore::Docs => docs::run(),
         Chore::Release(build) => release::run(&build),
         Chore::Bench(args) => bench::run(&args),
     });

@@ -37,6 +37,12 @@ impl Running {
         bail!("the server ended before it listened")
     }
 
+    /// Returns the environment variables that tell a client about the server.
+    #[must_use]
+    pub fn environment(&self) -> [(&'static str, &str); 2] {
+        [("PLANTS_URL", &self.url), ("PLANTS_TOKEN", &self.token)]
+    }
+
     /// Returns the CPU time of all threads so far in microseconds: `utime` plus `stime` (proc(5)).
     pub fn cpu_us(&self) -> Result<f64> {
         /// On all common architectures Linux counts 100 ticks per second for programs.

@@ -35,23 +35,10 @@ pub const NEEDED: [Needed; 2] = [
     Needed { program: "npm", missing: "npm is missing: install Node.js 20 or newer" },
 ];
 
-/// Copies the input of the tools, and installs the tools that are not installed yet.
-pub fn install() -> Result<()> {
-    copy_input()?;
-    install_node()?;
-    let sh = shell()?;
-    once("requirements.txt", "venv", || {
-        quietly(cmd!(sh, "python3 -m venv --clear venv"))?;
-        // Without dependencies, so that pip installs no package that the list does not name. The
-        // check then reports missing dependencies.
-        quietly(cmd!(sh, "pip install --no-deps --requirement requirements.txt"))?;
-        quietly(cmd!(sh, "pip check"))
-    })
-}
-
 /// Copies `tests/conformance`, which contains the lock files of the tools, and the document into
-/// [`folder`]. Removes the clients that were generated from an earlier document.
-pub fn copy_input() -> Result<()> {
+/// [`folder`], and installs the tools that are not installed yet. Removes the clients that were
+/// generated from an earlier document.
+pub fn install() -> Result<()> {
     let sh = shell()?;
     let folder = folder();
     sh.remove_path("clients")?;
@@ -59,13 +46,14 @@ pub fn copy_input() -> Result<()> {
     let input = root().join("tests/conformance/.");
     quietly(cmd!(sh, "cp -R {input} {folder}"))?;
     sh.copy_file(root().join(DOCUMENT), "plant-store.json")?;
-    Ok(())
-}
-
-/// Installs the Node.js tools if they are not installed yet. Call [`copy_input`] first.
-pub fn install_node() -> Result<()> {
-    let sh = shell()?;
-    once("package-lock.json", "node_modules", || quietly(cmd!(sh, "npm ci")))
+    once("package-lock.json", "node_modules", || quietly(cmd!(sh, "npm ci")))?;
+    once("requirements.txt", "venv", || {
+        quietly(cmd!(sh, "python3 -m venv --clear venv"))?;
+        // Without dependencies, so that pip installs no package that the list does not name. The
+        // check then reports missing dependencies.
+        quietly(cmd!(sh, "pip install --no-deps --requirement requirements.txt"))?;
+        quietly(cmd!(sh, "pip check"))
+    })
 }
 
 /// Returns a shell in [`folder`] whose `PATH` starts with the tools.

@@ -2,18 +2,14 @@
 
 use std::fs;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use serde_json::{Value, json};
 use xshell::{Cmd, cmd};
 
 use crate::checkout::root;
-use crate::docs;
 use crate::needs::{found_or_skipped, has, skipped};
 use crate::run::quietly;
 use crate::tools::{folder, shell};
-
-/// The size limit of the reference page in bytes. Its readers may have a slow connection.
-const TOO_LARGE: u64 = 3_000_000;
 
 /// Runs linters on the document.
 pub fn linters() -> Result<()> {
@@ -73,22 +69,14 @@ pub fn alerts() -> Result<()> {
     each(cmd!(sh, "promtool check rules dashboard-rules.yaml"))
 }
 
-/// Opens the reference page in a real Chromium, where `tests/conformance/page.js` checks it.
+/// Writes the document as a page for people, and the document itself, to `target/docs`. The page
+/// loads nothing else.
 pub fn page() -> Result<()> {
-    let page = docs::write()?;
-    let size = fs::metadata(&page).context("there is no page")?.len();
-    println!("page: {} kB", size / 1_000);
-    ensure!(size < TOO_LARGE, "the page has {size} bytes, but must have fewer than {TOO_LARGE}");
     let sh = shell()?;
-    // The names of the program on Debian, on Ubuntu and from Google.
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = names.into_iter().find_map(|name| quietly(cmd!(sh, "which {name}")).ok());
-    found_or_skipped("chromium", found.is_some(), "`apt-get install chromium`")?;
-    if let Some(path) = found {
-        let chromium = path.trim_end();
-        print!("{}", quietly(cmd!(sh, "node page.js {chromium} {page}"))?);
-    }
-    Ok(())
+    let docs = root().join("target/docs");
+    sh.create_dir(&docs)?;
+    sh.copy_file("plant-store.json", docs.join("plant-store.json"))?;
+    each(cmd!(sh, "redocly build-docs plant-store.json --inlineBundle --output {docs}/index.html"))
 }
 
 /// Prints a command and runs it. It must succeed.

@@ -5,19 +5,18 @@
 //! - oasdiff compares changes of the document, as does the compatibility check.
 //! - Schemathesis fuzzes the service with requests that it generates from the document.
 //! - Other generators generate clients from the document.
-//! - A browser opens the reference page, and the examples on the page are run.
+//! - Redocly renders the document as a page.
 //! - The compatibility check runs in the repository of a consumer.
 //!
 //! The input of the tools is in `tests/conformance`. The tools are installed in
 //! `target/conformance`, never globally, and run on a copy of the input. Python and npm are
-//! required. Without Chromium, promtool or Java, the parts that need them are skipped; in CI they
-//! fail. After the installation, only cargo-deny uses the network.
+//! required. Without promtool, its part is skipped; in CI it fails. After the installation, only
+//! cargo-deny uses the network.
 
 mod callers;
 mod compat;
 mod judges;
 mod oasdiff;
-mod other_answers;
 
 use std::time::Instant;
 
@@ -46,7 +45,7 @@ struct Part {
 }
 
 /// The parts, in the order in which they run.
-const PARTS: [Part; 10] = [
+const PARTS: [Part; 9] = [
     Part { name: "deny", run: judges::deny },
     Part { name: "linters", run: judges::linters },
     Part { name: "markdown", run: judges::markdown },
@@ -54,7 +53,6 @@ const PARTS: [Part; 10] = [
     Part { name: "oasdiff", run: oasdiff::run },
     Part { name: "clients", run: callers::clients },
     Part { name: "page", run: judges::page },
-    Part { name: "examples", run: callers::examples },
     Part { name: "compat", run: compat::run },
     Part { name: "fuzz", run: callers::fuzz },
 ];

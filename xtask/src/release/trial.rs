@@ -89,7 +89,7 @@ fn create_and_back_up(sh: &Shell, root: &Path, store: &Path) -> Result<()> {
     serve.args(["serve", "--listen", "127.0.0.1:0", "--store", &store]);
     let server = Running::start(&mut serve, folder)?;
     let create = cmd!(sh, "{client} create-plant --id 1 --name Ficus");
-    quietly(create.env("PLANTS_URL", &server.url).env("PLANTS_TOKEN", &server.token))?;
+    quietly(create.envs(server.environment()))?;
     for init in [Some("--init"), None] {
         quietly(cmd!(sh, "{service} backup {init...} {backups} --store {store}"))?;
     }
