@@ -1,9 +1,6 @@
 //! The tools that check files. Each must succeed and report nothing, not even a hint.
 
-use std::fs;
-
-use anyhow::{Context, Result};
-use serde_json::{Value, json};
+use anyhow::Result;
 use xshell::{Cmd, cmd};
 
 use crate::checkout::root;
@@ -55,18 +52,14 @@ pub fn deny() -> Result<()> {
     }
 }
 
-/// Runs Prometheus' own checker on the files for Prometheus and Grafana: the configuration, the
-/// alerts that it loads, and the queries of the dashboard.
+/// Runs Prometheus' own checker on the configuration for Prometheus, and on the alerts that it loads.
 pub fn alerts() -> Result<()> {
     if !found_or_skipped("promtool", has("promtool"), "`apt-get install prometheus`")? {
         return Ok(());
     }
     let sh = shell()?;
-    let server = root().join("server");
-    sh.write_file("dashboard-rules.yaml", queries_as_rules()?)?;
-    let configuration = server.join("prometheus.yaml");
-    each(cmd!(sh, "promtool check config {configuration}"))?;
-    each(cmd!(sh, "promtool check rules dashboard-rules.yaml"))
+    let configuration = root().join("server/prometheus.yaml");
+    each(cmd!(sh, "promtool check config {configuration}"))
 }
 
 /// Writes the document as a page for people, and the document itself, to `target/docs`. The page
@@ -84,18 +77,4 @@ fn each(command: Cmd<'_>) -> Result<()> {
     println!("{command}");
     quietly(command)?;
     Ok(())
-}
-
-/// Converts the queries of the dashboard to rules that promtool can read. JSON is valid YAML.
-fn queries_as_rules() -> Result<String> {
-    let text = fs::read_to_string(root().join("server/dashboard.json"))?;
-    let dashboard: Value = serde_json::from_str(&text).context("the dashboard is not JSON")?;
-    let panels = dashboard["panels"].as_array().context("the dashboard has no panels")?;
-    let targets = panels.iter().filter_map(|panel| panel["targets"].as_array()).flatten();
-    let rule = |(number, target): (usize, &Value)| {
-        let query = target["expr"].as_str().unwrap_or_default().replace("$__rate_interval", "5m");
-        json!({ "record": format!("panel:{number}"), "expr": query })
-    };
-    let rules: Vec<_> = targets.enumerate().map(rule).collect();
-    Ok(json!({ "groups": [{ "name": "dashboard", "rules": rules }] }).to_string())
 }
